@@ -1,4 +1,5 @@
-// Import directions: errors <- schemas, observability <- persistence, queue, storage, providers <- catalog <- apps.
+// Import directions: errors <- schemas, observability <- persistence, queue, storage, providers <- catalog,
+// infrastructure <- apps. Cycles between the folders of an app: scripts/check-layers.mjs.
 const levelTwo = ['persistence', 'queue', 'storage', 'providers'];
 const lib = (...names) => `^libs/(${names.join('|')})/`;
 const anyLib = '^libs/';
@@ -38,6 +39,15 @@ const forbidden = [
     to: {
       path: [anyLib, anyApp],
       pathNot: lib('catalog', 'providers', 'errors', 'schemas', 'observability'),
+    },
+  },
+  {
+    name: 'infrastructure-imports-configured-libraries-and-below',
+    severity: 'error',
+    from: { path: lib('infrastructure') },
+    to: {
+      path: [anyLib, anyApp],
+      pathNot: lib('infrastructure', 'persistence', 'queue', 'storage', 'observability', 'schemas', 'errors'),
     },
   },
   {

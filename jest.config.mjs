@@ -10,5 +10,5 @@ export default suite([
     'test/{admin,documents,models,registry,storage,transport}/**/*.spec.ts',
   ),
   onServices('routes', 'gateways', 'test/routes/**/*.spec.ts'),
-  onServices('system', 'systems', 'test/{assets,catalog,clients,partners,runs}/**/*.spec.ts'),
+  onServices('system', 'systems', 'test/{assets,catalog,clients,providers,runs}/**/*.spec.ts'),
 ]);

@@ -22,13 +22,13 @@ async function modelDocuments() {
   const { documentFrame } = await own('apps/gateway/src/models/document-frame.js');
   const { models } = await loadCatalog();
   return ['v1', 'v2'].map((generation) => {
-    const frame = documentFrame(generation, baseUrl);
+    const frame = documentFrame(service, generation);
     return models.map((model) => JSON.parse(openApiDocument(model, generation, frame).bytes));
   });
 }
 
 async function serviceDocument() {
-  const { readServiceDocument } = await own('apps/gateway/src/reference/built-document.js');
+  const { readServiceDocument } = await own('apps/gateway/src/built-document.js');
   return JSON.parse(JSON.stringify(readServiceDocument(baseUrl)));
 }
 
@@ -91,8 +91,8 @@ async function spectral(documents) {
 
 const counts = (document, isError) => isError || document !== service;
 
-const generations = await modelDocuments();
 const service = await serviceDocument();
+const generations = await modelDocuments();
 const startedAtMs = performance.now();
 const [name, linted, problems] = isMainThread
   ? ['Redocly', generations.flat().length + 1, redocly([...generations.flat(), service])]

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { readServiceDocument } from '../../dist/apps/gateway/src/reference/built-document.js';
+import { readServiceDocument } from '../../dist/apps/gateway/src/built-document.js';
 import { guideFolders } from './guide-pages.mjs';
 
 const root = fileURLToPath(new URL('.', import.meta.url));

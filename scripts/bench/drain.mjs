@@ -1,4 +1,4 @@
-// How fast one worker gets through runs that wait, at a partner that answers at once, beside BullMQ alone that makes the
+// How fast one worker gets through runs that wait, at a provider that answers at once, beside BullMQ alone that makes the
 // same call between three statements on one row.
 import { share } from './load.mjs';
 import { costText, metered, processesOf } from './meter.mjs';
@@ -45,28 +45,28 @@ async function ours(service) {
 async function bare(service) {
   await service.client.query('DROP TABLE IF EXISTS bare_drain');
   const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = service.env;
-  const callUrl = `${service.partner.url}/openai/images/generations`;
+  const callUrl = `${service.provider.url}/openai/images/generations`;
   const settings = { databaseUrl, redisUrl, callUrl, body, jobs: runs, concurrency };
   return drained(service, () => startScript('bare-drain.mjs', { BARE: JSON.stringify(settings) }));
 }
 
-/** The partner lets the first calls wait until the worker has come to rest. Those and the last tenth are not counted. */
+/** The provider lets the first calls wait until the worker has come to rest. Those and the last tenth are not counted. */
 async function drained(service, start) {
-  const { submissions: before } = await service.partner.counts();
+  const { submissions: before } = await service.provider.counts();
   const through = async (wanted) => {
     const lastMs = performance.now() + maxMs;
     for (;;) {
-      const done = (await service.partner.counts()).submissions - before;
+      const done = (await service.provider.counts()).submissions - before;
       if (done >= wanted) return done;
       if (performance.now() > lastMs) throw new Error(`only ${done} of ${runs} runs were submitted`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };
-  await service.partner.settings({ takesMs: 0, isClosed: true });
+  await service.provider.settings({ takesMs: 0, isClosed: true });
   const worker = await start();
   await through(concurrency);
   const pids = await processesOf(service, { worker });
-  await service.partner.settings({ takesMs: 0 });
+  await service.provider.settings({ takesMs: 0 });
   const begun = await through(runs / 10);
   const cost = await metered(service, pids, async () => (await through(runs * 0.9)) - begun, { restMs: 0 });
   await worker.stop();

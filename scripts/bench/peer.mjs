@@ -10,8 +10,8 @@ import { until } from './service.mjs';
 const name = '@portkey-ai/gateway';
 const version = '1.15.2';
 
-/** Answers its address, its pid, and the request that it passes on to the partner as OpenAI's; null when it cannot be had. */
-export async function startPeer(partnerUrl, body) {
+/** Answers its address, its pid, and the request that it passes on to the provider as OpenAI's; null when it cannot be had. */
+export async function startPeer(providerUrl, body) {
   const folder = path.join(tmpdir(), `bench-peer-${version}`);
   const main = path.join(folder, 'node_modules', name, 'build/start-server.js');
   if (!existsSync(main)) {
@@ -43,7 +43,7 @@ export async function startPeer(partnerUrl, body) {
       headers: {
         'content-type': 'application/json',
         'x-portkey-provider': 'openai',
-        'x-portkey-custom-host': `${partnerUrl}/openai`,
+        'x-portkey-custom-host': `${providerUrl}/openai`,
         authorization: 'Bearer bench',
       },
       body,

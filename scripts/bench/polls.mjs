@@ -23,13 +23,13 @@ async function* compared(outstanding, aims) {
   const service = await startService({ transport: 'redis' });
   try {
     const gateway = await service.start('gateway');
-    await service.partner.settings({ takesMs: 3_600_000 });
+    await service.provider.settings({ takesMs: 3_600_000 });
     await submitRuns(service, gateway, { model, body, runs: outstanding });
     await gateway.stop();
     const ours = await polled(service, outstanding, () =>
       service.start('worker', { WORKER_DISPATCH_CONCURRENCY: '200' }, { rests: false }),
     );
-    const pollUrl = `${service.partner.url}/bfl/v1/get_result?id=1&readyAt=${Date.now() + 3_600_000}`;
+    const pollUrl = `${service.provider.url}/bfl/v1/get_result?id=1&readyAt=${Date.now() + 3_600_000}`;
     const settings = { redisUrl: service.env.REDIS_URL, pollUrl, jobs: outstanding, everyMs };
     const floor = await polled(service, outstanding, () =>
       startScript('bare-polls.mjs', { BARE: JSON.stringify(settings) }),
@@ -54,10 +54,10 @@ async function* compared(outstanding, aims) {
 
 /** Both poll as often as they can; each run is due every half a second. */
 async function polled(service, outstanding, start) {
-  const polls = async () => (await service.partner.counts()).polls;
+  const polls = async () => (await service.provider.counts()).polls;
   const worker = await start();
   const lastMs = performance.now() + maxMs;
-  while ((await service.partner.counts()).submissions < outstanding || (await polls()) === 0) {
+  while ((await service.provider.counts()).submissions < outstanding || (await polls()) === 0) {
     if (performance.now() > lastMs) throw new Error('the runs are not all submitted');
     await pause(200);
   }

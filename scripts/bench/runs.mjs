@@ -37,7 +37,7 @@ async function* routes(service, gateway) {
     });
 
   // A run that is dispatched and stays so.
-  await service.partner.settings({ takesMs: 3_600_000 });
+  await service.provider.settings({ takesMs: 3_600_000 });
   const worker = await service.start('worker');
   const { request_id: id } = await post(`/v2/models/${polled}/requests`, '{"prompt":"a cat"}');
   await until(async () => {

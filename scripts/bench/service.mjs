@@ -1,4 +1,4 @@
-// The service as real processes on servers of its own, with a partner that costs next to nothing.
+// The service as real processes on servers of its own, with a provider that costs next to nothing.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -75,17 +75,17 @@ export async function startService({ transport }) {
       env.REDIS_URL = redis.url;
     }
     await promisify(execFile)(process.execPath, [main('admin'), 'migrate'], { env });
-    const partner = await startScript('partner.mjs', {});
-    closing.push(partner.stop);
-    partner.settings = (body) =>
-      fetch(`${partner.url}/settings`, { method: 'POST', body: JSON.stringify(body) });
-    partner.counts = async () => (await fetch(`${partner.url}/counts`)).json();
+    const provider = await startScript('provider.mjs', {});
+    closing.push(provider.stop);
+    provider.settings = (body) =>
+      fetch(`${provider.url}/settings`, { method: 'POST', body: JSON.stringify(body) });
+    provider.counts = async () => (await fetch(`${provider.url}/counts`)).json();
     Object.assign(env, {
-      PROVIDER_OPENAI_BASE_URL: `${partner.url}/openai`,
+      PROVIDER_OPENAI_BASE_URL: `${provider.url}/openai`,
       PROVIDER_OPENAI_KEY: 'bench',
-      PROVIDER_BFL_BASE_URL: `${partner.url}/bfl`,
+      PROVIDER_BFL_BASE_URL: `${provider.url}/bfl`,
       PROVIDER_BFL_KEY: 'bench',
-      ASSET_ALLOWED_ORIGINS: partner.url,
+      ASSET_ALLOWED_ORIGINS: provider.url,
     });
     const client = new Client(postgres.url);
     await client.connect();
@@ -98,7 +98,7 @@ export async function startService({ transport }) {
     return {
       env,
       client,
-      partner,
+      provider,
       start,
       stop,
       holdToInvariants: () => holdToInvariants(env, client),

@@ -1,4 +1,4 @@
-// What a synchronous call adds to its partner's own time, and what it costs, beside a stateless gateway of the field.
+// What a synchronous call adds to its provider's own time, and what it costs, beside a stateless gateway of the field.
 import { durations, quantile } from './load.mjs';
 import { costText, metered, processesOf } from './meter.mjs';
 import { startPeer } from './peer.mjs';
@@ -10,20 +10,20 @@ const rounds = 3;
 
 export async function* run() {
   const service = await startService({ transport: hasRedis() ? 'redis' : 'postgres' });
-  const peer = await startPeer(service.partner.url, body);
+  const peer = await startPeer(service.provider.url, body);
   try {
     const apps = { gateway: await service.start('gateway'), worker: await service.start('worker') };
     const headers = { 'x-api-key': service.key, 'content-type': 'application/json' };
     const call = { method: 'POST', headers, body };
     const kinds = {
-      direct: [service.partner.url, { ...call, path: '/openai/images/generations' }],
+      direct: [service.provider.url, { ...call, path: '/openai/images/generations' }],
       ours: [apps.gateway.url, { ...call, path: `/v2/models/${model}` }],
       ...(peer && { peer: [peer.url, peer.request] }),
     };
-    await service.partner.settings({ takesMs: 0 });
+    await service.provider.settings({ takesMs: 0 });
     for (const [url, request] of Object.values(kinds)) await durations(url, request, { count: 400 });
     for (const takesMs of [100, 0]) {
-      await service.partner.settings({ takesMs });
+      await service.provider.settings({ takesMs });
       for (const concurrency of [16, 1, 64]) {
         const count = concurrency === 1 ? 50 : 300;
         yield* added(kinds, { takesMs, concurrency, count });
@@ -64,7 +64,7 @@ async function* added(kinds, { takesMs, concurrency, count }) {
     const peer = found.peer ? `; the peer ${beyond('peer').toFixed(1)} ms` : '';
     const spread = name === 'p50' ? ` (rounds ${medians.map((each) => each.toFixed(1)).join(', ')})` : '';
     yield {
-      what: `added by a synchronous call, partner of ${takesMs} ms, ${concurrency} at once, ${name}`,
+      what: `added by a synchronous call, provider of ${takesMs} ms, ${concurrency} at once, ${name}`,
       measured: `${ms.toFixed(1)} ms${spread}${peer}`,
       aim: isMain ? `≤ ${aim} ms` : '',
       reached: !isMain || ms <= aim,

@@ -16,7 +16,7 @@ const calls = {
 export async function* run() {
   const service = await startService({ transport: hasRedis() ? 'redis' : 'postgres' });
   try {
-    await service.partner.settings({ takesMs: 300 });
+    await service.provider.settings({ takesMs: 300 });
     const gateway = await service.start('gateway');
     await service.start('worker');
     const others = await Promise.all(Array.from({ length: 9 }, (_each, n) => service.customer(`bench-${n}`)));

@@ -8,7 +8,7 @@ const slots = 50;
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
- * At 2 s each: a partner that answers when it is done, and one that is polled and leaves an asset to copy; with more
+ * At 2 s each: a provider that answers when it is done, and one that is polled and leaves an asset to copy; with more
  * runs a second than any number of workers ends here.
  */
 const models = {
@@ -24,7 +24,7 @@ async function* throughput(transport) {
   const service = await startService({ transport });
   try {
     const gateway = await service.start('gateway');
-    await service.partner.settings({ takesMs });
+    await service.provider.settings({ takesMs });
     const other = await service.customer('other');
     for (const [model, { body, perSecond }] of Object.entries(models)) {
       for (const count of [1, 2, 4]) {

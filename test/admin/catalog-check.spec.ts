@@ -20,7 +20,7 @@ describe('admin catalog check', () => {
     const rows = readdirSync(providers, { recursive: true, encoding: 'utf8' }).filter((file) =>
       /models.[^/\\]+\.ya?ml$/.test(file),
     );
-    // A row of a model that the partner has ended says when and no more.
+    // A row of a model that the provider has ended says when and no more.
     builtIn = rows.filter(
       (file) => !/^ended:/m.test(readFileSync(path.join(providers, file), 'utf8')),
     ).length;
@@ -62,14 +62,17 @@ describe('admin catalog check', () => {
   it('prints every problem with file, pointer and reason, and ends with 1', async () => {
     const directory = temporaryFolder('catalog');
     const broken = path.join(directory, 'broken.yaml');
+    const old = path.join(directory, 'old.yaml');
     const stranger = path.join(directory, 'stranger.yaml');
     writeFileSync(broken, 'id: [\n');
+    writeFileSync(old, row('bfl/old').replace('usd: 0.01', 'usd: 0.01, times: [{ number: /n, most: 4 }]'));
     writeFileSync(stranger, row('nobody/model'));
     const { code, out } = await runAdmin(env, 'catalog', 'check', directory, '--json');
     expect(code).toBe(1);
     expect(JSON.parse(out)).toEqual({
       problems: [
         { file: broken, pointer: '', reason: expect.stringMatching(/./) },
+        { file: old, pointer: '/price/times/0/most', reason: expect.stringContaining('is now called "max"') },
         { file: stranger, pointer: '/id', reason: 'no provider is named nobody' },
       ],
       warnings: expect.any(Array),
@@ -107,10 +110,10 @@ describe('admin catalog prices', () => {
   const directory = temporaryFolder('catalog');
   const price = `
   usd: 0.1
-  times: [{ number: /duration, default: 5, most: 10 }]
+  times: [{ number: /duration, default: 5, max: 10 }]
   plus: [{ usd: 0.03 }]
-  reported: [{ at: /cost, usd: 0.01 }]
-  source: partner.example/pricing
+  reported: [{ path: /cost, usd: 0.01 }]
+  source: provider.example/pricing
   date: 2026-11-22`;
   beforeAll(() =>
     writeFileSync(path.join(directory, 'own.yaml'), row('bfl/own').replace('{ usd: 0.01 }', price)),
@@ -121,12 +124,12 @@ describe('admin catalog prices', () => {
     expect(models.length).toBeGreaterThan(100);
     expect(models.find(({ model }) => model === 'bfl/own')).toEqual({
       model: 'bfl/own',
-      price: expect.objectContaining({ usd: 0.1, source: 'partner.example/pricing', date: '2026-11-22' }),
+      price: expect.objectContaining({ usd: 0.1, source: 'provider.example/pricing', date: '2026-11-22' }),
       example: { reserved_cents: 103, computed_cents: 53, basis: 'computed' },
     });
     const { out } = await runAdmin(env, 'catalog', 'prices', directory);
     expect(out.split('\n').find((line) => line.startsWith('bfl/own'))).toMatch(
-      /^bfl\/own +\$0\.1 × duration \+ \$0\.03 +\$0\.01 × \/cost +103 +53 +2026-11-22 +partner\.example\/pricing$/,
+      /^bfl\/own +\$0\.1 × duration \+ \$0\.03 +\$0\.01 × \/cost +103 +53 +2026-11-22 +provider\.example\/pricing$/,
     );
   });
 });

@@ -101,7 +101,7 @@ export class RunMaker {
     return run;
   }
 
-  /** Sends it to its partner, as far as the database knows; `meanwhile` happens before its end. */
+  /** Sends it to its provider, as far as the database knows; `meanwhile` happens before its end. */
   async end(run: AdmittedRun, ending: Ending, meanwhile = async () => {}): Promise<void> {
     const claim = await this.runs.claim(run.runId, leaseMs);
     if (claim.kind !== 'claimed') throw new Error(`the run is ${claim.kind}`);

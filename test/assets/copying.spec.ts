@@ -6,7 +6,7 @@ import { readSettings } from '#schemas';
 import { createStore, storageSettings } from '#storage';
 import { type Caller, failOnLeftovers, sha256, sharedSystem, transports, waitFor } from '../harness/index.js';
 import { scriptedModel } from './own-models.js';
-import { file, ScriptedPartner, urlsOf } from './scripted-partner.js';
+import { file, ScriptedProvider, urlsOf } from './scripted-provider.js';
 
 const model = 'copied/pictures';
 const dayS = 86_400;
@@ -14,7 +14,7 @@ const dayS = 86_400;
 // Copies that hang or never end, and what is counted of them: test/faults/asset-limits.spec.ts.
 describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
   const system = sharedSystem(transport);
-  let partner: ScriptedPartner;
+  let provider: ScriptedProvider;
   let canary: net.Server;
   let canaryConnections = 0;
   let caller: Caller;
@@ -25,15 +25,15 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
       socket.destroy();
     });
     await once(canary.listen(0, '127.0.0.1'), 'listening');
-    partner = await ScriptedPartner.start();
+    provider = await ScriptedProvider.start();
     system.giveKey('copied', 'key-of-the-copied');
-    await system.serve(scriptedModel('copied', partner.url, 'assets_from_base: true'));
+    await system.serve(scriptedModel('copied', provider.url, 'assets_from_base: true'));
     system.giveKey('keyed', 'key-of-the-keyed');
-    await system.serve(scriptedModel('keyed', partner.url, 'assets_need_key: true'));
+    await system.serve(scriptedModel('keyed', provider.url, 'assets_need_key: true'));
     caller = await system.caller();
   });
   afterAll(async () => {
-    await partner.stop();
+    await provider.stop();
     canary.close();
   });
 
@@ -61,12 +61,12 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
   }
 
   it('replace the URLs of those that could be copied; everything else stays byte for byte', async () => {
-    partner.paths.set('/good.png', file('image/png', 100_000));
-    partner.paths.set('/redirects.png', (_request, response) =>
+    provider.paths.set('/good.png', file('image/png', 100_000));
+    provider.paths.set('/redirects.png', (_request, response) =>
       response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data/' }).end(),
     );
-    const theirs = ['good', 'missing', 'redirects'].map((name) => `${partner.url}/${name}.png`);
-    const text = partner.script('three', theirs);
+    const theirs = ['good', 'missing', 'redirects'].map((name) => `${provider.url}/${name}.png`);
+    const text = provider.script('three', theirs);
     const { answer, troubles } = await collected('three', 2);
     expect([answer.status, troubles]).toEqual([200, { 1: 'status', 2: 'refused_address' }]);
     const [good = '', ...others] = urlsOf(answer.bytes);
@@ -80,21 +80,21 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
   });
 
   it('are never empty: an asset without bytes keeps its URL', async () => {
-    partner.paths.set('/empty.png', file('image/png', 0));
+    provider.paths.set('/empty.png', file('image/png', 0));
     // Without a declared length it is seen to be empty only when it has ended.
-    partner.paths.set('/nothing.png', (_request, response) => {
+    provider.paths.set('/nothing.png', (_request, response) => {
       response.writeHead(200, { 'content-type': 'image/png', 'transfer-encoding': 'chunked' }).end();
     });
-    const theirs = ['empty', 'nothing'].map((name) => `${partner.url}/${name}.png`);
-    const text = partner.script('empty', theirs);
+    const theirs = ['empty', 'nothing'].map((name) => `${provider.url}/${name}.png`);
+    const text = provider.script('empty', theirs);
     const { answer, troubles } = await collected('empty', 2);
     expect([answer.status, troubles]).toEqual([200, { 0: 'empty', 1: 'empty' }]);
     expect(answer.bytes.toString()).toBe(text);
   });
 
   it('open until they expire, and the same result is repeated with the same URL', async () => {
-    partner.paths.set('/once.png', file('image/png', 10));
-    partner.script('once', [`${partner.url}/once.png`]);
+    provider.paths.set('/once.png', file('image/png', 10));
+    provider.script('once', [`${provider.url}/once.png`]);
     const beganMs = Date.now();
     const first = await generated('once', { 'idempotency-key': 'once' });
     const [url = ''] = urlsOf(first.bytes);
@@ -128,7 +128,7 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
   });
 
   it('that could not be copied leave a result that is delivered, but not repeated', async () => {
-    const text = partner.script('lost', [`${partner.url}/nowhere.png`]);
+    const text = provider.script('lost', [`${provider.url}/nowhere.png`]);
     const headers = { 'idempotency-key': 'lost' };
     const first = await generated('lost', headers);
     expect([first.status, first.bytes.toString()]).toEqual([200, text]);
@@ -158,33 +158,35 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
       '0.0.0.0',
       'localhost',
     ];
-    partner.paths.set('/leads-here.png', (_request, response) =>
+    provider.paths.set('/leads-here.png', (_request, response) =>
       response.writeHead(307, { location: `http://127.0.0.1:${port}/` }).end(),
     );
     const urls = [
       ...hosts.flatMap((host) => [`https://${host}:${port}/a.png`, `http://${host}:${port}/a.png`]),
       // At the port of https nothing but the address is left to refuse.
       ...hosts.map((host) => `https://${host}/a.png`),
-      `${partner.url}/leads-here.png`,
+      `${provider.url}/leads-here.png`,
     ];
-    const text = partner.script('canary', urls);
+    const text = provider.script('canary', urls);
     const { answer, troubles } = await collected('canary', urls.length);
     expect([answer.status, answer.bytes.toString()]).toEqual([200, text]);
     expect(troubles).toEqual(Object.fromEntries(urls.map((_url, asset) => [asset, 'refused_address'])));
     expect(canaryConnections).toBe(0);
   });
 
-  it('are asked for without the partner’s key, and what its API says in their place is not given out', async () => {
+  it('are asked for without the provider’s key, and what its API says in their place is not given out', async () => {
     const keys: (string | undefined)[] = [];
     const api = (type: string) => (request: IncomingMessage, response: ServerResponse) => {
       keys.push(request.headers.authorization);
       response.writeHead(200, { 'content-type': type }).end('{"balance":1}');
     };
-    partner.paths.set('/v1/account', api('application/json'));
-    partner.paths.set('/v1/picture.png', api('application/problem+json; charset=utf-8'));
-    partner.paths.set('/subtitles.json', api('application/json'));
-    const theirs = ['v1/account', 'v1/picture.png', 'subtitles.json'].map((path) => `${partner.url}/${path}`);
-    partner.script('echoed', theirs);
+    provider.paths.set('/v1/account', api('application/json'));
+    provider.paths.set('/v1/picture.png', api('application/problem+json; charset=utf-8'));
+    provider.paths.set('/subtitles.json', api('application/json'));
+    const theirs = ['v1/account', 'v1/picture.png', 'subtitles.json'].map(
+      (path) => `${provider.url}/${path}`,
+    );
+    provider.script('echoed', theirs);
     const { answer, troubles } = await collected('echoed', 2);
     expect([answer.status, troubles]).toEqual([200, { 0: 'media_type', 1: 'media_type' }]);
     const urls = urlsOf(answer.bytes);
@@ -195,48 +197,48 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
 
   it('are opened with the key where the declaration says that they need it', async () => {
     const keys: (string | undefined)[] = [];
-    partner.paths.set('/keyed.png', (request, response) => {
+    provider.paths.set('/keyed.png', (request, response) => {
       keys.push(request.headers.authorization);
       file('image/png', 10)(request, response);
     });
-    partner.script('keyed', [`${partner.url}/keyed.png`]);
+    provider.script('keyed', [`${provider.url}/keyed.png`]);
     const answer = await caller.call('POST', '/v2/models/keyed/pictures', { body: '{"prompt":"keyed"}' });
-    expect(urlsOf(answer.bytes)[0]).not.toContain(partner.url);
+    expect(urlsOf(answer.bytes)[0]).not.toContain(provider.url);
     expect(keys).toEqual(['Key key-of-the-keyed']);
   });
 
   it('are bounded in kind, encoding and redirects, whatever they say of themselves', async () => {
-    partner.paths.set('/page.png', file('text/html', 100));
-    partner.paths.set('/packed.png', file('image/png', 100, { 'content-encoding': 'gzip' }));
-    partner.paths.set('/short.png', (_request, response) => {
+    provider.paths.set('/page.png', file('text/html', 100));
+    provider.paths.set('/packed.png', file('image/png', 100, { 'content-encoding': 'gzip' }));
+    provider.paths.set('/short.png', (_request, response) => {
       response.writeHead(200, { 'content-type': 'image/png', 'content-length': 1000 });
       response.write('x', () => response.destroy());
     });
-    partner.paths.set('/circle.png', (_request, response) =>
+    provider.paths.set('/circle.png', (_request, response) =>
       response.writeHead(302, { location: '/circle.png' }).end(),
     );
     const names = ['page', 'packed', 'short', 'circle'];
-    const text = partner.script(
+    const text = provider.script(
       'bounded',
-      names.map((name) => `${partner.url}/${name}.png`),
+      names.map((name) => `${provider.url}/${name}.png`),
     );
     const { answer, troubles } = await collected('bounded', names.length);
     expect([answer.status, answer.bytes.toString()]).toEqual([200, text]);
     expect(troubles).toEqual({ 0: 'media_type', 1: 'encoding', 2: 'unreachable', 3: 'redirects' });
-    expect(partner.asked.filter((path) => path === '/circle.png')).toHaveLength(4);
+    expect(provider.asked.filter((path) => path === '/circle.png')).toHaveLength(4);
   });
 
   it('are fetched once where the same URL stands twice, and follow a redirect', async () => {
-    partner.paths.set('/there.png', file('image/png', 100));
-    partner.paths.set('/moved.png', (_request, response) =>
+    provider.paths.set('/there.png', file('image/png', 100));
+    provider.paths.set('/moved.png', (_request, response) =>
       response.writeHead(301, { location: '/there.png' }).end(),
     );
-    partner.script('twice', [`${partner.url}/moved.png`, `${partner.url}/moved.png`]);
+    provider.script('twice', [`${provider.url}/moved.png`, `${provider.url}/moved.png`]);
     const answer = await generated('twice');
     const urls = urlsOf(answer.bytes);
     expect(new Set(urls).size).toBe(1);
     expect((await fetch(urls[0] ?? '')).status).toBe(200);
-    expect(partner.asked.filter((path) => path === '/moved.png')).toHaveLength(1);
+    expect(provider.asked.filter((path) => path === '/moved.png')).toHaveLength(1);
   });
 });
 

@@ -1,4 +1,4 @@
-/** What declares a scripted partner, which answers as fal's queue does, and a model of its own whose results hold pictures. */
+/** Declares a scripted provider, which answers as fal's queue does, and a model of its own whose results hold images. */
 export const scriptedModel = (provider: string, base: string, more = ''): Record<string, string> => ({
   [`${provider}.yaml`]: `provider: ${provider}
 base: ${base}
@@ -6,13 +6,13 @@ ${more}
 auth: { authorization: 'Key {secret}' }
 submit: { url: '{base}/{upstream.path}' }
 handle:
-  statusUrl: { at: /status_url, url: true }
-  responseUrl: { at: /response_url, url: true }
+  statusUrl: { path: /status_url, url: true }
+  responseUrl: { path: /response_url, url: true }
 poll:
   url: '{statusUrl}'
   status: /status
   statuses: { COMPLETED: succeeded }
-  every_seconds: 0.1
+  interval_seconds: 0.1
 fetch: { url: '{responseUrl}' }
 `,
   [`${provider}-pictures.yaml`]: `id: ${provider}/pictures

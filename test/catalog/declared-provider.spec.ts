@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Caller, failOnLeftovers, sharedSystem, transports } from '../harness/index.js';
-import { OwnPartner } from './own-partner.js';
+import { OwnProvider } from './own-provider.js';
 import { polled, provider, row } from './own-rows.js';
 
 // Bad edits, hidden rows of the release, renewed keys and SIGHUP concern every caller of a system:
 // test/operations/catalog-edits.spec.ts.
 describe.each(transports().slice(0, 1))('a provider that the catalog declares on %s', (transport) => {
   const system = sharedSystem(transport);
-  let partner: OwnPartner;
+  let upstream: OwnProvider;
   let caller: Caller;
 
   beforeAll(async () => {
-    partner = await OwnPartner.start();
+    upstream = await OwnProvider.start();
     system.giveKey('lab', 'key-of-the-lab\n');
     await system.serve({
-      'lab.yaml': provider('lab', partner.url, polled),
-      'fast.yaml': provider('fast', partner.url, "files: true\nauth_query: { key: '{secret}' }\n"),
+      'lab.yaml': provider('lab', upstream.url, polled),
+      'fast.yaml': provider('fast', upstream.url, "file_results: true\nauth_query: { key: '{secret}' }\n"),
       'lab-paint.yaml': row('lab/paint', 'v1/paint', 1_000),
       'fast-echo.yaml': row('fast/echo', 'now/echo', 1_000),
       'fast-speak.yaml': row('fast/speak', 'sound/speak', 1_000),
@@ -23,7 +23,7 @@ describe.each(transports().slice(0, 1))('a provider that the catalog declares on
     });
     caller = await system.caller();
   });
-  afterAll(() => partner.stop());
+  afterAll(() => upstream.stop());
 
   it('runs in a running system: polled, at once, and with a file; synchronous and queued', async () => {
     const body = '{ "prompt": "a cat", "seed": 18446744073709551615.0 }';
@@ -41,10 +41,10 @@ describe.each(transports().slice(0, 1))('a provider that the catalog declares on
       'audio/mpeg',
       [0xff, 0xfb, 0, 1],
     ]);
-    expect(partner.submissions.slice(0, 2)).toEqual(
+    expect(upstream.submissions.slice(0, 2)).toEqual(
       Array.from({ length: 2 }, () => ({ path: '/v1/paint', credential: 'key-of-the-lab', body })),
     );
-    expect(partner.submissions[2]?.path).toMatch(/^\/now\/echo\?key=.+/);
+    expect(upstream.submissions[2]?.path).toMatch(/^\/now\/echo\?key=.+/);
   });
 
   it.each([
@@ -72,19 +72,19 @@ describe.each(transports().slice(0, 1))('a provider that the catalog declares on
 
   it('leaves live runs their facts: twenty of them, most not yet sent, finish as they were admitted', async () => {
     const workspace = await system.caller();
-    partner.holding = true;
-    partner.submissions.length = 0;
+    upstream.holding = true;
+    upstream.submissions.length = 0;
     const runs = await Promise.all(
       Array.from({ length: 20 }, (_, index) => workspace.submit('lab/paint', `{"prompt":"${index}"}`)),
     );
     await system.serve({ 'lab-paint.yaml': row('lab/paint', 'v2/paint', 7_000) });
     // A workspace has five calls in flight: the other runs are parked.
-    expect(partner.submissions.length).toBeLessThanOrEqual(5);
+    expect(upstream.submissions.length).toBeLessThanOrEqual(5);
     const late = await workspace.submit('lab/paint', '{"prompt":"late"}');
-    partner.holding = false;
+    upstream.holding = false;
     await Promise.all([...runs, late].map((run) => workspace.completed(run, 120_000)));
 
-    const paths = partner.submissions.map(({ path: asked, body }) => [asked, body === '{"prompt":"late"}']);
+    const paths = upstream.submissions.map(({ path: asked, body }) => [asked, body === '{"prompt":"late"}']);
     expect(paths.filter(([asked, isLate]) => asked === '/v1/paint' && isLate === false)).toHaveLength(20);
     expect(paths.filter(([asked, isLate]) => asked === '/v2/paint' && isLate)).toHaveLength(1);
     const billed = await system.sql<{ billed: string; runs: string }>(

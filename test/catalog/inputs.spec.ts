@@ -1,26 +1,29 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Caller, failOnLeftovers, sharedSystem, transports } from '../harness/index.js';
-import { OwnPartner } from './own-partner.js';
+import { OwnProvider } from './own-provider.js';
 import { provider, row } from './own-rows.js';
 
-const naming = 'members: { model: paint-cheap, version: 2 }\nrefused_fields: [/options/target]\n';
+const naming = 'constants: { model: paint-cheap, version: 2 }\nrefused_fields: [/options/target]\n';
 const unauthored = (id: string, more = '') =>
   `id: ${id}\nupstream: { path: now/x }\ncharges_on_policy_rejection: no\nprice: { usd: 0.01 }\n${more}`;
 const encoded = (name: string, url: string, encode: string) =>
-  provider(name, url, 'files: true\n').replace("{upstream.path}' }", `{upstream.path}', encode: ${encode} }`);
+  provider(name, url, 'file_results: true\n').replace(
+    "{upstream.path}' }",
+    `{upstream.path}', encode: ${encode} }`,
+  );
 const today = new Date().toISOString().slice(0, 10);
 
 describe.each(transports().slice(0, 1))('inputs of models of the catalog on %s', (transport) => {
   const system = sharedSystem(transport);
-  let partner: OwnPartner;
+  let upstream: OwnProvider;
   let caller: Caller;
 
   beforeAll(async () => {
-    partner = await OwnPartner.start();
+    upstream = await OwnProvider.start();
     await system.serve({
-      'inputs.yaml': provider('inputs', partner.url, ''),
-      'wrapped.yaml': encoded('wrapped', partner.url, '{ envelope: input }'),
-      'filled.yaml': encoded('filled', partner.url, '{ form: {} }'),
+      'inputs.yaml': provider('inputs', upstream.url, ''),
+      'wrapped.yaml': encoded('wrapped', upstream.url, '{ envelope: input }'),
+      'filled.yaml': encoded('filled', upstream.url, '{ form: {} }'),
       'cheap.yaml': row('inputs/cheap', 'now/cheap', 1_000) + naming,
       'any.yaml': unauthored('inputs/any'),
       'wrapped-cheap.yaml': unauthored('wrapped/cheap', naming),
@@ -30,13 +33,13 @@ describe.each(transports().slice(0, 1))('inputs of models of the catalog on %s',
     });
     caller = await system.caller();
   });
-  afterAll(() => partner.stop());
+  afterAll(() => upstream.stop());
 
   const run = (model: string, body: string) => caller.call('POST', `/v2/models/${model}`, { body });
   async function forwarded(model: string, body: string): Promise<string | undefined> {
-    partner.submissions.length = 0;
+    upstream.submissions.length = 0;
     expect((await run(model, body)).status).toBe(200);
-    return partner.submissions[0]?.body;
+    return upstream.submissions[0]?.body;
   }
 
   it.each([
@@ -74,7 +77,7 @@ describe.each(transports().slice(0, 1))('inputs of models of the catalog on %s',
     ['inputs/cheap', '{"prompt":"a","Webhook_URL":"https://a.example"}', ['Webhook_URL', 'extra_forbidden']],
     ['inputs/any', '{"callbackUrl":"https://a.example"}', ['callbackUrl', 'extra_forbidden']],
   ])('%s refuses %s', async (model, body, [place, type]) => {
-    partner.submissions.length = 0;
+    upstream.submissions.length = 0;
     for (const path of [`/v2/models/${model}`, `/v2/models/${model}/requests`]) {
       const refused = await caller.call('POST', path, { body });
       expect([path, refused.status, refused.json()['detail']]).toMatchObject([
@@ -83,7 +86,7 @@ describe.each(transports().slice(0, 1))('inputs of models of the catalog on %s',
         [{ loc: ['body', ...(place?.split('.') ?? [])], type }],
       ]);
     }
-    expect(partner.submissions).toEqual([]);
+    expect(upstream.submissions).toEqual([]);
   });
 
   it.each([

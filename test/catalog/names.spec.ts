@@ -1,26 +1,26 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { failOnLeftovers, sharedSystem, type TestCaller, transports } from '../harness/index.js';
-import { OwnPartner } from './own-partner.js';
+import { OwnProvider } from './own-provider.js';
 import { provider, row } from './own-rows.js';
 
 const names = 'aliases: [naming/clip, naming-ai/clip/dev]\nprovider: naming\n';
-const variants = 'variants:\n  - { holds: [/image], upstream: { path: now/from-image } }\n';
+const variants = 'variants:\n  - { contains: [/image], upstream: { path: now/from-image } }\n';
 
 describe.each(transports().slice(0, 1))('the names of a model on %s', (transport) => {
   const system = sharedSystem(transport);
-  let partner: OwnPartner;
+  let upstream: OwnProvider;
   let caller: TestCaller;
 
   beforeAll(async () => {
-    partner = await OwnPartner.start();
+    upstream = await OwnProvider.start();
     await system.serve({
-      'naming.yaml': provider('naming', partner.url, ''),
+      'naming.yaml': provider('naming', upstream.url, ''),
       'clip.yaml': row('public/clip', 'now/from-text', 1_000) + names + variants,
       'gone.yaml': 'id: public/gone\naliases: [naming/gone]\nended: 2026-01-31\nsuccessor: public/clip\n',
     });
     caller = await system.caller();
   });
-  afterAll(() => partner.stop());
+  afterAll(() => upstream.stop());
 
   const entitled = async (glob: string) => {
     const other = await system.caller({ visible: [glob], runnable: [glob] });
@@ -86,15 +86,15 @@ describe.each(transports().slice(0, 1))('the names of a model on %s', (transport
     ['{"prompt":"a cat","image":null}', '/now/from-text'],
     ['{"prompt":"a cat","image":"aGVsbG8="}', '/now/from-image'],
   ])('sends %s to %s', async (body, address) => {
-    partner.submissions.length = 0;
+    upstream.submissions.length = 0;
     expect((await caller.call('POST', '/v2/models/naming/clip', { body })).status).toBe(200);
-    expect(partner.submissions).toMatchObject([{ path: address, body }]);
+    expect(upstream.submissions).toMatchObject([{ path: address, body }]);
   });
 
   it('leads a retry to its run after the end of the model, and nothing else', async () => {
     const first = await submit('naming/clip', 'to-the-end');
     await system.serve({
-      'naming.yaml': provider('naming', partner.url, ''),
+      'naming.yaml': provider('naming', upstream.url, ''),
       'clip.yaml': 'id: public/clip\naliases: [naming/clip]\nended: 2026-01-31\n',
     });
     for (const name of ['naming/clip', 'public/clip']) {

@@ -9,12 +9,12 @@ ${more}`;
 /** How its jobs are polled and fetched. */
 export const polled = `
 handle:
-  id: { at: /job/id }
+  id: { path: /job/id }
 poll:
   url: '{base}/jobs/{id}'
   status: /state
   statuses: { BUSY: running, FINE: succeeded, BAD: failed }
-  every_seconds: 0.1
+  interval_seconds: 0.1
 fetch: { url: '{base}/jobs/{id}/result' }
 `;
 

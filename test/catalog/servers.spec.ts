@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Caller, failOnLeftovers, sharedSystem, transports, waitFor } from '../harness/index.js';
-import { OwnPartner } from './own-partner.js';
+import { OwnProvider } from './own-provider.js';
 import { provider, row } from './own-rows.js';
 
-const atOnce = 'files: true\n';
+const atOnce = 'file_results: true\n';
 /** The system gives a key to each provider that it recognises by its first line. */
 const withoutKey = (text: string) => text.replace('\nprovider:', '\n"provider":');
 const servedBy = (text: string, ...ids: string[]) => `${text}servers: [${ids.join(', ')}]\n`;
@@ -18,13 +18,13 @@ example: { text: a cat }
 
 describe.each(transports())('a model of several servers on %s', (transport) => {
   const system = sharedSystem(transport);
-  let first: OwnPartner;
-  let second: OwnPartner;
+  let first: OwnProvider;
+  let second: OwnProvider;
   let caller: Caller & { workspaceId: string };
 
   beforeAll(async () => {
-    first = await OwnPartner.start();
-    second = await OwnPartner.start();
+    first = await OwnProvider.start();
+    second = await OwnProvider.start();
     // Nobody listens on port 1.
     const gone = 'http://127.0.0.1:1';
     await system.serve({

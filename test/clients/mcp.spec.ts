@@ -124,12 +124,12 @@ describe('POST /mcp', () => {
     const input = { prompt: `[[sim:tag=${tag}]] ${unending}` };
     const left = (await called('run_model', { model, input, wait_seconds: 0 })).value();
     expect(left).toMatchObject({ next: expect.stringContaining('get_run') });
-    await waitFor(async () => (await system.partner.peaks(tag)).accepted === 1, {
+    await waitFor(async () => (await system.provider.peaks(tag)).accepted === 1, {
       withinMs: 60_000,
       what: 'the submission',
     });
     const followed = called('get_run', { model, request_id: left['request_id'] });
-    await system.partner.finish(tag);
+    await system.provider.finish(tag);
     expect((await followed).value()).toMatchObject({ output: { status: 'Ready' } });
     const late = await called('cancel_run', { model, request_id: left['request_id'] });
     expect(late.value()).toMatchObject({ status: 'ALREADY_COMPLETED' });
@@ -152,7 +152,7 @@ describe('POST /mcp', () => {
       ({ value }) => value()['request_id'],
     );
     expect(new Set(ids).size).toBe(1);
-    expect((await system.partner.peaks(tag)).accepted).toBe(1);
+    expect((await system.provider.peaks(tag)).accepted).toBe(1);
   });
 
   it('says what a model can do about a failure', async () => {

@@ -30,9 +30,9 @@ describe('the TypeScript client', () => {
 
   const routerOf = ({ key }: TestCaller) => createRouter({ key, baseUrl: system.gateways[0]?.url ?? '' });
   const arrived = (tag: string) =>
-    waitFor(async () => (await system.partner.peaks(tag)).accepted === 1, {
+    waitFor(async () => (await system.provider.peaks(tag)).accepted === 1, {
       withinMs: 60_000,
-      what: `${tag} at the partner`,
+      what: `${tag} at the provider`,
     });
 
   beforeAll(async () => {
@@ -54,7 +54,7 @@ describe('the TypeScript client', () => {
     expect(output).toBeInstanceOf(Blob);
     expect((output as Blob).type).toBe('audio/mpeg');
     expect(bytes.length).toBe((output as Blob).size);
-    const [entry] = await system.partner.ledger(tag);
+    const [entry] = await system.provider.ledger(tag);
     expect(Buffer.from(entry?.bodyBase64 ?? '', 'base64').toString()).toContain('"speed": 1.00}');
   });
 
@@ -70,7 +70,7 @@ describe('the TypeScript client', () => {
     const states: RunStatus[] = [];
     for await (const state of router.subscribe(run)) {
       states.push(state);
-      if (states.length === 1) await system.partner.finish(tag);
+      if (states.length === 1) await system.provider.finish(tag);
     }
     expect(states.map(({ status }) => status)).toEqual(['IN_PROGRESS', 'COMPLETED']);
     const { bytes } = await router.collect(run);
@@ -94,7 +94,7 @@ describe('the TypeScript client', () => {
       status: 409,
     });
     await arrived(tag);
-    await system.partner.finish(tag);
+    await system.provider.finish(tag);
     await routerOf(one).collect(ahead);
   });
 
@@ -132,9 +132,9 @@ describe('the TypeScript client', () => {
     expect(late).toMatchObject({ bucket: 'deadline_exceeded', status: 0 });
     await arrived(tag);
     const again = router.run(model, input, { idempotencyKey: late.idempotencyKey ?? '' });
-    await system.partner.finish(tag);
+    await system.provider.finish(tag);
     expect((await again).output).toMatchObject({ status: 'Ready' });
-    expect((await system.partner.peaks(tag)).accepted).toBe(1);
+    expect((await system.provider.peaks(tag)).accepted).toBe(1);
   });
 
   it('waits for room instead of failing, and ends the wait with the signal of the caller', async () => {
@@ -147,7 +147,7 @@ describe('the TypeScript client', () => {
     const waiting = routerOf(one).run(model, { prompt: `[[sim:tag=${next}]]` });
     leaving.abort(new Error('enough'));
     await expect(left).rejects.toThrow('enough');
-    await system.partner.finish(tag);
+    await system.provider.finish(tag);
     expect((await waiting).output).toMatchObject({ status: 'Ready' });
     await routerOf(one).collect(ahead);
   });
@@ -156,7 +156,7 @@ describe('the TypeScript client', () => {
     const tag = newTag('files');
     const image = new Blob([tinyImage], { type: 'image/png' });
     await router.run(model, { prompt: `[[sim:tag=${tag}]]`, input_image: image });
-    const [entry] = await system.partner.ledger(tag);
+    const [entry] = await system.provider.ledger(tag);
     const sent = JSON.parse(Buffer.from(entry?.bodyBase64 ?? '', 'base64').toString()) as Record<
       string,
       string

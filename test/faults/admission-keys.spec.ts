@@ -108,7 +108,7 @@ describe.each(transports())('one Idempotency-Key on two gateways, on %s', (trans
 
   async function accepted(body: string): Promise<number> {
     const digest = sha256(body);
-    return (await system.partner.ledger()).filter((entry) => entry.bodySha256 === digest).length;
+    return (await system.provider.ledger()).filter((entry) => entry.bodySha256 === digest).length;
   }
 });
 

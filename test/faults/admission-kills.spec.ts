@@ -165,7 +165,7 @@ describe.each(transports())('a gateway that dies while it admits, on %s', (trans
 
   async function acceptedOf(body: string): Promise<number> {
     const digest = sha256(body);
-    return (await system.partner.ledger()).filter((entry) => entry.bodySha256 === digest).length;
+    return (await system.provider.ledger()).filter((entry) => entry.bodySha256 === digest).length;
   }
 
   /** Holds the row that every admission of the workspace ends at, until the answer is called. */

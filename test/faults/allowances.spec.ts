@@ -57,7 +57,7 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
     return { inflight: row?.inflight, committedMicros: Number(row?.committed) };
   };
 
-  /** Calls all at once. The partner generates until as many are refused as must be, however long that takes. */
+  /** Calls all at once. The provider generates until as many are refused as must be, however long that takes. */
   const crowd = async (
     caller: TestCaller,
     model: string,
@@ -76,9 +76,9 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
       }),
     );
     const refused = async () =>
-      answered >= calls - admitted && (await system.partner.peaks(tag)).accepted >= admitted;
+      answered >= calls - admitted && (await system.provider.peaks(tag)).accepted >= admitted;
     await Promise.race([all, waitFor(refused, { withinMs: 60_000, what: 'the refusals', everyMs: 50 })]);
-    await system.partner.finish();
+    await system.provider.finish();
     return all;
   };
 
@@ -92,7 +92,7 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
       expect(answer.headers.has('x-committed-spend-limit')).toBe(false);
       expect(answer.headers.has('retry-after')).toBe(false);
     }
-    expect(await system.partner.peaks('five-hundred')).toMatchObject({ accepted: 10, peak: 10 });
+    expect(await system.provider.peaks('five-hundred')).toMatchObject({ accepted: 10, peak: 10 });
     expect((await peaksOf(caller)).inflight).toBe(10);
     expect(await countersOf(caller)).toMatchObject({ inflight: 0, committed_micros: '0', held_micros: '0' });
     await holdToInvariants(system);
@@ -111,7 +111,7 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
       expect({ current, remaining }).toEqual({ current: 90, remaining: 10 });
       expect(current + remaining).toBe(limit);
     }
-    expect(await system.partner.peaks('ceiling')).toMatchObject({ accepted: 3, peak: 3 });
+    expect(await system.provider.peaks('ceiling')).toMatchObject({ accepted: 3, peak: 3 });
     expect(await peaksOf(caller)).toEqual({ inflight: 3, committedMicros: 3 * dearMicros });
     await holdToInvariants(system);
   });
@@ -139,7 +139,7 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
     const answers = await crowd(caller, 'bfl/dear', 'credits', { calls: 50, admitted: 10 });
     expect(tally(answers)).toEqual({ '200': 10, '402 insufficient_credits': 40 });
     expect(await countersOf(caller)).toMatchObject({ balance_micros: String(cents(10)), held_micros: '0' });
-    expect((await system.partner.peaks('credits')).accepted).toBe(10);
+    expect((await system.provider.peaks('credits')).accepted).toBe(10);
     const again = await caller.call('POST', '/v2/models/bfl/dear', { body: '{"prompt":"one more"}' });
     expect([again.status, again.bucket]).toEqual([402, 'insufficient_credits']);
     await holdToInvariants(system);
@@ -186,7 +186,7 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
       expect(answer.json()['detail']).toMatch(/40 requests waiting/);
     }
 
-    await waitFor(async () => (await system.partner.peaks('backlog')).live === 1, {
+    await waitFor(async () => (await system.provider.peaks('backlog')).live === 1, {
       withinMs: 20_000,
       what: 'the first run of the full workspace',
     });
@@ -210,9 +210,9 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
 
     const handles = answers.filter((answer) => answer.status === 201).map((answer) => answer.json());
     await Promise.all(handles.map((handle) => full.call('PUT', String(handle['cancel_url']))));
-    await system.partner.finish();
+    await system.provider.finish();
     await holdToInvariants(system, 60_000);
-    expect((await system.partner.peaks('backlog')).accepted).toBe(1);
+    expect((await system.provider.peaks('backlog')).accepted).toBe(1);
   });
 });
 

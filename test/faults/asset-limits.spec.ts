@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { holdToInvariants, System } from '../harness/faults.js';
 import { type Caller, failOnLeftovers, transports } from '../harness/index.js';
-import { file, ScriptedPartner, urlsOf } from '../assets/scripted-partner.js';
+import { file, ScriptedProvider, urlsOf } from '../assets/scripted-provider.js';
 import { metric } from './metrics.js';
 
 // A copy that hangs takes its whole time, and what a worker counts is everybody's: a system of its own.
 describe('assets beyond the limits', () => {
-  let partner: ScriptedPartner;
+  let provider: ScriptedProvider;
   let system: System;
   let caller: Caller;
 
   beforeAll(async () => {
-    partner = await ScriptedPartner.start();
+    provider = await ScriptedProvider.start();
     system = await System.start({
       transport: transports()[0] ?? 'postgres',
       env: {
-        PROVIDER_FAL_BASE_URL: partner.url,
-        ASSET_ALLOWED_ORIGINS: partner.url,
+        PROVIDER_FAL_BASE_URL: provider.url,
+        ASSET_ALLOWED_ORIGINS: provider.url,
         // One copy hangs for so long; for all others it is time enough.
         ASSET_COPY_MS: '6000',
         ASSET_MAX_BYTES: '1000000',
@@ -26,7 +26,7 @@ describe('assets beyond the limits', () => {
   });
   afterAll(async () => {
     await system.stop();
-    await partner.stop();
+    await provider.stop();
   });
 
   const generated = (prompt: string) =>
@@ -36,14 +36,14 @@ describe('assets beyond the limits', () => {
     return (await Promise.all(counts)).reduce((sum, each) => sum + each, 0);
   };
 
-  it('one that hangs keeps the partner’s URL when its time is over, and holds up no other', async () => {
-    partner.paths.set('/good.png', file('image/png', 100_000));
-    partner.paths.set('/hangs.png', () => {});
-    partner.paths.set('/redirects.png', (_request, response) =>
+  it('one that hangs keeps the provider’s URL when its time is over, and holds up no other', async () => {
+    provider.paths.set('/good.png', file('image/png', 100_000));
+    provider.paths.set('/hangs.png', () => {});
+    provider.paths.set('/redirects.png', (_request, response) =>
       response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data/' }).end(),
     );
-    const theirs = ['good', 'missing', 'hangs', 'redirects'].map((name) => `${partner.url}/${name}.png`);
-    const text = partner.script('four', theirs);
+    const theirs = ['good', 'missing', 'hangs', 'redirects'].map((name) => `${provider.url}/${name}.png`);
+    const text = provider.script('four', theirs);
     const answer = await generated('four');
     expect(answer.status).toBe(200);
     const [good = '', ...others] = urlsOf(answer.bytes);
@@ -53,8 +53,8 @@ describe('assets beyond the limits', () => {
       expect([outcome, await counted(outcome)]).toEqual([outcome, 1]);
   });
 
-  it('those that are too large keep the partner’s URL, whatever they say of their size', async () => {
-    partner.paths.set('/endless.png', (_request, response) => {
+  it('those that are too large keep the provider’s URL, whatever they say of their size', async () => {
+    provider.paths.set('/endless.png', (_request, response) => {
       response.writeHead(200, { 'content-type': 'image/png' });
       const more = () => {
         while (!response.destroyed)
@@ -62,20 +62,20 @@ describe('assets beyond the limits', () => {
       };
       more();
     });
-    partner.paths.set('/large.png', file('image/png', 2_000_000));
-    partner.paths.set('/page.png', file('text/html', 100));
-    partner.paths.set('/packed.png', file('image/png', 100, { 'content-encoding': 'gzip' }));
-    partner.paths.set('/short.png', (_request, response) => {
+    provider.paths.set('/large.png', file('image/png', 2_000_000));
+    provider.paths.set('/page.png', file('text/html', 100));
+    provider.paths.set('/packed.png', file('image/png', 100, { 'content-encoding': 'gzip' }));
+    provider.paths.set('/short.png', (_request, response) => {
       response.writeHead(200, { 'content-type': 'image/png', 'content-length': 1000 });
       response.write('x', () => response.destroy());
     });
-    partner.paths.set('/circle.png', (_request, response) =>
+    provider.paths.set('/circle.png', (_request, response) =>
       response.writeHead(302, { location: '/circle.png' }).end(),
     );
     const names = ['endless', 'large', 'page', 'packed', 'short', 'circle'];
-    const text = partner.script(
+    const text = provider.script(
       'bounded',
-      names.map((name) => `${partner.url}/${name}.png`),
+      names.map((name) => `${provider.url}/${name}.png`),
     );
     const answer = await generated('bounded');
     expect([answer.status, answer.bytes.toString()]).toEqual([200, text]);

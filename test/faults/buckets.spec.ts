@@ -16,7 +16,7 @@ import {
 
 type TestCaller = Awaited<ReturnType<System['caller']>>;
 
-/** An operator's row whose partner gets two seconds for a run. */
+/** An operator's row whose provider gets two seconds for a run. */
 const hastyRow =
   'id: bfl/hasty\nupstream: { path: flux-2-pro }\ncharges_on_policy_rejection: no\nprice: { usd: 0.01 }\nbudget_seconds: 2\n';
 
@@ -33,7 +33,7 @@ function expectBucket(answer: Answer, status: number, bucket: Bucket, detail: Re
 }
 
 describe.each(transports().slice(0, 1))(
-  'each bucket of what a partner or a breakage leads to, on %s',
+  'each bucket of what a provider or a breakage leads to, on %s',
   (transport) => {
     let system: System;
     let caller: TestCaller;
@@ -46,10 +46,10 @@ describe.each(transports().slice(0, 1))(
       writeFileSync(path.join(directory, 'hasty.yaml'), hastyRow);
       system = await System.start({
         transport,
-        // A partner that refuses one run for long holds up no other one here, and the last poll of a run is short.
+        // A provider that refuses one run for long holds up no other one here, and the last poll of a run is short.
         env: {
           CATALOG_DIR: directory,
-          PROVIDER_LANE_PAUSE_MS: '10',
+          PROVIDER_MAX_PAUSE_MS: '10',
           PROVIDER_POLL_TIMEOUT_MS: '1000',
         },
       });
@@ -73,11 +73,11 @@ describe.each(transports().slice(0, 1))(
     const run = (route: string, text: string, by: TestCaller = caller) =>
       by.call('POST', route, { body: prompt(text) });
 
-    it('content_policy_violation: the partner refuses the content', async () => {
+    it('content_policy_violation: the provider refuses the content', async () => {
       expectBucket(await run(model, '[[sim:policy_output]]'), 400, 'content_policy_violation', /./);
     });
 
-    it('provider_error: the partner’s generation fails, and its words are not passed on', async () => {
+    it('provider_error: the provider’s generation fails, and its words are not passed on', async () => {
       expectBucket(await run(model, '[[sim:job_failed]]'), 502, 'provider_error', /provider/i);
     });
 
@@ -88,13 +88,13 @@ describe.each(transports().slice(0, 1))(
       }
     });
 
-    it('provider_timeout: the partner does not answer within its budget', async () => {
+    it('provider_timeout: the provider does not answer within its budget', async () => {
       const started = performance.now();
       expectBucket(await run(hasty, '[[sim:hang_poll]]'), 504, 'provider_timeout', /./);
       expect(performance.now() - started).toBeGreaterThan(1_900);
     });
 
-    it('service_unavailable: the partner refuses until its budget is spent', async () => {
+    it('service_unavailable: the provider refuses until its budget is spent', async () => {
       const refused = await system.caller();
       const answering = run(model, '[[sim:429]]', refused);
       const ofRun = `WHERE workspace_id = $1`;
@@ -131,7 +131,7 @@ describe.each(transports().slice(0, 1))(
         what: 'the handle',
       });
       expect(await call()).toMatch(/^[1-9]\d*$/);
-      await system.partner.finish();
+      await system.provider.finish();
     });
 
     it('internal_error: a failure that nobody foresaw, whose words stay inside and whose key is kept', async () => {
@@ -144,7 +144,7 @@ describe.each(transports().slice(0, 1))(
         });
       expectBucket(await call(), 500, 'internal_error', /^(?!.*failpoint).*$/);
       expect((await call()).status).toBe(200);
-      expect((await system.partner.peaks('broken')).accepted).toBe(1);
+      expect((await system.provider.peaks('broken')).accepted).toBe(1);
     });
 
     it('service_unavailable: Postgres is away, and it clears on its own', async () => {

@@ -16,7 +16,7 @@ describe.each(transports().slice(0, 1))('two workspaces that keep two workers bu
   });
   afterAll(() => system.stop());
 
-  it('never have more than five of 200 runs each at the partner, in the order of admission', async () => {
+  it('never have more than five of 200 runs each at the provider, in the order of admission', async () => {
     await Promise.all([passFiveAtOnce(system, 200), passFiveAtOnce(system, 200)]);
     await holdToInvariants(system);
   });

@@ -57,7 +57,7 @@ describe.each(transports().slice(0, 1))('a cancel ask that races the completion,
     await holdToInvariants(system);
   });
 
-  /** Half of the runs can be cancelled at the partner, the others cannot. */
+  /** Half of the runs can be cancelled at the provider, the others cannot. */
   async function race(index: number): Promise<{ run: Submitted; answer: number }> {
     const model = index % 2 ? 'fal/flux-dev' : 'bfl/flux-2-pro';
     const run = await caller.submit(model, JSON.stringify({ prompt: `raced ${index}` }));

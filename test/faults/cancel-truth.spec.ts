@@ -24,7 +24,7 @@ describe.each(transports())('who withdraws, on %s', (transport) => {
       'SELECT inflight, committed_micros, held_micros, backlog, balance_micros FROM workspace WHERE id = $1',
       [of.workspaceId],
     );
-  const accepted = async (tag: string) => (await system.partner.peaks(tag)).accepted;
+  const accepted = async (tag: string) => (await system.provider.peaks(tag)).accepted;
   const outcomeOf = async (runId: string) => {
     const [row] = await system.sql<{ outcome: string | null; sent: boolean; billed: string | null }>(
       `SELECT outcome, dispatched_at IS NOT NULL AS sent, billed_micros AS billed FROM run WHERE id = $1`,
@@ -38,7 +38,7 @@ describe.each(transports())('who withdraws, on %s', (transport) => {
       headers: { 'idempotency-key': 'joined' },
     });
   const isRunning = (tag: string) =>
-    waitFor(async () => (await accepted(tag)) === 1, { withinMs: 20_000, what: `${tag} at the partner` });
+    waitFor(async () => (await accepted(tag)) === 1, { withinMs: 20_000, what: `${tag} at the provider` });
 
   it('before the dispatch: everything taken is given back, once', async () => {
     await whileWorkersSleep(async () => {
@@ -62,7 +62,7 @@ describe.each(transports())('who withdraws, on %s', (transport) => {
   });
 
   it.each(['cancel_ignored', 'cancel_too_late'])(
-    'with a partner that does not cancel (%s): its result stands and is charged, COMPLETED stays',
+    'with a provider that does not cancel (%s): its result stands and is charged, COMPLETED stays',
     async (token) => {
       const run = await caller.submit(
         'fal/flux-dev',
@@ -70,16 +70,16 @@ describe.each(transports())('who withdraws, on %s', (transport) => {
       );
       await isRunning(token);
       expect((await caller.cancel(run)).status).toBe(202);
-      await waitFor(async () => (await system.partner.ledger(token))[0]?.cancelAskedAtMs !== null, {
+      await waitFor(async () => (await system.provider.ledger(token))[0]?.cancelAskedAtMs !== null, {
         withinMs: 20_000,
-        what: 'the partner to be asked',
+        what: 'the provider to be asked',
       });
       expect((await caller.cancel(run)).status).toBe(202);
-      await system.partner.finish();
+      await system.provider.finish();
       expect(await caller.completed(run)).not.toHaveProperty('error_type');
       expect((await caller.cancel(run)).status).toBe(400);
       expect((await caller.collect(run)).status).toBe(200);
-      const [entry] = await system.partner.ledger(token);
+      const [entry] = await system.provider.ledger(token);
       expect(entry?.cancelAskedAtMs).not.toBeNull();
       expect(await outcomeOf(run.requestId)).toMatchObject({ outcome: 'succeeded', sent: true });
       expect(Number((await outcomeOf(run.requestId))?.billed)).toBeGreaterThan(0);
@@ -87,7 +87,7 @@ describe.each(transports())('who withdraws, on %s', (transport) => {
     },
   );
 
-  it('with a partner that forgets what it cancelled: the run is cancelled and not charged', async () => {
+  it('with a provider that forgets what it cancelled: the run is cancelled and not charged', async () => {
     const run = await caller.submit(
       'fal/flux-dev',
       '{"prompt":"[[sim:cancel_forgets]] [[sim:takes=60000]] [[sim:tag=forgets]]"}',
@@ -136,7 +136,7 @@ describe.each(transports())('who withdraws, on %s', (transport) => {
     call.hangUp();
     await call.ended;
     const [run] = await runsWith('billed');
-    await system.partner.finish();
+    await system.provider.finish();
     const ended = await waitFor(
       async () => {
         const row = await outcomeOf(run?.id ?? '');
@@ -152,7 +152,7 @@ describe.each(transports())('who withdraws, on %s', (transport) => {
     await isRunning('joined');
     const second = joined(system.gateways[0]?.url);
     const late = await first;
-    await system.partner.finish();
+    await system.provider.finish();
     const other = await second;
     expect([late.status, late.bucket]).toEqual([504, 'deadline_exceeded']);
     expect(late.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);

@@ -52,10 +52,10 @@ async function completedOf(system: System, ids: readonly string[]): Promise<numb
   return row?.runs ?? 0;
 }
 
-/** How often the partner accepted each run's bytes. */
+/** How often the provider accepted each run's bytes. */
 async function submissionsOf(system: System, runs: readonly Submitted[]): Promise<number[]> {
   const accepted = new Map<string, number>();
-  for (const { bodySha256 } of await system.partner.ledger()) {
+  for (const { bodySha256 } of await system.provider.ledger()) {
     accepted.set(bodySha256, (accepted.get(bodySha256) ?? 0) + 1);
   }
   return runs.map(({ body }) => accepted.get(sha256(body)) ?? 0);

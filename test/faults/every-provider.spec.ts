@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { holdToInvariants, System } from '../harness/faults.js';
 import { failOnLeftovers, temporaryFolder, type TestCaller, transports } from '../harness/index.js';
-import { alertsOf, ofAccount, ofEachRow, ofEachShape, ofTime } from '../partners/cases.js';
-import { crossAll, expectAsPlanned, oneOfEachShape, plan } from '../partners/crossing.js';
-import { testedRows } from '../partners/rows.js';
+import { alertsOf, ofAccount, ofEachRow, ofEachShape, ofTime } from '../providers/cases.js';
+import { crossAll, expectAsPlanned, oneOfEachShape, plan } from '../providers/crossing.js';
+import { testedRows } from '../providers/rows.js';
 import { callsMade, metric } from './metrics.js';
 
 const folder = temporaryFolder('short-rows');
 const rows = await testedRows(folder);
 
 // These take time budgets and pauses, pause providers for everybody, and count every submission that was made. A row
-// of each shape goes through all of it; each row goes through what its partner says of our account.
+// of each shape goes through all of it; each row goes through what its provider says of our account.
 const planned = [
   ...plan(oneOfEachShape(rows), [...ofEachRow, ...ofEachShape, ...ofTime]),
   ...rows.flatMap((row) => plan([row], ofAccount(row))),
@@ -30,8 +30,8 @@ beforeAll(async () => {
       PROVIDER_POLL_PAUSE_MS: '300',
       PROVIDER_POLL_TIMEOUT_MS: '1000',
       // Each run is a case of its own here: none shall wait for another one's refusal.
-      PROVIDER_LANE_PAUSE_MS: '10',
-      // A copied asset has another URL; here results are compared as the partner sent them.
+      PROVIDER_MAX_PAUSE_MS: '10',
+      // A copied asset has another URL; here results are compared as the provider sent them.
       ASSET_MEDIA_TYPES: 'no/media',
     },
   });
@@ -51,7 +51,7 @@ it('holds to every rule, with no submission twice and every slot free', async ()
   expect(await system.sql('SELECT inflight, committed_micros::integer AS committed FROM workspace')).toEqual([
     { inflight: 0, committed: 0 },
   ]);
-  // A refusal on grounds of content may cost; a partner that has no success to show for it is not paid.
+  // A refusal on grounds of content may cost; a provider that has no success to show for it is not paid.
   const billed = `SELECT bucket FROM run WHERE outcome = 'failed' AND billed_micros > 0 AND bucket <> 'content_policy_violation'`;
   expect(await system.sql(billed)).toEqual([]);
   const [worker] = system.workers;
@@ -65,13 +65,13 @@ it('holds to every rule, with no submission twice and every slot free', async ()
     each.tokens.startsWith('429') ? [ended.get(tag)?.run.requestId] : [],
   );
   expect(refused.filter((runId) => !wereToBeRefused.includes(runId))).toEqual([]);
-  // Whatever else a partner says, nothing is sent to it again. The last refusal of a run that ends by it has no successor.
+  // Whatever else a provider says, nothing is sent to it again. The last refusal of a run that ends by it has no successor.
   const endedByIt = planned.filter(({ each }) => each.bucket === 'service_unavailable').length;
   expect(await callsMade(worker, 'submit')).toBe(planned.length + refused.length - endedByIt);
   expect(await metric(worker, 'router_provider_account_errors_total')).toBe(
     planned.reduce((sum, { each }) => sum + alertsOf(each), 0),
   );
-  const entries = await system.partner.ledger();
+  const entries = await system.provider.ledger();
   expect(new Set(entries.map(({ tag }) => tag)).size).toBe(entries.length);
 });
 

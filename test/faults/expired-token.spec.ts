@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { holdToInvariants, System } from '../harness/faults.js';
 import { failOnLeftovers, type TestCaller, transports } from '../harness/index.js';
 
-// The partner's clock moves for everybody, and its calls for tokens are counted: a system of its own.
+// The provider's clock moves for everybody, and its calls for tokens are counted: a system of its own.
 describe('a service account’s key', () => {
   let system: System;
   let caller: TestCaller;
@@ -32,15 +32,15 @@ describe('a service account’s key', () => {
     return requests.length;
   };
 
-  it('is exchanged once, and again when the partner no longer takes the token', async () => {
+  it('is exchanged once, and again when the provider no longer takes the token', async () => {
     expect((await pictureOf('first')).status).toBe(200);
     expect(await exchanges()).toBe(1);
     expect((await pictureOf('first again')).status).toBe(200);
     expect(await exchanges()).toBe(1);
-    await system.partner.advance(1_900_000);
+    await system.provider.advance(1_900_000);
     expect((await pictureOf('second')).status).toBe(200);
     expect(await exchanges()).toBe(2);
-    expect(await system.partner.ledger('second')).toHaveLength(1);
+    expect(await system.provider.ledger('second')).toHaveLength(1);
     await holdToInvariants(system);
   });
 });

@@ -12,7 +12,7 @@ describe.each(transports().filter((transport) => transport === 'redis'))('FLUSHA
     system = await System.start({
       transport,
       takesMs: 300,
-      env: { PROVIDER_LANE_PAUSE_MS: '10', QUEUE_COMMAND_TIMEOUT_MS: '5000' },
+      env: { PROVIDER_MAX_PAUSE_MS: '10', QUEUE_COMMAND_TIMEOUT_MS: '5000' },
     });
     redis = new Redis(system.redis?.url ?? '');
   });
@@ -29,7 +29,7 @@ describe.each(transports().filter((transport) => transport === 'redis'))('FLUSHA
           caller.submit(model, JSON.stringify({ prompt: `${index} [[sim:tag=flushed]] ${prompt}` })),
         ),
       );
-    // The partner asks for a pause at every poll, so the polls lie delayed for long enough to be counted.
+    // The provider asks for a pause at every poll, so the polls lie delayed for long enough to be counted.
     const polled = await submit(20, 'bfl/flux-2-pro', `${unending} [[sim:poll_429=1]] [[sim:retry_after=8]]`);
     const [worker] = system.workers;
     if (!worker) throw new Error('no worker');
@@ -49,14 +49,14 @@ describe.each(transports().filter((transport) => transport === 'redis'))('FLUSHA
     const waiting = await submit(20, 'bfl/flux-2-pro', 'waiting');
     expect(await redis.llen('{mr:dispatch}:dispatch:wait')).toBe(20);
     expect(await delayed()).toBe(20);
-    await system.partner.finish();
+    await system.provider.finish();
     await redis.flushall();
     await system.startWorker();
 
     await holdToInvariants(system, 60_000);
     const results = await Promise.all([...polled, ...waiting].map((run) => caller.collect(run)));
     expect(results.map((result) => result.status)).toEqual(Array.from({ length: 40 }, () => 200));
-    expect((await system.partner.peaks('flushed')).accepted).toBe(40);
+    expect((await system.provider.peaks('flushed')).accepted).toBe(40);
   });
 });
 

@@ -58,10 +58,10 @@ describe.each(transports().slice(0, 1))('a held call whose gateway loses Postgre
     });
     let isSettled = false;
     void answering.finally(() => (isSettled = true));
-    const submissions = async () => (await system.partner.peaks(tag)).accepted;
+    const submissions = async () => (await system.provider.peaks(tag)).accepted;
     await waitFor(async () => (await submissions()) === 1, { withinMs: 20_000, what: 'the submission' });
     toPostgres.set('reset');
-    await system.partner.finish();
+    await system.provider.finish();
     await waitFor(
       async () =>
         (

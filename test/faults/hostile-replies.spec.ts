@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { ScriptedPartner } from '../assets/scripted-partner.js';
+import { ScriptedProvider } from '../assets/scripted-provider.js';
 import { holdToInvariants, least, System } from '../harness/faults.js';
 import { type Answer, type Caller, failOnLeftovers, temporaryFolder, transports } from '../harness/index.js';
 import { metric } from './metrics.js';
@@ -30,9 +30,9 @@ function endless(response: ServerResponse, piece: Buffer): void {
   more();
 }
 
-// What a partner sends may be anything: it costs neither memory, nor the event loop, nor a second submission.
+// What a provider sends may be anything: it costs neither memory, nor the event loop, nor a second submission.
 describe('a hostile reply', () => {
-  let partner: ScriptedPartner;
+  let provider: ScriptedProvider;
   let system: System;
   let caller: Caller;
 
@@ -40,12 +40,12 @@ describe('a hostile reply', () => {
     const catalog = temporaryFolder('catalog');
     writeFileSync(path.join(catalog, 'hasty.yaml'), row('openai/hasty', 2));
     writeFileSync(path.join(catalog, 'patient.yaml'), row('openai/patient', 25));
-    partner = await ScriptedPartner.start();
+    provider = await ScriptedProvider.start();
     system = await System.start({
       transport: transports()[0] ?? 'postgres',
       env: {
         CATALOG_DIR: catalog,
-        PROVIDER_OPENAI_BASE_URL: `${partner.url}/v1`,
+        PROVIDER_OPENAI_BASE_URL: `${provider.url}/v1`,
         PROVIDER_REPLY_LIMIT: String(32 * mebibyte),
       },
     });
@@ -53,16 +53,16 @@ describe('a hostile reply', () => {
   });
   afterAll(async () => {
     await system.stop();
-    await partner.stop();
+    await provider.stop();
   });
 
-  /** One held call whose partner answers like this; each input is another one. */
+  /** One held call whose provider answers like this; each input is another one. */
   async function answered(
     respond: (response: ServerResponse) => void,
     model = 'openai/patient',
   ): Promise<Answer> {
-    partner.paths.set(place, (_request, response) => respond(response));
-    return caller.call('POST', `/v2/models/${model}`, { body: `{"n":${partner.asked.length}}` });
+    provider.paths.set(place, (_request, response) => respond(response));
+    return caller.call('POST', `/v2/models/${model}`, { body: `{"n":${provider.asked.length}}` });
   }
 
   const hostile: [what: string, respond: (response: ServerResponse) => void, bucket: string][] = [
@@ -132,11 +132,11 @@ describe('a hostile reply', () => {
     const lag = await least(1, async () => {
       await longestLag();
       const before = resident();
-      const submissions = partner.asked.length;
+      const submissions = provider.asked.length;
       const answer = await answered(respond, isSlow ? 'openai/hasty' : 'openai/patient');
       expect([answer.status, answer.bucket]).toEqual([isSlow ? 504 : 502, bucket]);
       expect(answer.bytes.toString()).not.toMatch(/<h1>|\[\[/);
-      expect(partner.asked.length).toBe(submissions + 1);
+      expect(provider.asked.length).toBe(submissions + 1);
       expect(resident() - before).toBeLessThan(256);
       return longestLag();
     });

@@ -14,7 +14,7 @@ import { roomy, submitMany } from './crowd.js';
 
 const healthyModel = 'bfl/flux-2-pro';
 const hangingModel = 'fal/flux-dev';
-/** Its partner answers when the image is done: a run holds its slot for as long as that takes. */
+/** Its provider answers when the image is done: a run holds its slot for as long as that takes. */
 const holdingModel = 'openai/gpt-image-2';
 
 const transport = transports()[0] as TransportKind;

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { OwnPartner } from '../catalog/own-partner.js';
+import { OwnProvider } from '../catalog/own-provider.js';
 import { provider, row } from '../catalog/own-rows.js';
 import { System } from '../harness/faults.js';
 import { type Caller, failOnLeftovers, temporaryFolder, transports, waitFor } from '../harness/index.js';
 
 describe('a provider without a key', () => {
   const rows = temporaryFolder('rows');
-  let partner: OwnPartner;
+  let upstream: OwnProvider;
   let system: System;
   let caller: Caller;
 
   beforeAll(async () => {
-    partner = await OwnPartner.start();
-    writeFileSync(path.join(rows, 'lab.yaml'), provider('lab', partner.url, ''));
+    upstream = await OwnProvider.start();
+    writeFileSync(path.join(rows, 'lab.yaml'), provider('lab', upstream.url, ''));
     writeFileSync(path.join(rows, 'paint.yaml'), row('lab/paint', 'now/paint', 1_000));
     writeFileSync(
       path.join(rows, 'brief.yaml'),
@@ -26,7 +26,7 @@ describe('a provider without a key', () => {
   });
   afterAll(async () => {
     await system.stop();
-    await partner.stop();
+    await upstream.stop();
   });
 
   const submit = () => caller.call('POST', '/v2/models/lab/paint/requests', { body: '{"prompt":"a cat"}' });
@@ -45,13 +45,13 @@ describe('a provider without a key', () => {
     expect([refused.status, refused.headers.get('x-service-error-type')]).toEqual([403, 'not_enabled']);
     expect((await caller.call('GET', '/v2/models/lab/paint')).status).toBe(200);
     expect(await caller.completed(brief)).toMatchObject({ error_type: 'service_unavailable' });
-    expect(partner.submissions).toEqual([]);
+    expect(upstream.submissions).toEqual([]);
 
     const keyed = await system.startWorker({ PROVIDER_LAB_KEY: 'key' });
     await untilListed(true);
     await caller.completed(early, 120_000);
     expect((await caller.collect(early)).bytes.toString()).toBe('{"echo": {"prompt":"early"}}');
-    expect(partner.submissions).toHaveLength(1);
+    expect(upstream.submissions).toHaveLength(1);
 
     await keyed.stop();
     system.forget(keyed);

@@ -12,7 +12,7 @@ const allowance = 60 * mebibyte;
 const video = Buffer.concat([Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom'), randomBytes(90 * mebibyte)]);
 const sha256 = createHash('sha256').update(video).digest('hex');
 
-/** Digests of the files that partners got, by how. */
+/** Digests of the files that providers got, by how. */
 const got: Record<string, string> = {};
 
 async function digestOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
@@ -50,13 +50,13 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   response.setHeader('content-type', 'application/json').end('{"data":[{"b64_json":"eA=="}]}');
 }
 
-let partner: Server;
+let provider: Server;
 let system: System;
 let caller: Caller;
 beforeAll(async () => {
-  partner = createServer((request, response) => void answer(request, response));
-  await new Promise<void>((listening) => partner.listen(0, '127.0.0.1', listening));
-  const url = `http://127.0.0.1:${(partner.address() as AddressInfo).port}`;
+  provider = createServer((request, response) => void answer(request, response));
+  await new Promise<void>((listening) => provider.listen(0, '127.0.0.1', listening));
+  const url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
   system = await System.start({
     transport: transports()[0] ?? 'postgres',
     env: { PROVIDER_OPENAI_BASE_URL: `${url}/v1`, PROVIDER_STABILITY_BASE_URL: `${url}/v2beta` },
@@ -65,7 +65,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await system.stop();
-  await new Promise((closed) => partner.close(closed));
+  await new Promise((closed) => provider.close(closed));
 });
 
 const residentBytes = ({ pid }: App): number =>
@@ -86,7 +86,7 @@ const journey = async (file: Buffer) => {
   await run('stability/stable-image-ultra', { prompt: 'x', image });
 };
 
-it('a video of 90 MiB goes in, and to partners by URL and in a form, in constant memory', async () => {
+it('a video of 90 MiB goes in, and to providers by URL and in a form, in constant memory', async () => {
   // A first one, so that idle is not the moment before anything was loaded.
   await journey(video.subarray(0, 1000));
   const apps = [...system.gateways, ...system.workers];

@@ -10,7 +10,7 @@ import {
   waitFor,
 } from '../harness/index.js';
 import { death, dismissWorkers, quick, reached } from './worker-faults.js';
-import { file, ScriptedPartner } from '../assets/scripted-partner.js';
+import { file, ScriptedProvider } from '../assets/scripted-provider.js';
 
 const model = 'fal/flux-dev';
 // A link opens its copy for two days, a day longer than a result is kept.
@@ -18,22 +18,22 @@ const retention = { RETENTION_EVERY_MS: '200', STORE_DOUBT_SECONDS: '10', ASSET_
 
 // What lies in the store is known, needed, and deleted when it is needed no more.
 describe('the store', () => {
-  let partner: ScriptedPartner;
+  let provider: ScriptedProvider;
   let system: System;
   let caller: Caller;
 
   beforeAll(async () => {
-    partner = await ScriptedPartner.start();
-    partner.paths.set('/a.png', file('image/png', 300_000));
-    partner.paths.set('/b.png', file('image/png', 300_000));
+    provider = await ScriptedProvider.start();
+    provider.paths.set('/a.png', file('image/png', 300_000));
+    provider.paths.set('/b.png', file('image/png', 300_000));
     system = await System.start({
       transport: transports()[0] ?? 'postgres',
       workers: 0,
       env: {
         ...quick,
         ...retention,
-        PROVIDER_FAL_BASE_URL: partner.url,
-        ASSET_ALLOWED_ORIGINS: partner.url,
+        PROVIDER_FAL_BASE_URL: provider.url,
+        ASSET_ALLOWED_ORIGINS: provider.url,
         QUEUE_STALLED_MS: '300',
       },
     });
@@ -41,7 +41,7 @@ describe('the store', () => {
   });
   afterAll(async () => {
     await system.stop();
-    await partner.stop();
+    await provider.stop();
   });
 
   /** Everything in the store but its own bookkeeping. */
@@ -54,9 +54,9 @@ describe('the store', () => {
   const noted = async (): Promise<number> => (await system.sql('SELECT key FROM stored_object')).length;
 
   const results = (prompt: string, filler = '') =>
-    partner.results.set(
+    provider.results.set(
       prompt,
-      JSON.stringify({ filler, images: ['a', 'b'].map((name) => ({ url: `${partner.url}/${name}.png` })) }),
+      JSON.stringify({ filler, images: ['a', 'b'].map((name) => ({ url: `${provider.url}/${name}.png` })) }),
     );
 
   const submit = (prompt: string): Promise<Submitted> => caller.submit(model, JSON.stringify({ prompt }));
@@ -77,7 +77,7 @@ describe('the store', () => {
       const next = await system.startWorker();
       const { images } = await result(run);
       for (const { url } of images) {
-        expect(url).not.toContain(partner.url);
+        expect(url).not.toContain(provider.url);
         const copy = await fetch(url);
         expect([copy.status, sha256(Buffer.from(await copy.arrayBuffer()))]).toEqual([
           200,
@@ -111,7 +111,7 @@ describe('the store', () => {
     await system.kill(hanging);
     await system.startWorker();
     const { images } = await result(run);
-    for (const { url } of images) expect(url).not.toContain(partner.url);
+    for (const { url } of images) expect(url).not.toContain(provider.url);
     await holdToInvariants(system);
     await age(run);
     await dismissWorkers(system);

@@ -2,27 +2,27 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { type App, System } from '../harness/faults.js';
 import { type Caller, failOnLeftovers, transports } from '../harness/index.js';
-import { file, ScriptedPartner } from '../assets/scripted-partner.js';
+import { file, ScriptedProvider } from '../assets/scripted-provider.js';
 
 const mebibyte = 1024 * 1024;
 const allowance = 256 * mebibyte;
 
 // A large result costs a process a few pieces of it, not all of it.
 describe('memory', () => {
-  let partner: ScriptedPartner;
+  let provider: ScriptedProvider;
   let system: System;
   let caller: Caller;
 
   beforeAll(async () => {
-    partner = await ScriptedPartner.start();
-    partner.paths.set('/v1/audio/speech', file('audio/mpeg', 50 * mebibyte));
-    partner.paths.set('/gigabyte.mp4', file('video/mp4', 1024 * mebibyte));
+    provider = await ScriptedProvider.start();
+    provider.paths.set('/v1/audio/speech', file('audio/mpeg', 50 * mebibyte));
+    provider.paths.set('/gigabyte.mp4', file('video/mp4', 1024 * mebibyte));
     system = await System.start({
       transport: transports()[0] ?? 'postgres',
       env: {
-        PROVIDER_FAL_BASE_URL: partner.url,
-        PROVIDER_OPENAI_BASE_URL: `${partner.url}/v1`,
-        ASSET_ALLOWED_ORIGINS: partner.url,
+        PROVIDER_FAL_BASE_URL: provider.url,
+        PROVIDER_OPENAI_BASE_URL: `${provider.url}/v1`,
+        ASSET_ALLOWED_ORIGINS: provider.url,
         // What is measured is memory, however long the disk takes.
         ASSET_COPY_MS: '150000',
         STORE_PAYLOAD_MS: '150000',
@@ -30,12 +30,12 @@ describe('memory', () => {
     });
     caller = await system.caller({ inflightLimit: 20 });
     // A first call of each kind, so that idle is not the moment before anything was loaded.
-    partner.results.set('first', '{"images":[]}');
+    provider.results.set('first', '{"images":[]}');
     await caller.call('POST', '/v2/models/fal/flux-dev', { body: '{"prompt":"first"}' });
   });
   afterAll(async () => {
     await system.stop();
-    await partner.stop();
+    await provider.stop();
   });
 
   const apps = () => [...system.gateways, ...system.workers];
@@ -56,7 +56,7 @@ describe('memory', () => {
   }
 
   it('for an asset of a gigabyte is far below its size', async () => {
-    partner.results.set('gigabyte', JSON.stringify({ images: [{ url: `${partner.url}/gigabyte.mp4` }] }));
+    provider.results.set('gigabyte', JSON.stringify({ images: [{ url: `${provider.url}/gigabyte.mp4` }] }));
     let url = '';
     const rises = await above(async () => {
       const answer = await caller.call('POST', '/v2/models/fal/flux-dev', {

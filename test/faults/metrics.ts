@@ -27,7 +27,7 @@ export function counted(app: Measured, name: string, atLeast: number): Promise<n
   return waitFor(reached, { withinMs: 10_000, what: `${name} to reach ${atLeast}` });
 }
 
-/** Calls of one kind that a worker has made to partners. */
+/** Calls of one kind that a worker has made to providers. */
 export const callsMade = (
   worker: Measured,
   operation: 'submit' | 'resume',

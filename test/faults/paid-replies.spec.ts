@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ScriptedPartner } from '../assets/scripted-partner.js';
+import { ScriptedProvider } from '../assets/scripted-provider.js';
 import { holdToInvariants, System } from '../harness/faults.js';
 import { failOnLeftovers, type TestCaller, transports, waitFor } from '../harness/index.js';
 
@@ -9,29 +9,29 @@ const place = '/v1/images/generations';
 /** Two mebibytes of JSON, which are read in the thread. */
 const image = `{"created":1, "data":[{"b64_json":"${'A'.repeat(2 * mebibyte)}"}],"x":9007199254740993}`;
 
-// A partner is paid for what it has answered: a result is never lost because we were slow to read it.
+// A provider is paid for what it has answered: a result is never lost because we were slow to read it.
 describe('a large result', () => {
-  let partner: ScriptedPartner;
+  let provider: ScriptedProvider;
   let system: System;
   let caller: TestCaller;
-  /** What the partner answers. */
+  /** What the provider answers. */
   let text = image;
 
   beforeAll(async () => {
-    partner = await ScriptedPartner.start();
-    partner.paths.set(place, (_request, response) => {
+    provider = await ScriptedProvider.start();
+    provider.paths.set(place, (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(text);
     });
     system = await System.start({
       transport: transports()[0] ?? 'postgres',
       workers: 0,
-      env: { PROVIDER_OPENAI_BASE_URL: `${partner.url}/v1` },
+      env: { PROVIDER_OPENAI_BASE_URL: `${provider.url}/v1` },
     });
     caller = await system.caller({ inflightLimit: 20 });
   });
   afterAll(async () => {
     await system.stop();
-    await partner.stop();
+    await provider.stop();
   });
 
   const answered = async (prompt: string) => {
@@ -41,7 +41,7 @@ describe('a large result', () => {
 
   /** With a worker of its own; each prompt is one run, whose result arrives whole and is submitted once. */
   async function holds(failpoint: string, prompts: readonly string[]): Promise<void> {
-    const before = partner.asked.length;
+    const before = provider.asked.length;
     const worker = await system.startWorker({ FAILPOINT: failpoint });
     const answers = await Promise.all(prompts.map(answered));
     for (const answer of answers) {
@@ -49,7 +49,7 @@ describe('a large result', () => {
       expect(answer.bytes.equals(Buffer.from(text))).toBe(true);
       expect(Number(answer.headers.get('x-service-cost-cents'))).toBeGreaterThan(0);
     }
-    expect(partner.asked.length - before).toBe(prompts.length);
+    expect(provider.asked.length - before).toBe(prompts.length);
     expect(worker.logs()).toContain(failpoint === '' ? '' : `failpoint ${failpoint.split(':')[0]}:`);
     await system.kill(worker);
   }
@@ -68,14 +68,14 @@ describe('a large result', () => {
   });
 
   it('that was stored outlives the worker that was to read it', async () => {
-    const before = partner.asked.length;
+    const before = provider.asked.length;
     const dying = await system.startWorker({ FAILPOINT: 'dispatch.afterKeep:kill' });
     const answer = answered('outlives');
     await waitFor(() => dying.child.signalCode !== null, { withinMs: 30_000, what: 'the worker to die' });
     system.forget(dying);
     const next = await system.startWorker();
     expect((await answer).bytes.equals(Buffer.from(text))).toBe(true);
-    expect(partner.asked.length - before).toBe(1);
+    expect(provider.asked.length - before).toBe(1);
     await system.kill(next);
   });
 

@@ -59,7 +59,7 @@ describe.each(transports().slice(0, 1))('errors of Postgres that pass, on %s', (
     const [raised] = await system.sql<{ last: string }>('SELECT last_value AS last FROM raised');
     expect(Number(raised?.last)).toBeGreaterThan(times);
     await system.sql(`DROP TRIGGER injected ON ${table}`);
-    expect((await system.partner.peaks(key)).accepted).toBe(1);
+    expect((await system.provider.peaks(key)).accepted).toBe(1);
   });
 
   it('in a synchronous run: its result, not a 500', async () => {

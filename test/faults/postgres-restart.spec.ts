@@ -50,7 +50,7 @@ describe.each(transports())('Postgres that ends during a flood of admissions, on
       expect(rows).toHaveLength(flood.admitted.size);
       expect(new Map(rows.map((row) => [row.key, row.id]))).toEqual(flood.admitted);
       await holdToInvariants(system, 60_000);
-      // What the partner answered while the database was away was not lost.
+      // What the provider answered while the database was away was not lost.
       const lost = `SELECT id, bucket FROM run WHERE workspace_id = $1 AND outcome <> 'succeeded'`;
       expect(await system.sql(lost, [caller.workspaceId])).toEqual([]);
     },

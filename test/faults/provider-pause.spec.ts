@@ -30,7 +30,7 @@ describe('admin provider pause', () => {
 
   it('lets runs wait, polls on what is under way, and leaves the other providers alone', async () => {
     const underWay = await submit('bfl/flux-2-pro', 'under way');
-    await waitFor(async () => (await system.partner.ledger()).length === 1, {
+    await waitFor(async () => (await system.provider.ledger()).length === 1, {
       withinMs: 30_000,
       what: 'the submission',
     });
@@ -62,7 +62,7 @@ describe('admin provider pause', () => {
         under_way: 0,
       },
     ]);
-    expect(await system.partner.ledger()).toHaveLength(2);
+    expect(await system.provider.ledger()).toHaveLength(2);
     // They are held, not failed: a claim that breaks would keep them from being sent as well.
     expect(system.workers.map((worker) => worker.logs()).join('')).not.toMatch(
       /structure of query|"level":50/,

@@ -20,7 +20,7 @@ describe.each(onRedis())('%s forgets', () => {
   let caller: Awaited<ReturnType<System['caller']>>;
   let former: TestServer;
   let latter: TestServer;
-  let wayToPartner: TcpProxy;
+  let wayToProvider: TcpProxy;
   let wayToRedis: TcpProxy;
   /** Read at each new connection, so that the way can lead to another server. */
   let serving: { port: number };
@@ -31,13 +31,13 @@ describe.each(onRedis())('%s forgets', () => {
     latter = system.redis as TestServer;
     former = await startRedis();
     serving = { port: former.port };
-    [wayToRedis, wayToPartner] = await Promise.all([
+    [wayToRedis, wayToProvider] = await Promise.all([
       tcpProxy(serving),
       tcpProxy({ port: system.simulator.port }),
     ]);
     const env = {
       REDIS_URL: `redis://${wayToRedis.address}`,
-      PROVIDER_BFL_BASE_URL: `http://${wayToPartner.address}/bfl`,
+      PROVIDER_BFL_BASE_URL: `http://${wayToProvider.address}/bfl`,
       // Of six slots one workspace holds at most five.
       WORKER_DISPATCH_CONCURRENCY: '6',
     };
@@ -45,7 +45,7 @@ describe.each(onRedis())('%s forgets', () => {
   });
   afterAll(async () => {
     await system.stop();
-    await Promise.all([wayToRedis.close(), wayToPartner.close(), former.stop()]);
+    await Promise.all([wayToRedis.close(), wayToProvider.close(), former.stop()]);
   });
 
   it('the last writes, by a failover: all runs complete', async () => {
@@ -59,7 +59,7 @@ describe.each(onRedis())('%s forgets', () => {
       submitMany(caller, 'bfl/flux-2-pro', 20, 'missed by bfl'),
       submitMany(caller, 'fal/flux-dev', 20, 'missed by fal'),
     ]);
-    wayToPartner.set('pass');
+    wayToProvider.set('pass');
     await waitFor(async () => (await submissions()).waiting < 30, {
       withinMs: 20_000,
       what: 'runs to go on',
@@ -74,13 +74,13 @@ describe.each(onRedis())('%s forgets', () => {
     serving.port = latter.port;
     const runs = await crowd('flush');
     await redisCommand(latter.url, 'FLUSHALL');
-    wayToPartner.set('pass');
+    wayToProvider.set('pass');
     await expectHealing(runs);
   });
 
-  /** 10 submissions in the air that their partner does not answer, 50 behind them, 50 generations being polled. */
+  /** 10 submissions in the air that their provider does not answer, 50 behind them, 50 generations being polled. */
   async function crowd(name: string): Promise<Submitted[]> {
-    wayToPartner.set('blackhole');
+    wayToProvider.set('blackhole');
     const groups = await Promise.all([
       submitMany(caller, 'bfl/flux-2-pro', 60, name),
       submitMany(caller, 'fal/flux-dev', 50, `${unending} ${name}`),
@@ -113,7 +113,7 @@ describe.each(onRedis())('%s forgets', () => {
   }
 
   async function expectHealing(runs: Submitted[]): Promise<void> {
-    await system.partner.finish();
+    await system.provider.finish();
     const startedAtMs = performance.now();
     await expectSuccess(system, runs, healedWithinMs);
     process.stdout.write(`${runs.length} runs healed in ${Math.round(performance.now() - startedAtMs)} ms\n`);

@@ -50,7 +50,7 @@ describe.each(onRedis())('%s answers and refuses to write', () => {
         everyMs: 250,
       });
       await allow();
-      await system.partner.finish();
+      await system.provider.finish();
       const startedAtMs = performance.now();
       await expectSuccess(system, runs, 30_000);
       process.stdout.write(`drained ${Math.round(performance.now() - startedAtMs)} ms after ${name}\n`);

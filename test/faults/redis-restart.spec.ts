@@ -72,7 +72,7 @@ describe.each(onRedis())('%s dies and comes back', () => {
       what: 'the held calls to listen',
     });
     await redis.kill('SIGKILL');
-    await system.partner.finish();
+    await system.provider.finish();
     const lastMs = performance.now() + awayMs;
     while (performance.now() < lastMs) {
       runs.push(...(await submitMany(caller, model, 1, `${runs.length} away in ${name}`)));
@@ -92,7 +92,7 @@ describe.each(onRedis())('%s dies and comes back', () => {
       { withinMs: 20_000, what: 'each worker to submit and each held call to listen' },
     );
     const tookMs = performance.now() - returnedAtMs;
-    await system.partner.finish();
+    await system.provider.finish();
     await expectSuccess(system, runs, 60_000);
     const wokenMs = Math.max(...(await held));
     // Waking late counts as not being back.

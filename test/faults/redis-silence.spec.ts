@@ -70,7 +70,7 @@ describe.each(onRedis())('the way from one worker to %s is silent', () => {
   });
 
   async function pollsSeen(): Promise<number> {
-    const seen = await system.partner.ledger();
+    const seen = await system.provider.ledger();
     return seen.filter((entry) => entry.pollCount > 0).length;
   }
 });

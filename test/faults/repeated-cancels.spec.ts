@@ -13,7 +13,7 @@ describe.each(transports())('a cancellation that is requested again and again, o
     const caller = await system.caller();
     const tag = newTag('impatient');
     const run = await caller.submit('bfl/flux-2-pro', `{"prompt":"${unending} [[sim:tag=${tag}]]"}`);
-    const polls = async () => (await system.partner.ledger(tag))[0]?.pollCount ?? 0;
+    const polls = async () => (await system.provider.ledger(tag))[0]?.pollCount ?? 0;
     await waitFor(polls, { withinMs: 30_000, what: 'the run to be polled' });
     const [before, beganMs] = [await polls(), performance.now()];
     for (let nth = 1; nth <= 200; nth += 1) {
@@ -26,7 +26,7 @@ describe.each(transports())('a cancellation that is requested again and again, o
     process.stderr.write(`200 cancellations in ${elapsedS.toFixed(1)} s: ${more} polls\n`);
     // By its own pace a run of this provider is polled twice a second.
     expect(more).toBeLessThanOrEqual(3 + elapsedS * 2);
-    await system.partner.finish(tag);
+    await system.provider.finish(tag);
     await caller.completed(run);
   });
 });

@@ -27,7 +27,7 @@ const keyOf = (body: string) => {
 };
 
 /**
- * Postgres goes back to an earlier moment, by the steps of docs/operations/backup.md, while partners, asset store and
+ * Postgres goes back to an earlier moment, by the steps of docs/operations/backup.md, while providers, asset store and
  * callers have gone on. A copy of the ended cluster is the backup.
  */
 describe.each(transports())('a database that was restored from a backup, on %s', (transport) => {
@@ -82,12 +82,12 @@ describe.each(transports())('a database that was restored from a backup, on %s',
     const all = running.length + waiting.length + lost.length;
     await waitFor(
       async () => {
-        await system.partner.finish(tag);
-        return (await system.partner.ledger(tag)).length === all;
+        await system.provider.finish(tag);
+        return (await system.provider.ledger(tag)).length === all;
       },
       { withinMs: 60_000, what: 'all runs to be submitted', everyMs: 200 },
     );
-    await system.partner.finish(tag);
+    await system.provider.finish(tag);
     await system.ended(caller);
     await answerOf(system.env(), 'credits', 'add', '--workspace', caller.workspace, '--cents', '500');
     const { changes } = await answerOf<{ changes: object[] }>(
@@ -137,7 +137,7 @@ describe.each(transports())('a database that was restored from a backup, on %s',
       expect([answer.status, answer.bucket]).toEqual([500, 'internal_error']);
       expect(answer.json()['detail']).toContain('Outcome unknown');
     }
-    const paid = (await system.partner.ledger(tag)).map(({ bodySha256 }) => bodySha256);
+    const paid = (await system.provider.ledger(tag)).map(({ bodySha256 }) => bodySha256);
     const distinct = new Set(paid).size;
     process.stdout.write(`on ${transport}: ${paid.length - distinct} of ${distinct} inputs paid twice\n`);
     expect([paid.length, distinct]).toEqual([9, 9]);

@@ -49,7 +49,7 @@ describe('what has aged out', () => {
     });
   const asked = (by: TestCaller, run: Submitted) =>
     Promise.all([by.status(run), by.collect(run), by.cancel(run)]);
-  const accepted = async (tag: string) => (await system.partner.peaks(tag)).accepted;
+  const accepted = async (tag: string) => (await system.provider.peaks(tag)).accepted;
 
   const held = () =>
     caller.call('POST', path, {

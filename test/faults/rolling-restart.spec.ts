@@ -83,7 +83,7 @@ describe('restarts under load', () => {
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     }
     const collecting = Promise.all(calls.map(({ prompt, key }) => run(prompt, key)));
-    await system.partner.finish();
+    await system.provider.finish();
     const collected = await collecting;
     expect(collected.map(({ status }) => status)).toEqual(calls.map(() => 200));
     await holdToInvariants(system);

@@ -5,9 +5,9 @@ import { failOnLeftovers, transports, waitFor } from '../harness/index.js';
 import { NameServer } from '../harness/name-server.js';
 
 const silentNames = 30;
-/** Its partner answers the submission when the image is done. */
+/** Its provider answers the submission when the image is done. */
 const model = 'openai/gpt-image-2';
-/** Longer than a connection to a partner is kept, so that each run resolves the partner's name anew. */
+/** Longer than a connection to a provider is kept, so that each run resolves the provider's name anew. */
 const betweenRunsMs = 5_000;
 
 let server: NameServer;
@@ -19,8 +19,8 @@ beforeAll(async () => {
     workers: 0,
     env: { CALLER_DNS_SERVERS: server.address },
   });
-  const partner = system.simulator.url.replace('127.0.0.1', 'localhost');
-  await system.startWorker({ PROVIDER_OPENAI_BASE_URL: `${partner}/openai` });
+  const provider = system.simulator.url.replace('127.0.0.1', 'localhost');
+  await system.startWorker({ PROVIDER_OPENAI_BASE_URL: `${provider}/openai` });
 });
 afterAll(async () => {
   await system.stop();

@@ -25,7 +25,7 @@ describe.each(transports())('a held call on %s', (transport) => {
     (key: string, body: string) =>
     (by = '') =>
       caller.call('POST', `${by}${path}`, { body, headers: { 'idempotency-key': key } });
-  const accepted = async (tag: string) => (await system.partner.peaks(tag)).accepted;
+  const accepted = async (tag: string) => (await system.provider.peaks(tag)).accepted;
 
   it('that reached its bound answers 504 with Retry-After while a handle is held, and the retry collects that generation', async () => {
     const copied = keyed('late', `{"prompt":"[[sim:tag=late]] ${unending}"}`);
@@ -34,12 +34,12 @@ describe.each(transports())('a held call on %s', (transport) => {
       expect([first.status, first.bucket]).toEqual([504, 'deadline_exceeded']);
       expect(first.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
     }
-    await system.partner.finish();
+    await system.provider.finish();
     const [second, lostSecond] = await Promise.all([copied(), lost()]);
     for (const collected of [second, lostSecond]) {
       expect([collected.status, collected.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
     }
-    // The asset that was copied is repeated with the same URL, signed once; the other one is the partner's to keep.
+    // The asset that was copied is repeated with the same URL, signed once; the other one is the provider's to keep.
     const [third, lostThird] = await Promise.all([
       copied(),
       waitFor(
@@ -96,7 +96,7 @@ describe.each(transports())('a held call on %s', (transport) => {
       what: 'all calls to be held',
     });
     await waitFor(async () => (await accepted('crowd')) === 1, { withinMs: 20_000, what: 'the submission' });
-    await system.partner.finish();
+    await system.provider.finish();
     const answers = await answering;
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
     expect(new Set(answers.map((answer) => answer.bytes.toString())).size).toBe(1);

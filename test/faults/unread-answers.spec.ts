@@ -3,27 +3,27 @@ import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import { type App, System } from '../harness/faults.js';
 import { failOnLeftovers, transports, waitFor } from '../harness/index.js';
-import { file, ScriptedPartner } from '../assets/scripted-partner.js';
+import { file, ScriptedProvider } from '../assets/scripted-provider.js';
 import { metric } from './metrics.js';
 
 const mebibyte = 1024 * 1024;
 const callers = 500;
 
-let partner: ScriptedPartner;
+let provider: ScriptedProvider;
 let system: System;
 let gateway: App;
 beforeAll(async () => {
-  partner = await ScriptedPartner.start();
-  partner.paths.set('/v1/audio/speech', file('audio/mpeg', 20 * mebibyte));
+  provider = await ScriptedProvider.start();
+  provider.paths.set('/v1/audio/speech', file('audio/mpeg', 20 * mebibyte));
   system = await System.start({
     transport: transports()[0] ?? 'postgres',
-    env: { PROVIDER_OPENAI_BASE_URL: `${partner.url}/v1`, MAX_CONNECTIONS: String(2 * (callers + 20)) },
+    env: { PROVIDER_OPENAI_BASE_URL: `${provider.url}/v1`, MAX_CONNECTIONS: String(2 * (callers + 20)) },
   });
   [gateway] = system.gateways as [App];
 });
 afterAll(async () => {
   await system.stop();
-  await partner.stop();
+  await provider.stop();
 });
 
 /** Asks for a result and reads no more of it than its head. */

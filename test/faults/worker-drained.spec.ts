@@ -25,7 +25,7 @@ describe.each(transports().slice(0, 1))(
           return caller.submit('bfl/flux-2-pro', `{"prompt":"${index} [[sim:tag=drained]]${hangs}"}`);
         }),
       );
-      const entries = () => system.partner.ledger('drained');
+      const entries = () => system.provider.ledger('drained');
       await waitFor(
         async () => {
           const ledger = await entries();
@@ -54,7 +54,7 @@ describe.each(transports().slice(0, 1))(
       );
       expect(await stalls(system)).toEqual({ jobs: generations, stalled: 0 });
 
-      await system.partner.advance(takesMs);
+      await system.provider.advance(takesMs);
       await holdToInvariants(system);
       const results = await Promise.all(runs.map((run) => caller.collect(run)));
       expect(results.filter((result) => result.status !== 200)).toEqual([]);
@@ -83,7 +83,7 @@ it('SIGTERM of a worker with a submission in the air, whose reply is the result,
     system.forget(leaver);
     expect(await leaver.stop(45_000)).toBe(0);
     expect((await caller.completed(run))['error_type']).toBeUndefined();
-    expect((await system.partner.ledger('in-the-air')).length).toBe(1);
+    expect((await system.provider.ledger('in-the-air')).length).toBe(1);
     await holdToInvariants(system);
   } finally {
     await system.stop();
@@ -98,7 +98,7 @@ it('SIGTERM of a worker with a submission in the air leaves polls to others at o
     const leaver = await system.startWorker({ WORKER_CLOSE_MS: '40000' });
     const polled = await caller.submit('bfl/flux-2-pro', '{"prompt":"[[sim:tag=polled]]"}');
     const run = await caller.submit('ideogram/ideogram-v3', '{"prompt":"[[sim:takes=12000]]"}');
-    const polls = async () => (await system.partner.ledger('polled'))[0]?.pollCount ?? 0;
+    const polls = async () => (await system.provider.ledger('polled'))[0]?.pollCount ?? 0;
     await waitFor(
       async () =>
         (await polls()) > 0 && (await system.sql(`SELECT FROM run WHERE stage = 'submitting'`)).length === 1,
@@ -112,7 +112,7 @@ it('SIGTERM of a worker with a submission in the air leaves polls to others at o
     // Its assets are copied by another one too.
     await system.startWorker();
     expect((await caller.completed(run))['error_type']).toBeUndefined();
-    await system.partner.advance(takesMs);
+    await system.provider.advance(takesMs);
     await caller.completed(polled);
     await holdToInvariants(system);
   } finally {

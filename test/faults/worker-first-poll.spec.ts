@@ -25,7 +25,7 @@ const soonMs = 12_000;
     await system.startWorker();
 
     expect(await caller.completed(run, soonMs)).not.toHaveProperty('error_type');
-    expect((await system.partner.ledger('orphan')).length).toBe(1);
+    expect((await system.provider.ledger('orphan')).length).toBe(1);
     await holdToInvariants(system);
   });
 
@@ -55,7 +55,7 @@ const soonMs = 12_000;
 
     expect(await caller.completed(run, soonMs)).not.toHaveProperty('error_type');
     expect(await metric(worker, 'router_reconciler_requeued_total')).toBeGreaterThan(0);
-    expect((await system.partner.ledger('unheard')).length).toBe(1);
+    expect((await system.provider.ledger('unheard')).length).toBe(1);
     await holdToInvariants(system);
   });
 });

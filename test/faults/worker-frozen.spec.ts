@@ -22,7 +22,7 @@ describe.each(transports().slice(0, 1))(
 
     const submit = (tag: string, model = 'bfl/flux-2-pro') =>
       caller.submit(model, JSON.stringify({ prompt: `sleeper [[sim:tag=${tag}]]` }));
-    const accepted = async (tag: string) => (await system.partner.ledger(tag)).length;
+    const accepted = async (tag: string) => (await system.provider.ledger(tag)).length;
     /** Everything that is written about a run when it ends. */
     const written = (run: Submitted) =>
       system.sql(

@@ -28,7 +28,7 @@ describe.each(transports().slice(0, 1))('kill -9 after the handle is saved on %s
 
     await caller.completed(run);
     expect((await caller.collect(run)).status).toBe(200);
-    const [entry, ...others] = await system.partner.ledger('five');
+    const [entry, ...others] = await system.provider.ledger('five');
     expect(others).toEqual([]);
     expect(entry?.pollCount).toBeGreaterThanOrEqual(6);
     await holdToInvariants(system);
@@ -46,7 +46,7 @@ describe.each(transports().slice(0, 1))('kill -9 after the handle is saved on %s
     await caller.completed(run);
     expect((await caller.collect(run)).status).toBe(200);
     expect(await audits(run.requestId)).toEqual(['succeeded']);
-    expect((await system.partner.ledger('before')).length).toBe(1);
+    expect((await system.provider.ledger('before')).length).toBe(1);
     await holdToInvariants(system);
   });
 
@@ -69,7 +69,7 @@ describe.each(transports().slice(0, 1))('kill -9 after the handle is saved on %s
     expect(await read()).toEqual(written);
     expect((await caller.collect(run)).status).toBe(200);
     expect(await audits(run.requestId)).toEqual(['succeeded']);
-    expect((await system.partner.ledger('after')).length).toBe(2);
+    expect((await system.provider.ledger('after')).length).toBe(2);
   });
 });
 

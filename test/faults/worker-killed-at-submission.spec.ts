@@ -33,7 +33,7 @@ describe.each(transports().slice(0, 1))('kill -9 at a submission on %s', (transp
       expect(result.status).toBe(500);
       expect(String(result.json()['detail'])).toMatch(/outcome unknown/i);
       expect(await counted(finder, 'router_dispatch_unknown_total', 1)).toBe(1);
-      expect((await system.partner.ledger(place)).length).toBe(accepted);
+      expect((await system.provider.ledger(place)).length).toBe(accepted);
       expect(await system.sql(`SELECT key FROM idempotency_key WHERE run_id = $1`, [run.requestId])).toEqual([
         { key: place },
       ]);

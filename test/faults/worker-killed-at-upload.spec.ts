@@ -18,11 +18,11 @@ it('a run whose worker dies between upload and submission is uploaded again, and
   const input = { prompt: '[[sim:tag=upload]]', duration: 5, quality: '720p', img_id: image };
   const run = await caller.submit('pixverse/v5-image-to-video', JSON.stringify(input));
   await death(system, doomed);
-  expect(await system.partner.ledger('upload')).toEqual([]);
+  expect(await system.provider.ledger('upload')).toEqual([]);
   await system.startWorker();
   const status = await caller.completed(run, 90_000);
   expect([status['error_type'], (await caller.collect(run)).status]).toEqual([undefined, 200]);
-  expect((await system.partner.ledger('upload')).length).toBe(1);
+  expect((await system.provider.ledger('upload')).length).toBe(1);
   await holdToInvariants(system);
 });
 

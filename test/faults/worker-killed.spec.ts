@@ -40,12 +40,12 @@ describe.each(transports())('kill -9 of the only worker on %s', (transport) => {
     if (!worker) throw new Error('no worker');
     await system.kill(worker);
     await system.startWorker();
-    await system.partner.advance(generationMs);
+    await system.provider.advance(generationMs);
 
     await holdToInvariants(system, 60_000);
     const results = await Promise.all(runs.map((run) => caller.collect(run)));
     expect(results.map((result) => result.status)).toEqual(Array.from({ length: generations }, () => 200));
-    expect((await system.partner.peaks('killed')).accepted).toBe(generations);
+    expect((await system.provider.peaks('killed')).accepted).toBe(generations);
   });
 });
 

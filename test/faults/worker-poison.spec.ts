@@ -41,7 +41,7 @@ describe.each(transports())('a run that kills every worker that touches it on %s
     expect(deaths).toBe(crashes);
 
     expect((await caller.collect(poison)).status).toBe(500);
-    // Whether the partner has what a dying worker was submitting cannot be known.
+    // Whether the provider has what a dying worker was submitting cannot be known.
     const lost = others.filter(({ requestId }) => inTheAir.has(requestId));
     expect(
       await failures(
@@ -49,8 +49,8 @@ describe.each(transports())('a run that kills every worker that touches it on %s
         others.filter((run) => !lost.includes(run)),
       ),
     ).toEqual([]);
-    expect((await system.partner.ledger(place)).length).toBe(accepted);
-    const submitted = (await system.partner.ledger(`${place}-others`)).length;
+    expect((await system.provider.ledger(place)).length).toBe(accepted);
+    const submitted = (await system.provider.ledger(`${place}-others`)).length;
     expect(submitted).toBeLessThanOrEqual(neighbours);
     expect(submitted).toBeGreaterThanOrEqual(neighbours - lost.length);
     await dismissWorkers(system);

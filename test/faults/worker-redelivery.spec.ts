@@ -17,7 +17,7 @@ async function redelivery(transport: TransportKind): Promise<number> {
     await system.startWorker();
     const ledger = await waitFor(
       async () => {
-        const entries = await system.partner.ledger();
+        const entries = await system.provider.ledger();
         return entries.length > 0 && entries;
       },
       { withinMs: boundMs + 20_000, what: 'the submission', everyMs: 100 },
@@ -25,7 +25,7 @@ async function redelivery(transport: TransportKind): Promise<number> {
     await caller.completed(run);
     expect((await caller.collect(run)).status).toBe(200);
     await holdToInvariants(system);
-    expect(await system.partner.ledger()).toHaveLength(1);
+    expect(await system.provider.ledger()).toHaveLength(1);
     return (ledger[0]?.atMs ?? Infinity) - killedAtMs;
   } finally {
     await system.stop();

@@ -6,7 +6,7 @@ export { tcpProxy, type TcpProxy } from './tcp-proxy.js';
 export { transports, type TransportKind } from './transports.js';
 export { longTimeouts } from './long-timeouts.js';
 export { Caller, type Answer, type Submitted } from './caller.js';
-export { newTag, unending } from './partner-side.js';
+export { newTag, unending } from './provider-side.js';
 export { openEvents } from './events.js';
 export { Receiver, verified } from './receiver.js';
 export { sha256 } from './digest.js';

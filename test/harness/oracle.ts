@@ -1,7 +1,7 @@
 import { bindProviders } from '#providers';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { findAssets } from '../../apps/worker/src/assets/found-assets.js';
+import { findAssets } from '../../apps/worker/src/bytes/found-assets.js';
 import { replaceStrings, withMembersFirst } from '#schemas';
 import { driftLines, moneyLines } from './books.js';
 import type { Submitted } from './caller.js';
@@ -94,7 +94,7 @@ async function submissions(system: SystemSide, agedOut: readonly Submitted[]): P
       withFiles.set(provider, (withFiles.get(provider) ?? 0) + 1);
       continue;
     }
-    // Where a partner wants the input in another form, its adapter says in which.
+    // Where a provider wants the input in another form, its adapter says in which.
     const digest = sha256(Buffer.from(adapter?.submit({ ...run, body }).body ?? body));
     allowed.set(digest, (allowed.get(digest) ?? 0) + 1);
   }
@@ -106,7 +106,7 @@ async function submissions(system: SystemSide, agedOut: readonly Submitted[]): P
     allowed.set(digest, (allowed.get(digest) ?? 0) + 1);
   }
   const accepted = new Map<string, { provider: string; times: number }>();
-  for (const { bodySha256, provider } of await system.partner.ledger()) {
+  for (const { bodySha256, provider } of await system.provider.ledger()) {
     accepted.set(bodySha256, { provider, times: (accepted.get(bodySha256)?.times ?? 0) + 1 });
   }
   for (const [digest, { provider, times }] of accepted) {
@@ -118,12 +118,12 @@ async function submissions(system: SystemSide, agedOut: readonly Submitted[]): P
         `I2 ${times} accepted submissions for ${may} dispatched runs with input ${digest.slice(0, 12)}`,
       );
   }
-  const violations = await system.partner.violations();
+  const violations = await system.provider.violations();
   if (violations > 0) broken.push(`I2 ${violations} requests carried our key where it must not go`);
   return broken;
 }
 
-/** I4: a result is what the partner answers when it is asked again, but for the URLs of its assets. */
+/** I4: a result is what the provider answers when it is asked again, but for the URLs of its assets. */
 async function bytes(system: SystemSide): Promise<string[]> {
   const rows = await system.sql<{
     id: string;
@@ -144,7 +144,7 @@ async function bytes(system: SystemSide): Promise<string[]> {
       const ours = (await system.payload(id, 'output')) ?? Buffer.alloc(0);
       return withoutAssets(theirs, assets).equals(withoutAssets(ours, assets))
         ? []
-        : [`I4 the result of ${id} differs from the partner's bytes`];
+        : [`I4 the result of ${id} differs from the provider's bytes`];
     }),
   );
   return broken.flat();
@@ -196,7 +196,7 @@ async function logs(system: SystemSide): Promise<string[]> {
     if (/unhandledRejection|UnhandledPromiseRejection|uncaughtException/.test(text)) {
       broken.push(`I6 ${app.name} had an unhandled rejection`);
     }
-    if (system.secrets.some((secret) => text.includes(secret)) || /partner-key-/.test(text)) {
+    if (system.secrets.some((secret) => text.includes(secret)) || /provider-key-/.test(text)) {
       broken.push(`I6 ${app.name} logged a secret`);
     }
     if (text.includes('"prompt"')) broken.push(`I6 ${app.name} logged a body`);

@@ -20,7 +20,7 @@ export interface SpawnOptions {
 
 /** Where an app listens, as it says itself. */
 export interface Addresses {
-  /** `http://127.0.0.1:port`: the gateway's base, the worker's health, the simulator's partner APIs. */
+  /** `http://127.0.0.1:port`: the gateway's base, the worker's health, the simulator's provider APIs. */
   url: string;
   /** Metrics, probes and what else is for operators; of the worker the same as `url`. */
   internalUrl: string;

@@ -7,8 +7,8 @@ interface Parts {
   databaseUrl: string;
   redisUrl: string | undefined;
   simulator: Pick<Addresses, 'url' | 'assetUrl'>;
-  /** By provider, for partners that do not take every text for a key. */
-  partnerKeys: Readonly<Record<string, string>>;
+  /** By provider, for providers that do not take every text for a key. */
+  providerKeys: Readonly<Record<string, string>>;
   assets: string;
   /** Of the gateway to which the links of copied assets lead. */
   assetBaseUrl: string;
@@ -18,7 +18,7 @@ interface Parts {
 
 /** What gateway and worker of one system have in their environment. */
 export function systemEnvironment(parts: Parts): Record<string, string> {
-  const { simulator, partnerKeys, redisUrl } = parts;
+  const { simulator, providerKeys, redisUrl } = parts;
   return {
     DATABASE_URL: parts.databaseUrl,
     ...(redisUrl !== undefined && { REDIS_URL: redisUrl }),
@@ -30,7 +30,7 @@ export function systemEnvironment(parts: Parts): Record<string, string> {
         const stem = `PROVIDER_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
         return [
           [`${stem}_BASE_URL`, `${simulator.url}/${name}`],
-          [`${stem}_KEY`, partnerKeys[name] ?? `partner-key-${name}`],
+          [`${stem}_KEY`, providerKeys[name] ?? `provider-key-${name}`],
         ];
       }),
     ),

@@ -11,14 +11,14 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Pool, type QueryResultRow } from 'pg';
 import { Caller } from './caller.js';
-import { PartnerSide } from './partner-side.js';
+import { ProviderSide } from './provider-side.js';
 import { harnessDatabase, workspacesOf } from './long-timeouts.js';
 import type { RunningApp } from './spawn-app.js';
 import { waitFor } from './wait-for.js';
 
 export type TestCaller = Caller & { workspaceId: string; workspace: string };
 
-/** What tests do with a system that runs, whoever started it: call it as a customer, an operator or a partner. */
+/** What tests do with a system that runs, whoever started it: call it as a customer, an operator or a provider. */
 export abstract class SystemSide {
   abstract readonly gateways: readonly RunningApp[];
   abstract readonly workers: readonly RunningApp[];
@@ -27,7 +27,7 @@ export abstract class SystemSide {
   abstract readonly redis: { url: string } | undefined;
   /** Of a Redis of several nodes: those that take writes now. */
   readonly redisNodes?: { primariesNow(): Promise<string[]> } | undefined;
-  readonly partner: PartnerSide;
+  readonly provider: ProviderSide;
   private readonly pool: Pool;
   readonly store: Database;
   /** API keys given out: none may show in a log. */
@@ -39,7 +39,7 @@ export abstract class SystemSide {
     /** Where assets and large payloads lie. */
     readonly assets: string,
   ) {
-    this.partner = new PartnerSide(simulator);
+    this.provider = new ProviderSide(simulator);
     this.pool = new Pool({ connectionString: database.url, max: 3, application_name: 'oracle' });
     // A test may end the server under an idle connection.
     this.pool.on('error', () => {});

@@ -19,7 +19,7 @@ interface SystemOptions {
   ownPostgres?: boolean;
   /** In the place of a database on the Postgres of the whole run: one that the test takes away. */
   database?: TestDatabase;
-  /** Keys that the simulated partners have given out, for those that do not take every text for one. */
+  /** Keys that the simulated providers have given out, for those that do not take every text for one. */
   issuedKeys?: true;
   /** In the place of the one Redis that `transport` starts: nodes that are there already. */
   redisNodes?: RedisNodes;
@@ -40,7 +40,7 @@ export class System extends SystemSide {
   readonly gateways: App[] = [];
   readonly workers: App[] = [];
   readonly apps: App[] = [];
-  private partnerKeys: Record<string, string> = {};
+  private providerKeys: Record<string, string> = {};
   private assetBaseUrl = nowhere;
 
   private constructor(
@@ -75,7 +75,7 @@ export class System extends SystemSide {
       options.redisNodes,
       options.env ?? {},
     );
-    if (options.issuedKeys) system.partnerKeys = await system.partner.keys();
+    if (options.issuedKeys) system.providerKeys = await system.provider.keys();
     // The links to files lead to the first one, so its address has to be known before any other runs, itself included.
     const { gateways = 1, workers = 1 } = options;
     const port = await freePort();
@@ -152,7 +152,7 @@ export class System extends SystemSide {
         databaseUrl: this.database.url,
         redisUrl: this.redisNodes?.url ?? this.redis?.url,
         simulator: this.simulator,
-        partnerKeys: this.partnerKeys,
+        providerKeys: this.providerKeys,
         assets: this.assets,
         assetBaseUrl: this.assetBaseUrl,
         longTimeouts: this.longTimeouts,

@@ -86,7 +86,7 @@ async function takeStep(
     case 'claim': {
       const claim = await real.claim(runId);
       if (claim.kind === 'claimed') epochs.set(runId, claim.epoch);
-      else if (claim.kind === 'abandoned') await end(real, runId, claim.epoch, 'partner_failed', tally);
+      else if (claim.kind === 'abandoned') await end(real, runId, claim.epoch, 'provider_failed', tally);
       return;
     }
     case 'cancel': {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 
-/** How a run may end here: what is billed, and what a partner said. */
-export type EndingKind = 'succeeded' | 'unavailable' | 'partner_failed' | 'policy_billed' | 'cancelled';
+/** How a run may end here: what is billed, and what a provider said. */
+export type EndingKind = 'succeeded' | 'unavailable' | 'provider_failed' | 'policy_billed' | 'cancelled';
 
 /** One verb. `pick` chooses among the runs there are; `stale` uses a claim that was lost. */
 export type Command =
@@ -34,7 +34,7 @@ const endings = fc.constantFrom<EndingKind>(
   'succeeded',
   'succeeded',
   'unavailable',
-  'partner_failed',
+  'provider_failed',
   'policy_billed',
   'cancelled',
 );

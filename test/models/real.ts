@@ -120,7 +120,7 @@ const failed = (
 const endings: Record<EndingKind, Ending> = {
   succeeded: { outcome: 'succeeded', mediaType: 'application/json', body: Buffer.from('{}') },
   unavailable: failed('service_unavailable'),
-  partner_failed: failed('provider_error'),
+  provider_failed: failed('provider_error'),
   policy_billed: failed('content_policy_violation', true),
   cancelled: { outcome: 'cancelled' },
 };

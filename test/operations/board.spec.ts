@@ -67,7 +67,7 @@ describeWith.each(transports())('the queue board in a browser (%s)', (transport)
     const runs = await Promise.all(
       Array.from({ length: 5 }, (_each, index) => caller.submit(model, `{"prompt":"picture ${index}"}`)),
     );
-    await waitFor(async () => (await system.partner.ledger()).length === runs.length, {
+    await waitFor(async () => (await system.provider.ledger()).length === runs.length, {
       withinMs: 60_000,
       what: 'the submissions',
     });

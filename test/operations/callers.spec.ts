@@ -208,7 +208,8 @@ describe('what callers build with', () => {
         const lines = stdout.trim().split('\n');
         return lines.map((line) => (JSON.parse(line) as { url: string }).url).sort();
       };
-      const accepted = () => Promise.all(tags.map(async (tag) => (await system.partner.peaks(tag)).accepted));
+      const accepted = () =>
+        Promise.all(tags.map(async (tag) => (await system.provider.peaks(tag)).accepted));
       return { start, accepted };
     }
 

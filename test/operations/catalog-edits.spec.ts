@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { builtInDirectories, revisionOf } from '#catalog';
 import { runAdmin } from '../admin/run-admin.js';
-import { OwnPartner } from '../catalog/own-partner.js';
+import { OwnProvider } from '../catalog/own-provider.js';
 import { polled, provider, row } from '../catalog/own-rows.js';
 import { metric } from '../faults/metrics.js';
 import { holdToInvariants, System } from '../harness/faults.js';
@@ -16,7 +16,7 @@ interface Status {
 
 describe.each(transports().slice(0, 1))('the catalog directory of a running system on %s', (transport) => {
   let system: System;
-  let partner: OwnPartner;
+  let upstream: OwnProvider;
   let caller: Caller;
   let pids: number[];
   const rows = temporaryFolder('catalog');
@@ -54,7 +54,7 @@ describe.each(transports().slice(0, 1))('the catalog directory of a running syst
   };
 
   beforeAll(async () => {
-    partner = await OwnPartner.start();
+    upstream = await OwnProvider.start();
     system = await System.start({
       transport,
       env: { CATALOG_DIR: rows, PROVIDER_KEYS_DIR: keys, CATALOG_POLL_MS: '300' },
@@ -63,13 +63,13 @@ describe.each(transports().slice(0, 1))('the catalog directory of a running syst
     pids = running();
     await renewed();
     writeFileSync(path.join(keys, 'lab'), 'first-key');
-    put('lab.yaml', provider('lab', partner.url, polled));
+    put('lab.yaml', provider('lab', upstream.url, polled));
     put('lab-paint.yaml', row('lab/paint', 'v1/paint', 1_000));
     await renewed();
   });
   afterAll(async () => {
     await system.stop();
-    await partner.stop();
+    await upstream.stop();
   });
 
   const painted = (prompt: string) =>
@@ -104,7 +104,7 @@ describe.each(transports().slice(0, 1))('the catalog directory of a running syst
       what: 'the line about the edit',
     });
     const answer = await painted('as before');
-    expect([answer.status, partner.submissions.at(-1)?.path]).toEqual([200, '/v1/paint']);
+    expect([answer.status, upstream.submissions.at(-1)?.path]).toEqual([200, '/v1/paint']);
 
     put('lab-paint.yaml', row('lab/paint', 'v1/paint', 1_000));
     await renewed();
@@ -113,7 +113,7 @@ describe.each(transports().slice(0, 1))('the catalog directory of a running syst
 
   it('is read again at SIGHUP, a renewed key too', async () => {
     const before = await readings();
-    expect([(await painted('with the first key')).status, partner.submissions.at(-1)?.credential]).toEqual([
+    expect([(await painted('with the first key')).status, upstream.submissions.at(-1)?.credential]).toEqual([
       200,
       'first-key',
     ]);
@@ -128,14 +128,14 @@ describe.each(transports().slice(0, 1))('the catalog directory of a running syst
     await waitFor(
       async () => {
         await painted('with the new key');
-        return partner.submissions.at(-1)?.credential === 'second-key';
+        return upstream.submissions.at(-1)?.credential === 'second-key';
       },
       { withinMs: 20_000, what: 'the new key to be used' },
     );
   });
 
   it('hides a model while its runs go on', async () => {
-    partner.holding = true;
+    upstream.holding = true;
     const run = await caller.submit('lab/paint', '{"prompt":"hidden meanwhile"}');
     put('lab-paint.yaml', 'id: fal/flux-dev\nhidden: true\n');
     rmSync(path.join(rows, 'lab.yaml'));
@@ -143,7 +143,7 @@ describe.each(transports().slice(0, 1))('the catalog directory of a running syst
     for (const id of ['fal/flux-dev', 'lab/paint']) {
       expect((await caller.call('GET', `/v2/models/${id}`)).bucket).toBe('model_not_found');
     }
-    partner.holding = false;
+    upstream.holding = false;
     expect(await caller.completed(run)).not.toHaveProperty('error_type');
     expect(running()).toEqual(pids);
     await holdToInvariants(system);

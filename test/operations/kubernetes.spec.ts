@@ -122,9 +122,9 @@ describeWith.each(overlays)('k8s/overlays/%s', (overlay) => {
     };
     const gateway = readSettings(gatewaySettings, { ...data, ...secret });
     const worker = readSettings(workerSettings, { ...data, ...secret });
-    const { store } = await createStore(readSettings(storageSettings, { ...data, ...secret }));
-    expect(store.kind).toBe(overlay === 'dev' ? 'files' : 's3');
-    await store.close();
+    const storage = readSettings(storageSettings, { ...data, ...secret });
+    expect(storage.S3_BUCKET === undefined).toBe(overlay === 'dev');
+    await (await createStore(storage)).store.close();
     const graceMs = (name: string) =>
       (deployment(manifests, name).spec.template.spec.terminationGracePeriodSeconds ?? 0) * 1000;
     const preStop = only(deployment(manifests, 'gateway').spec.template.spec).lifecycle;
@@ -237,9 +237,9 @@ describeWith('the scaler of the workers', () => {
   });
 });
 
-describe('the simulated partners of a trial', () => {
+describe('the simulated providers of a trial', () => {
   it('are all there are', () => {
-    const lines = textOf('k8s/components/trial-partners/partners.env').split('\n');
+    const lines = textOf('k8s/components/trial-providers/providers.env').split('\n');
     const named = lines.flatMap((line) => /^PROVIDER_.*_BASE_URL=.*\/([^/]+)$/.exec(line)?.[1] ?? []);
     expect(named.sort()).toEqual(providerList.map(({ name }) => name).sort());
   });

@@ -132,13 +132,13 @@ describe('metrics and logs of the running apps', () => {
     expect(Number(oldest)).toBeLessThan((performance.now() - startedMs) / 1000);
     expect(Number(/^router_held_dollars (\S+)/m.exec(seen)?.[1])).toBeGreaterThan(0);
     await waitFor(
-      async () => (await system.partner.ledger()).some(({ prompt }) => prompt.includes('takes')),
+      async () => (await system.provider.ledger()).some(({ prompt }) => prompt.includes('takes')),
       {
         withinMs: 30_000,
         what: 'the submission of the slow one',
       },
     );
-    await system.partner.finish();
+    await system.provider.finish();
     await Promise.all([first, ...others].map((run) => caller.completed(run)));
     await waitFor(async () => /^router_held_dollars 0$/m.test(await scrape(worker)), {
       withinMs: 30_000,

@@ -52,7 +52,7 @@ describe('holdToInvariants', () => {
     expect(await brokenRules()).toEqual([]);
   });
 
-  // Last, because a partner forgets nothing.
+  // Last, because a provider forgets nothing.
   it('names I2 for a second submission of the same bytes', async () => {
     const second = await fetch(`${system.simulator.url}/bfl/v1/flux-2-pro`, {
       method: 'POST',

@@ -77,13 +77,13 @@ describeWith.each(transports())('behind PgBouncer in transaction mode, on %s', (
     expect(performance.now() - startedAtMs).toBeLessThan(30_000);
   });
 
-  it('a run is cancelled at its partner', async () => {
+  it('a run is cancelled at its provider', async () => {
     const tag = newTag('pooled');
     const run = await caller.submit('fal/flux-dev', bodyOf(`${unending} [[sim:tag=${tag}]]`));
     await waitFor(() => stageIs(run, 'running'), { withinMs: 30_000, what: 'the generation to run' });
     expect((await caller.cancel(run)).status).toBe(202);
     expect(await caller.completed(run)).toMatchObject({ error_type: 'client_disconnected' });
-    const [entry] = await system.partner.ledger(tag);
+    const [entry] = await system.provider.ledger(tag);
     expect(entry?.cancelAskedAtMs).not.toBeNull();
   });
 

@@ -30,9 +30,17 @@ beforeAll(() => {
   for (const name of [
     'apps',
     'libs',
+    'docker',
+    'docs',
+    'examples',
+    'k8s',
     'monitoring',
     'scripts',
     'test',
+    'CHANGELOG.md',
+    'CONTRIBUTING.md',
+    'README.md',
+    'SECURITY.md',
     'package.json',
     'tsconfig.json',
     'knip.json',
@@ -93,6 +101,11 @@ const imports = [
   ['libs/queue/src/planted.ts', `import '#persistence';`, 'level-two-libraries-never-import-each-other'],
   ['libs/providers/src/planted.ts', `import '#catalog';`, 'level-two-libraries-never-import-each-other'],
   ['libs/catalog/src/planted.ts', `import '#queue';`, 'catalog-imports-providers-and-below'],
+  [
+    'libs/infrastructure/src/planted.ts',
+    `import '#catalog';`,
+    'infrastructure-imports-configured-libraries-and-below',
+  ],
   ['apps/worker/src/planted.ts', `import '../../gateway/src/main.js';`, 'apps-never-import-each-other'],
   [
     'libs/providers/src/providers/bfl/planted.ts',
@@ -111,7 +124,7 @@ const imports = [
 ] as const;
 
 const lines = [
-  ['libs/errors/src/planted-lines.ts', '// a line\n'.repeat(300), 'max-lines'],
+  ['libs/errors/src/planted-lines.ts', '// a line\n'.repeat(400), 'max-lines'],
   ['libs/errors/src/planted-promise.ts', 'Promise.resolve(1);', 'no-floating-promises'],
   [
     'libs/errors/src/planted-switch.ts',
@@ -170,8 +183,18 @@ describe('the lint', () => {
 });
 
 describe('the other checks', () => {
+  it('of language passes over what is here', async () => {
+    expect(await check('language')).toMatchObject({ code: 0 });
+  });
+
   it.each([
     ['unused', 'libs/errors/src/buckets.ts', 'export const planted = 1;', 'planted'],
+    [
+      'imports',
+      'apps/gateway/src/http/planted.ts',
+      `import '../runs/refusal.js';`,
+      'no-cycle-between-folders',
+    ],
     ['types', 'libs/errors/src/buckets.ts', `export const planted: number = 'one';`, 'TS2322'],
     [
       'migrations',
@@ -184,6 +207,18 @@ describe('the other checks', () => {
       'libs/persistence/src/migrations/2000000000000-planted.sql',
       'ALTER TABLE run ADD planted integer;',
       'is not listed',
+    ],
+    [
+      'language',
+      'libs/errors/src/buckets.ts',
+      '// What is planted here lacks a subject.',
+      'Begin new comments with their subject',
+    ],
+    [
+      'language',
+      'README.md',
+      'A sentence. Of this one nobody knows the subject.',
+      'Begin new sentences with their subject',
     ],
   ])(
     'of %s refuses what was planted in %s',

@@ -50,7 +50,7 @@ describe('a database with the roles of roles.sql', () => {
       databaseUrl: as('router_run'),
       redisUrl: redis?.url,
       simulator,
-      partnerKeys: {},
+      providerKeys: {},
       assets: temporaryFolder('assets'),
       assetBaseUrl: `http://127.0.0.1:${port}`,
       longTimeouts: true,

@@ -23,7 +23,7 @@ import { metric } from '../faults/metrics.js';
 import { dismissWorkers } from '../faults/worker-faults.js';
 import { describeWithSwift, packages } from './with-swift.js';
 import { rawClient, startSwift, type Swift } from './swift.js';
-import { file, ScriptedPartner } from '../assets/scripted-partner.js';
+import { file, ScriptedProvider } from '../assets/scripted-provider.js';
 
 const model = 'fal/flux-dev';
 const mebibyte = 1024 * 1024;
@@ -34,16 +34,16 @@ const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
 describeWithSwift('assets and S3', () => {
   let swift: Swift;
   let way: TcpProxy;
-  let partner: ScriptedPartner;
+  let provider: ScriptedProvider;
   let system: System;
   let caller: Caller;
   let s3: S3Client;
 
   beforeAll(async () => {
-    [swift, partner] = await Promise.all([startSwift(packages), ScriptedPartner.start()]);
+    [swift, provider] = await Promise.all([startSwift(packages), ScriptedProvider.start()]);
     way = await tcpProxy({ port: swift.port });
     s3 = rawClient(swift);
-    partner.paths.set('/long.mp4', file('video/mp4', bytes));
+    provider.paths.set('/long.mp4', file('video/mp4', bytes));
     system = await System.start({
       transport: transports()[0] ?? 'postgres',
       env: {
@@ -55,8 +55,8 @@ describeWithSwift('assets and S3', () => {
         S3_PUBLIC_ENDPOINT: swift.settings.S3_ENDPOINT,
         S3_REQUEST_TIMEOUT_MS: '3000',
         S3_ATTEMPTS: '2',
-        PROVIDER_FAL_BASE_URL: partner.url,
-        ASSET_ALLOWED_ORIGINS: partner.url,
+        PROVIDER_FAL_BASE_URL: provider.url,
+        ASSET_ALLOWED_ORIGINS: provider.url,
         RETENTION_EVERY_MS: '300',
       },
     });
@@ -64,16 +64,16 @@ describeWithSwift('assets and S3', () => {
   });
   afterAll(async () => {
     await system.stop();
-    await partner.stop();
+    await provider.stop();
     await way.close();
     s3.destroy();
     await swift.stop();
   });
 
-  const theirs = () => `${partner.url}/long.mp4`;
+  const theirs = () => `${provider.url}/long.mp4`;
 
   const submit = (prompt: string): Promise<Submitted> => {
-    partner.results.set(prompt, JSON.stringify({ images: [{ url: theirs() }] }));
+    provider.results.set(prompt, JSON.stringify({ images: [{ url: theirs() }] }));
     return caller.submit(model, JSON.stringify({ prompt }));
   };
 
@@ -93,7 +93,7 @@ describeWithSwift('assets and S3', () => {
     expect(sha256(Buffer.from(await reply.arrayBuffer()))).toBe(sha256(Buffer.alloc(bytes, 'a')));
   });
 
-  it('keeps the partner’s link while S3 is down, or does not answer', async () => {
+  it('keeps the provider’s link while S3 is down, or does not answer', async () => {
     for (const mode of ['reset', 'blackhole'] as const) {
       way.set(mode);
       expect(await urlOf(await submit(mode))).toBe(theirs());
@@ -111,7 +111,7 @@ describeWithSwift('assets and S3', () => {
     way.set('pass');
     goOn();
     const url = await urlOf(run);
-    expect(isCopy(url) || url === `${partner.url}/slow.mp4`).toBe(true);
+    expect(isCopy(url) || url === `${provider.url}/slow.mp4`).toBe(true);
   });
 
   it('copies again after its worker was killed in the middle of an upload', async () => {
@@ -134,7 +134,7 @@ describeWithSwift('assets and S3', () => {
     expect(isCopy(await urlOf(run))).toBe(true);
   });
 
-  it('keeps a file of a caller’s, to which its link leads a partner, and from which a form takes its bytes', async () => {
+  it('keeps a file of a caller’s, to which its link leads a provider, and from which a form takes its bytes', async () => {
     const content = Buffer.concat([png, Buffer.alloc(7 * mebibyte, 7)]);
     const headers = { 'content-type': 'image/png' };
     const uploaded = await caller.call('POST', '/v2/files', { body: content, headers });
@@ -144,10 +144,10 @@ describeWithSwift('assets and S3', () => {
     expect(await keys()).toContain(key);
 
     const edit = JSON.stringify({ prompt: 'link', image_urls: [url] });
-    partner.results.set('link', '{"images":[]}');
+    provider.results.set('link', '{"images":[]}');
     expect((await caller.call('POST', '/v2/models/fal/nano-banana-edit', { body: edit })).status).toBe(200);
-    // As a partner does: without any credential.
-    expect(partner.inputs.get('link')).toHaveProperty('image_urls', [url]);
+    // As a provider does: without any credential.
+    expect(provider.inputs.get('link')).toHaveProperty('image_urls', [url]);
     expect(isCopy(url)).toBe(true);
     const opened = await fetch(url);
     expect([opened.status, opened.headers.get('content-type')]).toEqual([200, 'image/png']);
@@ -159,7 +159,7 @@ describeWithSwift('assets and S3', () => {
     expect(
       (await caller.call('POST', '/v2/models/stability/stable-image-ultra', { body: form })).status,
     ).toBe(200);
-    const [sent] = await system.partner.ledger(tag);
+    const [sent] = await system.provider.ledger(tag);
     expect(Buffer.from(sent?.bodyBase64 ?? '', 'base64').includes(content)).toBe(true);
   });
 
@@ -194,8 +194,8 @@ describeWithSwift('assets and S3', () => {
   /** A run whose asset is half put, and what lets its file go on. */
   async function inTheMiddle(prompt: string): Promise<{ run: Submitted; goOn: () => void }> {
     const { file, goOn } = halting();
-    partner.paths.set('/slow.mp4', file);
-    partner.results.set(prompt, JSON.stringify({ images: [{ url: `${partner.url}/slow.mp4` }] }));
+    provider.paths.set('/slow.mp4', file);
+    provider.results.set(prompt, JSON.stringify({ images: [{ url: `${provider.url}/slow.mp4` }] }));
     const run = await caller.submit(model, JSON.stringify({ prompt }));
     const isOpen = async () => (await openUploads()).some((key) => key.includes(run.requestId));
     await waitFor(isOpen, { withinMs: 30_000, what: 'an upload to begin' });

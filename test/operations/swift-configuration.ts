@@ -3,6 +3,8 @@ import path from 'node:path';
 
 export const swiftUser = { account: 'test', user: 'tester', key: 'testing' };
 export const swiftRegion = 'us-east-1';
+/** Keys in one page of a listing, few so that a test needs few keys for several pages. */
+export const swiftPage = 20;
 export const storageServers = ['account', 'container', 'object'] as const;
 
 type SwiftServer = (typeof storageServers)[number] | 'proxy';
@@ -73,7 +75,13 @@ function proxySections(ports: SwiftPorts) {
     healthcheck: {},
     memcache: { memcache_servers: `127.0.0.1:${ports.memcached}` },
     listing_formats: {},
-    s3api: { s3_acl: 'no', location: swiftRegion, check_bucket_owner: 'no', min_segment_size: 5_242_880 },
+    s3api: {
+      s3_acl: 'no',
+      location: swiftRegion,
+      check_bucket_owner: 'no',
+      min_segment_size: 5_242_880,
+      max_bucket_listing: swiftPage,
+    },
     tempauth: { [`user_${swiftUser.account}_${swiftUser.user}`]: `${swiftUser.key} .admin` },
     copy: {},
     slo: {},

@@ -45,13 +45,13 @@ describe('traces', () => {
     const run = await caller.submit(model, `{"prompt":"traced ${unending}"}`, {
       headers: { traceparent },
     });
-    await waitFor(async () => ((await system.partner.ledger())[0]?.pollCount ?? 0) > 0, {
+    await waitFor(async () => ((await system.provider.ledger())[0]?.pollCount ?? 0) > 0, {
       withinMs: 30_000,
       what: 'a poll that changes nothing',
     });
-    await system.partner.finish();
+    await system.provider.finish();
     await caller.completed(run);
-    const [entry] = await system.partner.ledger();
+    const [entry] = await system.provider.ledger();
     expect(entry?.pollCount).toBeGreaterThan(1);
     const spans = await spansOf(traceId, 4);
     expect(tree(spans, callerSpan)).toEqual([

@@ -42,14 +42,14 @@ describeWith('the trial on Kubernetes', () => {
     const simulator = await spawnApp('simulator', { SIMULATOR_DEFAULT_MS: '50', SIMULATOR_KEYS_DIR: keys });
     apps.push(simulator);
     await simulator.ready;
-    const partners = textOf('k8s/components/trial-partners/partners.env')
+    const providers = textOf('k8s/components/trial-providers/providers.env')
       .replaceAll('http://127.0.0.1:8081', simulator.url)
       .replaceAll('http://127.0.0.1:8082', simulator.assetUrl ?? '')
       .replaceAll('/trial-keys', keys);
     const env = {
       ...longTimeouts,
       ...Object.fromEntries(
-        [...partners.matchAll(/^([A-Z]\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
+        [...providers.matchAll(/^([A-Z]\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
       ),
       DATABASE_URL: database.url,
       ...(redis && { REDIS_URL: redis.url }),
@@ -92,7 +92,7 @@ describeWith('the trial on Kubernetes', () => {
       mountPath: '/trial-keys',
       readOnly: true,
     });
-    expect(textOf('k8s/components/trial-partners/partners.env')).toContain(
+    expect(textOf('k8s/components/trial-providers/providers.env')).toContain(
       '\nPROVIDER_KEYS_DIR=/trial-keys\n',
     );
   });

@@ -5,7 +5,7 @@ import type { Order } from '../../apps/simulator/src/prices/order.js';
 type Value = string | number | boolean | null | Value[] | { [name: string]: Value };
 export type Body = Record<string, Value>;
 
-/** A body, and what the partner may read in it. */
+/** A body, and what the provider may read in it. */
 export interface Tried {
   kind: string;
   text: string;
@@ -26,9 +26,9 @@ const twin = '__twin__';
 
 /** Every body of a model whose priced fields hold values that might be read in more than one way. */
 export function bodiesOf(model: Model, order: Order, priced: readonly string[]): Tried[] {
-  const base = { ...model.members, ...(model.example as Body) };
+  const base = { ...model.constants, ...(model.example as Body) };
   const places = [...new Set([...order.fields.keys(), ...priced])].filter(
-    (place) => place !== '' && !Object.hasOwn(model.members ?? {}, pointerSegments(place)[0] ?? ''),
+    (place) => place !== '' && !Object.hasOwn(model.constants ?? {}, pointerSegments(place)[0] ?? ''),
   );
   return places
     .flatMap((place) => {
@@ -57,7 +57,7 @@ export function bodiesOf(model: Model, order: Order, priced: readonly string[]):
     .concat(twoFields(base, order), inThePrompt(base, order), elsewhere(model, base));
 }
 
-/** Options that a partner may read whatever their case. */
+/** Options that a provider may read whatever their case. */
 const recased = (known: readonly Value[]): Value[] =>
   known.flatMap((value) => (typeof value === 'string' ? [value.toUpperCase(), value.toLowerCase()] : []));
 

@@ -6,7 +6,7 @@ import { parsedInput } from '../../libs/catalog/src/testing/parsed-input.js';
 const { models } = await loadCatalog();
 
 const problemsOf = (model: Model, tools: unknown): { loc: unknown; type: string; msg: string }[] => {
-  const body = { ...model.members, ...(model.example as object), tools };
+  const body = { ...model.constants, ...(model.example as object), tools };
   try {
     checkInput([model], parsedInput(body));
     return [];

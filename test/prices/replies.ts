@@ -7,7 +7,7 @@ export interface Tokens {
   /** Written in all answers together, thoughts included. */
   written: number;
   answers: number;
-  /** Whether the input asks for a cache where the partner has to be asked. */
+  /** Whether the input asks for a cache where the provider has to be asked. */
   isCached: boolean;
 }
 

@@ -31,7 +31,7 @@ function boundOf(model: Model, is: (factor: Factor) => boolean, body: Body): num
 
 /** Inputs that set what a reply may hold, from the smallest to what the model chooses itself. */
 function inputsOf(model: Model): Body[] {
-  const base = { ...model.members, ...(model.example as Body) };
+  const base = { ...model.constants, ...(model.example as Body) };
   if (Object.hasOwn(base, 'contents')) {
     const file = { contents: [{ parts: [{ fileData: { fileUri: 'gs://a/b', mimeType: 'video/mp4' } }] }] };
     return [
@@ -103,10 +103,10 @@ describe('the largest report of a model that writes stays within the reserve', (
   });
 });
 
-describe('the report of what the partner asks stays within the reserve', () => {
+describe('the report of what the provider asks stays within the reserve', () => {
   it.each(reporting.map((model) => [model.id, model] as const))('%s', (id, model) => {
     const bill = billOf(id);
-    const body = { ...model.members, ...(model.example as Body) };
+    const body = { ...model.constants, ...(model.example as Body) };
     const asked = bill?.(new Order(body)) ?? Infinity;
     expect(quote(model, body).upperMicros / 1_000_000).toBeGreaterThanOrEqual(asked * 0.999);
   });

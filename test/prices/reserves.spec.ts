@@ -11,7 +11,7 @@ const maxUsd = Number.MAX_SAFE_INTEGER / 1_000_000;
 
 const { models } = await loadCatalog();
 
-/** What is wrong with a body that is admitted for less than the partner asks. */
+/** What is wrong with a body that is admitted for less than the provider asks. */
 function shortfall(model: Model, bill: Bill, { text, readings }: Tried): string | undefined {
   let terms: ServerTerms;
   try {
@@ -27,12 +27,12 @@ function shortfall(model: Model, bill: Bill, { text, readings }: Tried): string 
 }
 
 function orderOf(model: Model, bill: Bill): Order {
-  const order = new Order({ ...model.members, ...(model.example as Body) });
+  const order = new Order({ ...model.constants, ...(model.example as Body) });
   bill(order);
   return order;
 }
 
-describe('what is reserved is what the partner asks or more, or the body is refused', () => {
+describe('what is reserved is what the provider asks or more, or the body is refused', () => {
   it.each(models.map((model) => [model.id, model] as const))('%s', (id, model) => {
     const bill = billOf(id);
     if (!bill) throw new Error(`the simulator's price list has no ${id}`);

@@ -7,7 +7,7 @@ const { models } = await loadCatalog();
 function settled(id: string, input: object, json: object): { reserved: number; billed: number | undefined } {
   const model = models.find((each) => each.id === id);
   if (!model) throw new Error(`there is no ${id}`);
-  const { reported, upperMicros } = quote(model, { ...model.members, ...input });
+  const { reported, upperMicros } = quote(model, { ...model.constants, ...input });
   const body = new TextEncoder().encode(JSON.stringify(json));
   return { reserved: upperMicros, billed: reportedMicros(reported, { status: 200, headers: {}, body }) };
 }

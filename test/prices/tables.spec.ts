@@ -30,7 +30,7 @@ const cheapDefaults = (model: Model): string[] =>
       const { '*': other, ...named } = factor.values;
       const dearest = Math.max(...Object.values(named));
       if (other === undefined || other >= dearest) return [];
-      const isSafe = [factor.table, ...factor.or].every((place) => isListed(model, place));
+      const isSafe = [factor.table, ...factor.alternatives].every((place) => isListed(model, place));
       return isSafe ? [] : [`${factor.table}: * is ${other}, below ${dearest}`];
     });
 

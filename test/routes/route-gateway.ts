@@ -88,7 +88,7 @@ export class RouteGateway {
     return { ...run, body: '' };
   }
 
-  /** Sends the run to its partner, as far as the database knows. */
+  /** Sends the run to its provider, as far as the database knows. */
   async dispatch(run: Submitted, moment: Moment = {}): Promise<ClaimedRun> {
     const dispatching = this.dispatching(moment);
     const claim = await dispatching.claim(run.requestId, 60_000);
@@ -98,7 +98,7 @@ export class RouteGateway {
     return { runId: run.requestId, epoch: claim.epoch, workspaceId: claim.workspaceId };
   }
 
-  /** The partner is too busy for a run that waits: it is given back, to be sent again. */
+  /** The provider is too busy for a run that waits: it is given back, to be sent again. */
   async refuse(run: Submitted): Promise<void> {
     const dispatching = this.dispatching({});
     const claim = await dispatching.claim(run.requestId, 60_000);

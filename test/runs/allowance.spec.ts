@@ -6,7 +6,7 @@ import { inflight, passFiveAtOnce, submitUnending } from './busy-workspaces.js';
 describe.each(transports().slice(0, 1))('allowances of busy workspaces on %s', (transport) => {
   const system = sharedSystem(transport);
 
-  it('never let more than five runs of each be at the partner, which come in the order of admission', () =>
+  it('never let more than five runs of each be at the provider, which come in the order of admission', () =>
     Promise.all([passFiveAtOnce(system, 30), passFiveAtOnce(system, 30)]));
 
   it('are taken up at once when they are raised, by parked runs too: exactly eight', async () => {
@@ -15,22 +15,22 @@ describe.each(transports().slice(0, 1))('allowances of busy workspaces on %s', (
     const runs = 20;
     await submitUnending(caller, tag, runs);
     const generating = (live: number) =>
-      waitFor(async () => (await system.partner.peaks(tag)).live === live, {
+      waitFor(async () => (await system.provider.peaks(tag)).live === live, {
         withinMs: 60_000,
-        what: `${live} runs at the partner`,
+        what: `${live} runs at the provider`,
       });
     await generating(5);
-    expect((await system.partner.peaks(tag)).peak).toBe(5);
+    expect((await system.provider.peaks(tag)).peak).toBe(5);
     await system.operate((workspaces) => workspaces.change(caller.workspace, { inflightLimit: 8 }, 'test'));
     await generating(8);
     const submitted = async () => {
-      await system.partner.finish(tag);
-      return (await system.partner.peaks(tag)).accepted === runs;
+      await system.provider.finish(tag);
+      return (await system.provider.peaks(tag)).accepted === runs;
     };
     await waitFor(submitted, { withinMs: 60_000, what: 'all runs to be submitted', everyMs: 200 });
-    await system.partner.finish(tag);
+    await system.provider.finish(tag);
     await system.ended(caller);
-    expect(await system.partner.peaks(tag)).toMatchObject({ accepted: runs, peak: 8 });
+    expect(await system.provider.peaks(tag)).toMatchObject({ accepted: runs, peak: 8 });
   });
 
   it('end a parked run that costs more than a lowered ceiling, and start what waits behind it', async () => {
@@ -53,7 +53,7 @@ describe.each(transports().slice(0, 1))('allowances of busy workspaces on %s', (
     expect(await caller.completed(dear)).toMatchObject({ error_type: 'concurrency_limit_exceeded' });
     const refused = await caller.collect(dear);
     expect([refused.status, refused.bucket]).toEqual([429, 'concurrency_limit_exceeded']);
-    await system.partner.finish(tag);
+    await system.provider.finish(tag);
     for (const run of [ahead, cheap]) expect(await caller.completed(run)).not.toHaveProperty('error_type');
     await system.ended(caller);
   });

@@ -8,7 +8,7 @@ const roomy = { windowLimit: 10_000, committedLimitMicros: 1_000_000_000 };
 export const inflight = (system: SystemSide, inflightLimit: number): Promise<TestCaller> =>
   system.caller({ ...roomy, inflightLimit });
 
-/** So many runs, submitted at once; they generate until the partner finishes their tag. */
+/** So many runs, submitted at once; they generate until the provider finishes their tag. */
 export const submitUnending = (caller: TestCaller, tag: string, runs: number) =>
   Promise.all(
     Array.from({ length: runs }, (_, index) =>
@@ -17,7 +17,7 @@ export const submitUnending = (caller: TestCaller, tag: string, runs: number) =>
   );
 
 /**
- * Submits so many runs of a workspace that may have five in flight, and lets the partner finish five at a time: never
+ * Submits so many runs of a workspace that may have five in flight, and lets the provider finish five at a time: never
  * more are there, and the parked ones follow in the order of their admission.
  */
 export async function passFiveAtOnce(system: SystemSide, runs: number): Promise<void> {
@@ -25,9 +25,9 @@ export async function passFiveAtOnce(system: SystemSide, runs: number): Promise<
   const tag = newTag('busy');
   await submitUnending(caller, tag, runs);
   const accepted = (wanted: number) =>
-    waitFor(async () => (await system.partner.peaks(tag)).accepted === wanted, {
+    waitFor(async () => (await system.provider.peaks(tag)).accepted === wanted, {
       withinMs: 60_000,
-      what: `${wanted} runs at the partner`,
+      what: `${wanted} runs at the provider`,
       everyMs: 50,
     });
 
@@ -39,14 +39,14 @@ export async function passFiveAtOnce(system: SystemSide, runs: number): Promise<
   );
   expect(parked).toHaveLength(runs - atOnce);
   for (let there = atOnce; there < runs;) {
-    await system.partner.finish(tag);
+    await system.provider.finish(tag);
     there = Math.min(runs, there + atOnce);
     await accepted(there);
   }
-  await system.partner.finish(tag);
+  await system.provider.finish(tag);
   await system.ended(caller);
 
-  expect(await system.partner.peaks(tag)).toMatchObject({ accepted: runs, peak: atOnce });
+  expect(await system.provider.peaks(tag)).toMatchObject({ accepted: runs, peak: atOnce });
   const granted = await system.sql<{ id: string }>(
     'SELECT id FROM run WHERE workspace_id = $1 ORDER BY granted_at, dispatched_at',
     [caller.workspaceId],

@@ -41,32 +41,32 @@ describe.each(transports())('cancellation on %s', (transport) => {
     const collected = await caller.collect(run);
     expect([collected.status, collected.bucket]).toEqual([409, 'client_disconnected']);
     await running(ahead);
-    await system.partner.finish(first);
+    await system.provider.finish(first);
     await caller.completed(ahead);
-    expect((await system.partner.peaks(parked)).accepted).toBe(0);
+    expect((await system.provider.peaks(parked)).accepted).toBe(0);
     expect(await entries(run)).toEqual([]);
   });
 
-  it('of a running fal run reaches the partner, and the run ends as a cancelled one, uncharged', async () => {
+  it('of a running fal run reaches the provider, and the run ends as a cancelled one, uncharged', async () => {
     const caller = await system.caller();
     const tag = newTag('stopped');
     const run = await caller.submit('fal/flux-dev', `{"prompt":"${unending} [[sim:tag=${tag}]]"}`);
     await running(run);
     expect((await caller.cancel(run)).status).toBe(202);
     expect(await caller.completed(run)).toMatchObject({ error_type: 'client_disconnected' });
-    const [entry] = await system.partner.ledger(tag);
+    const [entry] = await system.provider.ledger(tag);
     expect(entry?.cancelAskedAtMs).not.toBeNull();
     expect((await caller.collect(run)).status).toBe(409);
     expect(await entries(run)).toEqual([]);
   });
 
-  it('of a generation that has ended meanwhile is not passed on to a partner that would delete it', async () => {
+  it('of a generation that has ended meanwhile is not passed on to a provider that would delete it', async () => {
     const caller = await system.caller();
     const tag = newTag('ended');
     const prompt = `${unending} [[sim:tag=${tag}]]`;
     const run = await caller.submit('runway/gen4_image', `{"promptText":"${prompt}","ratio":"1024:1024"}`);
     await running(run);
-    await system.partner.finish(tag);
+    await system.provider.finish(tag);
     await caller.cancel(run);
     expect(await caller.completed(run)).not.toHaveProperty('error_type');
     expect((await caller.collect(run)).status).toBe(200);
@@ -79,7 +79,7 @@ describe.each(transports())('cancellation on %s', (transport) => {
     await running(run);
     expect((await caller.cancel(run)).status).toBe(202);
     expect((await caller.cancel(run)).status).toBe(202);
-    await system.partner.finish(tag);
+    await system.provider.finish(tag);
     expect(await caller.completed(run)).not.toHaveProperty('error_type');
     expect((await caller.collect(run)).status).toBe(200);
     const charged = await entries(run);

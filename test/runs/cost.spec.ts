@@ -103,14 +103,14 @@ describe.each(transports().slice(0, 1))('what runs cost on %s', (transport) => {
       body: prompt(`[[sim:tag=${tag}]] ${unending}`),
       signal: controller.signal,
     }).catch((error: unknown) => error);
-    await until('the submission', async () => (await system.partner.peaks(tag)).accepted === 1);
+    await until('the submission', async () => (await system.provider.peaks(tag)).accepted === 1);
     controller.abort();
     await gone;
     const found = (condition: string) => async () =>
       (await system.sql(`SELECT 1 FROM run WHERE workspace_id = $1 AND ${condition}`, [caller.workspaceId]))
         .length === 1;
     await until('the caller to be seen gone', found('caller_left_at IS NOT NULL'));
-    await system.partner.finish(tag);
+    await system.provider.finish(tag);
     await until('the outcome', found(`caller_left_at IS NOT NULL AND stage = 'completed'`));
     const [run] = await system.sql<{ id: string; billed: number }>(
       `SELECT call ->> 'requestId' AS id, billed_micros::float AS billed FROM run

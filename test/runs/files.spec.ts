@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { failOnLeftovers, newTag, sharedSystem, type TestCaller, transports } from '../harness/index.js';
 
-/** An image, as far as its signature goes; words in it tell the partner what to do with its upload. */
+/** An image, as far as its signature goes; words in it tell the provider what to do with its upload. */
 const png = (words = '', length = 70_000) => {
   const data = Buffer.concat([Buffer.from(words), randomBytes(length)]);
   return Buffer.concat([
@@ -32,7 +32,7 @@ describe.each(transports())('files of the caller’s as input, on %s', (transpor
     return String(answer.json()['url']);
   };
   const sentBody = async (tag: string) => {
-    const [entry, ...more] = await system.partner.ledger(tag);
+    const [entry, ...more] = await system.provider.ledger(tag);
     if (!entry || more.length > 0) throw new Error(`${tag}: ${more.length} too many`);
     return Buffer.from(entry.bodyBase64, 'base64');
   };
@@ -46,7 +46,7 @@ describe.each(transports())('files of the caller’s as input, on %s', (transpor
     by.call('POST', `/v2/models/${model}`, { body: JSON.stringify(input), withinMs: 60_000 });
 
   // The simulator refuses the id of an image that its account was never given.
-  it('are uploaded to a partner that takes ids of images, which then stand in the input', async () => {
+  it('are uploaded to a provider that takes ids of images, which then stand in the input', async () => {
     const tag = newTag('file-upload');
     const prompt = `[[sim:tag=${tag}]]`;
     const img_id = await uploaded(png());
@@ -72,19 +72,19 @@ describe.each(transports())('files of the caller’s as input, on %s', (transpor
     expect([typeof first, typeof last, first === last]).toEqual(['number', 'number', false]);
   });
 
-  it('are uploaded again when the partner was busy, and submitted once', async () => {
+  it('are uploaded again when the provider was busy, and submitted once', async () => {
     const tag = newTag('file-busy');
     const img_id = await uploaded(png('[[sim:503=2]]'));
     const input = { prompt: `[[sim:tag=${tag}]]`, duration: 5, quality: '720p', img_id };
     expect((await call('pixverse/v5-image-to-video', input)).status).toBe(200);
-    expect((await system.partner.ledger(tag)).length).toBe(1);
+    expect((await system.provider.ledger(tag)).length).toBe(1);
   });
 
   const place = ['body', 'img_id'];
   it.each([
-    // The partner names no field.
-    ['an id that the partner does not know', async (): Promise<string | number> => 501, ['body']],
-    ['a file that the partner does not take', async () => uploaded(Buffer.from('GIF89a----')), place],
+    // The provider names no field.
+    ['an id that the provider does not know', async (): Promise<string | number> => 501, ['body']],
+    ['a file that the provider does not take', async () => uploaded(Buffer.from('GIF89a----')), place],
     [
       'a link to nothing',
       async () => (await uploaded(png())).replace(/[0-9a-f]{12}\.png/, '000000000000.png'),
@@ -98,10 +98,10 @@ describe.each(transports())('files of the caller’s as input, on %s', (transpor
     const answer = await call('pixverse/v5-image-to-video', input);
     const [entry] = answer.json()['detail'] as { loc: string[] }[];
     expect([answer.status, entry?.loc]).toEqual([422, loc]);
-    expect(await system.partner.ledger(tag)).toEqual([]);
+    expect(await system.provider.ledger(tag)).toEqual([]);
   });
 
-  it('are a part of the form where the partner takes forms', async () => {
+  it('are a part of the form where the provider takes forms', async () => {
     const file = png('', 3_000_000);
     const tag = newTag('file-form');
     const answer = await call('stability/stable-image-ultra', {
@@ -115,7 +115,7 @@ describe.each(transports())('files of the caller’s as input, on %s', (transpor
     expect(Buffer.from(await image.arrayBuffer()).equals(file)).toBe(true);
   });
 
-  it('are parts of one name where the partner takes several, in the caller’s order', async () => {
+  it('are parts of one name where the provider takes several, in the caller’s order', async () => {
     const [first, second, third] = [png('', 300_000), png('', 1000), png('', 90_000)];
     const tag = newTag('file-forms');
     const answer = await call('ideogram/ideogram-4-5', {
@@ -137,7 +137,7 @@ describe.each(transports())('files of the caller’s as input, on %s', (transpor
     expect([form.get('quality'), [...form.keys()].length]).toEqual(['low', 6]);
   });
 
-  it('are base64 where the partner takes nothing else, with all around them as the caller wrote it', async () => {
+  it('are base64 where the provider takes nothing else, with all around them as the caller wrote it', async () => {
     const file = png('', 1_000_001);
     const tag = newTag('file-base64');
     const url = await uploaded(file);

@@ -18,7 +18,7 @@ describe.each(transports())('the life of a run on %s', (transport) => {
     caller = await system.caller();
   });
 
-  it('goes IN_QUEUE, IN_PROGRESS, COMPLETED and ends in the partner’s own JSON with an image that opens', async () => {
+  it('goes IN_QUEUE, IN_PROGRESS, COMPLETED and ends in the provider’s own JSON with an image that opens', async () => {
     const light = newTag('light');
     const run = await caller.submit(
       'bfl/flux-2-pro',
@@ -35,9 +35,9 @@ describe.each(transports())('the life of a run on %s', (transport) => {
         { withinMs: 20_000, what: wanted, everyMs: 20 },
       );
     await until('IN_PROGRESS');
-    const accepted = async () => (await system.partner.peaks(light)).accepted === 1;
+    const accepted = async () => (await system.provider.peaks(light)).accepted === 1;
     await waitFor(accepted, { withinMs: 20_000, what: 'the submission' });
-    await system.partner.finish(light);
+    await system.provider.finish(light);
     await until('COMPLETED');
     expect([...seen].slice(-2)).toEqual(['IN_PROGRESS', 'COMPLETED']);
     const result = await caller.collect(run);
@@ -74,18 +74,18 @@ describe.each(transports())('the life of a run on %s', (transport) => {
     expect((await caller.call('GET', String(handle['response_url']))).status).toBe(200);
   });
 
-  it('carries the caller’s bytes to the partner and the partner’s bytes back', async () => {
+  it('carries the caller’s bytes to the provider and the provider’s bytes back', async () => {
     const [open, bytes] = [newTag('open'), newTag('bytes')];
     const body = `{"prompt":"[[sim:tag=${open}]]","seed":12345678901234567890,"z":1.0,"z2" : 2}`;
-    // The row is an operator's without a schema: only such a row accepts fields that the partner never wrote down.
+    // The row is an operator's without a schema: only such a row accepts fields that the provider never wrote down.
     await caller.completed(await caller.submit('bfl/open', body));
-    const [sent] = await system.partner.ledger(open);
+    const [sent] = await system.provider.ledger(open);
     expect(Buffer.from(sent?.bodyBase64 ?? '', 'base64').toString()).toBe(body);
 
     const accepted = `{ "prompt" :"bytes \\u00e9 [[sim:tag=${bytes}]]",\n\t"seed":4294967295 , "width":1.024e3 }`;
     const run = await caller.submit('bfl/flux-2-pro', accepted);
     await caller.completed(run);
-    const [entry] = await system.partner.ledger(bytes);
+    const [entry] = await system.provider.ledger(bytes);
     expect(Buffer.from(entry?.bodyBase64 ?? '', 'base64').toString()).toBe(accepted);
     expect(entry?.bodySha256).toBe(sha256(accepted));
   });

@@ -1,27 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { OwnPartner } from '../catalog/own-partner.js';
+import { OwnProvider } from '../catalog/own-provider.js';
 import { polled, provider, row } from '../catalog/own-rows.js';
 import { failOnLeftovers, sharedSystem, type TestCaller, transports } from '../harness/index.js';
 
 describe.each(transports())('a run whose time budget is spent on %s', (transport) => {
   const system = sharedSystem(transport);
-  let partner: OwnPartner;
+  let upstream: OwnProvider;
   let caller: TestCaller;
 
   beforeAll(async () => {
-    partner = await OwnPartner.start();
+    upstream = await OwnProvider.start();
     system.giveKey('late', 'key-of-the-late\n');
     await system.serve({
-      'late.yaml': provider('late', partner.url, polled),
+      'late.yaml': provider('late', upstream.url, polled),
       'late-paint.yaml': row('late/paint', 'v1/paint', 1_000),
     });
     caller = await system.caller();
   });
-  afterAll(() => partner.stop());
+  afterAll(() => upstream.stop());
 
   /** Ends the budget while a poll that began before is in the air; the next one is the first that can know. */
   const runAndOverdue = async (prompt: string, handle: object = {}) => {
-    partner.duringPoll = () =>
+    upstream.duringPoll = () =>
       system.sql(
         `UPDATE run SET deadline_at = router_now() - interval '1 minute', handle = handle || $2
          WHERE workspace_id = $1 AND stage = 'running'`,
@@ -31,7 +31,7 @@ describe.each(transports())('a run whose time budget is spent on %s', (transport
     return { run, status: await caller.completed(run) };
   };
 
-  it('is polled once more: what the partner has finished is fetched and billed', async () => {
+  it('is polled once more: what the provider has finished is fetched and billed', async () => {
     const { run } = await runAndOverdue('finished meanwhile');
     const result = await caller.collect(run);
     expect([result.status, result.bytes.toString()]).toEqual([
@@ -45,7 +45,7 @@ describe.each(transports())('a run whose time budget is spent on %s', (transport
   });
 
   it('ends as provider_timeout when that poll finds it running', async () => {
-    partner.holding = true;
+    upstream.holding = true;
     const { run, status } = await runAndOverdue('still at work');
     expect(status).toMatchObject({ error_type: 'provider_timeout' });
     expect((await caller.collect(run)).status).toBe(504);

@@ -19,7 +19,7 @@ describe.each(transports().slice(0, 1))('what runs are billed on %s', (transport
 
   beforeAll(async () => {
     caller = await system.caller({ balanceMicros: 100_000_000 });
-    const reported = 'reported: [{ at: /cost, usd: 0.01 }]';
+    const reported = 'reported: [{ path: /cost, usd: 0.01 }]';
     const file = own.replace('/', '-');
     await system.serve({
       [`${file}-flat.yaml`]: row('flat', '{ usd: 0.070001 }'),
@@ -90,7 +90,7 @@ describe.each(transports().slice(0, 1))('what runs are billed on %s', (transport
     expect(costOf(answer)).toBe(String(expected.billed));
   });
 
-  it('is the reserve when the partner reports more, which is logged and counted', async () => {
+  it('is the reserve when the provider reports more, which is logged and counted', async () => {
     const answer = await run(`${own}-low`, { prompt: 'a [[sim:cost=5]]' });
     expect(await billedFor(answer)).toEqual({ reserved: 1, billed: 1, basis: 'reported' });
     const logs = () => system.workers.map((worker) => worker.logs()).join('');

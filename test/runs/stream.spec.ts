@@ -12,7 +12,7 @@ import {
 describe.each(transports())('a status stream on %s', (transport) => {
   const system = sharedSystem(transport);
 
-  it('tells how far the partner is, and the end at once', async () => {
+  it('tells how far the provider is, and the end at once', async () => {
     const caller = await system.caller();
     const tag = newTag('stream');
     const run = await caller.submit(
@@ -30,7 +30,7 @@ describe.each(transports())('a status stream on %s', (transport) => {
       waitFor(() => streams.every(({ events }) => events.some(is)), { withinMs: 60_000, what });
     await told('IN_PROGRESS', ({ data }) => data['status'] === 'IN_PROGRESS');
     await told('progress', ({ event, data }) => event === 'progress' && data['progress'] === 0.4);
-    await system.partner.finish(tag);
+    await system.provider.finish(tag);
     expect(await Promise.all(streams.map(({ ended }) => ended))).toEqual(streams.map(() => true));
     for (const { events } of streams) {
       expect(events.at(-1)?.data).toMatchObject({ request_id: run.requestId, status: 'COMPLETED' });

@@ -22,11 +22,11 @@ const keyed = (caller: TestCaller, key: string, body: string, gateway?: number) 
 describe.each(transports())('a synchronous run on %s', (transport) => {
   const system = sharedSystem(transport);
 
-  const accepted = async (tag: string) => (await system.partner.peaks(tag)).accepted;
+  const accepted = async (tag: string) => (await system.provider.peaks(tag)).accepted;
   const submitted = (tag: string, runs = 1) =>
-    waitFor(async () => (await accepted(tag)) === runs, { withinMs: 60_000, what: `${tag} at the partner` });
+    waitFor(async () => (await accepted(tag)) === runs, { withinMs: 60_000, what: `${tag} at the provider` });
 
-  it('answers with the partner’s own bytes and content type', async () => {
+  it('answers with the provider’s own bytes and content type', async () => {
     const caller = await system.caller();
     const answer = await caller.call('POST', path, { body: '{"prompt":"sync"}' });
     expect(answer.status).toBe(200);
@@ -59,7 +59,7 @@ describe.each(transports())('a synchronous run on %s', (transport) => {
       Array.from({ length: 100 }, (_, index) => keyed(caller, 'crowd', body, index % 2)),
     );
     await submitted(tag);
-    await system.partner.finish(tag);
+    await system.provider.finish(tag);
     const answers = await answering;
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
     expect(new Set(answers.map((answer) => answer.bytes.toString())).size).toBe(1);
@@ -96,7 +96,7 @@ describe.each(transports())('a synchronous run on %s', (transport) => {
       return (await system.sql(left, [leaving.workspaceId])).length === 1;
     };
     await waitFor(noticed, { withinMs: 60_000, what: 'the disconnect to be noticed' });
-    await system.partner.finish(tag);
+    await system.provider.finish(tag);
     expect((await keyed(leaving, 'left', body)).status).toBe(200);
     expect(await accepted(tag)).toBe(1);
     const [record] = await system.sql<{ caller_left: boolean; billed: string }>(
@@ -121,13 +121,13 @@ describe.each(transports())('a synchronous run on %s', (transport) => {
     );
     await waitFor(() => answered >= 37, { withinMs: 60_000, what: 'the refusals' });
     await submitted(tag, 3);
-    await system.partner.finish(tag);
+    await system.provider.finish(tag);
     const answers = await answering;
     expect(answers.filter((answer) => answer.status === 200)).toHaveLength(3);
     expect(
       answers.filter((answer) => answer.status === 429 && answer.bucket === 'concurrency_limit_exceeded'),
     ).toHaveLength(37);
-    expect(await system.partner.peaks(tag)).toMatchObject({ accepted: 3, peak: 3 });
+    expect(await system.provider.peaks(tag)).toMatchObject({ accepted: 3, peak: 3 });
   });
 });
 

@@ -10,8 +10,8 @@ export interface Call {
   /** A caller without a key cannot try again when its connection is lost. */
   key: string | undefined;
   prompt: string;
-  /** The partner's reply to the submission is lost by its own fault: nobody can know the outcome. */
-  partnerLosesReply: boolean;
+  /** The provider's reply to the submission is lost by its own fault: nobody can know the outcome. */
+  providerLosesReply: boolean;
   cancelAfterMs: number | undefined;
   runId?: string;
   /** `collected`, an error type, `refused`, or `connection lost` of a caller without a key. */
@@ -20,9 +20,9 @@ export interface Call {
 
 const models = ['bfl/flux-2-pro', 'fal/flux-dev', 'openai/gpt-image-1-mini'];
 
-/** What partners do wrong, by the simulator's control tokens. */
+/** What providers do wrong, by the simulator's control tokens. */
 // prettier-ignore
-const partnerFaults = [
+const providerFaults = [
   '429=1', '503=1', 'poll_500=2', 'poll_503=1', 'poll_reset=2', 'poll_html=1', 'poll_garbage=1', 'poll_429=1',
   'poll_truncated=1', 'result_503=1', 'result_reset=1', 'hang_poll=1', 'queued=2000', 'policy_output', 'policy_submit',
   'job_failed', 'field_error', '500_submit', 'asset_404', 'asset_slow', 'unknown_status', 'status_back',
@@ -42,7 +42,7 @@ export function newCall(
     500 + Math.floor(chance() * 2500),
     chance() < 0.9,
     chance() < 0.15,
-    one(partnerFaults),
+    one(providerFaults),
   ];
   const cancelAfterMs = chance() < 0.04 ? chance() * 3000 : undefined;
   const tokens = [`takes=${takesMs}`, `tag=${caller.workspace}`, ...(withFaults && hasFault ? [fault] : [])];
@@ -52,7 +52,7 @@ export function newCall(
     mode,
     key: hasKey ? name : undefined,
     prompt: `${name} ${tokens.map((token) => `[[sim:${token}]]`).join('')}`,
-    partnerLosesReply: withFaults && hasFault && fault === 'reset_after_accept',
+    providerLosesReply: withFaults && hasFault && fault === 'reset_after_accept',
     cancelAfterMs: mode === 'queued' ? cancelAfterMs : undefined,
   };
 }

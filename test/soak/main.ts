@@ -1,5 +1,5 @@
 // npm run soak -- --minutes 10 --seed 7
-// Lets callers use a whole system, first in calm, then while partners fail and processes are killed and frozen.
+// Lets callers use a whole system, first in calm, then while providers fail and processes are killed and frozen.
 import { parseArgs } from 'node:util';
 import { startServices, stopServices } from '../harness/shared/services.js';
 import { System } from '../harness/system.js';

@@ -11,7 +11,7 @@ interface Phase {
   seed: number;
   lastsMs: number;
   callsPerSecond: number;
-  /** Whether partners fail, and how long the pauses between two acts of chaos are on average; null for neither. */
+  /** Whether providers fail, and how long the pauses between two acts of chaos are on average; null for neither. */
   chaos: { pauseMs: number } | null;
 }
 

@@ -8,7 +8,7 @@ export interface Verdict {
   results: Map<string, number>;
   /** Seconds from the admission to the outcome of runs that succeeded. */
   seconds: { p50: number; p99: number; worst: number };
-  /** Generations that the partner finished and whose caller waited for them. */
+  /** Generations that the provider finished and whose caller waited for them. */
   finished: number;
   reached: number;
   /** Of those that did not: how many were being submitted when their worker was killed or frozen. */
@@ -24,7 +24,7 @@ export async function judge(
   inTheAir: ReadonlySet<string>,
 ): Promise<Verdict> {
   const spaces = [...new Set(calls.map(({ caller }) => caller))];
-  const ledgers = await Promise.all(spaces.map(({ workspace }) => system.partner.ledger(workspace)));
+  const ledgers = await Promise.all(spaces.map(({ workspace }) => system.provider.ledger(workspace)));
   const finished = new Set(
     ledgers.flatMap((entries) =>
       entries.filter(({ state }) => state === 'succeeded').map(({ prompt }) => prompt),
@@ -33,7 +33,7 @@ export async function judge(
   const waited = calls.filter(
     (call) =>
       finished.has(call.prompt) &&
-      !call.partnerLosesReply &&
+      !call.providerLosesReply &&
       call.cancelAfterMs === undefined &&
       call.result !== 'connection lost',
   );

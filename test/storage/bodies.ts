@@ -1,6 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { AssetStore } from '#storage';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -39,7 +38,7 @@ export function endless(): { body: AsyncIterable<Uint8Array>; closed: () => bool
   return { body: body(), closed: () => closed };
 }
 
-/** So many bytes; `mostHeld` says by how many this process held more meanwhile. What is `much` is looked at closely. */
+/** So many bytes; `mostHeld` says by how many this process held more meanwhile. From `much` on, it collects garbage before it counts. */
 export function weighed(
   bytes: number,
   much: number,
@@ -49,7 +48,7 @@ export function weighed(
   let most = 0;
   async function* body() {
     for (let sent = 0; sent < bytes; sent += chunk.length) {
-      // Nobody holds what the engine only has not collected yet.
+      // The engine may only not have collected them yet.
       if (inMemory() - before >= much) collectGarbage();
       most = Math.max(most, inMemory() - before);
       yield chunk;
@@ -61,13 +60,6 @@ export function weighed(
 function inMemory(): number {
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
-}
-
-/** In the order of their bytes. */
-export async function keysOf(store: AssetStore, prefix: string): Promise<string[]> {
-  const keys: string[] = [];
-  for await (const { key } of store.list(prefix, AbortSignal.timeout(60_000))) keys.push(key);
-  return keys.sort();
 }
 
 async function* some(bytes: number): AsyncGenerator<Uint8Array> {

@@ -1,5 +1,5 @@
 import { describe } from '@jest/globals';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -37,6 +37,11 @@ async function openFiles(): Promise<Side> {
   store = opened.store;
   return {
     store: opened.store,
+    keys: async (prefix) =>
+      readdirSync(root, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)))
+        .filter((key) => !key.includes('~') && key.startsWith(prefix)),
     leaveUnfinished: async () => {
       mkdirSync(path.join(root, '~incoming'), { recursive: true });
       writeFileSync(path.join(root, '~incoming', 'e1a'), 'half');

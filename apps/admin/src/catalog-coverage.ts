@@ -17,7 +17,7 @@ interface CoveredId {
   input?: 'open' | 'closed' | 'any object';
   /** Whether the row says where its price was read. */
   priced?: boolean;
-  /** Whether the simulator of this checkout plays its partner. */
+  /** Whether the simulator of this checkout plays its provider. */
   simulated?: boolean;
 }
 

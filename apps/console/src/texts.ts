@@ -406,7 +406,7 @@ export const texts = {
     resume: 'Resume',
     resumeTitle: (name: string) => `Resume ${name}?`,
     resumeText: 'Waiting runs are submitted at once, as far as there are slots.',
-    pausedBy: { operator: 'Paused by an operator', partner: 'The provider asked to wait' },
+    pausedBy: { operator: 'Paused by an operator', provider: 'The provider asked to wait' },
     calls: { submit: 'No submissions', poll: 'No polls' },
     since: 'since',
     until: 'until',

@@ -5,12 +5,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ErrorFilter } from './answers/error.filter.js';
 import { GatewayModule } from './gateway.module.js';
 import { fastifyOptions } from './http/fastify-options.js';
-import { processSettings } from './settings.module.js';
+import type { GatewaySettings } from './settings.js';
 
 /** The HTTP application, initialised and not yet listening. */
-export async function createGateway(options: NestApplicationOptions): Promise<NestFastifyApplication> {
+export async function createGateway(
+  options: NestApplicationOptions,
+  settings: GatewaySettings,
+): Promise<NestFastifyApplication> {
   const adapter = new FastifyAdapter({
-    ...fastifyOptions(processSettings()),
+    ...fastifyOptions(settings),
     // No middleware is used: without this, each call passes through an engine for it.
     skipMiddie: true,
     frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) =>

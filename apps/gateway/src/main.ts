@@ -1,21 +1,18 @@
 import 'reflect-metadata';
 import { LiveCatalog } from '#catalog';
+import { provideSettings } from '#infrastructure';
 import { boot } from '#observability';
 import { createGateway } from './gateway.js';
-import { processSettings } from './settings.module.js';
+import { readGatewaySettings } from './settings.js';
 
 await boot({
-  servers: () => {
-    const { DATABASE_URL, REDIS_URL, S3_BUCKET, S3_ENDPOINT } = processSettings();
-    return { DATABASE_URL, REDIS_URL, S3_ENDPOINT: S3_BUCKET && S3_ENDPOINT };
-  },
+  settings: () => provideSettings('gateway', readGatewaySettings(process.env)),
   create: createGateway,
-  start: async (app) => {
-    const { HOST, PORT } = processSettings();
+  start: async (app, { HOST, PORT }) => {
     await app.listen(PORT, HOST);
     const models = app.get(LiveCatalog).current.models.length;
     return { message: 'gateway is listening', url: await app.getUrl(), models };
   },
-  closeMs: () => processSettings().CLOSE_TIMEOUT_MS,
+  closeMs: ({ CLOSE_TIMEOUT_MS }) => CLOSE_TIMEOUT_MS,
   reload: (app) => app.get(LiveCatalog).renew(),
 });

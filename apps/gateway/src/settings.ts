@@ -7,10 +7,9 @@ import { signingSettings, storageSettings } from '#storage';
 import type { z } from 'zod';
 import { authSettings, lacksTokenKeys } from './auth/settings.js';
 import { bodySettings } from './bodies/settings.js';
-import { compatSettings } from './compat/settings.js';
 import { httpSettings } from './http/settings.js';
-import { nodeSettings } from './nodes/settings.js';
 import { heldSettings } from './runs/held/settings.js';
+import { surfaceSettings } from './surfaces.js';
 
 /** Everything a gateway reads from its environment. */
 export const gatewaySettings = {
@@ -20,14 +19,13 @@ export const gatewaySettings = {
   ...retentionSettings,
   ...storageSettings,
   ...httpSettings,
-  ...compatSettings,
   ...authSettings,
   ...bodySettings,
   ...catalogSettings,
   ...signingSettings,
-  ...nodeSettings,
   ...heldSettings,
   ...webhookSettings,
+  ...surfaceSettings,
 };
 
 export type GatewaySettings = z.infer<z.ZodObject<typeof gatewaySettings>>;

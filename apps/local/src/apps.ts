@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AppProcess } from './app-process.js';
-import { simulatedPartners, type SimulatorAddresses } from './environment.js';
+import { simulatedProviders, type SimulatorAddresses } from './environment.js';
 import type { LocalContext } from './local-context.js';
 
 const addressesSchema = z.object({ api: z.string(), assets: z.string() });
@@ -38,7 +38,7 @@ export async function startGatewayAndWorker(
 ): Promise<AppProcess[]> {
   const { HOST, PORT } = context.settings;
   const INTERNAL_PORT = String(context.ports.worker);
-  const all = { ...env, ...simulatedPartners(context.env, simulator) };
+  const all = { ...env, ...simulatedProviders(context.env, simulator) };
   const gateway = startApp('gateway', context, { ...all, HOST, PORT: String(PORT) });
   const worker = startApp('worker', context, { ...all, INTERNAL_HOST: '127.0.0.1', INTERNAL_PORT });
   context.cleanup.add(async () => {

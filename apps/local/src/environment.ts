@@ -33,16 +33,16 @@ export function writeAdminEnvironment(file: string, env: NodeJS.ProcessEnv): voi
 export interface SimulatorAddresses {
   api: string;
   assets: string;
-  /** A key for each partner. */
+  /** A key for each provider. */
   keys: Record<string, string>;
 }
 
-/** Sends every partner that the person has not configured to the simulator. */
-export function simulatedPartners(
+/** Sends every provider that the person has not configured to the simulator. */
+export function simulatedProviders(
   given: NodeJS.ProcessEnv,
   simulator: SimulatorAddresses,
 ): Record<string, string> {
-  const partners = providerList.flatMap(({ name }): [string, string][] => {
+  const providers = providerList.flatMap(({ name }): [string, string][] => {
     const stem = `PROVIDER_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
     if (given[`${stem}_BASE_URL`] || given[`${stem}_KEY`]) return [];
     return [
@@ -51,8 +51,8 @@ export function simulatedPartners(
     ];
   });
   return {
-    ...Object.fromEntries(partners),
-    // The simulator's assets are on this machine, where no URL out of a partner's reply may lead otherwise.
+    ...Object.fromEntries(providers),
+    // The simulator's assets are on this machine, where no URL out of a provider's reply may lead otherwise.
     ASSET_ALLOWED_ORIGINS: given['ASSET_ALLOWED_ORIGINS'] || simulator.assets,
   };
 }

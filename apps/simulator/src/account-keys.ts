@@ -1,14 +1,14 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { partners } from './partners/partners.js';
+import { providers } from './providers/providers.js';
 
-/** By partner: an account key as it would give it out, in its own form. */
+/** By provider: an account key as it would give it out, in its own form. */
 export const accountKeys = (api: string): Record<string, string> =>
   Object.fromEntries(
-    partners.map(({ name, issueKey }) => [name, issueKey?.(`${api}/${name}`) ?? `simulated-key-${name}`]),
+    providers.map(({ name, issueKey }) => [name, issueKey?.(`${api}/${name}`) ?? `simulated-key-${name}`]),
   );
 
-/** A file per partner. Each comes into being whole: a worker may be reading the folder. */
+/** A file per provider. Each comes into being whole: a worker may be reading the folder. */
 export function writeAccountKeys(folder: string, api: string): void {
   for (const [name, key] of Object.entries(accountKeys(api))) {
     const unfinished = path.join(folder, `.${name}`);

@@ -29,7 +29,7 @@ describe('GET /ledger', () => {
     expect(JSON.stringify(entry)).not.toContain('x-key');
   });
 
-  it('narrows by partner and tag, in the order of acceptance', async () => {
+  it('narrows by provider and tag, in the order of acceptance', async () => {
     await caller.bfl({ prompt: '[[sim:tag=one]]' });
     await caller.fal({ prompt: '[[sim:tag=one]]' });
     await caller.fal({ prompt: '[[sim:tag=two]]' });
@@ -59,7 +59,7 @@ describe('GET /peaks', () => {
 });
 
 describe('GET /requests', () => {
-  it('has every call on partners and none on the admin routes', async () => {
+  it('has every call on providers and none on the admin routes', async () => {
     const { json } = await caller.bfl({ prompt: 'a' });
     await call(String(json['polling_url']));
     await call(`${caller.simulator.api}/bfl/v1/x`, { method: 'POST' });

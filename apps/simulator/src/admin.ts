@@ -14,7 +14,7 @@ const whichRequests = z.object({
 const advance = z.object({ advanceMs: z.number().int() });
 const tagged = z.object({ tag: z.string() });
 
-/** The routes by which a test reads what partners saw, and moves their clock. */
+/** The routes by which a test reads what providers saw, and moves their clock. */
 export function addAdminRoutes(app: FastifyInstance, simulation: Simulation): void {
   app.get('/keys', () => accountKeys(simulation.addresses.api));
 

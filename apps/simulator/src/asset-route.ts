@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { amount, type Control } from './control.js';
 import { phaseAt } from './ledger/generation.js';
-import type { Partner } from './partner.js';
+import type { Provider } from './provider.js';
 import { fileOf } from './media/media.js';
 import type { Simulation } from './simulation.js';
 import { padded, send, stream } from './wire.js';
@@ -10,18 +10,18 @@ import { padded, send, stream } from './wire.js';
 /** An asset of a generation that succeeded; it is drawn when somebody fetches it, not before. */
 export function answerAsset(
   { ledger, clock }: Simulation,
-  partner: Partner,
+  provider: Provider,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
   const { id = '', file = '' } = request.params as { id?: string; file?: string };
-  const generation = ledger.find(partner.name, id);
+  const generation = ledger.find(provider.name, id);
   const nowMs = clock.now();
   if (!generation || phaseAt(generation, nowMs) !== 'succeeded') return missing(reply);
   generation.assetCount += 1;
   const { control } = generation;
   if (control.has('asset_404')) return missing(reply);
-  if (partner.links?.accepts(generation, request.query as Record<string, unknown>, nowMs) === false)
+  if (provider.links?.accepts(generation, request.query as Record<string, unknown>, nowMs) === false)
     return send(reply, { status: 403, body: 'Signature not valid in the specified time frame' });
   if (control.has('asset_redirect'))
     return reply.redirect(control.get('asset_redirect') || 'http://169.254.169.254/latest/meta-data/', 302);

@@ -1,5 +1,5 @@
 import { concerns, type Control } from './control.js';
-import type { Reply } from './partner.js';
+import type { Reply } from './provider.js';
 import type { Replies } from './replies.js';
 import type { Simulation } from './simulation.js';
 
@@ -21,7 +21,7 @@ const refusals = [
   ['field_error', 422],
 ] as const;
 
-/** Why the partner does not take the submission, if it does not. */
+/** Why the provider does not take the submission, if it does not. */
 export function refusalOf(replies: Replies, control: Control, attempt: number): Reply | undefined {
   const [, status] = refusals.find(([name]) => concerns(control, name, attempt)) ?? [];
   if (status !== undefined) return replies.refusal(status, control);

@@ -8,11 +8,11 @@ export type FaultKind = (typeof faultKinds)[number];
 
 // prettier-ignore
 const plainNames = [
-  // How long: time to generate, time in the partner's queue before it.
+  // How long: time to generate, time in the provider's queue before it.
   'takes', 'queued',
   // Groups generations in the ledger and the peaks.
   'tag',
-  // Not accepted; `=n` covers the first n submissions of the same body. `account=…` names one of the partner's replies
+  // Not accepted; `=n` covers the first n submissions of the same body. `account=…` names one of the provider's replies
   // that refuse the account, such as `key` or `quota-spend-limit`.
   'policy_submit', 'field_error', '429', 'retry_after', '503', '401', '402', 'locked', 'account', '500_submit', '502_submit',
   '504_submit', 'hang_submit',
@@ -20,7 +20,7 @@ const plainNames = [
   'reset_after_accept', 'hang_after_accept', 'html', 'garbage', 'truncated',
   // How the generation ends.
   'policy_output', 'job_failed', 'no_asset', 'no_bytes',
-  // What the replies look like; `cost=n` is the figure by which the partner tells what a success cost.
+  // What the replies look like; `cost=n` is the figure by which the provider tells what a success cost.
   'cost', 'unknown_status', 'int64_id', 'hang_poll',
   // Each second report of a generation at work says that it waits; `=n` first results are said to be at work still.
   'status_back', 'result_early',

@@ -55,7 +55,7 @@ describe('a submission that is not accepted', () => {
     ['502_submit', 502, 502],
     ['504_submit', 504, 504],
     ['field_error', 422, 422],
-  ])('is refused with %s as each partner words it', async (token, atBfl, atFal) => {
+  ])('is refused with %s as each provider words it', async (token, atBfl, atFal) => {
     expect((await bfl(`[[sim:${token}]]`)).status).toBe(atBfl);
     expect((await fal(`[[sim:${token}]]`)).status).toBe(atFal);
     expect(await caller.entries()).toEqual([]);

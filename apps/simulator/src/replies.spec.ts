@@ -2,15 +2,15 @@ import { isUtf8 } from 'node:buffer';
 import { describe, expect, it } from '@jest/globals';
 import { readControl } from './control.js';
 import type { Generation, Phase } from './ledger/generation.js';
-import type { Reply, View } from './partner.js';
-import { partners } from './partners/partners.js';
+import type { Reply, View } from './provider.js';
+import { providers } from './providers/providers.js';
 import { Replies } from './replies.js';
 
-const protocols = partners.flatMap((partner) =>
-  partner.protocols.map((protocol) => ({
-    partner,
+const protocols = providers.flatMap((provider) =>
+  provider.protocols.map((protocol) => ({
+    provider,
     protocol,
-    label: `${partner.name} ${protocol.submits[0]?.path}`,
+    label: `${provider.name} ${protocol.submits[0]?.path}`,
   })),
 );
 
@@ -29,9 +29,9 @@ function textOf({ body }: Reply): string {
   return typeof body === 'string' ? body : JSON.stringify(body);
 }
 
-describe.each(protocols)('$label', ({ partner, protocol }) => {
-  const replies = new Replies(partner, protocol);
-  const path = `/${partner.name}${protocol.submits[0]?.path ?? ''}`;
+describe.each(protocols)('$label', ({ provider, protocol }) => {
+  const replies = new Replies(provider, protocol);
+  const path = `/${provider.name}${protocol.submits[0]?.path ?? ''}`;
   const endings = ['success', 'no_asset', 'policy_submit', 'policy_output', 'job_failed'];
   const ended = (tokens: string[]) => {
     const view = viewOf(tokens, 'succeeded', path);
@@ -62,11 +62,11 @@ describe.each(protocols)('$label', ({ partner, protocol }) => {
       expect(JSON.parse(text)).toBeInstanceOf(Object);
   });
 
-  it('tells the cost that is asked for, where the partner tells one', () => {
+  it('tells the cost that is asked for, where the provider tells one', () => {
     const told = JSON.stringify(ended(['cost=31.5']).map(({ headers, body }) => [headers, body]));
     const silent =
       /^(beeble|bria|freepik|higgsfield|ideogram|krea|ltx|luma|luma-2|pruna|stability|tencent|tripo|wavespeed) |audio.speech|v1.video_generation|:predict/;
-    expect(told.includes('31.5')).toBe(!silent.test(`${partner.name} ${path}`));
+    expect(told.includes('31.5')).toBe(!silent.test(`${provider.name} ${path}`));
   });
 });
 

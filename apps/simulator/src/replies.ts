@@ -5,11 +5,11 @@ import { type Control, amount } from './control.js';
 import { simulatorFolder } from './folder.js';
 import { failureOf } from './ledger/generation.js';
 import { fileOf } from './media/media.js';
-import type { Partner, Protocol, Reply, View } from './partner.js';
+import type { Provider, Protocol, Reply, View } from './provider.js';
 import type { Fault } from './schemas.js';
 
 /**
- * The replies of a partner as its public documents give them, from `apps/simulator/replies`: own files, so that
+ * The replies of a provider as its public documents give them, from `apps/simulator/replies`: own files, so that
  * adapters and simulator do not share a misunderstanding.
  */
 export class Replies {
@@ -17,13 +17,13 @@ export class Replies {
   private readonly all: ReadonlyMap<string, Written>;
 
   constructor(
-    private readonly partner: Partner,
-    private readonly protocol: Partial<Protocol> = partner.protocols[0] ?? {},
+    private readonly provider: Provider,
+    private readonly protocol: Partial<Protocol> = provider.protocols[0] ?? {},
   ) {
-    this.all = readReplies(partner.name, protocol.name);
+    this.all = readReplies(provider.name, protocol.name);
   }
 
-  /** Why a submission is not accepted, with a status of the partner where it has words for it. */
+  /** Why a submission is not accepted, with a status of the provider where it has words for it. */
   refusal(status: number, control: Control): Reply {
     switch (status) {
       case 401:
@@ -44,12 +44,12 @@ export class Replies {
     }
   }
 
-  /** How the account is refused: `key` or `balance`, of which each partner has one reply, or another that its file has. */
+  /** How the account is refused: `key` or `balance`, of which each provider has one reply, or another that its file has. */
   accountTrouble(name: string): Reply {
     return this.plain(`account-${name}`);
   }
 
-  /** To a submission that the partner's own schema refuses. */
+  /** To a submission that the provider's own schema refuses. */
   rejection({ at, text }: Fault): Reply {
     const loc = JSON.stringify(at).slice(1, -1);
     return this.plain('submit-rejected-fields', {
@@ -65,7 +65,7 @@ export class Replies {
     return this.plain('upload-accepted', { id });
   }
 
-  /** Undefined for a partner that refuses no prompt at submission. */
+  /** Undefined for a provider that refuses no prompt at submission. */
   get policyRefusal(): Reply | undefined {
     return this.all.has('submit-content-policy') ? this.plain('submit-content-policy') : undefined;
   }
@@ -148,7 +148,7 @@ export class Replies {
   private valuesOf(view: View): Values {
     const { generation, control, api, assets } = view;
     const { id, model, prompt } = generation;
-    const query = this.partner.links ? `?${this.partner.links.queryOf(generation)}` : '';
+    const query = this.provider.links ? `?${this.provider.links.queryOf(generation)}` : '';
     let count = 0;
     return {
       id,
@@ -165,7 +165,7 @@ export class Replies {
   }
 
   private plain(name: string, values: Values = {}, view?: View): Reply {
-    const [status, body, headers = {}] = this.all.get(name) ?? missing(this.partner, name);
+    const [status, body, headers = {}] = this.all.get(name) ?? missing(this.provider, name);
     const filled = Object.fromEntries(
       Object.entries(headers).map(([field, value]) => [field, fill(value, values)]),
     );
@@ -181,7 +181,7 @@ export class Replies {
   }
 
   private first(...names: string[]): string {
-    return names.find((each) => this.all.has(each)) ?? missing(this.partner, names.join(' or '));
+    return names.find((each) => this.all.has(each)) ?? missing(this.provider, names.join(' or '));
   }
 }
 
@@ -196,7 +196,7 @@ const fill = (text: string, values: Values): string =>
     return typeof value === 'function' ? value(argument) : value;
   });
 
-/** A page that a gateway in front of the partner sends. */
+/** A page that a gateway in front of the provider sends. */
 export const gatewayPage = (status: number): Reply => ({
   status,
   headers: { 'content-type': 'text/html' },
@@ -210,14 +210,14 @@ function withRetryAfter(reply: Reply, control: Control): Reply {
   return { ...reply, headers };
 }
 
-function missing({ name }: Partner, what: string): never {
+function missing({ name }: Provider, what: string): never {
   throw new Error(`apps/simulator/replies/${name}.yaml has no ${what}`);
 }
 
 type Written = [status: number, body: string, headers?: Record<string, string>];
 
-function readReplies(partner: string, protocol = ''): Map<string, Written> {
-  const text = readFileSync(path.join(simulatorFolder, 'replies', `${partner}.yaml`), 'utf8');
+function readReplies(provider: string, protocol = ''): Map<string, Written> {
+  const text = readFileSync(path.join(simulatorFolder, 'replies', `${provider}.yaml`), 'utf8');
   const file = parse(text) as Record<string, Record<string, Written>>;
   return new Map(Object.entries({ ...file['replies'], ...file[protocol] }));
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { amount, type Control, type ControlName, type FaultKind } from './control.js';
-import type { Reply } from './partner.js';
+import type { Reply } from './provider.js';
 import { gatewayPage, type Replies } from './replies.js';
 import { hang, resetConnection, send, sendDripping, sendPadded, sendTruncated } from './wire.js';
 

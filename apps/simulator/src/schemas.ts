@@ -10,18 +10,18 @@ export interface Fault {
 }
 
 /**
- * What a partner's own schemas say of a submission, from `apps/simulator/schemas`, where `scripts/partner-schemas.mjs`
+ * What a provider's own schemas say of a submission, from `apps/simulator/schemas`, where `scripts/provider-schemas.mjs`
  * puts them. Read at the first submission and compiled one by one: a start needs none of them.
  */
 export class Schemas {
   private files: { address: RegExp; schema: object; check?: ValidateFunction }[] | undefined;
 
-  constructor(private readonly partner: string) {}
+  constructor(private readonly provider: string) {}
 
-  /** `url` as the partner sees it below its base. Undefined when its schema takes the body, or there is none. */
+  /** `url` as the provider sees it below its base. Undefined when its schema takes the body, or there is none. */
   faultOf(url: string, body: object): Fault | undefined {
     const [address = ''] = url.split('?');
-    this.files ??= readSchemas(this.partner);
+    this.files ??= readSchemas(this.provider);
     const file = this.files.find((each) => each.address.test(address));
     if (!file) return undefined;
     file.check ??= new Ajv2020({ strict: false, validateFormats: false, unicodeRegExp: false }).compile(
@@ -42,8 +42,8 @@ function faultIn(errors: readonly ErrorObject[]): Fault {
   return places.reduce((one, other) => (other.at.length > one.at.length ? other : one));
 }
 
-function readSchemas(partner: string) {
-  const folder = path.join(simulatorFolder, 'schemas', partner);
+function readSchemas(provider: string) {
+  const folder = path.join(simulatorFolder, 'schemas', provider);
   if (!existsSync(folder)) return [];
   return readdirSync(folder).map((name) => {
     const file = readFileSync(path.join(folder, name), 'utf8');

@@ -4,7 +4,7 @@ const port = (byDefault: number) => z.coerce.number().int().min(0).max(65_535).d
 
 export const simulatorSettings = {
   SIMULATOR_PORT: port(8081).meta({
-    description: 'Port of the simulated partner APIs and of the admin routes; 0 takes any free port.',
+    description: 'Port of the simulated provider APIs and of the admin routes; 0 takes any free port.',
     example: '8081',
   }),
   SIMULATOR_ASSET_PORT: port(8082).meta({
@@ -23,7 +23,7 @@ export const simulatorSettings = {
   }),
   SIMULATOR_KEYS_DIR: z.string().optional().meta({
     description:
-      'Folder that receives a file per partner, named like it, with an account key that the partner takes: what PROVIDER_KEYS_DIR of a worker reads.',
+      'Folder that receives a file per provider, named like it, with an account key that the provider takes: what PROVIDER_KEYS_DIR of a worker reads.',
     example: '/trial-keys',
   }),
 };

@@ -3,7 +3,7 @@ import type { Clock } from './clock.js';
 import { phaseAt, type Generation } from './ledger/generation.js';
 import type { Ledger } from './ledger/ledger.js';
 import type { RequestLog } from './request-log.js';
-import type { Partner, Protocol, View } from './partner.js';
+import type { Provider, Protocol, View } from './provider.js';
 import type { Replies } from './replies.js';
 import type { Schemas } from './schemas.js';
 
@@ -12,9 +12,9 @@ export interface Simulation {
   clock: Clock;
   ledger: Ledger;
   requests: RequestLog;
-  /** How often each partner has seen each body, by `provider/sha256`. */
+  /** How often each provider has seen each body, by `provider/sha256`. */
   attempts: Map<string, number>;
-  /** Files that partners were given, by `provider/id`. */
+  /** Files that providers were given, by `provider/id`. */
   uploads: Map<string, { type: string; bytes: number }>;
   /** Values of headers that no two calls may share. */
   traceIds: Set<string>;
@@ -22,22 +22,22 @@ export interface Simulation {
   addresses: { api: string; assets: string };
 }
 
-/** One protocol of a partner with its replies. */
+/** One protocol of a provider with its replies. */
 export interface Side {
   simulation: Simulation;
-  partner: Partner;
+  provider: Provider;
   protocol: Protocol;
   replies: Replies;
   schemas: Schemas;
 }
 
-export function viewOf(simulation: Simulation, partner: Partner, generation: Generation): View {
+export function viewOf(simulation: Simulation, provider: Provider, generation: Generation): View {
   return {
     generation,
     control: generation.control,
     phase: phaseAt(generation, simulation.clock.now()),
-    api: `${simulation.addresses.api}/${partner.name}`,
-    assets: `${simulation.addresses.assets}/${partner.name}`,
+    api: `${simulation.addresses.api}/${provider.name}`,
+    assets: `${simulation.addresses.assets}/${provider.name}`,
   };
 }
 
@@ -55,7 +55,7 @@ const credentialHeaders = [
   'apikey',
 ];
 
-/** Whether a request carries anything that some partner would take for a key. */
+/** Whether a request carries anything that some provider would take for a key. */
 export function carriesCredential(headers: IncomingHttpHeaders): boolean {
   return credentialHeaders.some((name) => headers[name] !== undefined);
 }

@@ -4,8 +4,8 @@ import { addAdminRoutes } from './admin.js';
 import { type Clock, createClock } from './clock.js';
 import { Ledger } from './ledger/ledger.js';
 import { RequestLog, type RecordedRequest } from './request-log.js';
-import { addApiRoutes, addAssetRoutes } from './partner-routes.js';
-import { partners } from './partners/partners.js';
+import { addApiRoutes, addAssetRoutes } from './provider-routes.js';
+import { providers } from './providers/providers.js';
 import { carriesCredential, type Simulation } from './simulation.js';
 
 interface Simulator {
@@ -42,16 +42,16 @@ export async function startSimulator(options: {
       : undefined,
   );
   await api.register(async (scope) => addAdminRoutes(scope, simulation));
-  for (const partner of partners) {
-    const prefix = `/${partner.name}`;
+  for (const provider of providers) {
+    const prefix = `/${provider.name}`;
     await api.register(
       async (scope) => {
         recordRequests(scope, simulation, 'api');
-        addApiRoutes(scope, simulation, partner);
+        addApiRoutes(scope, simulation, provider);
       },
       { prefix },
     );
-    await assets.register(async (scope) => addAssetRoutes(scope, simulation, partner), { prefix });
+    await assets.register(async (scope) => addAssetRoutes(scope, simulation, provider), { prefix });
   }
   simulation.addresses.api = await listen(api, options.apiPort);
   simulation.addresses.assets = await listen(assets, options.assetPort);

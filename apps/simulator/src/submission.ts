@@ -5,22 +5,22 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { countAttempt, refusalOf } from './attempts.js';
 import { readControl, tokensOf } from './control.js';
 import { durations, endOf, type Generation } from './ledger/generation.js';
-import type { Submit } from './partner.js';
+import type { Submit } from './provider.js';
 import { sendAccepted } from './reply-faults.js';
 import { notableHeaders, type Side, type Simulation, viewOf } from './simulation.js';
 import { unknownUpload } from './uploads.js';
 import { digestOf, hang, refuseCall, send } from './wire.js';
 
-/** Takes one submission: check it as the partner would, apply the planned faults, write the ledger, answer. */
+/** Takes one submission: check it as the provider would, apply the planned faults, write the ledger, answer. */
 export async function takeSubmission(
-  { simulation, partner, protocol, replies, schemas }: Side,
+  { simulation, provider, protocol, replies, schemas }: Side,
   submit: Submit,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const body = request.body instanceof Buffer ? request.body : Buffer.alloc(0);
   const bodySha256 = createHash('sha256').update(body).digest('hex');
-  const attempt = countAttempt(simulation, `${partner.name}/${bodySha256}`);
+  const attempt = countAttempt(simulation, `${provider.name}/${bodySha256}`);
 
   const fields = await readFields(submit, body, request.headers);
   if (fields === undefined)
@@ -28,9 +28,9 @@ export async function takeSubmission(
   // The values of a form are texts, of which the schemas say nothing.
   const fault = isForm(request.headers)
     ? undefined
-    : schemas.faultOf(request.url.slice(partner.name.length + 1), fields);
+    : schemas.faultOf(request.url.slice(provider.name.length + 1), fields);
   if (fault) return send(reply, replies.rejection(fault));
-  const unknown = unknownUpload(partner, simulation, fields);
+  const unknown = unknownUpload(provider, simulation, fields);
   if (unknown !== undefined)
     return send(reply, replies.rejection({ at: [unknown], text: 'No such upload of this account' }));
   const read = readRequest(submit, request, fields);
@@ -41,7 +41,7 @@ export async function takeSubmission(
   if (problems.length > 0) return refuseCall(reply, problems.join('; '));
 
   const named = submit.idOf && String(submit.idOf(fields));
-  if (named !== undefined && (!uuidV4.test(named) || simulation.ledger.find(partner.name, named)))
+  if (named !== undefined && (!uuidV4.test(named) || simulation.ledger.find(provider.name, named)))
     return refuseCall(reply, `${named} is no UUID of version 4, or the name of another generation`);
 
   if (control.has('hang_submit')) return hang(reply);
@@ -49,8 +49,8 @@ export async function takeSubmission(
   if (refusal) return send(reply, refusal);
 
   const generation = simulation.ledger.accept({
-    provider: partner.name,
-    id: named ?? (partner.numericIds || control.has('int64_id') ? int64() : randomUUID()),
+    provider: provider.name,
+    id: named ?? (provider.numericIds || control.has('int64_id') ? int64() : randomUUID()),
     model,
     path: request.url,
     atMs: simulation.clock.now(),
@@ -73,7 +73,7 @@ export async function takeSubmission(
   const atOnce = protocol.poll === undefined;
   // The reply is the result: it is held back until the generation has ended.
   if (atOnce) await untilEnd(simulation, generation);
-  const answer = replies.submitted(viewOf(simulation, partner, generation));
+  const answer = replies.submitted(viewOf(simulation, provider, generation));
   if (atOnce) generation.replySha256 = digestOf(answer);
   return sendAccepted(reply, control, answer);
 }
@@ -99,7 +99,7 @@ function readRequest(
   return typeof prompt === 'string' ? { model, prompt } : 'the prompt is missing or no text';
 }
 
-/** Undefined when it is not what the partner takes. */
+/** Undefined when it is not what the provider takes. */
 async function readFields(
   { form, listed }: Submit,
   body: Buffer,

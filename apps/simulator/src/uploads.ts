@@ -1,7 +1,7 @@
 import { createHash, randomInt } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { readControl, tokensOf } from './control.js';
-import type { Partner, UploadRoute } from './partner.js';
+import type { Provider, UploadRoute } from './provider.js';
 import type { Side, Simulation } from './simulation.js';
 import { countAttempt, refusalOf } from './attempts.js';
 import { refuseCall, send } from './wire.js';
@@ -11,7 +11,7 @@ import { refuseCall, send } from './wire.js';
  * is to go wrong stands in the bytes of the file.
  */
 export async function takeUpload(
-  { simulation, partner, replies }: Side,
+  { simulation, provider, replies }: Side,
   { part }: UploadRoute,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -24,15 +24,15 @@ export async function takeUpload(
   );
   if (problems.length > 0) return refuseCall(reply, problems.join('; '));
   const sha256 = createHash('sha256').update(body).digest('hex');
-  const attempt = countAttempt(simulation, `${partner.name}/${sha256}`);
+  const attempt = countAttempt(simulation, `${provider.name}/${sha256}`);
   const refusal = refusalOf(replies, control, attempt);
   if (refusal) return send(reply, refusal);
   if (!/^image\/(png|jpe?g|webp)$/.test(file.type))
     return send(reply, replies.rejection({ at: [part], text: `${file.type} is no supported format` }));
   const id = String(randomInt(1_000_000_000));
   // As a submission names it.
-  const named = partner.numericIds ? id : JSON.stringify(id);
-  simulation.uploads.set(`${partner.name}/${named}`, { type: file.type, bytes: file.size });
+  const named = provider.numericIds ? id : JSON.stringify(id);
+  simulation.uploads.set(`${provider.name}/${named}`, { type: file.type, bytes: file.size });
   return send(reply, replies.uploaded(id));
 }
 
@@ -48,12 +48,12 @@ async function fileIn(body: Buffer, contentType: string, part: string): Promise<
 
 /** The member that names an upload that nobody has made. */
 export const unknownUpload = (
-  partner: Partner,
+  provider: Provider,
   simulation: Simulation,
   fields: Record<string, unknown>,
 ): string | undefined =>
-  partner.upload?.members.find(
+  provider.upload?.members.find(
     (member) =>
       fields[member] !== undefined &&
-      !simulation.uploads.has(`${partner.name}/${JSON.stringify(fields[member])}`),
+      !simulation.uploads.has(`${provider.name}/${JSON.stringify(fields[member])}`),
   );

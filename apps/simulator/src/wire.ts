@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
-import type { Reply } from './partner.js';
+import type { Reply } from './provider.js';
 
 /** The bytes and headers of a reply, as they go onto the wire. */
 function wireOf({ status, headers, body }: Reply): {
@@ -26,7 +26,7 @@ export function send(reply: FastifyReply, answer: Reply): FastifyReply {
   return reply.code(status).headers(headers).send(bytes);
 }
 
-/** The router has called in a way that the partner would not take: the test that sees this finds out why. */
+/** The router has called in a way that the provider would not take: the test that sees this finds out why. */
 export const refuseCall = (reply: FastifyReply, why: string, status = 400): FastifyReply =>
   send(reply, {
     status,

@@ -1,8 +1,8 @@
 import { LiveCatalog } from '#catalog';
+import { InfrastructureModule } from '#infrastructure';
 import { type Log, LOG, Metrics } from '#observability';
 import { ProcessRecord } from '#persistence';
 import { Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { InfrastructureModule } from './infrastructure.module.js';
 import { Providers } from './providers.js';
 import { SETTINGS } from './settings.module.js';
 import type { WorkerSettings } from './settings.js';
@@ -41,7 +41,7 @@ async function openCatalog(
 ): Promise<LiveCatalog> {
   const catalog = await LiveCatalog.open({
     directory: CATALOG_DIR,
-    // Of every run it gets the row's facts with it.
+    // A worker needs no model rows: each run carries the facts it needs.
     builtInRows: false,
     alsoWatched: PROVIDER_KEYS_DIR === undefined ? [] : [PROVIDER_KEYS_DIR],
     everyMs: CATALOG_POLL_MS,

@@ -6,7 +6,7 @@ import { SETTINGS } from './settings.module.js';
 import type { WorkerSettings } from './settings.js';
 
 /**
- * The partners of this worker by name: those of the release, and those that the operator's directory declares.
+ * The providers of this worker by name: those of the release, and those that the operator's directory declares.
  * One that is declared no more stays known to this process: its live runs are brought to their end.
  */
 @Injectable()

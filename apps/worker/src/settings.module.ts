@@ -1,17 +1,6 @@
-import { readSettings } from '#schemas';
-import { Module } from '@nestjs/common';
-import { type WorkerSettings, workerSettings } from './settings.js';
+import type { WorkerSettings } from './settings.js';
 
-/** Injects the `WorkerSettings`. */
-export const SETTINGS = Symbol('settings');
-
-let parsed: WorkerSettings | undefined;
-
-/** The settings of this process: its environment is parsed once, when they are first needed. Throws `BadSettings`. */
-export const processSettings = (): WorkerSettings => (parsed ??= readSettings(workerSettings, process.env));
-
-@Module({ providers: [{ provide: SETTINGS, useFactory: processSettings }], exports: [SETTINGS] })
-export class SettingsModule {}
+export { SETTINGS } from '#infrastructure';
 
 /**
  * How long polls and copies may go on when the worker stops: they are repeated elsewhere at no cost, so a stopping

@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import { readSettings } from '#schemas';
 import { workerSettings } from './settings.js';
 
 it.each([
@@ -14,3 +15,14 @@ it.each([
     expect([isTaken, isMoreTaken]).toEqual([true, false]);
   },
 );
+
+it('refuses a former name alone, and takes it beside the new one', () => {
+  const shape = { PROVIDER_MAX_PAUSE_MS: workerSettings.PROVIDER_MAX_PAUSE_MS };
+  const former = { PROVIDER_LANE_PAUSE_MS: '5' };
+  expect(() => readSettings(shape, former)).toThrow(
+    'PROVIDER_LANE_PAUSE_MS: is now called PROVIDER_MAX_PAUSE_MS',
+  );
+  expect(readSettings(shape, { ...former, PROVIDER_MAX_PAUSE_MS: '7' })).toEqual({
+    PROVIDER_MAX_PAUSE_MS: 7,
+  });
+});

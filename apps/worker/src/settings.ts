@@ -37,7 +37,7 @@ export const workerSettings = {
   ),
   WORKER_POLL_CONCURRENCY: count(
     200,
-    'Concurrency slots for polls and fetches, per provider and worker: partners whose polls hang hold up no other partner’s.',
+    'Concurrency slots for polls and fetches, per provider and worker: providers whose polls hang hold up no other provider’s.',
   ),
   WORKER_CLOSE_MS: milliseconds(
     8000,
@@ -68,17 +68,17 @@ export const workerSettings = {
   ),
   PROVIDER_POLL_TIMEOUT_MS: milliseconds(
     20_000,
-    'Longest a poll, fetch or cancel call to a partner may take, reply included.',
+    'Longest a poll, fetch or cancel call to a provider may take, reply included.',
   ),
   PROVIDER_POLL_PAUSE_MS: milliseconds(
     60_000,
     'Longest pause between two polls of a run, in milliseconds; a provider whose declaration is quicker stays so.',
   ),
-  PROVIDER_LANE_PAUSE_MS: milliseconds(
+  PROVIDER_MAX_PAUSE_MS: milliseconds(
     60_000,
     'Longest pause of all submissions, or all polls, to a provider that refuses one and names a time (Retry-After), in milliseconds. The refused run itself waits as long as it was asked to.',
   ),
-  PROVIDER_REPLY_LIMIT: count(64 * mebibyte, 'Largest JSON reply of a partner that is read, in bytes.'),
+  PROVIDER_REPLY_LIMIT: count(64 * mebibyte, 'Largest JSON reply of a provider that is read, in bytes.'),
   WORKER_BODY_BUDGET: count(
     256 * mebibyte,
     'Most bytes of all inputs and replies that a worker holds at once; what comes above it waits for its turn.',
@@ -115,7 +115,7 @@ export const workerSettings = {
     }),
   ASSET_ALLOWED_ORIGINS: list().meta({
     description:
-      'Origins that a URL out of a partner’s reply may name although they are not https or not public, exactly as written.',
+      'Origins that a URL out of a provider’s reply may name although they are not https or not public, exactly as written.',
     example: 'http://127.0.0.1:8082',
   }),
 };

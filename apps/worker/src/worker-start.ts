@@ -33,7 +33,7 @@ export class WorkerStart implements OnModuleInit {
     if (board) this.internal.mount(boardPath, board);
   }
 
-  /** What is worth a line in the log about it. */
+  /** The facts of the log line about the start. */
   takeJobs() {
     this.registrar.register();
     const follow = () => this.queues.takeJobs(this.clock.problem === undefined);

@@ -1,23 +1,21 @@
+import { InfrastructureModule } from '#infrastructure';
 import { Module } from '@nestjs/common';
 import { AssetCopies } from './assets/asset-copies.js';
 import { AssetSource } from './assets/asset-source.js';
 import { AssetsProcessor } from './assets/assets.processor.js';
 import { Payloads } from './bytes/payloads.js';
 import { OutboundAgents } from './calls/outbound-agents.js';
-import { PartnerClient } from './calls/partner-client.js';
+import { ProviderClient } from './calls/provider-client.js';
 import { ProviderCall } from './calls/provider-call.js';
 import { ReplyReader } from './calls/reply-reader.js';
 import { CatalogModule } from './catalog.module.js';
-import { InfrastructureModule } from './infrastructure.module.js';
 import { NameResolver } from './resolver/name-resolver.js';
 import { Claims } from './runs/claims.js';
 import { DispatchProcessor } from './runs/dispatch.processor.js';
-import { InputFiles } from './files/input-files.js';
-import { Gauges, RecordGauges } from './runs/gauges.js';
-import { KeptReplies } from './runs/kept-replies.js';
+import { InputFiles } from './calls/input-files.js';
+import { Gauges } from './runs/gauges.js';
 import { Outcomes } from './runs/outcomes.js';
 import { PollProcessor } from './runs/poll.processor.js';
-import { ProviderBackoff } from './runs/provider-backoff.js';
 import { Reconciler } from './runs/reconciler.js';
 import { Retention } from './runs/retention.js';
 import { Submission } from './runs/submission.js';
@@ -37,11 +35,9 @@ import { WorkerStop } from './worker-stop.js';
     WaitingLine,
     Claims,
     Submission,
-    KeptReplies,
     Outcomes,
-    ProviderBackoff,
     ProviderCall,
-    PartnerClient,
+    ProviderClient,
     InputFiles,
     OutboundAgents,
     NameResolver,
@@ -53,7 +49,6 @@ import { WorkerStop } from './worker-stop.js';
     Reconciler,
     Retention,
     Gauges,
-    RecordGauges,
     WorkerStart,
     WorkerStop,
   ],

@@ -8,7 +8,7 @@ const row = {
   upstream: { path: 'b' },
   charges_on_policy_rejection: 'no',
   price: { usd: 0.01 },
-  members: { model: 'b-1', version: 2 },
+  constants: { model: 'b-1', version: 2 },
   refused_fields: ['external_id', '/parameters/target', '/parts/*/target'],
 };
 const authored = {

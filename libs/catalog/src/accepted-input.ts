@@ -1,20 +1,20 @@
 import { pointerSegments } from '#schemas';
 import type { JsonSchema } from './json-schema.js';
-import type { MemberValue } from './model-row.js';
+import type { ConstantValue } from './model-row.js';
 
 interface Conditions {
-  members: Readonly<Record<string, MemberValue>>;
+  constants: Readonly<Record<string, ConstantValue>>;
   /** JSON pointers of fields. */
   refused: readonly string[];
 }
 
 /**
  * What calls are checked with and documents show: the authored schema, or any object; the members that name the model
- * with their own values only; nothing that would make the partner call or store elsewhere.
+ * with their own values only; nothing that would make the provider call or store elsewhere.
  */
 export function acceptedInput(authored: JsonSchema | undefined, conditions: Conditions): JsonSchema {
   const input = authored ?? { type: 'object', additionalProperties: true };
-  const members = Object.entries(conditions.members).map(([name, value]): [string, JsonSchema] => {
+  const members = Object.entries(conditions.constants).map(([name, value]): [string, JsonSchema] => {
     const { description } = input.properties?.[name] ?? {};
     return [name, { description: description ?? 'Names the model; the router adds it.', const: value }];
   });
@@ -22,7 +22,9 @@ export function acceptedInput(authored: JsonSchema | undefined, conditions: Cond
     ...input,
     properties: Object.fromEntries([
       ...members,
-      ...Object.entries(input.properties ?? {}).filter(([name]) => !Object.hasOwn(conditions.members, name)),
+      ...Object.entries(input.properties ?? {}).filter(
+        ([name]) => !Object.hasOwn(conditions.constants, name),
+      ),
     ]),
     patternProperties: { [patternOf(callbackField)]: nothing },
   };

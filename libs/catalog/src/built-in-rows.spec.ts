@@ -79,11 +79,11 @@ describe('the rows that come with the providers', () => {
     }
   });
 
-  it('are as open as their partners: a field that no schema names passes', () => {
+  it('are as open as their providers: a field that no schema names passes', () => {
     const closed = catalog.models.filter(
       (model) =>
         [...within(model.input)].some(([, schema]) => schema.additionalProperties === false) ||
-        inputErrors(model, { ...model.example, a_new_field: { of: 'the partner' } }).length > 0,
+        inputErrors(model, { ...model.example, a_new_field: { of: 'the provider' } }).length > 0,
     );
     expect(closed.map(({ id }) => id)).toEqual([
       'bfl/flux-3-image',
@@ -97,7 +97,7 @@ describe('the rows that come with the providers', () => {
 
   it('name the model themselves: a body may leave it out or repeat it, and runs no other model', () => {
     for (const model of catalog.models) {
-      for (const [name, value] of Object.entries(model.members ?? {})) {
+      for (const [name, value] of Object.entries(model.constants ?? {})) {
         expect([model.id, model.example]).not.toHaveProperty(`1.${name}`);
         expect(inputErrors(model, { ...model.example, [name]: value })).toEqual([]);
         const [error] = inputErrors(model, { ...model.example, [name]: 'a-dearer-model' });
@@ -106,7 +106,7 @@ describe('the rows that come with the providers', () => {
     }
   });
 
-  it('take no field that makes a partner call or store elsewhere', () => {
+  it('take no field that makes a provider call or store elsewhere', () => {
     const elsewhere = /webhook|callback|notify|pubsub|storage_?uri/i;
     for (const model of catalog.models) {
       const fields = [...within(model.input)].flatMap(([, { properties }]) =>
@@ -123,7 +123,7 @@ describe('the rows that come with the providers', () => {
     expect(catalog.models.filter(hasEnded).map(({ id }) => id)).toEqual([]);
   });
 
-  it('give a partner no longer than its slowest models take', () => {
+  it('give a provider no longer than its slowest models take', () => {
     for (const { budgetMs } of catalog.models) expect(budgetMs).toBeLessThanOrEqual(1_200_000);
   });
 });

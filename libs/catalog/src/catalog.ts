@@ -5,6 +5,12 @@ import { nearestIds } from './nearest-ids.js';
 
 export type ModelFilter = (model: Model) => boolean;
 
+interface PageRequest {
+  cursorAfterId?: string;
+  limit: number;
+  filter: ModelFilter;
+}
+
 /** One immutable revision of what can be run. */
 export interface Catalog {
   /** Which files it was read from, as a hash. */
@@ -13,7 +19,7 @@ export interface Catalog {
   readonly models: readonly Model[];
   readonly providers: readonly ProviderDefinition[];
   readonly ended: readonly EndedModel[];
-  /** By id or alias. One whose end has come is not found, nor on a page, nor suggested. */
+  /** Finds a model by id or alias. A model that has ended is not found, listed or suggested. */
   find(name: string): Model | undefined;
   /** The id of which this is an alias, also of a model that has ended; any other text is itself. */
   idOf(name: string): string;
@@ -21,10 +27,7 @@ export interface Catalog {
    * The first `limit` models behind `cursorAfterId` (which need not exist any more) that pass `filter`, and
    * whether more of them follow.
    */
-  page(request: { cursorAfterId?: string; limit: number; filter: ModelFilter }): {
-    models: Model[];
-    hasMore: boolean;
-  };
+  page(request: PageRequest): { models: Model[]; hasMore: boolean };
   /**
    * Up to three ids of visible models: that of which the whole path is an alias, or the successor of what was
    * asked for, then those nearest to it, a joined three-segment id first.
@@ -54,15 +57,7 @@ export function catalogOf(
     ended,
     find,
     idOf: (name: string) => (byName.get(name) ?? endedByName.get(name))?.id ?? name,
-    page({
-      cursorAfterId = '',
-      limit,
-      filter,
-    }: {
-      cursorAfterId?: string;
-      limit: number;
-      filter: ModelFilter;
-    }) {
+    page({ cursorAfterId = '', limit, filter }: PageRequest) {
       const served: Model[] = [];
       for (const model of models) {
         if (model.id <= cursorAfterId || hasEnded(model) || !filter(model)) continue;
@@ -84,7 +79,7 @@ const maxSuggestions = 3;
 
 const namesOf = ({ id, aliases }: Pick<EndedModel, 'id' | 'aliases'>): string[] => [id, ...aliases];
 
-// By code unit, as Postgres' "C" collation orders ASCII: a locale's order would differ between machines.
+// Code units, as in Postgres' "C" collation: a locale's order would differ between machines.
 const compare = (one: string, other: string): number => (one < other ? -1 : Number(one > other));
 
 /** The rows by which a model is served, its own first; one that has ended serves nothing. */

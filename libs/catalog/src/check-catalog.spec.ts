@@ -29,7 +29,7 @@ const sound = {
   counter_examples: [
     {
       input: { n: 5 },
-      fails: [
+      errors: [
         { loc: ['body', 'n'], type: 'less_than_equal' },
         { loc: ['body', 'prompt'], type: 'missing' },
       ],
@@ -112,7 +112,7 @@ describe('checkCatalog', () => {
       'a counter-example that passes',
       {
         ...sound,
-        counter_examples: [{ input: { prompt: 'a' }, fails: [{ loc: ['body', 'n'], type: 'int_type' }] }],
+        counter_examples: [{ input: { prompt: 'a' }, errors: [{ loc: ['body', 'n'], type: 'int_type' }] }],
       },
       '/counter_examples/0',
       'fails with nothing',
@@ -121,7 +121,7 @@ describe('checkCatalog', () => {
       'a counter-example that fails elsewhere too',
       {
         ...sound,
-        counter_examples: [{ input: { n: 5 }, fails: [{ loc: ['body', 'n'], type: 'less_than_equal' }] }],
+        counter_examples: [{ input: { n: 5 }, errors: [{ loc: ['body', 'n'], type: 'less_than_equal' }] }],
       },
       '/counter_examples/0',
       'missing',
@@ -142,10 +142,10 @@ describe('checkCatalog', () => {
   });
 
   it('finds an example that needs a member which the router adds', async () => {
-    const members = { model: 'b-1' };
-    expect(await problemsOf({ ...sound, members })).toEqual([]);
+    const constants = { model: 'b-1' };
+    expect(await problemsOf({ ...sound, constants })).toEqual([]);
     const input = { ...sound.input, minProperties: 2 };
-    expect(await problemsOf({ ...sound, members, input, counter_examples: [] })).toEqual([
+    expect(await problemsOf({ ...sound, constants, input, counter_examples: [] })).toEqual([
       ['/example', expect.stringContaining('too_short')],
     ]);
   });

@@ -5,7 +5,7 @@ import { callbackField } from './accepted-input.js';
 import { inputErrors } from './check-input.js';
 import type { JsonSchema } from './json-schema.js';
 import { type CounterExample, endsSoon, hasEnded, type Model, visibleProvider } from './model.js';
-import { endedRow, hidingRow, likeRow, modelRow } from './model-row.js';
+import { endedRow, hidingRow, extendingRow, modelRow } from './model-row.js';
 import { pricePointers } from './price.js';
 import { builtInDirectories, type CatalogSources, layered } from './load-catalog.js';
 import { type CatalogProblem, readDirectory } from './read-rows.js';
@@ -38,8 +38,8 @@ function findings(model: Model): Finding[] {
   return [
     ...callbackFields(model),
     ...undeclared(model.isAuthored ? model.input : undefined, pricePointers(model.price), () => '/price'),
-    ...model.variants.flatMap(({ holds }, index) =>
-      undeclared(model.isAuthored ? model.input : undefined, holds, () => `/variants/${index}/holds`),
+    ...model.variants.flatMap(({ contains }, index) =>
+      undeclared(model.isAuthored ? model.input : undefined, contains, () => `/variants/${index}/contains`),
     ),
     ...undeclared(model.output?.schema, model.assetPointers, (index) => `/assets/${index}`),
     ...failedExample(model),
@@ -83,7 +83,7 @@ const callbackFields = ({ input }: Model): Finding[] =>
     .filter((name) => callbackField.test(name))
     .map((name) => ({
       pointer: pointerFrom(['input', 'properties', name]),
-      reason: 'a field that makes the partner deliver elsewhere is always refused',
+      reason: 'a field that makes the provider deliver elsewhere is always refused',
     }));
 
 const undeclared = (
@@ -104,22 +104,24 @@ function failedExample(model: Model): Finding[] {
     return model.isAuthored ? [{ pointer: '/example', reason: 'an authored schema has one' }] : [];
   }
   // With the members that name the model and without: both are complete.
-  const { example, members = {} } = model;
-  const bare = Object.fromEntries(Object.entries(example).filter(([name]) => !Object.hasOwn(members, name)));
-  const refused = [example, bare, { ...members, ...bare }].map((input) => inputErrors(model, input));
+  const { example, constants = {} } = model;
+  const bare = Object.fromEntries(
+    Object.entries(example).filter(([name]) => !Object.hasOwn(constants, name)),
+  );
+  const refused = [example, bare, { ...constants, ...bare }].map((input) => inputErrors(model, input));
   return (refused.find((errors) => errors.length > 0) ?? []).map(({ loc, type, msg }) => ({
     pointer: pointerFrom(['example', ...loc.slice(1)]),
     reason: `the schema refuses it: ${type}, ${msg}`,
   }));
 }
 
-function passedCounterExample(model: Model, { input, fails }: CounterExample, pointer: string): Finding[] {
-  const stated = summary(fails);
+function passedCounterExample(model: Model, { input, errors }: CounterExample, pointer: string): Finding[] {
+  const stated = summary(errors);
   const found = summary(inputErrors(model, input));
   return stated === found ? [] : [{ pointer, reason: `fails with ${found || 'nothing'}, not ${stated}` }];
 }
 
-const summary = (entries: CounterExample['fails']): string =>
+const summary = (entries: CounterExample['errors']): string =>
   entries
     .map(({ loc, type }) => `${JSON.stringify(loc)} ${type}`)
     .sort()
@@ -147,7 +149,7 @@ function step(schema: JsonSchema, segment: string): JsonSchema[] {
 /** JSON Schema of the files of a catalog directory, for editors that complete and check while one types. */
 export const catalogSchemas = {
   model: () =>
-    editorSchema(z.union([modelRow, likeRow, endedRow, hidingRow]), 'A model of a catalog directory'),
+    editorSchema(z.union([modelRow, extendingRow, endedRow, hidingRow]), 'A model of a catalog directory'),
   provider: () => editorSchema(providerRow, 'A provider declared in a catalog directory'),
 };
 

@@ -15,7 +15,7 @@ import { linearTime } from './intake/pattern.js';
 import type { JsonSchema } from './json-schema.js';
 import { misnamedFields } from './misnamed-fields.js';
 import { type Model, oncePerModel } from './model.js';
-import type { MemberValue } from './model-row.js';
+import type { ConstantValue } from './model-row.js';
 import { type Quote, quote } from './quote.js';
 import { settleUnions } from './settle-unions.js';
 import { asSpelledByCaller, asSpelledByRow } from './spelling.js';
@@ -36,8 +36,8 @@ export interface ServerTerms {
   /** What the call can cost. */
   price: Quote;
   /** The members that the router adds. */
-  missingMembers: Record<string, MemberValue>;
-  /** Where the partner takes it. */
+  missingMembers: Record<string, ConstantValue>;
+  /** Where the provider takes it. */
   upstream: Record<string, string>;
 }
 
@@ -65,15 +65,15 @@ const termsOf = (model: Model, { body }: ParsedInput): ServerTerms => ({
 });
 
 /** The members that name the model and that the body leaves to the router. */
-export const missingMembers = ({ members = {} }: Model, body: Body): Record<string, MemberValue> =>
-  Object.fromEntries(Object.entries(members).filter(([name]) => !Object.hasOwn(body, name)));
+export const missingMembers = ({ constants = {} }: Model, body: Body): Record<string, ConstantValue> =>
+  Object.fromEntries(Object.entries(constants).filter(([name]) => !Object.hasOwn(body, name)));
 
-/** The partner's address for this input. */
+/** The provider's address for this input. */
 function addressFor(model: Model, body: Body): Record<string, string> {
   const { upstream, variants } = model;
   const input = asSpelledByRow(model, body);
-  const variant = variants.find(({ holds }) =>
-    holds.some((pointer) => (valueAt(input, pointer) ?? null) !== null),
+  const variant = variants.find(({ contains }) =>
+    contains.some((pointer) => (valueAt(input, pointer) ?? null) !== null),
   );
   return { ...upstream, ...variant?.upstream };
 }
@@ -96,8 +96,8 @@ function bodyErrors(model: Model, { body, index }: ParsedInput): FieldError[] {
  * find another model than the one of the path in a body that has passed.
  */
 function hiddenMemberErrors(model: Model, body: Body, index: JsonIndex): FieldError[] {
-  const { members = {} } = model;
-  const names = new Map(Object.keys(members).map((name) => [anyCase(name), name]));
+  const { constants = {} } = model;
+  const names = new Map(Object.keys(constants).map((name) => [anyCase(name), name]));
   if (!Object.keys(body).some((name) => names.has(anyCase(name)))) return [];
   for (const member of index.members) {
     if (member.within.around !== undefined) continue;
@@ -105,7 +105,7 @@ function hiddenMemberErrors(model: Model, body: Body, index: JsonIndex): FieldEr
     const name = names.get(anyCase(given));
     if (name === undefined) continue;
     const value = index.parse(member);
-    if (value === members[name]) continue;
+    if (value === constants[name]) continue;
     const errors = inputErrors(model, { ...body, [name]: value });
     return errors.map((error) => ({ ...error, loc: ['body', given] }));
   }
@@ -137,7 +137,7 @@ const options: Options = {
   strict: false,
   strictNumbers: true,
   validateSchema: false,
-  // A format describes and refuses nothing: what partners take for a URL is theirs to say.
+  // A format describes and refuses nothing: what providers take for a URL is theirs to say.
   validateFormats: false,
   logger: false,
   discriminator: true,

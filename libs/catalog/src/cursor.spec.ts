@@ -70,6 +70,6 @@ describe('cursor', () => {
   });
 
   it('cannot be sealed without a secret', () => {
-    expect(() => sealCursor('a/b', { secrets: [], nowMs })).toThrow('no secret');
+    expect(() => sealCursor('a/b', { secrets: [], nowMs })).toThrow('No secret');
   });
 });

@@ -8,7 +8,7 @@ const matchers = new LRUCache<string, Matcher>({
   max: 1000,
   memoMethod: (glob) => {
     if (glob === '') return () => false;
-    // What most workspaces have, asked of each model of a list.
+    // Most workspaces have this glob, and every model of a list is matched with it.
     if (glob === '*' || glob === '**') return () => true;
     return picomatch(glob, { nonegate: true });
   },

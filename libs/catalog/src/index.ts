@@ -26,5 +26,4 @@ export { nearestIds } from './nearest-ids.js';
 export { type Price, pricePointers } from './price.js';
 export { type Quote, quote } from './quote.js';
 export { priceText, reportedText } from './price-text.js';
-export { type CatalogState, LiveCatalog } from './live-catalog.js';
-export { catalogSettings } from './settings.js';
+export { type CatalogSettings, catalogSettings, type CatalogState, LiveCatalog } from './live-catalog.js';

@@ -81,9 +81,9 @@ export async function revisionOf(directories: readonly string[]): Promise<string
 interface LayeredRows {
   models: { file: string; model: Model }[];
   ended: EndedModel[];
-  /** Those of the release and those declared. */
+  /** The providers of the release and the declared ones. */
   providers: ProviderDefinition[];
-  /** Those of single files and those between files. */
+  /** Problems of single files and problems between files. */
   problems: CatalogProblem[];
 }
 

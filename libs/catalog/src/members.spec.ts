@@ -9,7 +9,7 @@ const model = modelOfRow({
   upstream: { path: 'cheap' },
   charges_on_policy_rejection: 'no',
   price: { usd: 0.01 },
-  members: { mode: 'cheap', task: 2 },
+  constants: { mode: 'cheap', task: 2 },
 });
 
 function check(text: string): unknown {
@@ -52,8 +52,8 @@ describe('the address', () => {
     id: 'a/video',
     upstream: { path: 'text', host: 'a.example' },
     variants: [
-      { holds: ['/input/first', '/input/last'], upstream: { path: 'frames' } },
-      { holds: ['/image'], upstream: { path: 'image', host: 'b.example' } },
+      { contains: ['/input/first', '/input/last'], upstream: { path: 'frames' } },
+      { contains: ['/image'], upstream: { path: 'image', host: 'b.example' } },
     ],
     charges_on_policy_rejection: 'no',
     price: { usd: 0.01 },

@@ -8,21 +8,21 @@ import { parsedInput } from './testing/parsed-input.js';
 const model = modelOfRow({
   id: 'a/b',
   upstream: { path: 'b' },
-  variants: [{ holds: ['/start'], upstream: { path: 'c' } }],
+  variants: [{ contains: ['/start'], upstream: { path: 'c' } }],
   charges_on_policy_rejection: 'no',
-  members: { model: 'b-1' },
+  constants: { model: 'b-1' },
   refused_fields: ['/options/target'],
   price: {
     usd: 0.01,
     times: [{ number: '/num_images' }, { present: ['/parts/*/video_url'] }],
-    reported: [{ at: '/n', usd: 1, times: [{ table: '/options/size', values: { a: 1 } }] }],
+    reported: [{ path: '/n', usd: 1, times: [{ table: '/options/size', values: { a: 1 } }] }],
   },
 });
 const counted = modelOfRow({
   id: 'a/text',
   upstream: { path: 'b' },
   charges_on_policy_rejection: 'no',
-  price: { usd: 0.01, times: [{ tokens: '', most: 1000, references: ['file'] }] },
+  price: { usd: 0.01, times: [{ tokens: '', max: 1000, unbounded_fields: ['file'] }] },
 });
 const google = providerList.find(({ name }) => name === 'google');
 const ofGoogle = google && servedBy(model, google);

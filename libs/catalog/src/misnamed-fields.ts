@@ -30,7 +30,7 @@ const everything: Segment = { name: '**', key: '**' };
  */
 export function misnamedFields(model: Model, index: JsonIndex): FieldError[] {
   const errors: FieldError[] = [];
-  const { members: ownMembers = {} } = model;
+  const { constants = {} } = model;
   const spelled = spellingOf(model);
   const keyOf = (name: string) => anyCase(spelled(name));
   const readings = new Map<JsonContainer, Reading>();
@@ -57,7 +57,7 @@ export function misnamedFields(model: Model, index: JsonIndex): FieldError[] {
     const isTop = path.length === 0;
     if (rests.length === 0 && !isTop) continue;
     const name = index.nameOf(member);
-    if (isTop && Object.hasOwn(ownMembers, name)) continue;
+    if (isTop && Object.hasOwn(constants, name)) continue;
     const key = keyOf(name);
     const leading = leadingTo(key, rests);
     const named = leading.filter(([segment]) => segment?.key === key);
@@ -84,7 +84,7 @@ const spellingOf = ({ takesBothSpellings }: Model): ((name: string) => string) =
 
 /** The places that are read; those of the members that name the model are checked by their values. */
 const readPlaces = oncePerModel((model): Segment[][] => {
-  const { price, variants, refusedPointers, members = {} } = model;
+  const { price, variants, refusedPointers, constants = {} } = model;
   const spelled = spellingOf(model);
   const placesOf = (pointers: readonly string[]): Segment[][] =>
     pointers.map((pointer) =>
@@ -96,7 +96,11 @@ const readPlaces = oncePerModel((model): Segment[][] => {
   return [
     ...placesOf([...new Set(counted)]).map((place) => [...place, everything]),
     ...placesOf([
-      ...new Set([...pricePointers(price), ...variants.flatMap(({ holds }) => holds), ...refusedPointers]),
+      ...new Set([
+        ...pricePointers(price),
+        ...variants.flatMap(({ contains }) => contains),
+        ...refusedPointers,
+      ]),
     ]).filter(({ length }) => length > 0),
-  ].filter(([first]) => first && !Object.hasOwn(members, first.name));
+  ].filter(([first]) => first && !Object.hasOwn(constants, first.name));
 });

@@ -10,10 +10,10 @@ import { price } from './price.js';
 
 const modalities = z.array(routerModality).min(1);
 
-const memberValue = z.union([z.string(), z.number(), z.boolean()]);
-export type MemberValue = z.infer<typeof memberValue>;
+const constantValue = z.union([z.string(), z.number(), z.boolean()]);
+export type ConstantValue = z.infer<typeof constantValue>;
 
-const id = routerModelId.describe('Provider and model, joined by a slash: acme/paint-2.');
+const id = routerModelId.describe('The provider and the model, joined by a slash: acme/paint-2.');
 const alias = z
   .string()
   .regex(/^[a-z0-9]+([._-][a-z0-9]+)*(\/[a-z0-9]+([._-][a-z0-9]+)*){1,5}$/)
@@ -22,23 +22,19 @@ const aliases = z
   .array(alias)
   .default([])
   .describe(
-    'Other names of it, unique over all models: one of two segments answers every route, a longer one is suggested.',
+    'Other names of the model, each unique in the catalog. A name of two segments works on every route; a longer name is only suggested.',
   );
 const successor = routerModelId
   .optional()
-  .describe('The id of the model to use instead: the first suggestion when it has ended.');
+  .describe('The id of the model to use instead. After the end, callers get it as the first suggestion.');
 
 const inputValue = z.record(z.string(), z.json());
 const pointer = z.string().regex(/^(\/[^/]+)+$/, 'a JSON pointer such as /images/*/url');
 
-const inRange = (value: number, min: number, max: number): boolean => value >= min && value <= max;
-
-const defaultBudgetSeconds = 540;
-
 const anySchema = z.unknown().meta({
   $ref: 'https://json-schema.org/draft/2020-12/schema',
   description:
-    'JSON Schema 2020-12, or the dialect of OpenAPI 3.0 or 3.1; may refer to a JSON file beside the row.',
+    'JSON Schema 2020-12, or the dialect of OpenAPI 3.0 or 3.1. It may refer to a JSON file in the same directory.',
 });
 
 /** One YAML file of a catalog directory, field by field; unknown fields are problems. */
@@ -48,106 +44,116 @@ export const modelRow = z
     aliases,
     provider: routerProviderSegment
       .optional()
-      .describe('The provider that serves it; left out, the first segment of the id.'),
-    title: z.string().min(1).max(100).optional().describe('The name that people know it by.'),
-    description: z.string().min(1).max(300).optional().describe('One sentence for people.'),
+      .describe('The provider that serves the model. Left out, the first segment of the id.'),
+    title: z.string().min(1).max(100).optional().describe('The display name.'),
+    description: z.string().min(1).max(300).optional().describe('One sentence about the model.'),
     modalities: z
       .strictObject({
-        in: modalities.describe('What the input may hold.'),
-        out: modalities.describe('What the result holds.'),
+        in: modalities.describe('Kinds of input.'),
+        out: modalities.describe('Kinds of output.'),
       })
       .optional()
-      .describe('What goes in and comes out.'),
+      .describe('The kinds of content that the model takes and makes.'),
     ends: z.iso
       .date()
       .optional()
       .describe(
-        'The first day, in UTC, on which it is not listed and a run answers 404; documents and checks tell 30 days before.',
+        'The first day, in UTC, without the model: lists leave it out and runs answer 404. Documents and `admin catalog check` announce the day from 30 days before.',
       ),
     successor,
     servers: z
       .array(routerModelId)
       .default([])
       .describe(
-        'Ids of rows by which other providers serve the same model, each with its own input and price: the first segment of an id is what callers pick it by.',
+        'Ids of rows by which other providers serve the same model, each with its own input and price. Callers select one by the first segment of its id.',
       ),
     upstream: z
-      .object({ path: z.string().min(1).describe('The path, or what stands for it there.') })
+      .object({
+        path: z.string().min(1).describe('The path of the model, or what the provider uses instead.'),
+      })
       .catchall(z.string())
-      .describe('The address of the model at the partner, for {upstream.<name>} of its provider.'),
+      .describe('The address at the provider: the values of {upstream.<name>} in the provider’s file.'),
     variants: z
       .array(
         z.strictObject({
-          holds: z.array(pointer).min(1).describe('Places of the input, one of which holds something.'),
-          upstream: z.record(z.string(), z.string()).describe('The entries that are others then.'),
+          contains: z.array(pointer).min(1).describe('Places in the input. At least one must have a value.'),
+          upstream: z
+            .record(z.string(), z.string())
+            .describe('Entries of `upstream` that are different for this input.'),
         }),
       )
       .default([])
-      .describe('Inputs that go to another address: the first whose place holds something counts.'),
+      .describe('Inputs that go to another address. The first variant that matches is used.'),
     charges_on_policy_rejection: routerChargesOnPolicyRejection.describe(
-      'Whether a run that the partner refuses by its content policy is billed.',
+      'Whether the provider bills a run that it refuses under its content policy.',
     ),
-    price: price.describe('What a run costs.'),
+    price: price.describe('The price of a run.'),
     budget_seconds: z
       .int()
       .min(1)
       .max(86_400)
-      .default(defaultBudgetSeconds)
-      .describe('How long the partner may take before the run ends as provider_timeout.'),
+      .default(540)
+      .describe('The time limit of a run. After that, it fails as provider_timeout.'),
     assets: z
       .array(pointer)
       .default([])
-      .describe('Where URLs of files stand in the output, to be copied; * stands for every element.'),
-    members: z
-      .record(z.string().min(1), memberValue)
-      .refine((members) => inRange(Object.keys(members).length, 1, 3), { message: 'one to three members' })
+      .describe('Places of file URLs in the output; the router copies the files. `*` is every element.'),
+    constants: z
+      .record(z.string().min(1), constantValue)
+      .refine((constants) => [1, 2, 3].includes(Object.keys(constants).length), {
+        message: 'one to three constants',
+      })
       .optional()
       .describe(
-        'Constants of the body that name the model. The worker puts those first that the caller leaves out; another value is refused with 422.',
+        'Fields of the body that name the model at the provider. The router adds those that the caller leaves out, and refuses other values with 422.',
       ),
     refused_fields: z
       .array(z.string().regex(/^(\/[^/]+)+$|^[^/]+$/, 'a name or a JSON pointer'))
       .default([])
       .describe(
-        'Fields that would make the partner call or store elsewhere, beside those named like webhook, callback, notify, pubsub or storage_uri at the top level; nested ones as JSON pointers.',
+        'Fields that are refused because they make the provider deliver or store results elsewhere: names, or JSON Pointers of nested fields. Fields at the top level with names like webhook, callback, notify, pubsub or storage_uri are always refused.',
       ),
     input: anySchema
       .optional()
-      .describe('Schema of the input, open unless it closes itself; left out, any JSON object is accepted.'),
+      .describe(
+        'The schema of the input. It allows unknown fields unless it sets additionalProperties. Left out, every JSON object is accepted.',
+      ),
     output: z
       .strictObject({
         media_type: z
           .string()
           .regex(/^[^/\s]+\/[^/\s]+$/)
-          .describe('Such as application/json.'),
+          .describe('The media type, such as application/json.'),
         schema: anySchema
           .optional()
-          .describe('Schema of the result, for documents; results are not checked.'),
-        example: z.json().optional().describe('A result, for documents.'),
+          .describe('The schema of the result, shown in documents. Results are not checked.'),
+        example: z.json().optional().describe('An example of a result, shown in documents.'),
       })
       .optional()
-      .describe('What a result is.'),
-    example: inputValue.optional().describe('An input that is accepted; required beside `input`.'),
+      .describe('The result.'),
+    example: inputValue
+      .optional()
+      .describe('An example of an input that is accepted. Required if the row has an `input`.'),
     counter_examples: z
       .array(
         z.strictObject({
           input: inputValue.describe('The input.'),
-          fails: z
+          errors: z
             .array(
               z.strictObject({
                 loc: z
                   .array(z.union([z.string(), z.int()]))
                   .min(1)
-                  .describe('Where: body, then the way to the field.'),
-                type: z.string().describe('Such as missing or less_than_equal.'),
+                  .describe('The place of the error: `body`, then the path of the field.'),
+                type: z.string().describe('The type of the error, such as missing or less_than_equal.'),
               }),
             )
             .min(1)
-            .describe('Every entry of the 422 answer.'),
+            .describe('All errors of the 422 answer.'),
         }),
       )
       .default([])
-      .describe('Inputs that must be refused, tried by `admin catalog check`.'),
+      .describe('Examples of inputs that are refused; `admin catalog check` tries them.'),
   })
   .superRefine(({ id }, context) => {
     const [provider, model] = id.split('/');
@@ -156,8 +162,8 @@ export const modelRow = z
     }
   });
 
-/** A row that is like another one; what it says and what it takes over are checked together, as a `modelRow`. */
-export const likeRow = z.strictObject({
+/** A row that extends another one; its own fields and those of the other are checked together, as a `modelRow`. */
+export const extendingRow = z.strictObject({
   ...Object.fromEntries(
     Object.entries(modelRow.shape).map(([name, { description = '' }]) => [
       name,
@@ -165,8 +171,8 @@ export const likeRow = z.strictObject({
     ]),
   ),
   id,
-  like: routerModelId.describe(
-    'The id of another row of the same directory, whose fields this row has too, but for those that it names itself (a JSON merge patch: null takes a field away).',
+  extends: routerModelId.describe(
+    'The id of another row in the same directory. This row takes over its fields and merges its own into them, as a JSON merge patch (RFC 7396): null removes a field.',
   ),
 });
 
@@ -174,13 +180,13 @@ export const likeRow = z.strictObject({
 export const endedRow = z.strictObject({
   id,
   aliases,
-  ended: z.iso.date().describe('When it ended.'),
+  ended: z.iso.date().describe('The day on which the model ended.'),
   successor,
   source: z
     .string()
     .min(1)
     .optional()
-    .describe('Where it was read that it ended, and when; `admin catalog coverage` shows it.'),
+    .describe('The document that announced the end, and its date; see `admin catalog coverage`.'),
 });
 
 export type EndedModel = z.infer<typeof endedRow>;
@@ -188,5 +194,5 @@ export type EndedModel = z.infer<typeof endedRow>;
 /** Hides the row of the same id that an earlier directory brings. */
 export const hidingRow = z.strictObject({
   id,
-  hidden: z.literal(true).describe('Hides the row of this id that an earlier directory brings.'),
+  hidden: z.literal(true).describe('Hides the row of this id in the catalog of the release.'),
 });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RouterModelDetail, RouterModelFullEntry, RouterModelListEntry } from '#schemas';
-import { endsSoon, type Model, visibleProvider } from './model.js';
+import { endsSoon, type Model, oncePerModel, visibleProvider } from './model.js';
 import { priceFrom, priceText } from './price-text.js';
 
 export type Generation = 'v1' | 'v2';
@@ -16,7 +16,9 @@ const maxUrlLength = 2048;
 /** The query parameter of a run that picks the server. */
 const serverParameter = 'model_provider';
 
-const documents = new WeakMap<Model, Partial<Record<`${Generation} ${'stays' | 'ends'}`, ModelDocument>>>();
+const documentsOf = oncePerModel(
+  (): Partial<Record<`${Generation} ${'stays' | 'ends'}`, ModelDocument>> => ({}),
+);
 
 const runPath = (model: Model, generation: Generation): string => `/${generation}/models/${model.id}`;
 
@@ -25,7 +27,7 @@ interface Parameter {
   schema?: object;
 }
 
-/** What the documents of all models share: the route of a run, as the service describes it. */
+/** The part that the documents of all models share: the route of a run, as the service describes it. */
 export interface DocumentFrame {
   servers: readonly object[];
   externalDocs: { description: string; url: string };
@@ -39,9 +41,11 @@ export interface DocumentFrame {
  * call of a process.
  */
 export function openApiDocument(model: Model, generation: Generation, frame: DocumentFrame): ModelDocument {
-  const cached = documents.get(model) ?? {};
-  documents.set(model, cached);
-  return (cached[`${generation} ${endsSoon(model) ? 'ends' : 'stays'}`] ??= render(model, generation, frame));
+  return (documentsOf(model)[`${generation} ${endsSoon(model) ? 'ends' : 'stays'}`] ??= render(
+    model,
+    generation,
+    frame,
+  ));
 }
 
 function render(model: Model, generation: Generation, frame: DocumentFrame): ModelDocument {
@@ -97,7 +101,7 @@ function descriptionOf(model: Model): string | undefined {
   return [title && `**${title}**`, description, ending].filter(Boolean).join('\n\n') || undefined;
 }
 
-/** By what name each server is picked, and which model's document tells its input, output and price. */
+/** The name that picks each server, and the model whose document tells its input, output and price. */
 const servedBy = ({ id, servers }: Model) =>
   servers.length === 0
     ? undefined
@@ -131,7 +135,7 @@ function queuedRun({ id }: Model, { externalDocs }: DocumentFrame) {
   };
 }
 
-const result = { description: "The partner model's own output, unchanged." };
+const result = { description: "The provider model's own output, unchanged." };
 
 const contentOf = ({ output }: Model) => ({
   [output?.mediaType ?? '*/*']: { schema: output?.schema, example: output?.example },

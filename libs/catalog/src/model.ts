@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ProviderDefinition, RowProblem } from '#providers';
+import { type ProviderDefinition, type RowProblem, rowProblems } from '#providers';
 import { pointerFrom, pointerSegments, type RouterChargesOnPolicyRejection, valueAt } from '#schemas';
 import { acceptedInput } from './accepted-input.js';
 import { type Documents, intake } from './intake/intake.js';
@@ -24,11 +24,11 @@ export interface Model extends Omit<
   /** Which provider's adapter and key serve it. */
   provider: string;
   chargesOnPolicyRejection: RouterChargesOnPolicyRejection;
-  /** How long the partner may take for one run before it ends as `provider_timeout`. */
+  /** How long the provider may take for one run before it ends as `provider_timeout`. */
   budgetMs: number;
   /** JSON pointers into the output, `*` for every element, whose URL strings are assets. */
   assetPointers: string[];
-  /** What calls are checked with and documents show. */
+  /** The schema with which calls are checked, as documents show it. */
   input: JsonSchema;
   /** Whether the row describes the input. Otherwise any JSON object is accepted, but for callbacks and other members. */
   isAuthored: boolean;
@@ -40,7 +40,7 @@ export interface Model extends Omit<
   takesBothSpellings?: boolean;
 }
 
-/** What is made of a model, made once: models do not change, and that of a row that did is another object. */
+/** Caches a value made from a model: models do not change, and the model of a changed row is another object. */
 export function oncePerModel<Made extends object | string>(
   make: (model: Model) => Made,
 ): (model: Model) => Made {
@@ -63,7 +63,7 @@ export const hasEnded = ({ ends }: Life): boolean => ends !== undefined && Date.
 export const endsSoon = ({ ends }: Life): boolean =>
   ends !== undefined && Date.now() >= Date.parse(ends) - noticeMs;
 
-/** What callers know a provider by: the first segment of an id. */
+/** The name by which callers know a provider: the first segment of an id. */
 export const visibleProvider = (id: string): string => id.slice(0, id.indexOf('/'));
 
 /** The model of a row, or everything that is wrong with it; `documents` are the files its schemas may refer to. */
@@ -71,15 +71,19 @@ export function readModel(
   row: unknown,
   documents?: Documents,
 ): { model: Model } | { problems: RowProblem[] } {
-  const parsed = modelRow.safeParse(row);
+  const parsed = modelRow.safeParse(row, { reportInput: true });
   const given: unknown = parsed.success ? parsed.data : row;
   const input = schemaAt(given, ['input'], documents);
   const output = schemaAt(given, ['output', 'schema'], documents);
-  const problems = [...(parsed.error?.issues ?? []), ...input.problems, ...output.problems];
+  const problems = [
+    ...(parsed.error ? rowProblems(parsed.error.issues) : []),
+    ...input.problems,
+    ...output.problems,
+  ];
   if (input.schema?.type !== undefined && input.schema.type !== 'object') {
     problems.push({ path: ['input', 'type'], message: 'the input is an object' });
   }
-  const required = Object.keys(parsed.data?.members ?? {}).filter((name) =>
+  const required = Object.keys(parsed.data?.constants ?? {}).filter((name) =>
     input.schema?.required?.includes(name),
   );
   if (required.length > 0) {
@@ -125,7 +129,7 @@ function modelFrom(row: Row, input: JsonSchema | undefined, outputSchema: JsonSc
     chargesOnPolicyRejection,
     budgetMs: budgetSeconds * 1000,
     assetPointers,
-    input: acceptedInput(input, { members: row.members ?? {}, refused: refusedPointers }),
+    input: acceptedInput(input, { constants: row.constants ?? {}, refused: refusedPointers }),
     refusedPointers,
     isAuthored: input !== undefined,
     output: output && { mediaType: output.media_type, schema: outputSchema, example: output.example },

@@ -7,7 +7,7 @@ it.each([
   ['what counts more than once', { present: ['/video'], each: 5 }, '$0.28 × number of video (5 each)', 1.4],
   [
     'what the bound counts more often',
-    { present: ['/video'], each: 5, most: 30 },
+    { present: ['/video'], each: 5, max_each: 30 },
     '$0.28 × number of video (5 to 30 each)',
     1.4,
   ],
@@ -18,7 +18,7 @@ it.each([
 });
 
 it('starts at no term that is only reserved', () => {
-  const reserved = { usd: 0.004, times: [{ present: ['/image'], each: 0, most: 3 }] };
+  const reserved = { usd: 0.004, times: [{ present: ['/image'], each: 0, max_each: 3 }] };
   const priced = price.parse({ ...reserved, plus: [{ usd: 0.03 }] });
   expect(priceText(priced)).toBe('$0.004 × number of image (0 to 3 each) + $0.03');
   expect(priceFrom(priced)).toEqual({ usd: 0.03, unit: 'run' });

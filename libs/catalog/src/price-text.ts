@@ -18,7 +18,7 @@ export function priceFrom(price: Price): { usd: number; unit: string } {
   return terms.find(({ usd }) => usd > 0) ?? { usd: 0, unit: 'run' };
 }
 
-/** What one unit is multiplied with at least; a value that makes the term free chooses another term. */
+/** The smallest factor of one unit; a value that makes the term free chooses another term. */
 const smallestOf = (factor: Factor): number => {
   if ('table' in factor) return Math.min(...Object.values(factor.values).filter((value) => value > 0));
   if ('present' in factor) return factor.each;
@@ -63,9 +63,15 @@ function factorText(factor: Factor): string {
 
 const per = (factor: { per: number }): string => (factor.per === 1 ? '' : ` / ${factor.per}`);
 
-const each = ({ each: least, most = least }: { each: number; most?: number | undefined }): string => {
-  if (least === 1 && most === 1) return '';
-  return ` (${least === most ? '' : `${number(least)} to `}${number(most)} each)`;
+const each = ({
+  each: min,
+  max_each: max = min,
+}: {
+  each: number;
+  max_each?: number | undefined;
+}): string => {
+  if (min === 1 && max === 1) return '';
+  return ` (${min === max ? '' : `${number(min)} to `}${number(max)} each)`;
 };
 
 const less = (units: string, { minus }: { minus: number }): string =>

@@ -16,29 +16,29 @@ const cents = (factor: object, input: unknown) => {
 };
 
 describe('a factor: what the upper bound takes, and what is billed', () => {
-  const seconds = { number: '/seconds', default: 5, most: 12 };
+  const seconds = { number: '/seconds', default: 5, max: 12 };
   const minutes = { number: '/ms', per: 60_000, minus: 1, default: 90_000 };
-  const frames = { number: '/seconds', or: [{ at: '/frames', per: 24 }], default: 5, most: 12 };
-  const shots = { number: '/seconds', or: [{ at: '/shots/*/seconds' }], default: 5 };
+  const frames = { number: '/seconds', alternatives: [{ path: '/frames', per: 24 }], default: 5, max: 12 };
+  const shots = { number: '/seconds', alternatives: [{ path: '/shots/*/seconds' }], default: 5 };
   const floored = { number: '/seconds', min: 4, default: 5 };
-  const flagged = { ...seconds, flags: { at: '/prompt', names: ['dur', 'duration'] } };
+  const flagged = { ...seconds, flags: { path: '/prompt', names: ['dur', 'duration'] } };
   const lines = {
     table: '/lines',
-    or: ['/size'],
+    alternatives: ['/size'],
     values: { '480p': 1, '1080p': 4, '1*1': 2 },
     default: '480p',
   };
-  const flaggedLines = { ...lines, flags: { at: '/parts/*/text', names: ['rs'] } };
-  const worst = { present: [''], each: 0, most: 1 };
+  const flaggedLines = { ...lines, flags: { path: '/parts/*/text', names: ['rs'] } };
+  const worst = { present: [''], each: 0, max_each: 1 };
   const size = { table: '/size', values: { small: 1, 'wide*': 3, large: 2 }, default: 'small' };
   const other = { table: '/size', values: { '480p': 1, '*': 2 } };
-  const text = { characters: '/text', per: 2, most: 3 };
-  const area = { megapixels: ['/w', '/h'], most: 4, min: 1, minus: 1 };
-  const images = { present: ['/a', '/b', '/more'], each: 2, most: 3, at_most: 3 };
+  const text = { characters: '/text', per: 2, max_each: 3 };
+  const area = { megapixels: ['/w', '/h'], max: 4, min: 1, minus: 1 };
+  const images = { present: ['/a', '/b', '/more'], each: 2, max_each: 3, max_count: 3 };
   const videos = { present: ['/content/*/video_url'] };
   const withoutVideo = { absent: ['/content/*/video_url'] };
-  const tokens = { tokens: '/contents', most: 100 };
-  const plain = { tokens: '', most: 2000, references: ['image_url', 'tools'] };
+  const tokens = { tokens: '/contents', max: 100 };
+  const plain = { tokens: '', max: 2000, unbounded_fields: ['image_url', 'tools'] };
   const said = { messages: [{ role: 'user', content: 'é'.repeat(40) }] };
   it.each([
     [seconds, {}, 12, 5],
@@ -107,7 +107,7 @@ describe('a factor: what the upper bound takes, and what is billed', () => {
     [plain, { messages: [{ content: [{ image_url: 'https://a.example/x.png' }] }] }, 2000, 5.75],
     [plain, { messages: 'x'.repeat(40_000) }, 2000, 2000],
     [
-      { present: ['/m/*/cache'], each: 0, most: 1, at_most: 1 },
+      { present: ['/m/*/cache'], each: 0, max_each: 1, max_count: 1 },
       { m: [{ cache: {} }, {}, { cache: {} }] },
       1,
       0,
@@ -137,22 +137,25 @@ describe('quote', () => {
         usd: 1,
         reported: [
           {
-            at: '/usage/tokens',
+            path: '/usage/tokens',
             usd: 0.0000024,
             times: [{ table: '/sound', values: { true: 1, false: 0.5 } }],
           },
           { header: 'character-cost', usd: 0.0001, optional: true },
-          { count: '/videos', usd: 0.1, times: [{ number: '/seconds', default: 8, most: 60 }] },
-          { at: '/usage/*/tokens', only: { modality: 'IMAGE' }, usd: 0.00003 },
+          { count: '/videos', usd: 0.1, times: [{ number: '/seconds', default: 8, max: 60 }] },
+          { path: '/usage/*/tokens', only: { modality: 'IMAGE' }, usd: 0.00003 },
+          { path: '/out', when: { path: '/in', above: 200 }, usd: 0.000001 },
         ],
       }),
       { sound: false },
     );
+    // Runs store these names, and releases before and after read them.
     expect(reported).toEqual([
       { at: '/usage/tokens', micros: 1.2 },
       { header: 'character-cost', optional: true, micros: 100 },
       { count: '/videos', micros: 800_000 },
       { at: '/usage/*/tokens', only: { modality: 'IMAGE' }, micros: 30 },
+      { at: '/out', when: { at: '/in', above: 200 }, micros: 1 },
     ]);
   });
 
@@ -223,10 +226,10 @@ describe('a price', () => {
     { usd: -1 },
     { usd: 1, times: [{}] },
     { usd: 1, times: [{ number: 'n' }] },
-    { usd: 1, times: [{ number: '/n', most: 4, default: 5 }] },
-    { usd: 1, times: [{ number: '/n', flags: { at: '/prompt', names: ['n'] } }] },
+    { usd: 1, times: [{ number: '/n', max: 4, default: 5 }] },
+    { usd: 1, times: [{ number: '/n', flags: { path: '/prompt', names: ['n'] } }] },
     { usd: 1, times: [{ table: '/d', values: { a: 1 }, default: 'b' }] },
-    { usd: 1, times: [{ present: ['/a'], most: 0.5 }] },
+    { usd: 1, times: [{ present: ['/a'], max_each: 0.5 }] },
     { usd: 1, reported: [{ header: 'Cost', usd: 1 }] },
     { usd: 1, date: 'yesterday' },
   ])('is not %j', (price) => expect(() => priced(price)).toThrow('"path":["price"'));

@@ -1,40 +1,50 @@
 import { z } from 'zod';
 import { amount, factor, pointer, pointersOf } from './price-factors.js';
 
-const usd = amount.describe('Dollars, times every factor.');
-const times = z.array(factor).default([]).describe('Factors over the input.');
-const unitUsd = amount.describe('Dollars a unit, times every factor.');
+const usd = amount.describe('Dollars, multiplied by every factor.');
+const times = z.array(factor).default([]).describe('Factors that depend on the input.');
+const unitUsd = amount.describe('Dollars per unit, multiplied by every factor.');
 const optional = z
   .boolean()
   .optional()
   .describe(
-    'Nothing is added where the reply does not have it; of several with one `at` and another `only` it has to have one.',
+    'Whether the reply may lack the number; the term then adds nothing. Of several terms with the same `path` and different `only`, the reply must have at least one.',
   );
 
+/** Runs store these names of the first release, so that each release can read the runs of the other. */
+const stored = <Place extends { path: string }>({ path, ...others }: Place) => ({ at: path, ...others });
+
 const reportedTerm = z.union([
-  z.strictObject({
-    at: pointer.describe('Where the reply has the number, a text such as "12.5" included; `*` adds up.'),
-    only: z
-      .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
-      .optional()
-      .describe('Only of objects that hold these values beside it.'),
-    minus: pointer
-      .optional()
-      .describe(
-        'Where it has a part of the number that another term bills; `*` adds up, of objects that hold the values of `only`.',
+  z
+    .strictObject({
+      path: pointer.describe(
+        'The place of the number in the reply; a text such as "12.5" counts as a number. Several numbers at `*` are added up.',
       ),
-    when: z
-      .strictObject({
-        at: pointer.describe('A number of the reply.'),
-        above: amount.optional().describe('It is larger.'),
-        up_to: amount.optional().describe('It is no larger.'),
-      })
-      .optional()
-      .describe('Else nothing is added: some partners charge more a token where there are many.'),
-    optional,
-    usd: unitUsd,
-    times,
-  }),
+      only: z
+        .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+        .optional()
+        .describe('Counts only numbers in objects that have these values.'),
+      minus: pointer
+        .optional()
+        .describe(
+          'The place of a number to subtract, because another term bills it. Several numbers at `*` are added up, in objects with the values of `only`.',
+        ),
+      when: z
+        .strictObject({
+          path: pointer.describe('The place of a number in the reply.'),
+          above: amount.optional().describe('The number is larger than this.'),
+          up_to: amount.optional().describe('The number is not larger than this.'),
+        })
+        .transform(stored)
+        .optional()
+        .describe(
+          'A range of another number. Outside the range the term adds nothing: some providers charge more per token for long inputs.',
+        ),
+      optional,
+      usd: unitUsd,
+      times,
+    })
+    .transform(stored),
   z.strictObject({
     header: z
       .string()
@@ -45,26 +55,24 @@ const reportedTerm = z.union([
     times,
   }),
   z.strictObject({
-    count: pointer.describe('A list of the reply whose elements count.'),
+    count: pointer.describe('The place of a list in the reply; the number is its length.'),
     optional,
     usd: unitUsd,
     times,
   }),
 ]);
 
-/** What a run costs, as an expression over its input, and where the reply tells what was used. */
+/** The price of a run, as an expression over its input, and the places of the usage in the reply. */
 export const price = z.strictObject({
   usd,
   times,
-  plus: z.array(z.strictObject({ usd, times })).default([]).describe('Further terms, added.'),
+  plus: z.array(z.strictObject({ usd, times })).default([]).describe('More terms to add.'),
   reported: z
     .array(reportedTerm)
     .default([])
-    .describe(
-      'What the reply says the run cost: the sum of these terms is billed where a reply has them all.',
-    ),
-  source: z.string().min(1).optional().describe('Where the figures were read.'),
-  date: z.iso.date().optional().describe('When they were read.'),
+    .describe('Terms over numbers in the reply. Their sum is billed if the reply has all of them.'),
+  source: z.string().min(1).optional().describe('The document in which the price was read.'),
+  date: z.iso.date().optional().describe('The day on which the price was read.'),
 });
 
 export type Price = z.infer<typeof price>;

@@ -7,9 +7,9 @@ import { quote } from './quote.js';
 interface PricedInput {
   model: string;
   input: object;
-  /** What the partner's public price list asks for this input, in dollars; sources are in the rows. */
+  /** What the provider's public price list asks for this input, in dollars; sources are in the rows. */
   listUsd: number;
-  /** The reply of a partner that reports what this input cost. */
+  /** The reply of a provider that reports what this input cost. */
   reply?: { json?: object; headers?: Record<string, string> };
   /** What is reserved and billed, in dollars. */
   reserved: number;

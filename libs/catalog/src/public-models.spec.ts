@@ -22,11 +22,11 @@ const models = readFileSync(path.join(import.meta.dirname, 'testing/public-model
 
 /** Where ours is another on purpose, by reason. What has no reason fails, and so does a reason that nothing needs. */
 const refusedMembers = {
-  'a partner would call elsewhere': ['callback_url', 'webhookUrl', 'webhook_secret', 'webhook_url'],
-  'a partner would store elsewhere': ['output'],
+  'a provider would call elsewhere': ['callback_url', 'webhookUrl', 'webhook_secret', 'webhook_url'],
+  'a provider would store elsewhere': ['output'],
 };
 const requiredHere = {
-  'the partner refuses an input without it': [
+  'the provider refuses an input without it': [
     'byteplus/seedream-4-0-250828 prompt',
     'byteplus/seedream-4-5-251128 prompt',
     'kling/kling-v2-master prompt',
@@ -47,7 +47,7 @@ const requiredHere = {
 const refusedValues = {
   'the path names the model': ['meshy/meshy-6 ai_model'],
   'a tier has a price of its own': ['openrouter/chat-completions service_tier'],
-  'the partner has the value for other models of the same schema': [
+  'the provider has the value for other models of the same schema': [
     'byteplus/seedance-1-0-pro-250528 resolution',
     'byteplus/seedance-1-0-pro-fast-251015 resolution',
     'byteplus/seedance-1-5-pro-251215 resolution',

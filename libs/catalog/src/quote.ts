@@ -58,37 +58,37 @@ function amountOf(factor: Factor, input: unknown): Amount {
     const texts = valuesAt(input, factor.characters).filter((value) => typeof value === 'string');
     const units = texts.reduce((sum, text) => sum + text.length, 0);
     const pairs = texts.reduce((sum, text) => sum + (text.match(surrogatePair)?.length ?? 0), 0);
-    return { bound: (units * factor.most) / factor.per, computed: (units - pairs) / factor.per };
+    return { bound: (units * factor.max_each) / factor.per, computed: (units - pairs) / factor.per };
   }
   if ('megapixels' in factor) {
     const [width, height] = factor.megapixels.map((side) => positive(valueAt(input, side)));
     const pixels = finite((width ?? usualSide) * (height ?? usualSide));
     const billed = (value: number) => Math.max(0, Math.max(factor.min, value) - factor.minus);
-    // Partners mean 2^20 pixels by it, or a million: the smaller gives the bound.
+    // Providers mean 2^20 pixels by it, or a million: the smaller gives the bound.
     const bound = billed(Math.ceil(pixels / 1_000_000));
     if (width !== undefined && height !== undefined) {
       return { bound, computed: billed(Math.ceil(pixels / 2 ** 20)) };
     }
-    const most = billed(factor.most ?? factor.default);
+    const open = billed(factor.max ?? factor.default);
     const isOneGiven = width !== undefined || height !== undefined;
-    return { bound: isOneGiven ? Math.max(most, bound) : most, computed: billed(factor.default) };
+    return { bound: isOneGiven ? Math.max(open, bound) : open, computed: billed(factor.default) };
   }
   if ('present' in factor) {
     const there = factor.present.reduce((sum, member) => sum + countAt(input, member), 0);
-    const count = Math.min(there, factor.at_most ?? Infinity);
-    return { bound: count * (factor.most ?? factor.each), computed: count * factor.each };
+    const count = Math.min(there, factor.max_count ?? Infinity);
+    return { bound: count * (factor.max_each ?? factor.each), computed: count * factor.each };
   }
   if ('absent' in factor) return same(Number(factor.absent.every((member) => countAt(input, member) === 0)));
   const part = valueAt(input, factor.tokens);
-  const { references, most: bound } = factor;
-  const fewer = references && addedTokens + bytesOf(part, new Set(references.map(anySpelling)));
+  const { unbounded_fields: unbounded, max: bound } = factor;
+  const fewer = unbounded && addedTokens + bytesOf(part, new Set(unbounded.map(anySpelling)));
   return {
     bound: Math.min(bound, fewer ?? bound),
     computed: Math.min(bound, lengthOf(part) / 4),
   };
 }
 
-/** The side that partners take when none is given, in pixels. */
+/** The side that providers take when none is given, in pixels. */
 const usualSide = 1024;
 
 const surrogatePair = /[\uD800-\uDBFF][\uDC00-\uDFFF]/g;
@@ -96,9 +96,9 @@ const surrogatePair = /[\uD800-\uDBFF][\uDC00-\uDFFF]/g;
 const same = (value: number): Amount => ({ bound: value, computed: value });
 
 function numberOf(factor: Extract<Factor, { number: string }>, input: unknown): Amount {
-  const { most = factor.default, min } = factor;
-  const given = [{ at: factor.number, per: 1 }, ...factor.or].flatMap(({ at, per }) => {
-    const values = valuesAt(input, at).filter((value) => value !== null);
+  const { max = factor.default, min } = factor;
+  const given = [{ path: factor.number, per: 1 }, ...factor.alternatives].flatMap(({ path, per }) => {
+    const values = valuesAt(input, path).filter((value) => value !== null);
     if (values.length === 0) return [];
     const numbers = values.map(positive);
     const sum = numbers.reduce((one = NaN, other = NaN) => one + other, 0) ?? NaN;
@@ -109,7 +109,7 @@ function numberOf(factor: Extract<Factor, { number: string }>, input: unknown): 
   const isOpen = readable.length === 0 || readable.length < given.length || isFlagged(factor, input);
   const units = (value: number) => Math.max(0, value / factor.per - factor.minus);
   return {
-    bound: units(Math.max(...readable, ...(isOpen ? [most] : []))),
+    bound: units(Math.max(...readable, ...(isOpen ? [max] : []))),
     computed: units(readable.length === 0 ? factor.default : Math.max(...readable)),
   };
 }
@@ -117,15 +117,15 @@ function numberOf(factor: Extract<Factor, { number: string }>, input: unknown): 
 /** Whether a text of the input writes one of the options that set the factor as well. */
 function isFlagged(factor: Factor, input: unknown): boolean {
   if (!('flags' in factor) || !factor.flags) return false;
-  const { at, names } = factor.flags;
-  const texts = valuesAt(input, at).filter((value) => typeof value === 'string');
+  const { path, names } = factor.flags;
+  const texts = valuesAt(input, path).filter((value) => typeof value === 'string');
   const options = texts.filter((text) => text.includes('--')).map((text) => text.toLowerCase());
   return options.some((text) => names.some((name) => text.includes(`--${name}`)));
 }
 
 /** The positive number that a value is or writes. */
 function positive(value: unknown): number | undefined {
-  // Some partners read a text as leniently as their language does: " 10", "+9", "1e1".
+  // Some providers read a text as leniently as their language does: " 10", "+9", "1e1".
   const number =
     typeof value === 'string' && /^\+?(\d+(\.\d+)?|\.\d+)(e[+-]?\d+)?\s*s?$/i.test(value.trim())
       ? Number.parseFloat(value)
@@ -137,7 +137,7 @@ function tableValue(factor: Extract<Factor, { table: string }>, input: unknown):
   const { values } = factor;
   // A value that the table does not know must not be cheaper than one it knows.
   const dearest = Math.max(0, ...Object.values(values));
-  const given = [factor.table, ...factor.or].flatMap((at) => valueAt(input, at) ?? []);
+  const given = [factor.table, ...factor.alternatives].flatMap((path) => valueAt(input, path) ?? []);
   const known = (given.length === 0 ? [factor.default] : given).map((value) => {
     const key = keyOf(factor, value);
     return key === undefined ? dearest : (values[key] ?? 0);
@@ -153,21 +153,21 @@ const countAt = (input: unknown, member: string): number =>
 
 const isLeftOut = (value: unknown): boolean => value === null || value === false || value === '';
 
-/** What partners put around a text: turns, roles, a system prompt of their own. */
+/** What providers put around a text: turns, roles, a system prompt of their own. */
 const addedTokens = 1000;
 
 const anySpelling = (name: string): string => anyCase(name.replaceAll('_', ''));
 
 /** How many bytes a value has at least as JSON: no text has more tokens. Infinite where it refers to something else. */
-function bytesOf(value: unknown, references: ReadonlySet<string>): number {
+function bytesOf(value: unknown, unbounded: ReadonlySet<string>): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
   if (typeof value !== 'object' || value === null) return String(value).length;
   return Object.entries(value).reduce(
     (sum, [name, member]) =>
       sum +
-      (references.has(anySpelling(name)) && !isLeftOut(member)
+      (unbounded.has(anySpelling(name)) && !isLeftOut(member)
         ? Infinity
-        : Buffer.byteLength(name) + 4 + bytesOf(member, references)),
+        : Buffer.byteLength(name) + 4 + bytesOf(member, unbounded)),
     0,
   );
 }

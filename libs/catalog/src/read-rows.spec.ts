@@ -104,13 +104,13 @@ describe('loadCatalog', () => {
   });
 
   it('has a revision that follows the files, wherever they lie', async () => {
-    const files = { 'b.yaml': row('a/b'), 'partner.json': '{}' };
+    const files = { 'b.yaml': row('a/b'), 'provider.json': '{}' };
     const edits: Record<string, string>[] = [
       files,
       files,
       { ...files, 'b.yaml': row('a/b', 'budget_seconds: 60\n') },
-      { ...files, 'partner.json': '{"a":1}' },
-      { 'c.yaml': row('a/b'), 'partner.json': '{}' },
+      { ...files, 'provider.json': '{"a":1}' },
+      { 'c.yaml': row('a/b'), 'provider.json': '{}' },
     ];
     const directories = await Promise.all(edits.map(directoryOf));
     const revisions = (await Promise.all(directories.map((each) => load(each)))).map(
@@ -143,7 +143,7 @@ describe('a provider of a directory', () => {
     const [plain, own, edited] = await Promise.all([
       load(await directoryOf({ 'm.yaml': row('a/m') })),
       load(await directoryOf({ 'm.yaml': row('a/m'), 'p.yaml': provider('a') })),
-      load(await directoryOf({ 'm.yaml': row('a/m'), 'p.yaml': provider('a', 'files: true\n') })),
+      load(await directoryOf({ 'm.yaml': row('a/m'), 'p.yaml': provider('a', 'file_results: true\n') })),
     ]);
     expect(own.providers.find(({ name }) => name === 'a')?.defaultBase).toBe('https://api.example.com');
     expect(new Set([plain.revision, own.revision, edited.revision]).size).toBe(3);
@@ -174,7 +174,7 @@ describe('a provider of a directory', () => {
     const files = {
       'p.yaml': provider(
         'acme',
-        'poll: { url: "{base}/{task}", status: /s, statuses: {}, every_seconds: 1 }\n',
+        'poll: { url: "{base}/{task}", status: /s, statuses: {}, interval_seconds: 1 }\n',
       ),
     };
     await expect(load(await directoryOf(files))).rejects.toThrow(
@@ -230,8 +230,8 @@ describe('a row', () => {
 
   it('may refer to a document that lies beside it', async () => {
     const directory = await directoryOf({
-      'row.yaml': schema('{ $ref: "partner.json#/Input" }'),
-      'partner.json':
+      'row.yaml': schema('{ $ref: "provider.json#/Input" }'),
+      'provider.json':
         '{"Input": {"type": "object", "properties": {"seed": {"type": "integer", "nullable": true}}}}',
     });
     const { models, problems } = layered([await readDirectory(directory)], builtIn);
@@ -242,10 +242,10 @@ describe('a row', () => {
     });
   });
 
-  it('may be like another one of its directory, but for what it says itself', async () => {
+  it('may extend another one of its directory, and keeps what it says itself', async () => {
     const directory = await directoryOf({
       '1.yaml':
-        'id: a/fast\nlike: a/slow\nprice: { usd: 0.02, source: null }\nassets: [/audio]\nexample: { a: 1 }\n',
+        'id: a/fast\nextends: a/slow\nprice: { usd: 0.02, source: null }\nassets: [/audio]\nexample: { a: 1 }\n',
       '2.yaml': row(
         'a/slow',
         'successor: a/new\nbudget_seconds: 60\nassets: [/video, /image]\nexample: { b: 1 }\n',
@@ -261,13 +261,13 @@ describe('a row', () => {
   });
 
   it.each([
-    ['that is not there', 'like: a/absent\n', '/like', 'no row in the same directory is "a/absent"'],
-    ['that is like a third one', 'like: a/second\n', '/like', '"a/second" is itself like another row'],
-    ['and have a field that no row has', 'like: a/first\ncolour: red\n', '', 'Unrecognized key: "colour"'],
-  ])('may not be like one %s', async (_, text, pointer, reason) => {
+    ['that is not there', 'extends: a/absent\n', '/extends', 'no row in the same directory is "a/absent"'],
+    ['that extends a third one', 'extends: a/second\n', '/extends', '"a/second" itself extends another row'],
+    ['and have a field that no row has', 'extends: a/first\ncolour: red\n', '', 'Unrecognized key: "colour"'],
+  ])('may not extend one %s', async (_, text, pointer, reason) => {
     const directory = await directoryOf({
       '1.yaml': row('a/first'),
-      '2.yaml': 'id: a/second\nlike: a/first\n',
+      '2.yaml': 'id: a/second\nextends: a/first\n',
       '3.yaml': `id: a/third\n${text}`,
     });
     const { problems } = layered([await readDirectory(directory)], builtIn);

@@ -3,15 +3,14 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { pointerFrom } from '#schemas';
-import { declaredProvider, type ProviderDefinition, type RowProblem } from '#providers';
+import { declaredProvider, parsedYaml, type ProviderDefinition, type RowProblem } from '#providers';
 import type { z } from 'zod';
 import type { Documents } from './intake/intake.js';
 import { isObject } from './intake/keywords.js';
 import { type Model, readModel } from './model.js';
 import { type EndedModel, endedRow, hidingRow } from './model-row.js';
-import { parseRow } from './parsed-rows.js';
 
-/** What is wrong with a catalog directory: which file, where in it (JSON pointer), and why. */
+/** A problem of a catalog directory: the file, the place in it (JSON pointer), and the reason. */
 export interface CatalogProblem {
   file: string;
   pointer: string;
@@ -20,7 +19,7 @@ export interface CatalogProblem {
   isWarning?: true;
 }
 
-/** What one file says: a model, one that has ended, one to hide, or a provider. */
+/** The content of a file: a model, a model that has ended, one to hide, or a provider. */
 type Row = { id: string } & (
   { model: Model } | EndedModel | z.infer<typeof hidingRow> | { provider: ProviderDefinition }
 );
@@ -47,7 +46,7 @@ export async function readDirectory(directory: string): Promise<DirectoryRows> {
   for (const file of files) {
     await setImmediate();
     try {
-      texts.push({ file, text: parseRow(textOf(file, maxRowBytes)) });
+      texts.push({ file, text: parsedYaml(textOf(file, maxRowBytes)) });
     } catch (error) {
       problems.push({ file, pointer: '', reason: messageOf(error) });
     }
@@ -84,9 +83,9 @@ function readRow(
 ): Row | { problems: readonly RowProblem[] } {
   let row: unknown;
   try {
-    row = likeAnother(text, byId);
+    row = extended(text, byId);
   } catch (error) {
-    return { problems: [{ path: ['like'], message: messageOf(error) }] };
+    return { problems: [{ path: ['extends'], message: messageOf(error) }] };
   }
   if (has(row, 'provider') && !has(row, 'id')) {
     const declared = declaredProvider(row);
@@ -100,21 +99,21 @@ function readRow(
   return 'model' in read ? { id: read.model.id, model: read.model } : read;
 }
 
-/** What a row says of itself alone, and never takes from the row that it is like. */
+/** Fields that a row never takes from the row that it extends. */
 const ownFields = ['id', 'aliases', 'servers', 'ends', 'successor'];
 
 /**
- * A row that names another one of its directory in `like`, written out: the other row with this row's fields merged
+ * A row that names another one of its directory in `extends`, written out: the other row with this row's fields merged
  * in, as a JSON merge patch (RFC 7396), but for the example, which is whole. Any other row stays as it is. Throws when
  * it names no row of its own.
  */
-function likeAnother(row: unknown, byId: ReadonlyMap<unknown, unknown>): unknown {
-  if (!isObject(row) || row['like'] === undefined) return row;
-  const { like, ...own } = row;
-  const other = byId.get(like);
-  if (!isObject(other)) throw new Error(`no row in the same directory is ${JSON.stringify(like)}`);
-  // One step only: who reads a row has two files to open, and no row can lead back to itself.
-  if (other['like'] !== undefined) throw new Error(`${JSON.stringify(like)} is itself like another row`);
+function extended(row: unknown, byId: ReadonlyMap<unknown, unknown>): unknown {
+  if (!isObject(row) || row['extends'] === undefined) return row;
+  const { extends: id, ...own } = row;
+  const other = byId.get(id);
+  if (!isObject(other)) throw new Error(`no row in the same directory is ${JSON.stringify(id)}`);
+  // One step only: a reader has two files to open, and no row can lead back to itself.
+  if (other['extends'] !== undefined) throw new Error(`${JSON.stringify(id)} itself extends another row`);
   const isShared = (name: string) => !ownFields.includes(name) && !(name === 'example' && own['example']);
   const shared = Object.entries(other).filter(([name]) => isShared(name));
   return merged(Object.fromEntries(shared), own);
@@ -130,7 +129,7 @@ function merged(target: unknown, patch: unknown): unknown {
   return result;
 }
 
-/** The JSON documents of a catalog directory, mostly a partner's own, for rows to refer to; each is read once. */
+/** The JSON documents of a catalog directory, mostly a provider's own, for rows to refer to; each is read once. */
 function documentsIn(directory: string): Documents {
   const known = new Map<string, unknown>();
   return (file) => {

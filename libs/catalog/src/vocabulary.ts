@@ -114,7 +114,7 @@ function wrongTag({ params, parentSchema }: ErrorObject): Wording {
 }
 
 /**
- * Every keyword of the accepted subset, in the vocabulary of FastAPI's 422 bodies, which most partners and
+ * Every keyword of the accepted subset, in the vocabulary of FastAPI's 422 bodies, which most providers and
  * so most clients already speak. The order is the precedence when several fail on one field.
  */
 const words = {

@@ -3,17 +3,28 @@ import { StartupError } from '#errors';
 import { type INestApplicationContext, type NestApplicationOptions, ShutdownSignal } from '@nestjs/common';
 import { InternalServer } from './internal-server.js';
 import { type Log, LOG, nestLogger } from './log.js';
-import { type ServerUrls, unreachable } from './reachability.js';
+import { unreachable } from './reachability.js';
 
-interface Bootable<App extends INestApplicationContext> {
-  /** Told on standard error when they take no connection: the app itself waits longer, and some it can do without. */
-  servers(): ServerUrls;
-  /** Builds the app with these options; a `StartupError` refuses the start with its message alone. */
-  create(options: NestApplicationOptions): Promise<App>;
+/**
+ * The servers of an app. Standard error names those that take no connection: the app itself waits longer, and can do
+ * without some.
+ */
+interface ServerSettings {
+  DATABASE_URL: string;
+  REDIS_URL?: string | undefined;
+  S3_BUCKET?: string | undefined;
+  S3_ENDPOINT?: string | undefined;
+}
+
+interface Bootable<App extends INestApplicationContext, Settings extends ServerSettings> {
+  /** Reads the environment; a `StartupError`, here and in `create`, refuses the start with its message alone. */
+  settings(): Settings;
+  /** Builds the app with these options. */
+  create(options: NestApplicationOptions, settings: Settings): Promise<App>;
   /** Opens the app to its work; returns the message of the log line about it, and what the line says beside that. */
-  start(app: App): Promise<{ message: string }>;
+  start(app: App, settings: Settings): Promise<{ message: string }>;
   /** How long a stop may take in all; afterwards the process exits with 1. */
-  closeMs(app: App): number;
+  closeMs(settings: Settings): number;
   /** Reads the catalog again, at SIGHUP; it never rejects. */
   reload(app: App): Promise<void>;
 }
@@ -25,7 +36,9 @@ setFlagsFromString('--no-allocation-site-pretenuring');
 const stopSignals = [ShutdownSignal.SIGTERM, ShutdownSignal.SIGINT];
 
 /** The one way in which an app starts, and stops at SIGTERM or SIGINT by the lifecycle hooks of its modules. */
-export async function boot<App extends INestApplicationContext>(bootable: Bootable<App>): Promise<void> {
+export async function boot<App extends INestApplicationContext, Settings extends ServerSettings>(
+  bootable: Bootable<App, Settings>,
+): Promise<void> {
   stopWithParent();
   try {
     await start(bootable);
@@ -35,19 +48,24 @@ export async function boot<App extends INestApplicationContext>(bootable: Bootab
   }
 }
 
-async function start<App extends INestApplicationContext>(bootable: Bootable<App>): Promise<void> {
-  void unreachable(bootable.servers()).then((lines) =>
+async function start<App extends INestApplicationContext, Settings extends ServerSettings>(
+  bootable: Bootable<App, Settings>,
+): Promise<void> {
+  const settings = bootable.settings();
+  const { DATABASE_URL, REDIS_URL, S3_BUCKET, S3_ENDPOINT } = settings;
+  void unreachable({ DATABASE_URL, REDIS_URL, S3_ENDPOINT: S3_BUCKET && S3_ENDPOINT }).then((lines) =>
     lines.forEach((line) => process.stderr.write(`${line}\n`)),
   );
   // Buffered until the app's own log is there. What Nest says about a failed start is dropped: `boot` says it.
-  const app = await bootable.create({ bufferLogs: true, autoFlushLogs: false, abortOnError: false });
+  const options = { bufferLogs: true, autoFlushLogs: false, abortOnError: false };
+  const app = await bootable.create(options, settings);
   const log = app.get<Log>(LOG);
   app.useLogger(nestLogger(log));
   app.flushLogs();
-  const { message, ...facts } = await bootable.start(app);
+  const { message, ...facts } = await bootable.start(app, settings);
   log.info({ ...facts, internal: app.get(InternalServer).address }, message);
 
-  const closeMs = bootable.closeMs(app);
+  const closeMs = bootable.closeMs(settings);
   for (const signal of stopSignals) process.once(signal, () => exitAfter(closeMs, log));
   app.enableShutdownHooks(stopSignals, { useProcessExit: true });
   process.on('SIGHUP', () => void bootable.reload(app));

@@ -14,7 +14,7 @@ interface LogLimits {
 }
 
 /**
- * JSON lines on stdout. Whoever logs names the fields it means: bodies, headers and keys are never passed in, and the few
+ * JSON lines on stdout. Each call names the fields it means: bodies, headers and keys are never passed in, and the few
  * fields that could carry a secret by accident are removed.
  */
 export function createLog(
@@ -30,7 +30,7 @@ export function createLog(
     serializers: { error: pino.stdSerializers.err },
   };
   const stdout = pino.destination({ dest: stdoutFd, maxLength: maxWaitingBytes });
-  const log = pino(options, new GatheredLines(stdout));
+  const log = pino(options, gathering(stdout));
   let missing = 0;
   stdout.on('drop', (text: string) => {
     const lines = text.split('\n').length - 1;
@@ -62,43 +62,54 @@ function timeMember(): () => string {
 
 const errorLevel = 50;
 const gatherMs = 50;
-const gatherLength = 16 * 1024;
+const maxGathered = 64;
 
 /**
  * Writes lines together: a write for each takes a third of a busy gateway. Errors, and what led to them, are written at
  * once; a process that is killed loses what it had gathered, at most the lines of `gatherMs`.
  */
-class GatheredLines implements DestinationStream {
-  /** Asks pino to set `lastLevel` before it writes a line. */
-  readonly [symbols.needsMetadataGsym] = true;
-  lastLevel = 0;
-  private lines = '';
+function gathering(stdout: DestinationStream): DestinationStream {
+  const lines = new Gathered<string>(gatherMs, maxGathered, (all) => stdout.write(all.join('')));
+  process.once('exit', () => {
+    try {
+      // Once and no more: pino's own flush at exit never ends when the reader of the pipe has died first.
+      lines.flush((all) => writeSync(stdoutFd, all.join('')));
+    } catch {
+      // Their reader is gone.
+    }
+  });
+  const destination = {
+    // Asks pino to set `lastLevel` before it writes a line.
+    [symbols.needsMetadataGsym]: true,
+    lastLevel: 0,
+    write(line: string): void {
+      lines.add(line);
+      if (destination.lastLevel >= errorLevel) lines.flush();
+    },
+  };
+  return destination;
+}
+
+/** Passes items on together: `ms` after the first of them, or when there are `max`. */
+export class Gathered<Item> {
+  private readonly items: Item[] = [];
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(private readonly stdout: DestinationStream) {
-    process.once('exit', () => this.writeLast());
+  constructor(
+    private readonly ms: number,
+    private readonly max: number,
+    private readonly pass: (items: Item[]) => void,
+  ) {}
+
+  add(item: Item): void {
+    if (this.items.push(item) >= this.max) this.flush();
+    else this.timer ??= setTimeout(() => this.flush(), this.ms);
   }
 
-  write(line: string): void {
-    this.lines += line;
-    if (this.lastLevel >= errorLevel || this.lines.length >= gatherLength) this.flush();
-    else this.timer ??= setTimeout(() => this.flush(), gatherMs);
-  }
-
-  private flush(): void {
+  flush(pass = this.pass): void {
     clearTimeout(this.timer);
     this.timer = undefined;
-    this.stdout.write(this.lines);
-    this.lines = '';
-  }
-
-  /** Once and no more: pino's own flush at exit never ends when the reader of the pipe has died first. */
-  private writeLast(): void {
-    try {
-      if (this.lines !== '') writeSync(stdoutFd, this.lines);
-    } catch {
-      // Nobody reads them.
-    }
+    if (this.items.length > 0) pass(this.items.splice(0));
   }
 }
 

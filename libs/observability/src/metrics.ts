@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { serviceVersion } from './service-version.js';
 
-/** What a pool of connections is doing at this moment. */
+/** The present state of a pool of connections. */
 interface PoolState {
   pool: string;
   busy: number;
@@ -156,7 +156,7 @@ export class Metrics {
     'Replies by which a provider refused our key or balance.',
     ['provider'],
   );
-  readonly asksToWait = this.counter(
+  readonly retryAfters = this.counter(
     'router_provider_asks_to_wait_total',
     'Refusals by which a provider told us when to retry (Retry-After).',
     ['provider', 'calls'],
@@ -233,7 +233,7 @@ export class Metrics {
       this.dispatchUnknown.inc({ provider }, 0);
       this.accountTrouble.inc({ provider }, 0);
       this.priceBoundExceeded.inc({ provider }, 0);
-      for (const calls of ['submit', 'poll']) this.asksToWait.inc({ provider, calls }, 0);
+      for (const calls of ['submit', 'poll']) this.retryAfters.inc({ provider, calls }, 0);
     }
   }
 

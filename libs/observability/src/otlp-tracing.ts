@@ -10,7 +10,7 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { serviceVersion } from './service-version.js';
 import { readTraceparent, type Span, type SpanKind, type SpanStart, type Tracing } from './tracing.js';
-import { settlesWithin } from './with-timeout.js';
+import { settlesWithin } from './waits.js';
 
 const kinds = { server: Kind.SERVER, client: Kind.CLIENT, consumer: Kind.CONSUMER } satisfies Record<
   SpanKind,
@@ -69,5 +69,9 @@ class OtlpSpan implements Span {
       this.span.setStatus({ code: SpanStatusCode.ERROR });
     }
     this.span.end();
+  }
+
+  [Symbol.dispose](): void {
+    this.end();
   }
 }

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 
 /** The addresses of servers by the setting that names them; several of one server are separated by commas. */
-export type ServerUrls = Record<string, string | undefined>;
+type ServerUrls = Record<string, string | undefined>;
 
 const withinMs = 3_000;
 const usualPorts: Record<string, number> = {

@@ -3,7 +3,8 @@ type Attributes = Record<string, string | number | boolean>;
 /** `server`: a call to us; `client`: a call that we make; `consumer`: work that was delivered to us. */
 export type SpanKind = 'server' | 'client' | 'consumer';
 
-export interface Span {
+/** `using` ends it. */
+export interface Span extends Disposable {
   /** W3C trace context for what follows from this span; undefined when nothing is traced. */
   readonly traceparent: string | undefined;
   set(attributes: Attributes): void;
@@ -29,9 +30,9 @@ export interface Tracing {
   close(): Promise<void>;
 }
 
-const noSpan: Span = { traceparent: undefined, set: () => {}, end: () => {} };
+const noSpan: Span = { traceparent: undefined, set: () => {}, end: () => {}, [Symbol.dispose]: () => {} };
 
-/** What a process has that sends no traces: no SDK is loaded, nothing is allocated for a span. */
+/** For a process that sends no traces: no SDK is loaded, nothing is allocated for a span. */
 export const noTracing: Tracing = { on: false, start: () => noSpan, close: async () => {} };
 
 /** Injects the process's `Tracing`. */

@@ -1,3 +1,5 @@
+import { waitIn, type Waits } from './waits.js';
+
 interface TurnLimits {
   /** Works under way at once; left out, as many as there are. */
   max?: number;
@@ -17,7 +19,7 @@ interface TurnLimits {
 export class Turns {
   private readonly running = new Map<string, number>();
   /** The works that wait, by key; the first key that may run is next. */
-  private readonly lines = new Map<string, (() => void)[]>();
+  private readonly lines = new Map<string, Waits<void>>();
   private count = 0;
   private readonly limits: Required<TurnLimits>;
 
@@ -34,7 +36,7 @@ export class Turns {
 
   /** Works of the key that wait. */
   waiting(key: string): number {
-    return this.lines.get(key)?.length ?? 0;
+    return this.lines.get(key)?.size ?? 0;
   }
 
   /** Does the work when it is the turn of its key. Rejects with the signal's reason when that aborts before. */
@@ -66,39 +68,28 @@ export class Turns {
     this.next();
   }
 
-  private turn(key: string, signal?: AbortSignal): Promise<void> {
-    const { maxWaitingOfOne, maxWaitMs, refusal } = this.limits;
-    const line = this.lines.get(key) ?? [];
-    if (line.length >= maxWaitingOfOne) return Promise.reject(refusal());
-    return new Promise((resolve, reject) => {
-      const settle = (end: () => void) => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', abort);
-        end();
-      };
-      const begin = () => settle(resolve);
-      const leave = (reason: Error) => {
-        line.splice(line.indexOf(begin), 1);
-        if (line.length === 0) this.lines.delete(key);
-        settle(() => reject(reason));
-      };
-      const abort = () => leave(signal?.reason as Error);
-      const timer = maxWaitMs === Infinity ? undefined : setTimeout(() => leave(refusal()), maxWaitMs);
-      signal?.addEventListener('abort', abort, { once: true });
-      line.push(begin);
-      this.lines.set(key, line);
-    });
+  private async turn(key: string, signal?: AbortSignal): Promise<void> {
+    const { maxWaitingOfOne, maxWaitMs: maxMs, refusal } = this.limits;
+    const line: Waits<void> = this.lines.get(key) ?? new Set();
+    if (line.size >= maxWaitingOfOne) throw refusal();
+    this.lines.set(key, line);
+    try {
+      await waitIn(line, { signal, maxMs, refusal });
+    } finally {
+      if (line.size === 0 && this.lines.get(key) === line) this.lines.delete(key);
+    }
   }
 
   private next(): void {
     for (const [key, line] of this.lines) {
-      if (!this.hasPlace(key)) continue;
-      const begin = line.shift();
-      this.lines.delete(key);
+      const [begin] = line;
+      if (!begin || !this.hasPlace(key)) continue;
       // Behind all others.
-      if (line.length > 0) this.lines.set(key, line);
+      this.lines.delete(key);
       this.begin(key);
-      return begin?.();
+      begin();
+      if (line.size > 0) this.lines.set(key, line);
+      return;
     }
   }
 }

@@ -35,7 +35,7 @@ describe('the announcement of an outcome', () => {
     expect(announcement({ outcome: 'succeeded', mediaType: 'text/plain', body }, record)).toBeUndefined();
   });
 
-  it('says why a run failed, whatever stands in a partner’s words', () => {
+  it('says why a run failed, whatever stands in a provider’s words', () => {
     const fields = [
       {
         loc: ['body', 'prompt'],

@@ -77,7 +77,7 @@ describe('the beginning of a submission', () => {
     expect(await fixture.written(runId)).toEqual(before);
   });
 
-  it('keeps the first time and the first end when the partner refused the one before', async () => {
+  it('keeps the first time and the first end when the provider refused the one before', async () => {
     const { runId, epoch } = await fixture.run('submitting');
     const first = await times(runId);
     await fixture.first.runs.postpone(runId, epoch, 0);

@@ -41,7 +41,7 @@ describe('credits', () => {
 
   it.each<[string, Ending, number]>([
     ['spent by a success', succeeded, 30],
-    ['spent by a failure that the partner charges', failed('content_policy_violation', true), 30],
+    ['spent by a failure that the provider charges', failed('content_policy_violation', true), 30],
     ['released by a failure', failed('provider_error'), 0],
     ['released by a cancellation', cancelled, 0],
   ])('are %s, once', async (_what, ending, billed) => {

@@ -69,7 +69,12 @@ export type {
   WebhookAddress,
 } from './run-facts.js';
 export { recordRun } from './run-record.js';
-export { databaseSettings, retentionSettings } from './settings.js';
+export {
+  type DatabaseOptions,
+  type DatabaseSettings,
+  databaseSettings,
+  retentionSettings,
+} from './settings.js';
 export { StoredObjectRepository, type UnneededObjects } from './stored-object.repository.js';
 export { RetentionRepository } from './retention.repository.js';
 export { type DueWebhook, type ListedWebhook, WebhookRepository } from './webhook.repository.js';

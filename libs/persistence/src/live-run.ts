@@ -29,7 +29,7 @@ export interface Poll
   leftMs: number;
   cancelDue: boolean;
   cancelRequested: boolean;
-  /** The partner asked for no polls in this time, in milliseconds; null when it did not. */
+  /** The provider asked for no polls in this time, in milliseconds; null when it did not. */
   pausedMs: number | null;
   /** The outbox row falls due soon and should be moved. */
   dueSoon: boolean;

@@ -106,7 +106,7 @@ describe('a poll', () => {
     expect((await fixture.written(runId))['run']).toMatchObject({ cancel_sent_at: null });
   });
 
-  it('counts for the next one how often in a row the partner did not know the handle', async () => {
+  it('counts for the next one how often in a row the provider did not know the handle', async () => {
     const { runId, epoch } = await fixture.run('running');
     await fixture.first.runs.notePoll(runId, epoch, 2);
     expect(await read(runId, fixture.second)).toMatchObject({ lostPolls: 2 });

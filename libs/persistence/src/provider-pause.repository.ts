@@ -3,14 +3,15 @@ import { Database } from './database.js';
 import type { ProviderPauseRow } from './entities/operations.entity.js';
 
 /** Times are ISO 8601 in UTC; an operator's pause has no end. */
-export interface ProviderPause extends Omit<ProviderPauseRow, 'since' | 'until'> {
+export interface ProviderPause extends Omit<ProviderPauseRow, 'askedBy' | 'since' | 'until'> {
+  askedBy: 'operator' | 'provider';
   since: string;
   until: string | null;
 }
 
 /**
  * Stops and starts calls to a provider, on all workers. Runs that wait keep their place. An operator stops submissions
- * until further notice; a partner whose refusal says how long to stay away stops what it refused for that long.
+ * until further notice; a provider whose refusal says how long to stay away stops what it refused for that long.
  */
 @Injectable()
 export class ProviderPauseRepository {
@@ -42,7 +43,7 @@ export class ProviderPauseRepository {
     return row?.fresh ?? false;
   }
 
-  /** Ends the pauses that partners asked for too. False when it was not paused. What waits is due at once, and the reconciler enqueues it next. */
+  /** Ends the pauses that providers asked for too. False when it was not paused. What waits is due at once, and the reconciler enqueues it next. */
   async resume(provider: string, by: string): Promise<boolean> {
     const rows = await this.database.write(
       `WITH ended AS (DELETE FROM provider_pause WHERE provider = $1 RETURNING until > router_now() AS stood),
@@ -65,7 +66,8 @@ export class ProviderPauseRepository {
   /** Those that stand. */
   async standing(): Promise<ProviderPause[]> {
     return this.database.write<ProviderPause>(
-      `SELECT provider, calls, asked_by AS "askedBy", reason, ${shown('since')} AS since,
+      // The table says `partner` for a provider's own request: the value is frozen with the schema.
+      `SELECT provider, calls, CASE asked_by WHEN 'partner' THEN 'provider' ELSE asked_by END AS "askedBy", reason, ${shown('since')} AS since,
           CASE WHEN until < 'infinity' THEN ${shown('until')} END AS until
         FROM provider_pause WHERE until > router_now() ORDER BY provider, calls, asked_by`,
     );

@@ -8,7 +8,7 @@ const file = await SpecDatabase.create();
 const worker = file.process();
 const other = file.process();
 
-/** Runs of new workspaces that their partner has, with the claims on them. */
+/** Runs of new workspaces that their provider has, with the claims on them. */
 async function runningIn(workspaces: number, each: number) {
   const spaces = await Promise.all(Array.from({ length: workspaces }, () => worker.workspace()));
   return Promise.all(

@@ -3,7 +3,7 @@ import type { ReportedTerm } from '#schemas';
 
 export type { Stage } from '#schemas';
 
-/** How a billed amount was found: the partner's reply, the price of this input, or a price that no input changes. */
+/** How a billed amount was found: the provider's reply, the price of this input, or a price that no input changes. */
 export type Basis = 'reported' | 'computed' | 'flat';
 
 /** When a run came from one stage to the next, by the names of the interface. */
@@ -105,7 +105,7 @@ export interface FinishedRun {
   /** Null when nothing is billed. */
   basis: Basis | null;
   reservedMicros: number;
-  /** What the partner says that it cost, with the mark-up. */
+  /** What the provider says that it cost, with the mark-up. */
   reportedMicros: number | null;
   traceparent: string | null;
   phasesMs: { queue?: number; dispatch?: number; provider?: number; assets?: number };
@@ -180,7 +180,7 @@ export function failureOf(row: FailureRow | null): RunFailure | null {
 }
 
 /**
- * The JSON of a value, fit for `jsonb` whatever a partner wrote: NUL and lone surrogates, in values and in names, become
+ * The JSON of a value, fit for `jsonb` whatever a provider wrote: NUL and lone surrogates, in values and in names, become
  * U+FFFD. `JSON.stringify` escapes both.
  */
 export const jsonText = (value: unknown): string =>

@@ -29,7 +29,7 @@ export interface RunState {
   billedMicros: number | null;
   /** Runs of the workspace ahead of this one; null once dispatched. */
   position: number | null;
-  /** How far the partner is, as a share of 1; null where it does not say. */
+  /** How far the provider is, as a share of 1; null where it does not say. */
   progress: number | null;
   /** Who serves it, by the name that callers know; null where only one could. */
   server: string | null;

@@ -28,7 +28,7 @@ export function recordRun(
         reported_micros: run.reportedMicros,
         reserved_micros: run.reservedMicros,
       },
-      'the partner reports a higher price than was reserved: the price of the model is too low',
+      'the provider reports a higher price than was reserved: the price of the model is too low',
     );
   }
   for (const [phase, ms] of Object.entries(phasesMs)) metrics.runSeconds.observe({ phase }, ms / 1000);

@@ -16,7 +16,7 @@ import { type ClaimedRun, type Finished, RunEndings } from './run-endings.js';
 /** How long an outbox row sleeps while its job is polling; an empty Redis heals within this time. */
 const restSeconds = 30;
 
-/** How long what a partner answered is kept for a database that is away; longer, and the run's outcome is unknown. */
+/** How long what a provider answered is kept for a database that is away; longer, and the run's outcome is unknown. */
 const retryForMs = 120_000;
 
 interface Leased {
@@ -160,7 +160,7 @@ export class RunRepository {
     );
   }
 
-  /** Marks the partner's cancel call as made, so that it is made once. */
+  /** Marks the provider's cancel call as made, so that it is made once. */
   async noteCancelSent(runId: string, epoch: number): Promise<boolean> {
     const rows = await this.database.write(
       `UPDATE run SET cancel_sent_at = router_now()
@@ -170,7 +170,7 @@ export class RunRepository {
     return rows.length === 1;
   }
 
-  /** Sets how often in a row the partner did not know the handle; `progress` is kept when it is not given. */
+  /** Sets how often in a row the provider did not know the handle; `progress` is kept when it is not given. */
   async notePoll(runId: string, epoch: number, lostPolls: number, progress?: number): Promise<void> {
     await this.database.write(
       `UPDATE run SET lost_polls = $3, progress = coalesce($4, progress)

@@ -23,7 +23,7 @@ describe('a handle', () => {
     expect(outbox).toMatchObject({ queue: 'poll', dispatched: true });
   });
 
-  it('is saved whatever characters the partner put into it', async () => {
+  it('is saved whatever characters the provider put into it', async () => {
     const { runId, epoch } = await fixture.run('submitting');
     const handle = { ...testHandle, id: 'a\0b\uD83D' };
     expect(await fixture.first.runs.saveHandle(runId, epoch, handle, 1000)).not.toBeNull();
@@ -78,7 +78,7 @@ describe('a handle', () => {
     });
   });
 
-  it('is replaced by the next one that the partner gives, and the longest pause is what callers are told', async () => {
+  it('is replaced by the next one that the provider gives, and the longest pause is what callers are told', async () => {
     const { runId, epoch } = await fixture.run('running');
     expect(await fixture.second.runs.saveHandle(runId, epoch, next, 0)).toEqual({
       cancelRequested: false,

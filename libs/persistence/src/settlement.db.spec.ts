@@ -47,7 +47,7 @@ describe('what is billed', () => {
   });
 
   it.each([
-    ['a failure that the partner charges', failed('content_policy_violation', true), 7, 'reported'],
+    ['a failure that the provider charges', failed('content_policy_violation', true), 7, 'reported'],
     ['another failure', failed('provider_error'), 0, null],
     ['a cancellation', cancelled, 0, null],
   ])('of %s follows its outcome', async (_what, ending, billed, basis) => {

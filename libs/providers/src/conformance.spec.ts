@@ -221,10 +221,10 @@ describe.each(sets)('%s', (_name, definition, folder) => {
   });
 
   it('addresses the base it was created with', () => {
-    const elsewhere = create('http://127.0.0.1:4010/partner');
-    expect(elsewhere.submit(run).url).toBe(`http://127.0.0.1:4010/partner${facts.submitPath}`);
-    expect(trusted(elsewhere, 'http://127.0.0.1:4010/partner/x', secret)).toBe(true);
-    expect(trusted(elsewhere, 'http://127.0.0.1:4011/partner/x', secret)).toBe(false);
+    const elsewhere = create('http://127.0.0.1:4010/provider');
+    expect(elsewhere.submit(run).url).toBe(`http://127.0.0.1:4010/provider${facts.submitPath}`);
+    expect(trusted(elsewhere, 'http://127.0.0.1:4010/provider/x', secret)).toBe(true);
+    expect(trusted(elsewhere, 'http://127.0.0.1:4011/provider/x', secret)).toBe(false);
     expect(trusted(elsewhere, 'http://127.0.0.1.example:4010/', secret)).toBe(false);
   });
 
@@ -258,7 +258,7 @@ describe.each(sets)('%s', (_name, definition, folder) => {
     (phase, status, failureClass, retry) => {
       const outcome = answer(phase, replyOf(status, '<html>oops</html>', { 'content-type': 'text/html' }));
       expect(outcome).toMatchObject({ kind: 'failed', failure: { class: failureClass, retry } });
-      expect(outcome).not.toHaveProperty('failure.limited');
+      expect(outcome).not.toHaveProperty('failure.capped');
     },
   );
 
@@ -269,11 +269,11 @@ describe.each(sets)('%s', (_name, definition, folder) => {
     };
     const again = phase === 'submit' ? 'never' : 'same_call';
     const anew = phase === 'submit' ? 'new_submit' : 'same_call';
-    expect(failure({ fault: 'not_sent', cause: 'connect' })).toEqual(['partner_unavailable', anew]);
-    expect(failure({ fault: 'not_sent', cause: 'no_token' })).toEqual(['partner_unavailable', anew]);
-    expect(failure({ fault: 'not_sent', cause: 'token_refused' })).toEqual(['partner_account', again]);
-    expect(failure({ fault: 'ambiguous', cause: 'timeout' })).toEqual(['partner_timeout', again]);
-    expect(failure({ fault: 'ambiguous', cause: 'reset' })).toEqual(['partner_failed', again]);
+    expect(failure({ fault: 'not_sent', cause: 'connect' })).toEqual(['provider_unavailable', anew]);
+    expect(failure({ fault: 'not_sent', cause: 'no_token' })).toEqual(['provider_unavailable', anew]);
+    expect(failure({ fault: 'not_sent', cause: 'token_refused' })).toEqual(['provider_account', again]);
+    expect(failure({ fault: 'ambiguous', cause: 'timeout' })).toEqual(['provider_timeout', again]);
+    expect(failure({ fault: 'ambiguous', cause: 'reset' })).toEqual(['provider_failed', again]);
     expect(failure({ fault: 'oversize' })).toEqual(['unreadable', 'never']);
     expect(failure(replyOf(200, '<html>hello</html>', { 'content-type': 'text/html' }))).toEqual([
       'unreadable',

@@ -1,8 +1,8 @@
 import type { FieldError } from '#errors';
 import type { Json } from '#schemas';
-import type { AccountReports } from './account.js';
+import type { AccountReports } from './condition.js';
 
-/** What an adapter sees of a run. `body` is the caller's own bytes, `upstream` the model row's address. */
+/** The facts of a run that an adapter sees. `body` is the caller's own bytes, `upstream` the model row's address. */
 export interface Run {
   runId: string;
   model: string;
@@ -10,7 +10,7 @@ export interface Run {
   body: Uint8Array;
   /** The files that the adapter's `files` names, by their URLs in the body. */
   files?: ReadonlyMap<string, InputFile>;
-  /** What the partner answered to their upload, by the same URLs: the JSON that stands for each in the input. */
+  /** The provider's ids of uploaded files, by the same URLs: the JSON that stands for each in the input. */
   uploads?: ReadonlyMap<string, string>;
 }
 
@@ -28,7 +28,7 @@ export interface InputFile {
 /** A part of a body: bytes, or an object of the store, as it is or in base64, which is read while it is sent. */
 export type BodyPiece = Uint8Array | { storedAs: string; bytes: number; base64?: true };
 
-/** A URL in the input at a place where the partner takes bytes, or the id of an upload to it. */
+/** A URL in the input at a place where the provider takes bytes, or the id of an upload to it. */
 export interface FileUse {
   url: string;
   path: readonly (string | number)[];
@@ -59,7 +59,7 @@ export interface HttpReply {
 }
 
 /**
- * No usable reply. `not_sent`: provably nothing reached the partner; `no_token` and `token_refused` when the
+ * No usable reply. `not_sent`: provably nothing reached the provider; `no_token` and `token_refused` when the
  * exchange of the secret for a token failed, for now or for good. `ambiguous`: it may have been accepted.
  * `oversize`: the reply broke the size cap.
  */
@@ -73,14 +73,14 @@ export type Fault =
 
 export type Signal = HttpReply | Fault;
 
-/** What is needed to find a generation again: JSON, versioned, saved before the first poll. */
+/** The facts that find a generation again: JSON, versioned, saved before the first poll. */
 export interface Handle {
   v: number;
   step: 'poll' | 'fetch';
   [key: string]: Json;
 }
 
-/** The partner's own bytes, or the key under which the store has them, and their media type. */
+/** The provider's own bytes, or the key under which the store has them, and their media type. */
 export interface ProviderOutput {
   mediaType: string;
   body: Uint8Array | { storedAs: string };
@@ -91,17 +91,17 @@ export interface ProviderOutput {
 export type FailureClass =
   | 'rejected_input'
   | 'content_policy'
-  | 'partner_failed'
-  | 'partner_timeout'
-  | 'partner_unavailable'
-  | 'partner_account'
+  | 'provider_failed'
+  | 'provider_timeout'
+  | 'provider_unavailable'
+  | 'provider_account'
   | 'model_gone'
   | 'unreadable';
 
 /**
  * `retry`: `never`; `new_submit` when the submission was provably not accepted and may be made again
  * within the time budget; `same_call` when a poll or fetch may simply be repeated.
- * `limited`, only beside `same_call`: the partner answered that it cannot serve this handle; three such replies
+ * `capped`, only beside `same_call`: the provider answered that it cannot serve this handle; three such replies
  * in a row end the run with this failure, any other reply starts the count again.
  * `note` goes to the log, never to the caller.
  */
@@ -110,12 +110,12 @@ export interface ProviderFailure {
   retry: 'never' | 'new_submit' | 'same_call';
   fields?: FieldError[];
   afterMs?: number;
-  limited?: true;
+  capped?: true;
   note?: string;
 }
 
 export type Outcome<H extends Handle = Handle> =
-  /** `progress`: how far the partner says that it is, as a share of 1. */
+  /** `progress`: how far the provider says that it is, as a share of 1. */
   | { kind: 'pending'; handle: H; afterMs: number; progress?: number | undefined }
   | { kind: 'next'; handle: H }
   | { kind: 'succeeded'; output: ProviderOutput }
@@ -151,9 +151,9 @@ export interface ProviderAdapter<H extends Handle = Handle> {
   readonly exchange?: TokenExchange;
   /** Header fields that authenticate `call`; `secret` is the token where there is an exchange. */
   credential(call: HttpCall, secret: string, nowMs: number): Record<string, string>;
-  /** What authenticates a call in the query of its address. */
+  /** Query parameters that authenticate a call. */
   credentialQuery?: ((secret: string) => Record<string, string>) | undefined;
-  /** What in the input the engine has to find before `submit`: with a partner that takes URLs, nothing. */
+  /** Files in the input that the engine has to find before `submit`; none if the provider takes URLs. */
   files?(run: Run): FileUse[];
   /**
    * A call that comes before the submission, for each file whose use says so. It starts nothing and costs nothing, so the
@@ -167,21 +167,21 @@ export interface ProviderAdapter<H extends Handle = Handle> {
   /** Poll or fetch, by `handle.step`. */
   resume?(handle: H): HttpCall;
   onResume?(handle: H, signal: Signal, assets?: readonly string[]): Outcome<H>;
-  /** Undefined when the partner has no cancel call for this handle. */
+  /** Undefined when the provider has no cancel call for this handle. */
   cancel?(handle: H): HttpCall | undefined;
   onCancel?(handle: H, signal: Signal): 'requested' | 'too_late' | 'unknown';
   /** Signs links to our own storage in a result; everything else of it stays as it is. */
   sign?(output: ProviderOutput, runId: string, secret: string, nowMs: number): ProviderOutput;
 }
 
-/** One more setting of a partner, PROVIDER_<NAME>_<KEY>; without a value or a default it is the empty text. */
+/** One more setting of a provider, PROVIDER_<NAME>_<KEY>; without a value or a default it is the empty text. */
 interface ProviderSetting {
   description: string;
   example: string;
   default?: string;
 }
 
-/** One partner. `create` binds the adapter to a base URL: the partner's own, or a simulator's. */
+/** One provider. `create` binds the adapter to a base URL: the provider's own, or a simulator's. */
 export interface ProviderDefinition {
   /** The provider segment of model ids; also names the settings PROVIDER_<NAME>_BASE_URL and _KEY. */
   name: string;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { envelope, form, RefusedInput, references, settled } from './encodings.js';
+import { assetFields, envelope, forceFalse, form, RefusedInput } from './encodings.js';
 
 const run = (text: string) => ({
   runId: '0197c2a4-5b1e-7c3d-8e9f-0a1b2c3d4e5f',
@@ -23,7 +23,7 @@ it('holds what the row’s address says beside it', () => {
 });
 
 describe('references', () => {
-  const encode = references('image_url', { image: { as: 'images', list: true }, mask: { as: 'mask' } });
+  const encode = assetFields('image_url', { image: { name: 'images', list: true }, mask: { name: 'mask' } });
   const sent = (text: string) => Buffer.from(encode(run(text)).body ?? []).toString();
 
   it.each([
@@ -49,7 +49,7 @@ describe('settled', () => {
     ['{ "stream":false,"background":null, "seed":18446744073709551615}', undefined],
     ['{}', undefined],
   ])('%s becomes %s', (text, wanted = text) => {
-    expect(Buffer.from(settled(['stream', 'background'])(run(text)).body ?? []).toString()).toBe(wanted);
+    expect(Buffer.from(forceFalse(['stream', 'background'])(run(text)).body ?? []).toString()).toBe(wanted);
   });
 });
 
@@ -73,7 +73,7 @@ describe('form', () => {
     });
   });
 
-  it('refuses a URL where the partner takes the file itself', () => {
+  it('refuses a URL where the provider takes the file itself', () => {
     const input = run('{"image":"https://a.example/x.png"}');
     expect(() => form({ files: ['image'] })(input)).toThrow(RefusedInput);
     expect(() => form()(input)).not.toThrow();

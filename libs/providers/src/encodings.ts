@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto';
 import type { FieldError } from '#errors';
-import { type JsonPlace, type JsonPointer, membersOf, textAt } from '#schemas';
+import { type Json, type JsonPlace, type JsonPointer, membersOf, textAt, withMembersFirst } from '#schemas';
 import type { BodyPiece, HttpCall, InputFile, Run } from './contract.js';
 import { fieldError } from './fields.js';
 import { base64Bytes, inlineFile } from './inline-file.js';
-import { type Base64Place, pieceOf, withBase64 } from './input-files.js';
+import { type Base64Place, pieceOf, spliced, withBase64 } from './input-files.js';
 
 /** No submission can be built of this input. Thrown by `submit`, before anything is sent. */
 export class RefusedInput extends Error {
@@ -32,11 +33,11 @@ export function jsonBody(run: Run, base64: readonly Base64Place[]): EncodedBody 
 /** The caller's bytes as they are. */
 const asJson: Encoding = ({ body }) => ({ contentType: 'application/json', body });
 
-/** `{"<name>": …}` around the caller's own bytes, and before it those entries `beside` that the row's address has. */
+/** `{"<name>": …}` around the caller's own bytes, and before it those `upstreamFields` that the row's address has. */
 export const envelope =
-  (name: string, beside: readonly string[] = []): Encoding =>
+  (name: string, upstreamFields: readonly string[] = []): Encoding =>
   ({ upstream, body }) => {
-    const members = beside
+    const members = upstreamFields
       .filter((entry) => upstream[entry] !== undefined)
       .map((entry) => `${JSON.stringify(entry)}:${JSON.stringify(upstream[entry])},`);
     const opening = `{${members.join('')}${JSON.stringify(name)}:`;
@@ -75,20 +76,20 @@ export const fileForm = (
 };
 
 /**
- * For a partner that takes a medium as an object: `"image": "u"` becomes `"images": [{"image_url": "u"}]` by
- * `within` `image_url` and `{ image: { as: 'images', list: true } }`, and so does each element of a list. What is an
+ * For a provider that takes a medium as an object: `"image": "u"` becomes `"images": [{"image_url": "u"}]` by
+ * the key `image_url` and `{ image: { name: 'images', list: true } }`, and so does each element of a list. What is an
  * object already stays as it is, as do all other members; null is left out.
  */
-export const references =
-  (within: string, members: Readonly<Record<string, { as: string; list?: true }>>): Encoding =>
+export const assetFields =
+  (key: string, fields: Readonly<Record<string, { name: string; list?: true }>>): Encoding =>
   ({ body }) => {
     const bytesAt = ({ start, end }: JsonPlace) => body.subarray(start, end);
     const startsWith = (sign: string, { start }: JsonPlace) => body[start] === sign.charCodeAt(0);
     const reference = (place: JsonPlace): (string | Uint8Array)[] =>
-      startsWith('{', place) ? [bytesAt(place)] : [`{${JSON.stringify(within)}:`, bytesAt(place), '}'];
+      startsWith('{', place) ? [bytesAt(place)] : [`{${JSON.stringify(key)}:`, bytesAt(place), '}'];
     const changed = membersOf(body).flatMap((member): (string | Uint8Array)[][] => {
-      const change = Object.hasOwn(members, member.name) ? members[member.name] : undefined;
-      const name = `${JSON.stringify(change?.as ?? member.name)}:`;
+      const change = Object.hasOwn(fields, member.name) ? fields[member.name] : undefined;
+      const name = `${JSON.stringify(change?.name ?? member.name)}:`;
       if (change === undefined) return [[name, bytesAt(member)]];
       if (isNull(body, member)) return [];
       if (!change.list) return [[name, ...reference(member)]];
@@ -105,25 +106,56 @@ export const references =
   };
 
 /**
- * For a partner that would answer in a way that the service does not carry: `"stream": true` becomes
+ * For a provider that would answer in a way that the service does not carry: `"stream": true` becomes
  * `"stream": false`. What already says no (false, null) stays, nothing is added, and no other byte changes; `encode`
  * then makes the body.
  */
-export function settled(members: readonly string[], encode: Encoding = asJson): Encoding {
-  const settle = (run: Run): EncodedBody => {
+export function forceFalse(members: readonly string[], encode: Encoding = asJson): Encoding {
+  const forced = (run: Run): EncodedBody => {
     const { body } = run;
-    const parts: Uint8Array[] = [];
-    let from = 0;
-    // Some partners take a name in any case.
-    for (const { name, ...place } of membersOf(body)) {
-      if (!members.includes(name.toLowerCase())) continue;
-      if (isNull(body, place) || textAt(body, place) === 'false') continue;
-      parts.push(body.subarray(from, place.start), Buffer.from('false'));
-      from = place.end;
-    }
-    return encode(from === 0 ? run : { ...run, body: Buffer.concat([...parts, body.subarray(from)]) });
+    // Some providers take a name in any case.
+    const places = membersOf(body)
+      .filter(({ name }) => members.includes(name.toLowerCase()))
+      .filter((place) => !isNull(body, place) && textAt(body, place) !== 'false')
+      .map((place) => ({ ...place, pieces: [Buffer.from('false')] }));
+    return encode(places.length === 0 ? run : { ...run, body: Buffer.concat(spliced(body, places)) });
   };
-  return Object.assign(settle, encode.filePlaces && { filePlaces: encode.filePlaces });
+  return Object.assign(forced, encode.filePlaces && { filePlaces: encode.filePlaces });
+}
+
+/**
+ * The caller's object with members that are the router's own. A value of the caller's gives way, under a name in any
+ * case, since some providers take a name in any; the other members stand first, and no other byte changes. With `list`
+ * the object is the one element of a list.
+ */
+export const withSet =
+  (set: (uuid: string) => Readonly<Record<string, Json>>, list = false): Encoding =>
+  ({ runId, body }) => {
+    const own = Object.entries(set(uuidOf(runId)));
+    const values = new Map(own.map(([name, value]) => [name.toLowerCase(), JSON.stringify(value)]));
+    const named = membersOf(body).flatMap((member) => {
+      const value = values.get(member.name.toLowerCase());
+      return value === undefined ? [] : [{ ...member, pieces: [Buffer.from(value)] }];
+    });
+    const object = withMembersFirst(
+      Buffer.concat(spliced(body, named)),
+      Object.fromEntries(own.filter(([key]) => !named.some(({ name }) => name === key))),
+    );
+    return {
+      contentType: 'application/json',
+      body: list ? Buffer.concat([Buffer.from('['), object, Buffer.from(']')]) : object,
+    };
+  };
+
+/**
+ * The run's own UUID for providers that want the client to name a task, of version 4 since some look. It is made from
+ * the run's id: a submission that is made again, be it by another worker, names the same task.
+ */
+function uuidOf(runId: string): string {
+  const bytes = createHash('sha256').update(runId).digest();
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return bytes.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
 interface Part {
@@ -144,7 +176,7 @@ function multipart(parts: readonly Part[], boundary: string): EncodedBody {
     : { contentType, pieces };
 }
 
-/** Some partners go by the ending of the name. */
+/** Some providers go by the ending of the name. */
 const partOf = (name: string, file: InputFile): Part => ({
   name,
   bytes: pieceOf(file),

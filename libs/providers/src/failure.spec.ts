@@ -9,10 +9,10 @@ describe('toRejection', () => {
   it.each([
     ['rejected_input', 'invalid_input', 422],
     ['content_policy', 'content_policy_violation', 400],
-    ['partner_failed', 'provider_error', 502],
-    ['partner_timeout', 'provider_timeout', 504],
-    ['partner_unavailable', 'service_unavailable', 503],
-    ['partner_account', 'provider_error', 502],
+    ['provider_failed', 'provider_error', 502],
+    ['provider_timeout', 'provider_timeout', 504],
+    ['provider_unavailable', 'service_unavailable', 503],
+    ['provider_account', 'provider_error', 502],
     ['model_gone', 'provider_error', 502],
     ['unreadable', 'provider_error', 502],
   ] as [FailureClass, string, number][])('%s is %s, %i', (failureClass, bucket, status) => {

@@ -1,8 +1,8 @@
 import { type Bucket, buckets, type FieldError } from '#errors';
+import type { Phase } from './condition.js';
+import type { FailureClass, Fault, HttpReply, ProviderFailure } from './contract.js';
 
-import type { FailureClass, ProviderFailure } from './contract.js';
-
-/** The bucket of each failure class and the sentence a caller reads; it never quotes the partner. */
+/** The bucket of each failure class and the sentence a caller reads; it never quotes the provider. */
 export const failureClasses = {
   rejected_input: { bucket: 'invalid_input', publicDetail: 'The model does not accept this input.' },
   content_policy: {
@@ -10,13 +10,13 @@ export const failureClasses = {
     publicDetail:
       'The provider refused this content under its content policy; the same input is refused again.',
   },
-  partner_failed: { bucket: 'provider_error', publicDetail: 'The provider could not complete the run.' },
-  partner_timeout: { bucket: 'provider_timeout', publicDetail: 'The provider did not answer in time.' },
-  partner_unavailable: {
+  provider_failed: { bucket: 'provider_error', publicDetail: 'The provider could not complete the run.' },
+  provider_timeout: { bucket: 'provider_timeout', publicDetail: 'The provider did not answer in time.' },
+  provider_unavailable: {
     bucket: 'service_unavailable',
     publicDetail: 'The provider is temporarily unavailable; try again later.',
   },
-  partner_account: { bucket: 'provider_error', publicDetail: 'The provider could not accept the run.' },
+  provider_account: { bucket: 'provider_error', publicDetail: 'The provider could not accept the run.' },
   model_gone: { bucket: 'provider_error', publicDetail: 'The provider no longer serves this model.' },
   unreadable: {
     bucket: 'provider_error',
@@ -24,8 +24,8 @@ export const failureClasses = {
   },
 } as const satisfies Record<FailureClass, { bucket: Bucket; publicDetail: string }>;
 
-/** What the caller gets for a failed run. `fields` is present, and never empty, exactly when `status` is 422. */
-export interface Rejection {
+/** The answer to the caller of a failed run. `fields` is present, and never empty, exactly when `status` is 422. */
+interface Rejection {
   bucket: Bucket;
   status: number;
   detail: string;
@@ -39,3 +39,102 @@ export function toRejection({ class: failureClass, fields = [] }: ProviderFailur
   const whole: FieldError = { loc: ['body'], msg: detail, type: 'bad_request' };
   return { bucket, status: 422, detail, fields: fields.length > 0 ? fields : [whole] };
 }
+
+/** Statuses that end no run: the next poll or fetch may see a healthy provider again. */
+const passing = (status: number): boolean => [408, 425, 429].includes(status) || status >= 500;
+
+/** Trouble with our key or balance, which may be resolved while the generation goes on. */
+const isOfAccount = (status: number): boolean => [401, 402, 403].includes(status);
+
+/** Any other status is the provider's own failure. */
+const classes: Readonly<Record<number, FailureClass>> = {
+  400: 'rejected_input',
+  401: 'provider_account',
+  402: 'provider_account',
+  403: 'provider_account',
+  408: 'provider_timeout',
+  413: 'rejected_input',
+  415: 'rejected_input',
+  422: 'rejected_input',
+  425: 'provider_unavailable',
+  429: 'provider_unavailable',
+  503: 'provider_unavailable',
+  504: 'provider_timeout',
+  529: 'provider_unavailable',
+};
+
+const classOf = (status: number): FailureClass => classes[status] ?? 'provider_failed';
+
+const readStatus: Record<Phase, (status: number, retryStatuses: readonly number[]) => ProviderFailure> = {
+  // It starts nothing, so it may be made again; what is said against the file is said against the input.
+  upload: (status) => ({ class: classOf(status), retry: passing(status) ? 'new_submit' : 'never' }),
+  // Anything but a plain refusal may have been accepted, and a second submission would be billed twice.
+  submit(status, retryStatuses) {
+    if (status === 404) return { class: 'model_gone', retry: 'never' };
+    if (status === 429 || retryStatuses.includes(status)) {
+      return { class: 'provider_unavailable', retry: 'new_submit' };
+    }
+    // "Try again later" would free the caller's key, and a second run could be a second bill.
+    const failure = classOf(status);
+    return { class: failure === 'provider_unavailable' ? 'provider_failed' : failure, retry: 'never' };
+  },
+  // A failed poll says nothing about the generation: it may still complete, and then it is billed.
+  poll: (status) =>
+    passing(status) || isOfAccount(status)
+      ? { class: classOf(status), retry: 'same_call' }
+      : { class: 'provider_failed', retry: 'same_call', ...(status >= 400 && { capped: true as const }) },
+  // The generation has ended and the provider answers with its outcome, so any other 4xx is read as a verdict.
+  fetch(status) {
+    if (passing(status) || isOfAccount(status)) return { class: classOf(status), retry: 'same_call' };
+    if (status === 404) return { class: 'provider_failed', retry: 'same_call', capped: true };
+    return { class: classOf(status), retry: 'never' };
+  },
+};
+
+/**
+ * The meaning of a reply outside 2xx about which no rule of the provider speaks. `retryStatuses` are the statuses
+ * by which the provider says that it has not accepted a submission.
+ */
+export function statusFailure(
+  phase: Phase,
+  { status }: HttpReply,
+  retryStatuses: readonly number[] = [],
+): ProviderFailure {
+  return { ...readStatus[phase](status, retryStatuses), note: `${phase} answered HTTP ${status}` };
+}
+
+/** The meaning of a missing or unusable reply. */
+export function faultFailure(phase: Phase, signal: Fault): ProviderFailure {
+  const again = { upload: 'new_submit', submit: 'never', poll: 'same_call', fetch: 'same_call' } as const;
+  const isBeforeHandle = phase === 'upload' || phase === 'submit';
+  switch (signal.fault) {
+    case 'not_sent': {
+      const note = `${phase} was not sent: ${signal.cause}`;
+      // An address that the guard refuses stays refused; polling it until the budget ends helps nobody.
+      if (signal.cause === 'refused_address' && !isBeforeHandle)
+        return { class: 'provider_failed', retry: 'same_call', capped: true, note };
+      const isRefused = signal.cause === 'token_refused';
+      return {
+        class: isRefused ? 'provider_account' : 'provider_unavailable',
+        retry: !isBeforeHandle ? 'same_call' : isRefused ? 'never' : 'new_submit',
+        note,
+      };
+    }
+    case 'ambiguous':
+      return {
+        class: signal.cause === 'timeout' ? 'provider_timeout' : 'provider_failed',
+        retry: again[phase],
+        note: `${phase} got no answer: ${signal.cause}`,
+      };
+    case 'oversize':
+      // A progress report is small; the reply that breaks the cap is the result, and stays as large.
+      return { class: 'unreadable', retry: 'never', note: `${phase} answered more than the size cap` };
+  }
+}
+
+/** The meaning of a 2xx reply that cannot be read: only a progress report is worth asking for again. */
+export const unreadable = (phase: Phase, why: string): ProviderFailure => ({
+  class: 'unreadable',
+  retry: phase === 'poll' ? 'same_call' : 'never',
+  note: `${phase} answered ${why}`,
+});

@@ -61,7 +61,7 @@ describe('fieldErrors', () => {
     expect(JSON.stringify(entry)).toContain('[[[[[[[["…"]]]]]]]]');
   });
 
-  it('echoes no more than fits an answer, wherever the partner puts its text', () => {
+  it('echoes no more than fits an answer, wherever the provider puts its text', () => {
     const long = 'x'.repeat(5_000_000);
     const wide = Array.from({ length: 100 }, () => Array.from({ length: 100 }, () => 'y'.repeat(1024)));
     const entries: { [key: string]: Json }[] = [
@@ -81,7 +81,7 @@ describe('fieldErrors', () => {
   });
 
   it('cleans the words of a constraint as those of its message, and no value of the caller', () => {
-    const reason = 'request id: abc123, top up your balance at https://partner.example/billing';
+    const reason = 'request id: abc123, top up your balance at https://provider.example/billing';
     const whole = { loc: ['body'], msg: 'm', ctx: { reason, expected: '' }, input: reason };
     expect(only({ detail: [whole] })).toMatchObject({
       ctx: { reason: 'The provider did not accept this input.', expected: '' },
@@ -113,8 +113,8 @@ describe('fieldErrors', () => {
     ['Insufficient credits. Add more credits at api.bfl.ai.', 'The provider did not accept this input.'],
     ['User is locked. Top up at fal.ai/dashboard/billing.', 'The provider did not accept this input.'],
     ['Bad image. Request id: 0217abc9', 'Bad image.'],
-    ['Bad image (request_id=req_8f2) at https://partner.example/x?y=1', 'Bad image at (link)'],
-    ['See docs.partner.ai/errors/7 please', 'See (link) please'],
+    ['Bad image (request_id=req_8f2) at https://provider.example/x?y=1', 'Bad image at (link)'],
+    ['See docs.provider.ai/errors/7 please', 'See (link) please'],
     ['Job 764cabcf-b745-4b3e-ae38-1200304cf45b refused', 'Job refused'],
     ['', 'The provider did not accept this input.'],
   ])('says %j as %j', (detail, msg) => {

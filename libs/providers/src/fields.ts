@@ -8,10 +8,10 @@ const deepest = 8;
 const maxEntries = 100;
 const maxNameLength = 200;
 const maxSegments = 20;
-/** Of what all entries of an answer echo together. */
+/** The limit of all echoes in an answer together. */
 const maxEchoLength = 64 * 1024;
 
-/** What may still be echoed. */
+/** The room that is left for echoes. */
 interface Room {
   left: number;
 }
@@ -23,7 +23,7 @@ export const isObject = (value: Json | undefined): value is JsonObject =>
 
 /**
  * A copy that is safe to echo: long strings (a base64 image) are cut and deep or wide values end early, so
- * that a partner's reply cannot make ours unboundedly large.
+ * that a provider's reply cannot make ours unboundedly large.
  */
 function echo(value: Json, room: Room, textOf = (text: string) => text, depth = 0): Json {
   if (typeof value === 'string') {
@@ -46,10 +46,10 @@ function echo(value: Json, room: Room, textOf = (text: string) => text, depth = 
   );
 }
 
-/** Words of the partner about one field or, when it names none, about the whole request. */
+/** Words of the provider about one field or, when it names none, about the whole request. */
 const cleanerFor = (loc: FieldError['loc']) => (loc.length > 1 ? publicText : publicSentence);
 
-/** The entry as it may be passed on, whatever the partner wrote. A number that would be another one is left out. */
+/** The entry as it may be passed on, whatever the provider wrote. A number that would be another one is left out. */
 function bounded({ loc, msg, type, ctx, input }: FieldError, room: Room): FieldError {
   const constraint = ctx && echo(ctx as Json, room, cleanerFor(loc));
   const exact = Object.entries(isObject(constraint) ? constraint : {}).filter(([, value]) => isExact(value));
@@ -86,7 +86,7 @@ function entry(detail: JsonObject): FieldError {
 export type FieldReader = (body: Json) => readonly FieldError[] | undefined;
 
 /**
- * What a partner says about one field, its words cleaned; `path` is the field's place in the caller's object, `ctx`
+ * A provider's error about one field, with cleaned words; `path` is the field's place in the caller's object, `ctx`
  * the constraint that it violates.
  */
 export const fieldError = (
@@ -113,7 +113,7 @@ export const pathOf = (name: string): (string | number)[] =>
     .map((segment) => (/^\d{1,6}$/.test(segment) ? Number(segment) : segment));
 
 /**
- * For a partner that words a rejection as one sentence, mostly with a code, and perhaps names the field. Of several
+ * For a provider that words a rejection as one sentence, mostly with a code, and perhaps names the field. Of several
  * places the first that holds something counts.
  */
 export const sentenceFields =
@@ -133,7 +133,7 @@ export const sentenceFields =
     return [fieldError(typeof field === 'string' ? pathOf(field) : [], msg, at(places.type))];
   };
 
-/** What the partner's own reader finds, else FastAPI's; no more than fits an answer, undefined for none. */
+/** The fields that the provider's own reader finds, else FastAPI's; bounded, and undefined for none. */
 export function fieldErrors(body: Json | undefined, read?: FieldReader): FieldError[] | undefined {
   if (body === undefined) return undefined;
   const room = { left: maxEchoLength };

@@ -1,6 +1,5 @@
 export type {
   BodyPiece,
-  FailureClass,
   Fault,
   FileUse,
   Handle,
@@ -18,12 +17,11 @@ export type {
   TokenExchange,
 } from './contract.js';
 export { credentialHeaders, credentialUrl } from './trusted-origins.js';
-export { failureClasses, type Rejection, toRejection } from './failure.js';
-export { writeDeclarations } from './declared/built-in.js';
-export { declaredProvider, type RowProblem } from './declared/declared.js';
+export { toRejection } from './failure.js';
+export { parsedYaml } from './parsed-yaml.js';
+export { declaredProvider } from './declared/declared.js';
+export { type RowProblem, rowProblems } from './declared/row-problems.js';
 export { providerRow } from './declared/shape.js';
-export { job } from './job.js';
-export type { HandleFields, JobSpec, RunStatus } from './job-spec.js';
 export {
   type BoundProvider,
   bindProviders,
@@ -43,4 +41,3 @@ export {
   type RowOfReplies,
 } from './read-reply.js';
 export { isSuccess } from './reply.js';
-export type { Rule } from './rules.js';

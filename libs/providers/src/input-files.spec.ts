@@ -5,12 +5,12 @@ import { job } from './job.js';
 import { providerOf } from './testing/provider-of.js';
 import { replyOf } from './testing/fixtures.js';
 
-const base = 'https://api.partner.example';
+const base = 'https://api.provider.example';
 const url = 'https://files.example/assets/files/1.png?signature=x';
 const stored: InputFile = { mediaType: 'image/png', bytes: 5, content: { storedAs: 'files/1.png' } };
 const run = (body: string, given: Partial<Run> = {}): Run => ({
   runId: 'r',
-  model: 'partner/m',
+  model: 'provider/m',
   upstream: { path: 'go' },
   body: Buffer.from(body),
   ...given,
@@ -31,7 +31,7 @@ describe('base64', () => {
   const adapter = job({
     base,
     rules: [],
-    submit: { base64: [{ at: '/image' }, { at: '/images/*', as: 'data_url' }] },
+    submit: { base64: [{ path: '/image' }, { path: '/images/*', format: 'data_url' }] },
   });
 
   it('takes the places of URLs, and leaves every byte around them', () => {
@@ -51,7 +51,7 @@ describe('base64', () => {
     expect(adapter.submit(written).body).toBe(written.body);
   });
 
-  it('concerns no partner that takes URLs', () => {
+  it('concerns no provider that takes URLs', () => {
     expect('files' in job({ base, rules: [] })).toBe(false);
   });
 });
@@ -78,7 +78,7 @@ describe('an upload', () => {
   };
   const read = (status: number, body: string) => upload().read(replyOf(status, body));
 
-  it('is a form of one file to the partner’s own address, under a trace id of its own', () => {
+  it('is a form of one file to the provider’s own address, under a trace id of its own', () => {
     const call = upload().call(stored);
     expect([call.method, call.url, call.uniqueHeader]).toEqual([
       'POST',
@@ -90,7 +90,7 @@ describe('an upload', () => {
     );
   });
 
-  it('puts the id into the input as the partner wrote it, in each place of the file', () => {
+  it('puts the id into the input as the provider wrote it, in each place of the file', () => {
     const body = `{"first_frame_img":"${url}", "last_frame_img" : "${url}","img_id":7 }`;
     const id = read(200, '{"ErrCode":0,"Resp":{"img_id":9223372036854775807}}');
     expect(id).toEqual({ id: '9223372036854775807' });
@@ -114,7 +114,7 @@ describe('an upload', () => {
     [200, '{"ErrCode":500031,"ErrMsg":"x"}', 'rejected_input'],
     [200, '{"ErrCode":0,"Resp":{}}', 'unreadable'],
     [413, '{}', 'rejected_input'],
-    [401, '{}', 'partner_account'],
+    [401, '{}', 'provider_account'],
   ])('ends the run when it is answered %i %s', (status, body, failureClass) => {
     expect(read(status, body)).toMatchObject({ failure: { class: failureClass, retry: 'never' } });
   });

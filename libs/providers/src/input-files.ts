@@ -3,8 +3,8 @@ import type { BodyPiece, FileUse, InputFile, Run } from './contract.js';
 
 /** A place in the input that takes a file in base64: bare, or as a `data:` URL. */
 export interface Base64Place {
-  at: JsonPointer;
-  as?: 'data_url';
+  path: JsonPointer;
+  format?: 'data_url';
 }
 
 const quote = 0x22;
@@ -49,7 +49,7 @@ export const fileUses = (
   ...urlsAt(body, upload, 'any').map(({ url, path }) => ({ url, path, upload: true })),
 ];
 
-/** The input with what the partner answered to the uploads in the places of their files. */
+/** The input with what the provider answered to the uploads in the places of their files. */
 export function withUploads(run: Run, places: readonly JsonPointer[]): Run {
   const found = inOrder(urlsAt(run.body, places, 'any')).flatMap(({ url, ...place }) => {
     const id = run.uploads?.get(url);
@@ -60,11 +60,11 @@ export function withUploads(run: Run, places: readonly JsonPointer[]): Run {
 
 /** The input with files in base64 in the places of their URLs; undefined when there is none. */
 export function withBase64(run: Run, places: readonly Base64Place[]): BodyPiece[] | undefined {
-  const found = places.flatMap(({ at, as }) =>
-    urlsAt(run.body, [at], 'http').flatMap(({ url, ...place }) => {
+  const found = places.flatMap(({ path, format }) =>
+    urlsAt(run.body, [path], 'http').flatMap(({ url, ...place }) => {
       const file = run.files?.get(url);
       if (!file) return [];
-      const opening = as === 'data_url' ? `"data:${file.mediaType};base64,` : '"';
+      const opening = format === 'data_url' ? `"data:${file.mediaType};base64,` : '"';
       return [{ ...place, pieces: [Buffer.from(opening), base64Of(file), Buffer.from('"')] }];
     }),
   );
@@ -83,7 +83,8 @@ const base64Of = ({ content, bytes }: InputFile): BodyPiece =>
 const inOrder = <T extends JsonPlace>(places: readonly T[]): T[] =>
   places.toSorted((one, other) => one.start - other.start);
 
-function spliced<P extends BodyPiece>(
+/** The body with pieces in the places of these, which are in their order. */
+export function spliced<P extends BodyPiece>(
   body: Uint8Array,
   places: readonly (JsonPlace & { pieces: readonly P[] })[],
 ): (Uint8Array | P)[] {

@@ -12,19 +12,19 @@ const reply = (status: number, body: unknown, headers: Record<string, string> = 
 });
 
 const common = {
-  base: 'https://partner.example',
-  credentialOrigins: [/^https:\/\/partner\.example$/],
+  base: 'https://provider.example',
+  credentialOrigins: [/^https:\/\/provider\.example$/],
   auth: (secret: string, nowMs: number) => ({ authorization: `Bearer ${secret}.${nowMs}` }),
 };
 
 describe('done at submit', () => {
   const adapter = job({
     ...common,
-    submit: { url: () => 'https://partner.example/images', headers: () => ({ 'x-version': '1' }) },
+    submit: { url: () => 'https://provider.example/images', headers: () => ({ 'x-version': '1' }) },
     rules: [
-      { http: 200, where: '/code', is: 1026, class: 'content_policy' },
-      { http: 429, where: '/error/code', is: 'insufficient_quota', class: 'partner_account' },
-      { where: '/refused', is: true, class: 'content_policy' },
+      { http: 200, path: '/code', equals: 1026, class: 'content_policy' },
+      { http: 429, path: '/error/code', equals: 'insufficient_quota', class: 'provider_account' },
+      { path: '/refused', equals: true, class: 'content_policy' },
     ],
   });
 
@@ -51,7 +51,7 @@ describe('done at submit', () => {
       ...common,
       submit: {
         variant: {
-          members: ['image'],
+          contains: ['image'],
           url: ({ upstream }) => upstream['edits'],
           encode: () => ({ contentType: 'text/plain', body: new Uint8Array() }),
         },
@@ -62,17 +62,17 @@ describe('done at submit', () => {
       const call = adapter.submit({ ...run, upstream, body: new TextEncoder().encode(body) });
       return `${call.headers?.['content-type']} to ${call.url}`;
     };
-    const edits = { path: 'draw', edits: 'https://partner.example/edits' };
-    expect(sent('{"image":"u"}', edits)).toBe('text/plain to https://partner.example/edits');
-    expect(sent('{"image":null}', edits)).toBe('application/json to https://partner.example/draw');
-    expect(sent('{"deep":{"image":"u"}}', edits)).toBe('application/json to https://partner.example/draw');
-    expect(sent('{"image":"u"}', { path: 'draw' })).toBe('application/json to https://partner.example/draw');
+    const edits = { path: 'draw', edits: 'https://provider.example/edits' };
+    expect(sent('{"image":"u"}', edits)).toBe('text/plain to https://provider.example/edits');
+    expect(sent('{"image":null}', edits)).toBe('application/json to https://provider.example/draw');
+    expect(sent('{"deep":{"image":"u"}}', edits)).toBe('application/json to https://provider.example/draw');
+    expect(sent('{"image":"u"}', { path: 'draw' })).toBe('application/json to https://provider.example/draw');
   });
 
   it.each([
     [200, { code: 1026 }, 'content_policy'],
     [200, { refused: true }, 'content_policy'],
-    [429, { error: { code: 'insufficient_quota' } }, 'partner_account'],
+    [429, { error: { code: 'insufficient_quota' } }, 'provider_account'],
   ])('reads HTTP %i %j by rule as %s', (status, body, failureClass) => {
     expect(adapter.onSubmit(run, reply(status, body))).toMatchObject({
       kind: 'failed',
@@ -82,7 +82,7 @@ describe('done at submit', () => {
 
   it('reads what no rule names by status', () => {
     expect(adapter.onSubmit(run, reply(429, { error: { code: 'rate_limit' } }))).toMatchObject({
-      failure: { class: 'partner_unavailable', retry: 'new_submit' },
+      failure: { class: 'provider_unavailable', retry: 'new_submit' },
     });
     expect(adapter.onSubmit(run, reply(200, ''))).toMatchObject({ failure: { class: 'unreadable' } });
   });
@@ -91,23 +91,23 @@ describe('done at submit', () => {
 describe('operation polled by POST', () => {
   const adapter = job({
     ...common,
-    submit: { url: () => 'https://partner.example/start' },
-    handle: { name: { at: '/name' } },
+    submit: { url: () => 'https://provider.example/start' },
+    handle: { name: { path: '/name' } },
     poll: {
       call: ({ name }) => ({
         method: 'POST',
-        url: 'https://partner.example/operation',
+        url: 'https://provider.example/operation',
         body: new TextEncoder().encode(JSON.stringify({ operationName: name })),
       }),
       status: '/done',
       statuses: { true: 'succeeded', dead: 'failed', stopped: 'canceled' },
       everyMs: 10_000,
     },
-    resultAt: ['/response'],
+    resultPaths: ['/response'],
     rules: [
-      { where: '/error/code', is: 3, class: 'rejected_input' },
-      { where: '/error/code', is: 16, class: 'partner_account', retry: 'same_call' },
-      { where: '/error/code', is: 5, class: 'partner_failed', retry: 'limited' },
+      { path: '/error/code', equals: 3, class: 'rejected_input' },
+      { path: '/error/code', equals: 16, class: 'provider_account', retry: 'same_call' },
+      { path: '/error/code', equals: 5, class: 'provider_failed', retry: 'capped' },
     ],
   });
   const handle = { v: 1, step: 'poll' as const, name: 'operations/7' };
@@ -146,15 +146,15 @@ describe('operation polled by POST', () => {
     expect(poll({ done: true, response: {} })).toMatchObject({ kind: 'succeeded' });
     expect(poll({ done: true })).toMatchObject({ failure: { class: 'unreadable', retry: 'never' } });
     expect(poll({ done: true, error: { code: 3 } })).toMatchObject({ failure: { class: 'rejected_input' } });
-    expect(poll({ done: 'dead' })).toMatchObject({ failure: { class: 'partner_failed', retry: 'never' } });
+    expect(poll({ done: 'dead' })).toMatchObject({ failure: { class: 'provider_failed', retry: 'never' } });
     expect(poll({ done: 'stopped' })).toEqual({ kind: 'canceled' });
   });
 
   it('repeats the call that a rule says to repeat, and no submission', () => {
     expect(poll({ error: { code: 16 } })).toMatchObject({ failure: { retry: 'same_call' } });
-    expect(submit(16)).toMatchObject({ failure: { class: 'partner_account', retry: 'never' } });
-    expect(poll({ error: { code: 5 } })).toMatchObject({ failure: { retry: 'same_call', limited: true } });
-    expect(submit(5)).not.toHaveProperty('failure.limited');
+    expect(submit(16)).toMatchObject({ failure: { class: 'provider_account', retry: 'never' } });
+    expect(poll({ error: { code: 5 } })).toMatchObject({ failure: { retry: 'same_call', capped: true } });
+    expect(submit(5)).not.toHaveProperty('failure.capped');
   });
 
   it('refuses a handle that another version wrote', () => {
@@ -163,19 +163,19 @@ describe('operation polled by POST', () => {
 
   it('counts a refused address as a failure that ends the run in the end', () => {
     expect(adapter.onResume?.(handle, { fault: 'not_sent', cause: 'refused_address' })).toMatchObject({
-      failure: { class: 'partner_failed', retry: 'same_call', limited: true },
+      failure: { class: 'provider_failed', retry: 'same_call', capped: true },
     });
   });
 });
 
-const get = () => ({ method: 'GET' as const, url: 'https://partner.example/7' });
+const get = () => ({ method: 'GET' as const, url: 'https://provider.example/7' });
 
-describe('a partner that wants another value in every call', () => {
+describe('a provider that wants another value in every call', () => {
   const adapter = job({
     ...common,
     uniqueHeader: 'x-trace-id',
-    submit: { url: () => 'https://partner.example/start' },
-    handle: { id: { at: '/id' }, file: { at: '/file', polled: true } },
+    submit: { url: () => 'https://provider.example/start' },
+    handle: { id: { path: '/id' }, file: { path: '/file', polled: true } },
     poll: { call: get, status: '/status', statuses: { ok: 'succeeded' }, everyMs: 1000 },
     fetch: { call: get },
     cancel: { call: get, replies: [] },

@@ -10,7 +10,7 @@ import type {
   Run,
   Signal,
 } from './contract.js';
-import { faultFailure, statusFailure, unreadable } from './defaults.js';
+import { faultFailure, statusFailure, unreadable } from './failure.js';
 import { type Encoding, fileForm, isNull, jsonBody } from './encodings.js';
 import { fieldErrors } from './fields.js';
 import { fileUses, withUploads } from './input-files.js';
@@ -28,11 +28,11 @@ import {
   secondsMs,
 } from './reply.js';
 import type { Condition, Phase } from './condition.js';
-import { meaningOf } from './meaning.js';
+import { meaningOf } from './reply-words.js';
 import { accountRules, holds, holdsResult, type Rule } from './rules.js';
 import { exactOrigin, isCallableUrl } from './trusted-origins.js';
 
-/** An adapter from a partner's declaration; see `JobSpec` for the protocols it covers. */
+/** An adapter from a provider's declaration; see `JobSpec` for the protocols it covers. */
 export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F>): ProviderAdapter {
   const { base, submit = {}, poll, fetch, cancel } = spec;
   const { base64 = [], upload } = submit;
@@ -49,7 +49,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
 
   function read(phase: Phase, signal: Signal): Readable | Outcome {
     if (!isReply(signal)) return failed(faultFailure(phase, signal));
-    const file = spec.files && isExpectedFile(signal);
+    const file = spec.fileResults && isExpectedFile(signal);
     const json = file ? undefined : view(signal);
     const rule = meaningOf(account, spec.rules, phase, signal, json);
     if (rule?.class === 'canceled') return { kind: 'canceled' };
@@ -57,9 +57,9 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
       ? ruleFailure(phase, rule, rule.class, signal)
       : isSuccess(signal)
         ? undefined
-        : statusFailure(phase, signal, submit.refusals);
+        : statusFailure(phase, signal, submit.retryStatuses);
     if (failure) {
-      // What a partner says beside any other failure is not for callers.
+      // Fields beside any other failure are not for callers.
       const told = spec.view ? json : markedJsonOf(signal);
       const fields = failure.class === 'rejected_input' ? fieldErrors(told, spec.fields) : undefined;
       return failed({ ...failure, afterMs: waitOf(failure, signal, json), fields });
@@ -68,7 +68,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
     return { reply: signal, json };
   }
 
-  /** How long to wait, as named by a partner that did not take the call. */
+  /** How long to wait, as named by a provider that did not take the call. */
   function waitOf({ retry }: ProviderFailure, reply: HttpReply, json: Json | undefined): number | undefined {
     if (retry === 'never') return undefined;
     return retryAfterMs(reply) ?? (spec.retryAfter && secondsMs(valueAt(json, spec.retryAfter)));
@@ -77,17 +77,18 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
   /** A result is a known good state with something in it; whatever else comes with a good status is none. */
   function succeeded(phase: Phase, { reply, json }: Readable, assets: Places = []): Outcome {
     const { successWhen } = spec;
-    const resultAt = spec.resultAt !== 'assets' ? spec.resultAt : assets.length > 0 ? assets : anyMember;
+    const resultPaths =
+      spec.resultPaths !== 'assets' ? spec.resultPaths : assets.length > 0 ? assets : anyMember;
     if (isEmpty(reply)) return failed({ ...unreadable(phase, 'nothing'), ...onceMore(phase) });
     const known = (conditions: Condition | readonly Condition[]) =>
       [conditions].flat().every((condition) => holds(condition, phase, reply, json));
     if (successWhen && !successWhen.some(known))
       return failed({
-        class: 'partner_failed',
+        class: 'provider_failed',
         retry: 'never',
         note: `${phase} answered a state that is no success`,
       });
-    if (json !== undefined && resultAt && !holdsResult(reply, json, resultAt))
+    if (json !== undefined && resultPaths && !holdsResult(reply, json, resultPaths))
       return failed({ ...unreadable(phase, 'a success without its result'), retry: 'never' });
     return { kind: 'succeeded', output: outputOf(reply) };
   }
@@ -95,7 +96,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
   /** Where the input goes, and in which form. */
   function formOf(run: Run): { url: string; encode?: Encoding | undefined } {
     const { variant } = submit;
-    const url = variant && holdsOneOf(variant.members, run) ? variant.url(run) : undefined;
+    const url = variant && holdsOneOf(variant.contains, run) ? variant.url(run) : undefined;
     if (variant && url !== undefined) return { url, encode: variant.encode };
     return { url: submit.url?.(run) ?? `${base}/${upstream(run, 'path')}`, encode: submit.encode };
   }
@@ -111,8 +112,8 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
     ...(takesFiles && {
       files: (run) =>
         fileUses(run, {
-          base64: [...base64.map(({ at }) => at), ...(formOf(run).encode?.filePlaces ?? [])],
-          upload: upload?.at ?? [],
+          base64: [...base64.map(({ path }) => path), ...(formOf(run).encode?.filePlaces ?? [])],
+          upload: upload?.paths ?? [],
         }),
     }),
     upload:
@@ -136,7 +137,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
       })),
     submit(run) {
       const { url, encode } = formOf(run);
-      const ready = upload ? withUploads(run, upload.at) : run;
+      const ready = upload ? withUploads(run, upload.paths) : run;
       const { contentType, ...sent } = encode?.(ready) ?? jsonBody(ready, base64);
       return {
         method: 'POST',
@@ -171,7 +172,11 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
       case 'succeeded':
         return fetch ? ended(handle, reading) : succeeded('poll', reading, assets);
       case 'failed':
-        return failed({ class: 'partner_failed', retry: 'never', note: `poll answered ${words.join(', ')}` });
+        return failed({
+          class: 'provider_failed',
+          retry: 'never',
+          note: `poll answered ${words.join(', ')}`,
+        });
       case 'canceled':
         return { kind: 'canceled' };
       default:
@@ -214,8 +219,8 @@ const holdsOneOf = (members: readonly string[], { body }: Run): boolean =>
   membersOf(body).some((member) => members.includes(member.name) && !isNull(body, member));
 
 /** The result is paid for: a call that only brings it may bring it the next time. */
-const onceMore = (phase: Phase): Pick<ProviderFailure, 'retry' | 'limited'> =>
-  phase === 'submit' ? { retry: 'never' } : { retry: 'same_call', limited: true };
+const onceMore = (phase: Phase): Pick<ProviderFailure, 'retry' | 'capped'> =>
+  phase === 'submit' ? { retry: 'never' } : { retry: 'same_call', capped: true };
 
 const failed = (failure: ProviderFailure): Outcome => ({ kind: 'failed', failure });
 
@@ -223,11 +228,11 @@ const failed = (failure: ProviderFailure): Outcome => ({ kind: 'failed', failure
 const failureOf = (outcome: Outcome): ProviderFailure =>
   outcome.kind === 'failed'
     ? outcome.failure
-    : { class: 'partner_failed', retry: 'never', note: `upload answered ${outcome.kind}` };
+    : { class: 'provider_failed', retry: 'never', note: `upload answered ${outcome.kind}` };
 
 function ruleFailure(
   phase: Phase,
-  { retry = 'never', where, header, is }: Rule,
+  { retry = 'never', path, header, equals, matches }: Rule,
   failureClass: FailureClass,
   { status }: HttpReply,
 ): ProviderFailure {
@@ -236,12 +241,12 @@ function ruleFailure(
   return {
     class: failureClass,
     retry: !goesOn ? 'never' : startsNothing ? 'same_call' : 'new_submit',
-    ...(startsNothing && retry === 'limited' && { limited: true as const }),
-    note: `${phase} answered HTTP ${status}, ${[where ?? header ?? 'any body'].flat().join(' or ')} is ${typeof is === 'object' ? is.toString() : (is ?? 'set')}`,
+    ...(startsNothing && retry === 'capped' && { capped: true as const }),
+    note: `${phase} answered HTTP ${status}, ${[path ?? header ?? 'any body'].flat().join(' or ')} is ${matches?.toString() ?? equals ?? 'set'}`,
   };
 }
 
-/** What several parts of one run come to: it goes on while one of them does, and one that succeeded is a result. */
+/** The status of a run with several parts: it goes on while one of them does, and one success is a result. */
 function together(parts: readonly (RunStatus | undefined)[]): RunStatus {
   const [first = 'running'] = parts;
   if (!parts.every(isOver)) return 'running';
@@ -252,20 +257,23 @@ const isOver = (status: RunStatus | undefined): boolean =>
   status !== undefined && status !== 'queued' && status !== 'running';
 
 /** A share of 1; undefined for what is none, and for 0, which says nothing. */
-function shareAt(json: Json | undefined, { at, of }: { at: JsonPointer; of: number }): number | undefined {
-  const share = Number(valueAt(json, at)) / of;
+function shareAt(
+  json: Json | undefined,
+  { path, max }: { path: JsonPointer; max: number },
+): number | undefined {
+  const share = Number(valueAt(json, path)) / max;
   return share > 0 && share <= 1 ? share : undefined;
 }
 
-/** Some partners spell one word in several ways. */
+/** Some providers spell one word in several ways. */
 const folded = (word: string): string => word.trim().toLowerCase();
 
 function cancelAnswer(replies: readonly CancelRule[], signal: Signal): 'requested' | 'too_late' | 'unknown' {
   if (!isReply(signal)) return 'unknown';
   const json = jsonOf(signal) ?? null;
   const rule = replies.find(
-    ({ http, where, is }) =>
-      (http === undefined || http === signal.status) && (!where || valueAt(json, where) === is),
+    ({ http, path, equals }) =>
+      (http === undefined || http === signal.status) && (!path || valueAt(json, path) === equals),
   );
   return rule?.answer ?? (isSuccess(signal) ? 'requested' : 'unknown');
 }

@@ -20,18 +20,14 @@ export function upstream(run: SubmittedRun, name: string): string {
 const wordOf = (value: Json | undefined): string =>
   typeof value === 'object' || value === undefined ? '' : String(value);
 
-const wordAt = (json: Json, pointer: JsonPointer): string => wordOf(valueAt(json, pointer));
-
 export const wordsAt = (json: Json, pointer: JsonPointer): string[] => valuesAt(json, pointer).map(wordOf);
 
-/** The text there; of a whole number beyond 2^53 the digits as the partner wrote them: rounded it would name another run. */
+/** The text there; of a whole number beyond 2^53 the digits as the provider wrote them: rounded it would name another run. */
 function exactAt(json: Json, pointer: JsonPointer, { body }: HttpReply): string {
   const value = valueAt(json, pointer);
-  if (!Number.isInteger(value) || Number.isSafeInteger(value)) return wordAt(json, pointer);
+  if (!Number.isInteger(value) || Number.isSafeInteger(value)) return wordOf(value);
   const written = placesOf(body, [pointer]).map((place) => textAt(body, place));
-  return (
-    written.findLast((digits) => /^-?\d+$/.test(digits) && Number(digits) === value) ?? wordAt(json, pointer)
-  );
+  return written.findLast((digits) => /^-?\d+$/.test(digits) && Number(digits) === value) ?? wordOf(value);
 }
 
 /**
@@ -51,7 +47,7 @@ export function keep(
       continue;
     }
     if ((field.polled ?? false) === (run !== undefined)) continue;
-    const text = json === undefined ? '' : exactAt(json, field.at, reply);
+    const text = json === undefined ? '' : exactAt(json, field.path, reply);
     if (text !== '' && (!field.url || callable(text))) kept[name] = text;
     else if (!field.optional) return undefined;
   }

@@ -5,26 +5,26 @@ import { job } from './job.js';
 import { protocols } from './protocols.js';
 
 const common = {
-  base: 'https://partner.example',
-  credentialOrigins: [/^https:\/\/partner\.example$/],
+  base: 'https://provider.example',
+  credentialOrigins: [/^https:\/\/provider\.example$/],
   auth: (secret: string) => ({ authorization: `Bearer ${secret}` }),
   rules: [],
 };
 const adapter = protocols({
-  speech: job({ ...common, submit: { url: () => 'https://partner.example/speech' }, files: true }),
+  speech: job({ ...common, submit: { url: () => 'https://provider.example/speech' }, fileResults: true }),
   video: job({
     ...common,
-    submit: { url: () => 'https://partner.example/video' },
-    handle: { id: { at: '/id' }, path: { upstream: 'path' } },
+    submit: { url: () => 'https://provider.example/video' },
+    handle: { id: { path: '/id' }, path: { upstream: 'path' } },
     poll: {
-      call: ({ id, path }) => ({ method: 'GET', url: `https://partner.example/${path}/${id}` }),
+      call: ({ id, path }) => ({ method: 'GET', url: `https://provider.example/${path}/${id}` }),
       status: 'http',
       statuses: { 200: 'succeeded' },
       everyMs: 1000,
     },
-    files: true,
+    fileResults: true,
     cancel: {
-      call: ({ id }) => ({ method: 'DELETE', url: `https://partner.example/video/${id}` }),
+      call: ({ id }) => ({ method: 'DELETE', url: `https://provider.example/video/${id}` }),
       replies: [],
     },
   }),
@@ -43,11 +43,11 @@ const reply = (status: number, type: string, body = '{"id":"7"}'): HttpReply => 
 
 describe('protocols', () => {
   it('follows the row, and the handle from then on', () => {
-    expect(adapter.submit(run('speech')).url).toBe('https://partner.example/speech');
+    expect(adapter.submit(run('speech')).url).toBe('https://provider.example/speech');
     const outcome = adapter.onSubmit(run('video'), reply(200, 'application/json'));
     if (outcome.kind !== 'pending') throw new Error(outcome.kind);
     expect(outcome.handle).toEqual({ v: 1, step: 'poll', id: '7', path: 'videos', protocol: 'video' });
-    expect(adapter.resume?.(outcome.handle).url).toBe('https://partner.example/videos/7');
+    expect(adapter.resume?.(outcome.handle).url).toBe('https://provider.example/videos/7');
     expect(adapter.onResume?.(outcome.handle, reply(202, 'application/json'))).toEqual(outcome);
     expect(adapter.onResume?.(outcome.handle, reply(200, 'video/mp4', 'video'))).toMatchObject({
       kind: 'succeeded',
@@ -59,7 +59,7 @@ describe('protocols', () => {
 
   it('speaks the first where the row names none', () => {
     const unnamed = { ...run('speech'), upstream: { path: 'x' } };
-    expect(adapter.submit(unnamed).url).toBe('https://partner.example/speech');
+    expect(adapter.submit(unnamed).url).toBe('https://provider.example/speech');
     expect(adapter.onSubmit(unnamed, reply(200, 'audio/mpeg', 'ID3'))).toMatchObject({ kind: 'succeeded' });
   });
 

@@ -1,14 +1,12 @@
 import type { Handle, Outcome, ProviderAdapter, SubmittedRun } from './contract.js';
 
-const atOnce = 'a result that came at once is not polled for';
-
 /**
- * One partner that speaks several protocols: a model row's `protocol` says which is its own, the first where it
+ * One provider that speaks several protocols: a model row's `protocol` says which is its own, the first where it
  * names none, and a handle remembers it. Credentials and their origins are the same for all.
  */
 export function protocols(kinds: Readonly<Record<string, ProviderAdapter>>): ProviderAdapter {
   const [[usual, first] = []] = Object.entries(kinds);
-  if (first === undefined) throw new Error('a partner has at least one protocol');
+  if (first === undefined) throw new Error('a provider has at least one protocol');
   const ofRow = ({ upstream }: SubmittedRun) => upstream['protocol'] ?? usual ?? '';
 
   const speaking = (protocol: unknown): ProviderAdapter => {
@@ -27,20 +25,17 @@ export function protocols(kinds: Readonly<Record<string, ProviderAdapter>>): Pro
       const protocol = ofRow(run);
       return remembering(speaking(protocol).onSubmit(run, signal, assets), protocol);
     },
-    resume(handle) {
-      const adapter = of(handle);
-      if (!adapter.resume) throw new Error(atOnce);
-      return adapter.resume(handle);
-    },
+    resume: (handle) => polled(of(handle).resume)(handle),
     // A handle goes from poll to poll unchanged, its protocol included.
-    onResume(handle, signal, assets) {
-      const adapter = of(handle);
-      if (!adapter.onResume) throw new Error(atOnce);
-      return adapter.onResume(handle, signal, assets);
-    },
+    onResume: (handle, signal, assets) => polled(of(handle).onResume)(handle, signal, assets),
     cancel: (handle) => of(handle).cancel?.(handle),
     onCancel: (handle, signal) => of(handle).onCancel?.(handle, signal) ?? 'unknown',
   };
+}
+
+function polled<Step>(step: Step | undefined): Step {
+  if (step === undefined) throw new Error('a result that came at once is not polled for');
+  return step;
 }
 
 const remembering = (outcome: Outcome, protocol: string): Outcome =>

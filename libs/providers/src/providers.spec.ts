@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { bindProviders, providerList, providerSettings } from './providers.js';
 
 describe('bindProviders', () => {
-  it('binds every partner to its own address and names those without a key', () => {
+  it('binds every provider to its own address and names those without a key', () => {
     const { providers, withoutKey } = bindProviders({ PROVIDER_BFL_KEY: ' the-key\n' });
     expect([...providers.keys()]).toEqual(providerList.map(({ name }) => name));
     expect(providers.get('bfl')).toMatchObject({
@@ -30,10 +30,10 @@ describe('bindProviders', () => {
   it('names the variables after any provider name', () => {
     const [first] = providerList;
     if (!first) throw new Error('no provider');
-    const { providers } = bindProviders({ PROVIDER_MY_PARTNER_2_KEY: 'k' }, [
-      { ...first, name: 'my-partner.2' },
+    const { providers } = bindProviders({ PROVIDER_MY_PROVIDER_2_KEY: 'k' }, [
+      { ...first, name: 'my-provider.2' },
     ]);
-    expect(providers.get('my-partner.2')?.secret).toBe('k');
+    expect(providers.get('my-provider.2')?.secret).toBe('k');
   });
 
   it.each(['not a url', 'ftp://api.bfl.ai', 'https://user:pass@api.bfl.ai', 'https://api.bfl.ai?x=1'])(

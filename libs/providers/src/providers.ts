@@ -5,22 +5,23 @@ import { z } from 'zod';
 
 import { baseUrl } from './base-url.js';
 import type { ProviderAdapter, ProviderDefinition } from './contract.js';
-import { builtInDeclarations } from './declared/built-in.js';
+import { definitionOf } from './declared/declared.js';
+import { builtInRows } from './parsed-yaml.js';
 import { google } from './providers/google/google.js';
 import { replicate } from './providers/replicate/replicate.js';
 import { runway } from './providers/runway/runway.js';
 import { stability } from './providers/stability/stability.js';
 
-/** Every partner the service speaks to. */
+/** Every provider the service speaks to. */
 export const providerList: readonly ProviderDefinition[] = [
-  ...builtInDeclarations(),
+  ...builtInRows().map(definitionOf),
   google,
   replicate,
   runway,
   stability,
 ].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 
-/** A partner ready to be called. Without `secret` its calls go out unauthenticated and the partner refuses them. */
+/** A provider ready to be called. Without `secret` its calls go out unauthenticated and the provider refuses them. */
 export interface BoundProvider {
   name: string;
   base: string;
@@ -31,11 +32,11 @@ export interface BoundProvider {
   declaration?: string;
 }
 
-/** What the names of a provider's settings start with. */
+/** The prefix of a provider's settings. */
 export const settingStem = (name: string): string =>
   `PROVIDER_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
 
-/** PROVIDER_<NAME>_BASE_URL and PROVIDER_<NAME>_KEY of each partner, and what it declares beside them. */
+/** PROVIDER_<NAME>_BASE_URL and PROVIDER_<NAME>_KEY of each provider, and what it declares beside them. */
 const settingsOf = (definitions: readonly ProviderDefinition[]) =>
   Object.fromEntries(
     definitions.flatMap(({ name, defaultBase, settings = {} }): [string, z.ZodType<string | undefined>][] => {
@@ -82,8 +83,8 @@ function keyFrom(directory: string | undefined, name: string): string | undefine
 }
 
 /**
- * Binds every partner to its address and key. `env` is the process's environment; throws `BadSettings` with
- * all problems. `withoutKey` names the partners that have none, so that boot can warn.
+ * Binds every provider to its address and key. `env` is the process's environment; throws `BadSettings` with
+ * all problems. `withoutKey` names the providers that have none, so that boot can warn.
  */
 export function bindProviders(
   env: Readonly<Record<string, string | undefined>>,

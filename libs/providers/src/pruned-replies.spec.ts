@@ -11,16 +11,16 @@ const reply = (text: string): HttpReply => ({
 });
 
 const adapter = job({
-  base: 'https://partner.example',
-  handle: { id: { at: '/id' } },
+  base: 'https://provider.example',
+  handle: { id: { path: '/id' } },
   poll: {
-    call: ({ id }) => ({ method: 'GET', url: `https://partner.example/${id}` }),
+    call: ({ id }) => ({ method: 'GET', url: `https://provider.example/${id}` }),
     status: '/status',
     statuses: { done: 'succeeded', broken: 'failed' },
     everyMs: 1_000,
   },
-  resultAt: ['/output/*/points'],
-  rules: [{ phase: 'poll', where: '/error', class: 'content_policy' }],
+  resultPaths: ['/output/*/points'],
+  rules: [{ phase: 'poll', path: '/error', class: 'content_policy' }],
 });
 const poll = (text: string) =>
   readReply(

@@ -4,7 +4,7 @@ import { cut } from '#schemas';
 const longest = 1000;
 const neutral = 'The provider did not accept this input.';
 
-/** What a partner's text tells about our account there is replaced whole: no part of it helps a caller. */
+/** A text about our account at the provider is replaced whole: no part of it helps a caller. */
 const aboutOurAccount =
   /\b(billing|balance|credits?|top[ -]up|quota|api[ -]?key|subscription|invoice|payment|is locked)\b/i;
 
@@ -20,7 +20,7 @@ const scrubs: [RegExp, string][] = [
   [/(?<!\s)\s{2,}/g, ' '],
 ];
 
-/** A partner's sentence made fit for a caller: no links and no request ids; at most 1,000 characters. */
+/** A provider's sentence made fit for a caller: no links and no request ids; at most 1,000 characters. */
 export function publicText(text: string): string {
   const scrubbed = scrubs.reduce((rest, [pattern, by]) => rest.replaceAll(pattern, by), cut(text, longest));
   const trimmed = scrubbed.trim();

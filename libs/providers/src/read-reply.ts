@@ -20,7 +20,7 @@ export interface RowOfReplies {
 export type Asked = RowOfReplies &
   ({ phase: 'submit'; run: SubmittedRun } | { phase: 'resume'; handle: Handle });
 
-/** What a reply means for the run, and what it says that the run cost. */
+/** The meaning of a reply for the run, and the cost that it reports. */
 export interface ReadReply {
   outcome: Outcome;
   reportedMicros?: number | undefined;
@@ -42,7 +42,7 @@ function outcomeOf(adapter: ProviderAdapter, asked: Asked, signal: Signal): Outc
   return adapter.onResume(asked.handle, signal, asked.assets);
 }
 
-/** What the reply says the run cost, in micro-dollars; undefined when it does not say so in full. */
+/** The cost that the reply reports, in micro-dollars; undefined if the report is incomplete. */
 export function reportedMicros(terms: readonly ReportedTerm[], signal: Signal): number | undefined {
   if (!isReply(signal)) return undefined;
   const units = terms.map((term) => unitsOf(term, signal));
@@ -53,7 +53,7 @@ export function reportedMicros(terms: readonly ReportedTerm[], signal: Signal): 
   return micros < Number.MAX_SAFE_INTEGER ? micros : undefined;
 }
 
-/** Of a number that is billed by its kinds the reply has to tell one of them, or it does not tell what makes the price. */
+/** If a price is split by kind, such as cached and other tokens, the reply must report at least one kind. */
 function isKindUnknown(
   term: ReportedTerm,
   terms: readonly ReportedTerm[],
@@ -87,11 +87,10 @@ function unitsOf(term: ReportedTerm, reply: HttpReply): number | undefined {
 
 /** Undefined without values, and where one of them is no number. */
 function sumOf(values: readonly Json[]): number | undefined {
-  const numbers = values.map(numberOf);
-  return numbers.reduce(
-    (one, other) => (one === undefined || other === undefined ? undefined : one + other),
-    numbers.length === 0 ? undefined : 0,
-  );
+  const numbers = values.map(numberOf).filter((number) => number !== undefined);
+  return numbers.length === 0 || numbers.length < values.length
+    ? undefined
+    : numbers.reduce((one, other) => one + other);
 }
 
 /** With `only`, the values of those objects that hold its values. */
@@ -108,7 +107,7 @@ function valuesAtTerm(
     .flatMap((object) => valuesAt(object, pointerFrom(path.slice(-1))));
 }
 
-/** Partners write amounts as numbers, and as texts such as "12.5". */
+/** Providers write amounts as numbers, and as texts such as "12.5". */
 function numberOf(value: Json | undefined): number | undefined {
   const number = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : value;
   return typeof number === 'number' && number >= 0 ? number : undefined;

@@ -22,9 +22,9 @@ const meanings = (name: string, status: number, body: unknown): string[] =>
     return outcome.kind === 'failed' ? `${outcome.failure.class}, ${outcome.failure.retry}` : outcome.kind;
   });
 
-const account = 'partner_account, never';
+const account = 'provider_account, never';
 const content = 'content_policy, never';
-const load = 'partner_unavailable, new_submit';
+const load = 'provider_unavailable, new_submit';
 
 /** Where providers put their sentences. */
 const shapes: ((text: string) => unknown)[] = [
@@ -111,7 +111,7 @@ describe('a report on our account', () => {
     const adapter = definition.create(definition.defaultBase, {});
     const reply = replyOf(400, '{"error":"Insufficient compute balance"}');
     expect(adapter.onResume?.({ v: 1, step: 'poll', id: '7' }, reply)).toMatchObject({
-      failure: { class: 'partner_account', retry: 'same_call' },
+      failure: { class: 'provider_account', retry: 'same_call' },
     });
   });
 

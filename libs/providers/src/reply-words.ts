@@ -1,7 +1,25 @@
 import { cut, type Json } from '#schemas';
 import type { Phase } from './condition.js';
 import type { HttpReply } from './contract.js';
-import type { Rule } from './rules.js';
+import { firstRule, type Rule } from './rules.js';
+
+/**
+ * The meaning of a reply by the provider's account reports, its rules, and its words where both are silent. Reports come
+ * before rules, except where a rule or the words say that content was refused: some providers give a refusal the status
+ * and the code of a key without permission.
+ */
+export function meaningOf(
+  account: readonly Rule[],
+  rules: readonly Rule[],
+  ...reply: [phase: Phase, reply: HttpReply, json: Json | undefined]
+): Rule | undefined {
+  const rule = firstRule(rules, ...reply);
+  if (rule?.class === 'content_policy') return rule;
+  const report = firstRule(account, ...reply);
+  if (!report && rule) return rule;
+  const words = ruleOfWords(...reply);
+  return words?.class === 'content_policy' ? words : (report ?? words);
+}
 
 const contentWords = [
   /content[ _-](?:policy[ _-]violation|violat|moderat|filter)/i,
@@ -43,17 +61,17 @@ const saysAccount = (text: string): boolean =>
  * not their sentences, and use one status for several things: 403 for a key and for content, 429 for load and for a
  * month's budget.
  */
-export function ruleOfWords(phase: Phase, reply: HttpReply, json: Json | undefined): Rule | undefined {
+function ruleOfWords(phase: Phase, reply: HttpReply, json: Json | undefined): Rule | undefined {
   const { status } = reply;
   if (status < 400 || status > 429) return undefined;
   const texts = textsOf(json ?? new TextDecoder().decode(reply.body.subarray(0, maxLength)));
   // The refusal of a poll says nothing of the run's content.
   if (phase !== 'poll' && [401, 402, 403, 429].includes(status) && texts.some(saysContent))
-    return { class: 'content_policy', is: 'words of content' };
+    return { class: 'content_policy', equals: 'words of content' };
   // The refusal of an input may quote it.
   const own = [400, 422].includes(status) ? texts.map(unquoted) : texts;
   return own.some(saysAccount)
-    ? { class: 'partner_account', retry: 'same_call', is: 'words of our account' }
+    ? { class: 'provider_account', retry: 'same_call', equals: 'words of our account' }
     : undefined;
 }
 

@@ -69,13 +69,13 @@ export const isEmpty = (reply: HttpReply): boolean => reply.storedAs === undefin
 
 /**
  * Whether a reply is the file that was expected: by its content type, or because it is neither text nor JSON. Some
- * partners do not say what they send, and what was made is paid.
+ * providers do not say what they send, and what was made is paid.
  */
 export function isExpectedFile(reply: HttpReply): boolean {
   if (reply.status !== 200) return false;
   if (isFile(reply)) return true;
   const type = reply.headers['content-type'] ?? '';
-  if (reply.status !== 200 || isJsonType(type) || /^text\/|[/+]xml$/.test(essenceOf(type))) return false;
+  if (isJsonType(type) || /^text\/|[/+]xml$/.test(essenceOf(type))) return false;
   if (reply.storedAs !== undefined) return true;
   if (reply.body.length === 0 || (type === '' && beginsLikeText(reply.body))) return false;
   return jsonOf(reply) === undefined;
@@ -84,7 +84,7 @@ export function isExpectedFile(reply: HttpReply): boolean {
 /** A cut JSON text or a page: no format of a file begins so. */
 const beginsLikeText = (body: Uint8Array): boolean => /^\s*[{[<]/.test(decoder.decode(body.subarray(0, 100)));
 
-/** The partner's bytes as they arrived, under the content type that came with them. */
+/** The provider's bytes as they arrived, under the content type that came with them. */
 export const outputOf = (reply: HttpReply): ProviderOutput => ({
   mediaType:
     reply.headers['content-type'] ??
@@ -93,12 +93,12 @@ export const outputOf = (reply: HttpReply): ProviderOutput => ({
 });
 
 const maxWaitMs = 300_000;
-/** Who names less has not said how long. */
+/** A shorter wait is no usable statement. */
 const minWaitMs = 100;
 
 const bounded = (waitMs: number): number => Math.min(waitMs, maxWaitMs);
 
-/** Seconds as a partner writes them into a body: a number, or a text such as "34.4s". */
+/** Seconds as a provider writes them into a body: a number, or a text such as "34.4s". */
 export function secondsMs(seconds: Json | undefined): number | undefined {
   const text = typeof seconds === 'number' || typeof seconds === 'string' ? String(seconds) : '';
   const waitMs = /^\d+(\.\d+)?s?$/.test(text) ? Math.ceil(Number.parseFloat(text) * 1000) : 0;
@@ -107,9 +107,9 @@ export function secondsMs(seconds: Json | undefined): number | undefined {
 
 /**
  * The wait in milliseconds that a reply names, at most five minutes; undefined when it names none, or one that is over.
- * `ratelimit-reset` counts seconds too, where a partner sends that instead.
+ * `ratelimit-reset` counts seconds too, where a provider sends that instead.
  * A date is measured against the reply's own `Date`, so that the reading needs no clock and the
- * partner's clock may be wrong.
+ * provider's clock may be wrong.
  */
 export function retryAfterMs(reply: HttpReply): number | undefined {
   const named = (reply.headers['retry-after'] ?? reply.headers['ratelimit-reset'])?.trim();

@@ -11,7 +11,7 @@ const holds = (
   { status = 200, headers = {}, phase = 'submit' }: Partial<HttpReply> & { phase?: Phase } = {},
 ) =>
   firstRule(
-    [{ class: 'partner_failed', ...rule }],
+    [{ class: 'provider_failed', ...rule }],
     phase,
     { status, headers, body: new Uint8Array() },
     json,
@@ -19,13 +19,13 @@ const holds = (
 
 describe('a rule', () => {
   it('asks for a value at a place, whichever it is', () => {
-    expect(holds({ where: '/error' }, { error: { code: 1 } })).toBe(true);
-    expect(holds({ where: '/error' }, { error: null })).toBe(false);
-    expect(holds({ where: '/error' }, undefined)).toBe(false);
+    expect(holds({ path: '/error' }, { error: { code: 1 } })).toBe(true);
+    expect(holds({ path: '/error' }, { error: null })).toBe(false);
+    expect(holds({ path: '/error' }, undefined)).toBe(false);
   });
 
   it('compares texts and numbers with an expression, nothing else', () => {
-    const rule: Omit<Rule, 'class'> = { where: '/count', is: /^[1-9]/ };
+    const rule: Omit<Rule, 'class'> = { path: '/count', matches: /^[1-9]/ };
     expect([1, '2', 0, '0', true, null, ['1']].map((count) => holds(rule, { count }))).toEqual([
       true,
       true,
@@ -38,14 +38,14 @@ describe('a rule', () => {
   });
 
   it('reads a header, also of a reply that is no JSON', () => {
-    const rule: Omit<Rule, 'class'> = { header: 'finish-reason', is: 'CONTENT_FILTERED' };
+    const rule: Omit<Rule, 'class'> = { header: 'finish-reason', equals: 'CONTENT_FILTERED' };
     expect(holds(rule, undefined, { headers: { 'finish-reason': 'CONTENT_FILTERED' } })).toBe(true);
     expect(holds(rule, undefined, { headers: { 'finish-reason': 'SUCCESS' } })).toBe(false);
     expect(holds(rule, undefined)).toBe(false);
   });
 
   it('steps back when something stands at `unless`', () => {
-    const rule: Omit<Rule, 'class'> = { where: '/data/*/safe', is: false, unless: '/data/*/url' };
+    const rule: Omit<Rule, 'class'> = { path: '/data/*/safe', equals: false, unless: '/data/*/url' };
     expect(holds(rule, { data: [{ safe: false, url: null }] })).toBe(true);
     expect(
       holds(rule, {

@@ -1,6 +1,5 @@
 import { type Json, valuesAt } from '#schemas';
-import { type AccountReports, isDocumented } from './account.js';
-import type { Condition, Phase } from './condition.js';
+import { type AccountReports, type Condition, isDocumented, type Phase } from './condition.js';
 import type { FailureClass, HttpReply } from './contract.js';
 import { inlineFile } from './inline-file.js';
 import { isPruned, isSuccess } from './reply.js';
@@ -8,9 +7,9 @@ import { isPruned, isSuccess } from './reply.js';
 /** Whether the call may be repeated. */
 export const ruleRetries = {
   never: 'The run ends.',
-  same_call: 'The poll or fetch is repeated; of a submission it is the last word.',
-  limited: 'It is repeated too, but three such replies in a row end the run.',
-  not_accepted: 'The partner did not take the call, be it a submission: it is made again.',
+  same_call: 'A poll or fetch is repeated; after a submission the run ends.',
+  capped: 'As `same_call`, but three such replies in a row end the run.',
+  not_accepted: 'The provider did not accept the call, so it is repeated, even if it is a submission.',
 } as const;
 
 /** Maps replies to what became of the run. */
@@ -20,34 +19,25 @@ export interface Rule extends Condition {
   retry?: keyof typeof ruleRetries;
 }
 
-function isValue(found: Json, wanted: Condition['is']): boolean {
-  if (found === null || wanted === undefined) return found !== null;
-  if (typeof wanted !== 'object') return found === wanted;
-  return (typeof found === 'string' || typeof found === 'number') && wanted.test(String(found));
+function isValue(found: Json, { equals, matches }: Condition): boolean {
+  if (matches) return (typeof found === 'string' || typeof found === 'number') && matches.test(String(found));
+  return equals === undefined ? found !== null : found === equals;
 }
 
 export function holds(rule: Condition, phase: Phase, reply: HttpReply, json: Json | undefined): boolean {
-  if (rule.phase !== undefined && ![rule.phase].flat().includes(phase)) return false;
-  if (rule.http === 'error' ? isSuccess(reply) : rule.http !== undefined && rule.http !== reply.status) {
-    return false;
-  }
-  const { where, header, unless } = rule;
-  if (
-    unless !== undefined &&
-    json !== undefined &&
-    [unless].flat().some((place) => holdsAnything(json, place))
-  )
-    return false;
-  if (header !== undefined && !isValue(reply.headers[header] ?? null, rule.is)) return false;
-  if (where === undefined) return true;
+  const { phase: phases, http, path, header, unless } = rule;
+  const isIn = (place: string) => valuesAt(json, place).some((found) => isValue(found, rule));
   return (
-    json !== undefined &&
-    [where].flat().some((place) => valuesAt(json, place).some((found) => isValue(found, rule.is)))
+    (phases === undefined || [phases].flat().includes(phase)) &&
+    (http === undefined || (http === 'error' ? !isSuccess(reply) : http === reply.status)) &&
+    (unless === undefined || ![unless].flat().some((place) => holdsAnything(json, place))) &&
+    (header === undefined || isValue(reply.headers[header] ?? null, rule)) &&
+    (path === undefined || [path].flat().some(isIn))
   );
 }
 
 /** Whether any value at the place is more than null, an empty text, or a data: URL without data. */
-export const holdsAnything = (json: Json, place: string): boolean =>
+export const holdsAnything = (json: Json | undefined, place: string): boolean =>
   valuesAt(json, place).some((found) =>
     typeof found === 'string' ? found.trim() !== '' && !isEmptyFile(found.trim()) : found !== null,
   );
@@ -75,13 +65,8 @@ export const accountRules = (reports: AccountReports): Rule[] =>
   Object.values(reports)
     .filter(isDocumented)
     .flat()
-    .map(({ phase, http, where, header, is, unless }): Rule => ({
-      phase,
-      http,
-      where,
-      header,
-      is,
-      unless,
-      class: 'partner_account',
+    .map(({ source: _source, date: _date, ...condition }): Rule => ({
+      ...condition,
+      class: 'provider_account',
       retry: 'same_call',
     }));

@@ -15,7 +15,7 @@ describe('pathOf', () => {
 });
 
 describe('fieldError', () => {
-  it('takes a code of any kind for the type, and has a sentence when the partner has none', () => {
+  it('takes a code of any kind for the type, and has a sentence when the provider has none', () => {
     expect(fieldError(['width'], 'Too wide', 1201)).toEqual({
       loc: ['body', 'width'],
       msg: 'Too wide',

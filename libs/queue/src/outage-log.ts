@@ -1,9 +1,4 @@
-/** The part of a pino logger that the queues use. */
-export interface Log {
-  info(facts: object, message: string): void;
-  warn(facts: object, message: string): void;
-  error(facts: object, message: string): void;
-}
+import type { Log } from '#observability';
 
 const QUIET_MS = 10_000;
 const RUN_ID = /[0-9a-f]{8}-[0-9a-f-]{27}/g;
@@ -38,7 +33,7 @@ export class OutageLog {
     this.log.info({ server: this.server }, `${this.server} is back`);
   }
 
-  /** An error that is no news while the server is away. */
+  /** Logs nothing while the server is away: it is known to be. */
   trouble(error: unknown, message: string): void {
     if (this.away) return;
     const now = this.nowMs();

@@ -1,11 +1,11 @@
-import type { Metrics } from '#observability';
+import type { Log, Metrics } from '#observability';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPostgresBackend, runMigrations } from 'bullmq';
-import type { Log } from './outage-log.js';
 import { BoundedPool, Session } from './postgres-connections.js';
-import { PostgresSignals } from './postgres-signals.js';
+import { PostgresListener } from './postgres-listener.js';
 import { QueueBackend, type WorkerConnection } from './queue-backend.js';
 import { reconnectDelayMs } from './redis-connections.js';
+import { RunSignals } from './run-signals.js';
 import type { QueueSettings } from './settings.js';
 
 /** All producers of the process share two connections; each worker has two and one that listens. */
@@ -21,7 +21,7 @@ export class PostgresBackend extends QueueBackend {
   /** Resolves once BullMQ's tables are there, or when the process closes before. */
   readonly migrated: Promise<void>;
   protected readonly factory = createBackend as never;
-  protected readonly producer: BoundedPool;
+  readonly producer: BoundedPool;
   private readonly leaving = new AbortController();
   private hasTables = false;
   private probing = false;
@@ -41,12 +41,7 @@ export class PostgresBackend extends QueueBackend {
       'model-router producer',
       this.migrated,
     );
-    this.signals = new PostgresSignals(
-      url,
-      this.producer,
-      (work, what) => this.succeeds(work, what),
-      (error) => this.lost(error),
-    );
+    this.signals = new PostgresSignals(this, url);
   }
 
   get isUp(): boolean {
@@ -91,7 +86,7 @@ export class PostgresBackend extends QueueBackend {
     }
   }
 
-  private lost(error: unknown): void {
+  lost(error: unknown): void {
     if (this.closing) return;
     this.outage.lost(error);
     void this.probe();
@@ -128,4 +123,42 @@ function createBackend(...call: Parameters<typeof createPostgresBackend>) {
   const { connection } = backend;
   connection.waitUntilReady = () => (connection.pool as unknown as BoundedPool).firstContact();
   return backend;
+}
+
+const channel = 'mr_run';
+
+/**
+ * LISTEN and NOTIFY over one session, which the first subscriber opens. One channel serves all runs, with the run id
+ * as payload: subscribing costs nothing then.
+ */
+class PostgresSignals extends RunSignals {
+  private listener: PostgresListener | undefined;
+
+  constructor(
+    private readonly backend: PostgresBackend,
+    private readonly url: string,
+  ) {
+    super();
+  }
+
+  async publish(runId: string): Promise<void> {
+    const notified = this.backend.producer.query('SELECT pg_notify($1, $2)', [channel, runId]);
+    await this.backend.succeeds(notified, 'a signal was not sent');
+  }
+
+  async close(): Promise<void> {
+    await this.listener?.close();
+  }
+
+  protected added(): void {
+    this.listener ??= new PostgresListener({
+      url: this.url,
+      channel,
+      heard: (runId) => this.wake(runId),
+      connected: () => this.wakeAll(),
+      lost: (error) => this.backend.lost(error),
+    });
+  }
+
+  protected removed(): void {}
 }

@@ -19,7 +19,7 @@ export function withSessionOptions(url: string): string {
 
 /** A pool whose waits all end, and whose connections can be cut. `ready` resolves once BullMQ's tables are there. */
 export class BoundedPool extends Pool {
-  private readonly sockets: Set<Socket>;
+  private readonly sockets: Sockets;
   private contact: Promise<void> | undefined;
 
   constructor(
@@ -29,7 +29,7 @@ export class BoundedPool extends Pool {
     applicationName: string,
     private readonly ready: Promise<void>,
   ) {
-    const opened = new Set<Socket>();
+    const sockets = new Sockets();
     super({
       connectionString: withSessionOptions(url),
       max,
@@ -38,9 +38,9 @@ export class BoundedPool extends Pool {
       keepAlive: true,
       application_name: applicationName,
       allowExitOnIdle: true,
-      stream: () => remembered(opened),
+      stream: sockets.open,
     });
-    this.sockets = opened;
+    this.sockets = sockets;
     this.on('error', () => {});
     // BullMQ checks clients out without listening for errors, and an unheard one ends the process.
     this.on('connect', (client) => client.on('error', () => {}));
@@ -52,10 +52,8 @@ export class BoundedPool extends Pool {
     return this.contact;
   }
 
-  /** Ends the pool, by its sockets when the server does not answer. */
-  async shut(): Promise<void> {
-    await settlesWithin(this.end(), SHUT_MS);
-    for (const socket of this.sockets) socket.destroy();
+  shut(): Promise<void> {
+    return this.sockets.shut(this);
   }
 
   private async makeContact(): Promise<void> {
@@ -74,32 +72,39 @@ export class BoundedPool extends Pool {
 
 /** One connection of its own, for LISTEN or for migrations. */
 export class Session extends Client {
-  private readonly sockets: Set<Socket>;
+  private readonly sockets: Sockets;
 
   constructor(url: string, applicationName: string) {
-    const opened = new Set<Socket>();
+    const sockets = new Sockets();
     super({
       connectionString: url,
       connectionTimeoutMillis: 2_000,
       query_timeout: 30_000,
       keepAlive: true,
       application_name: applicationName,
-      stream: () => remembered(opened),
+      stream: sockets.open,
     });
-    this.sockets = opened;
+    this.sockets = sockets;
     this.on('error', () => {});
   }
 
-  /** Ends it, by its socket when the server does not answer. */
-  async shut(): Promise<void> {
-    await settlesWithin(this.end(), SHUT_MS);
-    for (const socket of this.sockets) socket.destroy();
+  shut(): Promise<void> {
+    return this.sockets.shut(this);
   }
 }
 
-function remembered(sockets: Set<Socket>): Socket {
-  const socket = new Socket();
-  sockets.add(socket);
-  socket.once('close', () => sockets.delete(socket));
-  return socket;
+class Sockets {
+  private readonly opened = new Set<Socket>();
+
+  readonly open = (): Socket => {
+    const socket = new Socket();
+    this.opened.add(socket);
+    return socket.once('close', () => this.opened.delete(socket));
+  };
+
+  /** Ends their owner, or destroys them when the server does not answer. */
+  async shut(owner: Pool | Client): Promise<void> {
+    await settlesWithin(owner.end(), SHUT_MS);
+    for (const socket of this.opened) socket.destroy();
+  }
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { QueryConfig } from 'pg';
 import { Session } from './postgres-connections.js';
@@ -42,7 +43,7 @@ export class PostgresListener {
         connected();
         await this.untilLost(session);
       } catch (error) {
-        lost(error);
+        if (!signal.aborted) lost(error);
       }
       await session.shut();
       if (!signal.aborted) await sleep(reconnectDelayMs(attempt + 1), undefined, { signal }).catch(() => {});
@@ -50,23 +51,19 @@ export class PostgresListener {
   }
 
   /**
-   * Asks for a sign of life now and then: a listener sends nothing and would not notice a dead peer. Its answer may be
-   * late: a new session would miss signals, which a busy server delivers in the end.
+   * Rejects when the session is lost or left. Queries it now and then, because a listener sends nothing and would not
+   * notice a dead peer. The answer may be late: a new session would miss signals that a busy server delivers in the end.
    */
-  private async untilLost(session: Session): Promise<void> {
-    const { signal } = this.closing;
-    // While the session was made: nobody would tell of it any more.
-    if (signal.aborted) return;
-    const ended = new Promise<never>((_resolve, reject) =>
-      session.once('end', () => reject(new Error('the listening session has ended'))),
-    );
-    const left = new Promise<'left'>((resolve) => signal.addEventListener('abort', () => resolve('left')));
+  private async untilLost(session: Session): Promise<never> {
+    const ended = once(session, 'end', { signal: this.closing.signal }).then(() => {
+      throw new Error('the listening session has ended');
+    });
     for (;;) {
       const pause = new AbortController();
       const beat = sleep(HEARTBEAT_MS, undefined, { signal: pause.signal, ref: false }).then(() =>
         session.query({ text: 'SELECT 1', query_timeout: MAX_SILENCE_MS } as QueryConfig),
       );
-      if ((await Promise.race([ended, left, beat]).finally(() => pause.abort())) === 'left') return;
+      await Promise.race([ended, beat]).finally(() => pause.abort());
     }
   }
 }

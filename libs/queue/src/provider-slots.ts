@@ -1,8 +1,9 @@
-import type { JobResult } from './run-worker.js';
+import { jittered, waitIn, type Waits } from '#observability';
+import { type JobResult, retryIn } from './run-worker.js';
 
 /** A share of a provider's concurrency; give it back once. */
 export interface Slot {
-  /** Whose run holds it; null until that is known. */
+  /** The workspace of the run that holds it; null until that is known. */
   workspaceId: string | null;
   release(): void;
 }
@@ -15,8 +16,8 @@ const minRetryMs = 50;
 
 interface Provider {
   held: Map<Slot, number>;
-  /** Hands the next slot to a job that waits for it, in turn. */
-  waiting: Set<(slot: Slot | null) => void>;
+  /** Jobs that wait for the next slot, in turn. */
+  waiting: Waits<Slot | null>;
   /** How long slots were held lately, on average. */
   holdMs: number;
   /** When the last of those that found no slot comes again. */
@@ -31,7 +32,7 @@ export class ProviderSlots {
   private readonly providers = new Map<string, Provider>();
   private total = 0;
 
-  /** `onTotal` is told how many slots are held, of all providers, each time that this changes. */
+  /** `onTotal` gets the number of slots that are held, of all providers, each time it changes. */
   constructor(
     readonly perProvider: number,
     private readonly onTotal: (held: number) => void = () => {},
@@ -54,9 +55,9 @@ export class ProviderSlots {
    */
   async during(provider: string, signal: AbortSignal, work: () => Promise<JobResult>): Promise<JobResult> {
     const slot = this.acquire(provider) ?? (await this.nextFree(provider));
-    if (!slot) return { kind: 'retry', delayMs: this.retryDelayMs(provider) };
+    if (!slot) return retryIn(this.retryDelayMs(provider));
     try {
-      return signal.aborted ? { kind: 'retry', delayMs: 0 } : await work();
+      return signal.aborted ? retryIn(0) : await work();
     } finally {
       slot.release();
     }
@@ -84,22 +85,14 @@ export class ProviderSlots {
       now + minRetryMs,
       entry.lastRetryAtMs + this.holdMs(entry) / this.perProvider,
     );
-    return Math.min(maxRetryMs, entry.lastRetryAtMs - now) * (0.75 + Math.random() / 4);
+    return jittered(Math.min(maxRetryMs, entry.lastRetryAtMs - now), 0.25);
   }
 
   private async nextFree(provider: string): Promise<Slot | null> {
     const entry = this.of(provider);
     const expectedMs = ((entry.waiting.size + 1) * this.holdMs(entry)) / this.perProvider;
     if (expectedMs > maxWaitMs) return null;
-    return new Promise((resolve) => {
-      const end = (slot: Slot | null): void => {
-        clearTimeout(timer);
-        entry.waiting.delete(end);
-        resolve(slot);
-      };
-      const timer = setTimeout(end, maxWaitMs, null);
-      entry.waiting.add(end);
-    });
+    return waitIn(entry.waiting, { maxMs: maxWaitMs }).catch(() => null);
   }
 
   private release(provider: string, slot: Slot): void {
@@ -122,12 +115,10 @@ export class ProviderSlots {
   }
 
   private of(provider: string): Provider {
-    let entry = this.providers.get(provider);
-    if (!entry)
-      this.providers.set(
-        provider,
-        (entry = { held: new Map(), waiting: new Set(), holdMs: 0, lastRetryAtMs: 0 }),
-      );
+    const known = this.providers.get(provider);
+    if (known) return known;
+    const entry: Provider = { held: new Map(), waiting: new Set(), holdMs: 0, lastRetryAtMs: 0 };
+    this.providers.set(provider, entry);
     return entry;
   }
 }

@@ -1,10 +1,10 @@
-import { type Metrics, settlesWithin } from '#observability';
+import { type Log, type Metrics, settlesWithin } from '#observability';
 import type { BackendFactory, BulkJobOptions, Queue, QueueBaseOptions, Worker } from 'bullmq';
-import { type Log, OutageLog } from './outage-log.js';
+import { OutageLog } from './outage-log.js';
 import type { RunSignals } from './run-signals.js';
 import type { QueueSettings } from './settings.js';
 
-/** What one BullMQ worker talks through. It belongs to us, so that a close need not wait for a server that is away. */
+/** The connection of one BullMQ worker. It belongs to us, so that a close need not wait for a server that is away. */
 export interface WorkerConnection {
   /** As BullMQ takes it: an ioredis client or a `pg` pool. */
   client: unknown;
@@ -31,7 +31,7 @@ export abstract class QueueBackend {
   abstract readonly signals: RunSignals;
   readonly outage: OutageLog;
   readonly activity = new Activity();
-  /** Of this process, one for each queue that it works on. */
+  /** The workers of this process, one for each of its queues. */
   readonly workers = new Set<Pick<Worker, 'pause' | 'resume'>>();
   protected closing = false;
 
@@ -50,7 +50,7 @@ export abstract class QueueBackend {
   protected abstract write(): Promise<unknown>;
   /** BullMQ's own backend, over the connection that it is given. */
   protected abstract readonly factory: BackendFactory<never, never>;
-  /** What all queues of the process share. It never waits long: producers must not. */
+  /** The connection that all queues of the process share. It never waits long: producers must not. */
   protected abstract readonly producer: unknown;
   abstract connectWorker(queue: string): WorkerConnection;
   protected abstract shut(): Promise<void>;
@@ -63,7 +63,7 @@ export abstract class QueueBackend {
   ): never {
     const isWorker = uses?.withBlockingConnection === true;
     const connection = isWorker ? options.connection : this.producer;
-    // Of a server whose version it does not know, BullMQ waits for whole seconds only: delayed jobs would come that late.
+    // If BullMQ does not know the server's version, it waits for whole seconds only: delayed jobs would come that late.
     return this.factory(name, { ...options, connection, skipVersionCheck: !isWorker } as never, uses);
   }
 

@@ -1,6 +1,5 @@
-import type { Metrics } from '#observability';
+import type { Log, Metrics } from '#observability';
 import { createRedisBackend } from 'bullmq';
-import type { Log } from './outage-log.js';
 import { QueueBackend, type WorkerConnection } from './queue-backend.js';
 import {
   disconnect,
@@ -50,7 +49,7 @@ export class RedisBackend extends QueueBackend {
     return { client, isConnected: () => isReady(client), end: async () => disconnect(client) };
   }
 
-  /** A server that is out of memory, a replica after a failover or a full disk answers a ping: only a write tells. */
+  /** A server that is out of memory, a replica after a failover or a full disk answers a ping: only a write shows it. */
   protected async write(): Promise<void> {
     await this.producer.set('mr:writable', '', 'PX', 1_000);
   }

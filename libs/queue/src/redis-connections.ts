@@ -1,3 +1,4 @@
+import { backoff } from '#observability';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { QueueSettings } from './settings.js';
 
@@ -35,10 +36,9 @@ export function isReady(client: RedisClient): boolean {
   return client.status === 'ready';
 }
 
-/** Milliseconds before reconnection attempt `times` (from 1): doubles from 50 ms and never exceeds 2 s. */
-export function reconnectDelayMs(times: number): number {
-  return Math.min(2_000, 50 * 2 ** Math.min(times - 1, 10));
-}
+/** Milliseconds before reconnection attempt `attempt` (from 1). */
+export const reconnectDelayMs = (attempt: number): number =>
+  backoff(attempt, { baseMs: 50, maxMs: 2_000, jitter: 0 });
 
 function connect(urls: string, options: RedisOptions): RedisClient {
   const [first = '', ...others] = urls.split(',').map((url) => url.trim());

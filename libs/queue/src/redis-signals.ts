@@ -1,10 +1,10 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { OutageLog } from './outage-log.js';
 import { isReady, type RedisClient } from './redis-connections.js';
 import { RunSignals } from './run-signals.js';
-import { seal, unseal } from './sealed-news.js';
 
-const HEARTBEAT_MS = 5_000;
-const CHANNEL = 'mr:news:';
+const heartbeatMs = 5_000;
+const channelPrefix = 'mr:news:';
 
 /**
  * Redis pub/sub, one channel a run, on one shared connection that the first subscriber opens. What a signal carries is
@@ -23,11 +23,11 @@ export class RedisSignals extends RunSignals {
     super();
   }
 
-  async publish(runId: string, news?: Buffer): Promise<void> {
+  async publish(runId: string, announcement?: Buffer): Promise<void> {
     if (!isReady(this.producer)) return;
     const [secret] = this.secrets;
-    const sealed = news && secret !== undefined ? seal(secret, runId, news) : '';
-    await this.producer.publish(CHANNEL + runId, sealed).catch(() => {});
+    const sealed = announcement && secret !== undefined ? seal(secret, runId, announcement) : '';
+    await this.producer.publish(channelPrefix + runId, sealed).catch(() => {});
   }
 
   async close(): Promise<void> {
@@ -43,7 +43,7 @@ export class RedisSignals extends RunSignals {
 
   protected removed(runIds: string[]): void {
     if (this.subscriber && isReady(this.subscriber)) {
-      this.subscriber.unsubscribe(...runIds.map((runId) => CHANNEL + runId)).catch(() => {});
+      this.subscriber.unsubscribe(...runIds.map((runId) => channelPrefix + runId)).catch(() => {});
     }
   }
 
@@ -51,25 +51,25 @@ export class RedisSignals extends RunSignals {
     const subscriber = this.connect();
     subscriber.on('error', (error) => this.outage.trouble(error, 'subscriber'));
     subscriber.on('messageBuffer', (channel: Buffer, sealed: Buffer) =>
-      this.hear(channel.toString('latin1', CHANNEL.length), sealed),
+      this.hear(channel.toString('latin1', channelPrefix.length), sealed),
     );
     subscriber.on('ready', () => void this.resume());
     // A subscriber sends nothing by itself, so only a ping shows that the other end is gone.
     this.heartbeat = setInterval(() => {
       if (isReady(subscriber)) subscriber.ping().catch(() => {});
-    }, HEARTBEAT_MS);
+    }, heartbeatMs);
     this.heartbeat.unref();
     return subscriber;
   }
 
   private hear(runId: string, sealed: Buffer): void {
     if (sealed.length === 0) return this.wake(runId);
-    const news = unseal(this.secrets, runId, sealed);
-    if (news) this.wake(runId, news);
+    const announcement = unseal(this.secrets, runId, sealed);
+    if (announcement) this.wake(runId, announcement);
     else this.outage.trouble(new Error('a signal is not sealed with our secret'), 'subscriber');
   }
 
-  /** Whoever looks before the subscription stands may miss what is published in between. */
+  /** A subscriber that read its row before the subscription was made may have missed a signal since. */
   private async resume(): Promise<void> {
     await this.subscribeTo(this.runIds);
     this.wakeAll();
@@ -78,6 +78,43 @@ export class RedisSignals extends RunSignals {
   private async subscribeTo(runIds: string[]): Promise<void> {
     if (runIds.length === 0) return;
     // A failed subscription is lost with its connection and made again on the next one.
-    await this.subscriber?.subscribe(...runIds.map((runId) => CHANNEL + runId)).catch(() => {});
+    await this.subscriber?.subscribe(...runIds.map((runId) => channelPrefix + runId)).catch(() => {});
   }
+}
+
+// A signal that travels sealed: a version byte, the nonce, the tag and the ciphertext.
+const algorithm = 'aes-256-gcm';
+const version = 1;
+const nonceBytes = 12;
+const tagBytes = 16;
+const headBytes = 1 + nonceBytes + tagBytes;
+
+/** Each run has its own key, so one run's announcement does not open as another's. */
+const keyOf = (secret: string, runId: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', secret, '', `signal of run ${runId}`, 32));
+
+/** Encrypts and authenticates an announcement: Redis, and anybody who reaches it, can neither read nor make one. */
+export function seal(secret: string, runId: string, plain: Uint8Array): Buffer {
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv(algorithm, keyOf(secret, runId), nonce, { authTagLength: tagBytes });
+  const sealed = Buffer.concat([cipher.update(plain), cipher.final()]);
+  return Buffer.concat([Buffer.from([version]), nonce, cipher.getAuthTag(), sealed]);
+}
+
+/** Null unless one of the secrets has sealed it for this run. */
+export function unseal(secrets: readonly string[], runId: string, sealed: Buffer): Buffer | null {
+  if (sealed.length < headBytes || sealed[0] !== version) return null;
+  const nonce = sealed.subarray(1, 1 + nonceBytes);
+  const tag = sealed.subarray(1 + nonceBytes, headBytes);
+  for (const secret of secrets) {
+    const decipher = createDecipheriv(algorithm, keyOf(secret, runId), nonce, { authTagLength: tagBytes });
+    decipher.setAuthTag(tag);
+    const plain = decipher.update(sealed.subarray(headBytes));
+    try {
+      return Buffer.concat([plain, decipher.final()]);
+    } catch {
+      // It was sealed with another secret, or not by us.
+    }
+  }
+  return null;
 }

@@ -8,13 +8,14 @@ import { QueueBackend } from './queue-backend.js';
 export const queueNames = ['dispatch', 'poll', 'assets', 'webhooks'] as const;
 export type QueueName = (typeof queueNames)[number];
 
-/** A run and where it goes. A job holds nothing else: the rest is read from the run's row. */
+/** A run and its queue. A job holds nothing else: the rest is read from the run's row. */
 export interface QueuedRun {
-  queue: QueueName;
+  /** Left out for a run that has just been given a slot of its workspace: `dispatch`. */
+  queue?: QueueName;
   provider: string;
   runId: string;
-  /** Not before this many milliseconds from now; 0 means at once. */
-  delayMs: number;
+  /** Left out for a job that is due at once. */
+  delayMs?: number;
 }
 
 export interface QueueCounts {
@@ -64,7 +65,7 @@ export class RunQueues {
       const sizeBefore = accepted.size;
       await Promise.all(
         queueNames.map(async (name) => {
-          const chunk = runs.slice(at, at + chunkSize).filter(({ queue }) => queue === name);
+          const chunk = runs.slice(at, at + chunkSize).filter(({ queue = 'dispatch' }) => queue === name);
           if (chunk.length > 0 && (await this.add(name, chunk))) for (const run of chunk) accepted.add(run);
         }),
       );
@@ -73,29 +74,17 @@ export class RunQueues {
     return runs.map((run) => accepted.has(run));
   }
 
-  /** Enqueues runs that have just become due: they were given a slot of their workspace, unless they name another queue. */
-  async enqueueGranted(
-    granted: readonly { runId: string; provider: string; queue?: QueueName }[],
-  ): Promise<void> {
-    await this.enqueue(
-      granted.map(({ runId, provider, queue = 'dispatch' }) => ({ queue, provider, runId, delayMs: 0 })),
-    );
-  }
-
   /** Brings a delayed job forward to now; does nothing when there is none. */
   async runNow(queue: QueueName, runId: string): Promise<void> {
     if (!this.backend.isUp) return;
-    const job = this.byName[queue].getBackend().changeDelay(runId, 0);
     // It fails when the job is not delayed: then there is nothing to bring forward.
-    await settlesWithin(job, this.backend.settings.QUEUE_COMMAND_TIMEOUT_MS);
+    await this.inTime(this.byName[queue].getBackend().changeDelay(runId, 0), null);
   }
 
   /** Where the run's job is: `missing`, `delayed`, or about to be handled; null when the server does not say. */
   async stateOf(queue: QueueName, runId: string): Promise<'missing' | 'delayed' | 'queued' | null> {
     if (!this.backend.isUp) return null;
-    const asked = this.byName[queue].getJobState(runId).catch(() => null);
-    if (!(await settlesWithin(asked, this.backend.settings.QUEUE_COMMAND_TIMEOUT_MS))) return null;
-    const state = await asked;
+    const state = await this.inTime(this.byName[queue].getJobState(runId), null);
     if (state === 'unknown') return 'missing';
     return state === 'delayed' || state === null ? state : 'queued';
   }
@@ -119,9 +108,8 @@ export class RunQueues {
         const of = (state: string) => counts[state] ?? 0;
         return { queue, waiting: of('waiting'), active: of('active'), delayed: of('delayed') };
       }),
-    ).catch(() => []);
-    const inTime = await settlesWithin(counting, this.backend.settings.QUEUE_COMMAND_TIMEOUT_MS);
-    const counted = inTime ? await counting : [];
+    );
+    const counted = await this.inTime(counting, []);
     this.backend.activity.noteWaiting(counted.reduce((sum, { waiting }) => sum + waiting, 0));
     return counted;
   }
@@ -131,8 +119,17 @@ export class RunQueues {
     return this.backend.healthy();
   }
 
+  /** The server's answer, or `otherwise` when it fails or takes longer than a command may. */
+  private async inTime<Answer, Otherwise>(
+    asked: Promise<Answer>,
+    otherwise: Otherwise,
+  ): Promise<Answer | Otherwise> {
+    const answer = asked.catch(() => otherwise);
+    return (await settlesWithin(answer, this.backend.settings.QUEUE_COMMAND_TIMEOUT_MS)) ? answer : otherwise;
+  }
+
   private add(queue: QueueName, runs: readonly QueuedRun[]): Promise<boolean> {
-    const jobs = runs.map(({ provider, runId, delayMs }) => ({
+    const jobs = runs.map(({ provider, runId, delayMs = 0 }) => ({
       name: provider,
       data: {},
       opts: { jobId: runId, delay: delayMs },

@@ -1,8 +1,8 @@
 /**
- * Called with what came with a signal: nothing where it was lost, or where the transport carries only the run's id. `row` is
- * the row of the run where this process has read it by itself.
+ * Gets the announcement of the outcome, unless it was lost or the transport carries only run ids. `row` is the row of the
+ * run where this process has read it by itself.
  */
-type Wake<Row> = (news?: Buffer, row?: Row) => void;
+type Wake<Row> = (announcement?: Buffer, row?: Row) => void;
 
 /** Wakes listeners of runs. Signals that are published while the server is away are lost: the row is the truth. */
 export abstract class RunSignals<Row = unknown> {
@@ -11,10 +11,10 @@ export abstract class RunSignals<Row = unknown> {
   private readonly left = new Set<string>();
 
   /**
-   * Tells every subscriber of the run, in every process, that its row has changed. `news` spares them reading it, and
-   * may not arrive. Never rejects.
+   * Tells every subscriber of the run, in every process, that its row has changed. `announcement` spares them reading
+   * it, and may not arrive. Never rejects.
    */
-  abstract publish(runId: string, news?: Buffer): Promise<void>;
+  abstract publish(runId: string, announcement?: Buffer): Promise<void>;
 
   /**
    * Calls `wake` each time the run is published until the returned function is called, and once after every
@@ -47,10 +47,10 @@ export abstract class RunSignals<Row = unknown> {
     return [...this.byRun.keys()];
   }
 
-  /** Tells the subscribers of the run in this process alone. */
-  wake(runId: string, news?: Buffer, row?: Row): void {
-    // A subscriber that wakes usually leaves and may come back at once, so this is a copy.
-    for (const wake of Array.from(this.byRun.get(runId) ?? [])) wake(news, row);
+  /** Wakes the subscribers of the run in this process alone. */
+  wake(runId: string, announcement?: Buffer, row?: Row): void {
+    // A copy, because a subscriber that wakes usually leaves and may come back at once.
+    for (const wake of Array.from(this.byRun.get(runId) ?? [])) wake(announcement, row);
   }
 
   /** Tells every subscriber in this process that the row of its run may have changed. */
@@ -58,7 +58,7 @@ export abstract class RunSignals<Row = unknown> {
     for (const runId of this.runIds) this.wake(runId);
   }
 
-  /** The server learns of it last: the subscriber that leaves has an answer to send, and others leave in the same turn. */
+  /** Tells the server last: a subscriber that leaves has an answer to send, and others leave in the same turn. */
   private leave(runId: string): void {
     if (this.left.size === 0) {
       setImmediate(() => {

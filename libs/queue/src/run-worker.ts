@@ -7,19 +7,22 @@ import type { QueueSettings } from './settings.js';
 
 /**
  * The queue keeps with a job, beside its run id, how often its workers died, because BullMQ's own count is never reset.
- * It separates jobs and decides nothing: whoever reaches the server may have written it.
+ * It separates jobs and decides nothing: anybody who reaches the server may have written it.
  */
 interface CrashCount {
   stallsSeen?: number;
   crashes?: number;
 }
-/** What a handler wants: `done` drops the job, `retry` delivers the same job once more after `delayMs`. */
+/** `done` drops the job; `retry` delivers the same job once more after `delayMs`. */
 export type JobResult = { kind: 'done' } | { kind: 'retry'; delayMs: number };
+export const done: JobResult = { kind: 'done' };
+export const retryIn = (delayMs: number): JobResult => ({ kind: 'retry', delayMs });
+
 export type RunJob = Job<CrashCount, JobResult>;
 
 /** No wait for a wake-up is longer, so that a lost one costs this much at most. */
 const maxBlockSeconds = 5;
-/** What an aborted handler is given to return before its connections are cut. */
+/** An aborted handler gets this time to return before its connections are cut. */
 const settleMs = 1_000;
 const betweenFailuresMs = 200;
 
@@ -99,7 +102,7 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
   ): ReturnType<Worker<CrashCount, JobResult>['handleCompleted']> {
     const [result, job, token] = call;
     if (result.kind === 'done') return super.handleCompleted(...call);
-    // Whether there is room is not asked: BullMQ counts moves on their way as jobs, and one for one makes no more of them.
+    // It does not check for room: BullMQ counts moves on their way as jobs, and one for one makes no more of them.
     const fetchNext = !this.closing && !this.paused;
     const terms = { skipAttempt: true, fetchNext };
     const moved = this.backend.moveToDelayed(
@@ -117,7 +120,7 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
     return fetchNext ? this.nextJobFromJobData(data, id, token) : (undefined as never);
   }
 
-  /** After an error BullMQ asks again at once: a server that answers with nothing else would burn a processor. */
+  /** After an error BullMQ tries again at once: a server that answers with nothing else would burn a processor. */
   protected override async moveToActive(...call: Parameters<Worker<CrashCount, JobResult>['moveToActive']>) {
     try {
       return await super.moveToActive(...call);
@@ -157,7 +160,7 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
 
   /**
    * A worker that cannot reach the server learns nothing about its locks, so ownership ends by this process' own clock too: no
-   * renewal within the lock's duration means that somebody else may have the job.
+   * renewal within the lock's duration means that another worker may have the job.
    */
   private loseExpired(): void {
     const now = performance.now();

@@ -1,14 +1,14 @@
 import { RouterError } from '#errors';
+import { backoff, type Log } from '#observability';
 import { WorkerHost } from '@nestjs/bullmq';
 import type { OnModuleDestroy } from '@nestjs/common';
 import { DelayedError } from 'bullmq';
-import type { Log } from './outage-log.js';
-import type { JobResult, RunJob, RunWorker } from './run-worker.js';
+import { done, type JobResult, retryIn, type RunJob, type RunWorker } from './run-worker.js';
 
 /** One delivery of a run. */
 export interface DeliveredRun {
   runId: string;
-  /** As the server says, which is not trusted: the row tells whose run it is. */
+  /** The server's word, which is not trusted: the row knows the provider. */
   provider: string;
   /**
    * Whether the last handler of this job may never have returned because its process died or froze. A hint of the
@@ -25,11 +25,10 @@ const databaseAwayMs = 1_000;
 /** So many jobs without a slot are taken: enough to find those of other providers behind those of one that hangs. */
 export const maxSlotless = 500;
 /**
- * What stalled together is separated by up to this time for each stall in a row: the job that kills its workers must
- * not take the same neighbours along each time.
+ * Jobs that stalled together come again at times that are spread wider with each stall in a row: the job that kills its
+ * workers must not take the same neighbours along each time.
  */
-const separationMs = 500;
-const maxSeparations = 20;
+const separation = { baseMs: 500, maxMs: 10_000, jitter: 1 };
 
 /**
  * A processor whose jobs are runs. It turns a handler's result into BullMQ's moves. A handler that throws costs its
@@ -46,18 +45,18 @@ export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnMo
   async process(job: RunJob, _token?: string, givenSignal?: AbortSignal): Promise<JobResult> {
     const signal = givenSignal ?? neverAborts;
     const { host, lateness } = this.worker;
-    // It was on its way when the worker stopped taking jobs.
-    if (this.worker.isPaused()) return { kind: 'retry', delayMs: 0 };
-    // None of ours: a statement of many runs would fail over it.
-    if (!runIdPattern.test(job.id ?? '') || !providerPattern.test(job.name)) return { kind: 'done' };
+    // BullMQ had already fetched this job when the worker was paused.
+    if (this.worker.isPaused()) return retryIn(0);
+    // Not one of our jobs: a statement of many runs would fail over it.
+    if (!runIdPattern.test(job.id ?? '') || !providerPattern.test(job.name)) return done;
     lateness.taken(job);
     const stalls = await noteStalls(job);
     if (stalls > 0) {
       host.metrics.stalledJobs.inc({ queue: this.worker.name });
-      return { kind: 'retry', delayMs: Math.random() * Math.min(stalls, maxSeparations) * separationMs };
+      return retryIn(backoff(stalls, separation));
     }
     const result = await this.resultOf(job, signal);
-    // The job is somebody else's now: this error is BullMQ's way to leave it as it is.
+    // Another worker has the job now: this error is BullMQ's way to leave it as it is.
     if (signal.aborted && signal.reason === 'lock lost') {
       host.metrics.lostLocks.inc({ queue: this.worker.name });
       throw new DelayedError('lock lost');
@@ -93,14 +92,14 @@ export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnMo
       const run = { runId, provider, mayHaveCrashed: Boolean(data.crashes) };
       return await this.worker.host.activity.during(() => this.handle(run, signal));
     } catch (error) {
-      if (signal.aborted) return { kind: 'retry', delayMs: 0 };
+      if (signal.aborted) return retryIn(0);
       if (error instanceof RouterError && error.bucket === 'service_unavailable')
-        return { kind: 'retry', delayMs: databaseAwayMs };
+        return retryIn(databaseAwayMs);
       this.log.error(
         { run_id: runId, queue: this.worker.name, err: error },
         'a handler threw; the reconciler will deliver the run again',
       );
-      return { kind: 'done' };
+      return done;
     }
   }
 
@@ -116,7 +115,7 @@ export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnMo
 
 const neverAborts = new AbortController().signal;
 
-/** Stalls in a row when the job has stalled since the last look, which is that its worker died or froze; else 0. */
+/** Stalls in a row if the job has stalled since its last delivery, because its worker died or froze; else 0. */
 async function noteStalls(job: RunJob): Promise<number> {
   const stalls = job.stalledCounter - (job.data.stallsSeen ?? 0);
   if (stalls <= 0) return 0;

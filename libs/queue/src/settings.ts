@@ -12,7 +12,7 @@ const redisUrl = z
     'is no URL: its host, port or password is malformed',
   );
 
-/** What the queues read beside the settings of the database, which carries them without `REDIS_URL`. */
+/** The queues also read the settings of the database, which carries them without `REDIS_URL`. */
 export const queueSettings = {
   REDIS_URL: redisUrl.optional().meta({
     description:
@@ -24,7 +24,7 @@ export const queueSettings = {
     'How long a caller waits for the queue server before the run is left to the reconciler.',
   ),
   QUEUE_LOCK_MS: milliseconds(15_000, 'How long a worker owns a job without renewing its lock.'),
-  // A look may be skipped because the one before it was a moment late, so a killed worker's jobs wait for
+  // A check may be skipped because the one before it was a moment late, so a killed worker's jobs wait for
   // the lock and twice this time: 19 s.
   QUEUE_STALLED_MS: milliseconds(2_000, 'How often workers look for jobs whose owner has died.'),
 };
@@ -37,7 +37,7 @@ export interface QueueSettings extends z.infer<z.ZodObject<typeof queueSettings>
   SIGNING_SECRET: readonly string[];
 }
 
-/** What the board of the queues reads. */
+/** The settings of the queues' board. */
 export const boardSettings = {
   QUEUE_BOARD_PASSWORD: z.string().min(16, 'must have at least 16 characters').optional().meta({
     description:

@@ -6,12 +6,12 @@ const pageCursor = /^[A-Za-z0-9._~+/=-]+$/;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const requestId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** The partner that runs a model, as it stands in ids and paths. */
+/** The provider that runs a model, as it stands in ids and paths. */
 export const routerProviderSegment = z
   .string()
   .max(64)
   .regex(segment)
-  .meta({ id: 'RouterProviderSegment', description: 'The partner that runs the model.', example: 'bfl' });
+  .meta({ id: 'RouterProviderSegment', description: 'The provider that runs the model.', example: 'bfl' });
 
 /** The model within its provider; a variant is part of this segment. */
 export const routerModelSegment = z

@@ -164,6 +164,7 @@ export {
   readSettings,
   type SettingsShape,
 } from './settings.js';
+export { isSigned, signatureOf } from './signature.js';
 export { runUrls, type Stage, stagesOf, statusBody, statusOf } from './status-body.js';
 export { camelName, spellingsOf } from './spelling.js';
 export { cut, isOneLine, oneLine, shortened } from './stored-text.js';
@@ -178,6 +179,7 @@ export {
   type RouterWebhookSecret,
   routerWebhookSecret,
   webhookProblem,
+  type WebhookSettings,
   webhookSettings,
   webhookStates,
 } from './webhook.js';

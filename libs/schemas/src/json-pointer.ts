@@ -49,6 +49,6 @@ function step(value: Json, segment: string): Json[] {
 function member(value: Json | undefined, segment: string): Json | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (Array.isArray(value)) return /^(0|[1-9]\d*)$/.test(segment) ? value[Number(segment)] : undefined;
-  // Own fields only: a partner's word such as "constructor" must not reach the prototype.
+  // Own fields only: a provider's word such as "constructor" must not reach the prototype.
   return Object.hasOwn(value, segment) ? value[segment] : undefined;
 }

@@ -95,13 +95,12 @@ const openObject = () => z.record(z.string(), z.unknown());
 
 export const routerModelInput = openObject().meta({
   id: 'RouterModelInput',
-  description:
-    'The partner model’s own input, forwarded byte for byte. Its fields are in the model’s document.',
+  description: 'The model’s own input, forwarded byte for byte. Its fields are in the model’s document.',
 });
 
 export const routerModelOutput = openObject().meta({
   id: 'RouterModelOutput',
-  description: 'The partner model’s own output, byte for byte; only the URLs of copied assets are replaced.',
+  description: 'The model’s own output, byte for byte; only the URLs of copied assets are replaced.',
 });
 
 export const routerModelInputSchemaDocument = openObject().meta({

@@ -97,8 +97,8 @@ const operatorPause = z
   .object({
     calls: z.enum(['submit', 'poll']).meta({ description: 'Which calls are not made.' }),
     asked_by: z
-      .enum(['operator', 'partner'])
-      .meta({ description: 'A partner asks for it by its refusals; then it ends by itself.' }),
+      .enum(['operator', 'provider'])
+      .meta({ description: 'A provider asks for it by its refusals; then it ends by itself.' }),
     since: moment('Since when.'),
     until: moment('Until when; absent for an operator’s, which lasts until it is ended.').optional(),
     reason: text('Why.'),

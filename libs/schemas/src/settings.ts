@@ -14,6 +14,9 @@ export class BadSettings extends StartupError {
   }
 }
 
+/** Former names. A deployment may give both while two releases run side by side; the former alone would be lost. */
+const renamed: Record<string, string> = { PROVIDER_LANE_PAUSE_MS: 'PROVIDER_MAX_PAUSE_MS' };
+
 /** Parses `env` once; an empty variable counts as absent; throws `BadSettings` with all problems. */
 export function readSettings<S extends SettingsShape>(
   shape: S,
@@ -24,13 +27,15 @@ export function readSettings<S extends SettingsShape>(
       env[name] === undefined || env[name] === '' ? [] : [[name, env[name]]],
     ),
   );
+  const former = Object.entries(renamed)
+    .filter(([old, name]) => env[old] && name in shape && !env[name])
+    .map(([old, name]) => `${old}: is now called ${name}`);
   const parsed = z.object(shape).safeParse(given);
-  if (parsed.success) return parsed.data;
-  throw new BadSettings(
-    parsed.error.issues.map(
-      (issue) => `${issue.path.join('.')}: ${issue.message.replace('Invalid input: ', '')}`,
-    ),
+  if (parsed.success && former.length === 0) return parsed.data;
+  const problems = (parsed.error?.issues ?? []).map(
+    (issue) => `${issue.path.join('.')}: ${issue.message.replace('Invalid input: ', '')}`,
   );
+  throw new BadSettings([...problems, ...former]);
 }
 
 /** A whole number of at least one; its default is its example. */
@@ -49,9 +54,9 @@ const maxMs = 7 * 24 * 60 * 60 * 1000;
 export const milliseconds = (byDefault: number, description: string) =>
   count(byDefault, description).refine((ms) => ms <= maxMs, `must be at most ${maxMs}, a week`);
 
-/** A count with an end: beyond it a sum of times, or what is given to others, would be refused only where it is used. */
-export const countUpTo = (most: number, byDefault: number, description: string) =>
-  count(byDefault, description).refine((value) => value <= most, `must be at most ${most}`);
+/** A count with an upper bound, so that a value too large to use is rejected at startup. */
+export const countUpTo = (max: number, byDefault: number, description: string) =>
+  count(byDefault, description).refine((value) => value <= max, `must be at most ${max}`);
 
 /** A comma-separated list; absent means empty, unless a default is given. */
 export const list = (byDefault = '') =>

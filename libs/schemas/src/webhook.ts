@@ -71,6 +71,8 @@ export const webhookSettings = {
   }),
 };
 
+export type WebhookSettings = z.infer<z.ZodObject<typeof webhookSettings>>;
+
 const maxUrlLength = 2048;
 
 /** Why a text is no address that a webhook can be sent to, as the end of a sentence; null when it is one. */

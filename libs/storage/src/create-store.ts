@@ -1,29 +1,70 @@
+import { S3Client } from '@aws-sdk/client-s3';
 import { BadSettings } from '#schemas';
 import { FilesStore } from './files.js';
 import type { AssetStore } from './port.js';
-import { credentialWarnings, s3Client } from './s3-client.js';
 import { S3Store } from './s3.js';
 import { filesSettings, type StorageSettings } from './settings.js';
 
-/** S3 lists no more at once. */
-const maxListPage = 1000;
-
-interface OpenedStore {
-  store: AssetStore;
-  /** Sentences for the log at boot. */
-  warnings: string[];
+/** S3 when a bucket is set, else files; `warnings` are sentences for the log at boot. Throws `BadSettings`. */
+export async function createStore(
+  settings: StorageSettings,
+): Promise<{ store: AssetStore; warnings: string[] }> {
+  const { S3_BUCKET: bucket, S3_PUBLIC_ENDPOINT: publicEndpoint } = settings;
+  if (bucket === undefined) return { store: new FilesStore(filesSettings(settings)), warnings: [] };
+  const client = s3Client(settings);
+  const signer = publicEndpoint === undefined ? client : s3Client(settings, publicEndpoint);
+  return { store: new S3Store({ client, signer, bucket }), warnings: await credentialWarnings(client) };
 }
 
-/** S3 when a bucket is set, else files. `listPage`: keys in one page of a listing. Throws `BadSettings`. */
-export async function createStore(settings: StorageSettings, listPage = maxListPage): Promise<OpenedStore> {
-  if (settings.S3_BUCKET === undefined) {
-    return { store: new FilesStore(filesSettings(settings)), warnings: [] };
-  }
-  if ((settings.S3_ACCESS_KEY_ID === undefined) !== (settings.S3_SECRET_ACCESS_KEY === undefined)) {
+/** A client whose every wait is bounded. */
+function s3Client(settings: StorageSettings, endpoint = settings.S3_ENDPOINT): S3Client {
+  // The SDK's notice is about its coming releases, and the release in use is pinned: an operator who reads it at every
+  // start can do nothing about it.
+  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
+  const agent = { keepAlive: true, maxSockets: 128 };
+  return new S3Client({
+    region: settings.S3_REGION,
+    ...(endpoint !== undefined && { endpoint }),
+    ...givenCredentials(settings),
+    forcePathStyle: settings.S3_FORCE_PATH_STYLE ?? endpoint !== undefined,
+    // Not every S3-compatible service understands those that S3 does not require.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    maxAttempts: settings.S3_ATTEMPTS,
+    requestHandler: {
+      connectionTimeout: 2_000,
+      requestTimeout: settings.S3_REQUEST_TIMEOUT_MS,
+      throwOnRequestTimeout: true,
+      socketTimeout: settings.S3_REQUEST_TIMEOUT_MS,
+      httpAgent: agent,
+      httpsAgent: agent,
+    },
+  });
+}
+
+function givenCredentials(settings: StorageSettings) {
+  const {
+    S3_ACCESS_KEY_ID: accessKeyId,
+    S3_SECRET_ACCESS_KEY: secretAccessKey,
+    S3_SESSION_TOKEN: sessionToken,
+  } = settings;
+  if ((accessKeyId === undefined) !== (secretAccessKey === undefined)) {
     throw new BadSettings(['S3_ACCESS_KEY_ID: expected together with S3_SECRET_ACCESS_KEY']);
   }
-  const client = s3Client(settings);
-  const signer = settings.S3_PUBLIC_ENDPOINT ? s3Client(settings, settings.S3_PUBLIC_ENDPOINT) : client;
-  const store = new S3Store({ client, signer, bucket: settings.S3_BUCKET, listPage });
-  return { store, warnings: await credentialWarnings(client) };
+  if (accessKeyId === undefined || secretAccessKey === undefined) return {};
+  return {
+    credentials: { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) },
+  };
+}
+
+/** Facts about the credentials that an operator should know. */
+async function credentialWarnings(client: S3Client): Promise<string[]> {
+  try {
+    const { sessionToken, expiration } = await client.config.credentials();
+    if (sessionToken === undefined) return [];
+    const until = expiration ? `, at ${expiration.toISOString()} for the present ones` : '';
+    return [`The S3 credentials are temporary: signed asset URLs die with them${until}.`];
+  } catch (error) {
+    return [`No S3 credentials were found: ${error instanceof Error ? error.message : String(error)}`];
+  }
 }

@@ -3,6 +3,7 @@ import {
   type FileHandle,
   mkdir,
   open,
+  opendir,
   readdir,
   readFile,
   rename,
@@ -13,10 +14,8 @@ import {
 } from 'node:fs/promises';
 import path from 'node:path';
 import { type AssetUrlClaim, signAssetUrl, signedSeconds, verifyAssetUrl } from './asset-url.js';
-import { endedBy } from './ended-by.js';
-import { listFiles, reserved, unlessGone } from './file-listing.js';
-import { checkKey, checkPrefix } from './keys.js';
-import { MeasuredBody } from './measured-body.js';
+import { endedBy, MeasuredBody } from './bodies.js';
+import { checkKey } from './keys.js';
 import {
   type Asset,
   type AssetStore,
@@ -25,23 +24,24 @@ import {
   type OpenAsset,
   type PutFacts,
   StorageError,
-  type Stored,
 } from './port.js';
+
+/** Names of the store's own files and folders have this character; no key has it. */
+const reserved = '~';
 
 interface FilesStoreOptions {
   root: string;
-  /** What the signed URLs start with; its `/assets/` route is expected to answer with `openSigned`. */
+  /** The beginning of the signed URLs; its `/assets/` route is expected to answer with `openSigned`. */
   baseUrl: string;
   /** The newest first. */
   secrets: string[];
 }
 
 /**
- * Assets as files: the key is the path below the root, the media type lies beside it in `<name>~type`.
+ * Assets as files: the key is the path below the root, the media type is stored beside it in `<name>~type`.
  * Several processes of one machine may share the root.
  */
 export class FilesStore implements AssetStore {
-  readonly kind = 'files';
   readonly putMemoryBytes = 1024 * 1024;
   private readonly root: string;
   private readonly incoming: string;
@@ -51,21 +51,21 @@ export class FilesStore implements AssetStore {
     this.incoming = path.join(this.root, `${reserved}incoming`);
   }
 
-  async put(key: string, body: Body, facts: PutFacts): Promise<Stored> {
+  async put(key: string, body: Body, facts: PutFacts): Promise<number> {
     checkKey(key);
     const arriving = path.join(this.incoming, randomUUID());
     const measured = new MeasuredBody(body, facts);
     try {
       await mkdir(this.incoming, { recursive: true, mode: 0o700 });
-      await writeSynced(arriving, measured.chunks());
+      // Synced before it gets its name: a row that points to it must not outlive it in a power failure.
+      await writeFile(arriving, measured.chunks(), { flag: 'wx', mode: 0o600, flush: true });
       facts.signal.throwIfAborted();
       await this.moveInto(this.pathOf(key), arriving, facts.mediaType);
-      return measured.stored();
+      return measured.bytes;
     } catch (error) {
       await Promise.allSettled([arriving, typeOf(arriving)].map((file) => rm(file, { force: true })));
-      facts.signal.throwIfAborted();
       measured.throwIfFailed();
-      throw folderFailed(error, key);
+      throw folderFailure(error, key);
     }
   }
 
@@ -81,7 +81,7 @@ export class FilesStore implements AssetStore {
     return this.open(claim.key, signal);
   }
 
-  async delete(keys: Iterable<string>, signal: AbortSignal): Promise<void> {
+  async delete(keys: readonly string[], signal: AbortSignal): Promise<void> {
     for (const key of keys) {
       checkKey(key);
       signal.throwIfAborted();
@@ -90,15 +90,23 @@ export class FilesStore implements AssetStore {
         await unlessGone(rm(file));
         await unlessGone(rm(typeOf(file)));
       } catch (error) {
-        throw folderFailed(error, key);
+        throw folderFailure(error, key);
       }
       await this.removeEmptyFolders(path.dirname(file));
     }
   }
 
-  list(prefix: string, signal: AbortSignal): AsyncIterable<ListedAsset> {
-    checkPrefix(prefix);
-    return listFiles(this.root, prefix, signal);
+  /** The folder is read entry by entry: it may hold a million runs. Leaving the loop closes it. */
+  async *list(folder: string, signal: AbortSignal): AsyncGenerator<ListedAsset> {
+    for await (const entry of (await unlessGone(opendir(path.join(this.root, folder)))) ?? []) {
+      signal.throwIfAborted();
+      const key = folder + entry.name;
+      if (entry.isDirectory()) yield* this.list(`${key}/`, signal);
+      else if (!key.includes(reserved)) {
+        const facts = await unlessGone(stat(path.join(this.root, key)));
+        if (facts) yield { key, bytes: facts.size, storedAtMs: facts.mtimeMs };
+      }
+    }
   }
 
   async sign(key: string, life: { expiresInSeconds: number; nowMs: number }): Promise<string> {
@@ -120,19 +128,6 @@ export class FilesStore implements AssetStore {
     return removed;
   }
 
-  async healthy(signal: AbortSignal): Promise<boolean> {
-    const probe = path.join(this.incoming, `${randomUUID()}${reserved}probe`);
-    try {
-      signal.throwIfAborted();
-      await mkdir(this.incoming, { recursive: true, mode: 0o700 });
-      await writeFile(probe, '', { signal });
-      await rm(probe);
-      return true;
-    } catch {
-      return false;
-    }
-  }
-
   async close(): Promise<void> {}
 
   private async open(key: string, signal: AbortSignal): Promise<OpenAsset> {
@@ -141,9 +136,9 @@ export class FilesStore implements AssetStore {
     const file = this.pathOf(key);
     let handle: FileHandle | undefined;
     try {
-      handle = await open(file, 'r');
-      const facts = await handle.stat();
-      if (!facts.isFile()) throw new StorageError('not_found', `No asset ${key}`);
+      handle = await unlessGone(open(file, 'r'));
+      const facts = await handle?.stat();
+      if (!handle || !facts?.isFile()) throw new StorageError('not_found', `No asset ${key}`);
       const mediaType = (await unlessGone(readFile(typeOf(file), 'utf8'))) ?? 'application/octet-stream';
       const opened = handle;
       return {
@@ -155,7 +150,7 @@ export class FilesStore implements AssetStore {
       };
     } catch (error) {
       await handle?.close().catch(() => {});
-      throw readFailure(error, key);
+      throw folderFailure(error, key);
     }
   }
 
@@ -163,7 +158,7 @@ export class FilesStore implements AssetStore {
     return path.join(this.root, ...key.split('/'));
   }
 
-  /** The bytes come last: whoever sees them sees their media type. */
+  /** The bytes come last: a reader that finds them finds their media type. */
   private async moveInto(file: string, arriving: string, mediaType: string): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -174,7 +169,7 @@ export class FilesStore implements AssetStore {
         return;
       } catch (error) {
         // Between two of the calls a delete may have removed the folder, which was empty.
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt === 5) throw placeFailure(error);
+        if (codeOf(error) !== 'ENOENT' || attempt === 5) throw error;
       }
     }
   }
@@ -192,32 +187,20 @@ export class FilesStore implements AssetStore {
 
 const typeOf = (file: string): string => `${file}${reserved}type`;
 
-/** On the disk before it gets its name: a row that points to it must not outlive it in a power failure. */
-async function writeSynced(file: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
-  const handle = await open(file, 'wx', 0o600);
+/** Undefined when nothing has that name, or another process has removed it meanwhile. */
+async function unlessGone<T>(looking: Promise<T>): Promise<T | undefined> {
   try {
-    for await (const chunk of chunks) await handle.appendFile(chunk);
-    await handle.datasync();
-  } finally {
-    await handle.close();
+    return await looking;
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return undefined;
+    throw error;
   }
 }
 
-/** What the file system said, in the words of the port. */
-function folderFailed(error: unknown, key: string): unknown {
+/** An error of the file system in the words of the port. */
+function folderFailure(error: unknown, key: string): unknown {
   if (error instanceof StorageError) return error;
   return new StorageError('unavailable', `The asset folder failed at ${key}`, { cause: error });
-}
-
-function readFailure(error: unknown, key: string): unknown {
-  if (!['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return folderFailed(error, key);
-  return new StorageError('not_found', `No asset ${key}`, { cause: error });
-}
-
-/** Of the step that puts a file into its place: a key in the way of another one. */
-function placeFailure(error: unknown): unknown {
-  if (!['ENOTDIR', 'EISDIR', 'EEXIST', 'ENOTEMPTY'].includes(codeOf(error))) return error;
-  return new StorageError('bad_key', 'A key is the folder of another key', { cause: error });
 }
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';

@@ -10,8 +10,7 @@ export {
   type PutFacts,
   StorageError,
   type StorageFailure,
-  type Stored,
 } from './port.js';
 export { fileKey, linkedKey, maxRowBytes, type OwnedObject, ownedObjects, runKeys } from './keys.js';
 export { StorageModule } from './storage.module.js';
-export { signingSettings, type StorageSettings, storageSettings } from './settings.js';
+export { type SigningSettings, signingSettings, type StorageSettings, storageSettings } from './settings.js';

@@ -1,13 +1,13 @@
 import { isUuid } from '#schemas';
 import { type AssetStore, type ListedAsset, StorageError } from './port.js';
 
-/** Inputs and outputs above this size lie in the store: as rows they would fill the cache and the log of Postgres. */
+/** Inputs and outputs above this size are kept in the store: as rows they would fill the cache and the log of Postgres. */
 export const maxRowBytes = 256 * 1024;
 
-/** Where the pieces of a run lie in the store. The same piece always has the same key: a repeated put is no second object. */
+/** Where the store keeps the pieces of a run. The same piece always has the same key: a repeated put is no second object. */
 export const runKeys = {
   input: (runId: string) => `runs/${runId}/input`,
-  /** A reply that is too large for a row, as the partner gave it. */
+  /** A reply that is too large for a row, as the provider gave it. */
   reply: (runId: string) => `runs/${runId}/reply`,
   /** The same with the URLs of copied assets in it. */
   output: (runId: string) => `runs/${runId}/output`,
@@ -15,22 +15,22 @@ export const runKeys = {
   asset: (runId: string, index: number, extension: string) => `runs/${runId}/assets/${index}${extension}`,
 };
 
-/** Where a caller's file lies; the ending, with its dot or empty, is for partners that go by the names in URLs. */
+/** The key of a caller's file; the ending, with its dot or empty, is for providers that go by the names in URLs. */
 export const fileKey = (fileId: string, extension: string): string => `files/${fileId}${extension}`;
 
-/** What all of these begin with. */
-export const keyPrefixes = ['runs/', 'files/'];
+/** The folders of all these keys. */
+export const keyFolders = ['runs/', 'files/'];
 
 export interface OwnedObject extends ListedAsset {
   /** The run, or the file of a caller's, that the key names. */
   ownerId: string;
 }
 
-/** Every object of a run or of a caller's file. Others may use the bucket too: what has another key is passed over. */
+/** Every object of a run or of a caller's file. Others may use the bucket too: an object with another key is passed over. */
 export async function* ownedObjects(store: AssetStore, signal: AbortSignal): AsyncGenerator<OwnedObject> {
-  for (const prefix of keyPrefixes) {
-    for await (const object of store.list(prefix, signal)) {
-      const [ownerId = ''] = object.key.slice(prefix.length).split(/[/.]/, 1);
+  for (const folder of keyFolders) {
+    for await (const object of store.list(folder, signal)) {
+      const [ownerId = ''] = object.key.slice(folder.length).split(/[/.]/, 1);
       if (isUuid(ownerId)) yield { ...object, ownerId };
     }
   }
@@ -45,24 +45,10 @@ export async function linkedKey(store: AssetStore, url: string): Promise<string 
 
 const segment = '[A-Za-z0-9][A-Za-z0-9._-]*';
 const keyPattern = new RegExp(`^${segment}(?:/${segment})*$`);
-const prefixPattern = /^(?:[A-Za-z0-9][A-Za-z0-9._/-]*)?$/;
 const maxLength = 512;
 
 /** Throws `bad_key`. The characters need no escaping in a path, in a URL or in a signature. */
 export function checkKey(key: string): void {
-  check(key, keyPattern);
-}
-
-/** Like a key, but it may end anywhere, and be empty. */
-export function checkPrefix(prefix: string): void {
-  check(prefix, prefixPattern);
-  if (prefix.includes('//')) refuse(prefix);
-}
-
-function check(text: string, pattern: RegExp): void {
-  if (text.length > maxLength || text.includes('..') || !pattern.test(text)) refuse(text);
-}
-
-function refuse(text: string): never {
-  throw new StorageError('bad_key', `Not an asset key: ${JSON.stringify(text.slice(0, 80))}`);
+  if (key.length <= maxLength && !key.includes('..') && keyPattern.test(key)) return;
+  throw new StorageError('bad_key', `Not an asset key: ${JSON.stringify(key.slice(0, 80))}`);
 }

@@ -1,10 +1,8 @@
 import type { Metrics } from '#observability';
 import { type AssetStore, StorageError } from './port.js';
 
-type Seconds = Metrics['storeSeconds'];
-
-/** The same store, whose calls are timed by what they were and how they ended. */
-export function measuredStore(store: AssetStore, seconds: Seconds): AssetStore {
+/** The same store, whose calls are timed by their operation and their result. */
+export function measuredStore(store: AssetStore, seconds: Metrics['storeSeconds']): AssetStore {
   const timed = async <T>(op: string, call: () => Promise<T>): Promise<T> => {
     const ended = seconds.startTimer({ op });
     try {
@@ -18,16 +16,14 @@ export function measuredStore(store: AssetStore, seconds: Seconds): AssetStore {
     }
   };
   return {
-    kind: store.kind,
     putMemoryBytes: store.putMemoryBytes,
     put: (key, body, facts) => timed('put', () => store.put(key, body, facts)),
     get: (key, signal) => timed('get', () => store.get(key, signal)),
     delete: (keys, signal) => timed('delete', () => store.delete(keys, signal)),
-    list: (prefix, signal) => store.list(prefix, signal),
+    list: (folder, signal) => store.list(folder, signal),
     openSigned: (claim, when) => timed('get', () => store.openSigned(claim, when)),
     sign: (key, life) => store.sign(key, life),
     abortStale: (startedBeforeMs, signal) => timed('abort', () => store.abortStale(startedBeforeMs, signal)),
-    healthy: (signal) => store.healthy(signal),
     close: () => store.close(),
   };
 }

@@ -12,12 +12,6 @@ export interface PutFacts {
   maxBytes?: number;
 }
 
-export interface Stored {
-  bytes: number;
-  /** Lower-case hexadecimal. */
-  sha256: string;
-}
-
 export interface Asset {
   mediaType: string;
   /** Absent when the store does not say. */
@@ -26,7 +20,7 @@ export interface Asset {
   body: Readable;
 }
 
-/** An asset that is open and of which nothing is read yet. */
+/** An asset that is open and has not been read yet. */
 export interface OpenAsset {
   mediaType: string;
   bytes: number;
@@ -48,35 +42,30 @@ export interface ListedAsset {
  * `.`, `_` and `-`, joined by `/`; no key may be the folder of another one.
  *
  * Failures are `StorageError`s; an ended signal rejects with its reason, and a body that fails rejects
- * with the body's own error, so that a partner's fault is never taken for ours.
+ * with the body's own error, so that a provider's fault is never taken for ours.
  */
 export abstract class AssetStore {
-  abstract readonly kind: 'files' | 's3';
-
-  /** The most bytes of one body that a put holds in memory. */
+  /** The most bytes that a put holds in memory of a body that arrives in chunks. */
   abstract readonly putMemoryBytes: number;
 
   /**
-   * Stores the body under the key, in place of what was there. Others see the old asset or the new one,
-   * never a part. Only after `unavailable` is it open whether the new one is there.
+   * Stores the body under the key, in place of what was there, and returns its length in bytes. Others see the old
+   * asset or the new one, never a part. Only after `unavailable` is it open whether the new one is there.
    */
-  abstract put(key: string, body: Body, facts: PutFacts): Promise<Stored>;
+  abstract put(key: string, body: Body, facts: PutFacts): Promise<number>;
 
   /** Rejects with `not_found` when nothing is stored there. The signal also ends the body. */
   abstract get(key: string, signal: AbortSignal): Promise<Asset>;
 
   /** Whether there was something to delete makes no difference. */
-  abstract delete(keys: Iterable<string>, signal: AbortSignal): Promise<void>;
+  abstract delete(keys: readonly string[], signal: AbortSignal): Promise<void>;
+
+  /** All assets below the folder, such as `runs/`, in no particular order, and never more than a page of them in memory. */
+  abstract list(folder: string, signal: AbortSignal): AsyncIterable<ListedAsset>;
 
   /**
-   * All keys that start with the prefix (any string of key characters and `/`), in no particular order, and never
-   * more than a page of them in memory.
-   */
-  abstract list(prefix: string, signal: AbortSignal): AsyncIterable<ListedAsset>;
-
-  /**
-   * Opens an asset for the holder of a URL that `sign` made and that leads to a gateway. Rejects with `not_found` for a claim
-   * that is forged, expired or malformed, and always where signed URLs lead to the store itself.
+   * Opens an asset for the holder of a URL that `sign` made and that leads to a gateway. Rejects with `not_found` for a
+   * claim that is forged, expired or malformed, and always where signed URLs lead to the store itself.
    */
   abstract openSigned(claim: AssetUrlClaim, when: { nowMs: number; signal: AbortSignal }): Promise<OpenAsset>;
 
@@ -88,9 +77,6 @@ export abstract class AssetStore {
    * many. A put that still runs and began earlier may fail: choose a time before which no put can still be running.
    */
   abstract abortStale(startedBeforeMs: number, signal: AbortSignal): Promise<number>;
-
-  /** Whether the store answers now; never rejects. */
-  abstract healthy(signal: AbortSignal): Promise<boolean>;
 
   abstract close(): Promise<void>;
 }

@@ -13,8 +13,7 @@ export const uploadMemoryBytes = (partsInFlight + 2) * partBytes;
 const graceMs = 5_000;
 
 interface UploadTarget {
-  bucket: string;
-  key: string;
+  at: { Bucket: string; Key: string };
   mediaType: string;
   chunks: AsyncIterable<Uint8Array>;
   signal: AbortSignal;
@@ -25,11 +24,19 @@ interface UploadTarget {
  * Only the transfer of a part is cut at once by the signal. The beginning of a multipart upload, and the
  * call that commits, get a moment to be answered: cut short, nobody would know what they left behind.
  */
-export async function upload(client: S3Client, target: UploadTarget): Promise<void> {
-  const { signal, release } = late(target.signal);
+export async function upload(
+  client: S3Client,
+  { at, mediaType, chunks, signal }: UploadTarget,
+): Promise<void> {
+  const late = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const onAbort = () => {
+    timer = setTimeout(() => late.abort(signal.reason), graceMs);
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
   const signalOf = (command: unknown) => {
-    if (command instanceof UploadPartCommand) return target.signal;
-    return command instanceof AbortMultipartUploadCommand ? AbortSignal.timeout(graceMs) : signal;
+    if (command instanceof UploadPartCommand) return signal;
+    return command instanceof AbortMultipartUploadCommand ? AbortSignal.timeout(graceMs) : late.signal;
   };
   const send = (command: Parameters<S3Client['send']>[0]) =>
     client.send(command, { abortSignal: signalOf(command) });
@@ -37,32 +44,16 @@ export async function upload(client: S3Client, target: UploadTarget): Promise<vo
     await new Upload({
       client: Object.create(client, { send: { value: send } }) as S3Client,
       params: {
-        Bucket: target.bucket,
-        Key: target.key,
-        ContentType: target.mediaType,
-        ContentDisposition: dispositionOf(target.mediaType),
-        Body: Readable.from(target.chunks, { highWaterMark: 1 }),
+        ...at,
+        ContentType: mediaType,
+        ContentDisposition: dispositionOf(mediaType),
+        Body: Readable.from(chunks, { highWaterMark: 1 }),
       },
       partSize: partBytes,
       queueSize: partsInFlight,
     }).done();
   } finally {
-    release();
-  }
-}
-
-/** Ends a while after the given signal. */
-function late(signal: AbortSignal): { signal: AbortSignal; release: () => void } {
-  const controller = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const onAbort = () => {
-    timer = setTimeout(() => controller.abort(signal.reason), graceMs);
-  };
-  if (signal.aborted) onAbort();
-  else signal.addEventListener('abort', onAbort, { once: true });
-  const release = () => {
     clearTimeout(timer);
     signal.removeEventListener('abort', onAbort);
-  };
-  return { signal: controller.signal, release };
+  }
 }

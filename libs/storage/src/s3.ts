@@ -2,7 +2,6 @@ import {
   AbortMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
-  HeadBucketCommand,
   ListMultipartUploadsCommand,
   type ListMultipartUploadsCommandOutput,
   type MultipartUpload,
@@ -13,9 +12,8 @@ import {
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { Readable } from 'node:stream';
 import { signedSeconds } from './asset-url.js';
-import { endedBy } from './ended-by.js';
-import { checkKey, checkPrefix, keyPrefixes } from './keys.js';
-import { MeasuredBody } from './measured-body.js';
+import { endedBy, MeasuredBody } from './bodies.js';
+import { checkKey, keyFolders } from './keys.js';
 import {
   type Asset,
   type AssetStore,
@@ -23,7 +21,6 @@ import {
   type ListedAsset,
   type PutFacts,
   StorageError,
-  type Stored,
 } from './port.js';
 import { upload, uploadMemoryBytes } from './s3-upload.js';
 
@@ -35,61 +32,70 @@ interface S3StoreOptions {
   /** Signs URLs for the address that callers use; may be `client`. */
   signer: S3Client;
   bucket: string;
-  listPage: number;
 }
 
 /** Assets in a bucket of S3 or of a compatible service. */
 export class S3Store implements AssetStore {
-  readonly kind = 's3';
   readonly putMemoryBytes = uploadMemoryBytes;
 
   constructor(private readonly options: S3StoreOptions) {}
 
-  async put(key: string, body: Body, facts: PutFacts): Promise<Stored> {
+  async put(key: string, body: Body, facts: PutFacts): Promise<number> {
     checkKey(key);
     const measured = new MeasuredBody(body, facts);
     try {
-      const { client, bucket } = this.options;
+      const { client } = this.options;
       const { mediaType, signal } = facts;
-      await upload(client, { bucket, key, mediaType, chunks: measured.chunks(), signal });
-      return measured.stored();
+      await upload(client, { at: this.at(key), mediaType, chunks: measured.chunks(), signal });
+      return measured.bytes;
     } catch (error) {
-      facts.signal.throwIfAborted();
       measured.throwIfFailed();
-      throw s3Failure(error, key, facts.signal);
+      throw s3Failure(error, key);
     }
   }
 
   async get(key: string, signal: AbortSignal): Promise<Asset> {
     checkKey(key);
-    try {
-      const reply = await this.options.client.send(new GetObjectCommand(this.at(key)), {
-        abortSignal: signal,
-      });
-      return {
-        mediaType: reply.ContentType ?? 'application/octet-stream',
-        // A proxy in between may send the object in chunks, without its length.
-        ...(reply.ContentLength !== undefined && { bytes: reply.ContentLength }),
-        body: endedBy(signal, reply.Body as Readable),
-      };
-    } catch (error) {
-      throw s3Failure(error, key, signal);
-    }
+    const call = this.options.client.send(new GetObjectCommand(this.at(key)), { abortSignal: signal });
+    const reply = await answered(call, key, signal);
+    return {
+      mediaType: reply.ContentType ?? 'application/octet-stream',
+      // A proxy in between may send the object in chunks, without its length.
+      ...(reply.ContentLength !== undefined && { bytes: reply.ContentLength }),
+      body: endedBy(signal, reply.Body as Readable),
+    };
   }
 
-  async delete(keys: Iterable<string>, signal: AbortSignal): Promise<void> {
-    const waiting = [...keys];
-    for (const key of waiting) checkKey(key);
+  async delete(keys: readonly string[], signal: AbortSignal): Promise<void> {
+    for (const key of keys) checkKey(key);
+    const waiting = keys.values();
     const deleteInTurn = async () => {
-      for (let key = waiting.pop(); key !== undefined; key = waiting.pop()) await this.deleteOne(key, signal);
+      for (const key of waiting) {
+        const command = new DeleteObjectCommand(this.at(key));
+        await unlessMissing(this.options.client.send(command, { abortSignal: signal }), key, signal);
+      }
     };
     const turns = await Promise.allSettled(Array.from({ length: deletesAtOnce }, deleteInTurn));
     for (const turn of turns) if (turn.status === 'rejected') throw turn.reason;
   }
 
-  list(prefix: string, signal: AbortSignal): AsyncIterable<ListedAsset> {
-    checkPrefix(prefix);
-    return this.pages(prefix, signal);
+  async *list(folder: string, signal: AbortSignal): AsyncGenerator<ListedAsset> {
+    const { client, bucket } = this.options;
+    const pages = paginateListObjectsV2(
+      { client },
+      { Bucket: bucket, Prefix: folder },
+      { abortSignal: signal },
+    );
+    try {
+      for await (const page of pages) {
+        for (const { Key: key = '', Size: bytes = 0, LastModified: at } of page.Contents ?? []) {
+          yield { key, bytes, storedAtMs: at?.getTime() ?? 0 };
+        }
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      throw s3Failure(error, `the keys below ${folder}`);
+    }
   }
 
   async openSigned(): Promise<never> {
@@ -98,36 +104,19 @@ export class S3Store implements AssetStore {
 
   async sign(key: string, life: { expiresInSeconds: number; nowMs: number }): Promise<string> {
     checkKey(key);
-    try {
-      return await getSignedUrl(this.options.signer, new GetObjectCommand(this.at(key)), {
-        expiresIn: signedSeconds(life.expiresInSeconds),
-        signingDate: new Date(life.nowMs),
-      });
-    } catch (error) {
-      if (error instanceof RangeError) throw error;
-      throw s3Failure(error, key, new AbortController().signal);
-    }
+    const times = { expiresIn: signedSeconds(life.expiresInSeconds), signingDate: new Date(life.nowMs) };
+    return answered(getSignedUrl(this.options.signer, new GetObjectCommand(this.at(key)), times), key);
   }
 
   async abortStale(startedBeforeMs: number, signal: AbortSignal): Promise<number> {
     let aborted = 0;
     for await (const { Key, UploadId, Initiated } of this.openUploads(signal)) {
       if (!Key || !UploadId || !Initiated || Initiated.getTime() >= startedBeforeMs) continue;
-      await this.abortOne(Key, UploadId, signal);
+      const command = new AbortMultipartUploadCommand({ ...this.at(Key), UploadId });
+      await unlessMissing(this.options.client.send(command, { abortSignal: signal }), Key, signal);
       aborted += 1;
     }
     return aborted;
-  }
-
-  async healthy(signal: AbortSignal): Promise<boolean> {
-    try {
-      await this.options.client.send(new HeadBucketCommand({ Bucket: this.options.bucket }), {
-        abortSignal: signal,
-      });
-      return true;
-    } catch {
-      return false;
-    }
   }
 
   async close(): Promise<void> {
@@ -139,77 +128,46 @@ export class S3Store implements AssetStore {
     return { Bucket: this.options.bucket, Key: key };
   }
 
-  private async *pages(prefix: string, signal: AbortSignal): AsyncGenerator<ListedAsset> {
-    const { client, bucket, listPage } = this.options;
-    const pages = paginateListObjectsV2(
-      { client, pageSize: listPage },
-      { Bucket: bucket, Prefix: prefix },
-      { abortSignal: signal },
-    );
-    try {
-      for await (const page of pages) {
-        for (const { Key: key = '', Size: bytes = 0, LastModified: at } of page.Contents ?? []) {
-          yield { key, bytes, storedAtMs: at?.getTime() ?? 0 };
-        }
-      }
-    } catch (error) {
-      throw s3Failure(error, `the keys below "${prefix}"`, signal);
-    }
-  }
-
-  private async deleteOne(key: string, signal: AbortSignal): Promise<void> {
-    try {
-      await this.options.client.send(new DeleteObjectCommand(this.at(key)), { abortSignal: signal });
-    } catch (error) {
-      if (!isMissing(error)) throw s3Failure(error, key, signal);
-    }
-  }
-
-  /** Ours alone: others may use the bucket too. */
+  /** Only our own: others may use the bucket too. */
   private async *openUploads(signal: AbortSignal): AsyncGenerator<MultipartUpload> {
-    for (const prefix of keyPrefixes) {
+    const { client, bucket } = this.options;
+    for (const folder of keyFolders) {
       let page: ListMultipartUploadsCommandOutput | undefined;
       do {
-        page = await this.uploadsAfter(page, prefix, signal);
+        const query = new ListMultipartUploadsCommand({
+          Bucket: bucket,
+          Prefix: folder,
+          KeyMarker: page?.NextKeyMarker,
+          UploadIdMarker: page?.NextUploadIdMarker,
+        });
+        page = await answered(client.send(query, { abortSignal: signal }), 'the open uploads', signal);
         yield* page.Uploads ?? [];
       } while (page.IsTruncated);
     }
   }
+}
 
-  private async uploadsAfter(
-    page: ListMultipartUploadsCommandOutput | undefined,
-    prefix: string,
-    signal: AbortSignal,
-  ) {
-    const { client, bucket, listPage } = this.options;
-    const query = new ListMultipartUploadsCommand({
-      Bucket: bucket,
-      Prefix: prefix,
-      MaxUploads: listPage,
-      KeyMarker: page?.NextKeyMarker,
-      UploadIdMarker: page?.NextUploadIdMarker,
-    });
-    try {
-      return await client.send(query, { abortSignal: signal });
-    } catch (error) {
-      throw s3Failure(error, 'the open uploads', signal);
-    }
-  }
-
-  private async abortOne(key: string, uploadId: string, signal: AbortSignal): Promise<void> {
-    try {
-      const command = new AbortMultipartUploadCommand({ ...this.at(key), UploadId: uploadId });
-      await this.options.client.send(command, { abortSignal: signal });
-    } catch (error) {
-      // Gone is as good, and what a second attempt finds when the answer to the first one was lost.
-      if (!isMissing(error)) throw s3Failure(error, key, signal);
-    }
+/** The answer to one call. An ended signal is not S3's failure. */
+async function answered<T>(call: Promise<T>, what: string, signal?: AbortSignal): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw s3Failure(error, what);
   }
 }
 
-/** What S3 or the way to it said, in the words of the port. An ended signal is not S3's failure. */
-function s3Failure(error: unknown, what: string, signal: AbortSignal): unknown {
-  if (signal.aborted) return signal.reason;
+/** The same for a call whose object may be gone, also because the answer to an earlier attempt was lost. */
+async function unlessMissing(call: Promise<unknown>, what: string, signal: AbortSignal): Promise<void> {
+  try {
+    await answered(call, what, signal);
+  } catch (error) {
+    if (!(error instanceof StorageError && error.failure === 'not_found')) throw error;
+  }
+}
+
+/** An error of S3, or of the way to it, in the words of the port. */
+function s3Failure(error: unknown, what: string): StorageError {
   if (error instanceof StorageError) return error;
   if (isMissing(error)) return new StorageError('not_found', `No asset ${what}`, { cause: error });
   const said = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown error';

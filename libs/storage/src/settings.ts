@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const webUrl = z.url({ protocol: /^https?$/, error: 'must look like https://host' });
 
-/** What the store reads; without `S3_BUCKET` it keeps files. */
+/** The settings of the store; without `S3_BUCKET` it keeps files. */
 export const storageSettings = {
   ASSET_DIR: z.string().default('.local/assets').meta({
     description: 'Folder for assets and large payloads when no S3 bucket is set; shared by all processes.',
@@ -68,25 +68,24 @@ export const storageSettings = {
   S3_ATTEMPTS: count(3, 'How often one call to S3 is tried in all.'),
 };
 
+const areSecrets = (secrets: readonly string[]): boolean =>
+  secrets.length > 0 && secrets.every((secret) => secret.length >= 32);
+const secretsExpected = 'expected one or two secrets of at least 32 characters, separated by a comma';
+
 /** For processes that sign or seal, whatever their store is. */
 export const signingSettings = {
-  SIGNING_SECRET: storageSettings.SIGNING_SECRET.refine(
-    (secrets) => secrets.length > 0 && secrets.every((secret) => secret.length >= 32),
-    { message: 'expected one or two secrets of at least 32 characters, separated by a comma' },
-  ),
+  SIGNING_SECRET: storageSettings.SIGNING_SECRET.refine(areSecrets, { message: secretsExpected }),
 };
 
+export type SigningSettings = z.infer<z.ZodObject<typeof signingSettings>>;
 export type StorageSettings = z.infer<z.ZodObject<typeof storageSettings>>;
 
-/** Throws `BadSettings` with what is missing for files. */
+/** The settings of a store that keeps files. Throws `BadSettings` that names the missing ones. */
 export function filesSettings(settings: StorageSettings) {
   const { ASSET_DIR: root, ASSET_BASE_URL: baseUrl, SIGNING_SECRET: secrets } = settings;
   const problems: string[] = [];
   if (baseUrl === undefined) problems.push('ASSET_BASE_URL: expected a URL, since S3_BUCKET is not set');
-  if (secrets.length === 0) problems.push('SIGNING_SECRET: expected a value, since S3_BUCKET is not set');
-  if (secrets.some((secret) => secret.length < 32)) {
-    problems.push('SIGNING_SECRET: expected at least 32 characters');
-  }
+  if (!areSecrets(secrets)) problems.push(`SIGNING_SECRET: ${secretsExpected}, since S3_BUCKET is not set`);
   if (baseUrl === undefined || problems.length > 0) throw new BadSettings(problems);
   return { root, baseUrl, secrets };
 }

@@ -11,7 +11,7 @@ import { appOf, describedSystem, type DescribedSystem, secretsFile } from './des
 
 /**
  * The system that all files of a run share, one a transport: two gateways, a worker, the simulator. Files keep apart
- * by workspace, and at the partner by a tag in the prompt. What concerns everything that ever happened there, such as
+ * by workspace, and at the provider by a tag in the prompt. What concerns everything that ever happened there, such as
  * counters, the clock of the simulator and the invariants, is not theirs to look at or to move.
  */
 class SharedSystem extends SystemSide {

@@ -29,7 +29,7 @@ async function startSystem(transport: TransportKind): Promise<DescribedSystem> {
       CATALOG_DIR: catalog,
       CATALOG_POLL_MS: '200',
       PROVIDER_KEYS_DIR: keys,
-      // Some partners want to be polled every ten seconds only; the simulated ones do not mind.
+      // Some providers want to be polled every ten seconds only; the simulated ones do not mind.
       PROVIDER_POLL_PAUSE_MS: '300',
       PROVIDER_GOOGLE_STORAGE_URI: ownStorage,
     },

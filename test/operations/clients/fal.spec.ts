@@ -105,7 +105,7 @@ describe('@fal-ai/client 1.10.1', () => {
       status: 400,
     });
     await fal.queue.cancel(model, { requestId });
-    await system.partner.finish(tag);
+    await system.provider.finish(tag);
     await waitFor(async () => (await fal.queue.status(model, { requestId })).status === 'COMPLETED', {
       withinMs: 60_000,
       what: 'the run to end',

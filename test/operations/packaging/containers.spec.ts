@@ -13,7 +13,7 @@ import {
   unending,
   waitFor,
 } from '../../harness/index.js';
-import { PartnerSide } from '../../harness/partner-side.js';
+import { ProviderSide } from '../../harness/provider-side.js';
 import { systemEnvironment } from '../../harness/system-environment.js';
 import { contents } from './contents.js';
 import { builtImages, confined, outputOf, podman, variables } from './containers.js';
@@ -85,7 +85,7 @@ describeWith('containers of the image', () => {
     internal.worker = await freePort();
     const parts = {
       simulator,
-      partnerKeys: {},
+      providerKeys: {},
       assets: '/assets',
       assetBaseUrl: gatewayUrl,
       longTimeouts: true,
@@ -181,7 +181,7 @@ describeWith('containers of the image', () => {
 
   it('lose no run when one hits its memory limit, and are restarted', async () => {
     const tag = newTag('memory');
-    const partner = new PartnerSide(simulator);
+    const provider = new ProviderSide(simulator);
     const body = JSON.stringify({ prompt: `a cat [[sim:tag=${tag}]]${unending}` });
     const runs = await Promise.all(Array.from({ length: 8 }, () => caller.submit(model, body)));
     const expected = [
@@ -194,7 +194,7 @@ describeWith('containers of the image', () => {
         JSON.stringify(found.sort((a, b) => a.stage.localeCompare(b.stage))) === JSON.stringify(expected)
       );
     };
-    await waitFor(submitted, { withinMs: 60_000, what: 'five runs at the partner', everyMs: 100 });
+    await waitFor(submitted, { withinMs: 60_000, what: 'five runs at the provider', everyMs: 100 });
 
     await outputOf('kill', '--signal', 'SIGUSR2', container('worker'));
     await waitFor(async () => Number(await stateOf('worker', '.RestartCount')) > 0, {
@@ -216,12 +216,12 @@ describeWith('containers of the image', () => {
     await healthy('worker');
 
     const finished = async () => {
-      await partner.finish(tag);
+      await provider.finish(tag);
       return (await stages()).every(({ stage }) => stage === 'completed');
     };
     await waitFor(finished, { withinMs: 120_000, what: 'all runs to end', everyMs: 500 });
     for (const run of runs) expect((await caller.collect(run)).status).toBe(200);
-    expect((await partner.ledger(tag)).length).toBe(runs.length);
+    expect((await provider.ledger(tag)).length).toBe(runs.length);
   });
 
   it.each(['gateway', 'worker'] as const)('end a %s within 10 s of SIGTERM, with 0', async (app) => {

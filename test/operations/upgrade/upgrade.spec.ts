@@ -146,7 +146,7 @@ describe.each(transports())('an upgrade on %s', (transport) => {
       async () => (await stages()).some(({ stage, runs }) => stage === 'running' && runs === 10),
       {
         withinMs: 60_000,
-        what: 'ten runs at the partner',
+        what: 'ten runs at the provider',
       },
     );
     for (const app of apps) await system.kill(app);
@@ -156,10 +156,10 @@ describe.each(transports())('an upgrade on %s', (transport) => {
     );
     expect(await migrateBy(Release.current)).toMatchObject({ functions: true });
     await startApps(system, Release.current);
-    // Runs that waited are submitted as slots become free, so the partner is told again and again to finish.
+    // Runs that waited are submitted as slots become free, so the provider is told again and again to finish.
     await waitFor(
       async () => {
-        await system.partner.finish(tag);
+        await system.provider.finish(tag);
         return (await stages()).length === 0;
       },
       { withinMs: 180_000, what: 'all runs to end', everyMs: 500 },

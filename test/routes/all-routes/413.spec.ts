@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { readServiceDocument } from '../../../apps/gateway/src/reference/built-document.js';
+import { readServiceDocument } from '../../../apps/gateway/src/built-document.js';
 import { sharedGateway } from '../gateways.js';
 import { bearer } from '../generations.js';
 

@@ -30,7 +30,7 @@ async function answered(method: string, path: string, headers: Record<string, st
 const refused = [401, 'unauthorized'];
 
 describe.each(routes)('%s %s', (method, path) => {
-  // Nothing takes the run to a partner here, so the call that is let in reaches its bound.
+  // Nothing takes the run to a provider here, so the call that is let in reaches its bound.
   const letIn = method === 'POST' ? [504, 'deadline_exceeded'] : [200, null];
 
   it('takes an access token, and ignores an X-API-Key beside it, good or bad', async () => {

@@ -131,7 +131,7 @@ describe('a run that ends otherwise than well', () => {
     await usual().end(claimed, { outcome: 'succeeded', ...output });
     const audited =
       'SELECT outcome, caller_left, billed_micros > 0 AS billed FROM audit_record WHERE run_id = $1';
-    // An attribution, not an outcome: what the partner completed is billed.
+    // An attribution, not an outcome: what the provider completed is billed.
     expect(await usual().database.read(audited, [run.requestId])).toEqual([
       { outcome: 'succeeded', caller_left: true, billed: true },
     ]);

@@ -31,7 +31,7 @@ it.each(endings)('answers the recorded status and text of %s', async (bucket) =>
 it('answers 422 with the fields that the model rejected', async () => {
   const { caller } = await gateway().caller();
   const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
-  const fields = [{ loc: ['body', 'prompt'], msg: 'Too rude', type: 'partner_reason', input: null }];
+  const fields = [{ loc: ['body', 'prompt'], msg: 'Too rude', type: 'provider_reason', input: null }];
   await gateway().finish(run, {
     outcome: 'failed',
     bucket: 'invalid_input',

@@ -177,8 +177,6 @@ const calls: [
   ['GET', '/health/ready', 200, 'nobody'],
   ['GET', '/assets/none?expires=1&signature=x', 404, 'nobody'],
   ['GET', '/docs', 200, 'nobody'],
-  ['GET', `/docs/models/${model}`, 200, 'nobody'],
-  ['GET', '/docs/models/BFL/flux', 404, 'nobody'],
   ['GET', '/docs/files/swagger-ui.css', 200, 'nobody'],
   ['GET', '/docs/files/swagger-ui-bundle.js', 304, 'nobody', { headers: { 'if-none-match': '*' } }],
   ['GET', '/docs/files/package.json', 404, 'nobody'],
@@ -255,7 +253,7 @@ describe('GET /docs', () => {
       '/docs/files/swagger-ui-bundle.js',
     ]);
     const linked = [...page.matchAll(/<a href="([^"]+)"/g)].map(([, url]) => url);
-    expect(linked).toEqual(['/console/', '/console/', '/console/guide', '/docs']);
+    expect(linked).toEqual(['/console/', '/console/models', '/console/guide', '/docs']);
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
   });
 

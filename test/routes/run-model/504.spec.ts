@@ -7,7 +7,7 @@ const gateway = sharedGateway('small');
 describe.each(generations)('504 on %s', (generation) => {
   const path = `/${generation}/models/bfl/flux-2-pro`;
 
-  it('has no Retry-After for a run that never reached its partner', async () => {
+  it('has no Retry-After for a run that never reached its provider', async () => {
     const { caller, workspace } = await gateway().caller();
     const answer = await caller.call('POST', path, {
       body: '{"prompt":"x"}',

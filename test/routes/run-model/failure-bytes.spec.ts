@@ -11,7 +11,7 @@ const fields = [
     ctx: { zeta: 1, max_length: 5, alpha: { b: 1, a: [1.5, null] } },
     input: { b: '\u2028', a: 1e-7 },
   },
-  { loc: ['body'], msg: 'Too rude', type: 'partner_reason', input: null },
+  { loc: ['body'], msg: 'Too rude', type: 'provider_reason', input: null },
 ];
 
 it('a failure has the same bytes at first, in a replay and when it is collected', async () => {

@@ -35,7 +35,7 @@ it('follows a run from its place in the queue to its end', async () => {
   );
 });
 
-it('says IN_PROGRESS, without a position, while the partner works', async () => {
+it('says IN_PROGRESS, without a position, while the provider works', async () => {
   const { caller } = await gateway().caller();
   const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
   await gateway().dispatch(run);

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { mediaTypeOf } from '../parts/media-type.ts';
+import { mediaTypeOf } from './media-type.ts';
 import { call } from './client.ts';
 
 /** What a run gave: JSON as its text, so that long numbers survive; other media types as bytes. */

@@ -8,7 +8,7 @@ export type RunStatus = components['schemas']['RouterQueueStatusResponse'];
 
 interface Followed {
   status?: RunStatus;
-  /** A share of 1, where the partner reports one. */
+  /** A share of 1, where the provider reports one. */
   progress?: number;
   error?: unknown;
 }

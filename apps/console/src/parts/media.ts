@@ -1,4 +1,4 @@
-import { mediaTypeOf } from './media-type.ts';
+import { mediaTypeOf } from '../api/media-type.ts';
 
 export type MediaKind = 'image' | 'video' | 'audio' | '3d';
 
@@ -25,7 +25,7 @@ const spoken = new Set(['text', 'content', 'output_text', 'transcript', 'caption
 const maxDepth = 12;
 
 /**
- * Whatever shape a partner's output has: strings that are URLs of media, media in base64 beside their type, and texts.
+ * Whatever shape a provider's output has: strings that are URLs of media, media in base64 beside their type, and texts.
  * `expected` says what a URL without a telling name is.
  */
 export function findingsIn(output: unknown, expected: readonly string[]): Findings {
@@ -68,7 +68,7 @@ export function findingsIn(output: unknown, expected: readonly string[]): Findin
   }
 }
 
-/** Names under which partners put what was made; a link to a page of theirs has others. */
+/** Names under which providers put what was made; a link to a page of theirs has others. */
 const isResult = (key: string) =>
   /url|uri|sample|image|video|audio|output|file|result|model|mesh|glb/i.test(key) &&
   !/status|cancel|response|logs|web|page/i.test(key);

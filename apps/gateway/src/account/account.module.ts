@@ -1,26 +1,18 @@
+import { InfrastructureModule } from '#infrastructure';
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { BodiesModule } from '../bodies/bodies.module.js';
-import { CatalogModule } from '../catalog.module.js';
-import { InfrastructureModule } from '../infrastructure.module.js';
+import { CatalogModule } from '../models/catalog.module.js';
 import { RunsModule } from '../runs/runs.module.js';
 import { KeysController } from './keys.controller.js';
 import { RequestsController } from './requests.controller.js';
 import { SignInController } from './sign-in.controller.js';
 import { UsageController } from './usage.controller.js';
-import { WebhooksController } from './webhooks.controller.js';
 import { WorkspaceController } from './workspace.controller.js';
 
 /** What a workspace may know of itself: its runs, what they cost, its limits and its keys. */
 @Module({
   imports: [InfrastructureModule, CatalogModule, AuthModule, BodiesModule, RunsModule],
-  controllers: [
-    RequestsController,
-    UsageController,
-    WorkspaceController,
-    KeysController,
-    SignInController,
-    WebhooksController,
-  ],
+  controllers: [RequestsController, UsageController, WorkspaceController, KeysController, SignInController],
 })
 export class AccountModule {}

@@ -3,7 +3,7 @@ import { KeyRefused, type KeyRow, maxKeysADay, maxLiveKeys } from '#persistence'
 import type { RouterKey, Scope } from '#schemas';
 import type { Caller } from '../auth/caller.js';
 import { noCredential, unlessDeleted } from '../auth/caller.guard.js';
-import { failure } from '../reference/api-route.js';
+import { failure } from '../http/api-route.js';
 
 /** A key as its workspace sees it, without its text. */
 export const shownKey = (row: KeyRow): RouterKey => ({

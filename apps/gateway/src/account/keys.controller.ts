@@ -1,4 +1,5 @@
 import { RouterError } from '#errors';
+import { SETTINGS } from '#infrastructure';
 import { ApiKeyRepository } from '#persistence';
 import {
   routerKeyInput,
@@ -8,6 +9,7 @@ import {
   type RouterNewKey,
   routerNewKey,
 } from '#schemas';
+import type { SigningSettings } from '#storage';
 import {
   Controller,
   Delete,
@@ -27,10 +29,8 @@ import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { type Caller, makerOf } from '../auth/caller.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import { QueryPipe } from '../http/query.pipe.js';
-import { listPage, pageQuery } from '../models/page-query.js';
-import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
-import type { GatewaySettings } from '../settings.js';
-import { SETTINGS } from '../settings.module.js';
+import { listPage, pageQuery } from '../http/page-query.js';
+import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 import { holdTo, orRefused, shownKey, tooManyKeys } from './key-answers.js';
 
 const keyInput = routerKeyInput.strict();
@@ -44,7 +44,7 @@ export class KeysController {
   constructor(
     private readonly keys: ApiKeyRepository,
     private readonly bodies: BodyReader,
-    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+    @Inject(SETTINGS) private readonly settings: SigningSettings,
   ) {}
 
   @Get()

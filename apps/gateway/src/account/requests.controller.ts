@@ -1,4 +1,5 @@
 import { LiveCatalog } from '#catalog';
+import { SETTINGS } from '#infrastructure';
 import {
   type ListedRequest,
   type RequestDetail,
@@ -23,19 +24,18 @@ import {
   stagesOf,
   statusOf,
 } from '#schemas';
+import type { SigningSettings } from '#storage';
 import { Controller, Get, Inject, Param, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { momentQuery, QueryPipe } from '../http/query.pipe.js';
-import { listPage, pageQuery } from '../models/page-query.js';
-import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
+import { listPage, pageQuery } from '../http/page-query.js';
+import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 import { foundRun } from '../runs/found-run.js';
 import { RunPayloads } from '../runs/run-payloads.js';
-import type { GatewaySettings } from '../settings.js';
-import { SETTINGS } from '../settings.module.js';
-import { shownDelivery } from './webhooks.controller.js';
+import { shownDelivery } from '../runs/run-views.js';
 
 const requestQuery = pageQuery.extend({
   request_id: routerQueueRequestId.optional().meta({ description: 'Only this run.' }),
@@ -66,7 +66,7 @@ export class RequestsController {
     private readonly webhooks: WebhookRepository,
     private readonly payloads: RunPayloads,
     private readonly catalog: LiveCatalog,
-    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+    @Inject(SETTINGS) private readonly settings: SigningSettings,
   ) {}
 
   @Get()

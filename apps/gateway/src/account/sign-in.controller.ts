@@ -16,7 +16,7 @@ import { type Caller, makerOf } from '../auth/caller.js';
 import { CodeExchange } from '../auth/code-exchange.js';
 import { credentialOf } from '../auth/credential.js';
 import { once, QueryPipe } from '../http/query.pipe.js';
-import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
+import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 import { holdTo, orRefused, shownKey, tooManyKeys } from './key-answers.js';
 
 const linkQuery = z.object({

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { momentQuery, once, QueryPipe } from '../http/query.pipe.js';
-import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
+import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 
 const defaultRangeMs = 30 * 24 * 3600 * 1000;
 const maxGroups = 10_000;

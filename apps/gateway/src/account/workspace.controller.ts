@@ -1,9 +1,10 @@
-import { WorkspaceReader, type WorkspaceStanding } from '#persistence';
+import { WorkspaceReader } from '#persistence';
 import { centsFromMicros, type RouterWorkspace, routerWorkspace } from '#schemas';
 import { Controller, Get, UseGuards } from '@nestjs/common';
 import { Access, CallerGuard, Calling, noCredential } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
-import { answer, ApiRoute, json } from '../reference/api-route.js';
+import { runLimits } from '../runs/run-views.js';
+import { answer, ApiRoute, json } from '../http/api-route.js';
 
 @Controller('v2/workspace')
 @UseGuards(CallerGuard)
@@ -33,14 +34,3 @@ export class WorkspaceController {
     };
   }
 }
-
-/** The allowances of a workspace's runs, and what of them is in use. */
-export const runLimits = (now: WorkspaceStanding): RouterWorkspace['limits'] => ({
-  inflight: { limit: now.inflightLimit, current: now.inflight },
-  committed_spend_cents: {
-    limit: centsFromMicros(now.committedLimitMicros),
-    current: centsFromMicros(now.committedMicros),
-  },
-  backlog: { limit: now.backlogLimit, current: now.backlog },
-  runs_per_minute: { limit: now.windowLimit, current: now.windowCount },
-});

@@ -5,7 +5,7 @@ import type {
   RouterQueueCancelResponse,
   RouterValidationErrorResponse,
 } from '#schemas';
-import { requestPath } from '../http/request-path.js';
+import { requestPath } from './request-path.js';
 
 export interface ErrorAnswer {
   status: number;
@@ -30,7 +30,7 @@ export function errorAnswer(
   };
 }
 
-const routerPath = /^\/(?:v[12]|fal)(?:\/|$)/i;
+const routerPath = /^\/v[12](?:\/|$)/i;
 
 /** Paths that answer with the router's error shapes; all others have the registry's. */
 export const isRouterPath = (url: string): boolean => routerPath.test(requestPath(url));

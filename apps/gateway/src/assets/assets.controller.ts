@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { ifNoneMatch, sentUnchanged } from '../http/entity-tag.js';
 import { requestedRange } from '../http/ranges.js';
 import { noBody, openedFor } from '../http/replies.js';
-import { answer, ApiRoute, registryFailure } from '../reference/api-route.js';
+import { answer, ApiRoute, registryFailure } from '../http/api-route.js';
 
 interface SignedRequest {
   Params: { '*': string };
@@ -57,7 +57,7 @@ export class AssetsController {
     void reply
       .header('content-type', mediaType)
       .header('accept-ranges', 'bytes')
-      // A partner's file must never run as a page of ours, whatever its media type.
+      // A provider's file must never run as a page of ours, whatever its media type.
       .header('x-content-type-options', 'nosniff')
       .header('content-security-policy', "default-src 'none'; sandbox")
       .header('content-disposition', dispositionOf(mediaType))

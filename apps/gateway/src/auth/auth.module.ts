@@ -1,10 +1,8 @@
+import { InfrastructureModule, SETTINGS } from '#infrastructure';
 import { type Log, LOG } from '#observability';
-import { ApiKeyRepository, credentialChannel } from '#persistence';
+import { ApiKeyRepository, credentialChannel, type DatabaseSettings } from '#persistence';
 import { PostgresListener } from '#queue';
 import { Module, type OnApplicationShutdown } from '@nestjs/common';
-import { InfrastructureModule } from '../infrastructure.module.js';
-import type { GatewaySettings } from '../settings.js';
-import { SETTINGS } from '../settings.module.js';
 import { AccessTokens } from './access-tokens.js';
 import { CallerGuard } from './caller.guard.js';
 import { CodeExchange } from './code-exchange.js';
@@ -57,7 +55,7 @@ export class AuthModule implements OnApplicationShutdown {
 /** Postgres tells of revoked keys, also where Redis carries the runs: the admin commands know only the database. */
 function listenForChanges(
   identification: Identification,
-  settings: GatewaySettings,
+  settings: DatabaseSettings,
   log: Log,
 ): PostgresListener {
   let isLost = false;

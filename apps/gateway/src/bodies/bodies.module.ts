@@ -1,5 +1,5 @@
+import { SettingsModule } from '#infrastructure';
 import { Module } from '@nestjs/common';
-import { SettingsModule } from '../settings.module.js';
 import { BodyChecker } from './body-checker.js';
 import { BodyBudget, BodyReader } from './body-reader.js';
 

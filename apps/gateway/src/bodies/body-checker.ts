@@ -1,9 +1,9 @@
 import { checkInput, oncePerModel } from '#catalog';
 import { InputRejection, RouterError } from '#errors';
+import { SETTINGS } from '#infrastructure';
 import { Turns } from '#observability';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Piscina } from 'piscina';
-import { SETTINGS } from '../settings.module.js';
 import type { CheckOrder, CheckReport, ModelText, Servers, Terms } from './check-thread.js';
 import { maxSmallValues, parseInput, smallBytes } from './parse-input.js';
 import type { BodySettings } from './settings.js';

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RouterError } from '#errors';
+import { SETTINGS } from '#infrastructure';
 import { essenceOf } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import type { z } from 'zod';
 import { sendContinue } from '../http/expectations.js';
 import { Shares } from '../http/shares.js';
-import { SETTINGS } from '../settings.module.js';
 import { BodyBlocks } from './body-blocks.js';
 import { bodyStream, tooLarge } from './body-stream.js';
 import { parseSmall, smallBytes } from './parse-input.js';
@@ -96,7 +96,7 @@ export class BodyReader {
     }
   }
 
-  /** The body of a call that does not go to a partner: a small object of this shape, or `invalid_input`, 400. */
+  /** The body of a call that does not go to a provider: a small object of this shape, or `invalid_input`, 400. */
   async readObject<Shape extends z.ZodType>(
     request: IncomingMessage,
     workspaceId: string,

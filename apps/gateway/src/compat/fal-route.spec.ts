@@ -20,7 +20,7 @@ it.each([
     `https://queue.fal.run/fal-ai/flux/requests/${id}/status/stream`,
     `/v2/models/fal-ai/flux/requests/${id}/status/stream`,
   ],
-  ['https://rest.fal.ai/storage/upload/initiate?storage_type=fal-cdn-v3', '/fal/uploads'],
+  ['https://rest.fal.ai/storage/upload/initiate?storage_type=fal-cdn-v3', '/v2/fal/uploads'],
 ])('%s is %s', (target, route) => {
   expect(falRoute(target)).toBe(route);
 });

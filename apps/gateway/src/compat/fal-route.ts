@@ -21,7 +21,7 @@ export function falRoute(target: string): string {
     }
     case 'rest.fal.ai':
     case 'rest.alpha.fal.ai':
-      return path.join('/') === 'storage/upload/initiate' ? '/fal/uploads' : nowhere;
+      return path.join('/') === 'storage/upload/initiate' ? '/v2/fal/uploads' : nowhere;
     default:
       return nowhere;
   }

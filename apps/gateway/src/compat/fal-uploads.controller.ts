@@ -1,7 +1,8 @@
 import { openCursor, sealCursor } from '#catalog';
 import { RouterError } from '#errors';
+import { SETTINGS } from '#infrastructure';
 import { ApiKeyRepository, FileRepository } from '#persistence';
-import { AssetStore, fileKey } from '#storage';
+import { AssetStore, fileKey, type SigningSettings } from '#storage';
 import { Controller, HttpCode, Inject, Param, Post, Put, Req, UseGuards } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import path from 'node:path';
@@ -10,11 +11,9 @@ import { clockToleranceS } from '../auth/access-tokens.js';
 import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling, notEnabled } from '../auth/caller.guard.js';
 import { BodyReader } from '../bodies/body-reader.js';
-import { fileSeconds, FileUploads, placeTaken } from '../files/file-uploads.js';
-import { newId } from '../new-id.js';
-import { ApiExcludeController } from '../reference/api-route.js';
-import type { GatewaySettings } from '../settings.js';
-import { SETTINGS } from '../settings.module.js';
+import { fileSeconds, FileUploads, placeTaken } from '../uploads/file-uploads.js';
+import { newId } from '../http/new-id.js';
+import { ApiExcludeController } from '../http/api-route.js';
 
 const uploadMs = 3600 * 1000;
 const extension = /^\.[a-z0-9]{1,8}$/;
@@ -22,7 +21,7 @@ const extension = /^\.[a-z0-9]{1,8}$/;
 const initiation = z.object({ file_name: z.string() }).catch({ file_name: '' });
 
 /** The upload of fal's clients: they are told where the file will be, and put it there without a credential. */
-@Controller('fal/uploads')
+@Controller('v2/fal/uploads')
 @ApiExcludeController(true)
 export class FalUploadsController {
   constructor(
@@ -31,7 +30,7 @@ export class FalUploadsController {
     private readonly files: FileRepository,
     private readonly store: AssetStore,
     private readonly keys: ApiKeyRepository,
-    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+    @Inject(SETTINGS) private readonly settings: SigningSettings,
   ) {}
 
   @Post()

@@ -5,7 +5,7 @@ import fastifyStatic from '@fastify/static';
 import { Controller, Get, type OnModuleInit, Req, Res } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ApiExcludeController } from '../reference/api-route.js';
+import { ApiExcludeController } from '../http/api-route.js';
 
 /** What `npm run build` leaves beside this app. */
 const root = fileURLToPath(new URL('../../../console', import.meta.url));

@@ -1,5 +1,5 @@
+import { InfrastructureModule } from '#infrastructure';
 import { Module } from '@nestjs/common';
-import { InfrastructureModule } from '../infrastructure.module.js';
 import { ConsoleController } from './console.controller.js';
 
 @Module({ imports: [InfrastructureModule], controllers: [ConsoleController] })

@@ -1,4 +1,5 @@
 import { RouterError } from '#errors';
+import { SETTINGS } from '#infrastructure';
 import { FileRepository, type StoredFile } from '#persistence';
 import {
   type RouterFile,
@@ -7,7 +8,7 @@ import {
   type RouterFileListResponse,
   routerFileListResponse,
 } from '#schemas';
-import { AssetStore } from '#storage';
+import { AssetStore, type SigningSettings } from '#storage';
 import {
   Controller,
   Delete,
@@ -25,11 +26,9 @@ import { z } from 'zod';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { QueryPipe } from '../http/query.pipe.js';
-import { listPage, pageQuery } from '../models/page-query.js';
-import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
-import type { GatewaySettings } from '../settings.js';
-import { SETTINGS } from '../settings.module.js';
-import { FileUploads } from './file-uploads.js';
+import { listPage, pageQuery } from '../http/page-query.js';
+import { answer, ApiRoute, failure, json } from '../http/api-route.js';
+import { FileUploads } from '../uploads/file-uploads.js';
 
 const fileNotFound = failure(
   404,
@@ -45,7 +44,7 @@ export class FilesController {
     private readonly uploads: FileUploads,
     private readonly files: FileRepository,
     private readonly store: AssetStore,
-    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+    @Inject(SETTINGS) private readonly settings: SigningSettings,
   ) {}
 
   @Post()

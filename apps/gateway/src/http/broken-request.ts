@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { RouterError } from '#errors';
 import { errorAnswer } from '../answers/error-answer.js';
-import { newId } from '../new-id.js';
+import { newId } from './new-id.js';
 import { lingerBeforeClose } from './lingering.js';
 
 const texts: Record<string, string> = {

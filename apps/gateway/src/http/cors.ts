@@ -1,28 +1,14 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { responseHeaders } from '../reference/response-headers.js';
-import { requestPath } from './request-path.js';
+import { responseHeaders } from './response-headers.js';
+import { requestPath } from '../answers/request-path.js';
 
 /** A browser that may keep the permission asks again after a day at the earliest. */
 const keepSeconds = 24 * 3600;
-const routerPath = /^\/(?:v2|fal)\//;
-const exposed = [
-  ...Object.keys(responseHeaders).flatMap((name) => [name, name.replace('X-Service-', 'X-Comfy-')]),
-  'X-Fal-Request-Id',
-];
-const exposedHeaders = [...new Set(exposed)].join(', ');
+const routerPath = /^\/v2\//;
+const exposing = 'access-control-expose-headers';
+const exposedHeaders = Object.keys(responseHeaders).join(', ');
 
-/** Pages of any origin may read the registry: what it answers, its failures too, and what it is asked before. */
-export function allowRegistryReaders(server: FastifyInstance): void {
-  server.addHook('onRequest', (request, reply, done) => {
-    // What no route takes may be meant for it as well: another method, or the question before a call.
-    if ((request.routeOptions.url ?? requestPath(request.url)) !== '/nodes') return done();
-    reply.header('access-control-allow-origin', '*');
-    if (request.method !== 'OPTIONS') return done();
-    permit(reply, 'GET', '*');
-  });
-}
-
-/** Pages of these origins may call the v2 routes and the uploads of compatible clients; other pages get no permission. */
+/** Pages of these origins may call the v2 routes; other pages get no permission. */
 export function allowOrigins(server: FastifyInstance, origins: readonly string[]): void {
   const allowed = new Set(origins);
   if (allowed.size === 0) return;
@@ -32,9 +18,7 @@ export function allowOrigins(server: FastifyInstance, origins: readonly string[]
     // Also on answers to others: a cache must not give theirs to a page.
     reply.header('vary', 'Origin');
     if (origin === undefined || !allowed.has(origin)) return done();
-    reply
-      .header('access-control-allow-origin', origin)
-      .header('access-control-expose-headers', exposedHeaders);
+    reply.header('access-control-allow-origin', origin).header(exposing, exposedHeaders);
     const asked = request.headers['access-control-request-method'];
     if (request.method !== 'OPTIONS' || asked === undefined) return done();
     // Any header may be sent: those that the service does not know, it ignores.
@@ -42,7 +26,14 @@ export function allowOrigins(server: FastifyInstance, origins: readonly string[]
   });
 }
 
-function permit(reply: FastifyReply, methods: string, headers: string | undefined): void {
+/** Lets pages that may read the answer read these headers of it too. */
+export function exposeToPages(reply: FastifyReply, names: string): void {
+  const exposed = reply.getHeader(exposing);
+  if (typeof exposed === 'string') void reply.header(exposing, `${exposed}, ${names}`);
+}
+
+/** Answers a browser's question before a call. */
+export function permit(reply: FastifyReply, methods: string, headers: string | undefined): void {
   void reply
     .code(204)
     .header('access-control-allow-methods', methods)

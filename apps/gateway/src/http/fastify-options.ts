@@ -1,8 +1,6 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { FastifyHttpOptions } from 'fastify';
-import { falUrl } from '../compat/fal-calls.js';
-import type { CompatSettings } from '../compat/settings.js';
-import { newId } from '../new-id.js';
+import { newId } from './new-id.js';
 import { answerBrokenRequest } from './broken-request.js';
 import type { HttpSettings } from './settings.js';
 
@@ -12,8 +10,11 @@ const headersTimeoutMs = 15_000;
 /** Of the request line and the headers together. */
 const maxHeaderBytes = 16 * 1024;
 
+/** A surface adds a function here that returns the URL a request is routed by, or undefined for its own. */
+export const urlRewrites: ((request: IncomingMessage) => string | undefined)[] = [];
+
 /** The limits of the public listener. Nothing here is left to a default that a new version could change. */
-export function fastifyOptions(settings: HttpSettings & CompatSettings) {
+export function fastifyOptions(settings: HttpSettings) {
   return {
     logger: false,
     genReqId: newId,
@@ -33,10 +34,19 @@ export function fastifyOptions(settings: HttpSettings & CompatSettings) {
       requireHostHeader: false,
     },
     routerOptions: { maxParamLength: maxHeaderBytes },
-    rewriteUrl: (request) =>
-      routablePath(settings.COMPAT_CLIENTS.includes('fal') ? falUrl(request) : (request.url ?? '/')),
+    rewriteUrl: routedUrl,
     clientErrorHandler: answerBrokenRequest,
   } as const satisfies FastifyHttpOptions<Server>;
+}
+
+function routedUrl(request: IncomingMessage & { originalUrl?: string }): string {
+  for (const rewrite of urlRewrites) {
+    const url = rewrite(request);
+    if (url === undefined) continue;
+    request.originalUrl = url;
+    return routablePath(url);
+  }
+  return routablePath(request.url ?? '/');
 }
 
 /**

@@ -1,14 +1,12 @@
-/** The bytes from `start` to `end`, both included. */
-interface ByteRange {
-  start: number;
-  end: number;
-}
-
 /**
- * The range that a Range header asks of so many bytes; null when there are none of it. Undefined stands for all
- * bytes: the answer also to several ranges and to what is no range, as RFC 9110 allows.
+ * The bytes from `start` to `end`, both included, that a Range header requests of so many; null when it selects none.
+ * Undefined stands for all bytes: the answer also to several ranges and to malformed ones, as RFC 9110 allows.
+ * `@fastify/send` cannot serve this: it refuses malformed ranges, and the last bytes of a file that is shorter than those.
  */
-export function requestedRange(header: string | undefined, bytes: number): ByteRange | null | undefined {
+export function requestedRange(
+  header: string | undefined,
+  bytes: number,
+): { start: number; end: number } | null | undefined {
   const [, first, last] = /^bytes=(?=.*\d)(\d*)-(\d*)$/.exec(header ?? '') ?? [];
   if (first === undefined || last === undefined) return undefined;
   if (first !== '' && last !== '' && Number(last) < Number(first)) return undefined;

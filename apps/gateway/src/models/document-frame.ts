@@ -1,12 +1,13 @@
 import type { DocumentFrame, Generation } from '#catalog';
-import { serviceDocument } from '../reference/service-document.js';
-import { SyncController } from '../runs/sync.controller.js';
+import type { ServiceDocument } from '../openapi/service-document.js';
 
 const template = '{provider}/{model}';
 
 /** What the documents of all models share: the route of a run as the service document has it, without its path. */
-export function documentFrame(generation: Generation, baseUrl: string | undefined): DocumentFrame {
-  const { servers, paths, components } = serviceDocument([SyncController], baseUrl);
+export function documentFrame(
+  { servers, paths, components }: ServiceDocument,
+  generation: Generation,
+): DocumentFrame {
   const route = paths[`/${generation}/models/${template}`]?.['post'];
   if (!route) throw new Error(`there is no run route of ${generation}`);
   const { security, responses } = route;

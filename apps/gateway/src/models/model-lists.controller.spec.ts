@@ -2,7 +2,6 @@ import { expect, it } from '@jest/globals';
 import { type Catalog, catalogOf, type LiveCatalog, loadCatalog } from '#catalog';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/caller.js';
-import type { GatewaySettings } from '../settings.js';
 import { ModelListsController } from './model-lists.controller.js';
 import type { ModelServers } from './model-servers.js';
 
@@ -16,7 +15,7 @@ function lists() {
   const controller = new ModelListsController(
     live as LiveCatalog,
     { isServed: () => true } as unknown as ModelServers,
-    { SIGNING_SECRET: ['s'.repeat(32)] } as unknown as GatewaySettings,
+    { SIGNING_SECRET: ['s'.repeat(32)] },
   );
   const read = (caller: Caller) =>
     controller.search(caller, { url: '/v2/models?limit=5', query: { limit: '5' } } as FastifyRequest);

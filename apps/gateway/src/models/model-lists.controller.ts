@@ -8,7 +8,9 @@ import {
   openCursor,
   sealCursor,
 } from '#catalog';
+import { SETTINGS } from '#infrastructure';
 import { routerModelListResponse, routerModelPage } from '#schemas';
+import type { SigningSettings } from '#storage';
 import { Controller, Get, Inject, Req, UseGuards } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
@@ -17,12 +19,10 @@ import { type Caller, mayRun, maySee } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { readQuery } from '../http/query.pipe.js';
 import { asJson } from '../http/replies.js';
-import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
-import type { GatewaySettings } from '../settings.js';
-import { SETTINGS } from '../settings.module.js';
+import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 import { isMeant, modelQuery } from './model-query.js';
 import { ModelServers } from './model-servers.js';
-import { pageQuery } from './page-query.js';
+import { pageQuery } from '../http/page-query.js';
 
 const listModels = {
   name: 'ListModels',
@@ -60,7 +60,7 @@ export class ModelListsController {
   constructor(
     private readonly catalog: LiveCatalog,
     private readonly servers: ModelServers,
-    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+    @Inject(SETTINGS) private readonly settings: SigningSettings,
   ) {}
 
   @Get('v1/models')

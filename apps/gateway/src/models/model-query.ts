@@ -1,7 +1,7 @@
 import { routerModality, routerProviderSegment } from '#schemas';
 import type { Model } from '#catalog';
 import { z } from 'zod';
-import { pageQuery } from './page-query.js';
+import { pageQuery } from '../http/page-query.js';
 
 const once = { error: 'must be given once' };
 

@@ -7,6 +7,7 @@ import {
   oncePerModel,
   openApiDocument,
 } from '#catalog';
+import { SETTINGS } from '#infrastructure';
 import { routerModelDetail, routerModelInputSchemaDocument } from '#schemas';
 import { Controller, Get, Inject, Param, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -15,9 +16,10 @@ import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { ifNoneMatch, sentUnchanged } from '../http/entity-tag.js';
 import { generationOf } from '../http/origin.js';
 import { asJson } from '../http/replies.js';
-import { answer, ApiRoute, json, modelNotFound } from '../reference/api-route.js';
-import type { GatewaySettings } from '../settings.js';
-import { SETTINGS } from '../settings.module.js';
+import type { HttpSettings } from '../http/settings.js';
+import { answer, ApiRoute, json, modelNotFound } from '../http/api-route.js';
+import { SERVICE_DOCUMENT } from '../openapi/openapi.module.js';
+import type { ServiceDocument } from '../openapi/service-document.js';
 import { documentFrame } from './document-frame.js';
 import { type ModelSegments, visibleModel } from './find-model.js';
 
@@ -29,9 +31,10 @@ export class ModelsController {
 
   constructor(
     private readonly catalog: LiveCatalog,
-    @Inject(SETTINGS) { PUBLIC_BASE_URL: publicBaseUrl }: GatewaySettings,
+    @Inject(SERVICE_DOCUMENT) document: ServiceDocument,
+    @Inject(SETTINGS) { PUBLIC_BASE_URL: publicBaseUrl }: HttpSettings,
   ) {
-    this.frames = { v1: documentFrame('v1', publicBaseUrl), v2: documentFrame('v2', publicBaseUrl) };
+    this.frames = { v1: documentFrame(document, 'v1'), v2: documentFrame(document, 'v2') };
     const details = (generation: Generation) =>
       oncePerModel((model) => JSON.stringify(detail(model, { publicBaseUrl, generation })));
     this.details = { v1: details('v1'), v2: details('v2') };

@@ -5,7 +5,7 @@ import { unknownPath } from '../answers/error.filter.js';
 import type { Caller } from '../auth/caller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import { generationOf } from '../http/origin.js';
-import { ApiExcludeController } from '../reference/api-route.js';
+import { ApiExcludeController } from '../http/api-route.js';
 import { type ModelSegments, modelNotFound } from './find-model.js';
 
 type VariantRequest = FastifyRequest<{ Params: ModelSegments & { variant: string } }>;

@@ -1,18 +1,15 @@
 import { RouterError } from '#errors';
-import { NodeReader } from '#persistence';
+import { SETTINGS } from '#infrastructure';
+import { type DatabaseSettings, NodeReader } from '#persistence';
 import type { RegistryNodeList } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import type { GatewaySettings } from '../settings.js';
-import { SETTINGS } from '../settings.module.js';
 import { type NodeQuery, parseNodeQuery } from './node-query.js';
 import { NodeReads } from './node-reads.js';
+import type { NodeSettings } from './settings.js';
 import { platformFilter } from './platform-filter.js';
 
-type NodePageSettings = Pick<
-  GatewaySettings,
-  'REGISTRY_CACHE_SECONDS' | 'REGISTRY_CACHE_BYTES' | 'REGISTRY_READS_PER_MINUTE' | 'DATABASE_REGISTRY_POOL'
->;
+type NodePageSettings = NodeSettings & Pick<DatabaseSettings, 'DATABASE_REGISTRY_POOL'>;
 
 /** The body of an answer, and the moment that it shows, by `performance.now()`. */
 interface CachedPage {

@@ -1,17 +1,26 @@
 import { registryNodeList } from '#schemas';
-import { Controller, Get, Req, Res } from '@nestjs/common';
+import { Controller, Get, type OnModuleInit, Req, Res } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { noBody } from '../http/replies.js';
-import { answer, ApiRoute, json, registryFailure } from '../reference/api-route.js';
-import type { HeaderName } from '../reference/response-headers.js';
+import { answer, ApiRoute, json, registryFailure } from '../http/api-route.js';
+import type { HeaderName } from '../http/response-headers.js';
+import { allowRegistryReaders } from './any-origin.js';
 import { NodePages } from './node-pages.js';
 import { nodeQuery } from './node-query.js';
 
 const anyOrigin: HeaderName[] = ['Access-Control-Allow-Origin'];
 
 @Controller('nodes')
-export class NodesController {
-  constructor(private readonly pages: NodePages) {}
+export class NodesController implements OnModuleInit {
+  constructor(
+    private readonly pages: NodePages,
+    private readonly host: HttpAdapterHost,
+  ) {}
+
+  onModuleInit(): void {
+    allowRegistryReaders(this.host.httpAdapter.getInstance());
+  }
 
   @Get()
   @ApiRoute({

@@ -1,5 +1,5 @@
+import { InfrastructureModule } from '#infrastructure';
 import { Module } from '@nestjs/common';
-import { InfrastructureModule } from '../infrastructure.module.js';
 import { NodePages } from './node-pages.js';
 import { NodesController } from './nodes.controller.js';
 

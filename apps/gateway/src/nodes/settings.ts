@@ -14,3 +14,5 @@ export const nodeSettings = {
   ),
   REGISTRY_CACHE_BYTES: count(64 * 1024 * 1024, 'Most bytes of pages of nodes that a gateway keeps.'),
 };
+
+export type NodeSettings = z.infer<z.ZodObject<typeof nodeSettings>>;

@@ -1,8 +1,8 @@
+import { InfrastructureModule } from '#infrastructure';
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { BodiesModule } from '../bodies/bodies.module.js';
-import { CatalogModule } from '../catalog.module.js';
-import { InfrastructureModule } from '../infrastructure.module.js';
+import { CatalogModule } from '../models/catalog.module.js';
 import { OperatorProvidersController } from './providers.controller.js';
 import { OperatorQueuesController } from './queues.controller.js';
 import { OperatorRunsController } from './runs.controller.js';

@@ -13,7 +13,7 @@ import type { FastifyRequest } from 'fastify';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { BodyReader } from '../bodies/body-reader.js';
-import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
+import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 
 const unknownProvider = failure(404, ['invalid_input'], 'There is no such provider; `detail` suggests some.');
 

@@ -3,7 +3,7 @@ import { RunQueues } from '#queue';
 import { type OperatorQueues, operatorQueues } from '#schemas';
 import { Controller, Get, UseGuards } from '@nestjs/common';
 import { Access, CallerGuard } from '../auth/caller.guard.js';
-import { answer, ApiRoute, json } from '../reference/api-route.js';
+import { answer, ApiRoute, json } from '../http/api-route.js';
 
 const states = [
   'parked',

@@ -1,3 +1,4 @@
+import { SETTINGS } from '#infrastructure';
 import { OperatorReader, type OperatorRun as FoundRun } from '#persistence';
 import {
   type OperatorRun,
@@ -7,14 +8,13 @@ import {
   routerProviderSegment,
   statusOf,
 } from '#schemas';
+import type { SigningSettings } from '#storage';
 import { Controller, Get, Inject, Query, UseGuards } from '@nestjs/common';
 import { z } from 'zod';
 import { Access, CallerGuard } from '../auth/caller.guard.js';
 import { QueryPipe } from '../http/query.pipe.js';
-import { listPage, pageQuery } from '../models/page-query.js';
-import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
-import type { GatewaySettings } from '../settings.js';
-import { SETTINGS } from '../settings.module.js';
+import { listPage, pageQuery } from '../http/page-query.js';
+import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 
 const wholeNumber = (max: number, usual: number, description: string) =>
   z
@@ -46,7 +46,7 @@ const runQuery = pageQuery.extend({
 export class OperatorRunsController {
   constructor(
     private readonly reader: OperatorReader,
-    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+    @Inject(SETTINGS) private readonly settings: SigningSettings,
   ) {}
 
   @Get()

@@ -1,4 +1,5 @@
 import { RouterError } from '#errors';
+import { SETTINGS } from '#infrastructure';
 import {
   OperatorReader,
   UnknownWorkspace,
@@ -18,18 +19,17 @@ import {
   type OperatorWorkspaceListResponse,
   operatorWorkspaceListResponse,
 } from '#schemas';
+import type { SigningSettings } from '#storage';
 import { Controller, Get, Inject, Param, Patch, Query, Req, UseGuards } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { runLimits } from '../account/workspace.controller.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import { once, QueryPipe } from '../http/query.pipe.js';
-import { listPage, pageQuery } from '../models/page-query.js';
-import { answer, ApiRoute, failure, json } from '../reference/api-route.js';
-import type { GatewaySettings } from '../settings.js';
-import { SETTINGS } from '../settings.module.js';
+import { runLimits } from '../runs/run-views.js';
+import { listPage, pageQuery } from '../http/page-query.js';
+import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 
 const workspaceQuery = pageQuery.extend({
   q: oneLine(once().max(200))
@@ -46,7 +46,7 @@ export class OperatorWorkspacesController {
     private readonly workspaces: WorkspaceRepository,
     private readonly bodies: BodyReader,
     private readonly queues: RunQueues,
-    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+    @Inject(SETTINGS) private readonly settings: SigningSettings,
   ) {}
 
   @Get()
@@ -106,7 +106,7 @@ export class OperatorWorkspacesController {
     const body = await this.bodies.readObject(request.raw, workspaceId, operatorWorkspaceChange);
     const { id } = await this.find(name);
     const { workspace, granted } = await this.workspaces.change(id, changeOf(body), credential);
-    await this.queues.enqueueGranted(granted);
+    await this.queues.enqueue(granted);
     return this.stateOf(workspace);
   }
 

@@ -1,9 +1,9 @@
 import { buckets } from '#errors';
-import { areas } from './api-route.js';
-import type { serviceDocument } from './service-document.js';
+import { areas } from '../http/api-route.js';
+import type { ServiceDocument } from '../openapi/service-document.js';
 
 /** The service in a page for language models (llms.txt), made from the service document. */
-export function llmsText({ info, paths }: ReturnType<typeof serviceDocument>, origin: string): string {
+export function llmsText({ info, paths }: ServiceDocument, origin: string): string {
   const routes = Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations)
       .filter(() => !path.startsWith('/v1/'))

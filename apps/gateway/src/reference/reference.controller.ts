@@ -1,44 +1,33 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';
-import { routerModelId } from '#schemas';
-import { Controller, Get, Inject, type OnModuleInit, Param, Req, Res, type Type } from '@nestjs/common';
-import { DiscoveryService } from '@nestjs/core';
+import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { unknownPath } from '../answers/error.filter.js';
 import { ifNoneMatch, sentUnchanged } from '../http/entity-tag.js';
-import type { HttpSettings } from '../http/settings.js';
-import { SETTINGS } from '../settings.module.js';
-import { answer, ApiRoute, registryFailure } from './api-route.js';
+import { answer, ApiRoute, registryFailure } from '../http/api-route.js';
 import { llmsText } from './llms-text.js';
-import { contentSecurityPolicy, modelPage, referencePage } from './pages.js';
-import { serviceDocument } from './service-document.js';
+import { contentSecurityPolicy, referencePage } from './reference-page.js';
+import { SERVICE_DOCUMENT } from '../openapi/openapi.module.js';
+import type { ServiceDocument } from '../openapi/service-document.js';
 
 const require = createRequire(import.meta.url);
 const { version } = require('swagger-ui-dist/package.json') as { version: string };
 
-/** What the pages need of Swagger UI, by media type. */
+/** The files of Swagger UI that the page loads, with their media types. */
 const files: Record<string, string> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
 };
 
-/** The reference of the whole service, for machines and for people, and a page for each model with a form to try it. */
+/** The reference of the whole service, for machines and for people. */
 @Controller()
-export class ReferenceController implements OnModuleInit {
-  private described: ReturnType<typeof serviceDocument>;
-  private document: string;
-  private etag: string;
+export class ReferenceController {
+  private readonly document: string;
+  private readonly etag: string;
 
-  constructor(
-    private readonly discovery: DiscoveryService,
-    @Inject(SETTINGS) private readonly settings: HttpSettings,
-  ) {}
-
-  onModuleInit(): void {
-    const controllers = this.discovery.getControllers().map(({ metatype }) => metatype as Type);
-    this.described = serviceDocument(controllers, this.settings.PUBLIC_BASE_URL);
-    this.document = JSON.stringify(this.described);
+  constructor(@Inject(SERVICE_DOCUMENT) private readonly described: ServiceDocument) {
+    this.document = JSON.stringify(described);
     this.etag = `"${createHash('sha256').update(this.document).digest('hex')}"`;
   }
 
@@ -88,37 +77,21 @@ export class ReferenceController implements OnModuleInit {
     answers: [answer(200, 'The page.', { 'text/html': null }, ['Cache-Control'])],
   })
   readReference(@Res() reply: FastifyReply): void {
-    sendPage(reply, referencePage);
-  }
-
-  @Get('docs/models/:provider/:model')
-  @ApiRoute({
-    name: 'getModelPage',
-    area: 'Service',
-    summary: 'Read about a model, and try it',
-    description:
-      'A page for each model. With the reader’s API key or access token it shows the model’s own document and a form that runs the model.',
-    answers: [
-      answer(200, 'The page, also where there is no such model.', { 'text/html': null }, ['Cache-Control']),
-      registryFailure(404, 'The path names no model.'),
-    ],
-  })
-  readModelPage(
-    @Param('provider') provider: string,
-    @Param('model') model: string,
-    @Res() reply: FastifyReply,
-  ): void {
-    const id = routerModelId.safeParse(`${provider}/${model}`);
-    if (!id.success) throw unknownPath();
-    sendPage(reply, modelPage(id.data));
+    void reply
+      .header('content-type', 'text/html; charset=utf-8')
+      .header('cache-control', 'public, max-age=300')
+      .header('content-security-policy', contentSecurityPolicy)
+      .header('x-content-type-options', 'nosniff')
+      .header('referrer-policy', 'no-referrer')
+      .send(referencePage);
   }
 
   @Get('docs/files/:name')
   @ApiRoute({
     name: 'getPageFile',
     area: 'Service',
-    summary: 'Read a file of these pages',
-    description: 'The script and the style sheet that the pages are made with.',
+    summary: 'Read a file of this page',
+    description: 'The script and the style sheet that the page is made with.',
     headers: ifNoneMatch,
     answers: [
       answer(200, 'The file.', { 'text/css': null, 'text/javascript': null }, ['ETag', 'Cache-Control']),
@@ -135,14 +108,4 @@ export class ReferenceController implements OnModuleInit {
       .header('content-type', mediaType)
       .send(createReadStream(require.resolve(`swagger-ui-dist/${name}`)));
   }
-}
-
-function sendPage(reply: FastifyReply, page: string): void {
-  void reply
-    .header('content-type', 'text/html; charset=utf-8')
-    .header('cache-control', 'public, max-age=300')
-    .header('content-security-policy', contentSecurityPolicy)
-    .header('x-content-type-options', 'nosniff')
-    .header('referrer-policy', 'no-referrer')
-    .send(page);
 }

@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
-import { DiscoveryModule } from '@nestjs/core';
-import { SettingsModule } from '../settings.module.js';
+import { OpenApiModule } from '../openapi/openapi.module.js';
 import { ReferenceController } from './reference.controller.js';
 
-@Module({ imports: [SettingsModule, DiscoveryModule], controllers: [ReferenceController] })
+@Module({ imports: [OpenApiModule], controllers: [ReferenceController] })
 export class ReferenceModule {}

@@ -10,7 +10,7 @@ import { BodyReader } from '../bodies/body-reader.js';
 import { QueryPipe } from '../http/query.pipe.js';
 import type { ModelSegments } from '../models/find-model.js';
 import { ModelServers } from '../models/model-servers.js';
-import { ApiRoute } from '../reference/api-route.js';
+import { ApiRoute } from '../http/api-route.js';
 import { estimateCost, serverQuery } from './run-routes.js';
 
 /** The price of a run before it is made, by the same check and the same expression as at admission. */

@@ -138,7 +138,7 @@ export class RunAdmission {
 
   /** Optimistic: the reconciler repeats within seconds what the queue does not take now. */
   private async enqueueRun(provider: string, runId: string): Promise<void> {
-    await this.queues.enqueueGranted([{ runId, provider }]);
+    await this.queues.enqueue([{ runId, provider }]);
     await failpoint('submit.afterDeliver');
   }
 }

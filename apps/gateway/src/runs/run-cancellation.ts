@@ -1,8 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { SETTINGS } from '#infrastructure';
 import { type Log, LOG, Metrics, settlesWithin } from '#observability';
 import {
   type AgedOut,
   type CancelAnswer,
+  type DatabaseSettings,
   HeldRunRepository,
   recordRun,
   type Released,
@@ -10,8 +12,6 @@ import {
 } from '#persistence';
 import { RunQueues, RunSignals } from '#queue';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { SETTINGS } from '../settings.module.js';
-import type { GatewaySettings } from '../settings.js';
 
 /** The pause between two looks for a run whose admission was not answered. */
 const pauseMs = 250;
@@ -33,7 +33,7 @@ export class RunCancellation implements OnApplicationShutdown {
     private readonly signals: RunSignals,
     @Inject(LOG) private readonly log: Log,
     private readonly metrics: Metrics,
-    @Inject(SETTINGS) private readonly settings: Pick<GatewaySettings, 'DATABASE_STATEMENT_MS'>,
+    @Inject(SETTINGS) private readonly settings: Pick<DatabaseSettings, 'DATABASE_STATEMENT_MS'>,
   ) {}
 
   /**
@@ -51,7 +51,7 @@ export class RunCancellation implements OnApplicationShutdown {
       recordRun(runId, answer.record, this.log, this.metrics, 'cancelled before it was sent');
     await Promise.all([
       // The freed slot may have let others in.
-      this.queues.enqueueGranted(answer.granted),
+      this.queues.enqueue(answer.granted),
       // Once: however often a caller repeats the request, its run is not polled more often for it.
       answer.found === 'dispatched' && !answer.isRepeated && this.queues.runNow('poll', runId),
       answer.found === 'waiting' && this.signals.publish(runId),
@@ -64,7 +64,7 @@ export class RunCancellation implements OnApplicationShutdown {
     const left = await this.held.release(runId, isDisconnected);
     if (left.found === 'withdrawn')
       recordRun(runId, left.record, this.log, this.metrics, 'withdrawn: its caller is gone');
-    await this.queues.enqueueGranted(left.granted);
+    await this.queues.enqueue(left.granted);
     return left;
   }
 

@@ -9,7 +9,7 @@ import { BodyChecker } from '../bodies/body-checker.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import type { ModelSegments } from '../models/find-model.js';
 import { ModelServers } from '../models/model-servers.js';
-import { newId } from '../new-id.js';
+import { newId } from '../http/new-id.js';
 import { RunPayloads } from './run-payloads.js';
 
 /** A server that takes the input, and its terms. */

@@ -1,13 +1,12 @@
 import { RouterError } from '#errors';
+import { SETTINGS } from '#infrastructure';
 import { type Log, LOG } from '#observability';
 import { type PayloadBody, StoredObjectRepository } from '#persistence';
-import { AssetStore, maxRowBytes, runKeys, StorageError } from '#storage';
+import { AssetStore, maxRowBytes, runKeys, StorageError, type StorageSettings } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Readable } from 'node:stream';
 import { noBody, openedFor } from '../http/replies.js';
-import type { GatewaySettings } from '../settings.js';
-import { SETTINGS } from '../settings.module.js';
 import type { Output } from './found-run.js';
 
 /** Inputs and outputs that are too large for a row of Postgres: to the asset store, and from there to the caller. */
@@ -15,7 +14,7 @@ import type { Output } from './found-run.js';
 export class RunPayloads {
   constructor(
     private readonly store: AssetStore,
-    @Inject(SETTINGS) private readonly settings: GatewaySettings,
+    @Inject(SETTINGS) private readonly settings: StorageSettings,
     @Inject(LOG) private readonly log: Log,
     private readonly objects: StoredObjectRepository,
   ) {}
@@ -47,7 +46,7 @@ export class RunPayloads {
     });
   }
 
-  /** Sends an output with the partner's own content type, streamed from the store. To HEAD nothing is read. */
+  /** Sends an output with the provider's own content type, streamed from the store. To HEAD nothing is read. */
   async sendOutput(reply: FastifyReply, { mediaType, body }: Output): Promise<void> {
     const isHead = reply.request.method === 'HEAD';
     const payload = isHead ? noBody() : 'storedAs' in body ? await this.open(reply, body.storedAs) : body;

@@ -9,8 +9,8 @@ import {
 } from '#schemas';
 import { z } from 'zod';
 import { once } from '../http/query.pipe.js';
-import { answer, failure, json, modelNotFound, ofRouter } from '../reference/api-route.js';
-import type { HeaderName } from '../reference/response-headers.js';
+import { answer, failure, json, modelNotFound, ofRouter } from '../http/api-route.js';
+import type { HeaderName } from '../http/response-headers.js';
 
 /** The query of a call that begins a run. */
 export const serverQuery = z.object({
@@ -86,7 +86,7 @@ export const runModel = {
   area: 'Synchronous runs',
   summary: 'Run a model and wait for the result',
   description:
-    'The body is the partner model’s own input and is forwarded byte for byte; the answer is its own output. The connection is held until then. A retry with the same `Idempotency-Key` after a 504 or a lost connection collects the run that is under way instead of starting another, and says so by `Idempotent-Replayed`. A run that completed is billed whether or not the answer arrived.',
+    'The body is the model’s own input and is forwarded byte for byte; the answer is its own output. The connection is held until then. A retry with the same `Idempotency-Key` after a 504 or a lost connection collects the run that is under way instead of starting another, and says so by `Idempotent-Replayed`. A run that completed is billed whether or not the answer arrived.',
   answers: [
     answer(200, 'The result, as the model’s provider gave it.', output, [...joined, ...settled]),
     failure(
@@ -136,7 +136,7 @@ export const streamRunStatus = {
   area: 'Queued runs',
   summary: 'Follow the state of a run',
   description:
-    'Server-sent events: the status body as `data` at once and after each change, the last one `COMPLETED`; an event `progress` with `{"progress": 0.4}`, a share of 1, where the partner says how far it is; a comment every 15 seconds. A stream that ends without `COMPLETED` ended at the bound of synchronous calls or because the gateway stops: open it again.',
+    'Server-sent events: the status body as `data` at once and after each change, the last one `COMPLETED`; an event `progress` with `{"progress": 0.4}`, a share of 1, where the provider says how far it is; a comment every 15 seconds. A stream that ends without `COMPLETED` ended at the bound of synchronous calls or because the gateway stops: open it again.',
   answers: [
     answer(200, 'The events.', { 'text/event-stream': null }, ['Cache-Control']),
     runNotFound,

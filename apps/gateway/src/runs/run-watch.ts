@@ -1,9 +1,9 @@
 import { RouterError } from '#errors';
+import { SETTINGS } from '#infrastructure';
 import { every, type Log, LOG, type PeriodicWork } from '#observability';
 import { HeldRunRepository, type LiveState } from '#persistence';
 import { RunSignals } from '#queue';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { SETTINGS } from '../settings.module.js';
 import type { HeldSettings } from './held/settings.js';
 
 /** A watch without news yields null after this time, so that a stream can show that it is alive. */

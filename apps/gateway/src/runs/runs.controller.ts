@@ -12,9 +12,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CancelledTooLate } from '../answers/error-answer.js';
 import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
-import { FalRunGuard, statusFor } from '../compat/fal-calls.js';
 import { callerGone, noBody } from '../http/replies.js';
-import { ApiRoute } from '../reference/api-route.js';
+import { ApiRoute } from '../http/api-route.js';
 import { foundRun, outputOf, runAddress, type RunSegments, settledHeaders } from './found-run.js';
 import { RunPayloads } from './run-payloads.js';
 import { HeldShares } from './held/held-shares.js';
@@ -24,7 +23,7 @@ import { eventsOf, StatusStream } from './status-stream.js';
 
 /** The routes of one run. */
 @Controller('v2/models/:provider/:model/requests/:requestId')
-@UseGuards(CallerGuard, FalRunGuard)
+@UseGuards(CallerGuard)
 export class RunsController {
   constructor(
     private readonly catalog: LiveCatalog,
@@ -76,9 +75,7 @@ export class RunsController {
       await states.return(null);
       return void reply.send(noBody());
     }
-    const events = eventsOf(first.value, states, (state) =>
-      statusFor(request, statusBody(run.runId, state, urls)),
-    );
+    const events = eventsOf(first.value, states, (state) => statusBody(run.runId, state, urls));
     void reply.send(Readable.from(events));
   }
 

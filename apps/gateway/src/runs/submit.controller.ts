@@ -1,6 +1,7 @@
 import { RouterError } from '#errors';
+import { SETTINGS } from '#infrastructure';
 import type { WebhookAddress } from '#persistence';
-import { type RouterQueueSubmitResponse, runUrls, webhookProblem } from '#schemas';
+import { type RouterQueueSubmitResponse, runUrls, webhookProblem, type WebhookSettings } from '#schemas';
 import { Controller, Inject, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
@@ -8,9 +9,7 @@ import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { QueryPipe } from '../http/query.pipe.js';
 import type { ModelSegments } from '../models/find-model.js';
-import { ApiRoute } from '../reference/api-route.js';
-import type { GatewaySettings } from '../settings.js';
-import { SETTINGS } from '../settings.module.js';
+import { ApiRoute } from '../http/api-route.js';
 import { RunAdmission } from './run-admission.js';
 import { submitQuery, submitRun } from './run-routes.js';
 
@@ -20,7 +19,7 @@ import { submitQuery, submitRun } from './run-routes.js';
 export class SubmitController {
   constructor(
     private readonly admission: RunAdmission,
-    @Inject(SETTINGS) private readonly settings: Pick<GatewaySettings, 'WEBHOOK_ALLOWED_ORIGINS'>,
+    @Inject(SETTINGS) private readonly settings: WebhookSettings,
   ) {}
 
   @Post()

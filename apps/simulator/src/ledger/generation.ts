@@ -1,10 +1,10 @@
 import { amount, type Control } from '../control.js';
 
-/** One submission that a partner accepted. Times are milliseconds of the simulator's clock since the epoch. */
+/** One submission that a provider accepted. Times are milliseconds of the simulator's clock since the epoch. */
 export interface Generation {
   provider: string;
   id: string;
-  /** What the partner's address names: a model, or a path of several segments. */
+  /** What the provider's address names: a model, or a path of several segments. */
   model: string;
   path: string;
   /** Position among all accepted submissions, from 1. */
@@ -12,11 +12,11 @@ export interface Generation {
   atMs: number;
   tag: string | null;
   prompt: string;
-  /** The partner's own bytes as received. */
+  /** The provider's own bytes as received. */
   body: Buffer;
   bodySha256: string;
   headers: Record<string, string>;
-  /** How often this partner has seen this very body, this time included and refusals counted. */
+  /** How often this provider has seen this very body, this time included and refusals counted. */
   attempt: number;
   tokens: string[];
   control: Control;
@@ -40,7 +40,7 @@ export function failureOf(control: Control): 'policy_submit' | 'policy_output' |
   return null;
 }
 
-/** The instant from which the generation occupies the partner no longer. */
+/** The instant from which the generation occupies the provider no longer. */
 export function endOf(generation: Generation): number {
   return generation.canceledAtMs ?? generation.atMs + generation.queuedMs + generation.takesMs;
 }

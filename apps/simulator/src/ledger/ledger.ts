@@ -3,7 +3,7 @@ import path from 'node:path';
 import { readControl } from '../control.js';
 import type { Generation } from './generation.js';
 
-/** Every accepted submission. What a partner has accepted it never forgets, short of a reset. */
+/** Every accepted submission. What a provider has accepted it never forgets, short of a reset. */
 export class Ledger {
   private readonly byKey = new Map<string, Generation>();
   private readonly file: number | undefined;

@@ -1,6 +1,6 @@
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 
-/** A quantity that is billed: where the submission may name it, and how the partner counts it. */
+/** A quantity that is billed: where the submission may name it, and how the provider counts it. */
 interface Units {
   /** The value that it takes when nothing is named. */
   usual: number;
@@ -21,10 +21,10 @@ interface Flags {
   names: readonly string[];
 }
 
-/** The role of a field for the partner, for those who try values of it. */
+/** The role of a field for the provider, for those who try values of it. */
 type FieldUse = 'units' | 'choice' | 'count' | 'text';
 
-/** One submission as a partner's billing reads it: leniently, so that no bill is lower than a strict reader's. */
+/** One submission as a provider's billing reads it: leniently, so that no bill is lower than a strict reader's. */
 export class Order {
   /** The fields that were read, with the values that the price list names. */
   readonly fields = new Map<string, { use: FieldUse; values: readonly Json[] }>();

@@ -6,7 +6,7 @@ import { texts } from './texts.js';
 import { videos } from './videos.js';
 
 /**
- * The prices of the partners' public lists, written from the sources that the rows name and not from the rows. It shares no
+ * The prices of the providers' public lists, written from the sources that the rows name and not from the rows. It shares no
  * code with them: what a price of ours misses is not missed here too.
  */
 const priceList: PriceList = { ...texts, ...images, ...videos, ...seedance, ...models3d };

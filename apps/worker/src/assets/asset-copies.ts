@@ -6,11 +6,11 @@ import { AssetStore, runKeys, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { Payloads } from '../bytes/payloads.js';
 import { faultOf } from '../calls/fault.js';
-import { discard } from '../calls/partner-client.js';
+import { discardBody } from '../calls/provider-client.js';
 import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 import { AssetSource, type CopyTrouble, NotCopied } from './asset-source.js';
-import type { FoundAsset } from './found-assets.js';
+import type { FoundAsset } from '../bytes/found-assets.js';
 
 /** Assets of one result that are copied side by side, and in all; the URLs of others stay the provider's. */
 const copiesAtOnce = 4;
@@ -24,7 +24,7 @@ export interface Copy {
 
 type CopiedRun = Pick<ClaimedRun, 'runId' | 'workspaceId'>;
 
-/** Copies assets to the store. One that cannot be copied in time keeps the partner's URL. */
+/** Copies assets to the store. One that cannot be copied in time keeps the provider's URL. */
 @Injectable()
 export class AssetCopies {
   constructor(
@@ -37,8 +37,9 @@ export class AssetCopies {
   ) {}
 
   /**
-   * By the partner's URL; what is missing was not copied. Several side by side, so that one that hangs holds up none of
-   * the others, and all under one time limit: a silent host costs a result that much once, however many assets it has.
+   * The copies by the provider's URL; one that is missing was not copied. Several are made side by side, so that one that
+   * hangs holds up none of the others, and all under one time limit: a silent host costs a result that much once, however
+   * many assets it has.
    */
   async copyAll(
     run: CopiedRun,
@@ -51,8 +52,16 @@ export class AssetCopies {
     await withTimeout(this.settings.ASSET_COPY_MS, signal, async (bounded) => {
       const copyInTurn = async () => {
         for (const [index, url] of waiting) {
-          const copy = await this.copyOrLog(run, index, url, provider, signal, bounded);
-          if (copy) copies.set(url, copy);
+          try {
+            copies.set(url, await this.copy(run, index, new URL(url), provider, bounded));
+            this.metrics.assetCopies.inc({ outcome: 'copied' });
+          } catch (error) {
+            if (signal.aborted) return;
+            // Nothing is wrong with the asset: the job comes again when the database is back.
+            if (error instanceof RouterError) throw error;
+            const isLate = bounded.aborted && !(error instanceof NotCopied);
+            this.reportTrouble(run.runId, index, isLate ? 'timeout' : troubleOf(error));
+          }
         }
       };
       await Promise.all(Array.from({ length: copiesAtOnce }, copyInTurn));
@@ -60,33 +69,10 @@ export class AssetCopies {
     return copies;
   }
 
-  private async copyOrLog(
-    run: CopiedRun,
-    index: number,
-    url: string,
-    provider: BoundProvider,
-    signal: AbortSignal,
-    bounded: AbortSignal,
-  ): Promise<Copy | undefined> {
-    try {
-      if (index >= maxCount) throw new NotCopied('too_many', 'is one of too many');
-      bounded.throwIfAborted();
-      const copy = await this.copy(run, index, new URL(url), provider, bounded);
-      this.metrics.assetCopies.inc({ outcome: 'copied' });
-      return copy;
-    } catch (error) {
-      if (signal.aborted) return undefined;
-      // Nothing is wrong with the asset: the job comes again when the database is back.
-      if (error instanceof RouterError) throw error;
-      const trouble = error instanceof NotCopied || !bounded.aborted ? troubleOf(error) : 'timeout';
-      this.metrics.assetCopies.inc({ outcome: trouble });
-      // Neither the URL, which may open the asset for everyone, nor what the partner said.
-      this.log.warn(
-        { run_id: run.runId, asset: index, trouble },
-        'an asset was not copied: its URL stays the provider’s',
-      );
-      return undefined;
-    }
+  /** Logs neither the URL, which may open the asset for everyone, nor the provider's words. */
+  private reportTrouble(runId: string, asset: number, trouble: CopyTrouble): void {
+    this.metrics.assetCopies.inc({ outcome: trouble });
+    this.log.warn({ run_id: runId, asset, trouble }, 'an asset was not copied: its URL stays the provider’s');
   }
 
   private async copy(
@@ -96,11 +82,13 @@ export class AssetCopies {
     provider: BoundProvider,
     signal: AbortSignal,
   ): Promise<Copy> {
+    if (index >= maxCount) throw new NotCopied('too_many', 'is one of too many');
+    signal.throwIfAborted();
     const { mediaType, body } = await this.source.open(url, provider, { workspaceId, signal });
     const key = runKeys.asset(runId, index, extensionOf(url));
     try {
       await failpoint('copying.beforePut', runId);
-      const { bytes } = await this.payloads.put(key, runId, body, {
+      const bytes = await this.payloads.putBody(key, runId, body, {
         mediaType,
         maxBytes: this.settings.ASSET_MAX_BYTES,
         signal,
@@ -110,7 +98,7 @@ export class AssetCopies {
       this.metrics.assetCopyBytes.inc(bytes);
       await failpoint('copying.afterPut', runId);
     } finally {
-      discard(body);
+      discardBody(body);
     }
     return {
       key,

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { BoundProvider } from '#providers';
 import { Agent } from 'undici';
 import type { OutboundAgents } from '../calls/outbound-agents.js';
-import { discard } from '../calls/partner-client.js';
+import { discardBody } from '../calls/provider-client.js';
 import { AssetSource } from './asset-source.js';
 
 const agent = new Agent();
@@ -56,7 +56,7 @@ async function opened(url: string, adapter: object): Promise<string> {
   const terms = { workspaceId: 'workspace', signal: new AbortController().signal };
   return source.open(new URL(url), provider, terms).then(
     ({ body }) => {
-      discard(body);
+      discardBody(body);
       return 'opened';
     },
     (error: { trouble: string }) => error.trouble,

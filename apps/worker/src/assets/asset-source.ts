@@ -5,7 +5,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import picomatch from 'picomatch';
 import { type Dispatcher, request } from 'undici';
 import { OutboundAgents } from '../calls/outbound-agents.js';
-import { discard } from '../calls/partner-client.js';
+import { discardBody } from '../calls/provider-client.js';
 import type { ResolveTerms } from '../resolver/name-resolver.js';
 import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
@@ -69,7 +69,7 @@ export class AssetSource {
       const reply = await this.get(next, provider, isOwn, terms);
       if (!redirects.has(reply.statusCode)) return this.accept(reply, isDataAt(next, provider));
       const location = textOf(reply.headers['location']);
-      discard(reply.body);
+      discardBody(reply.body);
       if (!URL.canParse(location, next.href))
         throw new NotCopied('redirects', 'a redirect without an address');
       next = new URL(location, next);
@@ -107,14 +107,14 @@ export class AssetSource {
   private accept(reply: Dispatcher.ResponseData, mayBeData: boolean): Source {
     const trouble = this.troubleWith(reply, mayBeData);
     if (trouble === null) return { mediaType: mediaTypeOf(reply), body: reply.body };
-    discard(reply.body);
+    discardBody(reply.body);
     throw trouble;
   }
 
   private troubleWith(reply: Dispatcher.ResponseData, mayBeData: boolean): NotCopied | null {
     const { statusCode, headers } = reply;
     if (statusCode !== 200) return new NotCopied('status', `answered HTTP ${statusCode}`);
-    // Stored as it comes, it would be no picture for whoever opens it later.
+    // Encoded bodies would be stored compressed, and browsers could not display them.
     const encoding = textOf(headers['content-encoding']).toLowerCase();
     if (!['', 'identity'].includes(encoding)) return new NotCopied('encoding', `is encoded as ${encoding}`);
     const mediaType = mediaTypeOf(reply);

@@ -1,23 +1,30 @@
 import { failpoint } from '#observability';
 import { type Copying, RunRepository } from '#persistence';
-import { type DeliveredRun, type JobResult, maxSlotless, ProviderSlots, RunProcessor } from '#queue';
+import {
+  type DeliveredRun,
+  done,
+  type JobResult,
+  maxSlotless,
+  ProviderSlots,
+  retryIn,
+  RunProcessor,
+} from '#queue';
 import { runKeys, StorageError } from '#storage';
 import { Processor } from '@nestjs/bullmq';
 import { Inject } from '@nestjs/common';
 import { Payloads } from '../bytes/payloads.js';
 import { Providers } from '../providers.js';
-import { countingCrashes, deathsOf } from '../runs/crash-counts.js';
-import { finishing, Outcomes } from '../runs/outcomes.js';
+import { countAttempt, deathsOf } from '../runs/crash-counts.js';
+import { type OngoingRun, Outcomes } from '../runs/outcomes.js';
 import { repeatableGraceMs, SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 import { AssetCopies, type Copy } from './asset-copies.js';
-import { type FoundAsset, findAssets, withCopies } from './found-assets.js';
+import { type FoundAsset, findAssets, withCopies } from '../bytes/found-assets.js';
 
 /** Copies of one run's assets that may in a row end in a crash; then its result is delivered without copies. */
 const maxCrashes = 3;
-const later: JobResult = { kind: 'retry', delayMs: 1_000 };
-const now: JobResult = { kind: 'retry', delayMs: 0 };
-const done: JobResult = { kind: 'done' };
+const later = retryIn(1_000);
+const now = retryIn(0);
 
 /**
  * Copies the assets of a finished generation to the store and writes the run's outcome. The generation is paid, and its
@@ -48,58 +55,51 @@ export class AssetsProcessor extends RunProcessor {
   private async copy({ runId, mayHaveCrashed }: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
     const copying = await this.runs.readForCopying(runId);
     if (copying === null) return done;
-    const counted = { runId, epoch: copying.epoch, crashes: copying.crashes };
-    return countingCrashes(this.runs, counted, mayHaveCrashed, () => this.copyFrom(copying, runId, signal));
-  }
-
-  private async copyFrom(copying: Copying, runId: string, signal: AbortSignal): Promise<JobResult> {
+    const run = { ...copying, runId };
+    await using _attempt = await countAttempt(this.runs, run, mayHaveCrashed);
     const provider = this.providers.get(copying.provider);
     if (provider === undefined) return later;
     await this.runs.moveDue(runId, this.settings.ASSET_COPY_MS);
     try {
-      return await this.payloads.withShare(async (share) => {
-        const bytes = await this.payloads.read(copying.body, share, signal);
-        const assets = findAssets(bytes, copying.facts.assets);
-        const copies =
-          deathsOf(copying) < maxCrashes
-            ? await this.assetCopies.copyAll({ ...copying, runId }, assets, provider, signal)
-            : new Map<string, Copy>();
-        // Begun copies were cut short: a worker that goes on makes them.
-        if (signal.aborted) return now;
-        await failpoint('copying.beforeFinish', runId);
-        await this.finish(runId, copying, bytes, assets, copies);
-        return done;
-      });
+      using share = this.payloads.openShare();
+      const bytes = await this.payloads.readBody(copying.body, share, signal);
+      const assets = findAssets(bytes, copying.facts.assets);
+      const copies =
+        deathsOf(copying) < maxCrashes
+          ? await this.assetCopies.copyAll(run, assets, provider, signal)
+          : new Map<string, Copy>();
+      // Begun copies were cut short: a worker that goes on makes them.
+      if (signal.aborted) return now;
+      await failpoint('copying.beforeFinish', runId);
+      return await this.finishRun(run, bytes, assets, copies);
     } catch (error) {
       if (signal.aborted) return now;
       if (error instanceof StorageError) {
         this.log.warn({ error, run_id: runId }, 'the output could not be read from the store, trying again');
         if (error.failure !== 'not_found' || !copying.overdue) return later;
-        await this.outcomes.loseAnswer(finishing(runId, copying), 'its output is gone');
-        return done;
+        return await this.outcomes.loseAnswer(run, 'its output is gone');
       }
       throw error;
     }
   }
 
-  private async finish(
-    runId: string,
-    copying: Copying,
+  private async finishRun(
+    run: Copying & OngoingRun,
     bytes: Uint8Array,
     assets: readonly FoundAsset[],
     copies: ReadonlyMap<string, Copy>,
-  ): Promise<void> {
-    const { mediaType } = copying;
+  ): Promise<JobResult> {
+    const { runId, mediaType } = run;
     const body =
       copies.size === 0
-        ? copying.body
-        : await this.payloads.keep(
+        ? run.body
+        : await this.payloads.keepBody(
             runKeys.output(runId),
             runId,
             mediaType,
             withCopies(bytes, assets, copies),
           );
-    await this.outcomes.finish(finishing(runId, copying), {
+    await this.outcomes.finishRun(run, {
       outcome: 'succeeded',
       mediaType,
       body,
@@ -109,5 +109,6 @@ export class AssetsProcessor extends RunProcessor {
       },
       providerUrls: assets.some(({ url }) => !copies.has(url)),
     });
+    return done;
   }
 }

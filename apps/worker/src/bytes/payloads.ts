@@ -1,12 +1,11 @@
-import { type Log, LOG, withTimeout } from '#observability';
+import { type Log, LOG, waitIn, type Waits, withTimeout } from '#observability';
 import { type PayloadBody, StoredObjectRepository } from '#persistence';
 import type { BodyPiece } from '#providers';
-import { AssetStore, type Body, maxRowBytes, type PutFacts, StorageError, type Stored } from '#storage';
+import { AssetStore, type Body, maxRowBytes, type PutFacts, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { Readable } from 'node:stream';
 import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
-import { ByteBudget, type Share } from './byte-budget.js';
 
 /** Inputs and outputs of runs: few bytes travel with their row, many lie in the store. */
 @Injectable()
@@ -22,13 +21,13 @@ export class Payloads {
     this.budget = new ByteBudget(settings.WORKER_BODY_BUDGET);
   }
 
-  /** Work with a share of the byte budget, which is given back when it is done. */
-  withShare<T>(work: (share: Share) => Promise<T>): Promise<T> {
-    return this.budget.during(work);
+  /** An empty share of the byte budget; disposing of it gives its bytes back. */
+  openShare(): Share & Disposable {
+    return this.budget.open();
   }
 
   /** The bytes, which count against `share`. Rejects with `StorageError`. */
-  async read(body: PayloadBody, share: Share, signal: AbortSignal): Promise<Uint8Array> {
+  async readBody(body: PayloadBody, share: Share, signal: AbortSignal): Promise<Uint8Array> {
     if (!('storedAs' in body)) return body;
     const { storedAs } = body;
     try {
@@ -45,10 +44,10 @@ export class Payloads {
    * Bytes as their row will hold them. A result is paid for: one that the store does not take goes into the row,
    * however large.
    */
-  async keep(key: string, runId: string, mediaType: string, bytes: Uint8Array): Promise<PayloadBody> {
+  async keepBody(key: string, runId: string, mediaType: string, bytes: Uint8Array): Promise<PayloadBody> {
     if (bytes.byteLength <= maxRowBytes) return bytes;
     try {
-      await this.put(key, runId, bytes, {
+      await this.putBody(key, runId, bytes, {
         mediaType,
         maxBytes: bytes.byteLength,
         signal: AbortSignal.timeout(this.settings.STORE_PAYLOAD_MS),
@@ -60,10 +59,10 @@ export class Payloads {
     }
   }
 
-  /** Into the store as the bytes arrive. Rejects with `StorageError`, or with what the body failed of. */
-  async put(key: string, runId: string, body: Body, facts: PutFacts): Promise<Stored> {
+  /** Stores the bytes as they arrive and returns their number. Rejects with `StorageError`, or with the body's own error. */
+  async putBody(key: string, runId: string, body: Body, facts: PutFacts): Promise<number> {
     const { STORE_DOUBT_SECONDS, STORE_PAYLOAD_MS } = this.settings;
-    // What is put is paid for, and may not come a second time.
+    // The bytes are paid for, and may not come a second time.
     if (!(await this.objects.note(key, runId, STORE_DOUBT_SECONDS, STORE_PAYLOAD_MS))) {
       throw new StorageError('unavailable', `${key} is being deleted`);
     }
@@ -120,4 +119,50 @@ async function* inBase64(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     rest = bytes.subarray(end);
   }
   yield Buffer.from(rest.toString('base64'), 'latin1');
+}
+
+/** A share of a budget, which grows while bytes arrive. */
+export interface Share {
+  /** Waits while the budget is spent; rejects with the signal's reason when that comes first. */
+  grow(bytes: number, signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * Bounds the bytes of all bodies that a process holds. A share that wants more than is left waits until others have been
+ * given back, except for the oldest: it always goes on, so that there is always one that ends. The bytes held are
+ * therefore at most the budget and one body.
+ */
+export class ByteBudget {
+  private held = 0;
+  /** Holders in FIFO order; the oldest may exceed the limit so that one always makes progress. */
+  private readonly shares = new Set<Share>();
+  private readonly waiting: Waits<void> = new Set();
+
+  constructor(private readonly limit: number) {}
+
+  /** An empty share; disposing of it gives its bytes back. */
+  open(): Share & Disposable {
+    let mine = 0;
+    const share: Share & Disposable = {
+      grow: async (bytes, signal) => {
+        this.shares.add(share);
+        while (this.held + bytes > this.limit && !this.isOldest(share))
+          await waitIn(this.waiting, { signal });
+        this.held += bytes;
+        mine += bytes;
+      },
+      [Symbol.dispose]: () => {
+        this.held -= mine;
+        mine = 0;
+        if (!this.shares.delete(share)) return;
+        for (const wake of this.waiting) wake();
+      },
+    };
+    return share;
+  }
+
+  private isOldest(share: Share): boolean {
+    const [oldest] = this.shares;
+    return oldest === share;
+  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { RefusedAddress } from './address-guard.js';
+import { RefusedAddress } from './outbound-agents.js';
 import { faultOf, NotConnected } from './fault.js';
 
 const failing = (code: string, more: object = {}) => Object.assign(new Error(code), { code, ...more });

@@ -12,9 +12,8 @@ const dnsCodes = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'ENODATA']);
 const tlsCode = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|EPROTO)/;
 
 /**
- * What an exception of the HTTP client proves. Only `NotConnected` proves that nothing was sent; whatever
- * happens on a connection that stood may have reached the partner, a failure of its encryption too, and
- * counts as accepted.
+ * The proof in an exception of the HTTP client. Only `NotConnected` proves that nothing was sent; any failure on an
+ * established connection, one of its encryption too, may have reached the provider and counts as accepted.
  */
 export function faultOf(error: unknown): Fault {
   if (error instanceof NotConnected) return { fault: 'not_sent', cause: whyNotConnected(error.cause) };

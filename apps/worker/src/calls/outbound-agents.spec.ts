@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { LookupAddress } from 'node:dns';
 import { once } from 'node:events';
-import net from 'node:net';
+import net, { isIP } from 'node:net';
 import { request } from 'undici';
 import { type NameResolver, UnresolvedName } from '../resolver/name-resolver.js';
-import { OutboundAgents } from './outbound-agents.js';
+import { guarded, OutboundAgents, RefusedAddress } from './outbound-agents.js';
 import { faultOf } from './fault.js';
 
-const base = 'https://api.partner.example';
+const base = 'https://api.provider.example';
 const address = (text: string): LookupAddress => ({ address: text, family: 4 });
 const options = {
   ASSET_ALLOWED_ORIGINS: ['http://127.0.0.1:8082'],
@@ -100,5 +100,41 @@ describe('outbound agents', () => {
     await agents.onApplicationShutdown();
     expect(asked()).toBeGreaterThanOrEqual(3);
     expect(connections).toBe(0);
+  });
+});
+
+const look = (addresses: readonly string[], all: boolean) =>
+  new Promise<{ error: Error | null; address: unknown }>((resolve) =>
+    guarded(() => addresses.map((address): LookupAddress => ({ address, family: isIP(address) })))(
+      'name.example',
+      { all },
+      (error, address) => resolve({ error, address }),
+    ),
+  );
+
+describe('a guarded lookup', () => {
+  it.each([
+    [true, ['127.0.0.1']],
+    [false, ['127.0.0.1']],
+    [true, ['93.184.216.34', '::1']],
+    [true, ['93.184.216.34', '10.0.0.1']],
+    [true, []],
+  ])(
+    'refuses a name of which an address is not public, or that has none (all: %s, %p)',
+    async (all, found) => {
+      expect((await look(found, all)).error).toBeInstanceOf(RefusedAddress);
+    },
+  );
+
+  it('answers in the form that was asked for', async () => {
+    const found = ['93.184.216.34', '2606:4700::1111'];
+    expect(await look(found, false)).toEqual({ error: null, address: '93.184.216.34' });
+    expect(await look(found, true)).toEqual({
+      error: null,
+      address: [
+        { address: '93.184.216.34', family: 4 },
+        { address: '2606:4700::1111', family: 6 },
+      ],
+    });
   });
 });

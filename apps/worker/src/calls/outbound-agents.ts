@@ -1,9 +1,9 @@
 import { isOriginOf, isPublicAddress, refusalOf } from '#schemas';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { isIP } from 'node:net';
+import type { LookupAddress } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { NameResolver, type ResolveTerms } from '../resolver/name-resolver.js';
-import { guarded, RefusedAddress } from './address-guard.js';
 import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 import { NotConnected } from './fault.js';
@@ -13,7 +13,7 @@ const timeout = 5_000;
 
 /**
  * The HTTP agents of this process: one for origins that the operator configured, whose names the operating system
- * resolves; and one for whatever a partner's reply or a caller names, which connects to public addresses only. The
+ * resolves; and one for whatever a provider's reply or a caller names, which connects to public addresses only. The
  * names of the second kind are resolved apart, so that one without an answer does not hold up the first kind.
  */
 @Injectable()
@@ -85,3 +85,26 @@ function guardedConnector(names: NameResolver): buildConnector.connector {
       return callback(new RefusedAddress(address), null);
     });
 }
+
+export class RefusedAddress extends Error {
+  readonly code = 'REFUSED_ADDRESS';
+
+  constructor(address: string) {
+    super(`${address} is not a public address`);
+    this.name = 'RefusedAddress';
+  }
+}
+
+/**
+ * Answers with the known addresses of a name, but refuses a name with any address that is not public. The connection goes
+ * to the address that was judged: the name is not looked up a second time.
+ */
+export const guarded =
+  (known: (hostname: string) => readonly LookupAddress[]): LookupFunction =>
+  (hostname, options, callback) => {
+    const addresses = known(hostname);
+    const refused = addresses.find(({ address }) => !isPublicAddress(address));
+    const [first] = addresses;
+    if (refused || !first) return callback(new RefusedAddress(refused?.address ?? hostname), '', 0);
+    return options.all ? callback(null, [...addresses]) : callback(null, first.address, first.family);
+  };

@@ -1,5 +1,7 @@
-import { type Span, TRACING, type Tracing } from '#observability';
+import { failpoint, type Log, LOG, type Span, TRACING, type Tracing } from '#observability';
+import { RunRepository } from '#persistence';
 import {
+  type Asked,
   type BoundProvider,
   type Handle,
   type HttpCall,
@@ -9,112 +11,118 @@ import {
   type RowOfReplies,
   type SubmittedRun,
 } from '#providers';
-import { runKeys } from '#storage';
+import { runKeys, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
-import type { Share } from '../bytes/byte-budget.js';
-import { InputFiles } from '../files/input-files.js';
-import { Payloads } from '../bytes/payloads.js';
-import { type PartnerCall, PartnerClient } from './partner-client.js';
+import { Payloads, type Share } from '../bytes/payloads.js';
+import { SETTINGS } from '../settings.module.js';
+import type { WorkerSettings } from '../settings.js';
+import { type OutboundCall, ProviderClient } from './provider-client.js';
 import { isLarge, isUnread, ReplyReader, type Unread } from './reply-reader.js';
 
-type Terms = Pick<PartnerCall, 'workspaceId' | 'call' | 'timeoutMs' | 'share'> & RowOfReplies;
+type Terms = Pick<OutboundCall, 'workspaceId' | 'call' | 'timeoutMs' | 'share'> & RowOfReplies;
+type StoredReply = Omit<HttpReply, 'body'>;
 
-/** One call to a provider from the adapter's request to the adapter's reading of the reply, within the byte budget and traced. */
+/**
+ * Takes the place of a provider's handle in a run whose reply to its submission is stored and not read yet. Its version
+ * differs from that of handles, so that a release which does not know it leaves the run alone.
+ */
+interface KeptReply extends StoredReply {
+  v: 2;
+  step: 'read';
+}
+
+/** If this worker dies before it has read a stored reply, another one takes the run up after this time. */
+const takeUpMs = 15_000;
+
+/** The stored reply that a run's handle stands for; null for a provider's handle. */
+export function keptReply(handle: unknown): StoredReply | null {
+  const { v, step, status, headers } = (handle ?? {}) as Partial<KeptReply>;
+  return v === 2 && step === 'read' && status !== undefined && headers !== undefined
+    ? { status, headers }
+    : null;
+}
+
+/** One call to a provider, from the adapter's request to the adapter's reading of the reply. */
 @Injectable()
 export class ProviderCall {
   constructor(
-    private readonly client: PartnerClient,
+    private readonly client: ProviderClient,
     private readonly replies: ReplyReader,
     private readonly payloads: Payloads,
-    private readonly files: InputFiles,
+    private readonly runs: RunRepository,
+    @Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'STORE_PAYLOAD_MS'>,
+    @Inject(LOG) private readonly log: Log,
     @Inject(TRACING) private readonly tracing: Tracing,
   ) {}
 
-  /** Work whose bodies count against the byte budget. */
-  withShare<T>(work: (share: Share) => Promise<T>): Promise<T> {
-    return this.payloads.withShare(work);
-  }
-
-  /** The caller's bytes, which count against `share`. Rejects with `StorageError`. */
-  readInput(...read: Parameters<Payloads['read']>): Promise<Uint8Array> {
-    return this.payloads.read(...read);
-  }
-
-  /** The run with the files that its input names, for the submission. */
-  withFiles(...prepare: Parameters<InputFiles['prepare']>): ReturnType<InputFiles['prepare']> {
-    return this.files.prepare(...prepare);
-  }
-
-  /** Work under a span of the caller's trace; without a trace it costs nothing. */
-  async traced<T>(span: Parameters<Tracing['start']>[0], work: (span: Span) => Promise<T>): Promise<T> {
-    const started = this.tracing.start(span);
-    return work(started).finally(() => started.end());
-  }
-
   /**
-   * `onReply` runs between the reply's arrival and its reading. A large success is paid and takes long to read: `keep`
-   * stores it before, and says whether it did. Null for one that is stored and to be read later.
+   * A large success is paid, is given once and takes long to read, so it is stored first: `isKept` says whether it was.
+   * Null for one that is stored and to be read later.
    */
   async submit(
     provider: BoundProvider,
-    { runId, model, upstream }: SubmittedRun,
-    terms: Terms & {
-      parent: Span;
-      onReply: () => Promise<void>;
-      keep: (reply: HttpReply) => Promise<boolean>;
-    },
+    run: SubmittedRun & { epoch: number },
+    terms: Terms & { parent: Span },
   ): Promise<(ReadReply & { isKept: boolean }) | null> {
-    const { parent, onReply, keep, reported, assets, ...call } = terms;
-    // The context ends here: a partner learns nothing of our callers' traces.
+    const { parent, reported, assets, ...call } = terms;
+    const { runId } = run;
+    // The context ends here: a provider learns nothing of our callers' traces.
     const span = this.tracing.start({ name: 'submit', kind: 'client', parent: parent.traceparent });
-    const reply = await this.client.call(provider, { ...call, runId, operation: 'submit' });
+    const reply = await this.client.callProvider(provider, { ...call, runId, operation: 'submit' });
     span.end('fault' in reply ? reply.fault : undefined);
-    await onReply();
-    const asked = { phase: 'submit', run: { runId, model, upstream }, reported, assets } as const;
-    if (!isLarge(reply) || !isSuccess(reply) || !(await keep(reply)))
+    await failpoint('dispatch.afterSubmit', runId);
+    const asked = submitAsked(run, { reported, assets });
+    if (!isLarge(reply) || !isSuccess(reply) || !(await this.keepReply(run, reply)))
       return { ...(await this.replies.readNow(provider, reply, asked, { runId })), isKept: false };
     const read = await this.replies.read(provider, reply, asked, { runId, readings: 0, isKept: true });
     return isUnread(read) ? null : { ...keptOutput(runId, read, reply), isKept: true };
   }
 
-  /** Reads a reply to a submission that was stored. */
+  /** Reads a stored reply to a submission. `readings` are those that took too long. */
   async readKept(
     provider: BoundProvider,
-    { runId, model, upstream }: SubmittedRun,
-    reply: Omit<HttpReply, 'body'>,
+    run: SubmittedRun,
+    reply: StoredReply,
     terms: RowOfReplies & { readings: number; share: Share; signal: AbortSignal },
   ): Promise<ReadReply | Unread> {
-    const { readings, reported, assets, share, signal } = terms;
-    const body = await this.payloads.read({ storedAs: runKeys.reply(runId) }, share, signal);
-    const asked = { phase: 'submit', run: { runId, model, upstream }, reported, assets } as const;
-    const stored = { ...reply, body };
-    const read = await this.replies.read(provider, stored, asked, { runId, readings, isKept: true });
-    return isUnread(read) ? read : keptOutput(runId, read, stored);
+    const { readings, share, signal, ...row } = terms;
+    const { runId } = run;
+    try {
+      const body = await this.payloads.readBody({ storedAs: runKeys.reply(runId) }, share, signal);
+      const stored = { ...reply, body };
+      const asked = submitAsked(run, row);
+      const read = await this.replies.read(provider, stored, asked, { runId, readings, isKept: true });
+      return isUnread(read) ? read : keptOutput(runId, read, stored);
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error;
+      this.log.warn({ error, run_id: runId }, 'a stored reply could not be read, trying again');
+      return error.failure === 'not_found' ? 'gone' : 'busy';
+    }
   }
 
   /**
-   * Polls or fetches. Null when the signal aborted: what arrived belongs to whoever polls next. `readings` are those of
-   * earlier replies that took too long.
+   * Polls or fetches. Null when the signal aborted: the reply belongs to the worker that polls next. `readings` are those
+   * of earlier replies that took too long.
    */
   async resume(
     provider: BoundProvider,
     runId: string,
     handle: Handle,
-    terms: Omit<Terms, 'call'> & { readings: number; signal: AbortSignal; onReply: () => Promise<void> },
+    terms: Omit<Terms, 'call'> & { readings: number; signal: AbortSignal },
   ): Promise<ReadReply | Unread | null> {
-    const { onReply, readings, reported, assets, ...rest } = terms;
+    const { readings, reported, assets, ...rest } = terms;
     const call = provider.adapter.resume?.(handle);
     if (!call) throw new Error(`${provider.name} has nothing to poll`);
-    const reply = await this.client.call(provider, { ...rest, call, runId, operation: 'resume' });
-    await onReply();
+    const reply = await this.client.callProvider(provider, { ...rest, call, runId, operation: 'resume' });
+    await failpoint('poll.afterCall', runId);
     if (terms.signal.aborted) return null;
     const asked = { phase: 'resume', handle, reported, assets } as const;
     return this.replies.read(provider, reply, asked, { runId, readings });
   }
 
   /**
-   * One try: the partner's answer on it shows in the next poll, and an answer is no promise. Null when provably nothing
-   * reached the partner, or when the signal aborted: whoever polls next tries again.
+   * One try: its effect shows in the next poll, and an answer is no promise. Null when provably nothing reached the
+   * provider, or when the signal aborted: the next poll tries again.
    */
   async cancel(
     provider: BoundProvider,
@@ -122,13 +130,40 @@ export class ProviderCall {
     handle: Handle,
     terms: { workspaceId: string; call: HttpCall; timeoutMs: number; signal: AbortSignal },
   ): Promise<'requested' | 'too_late' | 'unknown' | null> {
-    const reply = await this.withShare((share) =>
-      this.client.call(provider, { ...terms, share, runId, operation: 'cancel' }),
-    );
+    using share = this.payloads.openShare();
+    const reply = await this.client.callProvider(provider, { ...terms, share, runId, operation: 'cancel' });
     if (terms.signal.aborted || ('fault' in reply && reply.fault === 'not_sent')) return null;
     return provider.adapter.onCancel?.(handle, reply) ?? 'unknown';
   }
+
+  /** False when it could not be stored: then this process has the only copy. */
+  private async keepReply(
+    { runId, epoch }: { runId: string; epoch: number },
+    { status, headers, body }: HttpReply,
+  ): Promise<boolean> {
+    const { 'set-cookie': _cookies, ...kept } = headers;
+    const handle: KeptReply = { v: 2, step: 'read', status, headers: kept };
+    try {
+      await this.payloads.putBody(runKeys.reply(runId), runId, body, {
+        mediaType: headers['content-type'] ?? 'application/octet-stream',
+        maxBytes: body.byteLength,
+        signal: AbortSignal.timeout(this.settings.STORE_PAYLOAD_MS),
+      });
+      await this.runs.saveHandle(runId, epoch, handle, takeUpMs);
+    } catch (error) {
+      this.log.warn({ error, run_id: runId, bytes: body.byteLength }, 'a large reply could not be stored');
+      return false;
+    }
+    await failpoint('dispatch.afterKeep', runId);
+    return true;
+  }
 }
+
+const submitAsked = ({ runId, model, upstream }: SubmittedRun, row: RowOfReplies): Asked => ({
+  phase: 'submit',
+  run: { runId, model, upstream },
+  ...row,
+});
 
 /** An output that is the stored reply itself is not stored once more. */
 function keptOutput(runId: string, read: ReadReply, { body }: HttpReply): ReadReply {

@@ -13,7 +13,7 @@ import { move, transferableSymbol, valueSymbol } from 'piscina';
 /** A reply to read, and what it answers. Its bytes move to the thread and back, they are not copied. */
 export type ReadingOrder = Asked & { provider: ProviderMark; reply: HttpReply };
 
-/** What a thread needs to have the same adapter: a declared provider comes with its declaration. */
+/** The facts from which a thread makes the same adapter: a declared provider comes with its declaration. */
 export type ProviderMark = Pick<BoundProvider, 'name' | 'base' | 'declaration'>;
 
 /** `read` is null for a provider that this thread does not know. Where its output is the reply, its body is left out. */

@@ -2,7 +2,7 @@ import type { BoundProvider, HttpReply, Signal, TokenExchange } from '#providers
 import { describe, expect, it } from '@jest/globals';
 import { Tokens } from './tokens.js';
 
-const provider = { name: 'partner' } as BoundProvider;
+const provider = { name: 'provider' } as BoundProvider;
 const exchange: TokenExchange = {
   call: (secret) => {
     if (secret === 'no key') throw new Error(secret);
@@ -70,7 +70,7 @@ describe('Tokens', () => {
     expect(urls).toEqual([]);
   });
 
-  it('forgets the token that a partner refused, and no newer one', async () => {
+  it('forgets the token that a provider refused, and no newer one', async () => {
     const { tokens, urls, ask } = setUp();
     await ask();
     tokens.forget(provider, 'older');

@@ -11,7 +11,7 @@ interface Kept {
 /** A token is renewed while it still has this long to live, so that none dies on its way. */
 const marginMs = 60_000;
 
-/** The short-lived tokens of partners whose secret is not itself the credential; one exchange at a time each. */
+/** The short-lived tokens of providers whose secret is not itself the credential; one exchange at a time each. */
 export class Tokens {
   private readonly kept = new Map<string, Kept>();
   private readonly asked = new Map<string, Promise<Exchanged>>();
@@ -27,7 +27,7 @@ export class Tokens {
     return asked.finally(() => this.asked.delete(provider.name));
   }
 
-  /** A partner that refused the token must not be shown it again. */
+  /** A provider that refused the token must not be shown it again. */
   forget(provider: BoundProvider, token: string): void {
     if (this.kept.get(provider.name)?.token === token) this.kept.delete(provider.name);
   }
@@ -42,7 +42,7 @@ export class Tokens {
     try {
       call = exchange.call(secret, this.now());
     } catch {
-      // What is wrong with it is not repeated: the message might quote the secret.
+      // The error is not repeated: its message might quote the secret.
       return refused;
     }
     const askedAtMs = this.now();

@@ -1,5 +1,5 @@
 import type { LookupAddress } from 'node:dns';
-import { open } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 
 /** Entries behind this many bytes are not read. */
@@ -38,23 +38,15 @@ export class HostsFile {
   /** A file that cannot be read leaves the entries as they were. */
   private async check(): Promise<void> {
     this.checkedAtMs = this.nowMs();
-    const file = await open(this.path).catch(() => null);
     try {
-      if (file) await this.read(file);
+      const { mtimeMs, size, ino } = await stat(this.path);
+      const version = `${ino} ${mtimeMs} ${size}`;
+      if (version === this.version) return;
+      this.addresses = parseHosts((await readFile(this.path)).toString('utf8', 0, maxBytes));
+      this.version = version;
     } catch {
       this.version = '';
-    } finally {
-      await file?.close();
     }
-  }
-
-  private async read(file: Awaited<ReturnType<typeof open>>): Promise<void> {
-    const { mtimeMs, size, ino } = await file.stat();
-    const version = `${ino} ${mtimeMs} ${size}`;
-    if (version === this.version) return;
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(Math.min(size, maxBytes)), { position: 0 });
-    this.addresses = parseHosts(buffer.toString('utf8', 0, bytesRead));
-    this.version = version;
   }
 }
 

@@ -1,4 +1,4 @@
-import { Turns } from '#observability';
+import { Turns, waitIn, type Waits } from '#observability';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { LookupAddress } from 'node:dns';
@@ -6,7 +6,6 @@ import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 import { HostsFile } from './hosts-file.js';
 import { type Answer, lookUp } from './look-up.js';
-import { SharedWork } from './shared-work.js';
 
 /** The workspace whose names are resolved, and the signal that ends the wait. */
 export interface ResolveTerms {
@@ -28,7 +27,7 @@ export class UnresolvedName extends Error {
 
 /** Names of one workspace that are looked up at once. */
 const maxOfWorkspace = 8;
-/** How long it is remembered that a name has no address, or that nobody answered for it. */
+/** How long it is remembered that a name has no address, or that no server answered for it. */
 const absentMs = 60_000;
 /** Addresses are used for as long as their records say, within these limits. */
 const minFreshMs = 5_000;
@@ -134,3 +133,33 @@ export class NameResolver {
 
 /** Without the dot that marks a name as fully qualified. */
 const nameOf = (hostname: string): string => hostname.replace(/\.$/, '').toLowerCase();
+
+/** Work for which several wait. It is stopped when the last of them has stopped waiting. */
+class SharedWork<Result> {
+  private readonly waiting: Waits<void> = new Set();
+  private readonly stop = new AbortController();
+  private readonly result: Promise<Result>;
+
+  constructor(work: (signal: AbortSignal) => Promise<Result>) {
+    this.result = work(this.stop.signal);
+    const wakeAll = () => {
+      for (const wake of this.waiting) wake();
+    };
+    this.result.then(wakeAll, wakeAll);
+  }
+
+  /** No call waits for it any more: the next one has to begin anew. */
+  get isLeft(): boolean {
+    return this.waiting.size === 0;
+  }
+
+  /** Rejects as the work does, or with the signal's reason. */
+  async wait(signal: AbortSignal): Promise<Result> {
+    try {
+      await waitIn(this.waiting, { signal });
+      return await this.result;
+    } finally {
+      if (this.isLeft) this.stop.abort();
+    }
+  }
+}

@@ -1,19 +1,15 @@
 import { every, type Log, LOG, type PeriodicWork } from '#observability';
 import { type Claim, RunRepository } from '#persistence';
-import type { JobResult } from '#queue';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 
 export type Claimed = Extract<Claim, { kind: 'claimed' }>;
 
-/** When a run that crashed before looks again whether it may be dispatched. */
-const suspectRetryMs = 1_000;
-
 /**
- * The claims of this worker, whose leases are kept alive while their submissions are in the air: one statement for all.
- * A run whose worker died before may be what killed it. Such runs are dispatched one at a time, so that a crash says
- * which of them it was; they keep nobody else waiting.
+ * The claims of this worker. One statement renews the leases of all submissions that are in flight. A run whose worker died
+ * before is a suspect: it may have killed it. Suspects are dispatched one at a time, so that a crash says which of them it
+ * was; they keep no other run waiting.
  */
 @Injectable()
 export class Claims implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -41,26 +37,19 @@ export class Claims implements OnApplicationBootstrap, OnApplicationShutdown {
     return this.runs.claim(runId, this.settings.CLAIM_LEASE_MS);
   }
 
-  /** Does the work while the claim's lease is renewed, or gives the claim back when its run has to wait. */
-  async during<Result>(
-    runId: string,
-    claim: Claimed,
-    work: () => Promise<Result>,
-  ): Promise<JobResult | Result> {
-    const isSuspect = claim.crashes > 0;
-    if (isSuspect && this.hasSuspect) {
-      const delayMs = await this.runs.postpone(runId, claim.epoch, suspectRetryMs);
-      return delayMs === null ? { kind: 'done' } : { kind: 'retry', delayMs };
-    }
-    const held = { runId, epoch: claim.epoch };
+  /** Renews the claim's lease until it is disposed of. Null when the run is a suspect and has to wait for another one. */
+  hold(runId: string, { epoch, crashes }: Claimed): Disposable | null {
+    const isSuspect = crashes > 0;
+    if (isSuspect && this.hasSuspect) return null;
+    const held = { runId, epoch };
     this.held.add(held);
     if (isSuspect) this.hasSuspect = true;
-    try {
-      return await work();
-    } finally {
-      this.held.delete(held);
-      if (isSuspect) this.hasSuspect = false;
-    }
+    return {
+      [Symbol.dispose]: () => {
+        this.held.delete(held);
+        if (isSuspect) this.hasSuspect = false;
+      },
+    };
   }
 
   private async renew(): Promise<void> {

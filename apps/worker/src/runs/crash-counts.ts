@@ -7,27 +7,22 @@ interface Counted {
 }
 
 /**
- * How often in a row work on a run never returned because its worker died or froze. The first time is not counted: the
- * queue alone has noticed it, and the queue is not believed.
+ * Times in a row that work on a run never returned because its worker died or froze. The row does not count the first one:
+ * only the queue noticed it, and the queue is not trusted.
  */
 export const deathsOf = ({ crashes }: Pick<Counted, 'crashes'>): number => (crashes === 0 ? 0 : crashes + 1);
 
 /**
- * Does work that may be repeated. Once a worker may have died over it, each attempt is counted in the row before it
- * begins, and the count is forgotten when one returns; all other work writes nothing.
+ * Counts an attempt at repeatable work in the row before it begins, once a worker may have died over it; disposing of the
+ * attempt, because the work has returned, forgets the count. All other work writes nothing.
  */
-export async function countingCrashes<Result>(
+export async function countAttempt(
   runs: Pick<RunRepository, 'noteAttempt' | 'forgetCrashes'>,
   { runId, epoch, crashes }: Counted,
   mayHaveCrashed: boolean,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  if (!mayHaveCrashed && crashes === 0) return work();
+): Promise<AsyncDisposable | null> {
+  if (!mayHaveCrashed && crashes === 0) return null;
   await runs.noteAttempt(runId, epoch);
-  try {
-    return await work();
-  } finally {
-    // A count that is too high until the next attempt does no harm.
-    await runs.forgetCrashes(runId, epoch).catch(() => {});
-  }
+  // A count that is too high until the next attempt does no harm.
+  return { [Symbol.asyncDispose]: () => runs.forgetCrashes(runId, epoch).catch(() => {}) };
 }

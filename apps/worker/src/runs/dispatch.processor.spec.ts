@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { JobResult } from '#queue';
+import type { JobResult, RunQueues } from '#queue';
 import type { Providers } from '../providers.js';
 import type { Claims } from './claims.js';
 import { DispatchProcessor } from './dispatch.processor.js';
@@ -44,16 +44,18 @@ function processor() {
       acquire: () => null,
       join: async () => {},
       isAwaited: () => true,
-      look: async () => [],
+      findAwaited: async () => [],
       next: async () => ((looks += 1) === 1 ? look.promise : []),
     } as unknown as WaitingLine,
     {
       claim: async () => ({ kind: 'claimed', provider: 'fal', workspaceId: 'w' }),
-      during: (_runId: string, _claim: object, work: () => Promise<JobResult>) => work(),
+      hold: () => ({ [Symbol.dispose]: () => {} }),
     } as unknown as Claims,
     { submit: () => submission.promise } as unknown as Submission,
-    {} as unknown as Outcomes,
+    {} as Outcomes,
+    {} as RunQueues,
     { WORKER_CLOSE_MS: 60_000 },
+    { warn: () => {} },
   );
   return { stopping, look, submission };
 }

@@ -1,31 +1,32 @@
-import { every, type PeriodicWork, settlesWithin } from '#observability';
+import { every, type Log, LOG, type PeriodicWork, settlesWithin } from '#observability';
 import type { BoundProvider } from '#providers';
-import { type DeliveredRun, type JobResult, RunProcessor, type Slot } from '#queue';
+import { type DeliveredRun, done, type JobResult, retryIn, RunProcessor, RunQueues, type Slot } from '#queue';
 import { Processor } from '@nestjs/bullmq';
 import { Inject, type OnApplicationBootstrap } from '@nestjs/common';
 import { Providers } from '../providers.js';
 import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
-import { Claims } from './claims.js';
+import { type Claimed, Claims } from './claims.js';
 import { Outcomes } from './outcomes.js';
-import { Submission } from './submission.js';
+import { Submission, type Submitted } from './submission.js';
 import { WaitingLine, type WaitingRun } from './waiting-line.js';
 
-const done: JobResult = { kind: 'done' };
 const unknownProviderMs = 1_000;
 const failedMs = 1_000;
-/** How often the line is looked at for what other workers turned away. */
-const lookEveryMs = 1_000;
+/** Pause after which a suspect asks again whether it may be dispatched. */
+const suspectRetryMs = 1_000;
+/** Runs that other workers turned away are found after this time. */
+const findEveryMs = 1_000;
 
 /** Claims a run and submits it to its provider, under one of the provider's concurrency slots. */
 @Processor('dispatch')
 export class DispatchProcessor extends RunProcessor implements OnApplicationBootstrap {
   protected readonly closeGraceMs: number;
-  /** Work on runs that were taken from the waiting line: they have no job. */
+  /** Work on runs from the waiting line, which have no job. */
   private readonly taken = new Set<Promise<void>>();
-  /** Providers whose line is being served, and whether something has happened since the last look at it. */
+  /** Providers whose line is being served, and whether it may have changed since it was last read. */
   private readonly serving = new Map<string, boolean>();
-  private looking: PeriodicWork | undefined;
+  private finding: PeriodicWork | undefined;
 
   constructor(
     private readonly providers: Providers,
@@ -33,14 +34,18 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
     private readonly claims: Claims,
     private readonly submission: Submission,
     private readonly outcomes: Outcomes,
+    private readonly queues: RunQueues,
     @Inject(SETTINGS) settings: Pick<WorkerSettings, 'WORKER_CLOSE_MS'>,
+    @Inject(LOG) private readonly logger: Pick<Log, 'warn'>,
   ) {
     super();
     this.closeGraceMs = settings.WORKER_CLOSE_MS;
   }
 
   onApplicationBootstrap(): void {
-    this.looking = every(lookEveryMs, () => this.look(), { onError: () => {} });
+    this.finding = every(findEveryMs, () => this.findAwaited(), {
+      onError: (error) => this.logger.warn({ error }, 'the waiting line could not be read, trying again'),
+    });
   }
 
   override async onModuleDestroy(): Promise<void> {
@@ -54,13 +59,13 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
   ): Promise<JobResult> {
     const bound = this.providers.get(provider);
     // Declared by an operator, and not known to this process yet: later, by one that knows it.
-    if (bound === undefined) return { kind: 'retry', delayMs: unknownProviderMs };
-    if (signal.aborted) return { kind: 'retry', delayMs: 0 };
+    if (bound === undefined) return retryIn(unknownProviderMs);
+    if (signal.aborted) return retryIn(0);
     const slot = this.line.acquire(provider);
     return slot ? this.dispatch(bound, runId, slot, mayHaveCrashed) : this.wait(provider, runId);
   }
 
-  /** Its job ends: whoever has a free slot takes it from the line. */
+  /** Its job ends: the next free slot takes it from the line. */
   private async wait(provider: string, runId: string): Promise<JobResult> {
     await this.line.join(provider, runId);
     this.takeNext(provider);
@@ -78,23 +83,17 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
       switch (claim.kind) {
         case 'gone':
           // Perhaps its worker died between the handle and the first poll. A poll of a run that needs none ends at once.
-          if (mayHaveCrashed) await this.outcomes.pollNow(runId, provider.name);
+          if (mayHaveCrashed) await this.queues.enqueue([{ queue: 'poll', provider: provider.name, runId }]);
           return done;
         case 'held':
-          return { kind: 'retry', delayMs: claim.freeInMs + 100 };
+          return retryIn(claim.freeInMs + 100);
         case 'abandoned':
-          await this.outcomes.giveUp(runId, claim);
-          return done;
+          return await this.outcomes.giveUp(runId, claim);
         case 'claimed': {
           slot.workspaceId = claim.workspaceId;
-          // Whose it is may have been what the line waited for.
+          // The line may have waited for the workspace to become known.
           this.takeNext(provider.name);
-          // The job may be older than the run's move to another server.
-          const serving = claim.provider === provider.name ? provider : this.providers.get(claim.provider);
-          if (serving === undefined) throw new Error(`there is no provider ${claim.provider}`);
-          const submitted = await this.claims.during(runId, claim, () =>
-            this.submission.submit(serving, runId, claim),
-          );
+          const submitted = await this.submit(provider, runId, claim);
           return submitted.kind === 'moved' ? await this.wait(submitted.provider, runId) : submitted;
         }
       }
@@ -102,6 +101,16 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
       slot.release();
       this.takeNext(provider.name);
     }
+  }
+
+  private async submit(provider: BoundProvider, runId: string, claim: Claimed): Promise<Submitted> {
+    // The job may be older than the run's move to another server.
+    const serving = claim.provider === provider.name ? provider : this.providers.get(claim.provider);
+    if (serving === undefined) throw new Error(`there is no provider ${claim.provider}`);
+    using lease = this.claims.hold(runId, claim);
+    return lease === null
+      ? await this.outcomes.postpone({ ...claim, runId }, suspectRetryMs)
+      : await this.submission.submit(serving, runId, claim);
   }
 
   /** Gives free slots to runs of the waiting line; each goes on beside the job that made room. */
@@ -112,7 +121,7 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
     if (!isServed) this.track(this.serve(provider), 'the next waiting run could not be taken');
   }
 
-  /** One look after the other: two at once would both find their workspace below its share. */
+  /** Reads the line once at a time: two reads at once would both find their workspace below its share. */
   private async serve(name: string): Promise<void> {
     try {
       while (this.serving.get(name) && this.isTaking) {
@@ -120,7 +129,7 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
         const provider = this.providers.get(name);
         if (provider === undefined) continue;
         const taken = await this.line.next(name);
-        // The look at an uneven line is bounded: there may be more.
+        // One read of an uneven line is bounded: there may be more.
         if (taken.length > 0) this.serving.set(name, true);
         for (const next of taken)
           this.track(this.dispatchWaiting(provider, next), 'a waiting run could not be delivered again');
@@ -133,9 +142,11 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
   private async dispatchWaiting(provider: BoundProvider, { runId, slot }: WaitingRun): Promise<void> {
     const result = await this.dispatch(provider, runId, slot, false).catch((error: unknown): JobResult => {
       this.worker.host.outage.trouble(error, 'a waiting run could not be dispatched');
-      return { kind: 'retry', delayMs: failedMs };
+      return retryIn(failedMs);
     });
-    if (result.kind === 'retry') await this.outcomes.dispatchAgain(runId, provider.name, result.delayMs);
+    // It has no job: if the queue does not accept one, its outbox row brings the run back.
+    if (result.kind === 'retry')
+      await this.queues.enqueue([{ runId, provider: provider.name, delayMs: result.delayMs }]);
   }
 
   private track(work: Promise<void>, whatFailed: string): void {
@@ -144,13 +155,13 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
     void tracked.finally(() => this.taken.delete(tracked));
   }
 
-  /** A look at the line that was under way has taken runs: they are submitted too. */
+  /** Runs that a read of the line has taken meanwhile are submitted too. */
   private async idle(): Promise<void> {
-    await this.looking?.stop();
+    await this.finding?.stop();
     while (this.taken.size > 0) await Promise.all(this.taken);
   }
 
-  private async look(): Promise<void> {
-    for (const provider of await this.line.look()) this.takeNext(provider);
+  private async findAwaited(): Promise<void> {
+    for (const provider of await this.line.findAwaited()) this.takeNext(provider);
   }
 }

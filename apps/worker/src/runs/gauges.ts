@@ -15,37 +15,9 @@ import type { WorkerSettings } from '../settings.js';
 
 const microsPerDollar = 1_000_000;
 
-/** Gauges of what records say: pauses, objects in the store that no run needs, and webhooks. */
-@Injectable()
-export class RecordGauges {
-  constructor(
-    private readonly pauses: ProviderPauseRepository,
-    private readonly objects: StoredObjectRepository,
-    private readonly webhooks: WebhookRepository,
-    private readonly metrics: Metrics,
-  ) {}
-
-  async round(): Promise<void> {
-    this.setPauses(await this.pauses.standing());
-    this.setObjects(await this.objects.unneeded());
-    this.metrics.oldestDueWebhookSeconds.set(await this.webhooks.oldestDueSeconds());
-  }
-
-  private setPauses(standing: readonly ProviderPause[]): void {
-    this.metrics.pausedProviders.reset();
-    for (const { provider, calls, askedBy } of standing)
-      this.metrics.pausedProviders.set({ provider, calls, asked_by: askedBy }, 1);
-  }
-
-  private setObjects({ inDoubt, leftBehind }: UnneededObjects): void {
-    this.metrics.storedObjects.set({ state: 'in_doubt' }, inDoubt);
-    this.metrics.storedObjects.set({ state: 'left_behind' }, leftBehind);
-  }
-}
-
 /**
- * Reads what is live from the database and the queues. Every worker says the same, so that losing one loses no series;
- * a dashboard takes the maximum.
+ * Reads the load, pauses, stored objects and webhooks from the database, and the jobs from the queues. Every worker reports
+ * the same, so that losing one loses no series; a dashboard takes the maximum.
  */
 @Injectable()
 export class Gauges implements OnApplicationBootstrap, OnModuleDestroy {
@@ -53,7 +25,9 @@ export class Gauges implements OnApplicationBootstrap, OnModuleDestroy {
 
   constructor(
     private readonly outbox: OutboxRepository,
-    private readonly records: RecordGauges,
+    private readonly pauses: ProviderPauseRepository,
+    private readonly objects: StoredObjectRepository,
+    private readonly webhooks: WebhookRepository,
     private readonly queues: RunQueues,
     private readonly metrics: Metrics,
     @Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'GAUGES_EVERY_MS'>,
@@ -74,7 +48,9 @@ export class Gauges implements OnApplicationBootstrap, OnModuleDestroy {
   private async round(): Promise<void> {
     this.setLoad(await this.outbox.load());
     this.setJobs(await this.queues.counts());
-    await this.records.round();
+    this.setPauses(await this.pauses.standing());
+    this.setObjects(await this.objects.unneeded());
+    this.metrics.oldestDueWebhookSeconds.set(await this.webhooks.oldestDueSeconds());
   }
 
   private setLoad(load: readonly Load[]): void {
@@ -100,5 +76,16 @@ export class Gauges implements OnApplicationBootstrap, OnModuleDestroy {
     for (const { queue, ...states } of counts)
       for (const state of ['waiting', 'active', 'delayed'] as const)
         this.metrics.queueJobs.set({ queue, state }, states[state]);
+  }
+
+  private setPauses(standing: readonly ProviderPause[]): void {
+    this.metrics.pausedProviders.reset();
+    for (const { provider, calls, askedBy } of standing)
+      this.metrics.pausedProviders.set({ provider, calls, asked_by: askedBy }, 1);
+  }
+
+  private setObjects({ inDoubt, leftBehind }: UnneededObjects): void {
+    this.metrics.storedObjects.set({ state: 'in_doubt' }, inDoubt);
+    this.metrics.storedObjects.set({ state: 'left_behind' }, leftBehind);
   }
 }

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { RouterError } from '#errors';
 import { createLog, Metrics } from '#observability';
-import type { ClaimedRun, Ending, RunRepository } from '#persistence';
+import type { ClaimedRun, Ending, LiveRun, ProviderPauseRepository, RunRepository } from '#persistence';
 import type { RunQueues, RunSignals } from '#queue';
 import type { Payloads } from '../bytes/payloads.js';
 import { Outcomes } from './outcomes.js';
@@ -13,8 +13,7 @@ const run = {
   workspaceId: 'workspace',
   provider: 'fal',
   model: 'fal/flux-dev',
-  chargesOnPolicyRejection: 'no' as const,
-  assets: [],
+  facts: { chargesOnPolicyRejection: 'no', assets: [] } as unknown as LiveRun['facts'],
 };
 const fields = [{ loc: ['body', 'prompt'], msg: 'unwritable', type: 'value_error' }];
 const rejected = { class: 'rejected_input' as const, retry: 'never' as const };
@@ -27,7 +26,9 @@ it('a handle that cannot be saved is in the log: it says where a paid generation
     {} as Payloads,
     {} as RunQueues,
     {} as RunSignals,
+    {} as ProviderPauseRepository,
     new Metrics(),
+    { PROVIDER_MAX_PAUSE_MS: 1000 },
     { error: (facts: object) => said.push(facts) } as unknown as typeof log,
   );
   const handle = { v: 1, step: 'poll', id: 'generation' } as const;
@@ -35,13 +36,13 @@ it('a handle that cannot be saved is in the log: it says where a paid generation
   expect(said).toEqual([{ error: away, run_id: 'run', handle }]);
 });
 
-describe('a failure with the words of a partner', () => {
+describe('a failure with the words of a provider', () => {
   let written: Ending[];
   beforeEach(() => {
     written = [];
   });
 
-  /** Whose database fails with that error as long as an ending holds the partner's words. */
+  /** Whose database fails with that error as long as an ending holds the provider's words. */
   const outcomes = (error: Error) =>
     new Outcomes(
       {
@@ -52,14 +53,16 @@ describe('a failure with the words of a partner', () => {
         },
       } as unknown as RunRepository,
       {} as Payloads,
-      { enqueueGranted: async () => {} } as unknown as RunQueues,
+      { enqueue: async () => {} } as unknown as RunQueues,
       {} as RunSignals,
+      {} as ProviderPauseRepository,
       new Metrics(),
+      { PROVIDER_MAX_PAUSE_MS: 1000 },
       log,
     );
 
   it('is written without them when the database refuses them', async () => {
-    await outcomes(new Error('refused')).fail(run, { ...rejected, fields });
+    await outcomes(new Error('refused')).failRun(run, { ...rejected, fields });
     expect(written).toMatchObject([
       { bucket: 'invalid_input', status: 422, fields },
       { bucket: 'invalid_input', status: 422, fields: [{ loc: ['body'], type: 'bad_request' }] },
@@ -68,7 +71,7 @@ describe('a failure with the words of a partner', () => {
 
   it('keeps them when the database is away: it comes back', async () => {
     const away = new RouterError('service_unavailable', 'away');
-    await expect(outcomes(away).fail(run, { ...rejected, fields })).rejects.toBe(away);
+    await expect(outcomes(away).failRun(run, { ...rejected, fields })).rejects.toBe(away);
     expect(written).toHaveLength(1);
   });
 });

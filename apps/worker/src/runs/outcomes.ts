@@ -7,54 +7,34 @@ import {
   type Ending,
   type LiveRun,
   type PayloadBody,
+  ProviderPauseRepository,
   recordRun,
   RunRepository,
 } from '#persistence';
 import { type Handle, type ProviderFailure, type ProviderOutput, toRejection } from '#providers';
-import { type QueueName, RunQueues, RunSignals } from '#queue';
+import { done, type JobResult, type QueueName, retryIn, RunQueues, RunSignals } from '#queue';
 import { runKeys } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
-import { findAssets } from '../assets/found-assets.js';
+import { findAssets } from '../bytes/found-assets.js';
 import { Payloads } from '../bytes/payloads.js';
+import { SETTINGS } from '../settings.module.js';
+import type { WorkerSettings } from '../settings.js';
 
 /** Pause before a reply that was not read is read again. */
 export const readAgainMs = 2_000;
 
 /** A run whose outcome is known. */
 interface EndingRun extends ClaimedRun {
-  /** What the partner's last reply says that it cost. */
+  /** Its cost by the provider's last reply. */
   reportedMicros?: number | undefined;
 }
 
-/** A run as far as its outcome is concerned. */
-export interface Finishing extends EndingRun {
-  provider: string;
-  model: string;
-  chargesOnPolicyRejection: 'yes' | 'no' | 'unknown';
-  /** Pointers of the asset URLs in its output. */
-  assets: readonly string[];
-  /** Another provider serves it when this one provably did not take it. */
-  hasFallback?: boolean;
-}
-
-/** From the row of a run whose claim stands. */
-export const finishing = (
-  runId: string,
-  { epoch, workspaceId, provider, model, facts }: LiveRun,
-): Finishing => ({
-  runId,
-  epoch,
-  workspaceId,
-  provider,
-  model,
-  chargesOnPolicyRejection: facts.chargesOnPolicyRejection,
-  assets: facts.assets,
-  hasFallback: facts.fallback !== undefined,
-});
+/** A run at its provider, as its row knows it. */
+export type OngoingRun = LiveRun & EndingRun;
 
 /**
- * Writes what a call to a provider came to: a handle to poll, an output, a failure. Signals whoever waits for it, and
- * enqueues what follows: polls, copies, and the runs that now have a slot.
+ * Writes the outcome of a call to a provider: a handle to poll, an output, a failure. Signals the calls that wait for it,
+ * and enqueues the next step: polls, copies, and the runs that now have a slot. The job of the call is done then.
  */
 @Injectable()
 export class Outcomes {
@@ -63,12 +43,14 @@ export class Outcomes {
     private readonly payloads: Payloads,
     private readonly queues: RunQueues,
     private readonly signals: RunSignals,
+    private readonly pauses: ProviderPauseRepository,
     private readonly metrics: Metrics,
+    @Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'PROVIDER_MAX_PAUSE_MS'>,
     @Inject(LOG) private readonly log: Log,
   ) {}
 
   /** The provider works on it: its handle is saved before the first poll, in `afterMs` or at once when it was cancelled meanwhile. */
-  async pending(run: Finishing, handle: Handle, afterMs: number): Promise<void> {
+  async pending(run: OngoingRun, handle: Handle, afterMs: number): Promise<JobResult> {
     const { runId, epoch } = run;
     const saving = this.runs.saveHandle(runId, epoch, handle, afterMs, run.reportedMicros);
     const saved = await saving.catch((error: unknown) => {
@@ -79,41 +61,44 @@ export class Outcomes {
     await failpoint('dispatch.afterHandle', runId);
     if (saved) await this.enqueue('poll', run, saved.cancelRequested ? 0 : afterMs);
     else this.log.error({ run_id: runId, handle }, 'a handle came too late: the claim was lost');
+    return done;
   }
 
   /** The generation is done: its outcome is written at once, or first its assets are copied. */
-  async take(run: Finishing, output: ProviderOutput): Promise<void> {
+  async takeOutput(run: OngoingRun, output: ProviderOutput): Promise<JobResult> {
     const { runId, epoch } = run;
     const { mediaType } = output;
-    const hasAssets = !('storedAs' in output.body) && findAssets(output.body, run.assets).length > 0;
-    const body = await this.keep(runId, output);
+    const hasAssets = !('storedAs' in output.body) && findAssets(output.body, run.facts.assets).length > 0;
+    const body = await this.keepOutput(runId, output);
     if (!hasAssets) {
-      await this.finish(run, { outcome: 'succeeded', mediaType, body });
-      return;
-    }
-    if (!(await this.runs.keepOutput(runId, epoch, mediaType, body, run.reportedMicros))) {
-      this.log.info({ run_id: runId }, 'an output came too late: the claim was lost');
-      return;
-    }
-    await failpoint('results.afterKeep', runId);
-    await this.enqueue('assets', run, 0);
+      await this.finishRun(run, { outcome: 'succeeded', mediaType, body });
+    } else if (await this.runs.keepOutput(runId, epoch, mediaType, body, run.reportedMicros)) {
+      await failpoint('results.afterKeep', runId);
+      await this.enqueue('assets', run, 0);
+    } else this.log.info({ run_id: runId }, 'an output came too late: the claim was lost');
+    return done;
   }
 
-  /** A worker died during the submission: whether the partner accepted it is unknown, so it is not repeated. */
-  async giveUp(runId: string, claim: Extract<Claim, { kind: 'abandoned' }>): Promise<void> {
-    const won = await this.failInternally(
-      { ...claim, runId },
-      'Outcome unknown: the provider may have received this run, so it was not submitted again.',
-      'abandoned submission',
-    );
-    if (!won) return;
-    this.metrics.dispatchUnknown.inc({ provider: claim.provider });
-    this.log.error({ run_id: runId, provider: claim.provider }, 'a worker died during a submission');
+  /** The submission provably did not arrive: its claim goes back, and the run is dispatched again. */
+  async postpone({ runId, epoch }: ClaimedRun, afterMs: number): Promise<JobResult> {
+    const boundedMs = await this.runs.postpone(runId, epoch, afterMs);
+    return boundedMs === null ? done : retryIn(boundedMs);
+  }
+
+  /** A worker died during the submission: whether the provider accepted it is unknown, so it is not repeated. */
+  async giveUp(runId: string, claim: Extract<Claim, { kind: 'abandoned' }>): Promise<JobResult> {
+    const unknown =
+      'Outcome unknown: the provider may have received this run, so it was not submitted again.';
+    if (await this.finishRun({ ...claim, runId }, internalFailure(unknown), 'abandoned submission')) {
+      this.metrics.dispatchUnknown.inc({ provider: claim.provider });
+      this.log.error({ run_id: runId, provider: claim.provider }, 'a worker died during a submission');
+    }
+    return done;
   }
 
   /** It waited when the ceiling was lowered; a new call of this price is refused with the same words. */
   async endUnaffordable(run: ClaimedRun): Promise<void> {
-    await this.finish(
+    await this.finishRun(
       run,
       {
         outcome: 'failed',
@@ -128,38 +113,53 @@ export class Outcomes {
 
   /** The operator is alerted by each reply that refuses our account, whether it ends the run or, said of a poll, does not. */
   countAccountTrouble(provider: string, failure: ProviderFailure): void {
-    if (failure.class === 'partner_account') this.metrics.accountTrouble.inc({ provider });
+    if (failure.class === 'provider_account') this.metrics.accountTrouble.inc({ provider });
   }
 
-  async fail(run: Finishing, failure: ProviderFailure): Promise<void> {
-    this.countAccountTrouble(run.provider, failure);
-    const { fields, ...plain } = failure;
+  /** A refusal that says how long to wait (Retry-After) pauses the provider for every run, on every worker. */
+  async pauseProvider(provider: string, calls: 'submit' | 'poll', failure: ProviderFailure): Promise<void> {
+    const { class: failureClass, afterMs = 0, note = 'a refusal' } = failure;
+    if (failureClass !== 'provider_unavailable' || afterMs === 0) return;
+    this.metrics.retryAfters.inc({ provider, calls });
+    const forMs = Math.min(afterMs, this.settings.PROVIDER_MAX_PAUSE_MS);
+    const reason = `${note}, asked for ${afterMs / 1000} s`;
     try {
-      await this.finish(run, failedEnding(run, failure), failure.note);
+      if (await this.pauses.pauseFor(provider, calls, forMs, reason))
+        this.log.warn({ provider, calls, for_ms: forMs, note }, 'a provider is paused after Retry-After');
     } catch (error) {
-      // A database that is away comes back; what it refuses of the partner's words it refuses for ever.
-      if (!fields || error instanceof RouterError) throw error;
-      this.log.error({ error, run_id: run.runId }, 'the fields of a failure could not be written');
-      await this.finish(run, failedEnding(run, plain), failure.note);
+      // It costs other runs a refusal each; this one waits all the same.
+      this.log.warn({ error, provider, calls }, 'the pause of a provider could not be recorded');
     }
   }
 
-  /** The router's own failure. `note` is for the log. False when the run already has its outcome. */
-  async failInternally(run: EndingRun, detail: string, note: string): Promise<boolean> {
-    return this.finish(
-      run,
-      { outcome: 'failed', bucket: 'internal_error', status: 500, detail, billable: false },
-      note,
-    );
+  async failRun(run: OngoingRun, failure: ProviderFailure): Promise<JobResult> {
+    this.countAccountTrouble(run.provider, failure);
+    const { fields, ...plain } = failure;
+    try {
+      await this.finishRun(run, failedEnding(run, failure), failure.note);
+    } catch (error) {
+      // A database that is away comes back; if it refuses the provider's words, it refuses them for ever.
+      if (!fields || error instanceof RouterError) throw error;
+      this.log.error({ error, run_id: run.runId }, 'the fields of a failure could not be written');
+      await this.finishRun(run, failedEnding(run, plain), failure.note);
+    }
+    return done;
+  }
+
+  /** The router's own failure; `note` says in the log which. */
+  async failInternally(run: EndingRun, note: string): Promise<JobResult> {
+    await this.finishRun(run, internalFailure('This run could not be processed.'), note);
+    return done;
   }
 
   /** The provider's answer is gone from the store, and its bytes are nowhere else. */
-  async loseAnswer(run: EndingRun, note: string): Promise<void> {
-    await this.failInternally(run, 'The provider’s answer was lost.', note);
+  async loseAnswer(run: EndingRun, note: string): Promise<JobResult> {
+    await this.finishRun(run, internalFailure('The provider’s answer was lost.'), note);
+    return done;
   }
 
   /** True when this was the write that counts. */
-  async finish(run: EndingRun, ending: Ending, note?: string): Promise<boolean> {
+  async finishRun(run: EndingRun, ending: Ending, note?: string): Promise<boolean> {
     await failpoint('finish.beforeCommit', run.runId);
     const finished = await this.runs.finish(run, ending, run.reportedMicros);
     await failpoint('finish.afterCommit', run.runId);
@@ -170,39 +170,38 @@ export class Outcomes {
     } else {
       this.log.info({ run_id: run.runId, note }, 'outcome came too late: the claim was lost');
     }
-    await this.queues.enqueueGranted(finished.granted);
+    await this.queues.enqueue(finished.granted);
     return finished.won;
   }
 
   /** Its stored reply waits to be read. */
-  async readLater(run: Finishing): Promise<void> {
+  async readLater(run: OngoingRun): Promise<JobResult> {
     await this.enqueue('poll', run, readAgainMs);
+    return done;
   }
 
-  /** A poll of a run that needs none ends at once. */
-  async pollNow(runId: string, provider: string): Promise<void> {
-    await this.queues.enqueue([{ queue: 'poll', provider, runId, delayMs: 0 }]);
-  }
-
-  /** For a run that has no job: what the queue does not accept, its outbox row brings back. */
-  async dispatchAgain(runId: string, provider: string, delayMs: number): Promise<void> {
-    await this.queues.enqueue([{ queue: 'dispatch', provider, runId, delayMs }]);
-  }
-
-  private async enqueue(queue: QueueName, { runId, provider }: Finishing, delayMs: number): Promise<void> {
+  private async enqueue(queue: QueueName, { runId, provider }: OngoingRun, delayMs: number): Promise<void> {
     const [accepted] = await this.queues.enqueue([{ queue, provider, runId, delayMs }]);
     if (!accepted) await this.runs.leaveToReconciler(runId, delayMs);
   }
 
-  private async keep(runId: string, { mediaType, body, keptAs }: ProviderOutput): Promise<PayloadBody> {
+  private async keepOutput(runId: string, { mediaType, body, keptAs }: ProviderOutput): Promise<PayloadBody> {
     if ('storedAs' in body) return body;
     if (keptAs !== undefined) return { storedAs: keptAs };
-    return this.payloads.keep(runKeys.reply(runId), runId, mediaType, body);
+    return this.payloads.keepBody(runKeys.reply(runId), runId, mediaType, body);
   }
 }
 
-const failedEnding = (run: Finishing, failure: ProviderFailure): Ending => ({
+const internalFailure = (detail: string): Ending => ({
+  outcome: 'failed',
+  bucket: 'internal_error',
+  status: 500,
+  detail,
+  billable: false,
+});
+
+const failedEnding = (run: OngoingRun, failure: ProviderFailure): Ending => ({
   outcome: 'failed',
   ...toRejection(failure),
-  billable: failure.class === 'content_policy' && run.chargesOnPolicyRejection === 'yes',
+  billable: failure.class === 'content_policy' && run.facts.chargesOnPolicyRejection === 'yes',
 });

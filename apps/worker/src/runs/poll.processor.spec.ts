@@ -1,16 +1,15 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { createLog } from '#observability';
+import { createLog, type Tracing } from '#observability';
 import type { RunRepository } from '#persistence';
 import type { ReadReply } from '#providers';
-import type { JobResult } from '#queue';
-import { StorageError } from '#storage';
+import { done, type JobResult } from '#queue';
+import type { Payloads } from '../bytes/payloads.js';
 import type { ProviderCall } from '../calls/provider-call.js';
 import type { Unread } from '../calls/reply-reader.js';
 import type { Providers } from '../providers.js';
 import type { WorkerSettings } from '../settings.js';
 import type { Outcomes } from './outcomes.js';
 import { PollProcessor } from './poll.processor.js';
-import type { ProviderBackoff } from './provider-backoff.js';
 
 const log = createLog('worker', 'silent');
 const handle = { v: 1, step: 'poll' };
@@ -29,12 +28,13 @@ const row = {
   crashes: 0,
   pausedMs: null,
 };
+const disposable = { [Symbol.dispose]: () => {} };
 const adapter = { resume: () => ({}), onResume: () => ({}), cancel: () => ({ method: 'PUT', url: 'x' }) };
 
 type Read = ReadReply;
 const pending: Read['outcome'] = { kind: 'pending', handle: { v: 1, step: 'poll' }, afterMs: 1000 };
 
-/** The calls that were made and what was written, when the partner answers a cancellation and a look like this. */
+/** The calls that were made and what was written, when the provider answers a cancellation and a look like this. */
 async function poll(
   answer: Awaited<ReturnType<ProviderCall['cancel']>>,
   outcome: Read['outcome'] = pending,
@@ -42,6 +42,7 @@ async function poll(
   { unread, mayHaveCrashed = false }: { unread?: Unread; mayHaveCrashed?: boolean } = {},
 ) {
   const made: string[] = [];
+  const ended = (as: string) => made.push(as) && done;
   class Exposed extends PollProcessor {
     // What the framework provides when it registers a processor.
     override get worker() {
@@ -62,25 +63,23 @@ async function poll(
       saveHandle: async () => made.push('saved') && { cancelRequested: false },
     } as unknown as RunRepository,
     {
-      failInternally: async () => made.push('internal_error'),
-      loseAnswer: async () => made.push('internal_error'),
-      take: async () => made.push('taken'),
-      fail: async (_run: object, failure: { class: string }) => made.push(failure.class),
+      failInternally: async () => ended('internal_error'),
+      loseAnswer: async () => ended('internal_error'),
+      takeOutput: async () => ended('taken'),
+      failRun: async (_run: object, failure: { class: string }) => ended(failure.class),
+      pauseProvider: async () => {},
       countAccountTrouble: (provider: string, failure: { class: string }) =>
-        failure.class === 'partner_account' && made.push(`alerted of ${provider}`),
+        failure.class === 'provider_account' && made.push(`alerted of ${provider}`),
     } as unknown as Outcomes,
+    { openShare: () => disposable } as unknown as Payloads,
     {
-      withShare: (work: (share: object) => unknown) => work({}),
-      traced: (_span: object, work: () => unknown) => work(),
       cancel: async () => made.push('cancelled') && answer,
       resume: async () => made.push('polled') && (unread ?? { outcome }),
       readKept: async () => {
         made.push('read');
-        if (unread === 'gone') throw new StorageError('not_found', 'No asset');
         return unread ?? { outcome };
       },
     } as unknown as ProviderCall,
-    { record: async () => {} } as unknown as ProviderBackoff,
     { get: () => ({ name: 'fal', adapter }) } as unknown as Providers,
     {
       WORKER_POLL_CONCURRENCY: 1,
@@ -88,6 +87,7 @@ async function poll(
       PROVIDER_POLL_PAUSE_MS: 5000,
       MAX_POLL_CRASHES: 10,
     } as WorkerSettings,
+    { start: () => disposable } as unknown as Tracing,
   );
   return { result: await processor.delivered(), made };
 }
@@ -100,7 +100,7 @@ describe('a cancellation that is to be passed on', () => {
     });
   });
 
-  it('stays due when nothing has reached the partner, and the run is polled as ever', async () => {
+  it('stays due when nothing has reached the provider, and the run is polled as ever', async () => {
     expect(await poll(null)).toEqual({
       result: { kind: 'retry', delayMs: 1000 },
       made: ['polled', 'cancelled'],
@@ -115,7 +115,7 @@ describe('a cancellation that is to be passed on', () => {
     ]);
   });
 
-  it('is not sent for what is done: the partner might delete it', async () => {
+  it('is not sent for what is done: the provider might delete it', async () => {
     const output = { mediaType: 'application/json', body: new Uint8Array() };
     expect(await poll('unknown', { kind: 'succeeded', output })).toEqual({
       result: { kind: 'done' },
@@ -134,7 +134,7 @@ it('a clock that is set forward during a poll spends no time budget', async () =
 });
 
 it('a poll that refuses our account alerts the operator and ends no run', async () => {
-  const refused = { class: 'partner_account', retry: 'same_call' } as const;
+  const refused = { class: 'provider_account', retry: 'same_call' } as const;
   const running = { cancelDue: false, cancelRequested: false };
   expect(await poll(null, { kind: 'failed', failure: refused }, running)).toEqual({
     result: { kind: 'retry', delayMs: 2000 },
@@ -143,15 +143,15 @@ it('a poll that refuses our account alerts the operator and ends no run', async 
 });
 
 it('polls that refuse our account until the budget is spent end the run as trouble with it', async () => {
-  const refused = { class: 'partner_account', retry: 'same_call' } as const;
+  const refused = { class: 'provider_account', retry: 'same_call' } as const;
   const overdue = { overdue: true, leftMs: -500, cancelDue: false, cancelRequested: false };
   const { result, made } = await poll(null, { kind: 'failed', failure: refused }, overdue);
-  expect([result, made]).toEqual([{ kind: 'done' }, ['polled', 'partner_account']]);
+  expect([result, made]).toEqual([{ kind: 'done' }, ['polled', 'provider_account']]);
 });
 
 describe('a result that is done when the budget is spent', () => {
   const overdue = { overdue: true, leftMs: -500, cancelDue: false, cancelRequested: false };
-  const away = { class: 'partner_unavailable', retry: 'same_call' } as const;
+  const away = { class: 'provider_unavailable', retry: 'same_call' } as const;
   const look = (step: 'poll' | 'fetch', lostPolls: number) =>
     poll(null, { kind: 'failed', failure: away }, { ...overdue, handle: { v: 1, step }, lostPolls });
 
@@ -161,11 +161,11 @@ describe('a result that is done when the budget is spent', () => {
       made: ['polled', 'lost 1'],
     });
     expect((await look('fetch', 1)).made).toEqual(['polled', 'lost 2']);
-    expect((await look('fetch', 2)).made).toEqual(['polled', 'partner_timeout']);
+    expect((await look('fetch', 2)).made).toEqual(['polled', 'provider_timeout']);
   });
 
   it('is not waited for when it was not seen to be done', async () => {
-    expect((await look('poll', 0)).made).toEqual(['polled', 'partner_timeout']);
+    expect((await look('poll', 0)).made).toEqual(['polled', 'provider_timeout']);
   });
 });
 
@@ -202,12 +202,12 @@ describe('a large reply that is not read yet', () => {
     });
   });
 
-  it('says what becomes of its run: the partner is not called', async () => {
+  it('says what becomes of its run: the provider is not called', async () => {
     const output = { mediaType: 'application/json', body: new Uint8Array() };
     expect(await read({ kind: 'succeeded', output })).toEqual(['read', 'taken']);
     expect(await read(pending)).toEqual(['read', 'saved']);
-    const failure = { class: 'partner_unavailable', retry: 'new_submit' } as const;
-    expect(await read({ kind: 'failed', failure })).toEqual(['read', 'partner_unavailable']);
+    const failure = { class: 'provider_unavailable', retry: 'new_submit' } as const;
+    expect(await read({ kind: 'failed', failure })).toEqual(['read', 'provider_unavailable']);
   });
 });
 

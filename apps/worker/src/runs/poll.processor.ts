@@ -1,4 +1,4 @@
-import { failpoint } from '#observability';
+import { failpoint, TRACING, type Tracing } from '#observability';
 import { type Poll, RunRepository } from '#persistence';
 import type {
   BoundProvider,
@@ -9,33 +9,38 @@ import type {
   ProviderFailure,
   ReadReply,
 } from '#providers';
-import { type DeliveredRun, type JobResult, maxSlotless, ProviderSlots, RunProcessor } from '#queue';
+import {
+  type DeliveredRun,
+  done,
+  type JobResult,
+  maxSlotless,
+  ProviderSlots,
+  retryIn,
+  RunProcessor,
+} from '#queue';
 import { Processor } from '@nestjs/bullmq';
 import { Inject } from '@nestjs/common';
-import type { Share } from '../bytes/byte-budget.js';
-import { ProviderCall } from '../calls/provider-call.js';
+import { Payloads } from '../bytes/payloads.js';
+import { keptReply, ProviderCall } from '../calls/provider-call.js';
 import { isUnread, type Unread } from '../calls/reply-reader.js';
 import { Providers } from '../providers.js';
 import { repeatableGraceMs, SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
-import { countingCrashes, deathsOf } from './crash-counts.js';
-import { keptReply, unreadAfter } from './kept-replies.js';
-import { type Finishing, finishing, Outcomes, readAgainMs } from './outcomes.js';
-import { ProviderBackoff } from './provider-backoff.js';
+import { countAttempt, deathsOf } from './crash-counts.js';
+import { type OngoingRun, Outcomes, readAgainMs } from './outcomes.js';
 
-const done: JobResult = { kind: 'done' };
-const now: JobResult = { kind: 'retry', delayMs: 0 };
+const now = retryIn(0);
 const minPauseMs = 50;
 const troubledPauseMs = 2000;
 const longPauseMs = 10_000;
 /** A poll that begins just before the budget ends gets this long to say that the generation is done. */
-const minLookMs = 5_000;
-/** How often in a row a partner may deny knowing a handle before it is believed. */
+const minPollMs = 5_000;
+/** How often in a row a provider may deny knowing a handle before it is believed. */
 const lostPollsAllowed = 3;
-/** A poll writes nothing unless the partner has come so much further, as a share of 1. */
+/** A poll writes nothing unless the provider has come so much further, as a share of 1. */
 const minProgress = 0.05;
 
-/** Asks a partner once how a generation is doing, or fetches its result. Nothing is held between two polls. */
+/** Polls a generation once, or fetches its result. Nothing is held between two polls. */
 @Processor('poll', { concurrency: maxSlotless })
 export class PollProcessor extends RunProcessor {
   protected readonly closeGraceMs: number;
@@ -44,10 +49,11 @@ export class PollProcessor extends RunProcessor {
   constructor(
     private readonly runs: RunRepository,
     private readonly outcomes: Outcomes,
+    private readonly payloads: Payloads,
     private readonly calls: ProviderCall,
-    private readonly backoff: ProviderBackoff,
     private readonly providers: Providers,
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
+    @Inject(TRACING) private readonly tracing: Tracing,
   ) {
     super();
     this.closeGraceMs = repeatableGraceMs(settings);
@@ -61,127 +67,106 @@ export class PollProcessor extends RunProcessor {
   private async poll({ runId, mayHaveCrashed }: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
     const poll = await this.runs.readForPoll(runId);
     if (!poll || poll.stage !== 'running') return done;
+    const run = { ...poll, runId, reportedMicros: undefined };
     const deaths = deathsOf(poll);
     if (deaths >= this.settings.MAX_POLL_CRASHES) {
       const note = `put aside after ${deaths} crashes while polling`;
-      await this.outcomes.failInternally(finishing(runId, poll), 'This run could not be processed.', note);
-      return done;
+      return this.outcomes.failInternally(run, note);
     }
-    const counted = { runId, epoch: poll.epoch, crashes: poll.crashes };
-    return countingCrashes(this.runs, counted, mayHaveCrashed, () => this.look(runId, poll, signal));
+    await using _attempt = await countAttempt(this.runs, run, mayHaveCrashed);
+    return await this.pollOnce(run, poll, signal);
   }
 
-  private async look(runId: string, poll: Poll, signal: AbortSignal): Promise<JobResult> {
-    const run = finishing(runId, poll);
+  private async pollOnce(run: OngoingRun, poll: Poll, signal: AbortSignal): Promise<JobResult> {
+    const { runId } = run;
     const provider = this.providers.get(poll.provider);
     const kept = keptReply(poll.handle);
     if (provider && kept) return this.readKept(provider, run, poll, kept, signal);
     if (!provider?.adapter.resume || !provider.adapter.onResume) {
       if (poll.overdue) return this.failOverdue(run);
       // Declared by an operator, and not known to this process yet: later, by one that knows it.
-      return { kind: 'retry', delayMs: troubledPauseMs };
+      return retryIn(troubledPauseMs);
     }
     const handle = poll.handle as Handle;
     const cancel = poll.cancelDue && !poll.overdue ? provider.adapter.cancel?.(handle) : undefined;
-    const heldMs = cancel ? 0 : this.untilLastLook(poll, poll.pausedMs ?? 0);
+    const heldMs = cancel ? 0 : this.untilLastPoll(poll, poll.pausedMs ?? 0);
     if (heldMs > 0) return this.again(run, poll, heldMs);
     await failpoint('poll.beforeCall', runId);
     const startedAtMs = Date.now();
     const begunMs = performance.now();
-    return this.calls.withShare(async (share) => {
-      const read = await this.callProvider(provider, run, poll, share, signal);
-      if (read === null) return now;
-      if (isUnread(read)) return this.readAgain(run, poll, read);
-      const { outcome } = read;
-      // Only what is seen to be under way: some partners take a cancellation of what is done for its deletion.
-      if (cancel && outcome.kind === 'pending' && (await this.cancel(provider, run, handle, cancel, signal)))
-        return now;
-      const known = { ...run, reportedMicros: read.reportedMicros };
-      // Not by the machine's clock: one that is set forward meanwhile would end a run that has time left.
-      const overdue = poll.overdue || performance.now() - begunMs >= poll.leftMs;
-      // A generation that takes an hour would leave a thousand spans.
-      if (goesOn(outcome)) return this.record(known, { ...poll, overdue }, outcome);
-      const span = {
-        name: 'poll',
-        kind: 'consumer',
-        parent: poll.facts.traceparent,
-        attributes: { 'router.run_id': runId, 'router.outcome': outcome.kind },
-        startedAtMs,
-      } as const;
-      return this.calls.traced(span, () => this.record(known, poll, outcome));
-    });
-  }
-
-  /** Null when the worker is closing: what arrived belongs to whoever polls next. */
-  private async callProvider(
-    provider: BoundProvider,
-    { runId }: Finishing,
-    poll: Poll,
-    share: Share,
-    signal: AbortSignal,
-  ): Promise<ReadReply | Unread | null> {
+    using share = this.payloads.openShare();
     const limitMs = this.settings.PROVIDER_POLL_TIMEOUT_MS;
-    try {
-      return await this.calls.resume(provider, runId, poll.handle as Handle, {
-        workspaceId: poll.workspaceId,
-        timeoutMs: poll.overdue ? limitMs : Math.min(limitMs, Math.max(poll.leftMs, minLookMs)),
-        share,
-        reported: poll.facts.reported,
-        assets: poll.facts.assets,
-        readings: poll.slowReadings,
-        signal,
-        onReply: () => failpoint('poll.afterCall', runId),
-      });
-    } catch (error) {
+    const resuming = this.calls.resume(provider, runId, handle, {
+      workspaceId: poll.workspaceId,
+      timeoutMs: poll.overdue ? limitMs : Math.min(limitMs, Math.max(poll.leftMs, minPollMs)),
+      share,
+      reported: poll.facts.reported,
+      assets: poll.facts.assets,
+      readings: poll.slowReadings,
+      signal,
+    });
+    const read = await resuming.catch((error: unknown): ReadReply => {
       // A handle that this release cannot read, for example: it must not keep a run alive for ever.
       if (!poll.overdue) throw error;
       this.log.error({ error, run_id: runId }, 'an overdue run could not be polled');
-      return { outcome: { kind: 'failed', failure: { class: 'partner_timeout', retry: 'same_call' } } };
-    }
+      return { outcome: { kind: 'failed', failure: { class: 'provider_timeout', retry: 'same_call' } } };
+    });
+    // The worker is closing: the reply belongs to the worker that polls next.
+    if (read === null) return now;
+    if (isUnread(read)) return await this.readAgain(run, poll, read);
+    const { outcome } = read;
+    // Only a run that is seen to be in progress: some providers take a cancellation of a finished run for its deletion.
+    if (cancel && outcome.kind === 'pending' && (await this.cancel(provider, run, handle, cancel, signal)))
+      return now;
+    const known = { ...run, reportedMicros: read.reportedMicros };
+    // Not by the machine's clock: one that is set forward meanwhile would end a run that has time left.
+    const overdue = poll.overdue || performance.now() - begunMs >= poll.leftMs;
+    // A generation that takes an hour would leave a thousand spans.
+    if (goesOn(outcome)) return await this.record(known, { ...poll, overdue }, outcome);
+    using _span = this.tracing.start({
+      name: 'poll',
+      kind: 'consumer',
+      parent: poll.facts.traceparent,
+      attributes: { 'router.run_id': runId, 'router.outcome': outcome.kind },
+      startedAtMs,
+    });
+    return await this.record(known, poll, outcome);
   }
 
   /** The reply is already paid, so neither the time budget nor a slow reading ends its run. */
-  private readKept(
+  private async readKept(
     provider: BoundProvider,
-    run: Finishing,
+    run: OngoingRun,
     poll: Poll,
     kept: Omit<HttpReply, 'body'>,
     signal: AbortSignal,
   ): Promise<JobResult> {
-    const { facts, slowReadings: readings } = poll;
-    const submitted = { runId: run.runId, model: run.model, upstream: facts.upstream };
-    return this.calls.withShare(async (share) => {
-      const terms = { readings, reported: facts.reported, assets: facts.assets, share, signal };
-      const read = await this.calls
-        .readKept(provider, submitted, kept, terms)
-        .catch((error: unknown) => unreadAfter(error, run.runId, this.log));
-      if (signal.aborted) return now;
-      if (read === 'gone' && poll.overdue) {
-        await this.outcomes.loseAnswer(run, 'its stored reply is gone');
-        return done;
-      }
-      if (isUnread(read)) return this.readAgain(run, poll, read);
-      const known = { ...run, reportedMicros: read.reportedMicros };
-      const { outcome } = read;
-      if (outcome.kind === 'failed') {
-        await this.outcomes.fail(known, outcome.failure);
-        return done;
-      }
-      if (outcome.kind !== 'pending') return this.record(known, poll, outcome);
-      const { runId, epoch } = run;
-      const { handle, afterMs } = outcome;
-      const saved = await this.runs.saveHandle(runId, epoch, handle, afterMs, read.reportedMicros);
-      return saved ? { kind: 'retry', delayMs: saved.cancelRequested ? 0 : afterMs } : done;
-    });
+    const { runId, epoch, model } = run;
+    const { slowReadings: readings, facts } = poll;
+    const { upstream, reported, assets } = facts;
+    using share = this.payloads.openShare();
+    const terms = { readings, reported, assets, share, signal };
+    const read = await this.calls.readKept(provider, { runId, model, upstream }, kept, terms);
+    if (signal.aborted) return now;
+    if (read === 'gone' && poll.overdue)
+      return await this.outcomes.loseAnswer(run, 'its stored reply is gone');
+    if (isUnread(read)) return await this.readAgain(run, poll, read);
+    const known = { ...run, reportedMicros: read.reportedMicros };
+    const { outcome } = read;
+    if (outcome.kind === 'failed') return await this.outcomes.failRun(known, outcome.failure);
+    if (outcome.kind !== 'pending') return await this.record(known, poll, outcome);
+    const { handle, afterMs } = outcome;
+    const saved = await this.runs.saveHandle(runId, epoch, handle, afterMs, read.reportedMicros);
+    return saved ? retryIn(saved.cancelRequested ? 0 : afterMs) : done;
   }
 
   /** Our own thread was busy or slow: that never ends a run. */
-  private async readAgain(run: Finishing, poll: Poll, unread: Unread): Promise<JobResult> {
+  private async readAgain(run: OngoingRun, poll: Poll, unread: Unread): Promise<JobResult> {
     if (unread === 'late') await this.runs.noteSlowReading(run.runId, run.epoch);
     return this.again(run, { ...poll, overdue: true }, readAgainMs);
   }
 
-  private async record(run: Finishing, poll: Poll, outcome: Outcome): Promise<JobResult> {
+  private async record(run: OngoingRun, poll: Poll, outcome: Outcome): Promise<JobResult> {
     switch (outcome.kind) {
       case 'pending':
         if (poll.overdue) return this.failOverdue(run);
@@ -196,48 +181,47 @@ export class PollProcessor extends RunProcessor {
             run.reportedMicros,
           );
         return this.again(run, poll, Math.min(outcome.afterMs, this.settings.PROVIDER_POLL_PAUSE_MS));
-      case 'next':
-        if (!(await this.runs.saveHandle(run.runId, run.epoch, outcome.handle, 0, run.reportedMicros)))
-          return done;
-        return now;
+      case 'next': {
+        const { runId, epoch, reportedMicros } = run;
+        return (await this.runs.saveHandle(runId, epoch, outcome.handle, 0, reportedMicros)) ? now : done;
+      }
       case 'succeeded':
-        await this.outcomes.take(run, outcome.output);
-        return done;
+        return this.outcomes.takeOutput(run, outcome.output);
       case 'canceled':
-        if (poll.cancelRequested) await this.outcomes.finish(run, { outcome: 'cancelled' });
-        else
-          await this.outcomes.fail(run, {
-            class: 'partner_failed',
-            retry: 'never',
-            note: 'cancelled by the partner',
-          });
-        return done;
+        if (poll.cancelRequested) return this.finishCancelled(run);
+        return this.outcomes.failRun(run, {
+          class: 'provider_failed',
+          retry: 'never',
+          note: 'cancelled by the provider',
+        });
       case 'failed':
         return this.recordFailure(run, poll, outcome.failure);
     }
   }
 
+  private async finishCancelled(run: OngoingRun): Promise<JobResult> {
+    await this.outcomes.finishRun(run, { outcome: 'cancelled' });
+    return done;
+  }
+
   /** A failed poll must never fail a run that may still complete. */
-  private async recordFailure(run: Finishing, poll: Poll, failure: ProviderFailure): Promise<JobResult> {
-    // What is done is paid for: its result is asked for as often when the budget is spent.
+  private async recordFailure(run: OngoingRun, poll: Poll, failure: ProviderFailure): Promise<JobResult> {
+    // A finished generation is paid for: its result is fetched as often when the budget is spent.
     const isLate = poll.overdue && (poll.handle as Handle).step === 'fetch';
-    const lostPolls = failure.limited || isLate ? poll.lostPolls + 1 : 0;
+    const lostPolls = failure.capped || isLate ? poll.lostPolls + 1 : 0;
     const isLost = lostPolls >= lostPollsAllowed;
-    const isDenied = isLost && failure.limited;
+    const isDenied = isLost && failure.capped;
     if (failure.retry !== 'same_call' || isDenied) {
-      // Some partners forget a run that they were told to cancel.
-      if (isDenied && poll.cancelRequested && !poll.cancelDue)
-        await this.outcomes.finish(run, { outcome: 'cancelled' });
-      else await this.outcomes.fail(run, failure);
-      return done;
+      // Some providers forget a run that they were told to cancel.
+      return isDenied && poll.cancelRequested && !poll.cancelDue
+        ? this.finishCancelled(run)
+        : this.outcomes.failRun(run, failure);
     }
     const isOver = poll.overdue && (!isLate || isLost);
-    if (isOver && failure.class === 'partner_account') {
-      await this.outcomes.fail(run, { ...failure, retry: 'never' });
-      return done;
-    }
+    if (isOver && failure.class === 'provider_account')
+      return this.outcomes.failRun(run, { ...failure, retry: 'never' });
     this.outcomes.countAccountTrouble(run.provider, failure);
-    await this.backoff.record(run.provider, 'poll', failure);
+    await this.outcomes.pauseProvider(run.provider, 'poll', failure);
     if (isOver) return this.failOverdue(run);
     if (lostPolls !== poll.lostPolls) await this.runs.notePoll(run.runId, run.epoch, lostPolls);
     this.log.warn({ run_id: run.runId, note: failure.note }, 'poll failed, polling on');
@@ -245,36 +229,35 @@ export class PollProcessor extends RunProcessor {
     return this.again(
       run,
       poll,
-      Math.max(this.untilLastLook(poll, askedMs), Math.min(askedMs, troubledPauseMs)),
+      Math.max(this.untilLastPoll(poll, askedMs), Math.min(askedMs, troubledPauseMs)),
     );
   }
 
   /** Only after a poll that ended when the budget was spent: the generation may have ended while no worker looked. */
-  private async failOverdue(run: Finishing): Promise<JobResult> {
-    await this.outcomes.fail(run, {
-      class: 'partner_timeout',
+  private failOverdue(run: OngoingRun): Promise<JobResult> {
+    return this.outcomes.failRun(run, {
+      class: 'provider_timeout',
       retry: 'never',
       note: 'time budget spent',
     });
-    return done;
   }
 
-  /** What was generated is paid: a partner that wants to be left alone is asked once more before the time is over. */
-  private untilLastLook({ leftMs }: Poll, askedMs: number): number {
+  /** The generation is paid, so it is polled once more before the deadline even if the provider named a later time. */
+  private untilLastPoll({ leftMs }: Poll, askedMs: number): number {
     return Math.min(askedMs, leftMs - this.settings.PROVIDER_POLL_TIMEOUT_MS);
   }
 
-  private async again(run: Finishing, poll: Poll, askedMs: number): Promise<JobResult> {
+  private async again(run: OngoingRun, poll: Poll, askedMs: number): Promise<JobResult> {
     const afterMs = Math.max(minPauseMs, poll.overdue ? askedMs : Math.min(askedMs, poll.leftMs));
-    // The reconciler wakes what is overdue, and must not cut short a pause that the partner asked for.
+    // The reconciler wakes overdue runs, and must not cut short a pause that the provider named.
     if (poll.dueSoon || afterMs > longPauseMs) await this.runs.moveDue(run.runId, afterMs);
-    return { kind: 'retry', delayMs: afterMs };
+    return retryIn(afterMs);
   }
 
-  /** Whether it has left; where it has not, the run is polled as if nobody had asked, and the next poll tries again. */
+  /** Whether the cancellation was sent. If not, the run is polled as usual, and the next poll tries again. */
   private async cancel(
     provider: BoundProvider,
-    run: Finishing,
+    run: OngoingRun,
     handle: Handle,
     call: HttpCall,
     signal: AbortSignal,

@@ -6,7 +6,7 @@ import { Outcomes } from './outcomes.js';
 
 const everyMs = 1_000;
 const batchSize = 500;
-/** What a round does not get to is left to the next one: a system that is behind must not be held up by its repair. */
+/** A round leaves further batches to the next one: a system that is behind must not be held up by its repair. */
 const maxBatches = 4;
 const driftEveryMs = 30_000;
 
@@ -46,7 +46,7 @@ export class Reconciler implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async reconcile(): Promise<void> {
-    await this.queues.enqueueGranted(await this.outbox.promoteAll());
+    await this.queues.enqueue(await this.outbox.promoteAll());
     for (const run of await this.outbox.unaffordable(batchSize)) await this.outcomes.endUnaffordable(run);
     for (let batch = 1; batch <= maxBatches; batch += 1) {
       const overdue = await this.outbox.takeOverdue(batchSize);
@@ -64,7 +64,7 @@ export class Reconciler implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async enqueue(runs: readonly OverdueRun[]): Promise<void> {
-    await this.queues.enqueue(runs.map((run) => ({ ...run, delayMs: 0 })));
+    await this.queues.enqueue(runs);
     for (const { queue, waited } of runs) if (!waited) this.metrics.redelivered.inc({ queue });
   }
 

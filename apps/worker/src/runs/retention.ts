@@ -90,9 +90,9 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     return keys.length;
   }
 
-  /** What killed processes had begun to put. No put takes as long as a doubt may last. */
+  /** Removes uploads that killed processes had begun. No put takes as long as a doubt may last. */
   private async abortStale(signal: AbortSignal): Promise<number> {
-    // By a clock that is ahead, what others are putting just now is hours old.
+    // If the clock is ahead, uploads that other processes are making right now look hours old.
     if (this.clock.problem !== undefined) return 0;
     const beforeMs = Date.now() - this.settings.STORE_DOUBT_SECONDS * 1000;
     return withTimeout(deleteMs, signal, (bounded) => this.store.abortStale(beforeMs, bounded));

@@ -1,5 +1,5 @@
-import { failpoint, type Log, LOG, type Span } from '#observability';
-import { type PayloadBody, RunRepository } from '#persistence';
+import { backoff, failpoint, type Log, LOG, TRACING, type Tracing } from '#observability';
+import { RunRepository } from '#persistence';
 import {
   type BoundProvider,
   type HttpCall,
@@ -8,223 +8,167 @@ import {
   RefusedInput,
   type Run,
 } from '#providers';
-import type { JobResult } from '#queue';
+import { done, type JobResult } from '#queue';
 import { withMembersFirst } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
-import type { Share } from '../bytes/byte-budget.js';
+import { Payloads, type Share } from '../bytes/payloads.js';
 import { ProviderCall } from '../calls/provider-call.js';
+import { InputFiles } from '../calls/input-files.js';
 import { SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
 import type { Claimed } from './claims.js';
-import { KeptReplies } from './kept-replies.js';
-import { type Finishing, finishing, Outcomes } from './outcomes.js';
-import { ProviderBackoff } from './provider-backoff.js';
+import { type OngoingRun, Outcomes } from './outcomes.js';
 
 /** `moved`: another provider serves the run now, and nothing is under way for it. */
-type Submitted = JobResult | { kind: 'moved'; provider: string };
+export type Submitted = JobResult | { kind: 'moved'; provider: string };
 
-const done: JobResult = { kind: 'done' };
+const retryTerms = { baseMs: 500, maxMs: 30_000 };
 /** Claims until a failed upload ends the run, which has no other limit before its first submission: six minutes of pauses. */
 const maxTries = 20;
 /** With less time left a submission is not made again: its answer would come too late, and be paid for. */
 const minSubmitMs = 500;
 
-/** Submits a claimed run to its provider, at most once unless the partner provably did not accept it. */
+/** Submits a claimed run to its provider, at most once unless the provider provably did not accept it. */
 @Injectable()
 export class Submission {
   constructor(
     private readonly runs: RunRepository,
     private readonly outcomes: Outcomes,
+    private readonly payloads: Payloads,
+    private readonly files: InputFiles,
     private readonly calls: ProviderCall,
-    private readonly backoff: ProviderBackoff,
-    private readonly keptReplies: KeptReplies,
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
     @Inject(LOG) private readonly log: Log,
+    @Inject(TRACING) private readonly tracing: Tracing,
   ) {}
 
-  submit(provider: BoundProvider, runId: string, claim: Claimed): Promise<Submitted> {
-    const span = {
+  async submit(provider: BoundProvider, runId: string, claim: Claimed): Promise<Submitted> {
+    const { epoch, model, facts, workspaceId } = claim;
+    const claimedAtMs = performance.now();
+    const run = { ...claim, runId };
+    using share = this.payloads.openShare();
+    using span = this.tracing.start({
       name: 'dispatch',
       kind: 'consumer',
-      parent: claim.facts.traceparent,
-      attributes: { 'router.run_id': runId, 'router.model': claim.model },
-    } as const;
-    return this.calls.withShare((share) =>
-      this.calls.traced(span, (started) => this.submitTraced(provider, runId, claim, share, started)),
-    );
-  }
-
-  private async submitTraced(
-    provider: BoundProvider,
-    runId: string,
-    claim: Claimed,
-    share: Share,
-    span: Span,
-  ): Promise<Submitted> {
-    const { epoch, model, facts } = claim;
-    const claimedAtMs = performance.now();
-    const run = finishing(runId, claim);
-    if (claim.crashes >= this.settings.MAX_CRASHES) {
-      await this.outcomes.failInternally(
-        run,
-        'This run could not be processed.',
-        `put aside after ${claim.crashes} crashes`,
-      );
-      return done;
-    }
-    if (claim.leftMs !== null && claim.leftMs < minSubmitMs) return this.failUnsent(run);
+      parent: facts.traceparent,
+      attributes: { 'router.run_id': runId, 'router.model': model },
+    });
+    if (claim.crashes >= this.settings.MAX_CRASHES)
+      return await this.outcomes.failInternally(run, `put aside after ${claim.crashes} crashes`);
+    if (isTooLate(claim.leftMs)) return await this.failUnsent(run);
     await failpoint('dispatch.afterClaim', runId);
-    const body = await this.inputOf(runId, claim, share);
-    if (body === null) return this.postpone(runId, epoch, retryPauseMs(epoch));
-    const input = {
-      runId,
-      model,
-      upstream: facts.upstream,
-      body: withMembersFirst(body, facts.members ?? {}),
-    };
-    const submission = await this.withFiles(provider, input, claim, share);
-    if (submission === null) return this.postpone(runId, epoch, retryPauseMs(epoch));
-    if ('class' in submission) return this.record(run, { kind: 'failed', failure: submission });
+    const input = await this.prepareInput(provider, runId, claim, share);
+    if (input === null) return await this.outcomes.postpone(run, backoff(epoch, retryTerms));
+    if ('class' in input) return await this.record(run, { kind: 'failed', failure: input });
     // Its input was read meanwhile, and its files uploaded.
     const leftMs = claim.leftMs === null ? null : claim.leftMs - (performance.now() - claimedAtMs);
-    if (leftMs !== null && leftMs < minSubmitMs) return this.failUnsent(run);
+    if (isTooLate(leftMs)) return await this.failUnsent(run);
     let call: HttpCall;
     try {
-      call = provider.adapter.submit(submission);
+      call = provider.adapter.submit(input);
     } catch (error) {
-      if (error instanceof RefusedInput) {
-        await this.outcomes.fail(run, { class: 'rejected_input', retry: 'never', fields: error.fields });
-        return done;
-      }
+      if (error instanceof RefusedInput)
+        return await this.outcomes.failRun(run, {
+          class: 'rejected_input',
+          retry: 'never',
+          fields: error.fields,
+        });
       this.log.error({ error, run_id: runId }, 'the adapter could not build the submission');
-      await this.outcomes.failInternally(
-        run,
-        'This run could not be processed.',
-        'no submission could be built',
-      );
-      return done;
+      return await this.outcomes.failInternally(run, 'no submission could be built');
     }
     const begunAtMs = performance.now();
     if (!(await this.runs.beginSubmission(runId, epoch, this.settings.CLAIM_LEASE_MS))) return done;
     await failpoint('dispatch.beforeSubmit', runId);
-    // A process that slept past its lease may have been given up meanwhile: the partner must not be paid for a
+    // A process that slept past its lease may have been given up meanwhile: the provider must not be paid for a
     // run that has its outcome. Nothing was sent, so the claim goes back if it still stands.
-    if (performance.now() - begunAtMs >= this.settings.CLAIM_LEASE_MS) return this.postpone(runId, epoch, 0);
+    if (performance.now() - begunAtMs >= this.settings.CLAIM_LEASE_MS)
+      return await this.outcomes.postpone(run, 0);
     // The job's signal is not passed on: a lost queue lock must not tear a submission that is being paid for.
     // The lease in Postgres is the claim, and the time limit bounds the wait.
-    const timeoutMs = Math.min(provider.submitTimeoutMs, leftMs ?? facts.budgetMs);
-    const read = await this.calls.submit(provider, submission, {
-      call,
-      workspaceId: claim.workspaceId,
-      timeoutMs,
-      share,
-      reported: facts.reported,
-      assets: facts.assets,
-      parent: span,
-      onReply: () => failpoint('dispatch.afterSubmit', runId),
-      keep: (reply) => this.keptReplies.keep(run, reply),
-    });
-    if (read === null) {
-      await this.outcomes.readLater(run);
-      return done;
-    }
-    const { outcome, reportedMicros, isKept } = read;
-    return this.record({ ...run, reportedMicros }, outcome, isKept);
+    const read = await this.calls.submit(
+      provider,
+      { runId, epoch, model, upstream: facts.upstream },
+      {
+        call,
+        workspaceId,
+        timeoutMs: Math.min(provider.submitTimeoutMs, leftMs ?? facts.budgetMs),
+        share,
+        reported: facts.reported,
+        assets: facts.assets,
+        parent: span,
+      },
+    );
+    if (read === null) return await this.outcomes.readLater(run);
+    return await this.record({ ...run, reportedMicros: read.reportedMicros }, read.outcome, read.isKept);
   }
 
-  private async failUnsent(run: Finishing): Promise<JobResult> {
-    await this.outcomes.fail(run, {
-      class: 'partner_unavailable',
+  private failUnsent(run: OngoingRun): Promise<JobResult> {
+    return this.outcomes.failRun(run, {
+      class: 'provider_unavailable',
       retry: 'never',
       note: 'refused until the budget was spent',
     });
-    return done;
   }
 
-  /** Null while the store does not give it: nothing was sent, so the run is dispatched later. */
-  private async inputOf(
-    runId: string,
-    { body }: { body: PayloadBody },
-    share: Share,
-  ): Promise<Uint8Array | null> {
-    try {
-      return await this.calls.readInput(body, share, AbortSignal.timeout(this.settings.CLAIM_LEASE_MS * 4));
-    } catch (error) {
-      this.log.warn({ error, run_id: runId }, 'an input could not be read from the store, trying again');
-      return null;
-    }
-  }
-
-  /** What the run is without, or null while the store does not answer; an upload is not tried for ever. */
-  private async withFiles(
+  /**
+   * The input with the files that it names, or what the run fails of; an upload is not tried for ever. Null while the store
+   * does not answer: nothing was sent, so the run is dispatched later.
+   */
+  private async prepareInput(
     provider: BoundProvider,
-    input: Run,
-    { workspaceId, epoch }: Claimed,
+    runId: string,
+    { body, model, facts, workspaceId, epoch }: Claimed,
     share: Share,
   ): Promise<Run | ProviderFailure | null> {
     try {
-      const found = await this.calls.withFiles(provider, input, { workspaceId, share });
-      return 'class' in found && epoch >= maxTries ? { ...found, retry: 'never' } : found;
+      const signal = AbortSignal.timeout(this.settings.CLAIM_LEASE_MS * 4);
+      const bytes = withMembersFirst(await this.payloads.readBody(body, share, signal), facts.members ?? {});
+      const run = { runId, model, upstream: facts.upstream, body: bytes };
+      const prepared = await this.files.prepareFiles(provider, run, { workspaceId, share });
+      return 'class' in prepared && epoch >= maxTries ? { ...prepared, retry: 'never' } : prepared;
     } catch (error) {
-      this.log.warn({ error, run_id: input.runId }, 'the files of an input could not be read, trying again');
+      this.log.warn({ error, run_id: runId }, 'an input or its files could not be read, trying again');
       return null;
     }
   }
 
   /** A run whose reply was kept has left the submission, so it is not submitted again. */
-  private async record(run: Finishing, outcome: Outcome, isKept = false): Promise<Submitted> {
-    const { runId, epoch } = run;
+  private async record(run: OngoingRun, outcome: Outcome, isKept = false): Promise<Submitted> {
     switch (outcome.kind) {
-      case 'pending':
-        await this.outcomes.pending(
-          run,
-          outcome.handle,
-          Math.min(outcome.afterMs, this.settings.PROVIDER_POLL_PAUSE_MS),
-        );
-        return done;
+      case 'pending': {
+        const afterMs = Math.min(outcome.afterMs, this.settings.PROVIDER_POLL_PAUSE_MS);
+        return this.outcomes.pending(run, outcome.handle, afterMs);
+      }
       case 'next':
-        await this.outcomes.pending(run, outcome.handle, 0);
-        return done;
+        return this.outcomes.pending(run, outcome.handle, 0);
       case 'succeeded':
-        await this.outcomes.take(run, outcome.output);
-        return done;
+        return this.outcomes.takeOutput(run, outcome.output);
       case 'canceled':
-        await this.outcomes.fail(run, {
-          class: 'partner_failed',
+        return this.outcomes.failRun(run, {
+          class: 'provider_failed',
           retry: 'never',
           note: 'cancelled at submission',
         });
-        return done;
-      case 'failed': {
-        if (isKept || outcome.failure.retry !== 'new_submit') {
-          await this.outcomes.fail(run, outcome.failure);
-          return done;
-        }
-        const afterMs = outcome.failure.afterMs ?? retryPauseMs(epoch);
-        this.log.info(
-          { run_id: runId, note: outcome.failure.note, after_ms: afterMs },
-          run.hasFallback ? 'submission refused, trying the next server' : 'submission refused, trying again',
-        );
-        // Noted before this run is given back: nothing else of the provider's is claimed in between.
-        await this.backoff.record(run.provider, 'submit', outcome.failure);
-        const next = run.hasFallback ? await this.runs.fallBack(runId, epoch) : null;
-        if (next !== null) return { kind: 'moved', provider: next };
-        return this.postpone(runId, epoch, afterMs);
-      }
+      case 'failed':
+        return isKept || outcome.failure.retry !== 'new_submit'
+          ? this.outcomes.failRun(run, outcome.failure)
+          : this.retry(run, outcome.failure);
     }
   }
 
-  private async postpone(runId: string, epoch: number, afterMs: number): Promise<JobResult> {
-    const boundedMs = await this.runs.postpone(runId, epoch, afterMs);
-    return boundedMs === null ? done : { kind: 'retry', delayMs: boundedMs };
+  private async retry(run: OngoingRun, failure: ProviderFailure): Promise<Submitted> {
+    const { runId, epoch, provider } = run;
+    const hasFallback = run.facts.fallback !== undefined;
+    const afterMs = failure.afterMs ?? backoff(epoch, retryTerms);
+    this.log.info(
+      { run_id: runId, note: failure.note, after_ms: afterMs },
+      hasFallback ? 'submission refused, trying the next server' : 'submission refused, trying again',
+    );
+    // The pause is recorded before this run is given back, so that no other run of the provider is claimed in between.
+    await this.outcomes.pauseProvider(provider, 'submit', failure);
+    const next = hasFallback ? await this.runs.fallBack(runId, epoch) : null;
+    return next === null ? this.outcomes.postpone(run, afterMs) : { kind: 'moved', provider: next };
   }
 }
 
-const firstRetryMs = 500;
-const maxRetryMs = 30_000;
-
-/** Pause in milliseconds before attempt `attempt` (1-based), doubling, with jitter so that crowds spread out. */
-export function retryPauseMs(attempt: number): number {
-  const full = Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(attempt - 1, 10));
-  return Math.round(full * (0.5 + Math.random() / 2));
-}
+const isTooLate = (leftMs: number | null): boolean => leftMs !== null && leftMs < minSubmitMs;

@@ -31,7 +31,7 @@ export class WaitingLine {
     this.maxHeld = Math.max(1, Math.min(slots - 1, Math.ceil(slots * 0.75)));
   }
 
-  /** A slot for a run that has just arrived; null when it has to wait, or others do. Whose run it is, is not known yet. */
+  /** A slot for a run that has just arrived; null when it has to wait, or others do. Its workspace is not known yet. */
   acquire(provider: string): Slot | null {
     return this.awaited.has(provider) ? null : this.slots.acquire(provider, this.maxHeld);
   }
@@ -39,7 +39,7 @@ export class WaitingLine {
   /** From now on the run waits, and its job may end. */
   async join(provider: string, runId: string): Promise<void> {
     await this.outbox.wait(runId);
-    // Not before: a look that saw the line empty would have taken it back by now.
+    // The mark is set only after the row is written: a read that found the line empty meanwhile would have cleared it.
     this.awaited.add(provider);
   }
 
@@ -48,8 +48,8 @@ export class WaitingLine {
     return this.awaited.has(provider);
   }
 
-  /** Finds providers for which runs wait in the database: those that another worker turned away, or left behind. */
-  async look(): Promise<string[]> {
+  /** Finds providers for which runs wait in the database because another worker turned them away, or left them behind. */
+  async findAwaited(): Promise<string[]> {
     const providers = await this.outbox.awaitedProviders();
     for (const provider of providers) this.awaited.add(provider);
     return providers;
@@ -63,7 +63,7 @@ export class WaitingLine {
     try {
       const { byWorkspace, unknown } = this.slots.held(provider);
       const { runs, othersWait } = await this.outbox.takeWaiting(provider, byWorkspace, {
-        // A run that is being claimed may be anybody's; the slots that were just taken are for nobody yet.
+        // A run that is being claimed may belong to any workspace; the slots that were just taken have no run yet.
         maxHeld: this.maxHeld - (unknown - free.length),
         restMs: this.settings.CLAIM_LEASE_MS,
         limit: free.length,

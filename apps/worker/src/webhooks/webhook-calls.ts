@@ -4,11 +4,9 @@ import type { DueWebhook } from '#persistence';
 import { isJsonType, type RouterRunCompleted, runUrls, statusBody } from '#schemas';
 import { Injectable } from '@nestjs/common';
 import { request } from 'undici';
-import type { Share } from '../bytes/byte-budget.js';
-import { Payloads } from '../bytes/payloads.js';
-import { RefusedAddress } from '../calls/address-guard.js';
+import { Payloads, type Share } from '../bytes/payloads.js';
 import { faultOf, NotConnected } from '../calls/fault.js';
-import { OutboundAgents } from '../calls/outbound-agents.js';
+import { OutboundAgents, RefusedAddress } from '../calls/outbound-agents.js';
 
 /** Larger outputs are left to be collected: few receivers take them. */
 const maxPayloadBytes = 4 * 1024 * 1024;
@@ -28,15 +26,14 @@ export class WebhookCalls {
   ) {}
 
   /** Null when the receiver took it, else why it did not. */
-  async call(webhook: DueWebhook, signal: AbortSignal): Promise<string | null> {
-    return this.payloads.withShare(async (share) => {
-      const body = await withTimeout(readMs, signal, (bounded) => this.bodyOf(webhook, share, bounded));
-      const startedAt = performance.now();
-      const { result, problem } = await this.send(webhook, body, signal);
-      if (!signal.aborted)
-        this.metrics.webhookSeconds.observe({ result }, (performance.now() - startedAt) / 1000);
-      return problem;
-    });
+  async callReceiver(webhook: DueWebhook, signal: AbortSignal): Promise<string | null> {
+    using share = this.payloads.openShare();
+    const body = await withTimeout(readMs, signal, (bounded) => this.bodyOf(webhook, share, bounded));
+    const startedAt = performance.now();
+    const { result, problem } = await this.send(webhook, body, signal);
+    if (!signal.aborted)
+      this.metrics.webhookSeconds.observe({ result }, (performance.now() - startedAt) / 1000);
+    return problem;
   }
 
   /** The status body, or in fal's form the output itself. The bytes of an output stay as they are. */
@@ -77,7 +74,7 @@ export class WebhookCalls {
     signal: AbortSignal,
   ): Promise<Uint8Array | null> {
     if (output === null || !isJsonType(output.mediaType)) return null;
-    const bytes = await this.payloads.read(output.body, share, signal);
+    const bytes = await this.payloads.readBody(output.body, share, signal);
     return bytes.byteLength <= maxPayloadBytes ? bytes : null;
   }
 

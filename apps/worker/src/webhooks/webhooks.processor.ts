@@ -1,14 +1,15 @@
-import { failpoint } from '#observability';
+import { failpoint, jittered } from '#observability';
 import { type DueWebhook, WebhookRepository } from '#persistence';
-import { type DeliveredRun, type JobResult, RunProcessor } from '#queue';
+import { type DeliveredRun, done, type JobResult, retryIn, RunProcessor } from '#queue';
 import { Processor } from '@nestjs/bullmq';
 import { Inject } from '@nestjs/common';
 import { repeatableGraceMs, SETTINGS } from '../settings.module.js';
 import type { WorkerSettings } from '../settings.js';
-import { ReceiverSlots } from './receiver-slots.js';
 import { WebhookCalls } from './webhook-calls.js';
 
-const done: JobResult = { kind: 'done' };
+/** Calls at once to one receiver of a workspace, and to all of them, by one worker. */
+const maxOfReceiver = 10;
+const maxOfWorkspace = 50;
 
 /**
  * Makes tries of webhooks. Between two tries of one, and while its receiver has no free slot, it waits in its row without a
@@ -31,7 +32,7 @@ export class WebhooksProcessor extends RunProcessor {
   protected async handle({ runId }: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
     const webhook = await this.webhooks.begin(runId);
     if (webhook) await this.serve(webhook, signal);
-    return signal.aborted ? { kind: 'retry', delayMs: 0 } : done;
+    return signal.aborted ? retryIn(0) : done;
   }
 
   /**
@@ -44,7 +45,7 @@ export class WebhooksProcessor extends RunProcessor {
       if (this.slots.acquire(next)) await this.try(next, signal).finally(() => this.slots.release(first));
       else {
         await this.webhooks.wait(next.runId, this.slots.isServed(next));
-        // Whoever holds the slots looks into the line after giving one back; was that before this row was in it?
+        // The holder of a slot reads the line after giving it back, perhaps before this row was in it.
         if (!this.slots.isFree(next)) return;
       }
       next = await this.webhooks.takeWaiting(first.workspaceId, first.receiver);
@@ -53,7 +54,7 @@ export class WebhooksProcessor extends RunProcessor {
 
   private async try(webhook: DueWebhook, signal: AbortSignal): Promise<void> {
     const { runId, tries } = webhook;
-    const problem = await this.calls.call(webhook, signal);
+    const problem = await this.calls.callReceiver(webhook, signal);
     if (signal.aborted) return;
     await failpoint('webhook.afterCall', runId);
     if (problem === null) return this.webhooks.delivered(webhook);
@@ -70,6 +71,50 @@ export class WebhooksProcessor extends RunProcessor {
   }
 }
 
+interface Receiver {
+  workspaceId: string;
+  receiver: string;
+}
+
+/** Concurrency slots for webhooks: a receiver that hangs takes its own, and a workspace of many such takes only its own. */
+export class ReceiverSlots {
+  private readonly held = new Map<string, number>();
+
+  isFree(to: Receiver): boolean {
+    return this.count(keyOf(to)) < maxOfReceiver && this.count(to.workspaceId) < maxOfWorkspace;
+  }
+
+  /** Whether a call to this very receiver is under way. */
+  isServed(to: Receiver): boolean {
+    return this.count(keyOf(to)) > 0;
+  }
+
+  acquire(to: Receiver): boolean {
+    if (!this.isFree(to)) return false;
+    this.add(keyOf(to), 1);
+    this.add(to.workspaceId, 1);
+    return true;
+  }
+
+  release(to: Receiver): void {
+    this.add(keyOf(to), -1);
+    this.add(to.workspaceId, -1);
+  }
+
+  private count(key: string): number {
+    return this.held.get(key) ?? 0;
+  }
+
+  /** Callers choose the receivers, so a count of 0 is forgotten. */
+  private add(key: string, difference: 1 | -1): void {
+    const count = this.count(key) + difference;
+    if (count === 0) this.held.delete(key);
+    else this.held.set(key, count);
+  }
+}
+
+const keyOf = ({ workspaceId, receiver }: Receiver): string => `${workspaceId} ${receiver}`;
+
 const minute = 60_000;
 const hour = 60 * minute;
 
@@ -79,6 +124,5 @@ const pausesMs = [10_000, minute, 5 * minute, 30 * minute, 2 * hour, 6 * hour, 1
 /** When a webhook that failed so many times is tried again, in milliseconds; null when it is given up. */
 export function nextTryMs(failed: number): number | null {
   const pauseMs = pausesMs[failed - 1];
-  // With jitter, so that what failed together does not come back together.
-  return pauseMs === undefined ? null : Math.round(pauseMs * (0.9 + Math.random() / 10));
+  return pauseMs === undefined ? null : jittered(pauseMs, 0.1);
 }

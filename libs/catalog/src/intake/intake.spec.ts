@@ -131,10 +131,10 @@ describe('the dialects in the one form', () => {
     });
   });
 
-  it('a partner’s discriminator that only a mapping explains goes', () => {
+  it('a provider’s discriminator that only a mapping explains goes', () => {
     const branch = { type: 'object', properties: { kind: text } };
     const union = { oneOf: [branch, tagged('b')], discriminator: { propertyName: 'kind', mapping: {} } };
-    expect(given({ $ref: 'partner.json#/A' }, { 'partner.json': { A: union } })).toEqual({
+    expect(given({ $ref: 'provider.json#/A' }, { 'provider.json': { A: union } })).toEqual({
       schema: { oneOf: [branch, tagged('b')] },
       problems: [],
     });
@@ -142,9 +142,9 @@ describe('the dialects in the one form', () => {
   });
 });
 
-describe('a partner’s document beside the row', () => {
+describe('a provider’s document beside the row', () => {
   const documents = {
-    'partner.json': {
+    'provider.json': {
       components: {
         schemas: {
           Input: { type: 'object', properties: { size: { $ref: '#/components/schemas/Size' } } },
@@ -156,26 +156,26 @@ describe('a partner’s document beside the row', () => {
   };
 
   it('is read as it is: words and idle keywords of its own are left out', () => {
-    expect(given({ $ref: 'partner.json#/components/schemas/Input' }, documents)).toEqual({
+    expect(given({ $ref: 'provider.json#/components/schemas/Input' }, documents)).toEqual({
       schema: { type: 'object', properties: { size: { type: 'integer' } } },
       problems: [],
     });
   });
 
   it('has its problems told where the row refers to it', () => {
-    const row = { type: 'object', properties: { a: { $ref: 'partner.json#/components/schemas/Bad' } } };
+    const row = { type: 'object', properties: { a: { $ref: 'provider.json#/components/schemas/Bad' } } };
     expect(given(row, documents).problems).toEqual([
       {
         pointer: '/properties/a/$ref',
         reason:
-          'partner.json#/components/schemas/Bad/properties/size/$ref: #/components/schemas/Nowhere names nothing',
+          'provider.json#/components/schemas/Bad/properties/size/$ref: #/components/schemas/Nowhere names nothing',
       },
     ]);
   });
 
   it('must be there', () => {
-    expect(given({ $ref: 'partner.json#/A' }).problems).toEqual([
-      { pointer: '/$ref', reason: 'partner.json: there are no documents beside this schema' },
+    expect(given({ $ref: 'provider.json#/A' }).problems).toEqual([
+      { pointer: '/$ref', reason: 'provider.json: there are no documents beside this schema' },
     ]);
   });
 });

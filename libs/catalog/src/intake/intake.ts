@@ -3,7 +3,7 @@ import type { JsonSchema } from '../json-schema.js';
 import { ignored, isKeyword, isObject, keywords, unsupported } from './keywords.js';
 import { orNull, speaksAbout, tagsBranches, typed, typesIn } from './types.js';
 
-/** What is wrong with a schema: where (JSON pointer) and why. */
+/** A problem of a schema: its place, as a JSON pointer, and the reason. */
 interface SchemaProblem {
   pointer: string;
   reason: string;
@@ -122,13 +122,13 @@ class Intake {
 
   private refuseUnknown(name: string, at: Place): void {
     if (unsupported.has(name)) this.refuse(at, `${name} is not supported`);
-    // A partner's document may hold words of its own; in a row such a word is mistyped.
+    // A provider's document may hold words of its own; in a row such a word is mistyped.
     else if (at.source.file === undefined && !ignored.has(name) && !name.startsWith('x-')) {
       this.refuse(at, `${name} is no keyword`);
     }
   }
 
-  /** What single keywords cannot tell: a tag must tell branches apart, and comparing each element with each has a price. */
+  /** Checks keywords together: a tag must tell branches apart, and comparing each element with each has a price. */
   private checked(assertions: JsonSchema, type: unknown, place: Place): JsonSchema {
     const { discriminator, ...others } = assertions;
     if (others.uniqueItems === true && !isCheapToCompare(others)) {
@@ -137,7 +137,7 @@ class Intake {
     if (discriminator === undefined) return others;
     const mayTag = type === undefined || type === 'object';
     if (mayTag && tagsBranches(discriminator.propertyName, { ...others, type })) return assertions;
-    // A partner's may name its branches by a mapping to references; the union is checked without it all the same.
+    // A provider's may name its branches by a mapping to references; the union is checked without it all the same.
     if (place.source.file === undefined) {
       this.refuse(
         child(place, 'discriminator'),
@@ -175,8 +175,8 @@ class Intake {
   }
 
   /**
-   * What a reference names: a place in the same text (`#/$defs/Size`) or in a document beside the row
-   * (`partner.json#/components/schemas/Input`).
+   * The target of a reference: a place in the same text (`#/$defs/Size`) or in a document beside the row
+   * (`provider.json#/components/schemas/Input`).
    */
   private target(reference: unknown, place: Place): { schema: unknown; place: Place } {
     if (typeof reference !== 'string') throw new BadReference('expected a text');

@@ -2,7 +2,7 @@ import type { Json } from '#schemas';
 import type { JsonSchema, SchemaType } from '../json-schema.js';
 import { patternProblem } from './pattern.js';
 
-/** What a keyword's reader may use. */
+/** The tools of a keyword's reader. */
 interface Reading {
   /** Reads a subschema at a path below the keyword; handed in, because schemas and their keywords contain each other. */
   schema: (value: unknown, ...path: (string | number)[]) => JsonSchema;
@@ -13,7 +13,7 @@ interface Reading {
 type Reader<T> = (value: unknown, reading: Reading) => T | undefined;
 
 interface Keyword<T> {
-  /** What it refuses is left out of the result. */
+  /** A refused value is left out of the result. */
   read: Reader<T>;
   /** The types that the keyword says something about; left out, every one. */
   about?: readonly SchemaType[];

@@ -4,7 +4,7 @@ const maxPatternLength = 1000;
 /** The engine's time is at most the length of the text times this; ten thousand letters stay within milliseconds. */
 const largestProgram = 200;
 
-/** What comes after the first place where the pattern holds is never asked; reading on to the end of a long text costs. */
+/** Only the first match is needed; a trailing `.*` would read on to the end of a long text. */
 const unasked = /(?<!\\)\.\*$/;
 
 /**

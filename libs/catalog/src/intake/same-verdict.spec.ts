@@ -146,7 +146,7 @@ function disputed(part: unknown): boolean {
   return (nullable === true && narrowed) || Object.values(part).some(disputed);
 }
 
-/** A tagged union as partners write it, with objects that are nearly right. */
+/** A tagged union as providers write it, with objects that are nearly right. */
 const tag = fc.constantFrom('a', 'b', 'c', 1);
 const taggedBranch = fc.record(
   {

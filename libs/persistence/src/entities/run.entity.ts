@@ -19,7 +19,7 @@ export class Run {
   @Column(bigint) reservedMicros: number;
   @Column(bigint) computedMicros: number;
   @Column(numeric) markup: number;
-  /** The partner's own price, without the mark-up. */
+  /** The provider's own price, without the mark-up. */
   @Column({ ...bigint, nullable: true }) reportedMicros: number | null;
   @Column('text') credential: string;
   @Column('jsonb') call: AdmittingCall;
@@ -31,7 +31,7 @@ export class Run {
   @Column('integer', { default: 0 }) lostPolls: number;
   /** How often reading the reply that is read next took too long. */
   @Column('integer', { default: 0 }) slowReadings: number;
-  /** How far the partner is, as a share of 1. */
+  /** How far the provider is, as a share of 1. */
   @Column('real', { nullable: true }) progress: number | null;
   @Column('timestamptz', { nullable: true }) sentAt: Date | null;
   @Column('timestamptz', { nullable: true }) deadlineAt: Date | null;

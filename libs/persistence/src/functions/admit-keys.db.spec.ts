@@ -206,7 +206,7 @@ describe('a key ends', () => {
     expect(await dayAfter.admit(id, { key: 'mine' })).toMatchObject({ kind: 'admitted' });
   });
 
-  it('when its run is cancelled while it waits, or fails after the partner provably refused it', async () => {
+  it('when its run is cancelled while it waits, or fails after the provider provably refused it', async () => {
     const { id } = await gateway.workspace();
     const waiting = await gateway.run(id, { key: 'waiting' });
     await gateway.runReader.requestCancel(id, testModel, waiting);

@@ -134,7 +134,7 @@ describe('claim', () => {
     expect(await claim(runId, fixture.at('1 day'))).toMatchObject({ kind: 'gone' });
   });
 
-  it('gives out again what the partner provably refused, with what is left of the time since it was first sent', async () => {
+  it('gives out again what the provider provably refused, with what is left of the time since it was first sent', async () => {
     const { runId, epoch } = await fixture.run('submitting');
     await fixture.first.runs.postpone(runId, epoch, 0);
     const again = await claim(runId, fixture.at('2 hours'));

@@ -1,10 +1,10 @@
 /**
  * `claim(run, lease, waits)`: makes the caller the run's only dispatcher until the lease ends. Answers
  * `claimed` (with facts and input), `abandoned` (a former claimant died with the submission in the air:
- * whether the partner accepted it is unknown), `held` (somebody else's lease still stands, or the provider is paused)
+ * whether the provider accepted it is unknown), `held` (somebody else's lease still stands, or the provider is paused)
  * or `gone`; nothing for a row that is locked when it does not wait. What an answer does not need is null.
  *
- * A partner's pause counts against the budget of a run, so that one who refuses for an hour does not hold callers for
+ * A provider's pause counts against the budget of a run, so that one who refuses for an hour does not hold callers for
  * an hour: a run that was never sent is given the limit here, and a new one with its submission. Under a pause that
  * outlasts it the run is claimed with no time left. An operator's pause costs a run that was never sent nothing.
  */

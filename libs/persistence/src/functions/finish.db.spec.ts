@@ -76,7 +76,7 @@ describe('an outcome', () => {
 
   it.each([
     ['a failure that nobody pays for', failed('provider_error'), 0],
-    ['a failure that the partner charges for', failed('content_policy_violation', true), cents(1)],
+    ['a failure that the provider charges for', failed('content_policy_violation', true), cents(1)],
     ['a cancellation', cancelled, 0],
   ])('of %s is billed accordingly, and keeps no output', async (_what, ending, billed) => {
     const spaceId = await fixture.space({ balanceMicros: cents(10) });
@@ -97,7 +97,7 @@ describe('an outcome', () => {
     ['a NUL', 'a\0b', 'a\uFFFDb'],
     ['half a surrogate pair', 'a\uD83Db\uDE00', 'a\uFFFDb\uFFFD'],
     ['any other character', '😀 é \u0001 \n \\u0000 \\ud83d', '😀 é \u0001 \n \\u0000 \\ud83d'],
-  ])('keeps the words of a partner with %s', async (_what, said, kept) => {
+  ])('keeps the words of a provider with %s', async (_what, said, kept) => {
     const { runId, epoch, spaceId } = await fixture.run('running');
     const finished = await fixture.first.finish(runId, epoch, {
       outcome: 'failed',
@@ -234,7 +234,7 @@ describe('a worker that slept past its lease', () => {
 });
 
 describe('the key of a run', () => {
-  it('is free again when nothing was sent to the partner', async () => {
+  it('is free again when nothing was sent to the provider', async () => {
     const spaceId = await fixture.space();
     const claimed = await fixture.run('claimed', { spaceId, key: 'mine' });
     await fixture.first.finish(claimed.runId, claimed.epoch, failed('provider_error'));

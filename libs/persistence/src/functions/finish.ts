@@ -10,7 +10,7 @@
  *
  * `runs`: `[{runId, epoch, ending, bodyFrom?, bodyBytes?}]`, of which the last two say where its output is in `bodies`.
  * `ending`: `{outcome, status, bucket?, failure?, mediaType?, storedAs?, assets?, linkExpiresAt?, providerUrls?, billable,
- * reportedMicros?}`. What is billed is what the partner reported, else the computed price, and never more than was
+ * reportedMicros?}`. What is billed is what the provider reported, else the computed price, and never more than was
  * reserved.
  */
 export const finish = /* sql */ `

@@ -3,7 +3,7 @@ import { v7 } from 'uuid';
 import { leaseMs, openRunFixture } from '../testing/run-fixture.js';
 import { cents, failed, succeeded, testHandle, testModel, testProvider } from '../testing/runs.js';
 
-const theirs = Buffer.from('{"images":[{"url":"https://partner.example.com/1.png"}]}');
+const theirs = Buffer.from('{"images":[{"url":"https://provider.example.com/1.png"}]}');
 
 const fixture = await openRunFixture();
 

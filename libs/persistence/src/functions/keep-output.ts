@@ -1,6 +1,6 @@
 /**
  * `keep_output(run, epoch, media type, body, stored as, reported micros)`: a generation is done and paid; its output is kept as
- * the partner gave it while its assets are copied. False when the claim was lost.
+ * the provider gave it while its assets are copied. False when the claim was lost.
  */
 export const keepOutput = /* sql */ `
 CREATE OR REPLACE FUNCTION keep_output(kept_id uuid, claimed_epoch integer, media text, body bytea, stored text,

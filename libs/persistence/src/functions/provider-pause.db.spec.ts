@@ -22,7 +22,7 @@ const leftOf = async (runId: string, by = fixture.first) => {
 const submission = (provider: string, budgetMs = 10 * hourMs) =>
   fixture.run('submitting', { provider, budgetMs });
 
-describe('a partner that asks to be left alone', () => {
+describe('a provider that asks to be left alone', () => {
   it('gets no submission from any worker until then, nor is one claimed for it; other providers go on', async () => {
     const provider = nextProvider();
     const runId = await fixture.first.run(await fixture.space(), { provider, budgetMs: 10 * hourMs });
@@ -77,7 +77,7 @@ describe('a partner that asks to be left alone', () => {
     expect(await standing()).toEqual(before);
     expect(await fixture.second.pauses.pauseFor(provider, 'submit', 3 * hourMs, 'three hours')).toBe(false);
     const [longer] = await standing();
-    expect(longer).toMatchObject({ calls: 'submit', askedBy: 'partner', reason: 'three hours' });
+    expect(longer).toMatchObject({ calls: 'submit', askedBy: 'provider', reason: 'three hours' });
     expect(Date.parse(longer?.until ?? '')).toBeGreaterThan(Date.parse(before[0]?.until ?? ''));
     // It is over, so that the next request is a new one.
     expect(await fixture.at('4 hours').pauses.pauseFor(provider, 'submit', hourMs, 'again')).toBe(true);
@@ -142,7 +142,7 @@ describe('a partner that asks to be left alone', () => {
   });
 });
 
-it('a partner’s pause that a clock dated a day ahead ends when the clock is put right, an operator’s does not', async () => {
+it('a provider’s pause that a clock dated a day ahead ends when the clock is put right, an operator’s does not', async () => {
   const ahead = fixture.at('1 day');
   await ahead.sql(`SELECT pause_provider('dated', 'submit', 'partner', '5 minutes', 'busy')`);
   await ahead.sql(`SELECT pause_provider('dated', 'poll', 'operator', '60 days', 'works')`);
@@ -172,7 +172,7 @@ describe('a provider that an operator pauses', () => {
     );
   });
 
-  it('costs a run that was never sent none of its time, not even when the partner asked for a pause before', async () => {
+  it('costs a run that was never sent none of its time, not even when the provider asked for a pause before', async () => {
     const provider = nextProvider();
     const runId = await fixture.first.run(await fixture.space(), { provider, budgetMs: hourMs });
     await fixture.first.pauses.pauseFor(provider, 'submit', 10 * 60_000, 'HTTP 429');
@@ -216,7 +216,7 @@ describe('a provider that an operator pauses', () => {
     expect(await fixture.second.pauses.resume(provider, 'test')).toBe(false);
   });
 
-  it('is told from a partner’s request in the list, with what waits and what is under way', async () => {
+  it('is told from a provider’s request in the list, with what waits and what is under way', async () => {
     const provider = nextProvider();
     const spaceId = await fixture.space();
     await fixture.first.run(spaceId, { provider });
@@ -234,7 +234,7 @@ describe('a provider that an operator pauses', () => {
       hasKey: null,
       slots: 0,
       pauses: [
-        { calls: 'poll', askedBy: 'partner', since: utc, until: utc, reason: 'HTTP 429' },
+        { calls: 'poll', askedBy: 'provider', since: utc, until: utc, reason: 'HTTP 429' },
         { calls: 'submit', askedBy: 'operator', since: utc, until: null, reason: 'maintenance' },
       ],
       load: {

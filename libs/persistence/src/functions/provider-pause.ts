@@ -5,7 +5,7 @@
  * stands; true when nothing stood.
  *
  * `paused_ms(provider, calls)`: how long a run is to wait before it looks again; null when there is no pause. What a
- * partner asked for ends for each run at a moment of its own, up to half as long again: a crowd that comes back at
+ * provider asked for ends for each run at a moment of its own, up to half as long again: a crowd that comes back at
  * once is refused at once. An operator's has no end, so it is looked at again within a minute.
  */
 export const providerPause = /* sql */ `

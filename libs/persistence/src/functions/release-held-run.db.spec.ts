@@ -12,7 +12,7 @@ describe('a held call whose caller hangs up', () => {
     ['ready', async (spaceId: string) => fixture.first.run(spaceId, { mode: 'sync' })],
     ['claimed', async (spaceId: string) => (await fixture.run('claimed', { spaceId, mode: 'sync' })).runId],
     [
-      'refused by the partner',
+      'refused by the provider',
       async (spaceId: string) => {
         const { runId, epoch } = await fixture.run('submitting', { spaceId, mode: 'sync' });
         await fixture.first.runs.postpone(runId, epoch, 60_000);

@@ -33,7 +33,7 @@ describe('a cancellation that is asked for before the run is sent', () => {
       {},
     ],
     [
-      'refused by the partner',
+      'refused by the provider',
       async (spaceId: string) => {
         const { runId, epoch } = await fixture.run('submitting', { spaceId, key: 'refused' });
         await fixture.first.runs.postpone(runId, epoch, 60_000);
@@ -103,7 +103,7 @@ describe('a cancellation that is asked for after the run was sent', () => {
     expect(await fixture.written(runId)).toEqual(before);
   });
 
-  it('leaves the result of a partner that did not act on it, which is billed', async () => {
+  it('leaves the result of a provider that did not act on it, which is billed', async () => {
     const { runId, spaceId, epoch } = await fixture.run('running');
     await asked(spaceId, runId);
     expect((await fixture.second.finish(runId, epoch, succeeded)).won).toBe(true);
@@ -111,7 +111,7 @@ describe('a cancellation that is asked for after the run was sent', () => {
     expect(await foundOf(spaceId, runId)).toBe('completed');
   });
 
-  it('ends as cancelled, for nothing, when the partner says so; its key stays with it', async () => {
+  it('ends as cancelled, for nothing, when the provider says so; its key stays with it', async () => {
     const { runId, spaceId, epoch } = await fixture.run('running', { key: 'stopped' });
     await asked(spaceId, runId);
     expect((await fixture.second.finish(runId, epoch, cancelled)).won).toBe(true);

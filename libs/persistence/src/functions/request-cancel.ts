@@ -1,5 +1,5 @@
 /**
- * `request_cancel(workspace, model, run)`: a run that was not sent to its partner is finished on the spot,
+ * `request_cancel(workspace, model, run)`: a run that was not sent to its provider is finished on the spot,
  * before the answer; otherwise the first request is recorded on the row. Returns null for an unknown run.
  */
 export const requestCancel = /* sql */ `

@@ -16,12 +16,12 @@ export const hs256 = (secret: string, claims: Claims): string =>
 export const rs256 = (key: string, keyId: string, claims: Claims): string =>
   mint({ alg: 'RS256', kid: keyId }, claims, (text) => createSign('RSA-SHA256').update(text).sign(key));
 
-/** The partner's clock may be behind ours. */
+/** The provider's clock may be behind ours. */
 const leewayS = 5;
 
 /**
  * A token for each call out of `access key:secret key`. A key without a colon is sent as it is: accounts at such
- * partners have the one or the other.
+ * providers have the one or the other.
  */
 export const mintedToken =
   (lifeS: number) =>

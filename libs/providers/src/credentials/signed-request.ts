@@ -3,9 +3,9 @@ import type { HttpCall } from '../contract.js';
 
 interface Signing {
   algorithm: string;
-  /** What the secret key begins with when it signs the first part of the scope. */
+  /** The prefix of the secret key when it signs the first part of the scope. */
   keyPrefix: string;
-  /** The moment of the call, in the form that the partner hashes. */
+  /** The moment of the call, in the form that the provider hashes. */
   time: string;
   /** Day, service and whatever else the key is narrowed to, in this order. */
   scope: readonly string[];

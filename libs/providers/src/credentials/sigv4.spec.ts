@@ -14,7 +14,7 @@ const post: HttpCall = {
 };
 
 describe('sigv4', () => {
-  it('signs the example of the partner’s documents as these say', () => {
+  it('signs the example of the provider’s documents as these say', () => {
     expect(sign(secret, at, get)).toEqual({
       authorization:
         'AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, SignedHeaders=host;x-amz-date, Signature=5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31',

@@ -26,7 +26,7 @@ export const sigv4 =
     return { authorization, 'x-amz-date': time };
   };
 
-/** By code units, whatever the locale. */
+/** The order of code units, whatever the locale. */
 const order = (one: string, other: string): number => (one < other ? -1 : Number(one > other));
 
 /** The segments of a path are encoded once more than in the address itself. */

@@ -14,7 +14,7 @@ const call: HttpCall = {
 };
 
 describe('tc3', () => {
-  it('signs the example of the partner’s documents as these say', () => {
+  it('signs the example of the provider’s documents as these say', () => {
     expect(tc3('cvm')(secret, at, call)).toEqual({
       authorization:
         'TC3-HMAC-SHA256 Credential=AKIDz8krbsJ5yKBZQpn74WFkmLPx3EXAMPLE/2019-02-25/cvm/tc3_request, SignedHeaders=content-type;host, Signature=72e494ea809ad7a8c8f7a4507b9bddcbaa8e581f516e8da2f66e2c5a96525168',

@@ -2,7 +2,7 @@ import type { HttpCall } from '../contract.js';
 import { authorizationOf } from './signed-request.js';
 
 /**
- * Signature v3 of Tencent Cloud over media type, host and body; the time must be the partner's by five minutes. The
+ * Signature v3 of Tencent Cloud over media type, host and body; the time must be the provider's by five minutes. The
  * secret is `SecretId:SecretKey`. All actions of a service have one address, so the path that is signed is always `/`,
  * whatever stands before it at a simulator.
  */

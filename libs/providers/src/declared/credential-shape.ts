@@ -12,26 +12,28 @@ export const credential = z.union([
   z.strictObject({
     tc3: z
       .strictObject({ service })
-      .describe('TC3-HMAC-SHA256 of Tencent Cloud over the call; the key is SecretId:SecretKey.'),
+      .describe('Signs the call with TC3-HMAC-SHA256 of Tencent Cloud. The key is SecretId:SecretKey.'),
   }),
   z.strictObject({
     sigv4: z
       .strictObject({ service, region: z.string().min(1).describe('The region, as in its host name.') })
-      .describe('Signature Version 4 of AWS over the call; the key is access key id:secret access key.'),
+      .describe('Signs the call with AWS Signature Version 4. The key is access key id:secret access key.'),
   }),
   z.strictObject({
     jwt: z
       .strictObject({
-        life_seconds: z.number().positive().max(86_400).default(1800).describe('How long a token is good.'),
+        ttl_seconds: z.number().positive().max(86_400).default(1800).describe('How long a token is valid.'),
       })
       .describe(
-        'A bearer token (HS256) that is minted for each call; the key is access key:secret key. One without a colon is sent as it is.',
+        'A bearer token (HS256), minted for each call from a key of the form access key:secret key. A key without a colon is sent as it is.',
       ),
   }),
   z.strictObject({
     google_service_account: z
-      .strictObject({ scope: z.url().optional().describe('Left out, that of the whole cloud platform.') })
-      .describe('The key is the JSON of a service account, which is traded for a bearer token.'),
+      .strictObject({
+        scope: z.url().optional().describe('The OAuth scope. Left out, the whole cloud platform.'),
+      })
+      .describe('A bearer token, exchanged for the key, which is the JSON of a service account.'),
   }),
 ]);
 
@@ -50,6 +52,6 @@ export function headersOf(
 ): (secret: string, nowMs: number, call: HttpCall) => Record<string, string> {
   if ('tc3' in named) return tc3(named.tc3.service);
   if ('sigv4' in named) return sigv4(named.sigv4);
-  if ('jwt' in named) return mintedToken(named.jwt.life_seconds);
+  if ('jwt' in named) return mintedToken(named.jwt.ttl_seconds);
   return (token) => ({ authorization: `Bearer ${token}` });
 }

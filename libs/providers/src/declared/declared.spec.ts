@@ -11,12 +11,12 @@ const sound = {
 };
 const polled = {
   ...sound,
-  handle: { id: { at: '/id' }, pollUrl: { at: '/urls/poll', url: true, optional: true } },
+  handle: { id: { path: '/id' }, pollUrl: { path: '/urls/poll', url: true, optional: true } },
   poll: {
     url: ['{pollUrl}', '{base}/v1/jobs/{id}'],
     status: '/status',
     statuses: { done: 'succeeded' },
-    every_seconds: 2,
+    interval_seconds: 2,
   },
 };
 
@@ -37,13 +37,13 @@ describe('a declared provider', () => {
     expect(adapterOf(sound).onSubmit(run, reply('{"a":1}'))).toMatchObject({ kind: 'succeeded' });
     const sound2 = reply('ID3', 200, 'audio/mpeg');
     expect(adapterOf(sound).onSubmit(run, sound2)).toMatchObject({ kind: 'failed' });
-    expect(adapterOf({ ...sound, files: true }).onSubmit(run, sound2)).toMatchObject({
+    expect(adapterOf({ ...sound, file_results: true }).onSubmit(run, sound2)).toMatchObject({
       kind: 'succeeded',
       output: { mediaType: 'audio/mpeg' },
     });
   });
 
-  it('polls the first address whose values are there; a value of the partner’s stays one segment', () => {
+  it('polls the first address whose values are there; a value of the provider’s stays one segment', () => {
     const adapter = adapterOf(polled);
     const pollOf = (body: string) => {
       const outcome = adapter.onSubmit(run, reply(body));
@@ -78,7 +78,7 @@ describe('a declared provider', () => {
   it('fetches by what the poll that says that it has ended names', () => {
     const adapter = adapterOf({
       ...polled,
-      handle: { id: { at: '/id' }, file: { at: '/file', polled: true } },
+      handle: { id: { path: '/id' }, file: { path: '/file', polled: true } },
       poll: { ...polled.poll, url: '{base}/v1/jobs/{id}' },
       fetch: { url: '{base}/v1/files/{file}?of={id}' },
     });
@@ -110,7 +110,7 @@ describe('a declared provider', () => {
   });
 
   it('lets a rule hold only while several places hold nothing', () => {
-    const refused = { where: '/all/*/refused', is: true, class: 'content_policy' };
+    const refused = { path: '/all/*/refused', equals: true, class: 'content_policy' };
     const adapter = adapterOf({ ...sound, rules: [{ ...refused, unless: ['/all/*/url', '/all/*/data'] }] });
     const outcome = (body: string) => adapter.onSubmit(run, reply(body)).kind;
     expect(outcome('{"all":[{"refused":true}]}')).toBe('failed');
@@ -131,9 +131,9 @@ describe('a declared provider', () => {
       submit: {
         ...sound.submit,
         variant: {
-          members: ['image'],
+          contains: ['image'],
           url: '{base}/v1/{upstream.edits}',
-          encode: { references: { within: 'url', members: { image: { as: 'images', list: true } } } },
+          encode: { asset_fields: { key: 'url', fields: { image: { name: 'images', list: true } } } },
         },
       },
     });
@@ -165,7 +165,7 @@ describe('a declared provider', () => {
   it('reads replies by patterns of linear time', () => {
     const adapter = adapterOf({
       ...sound,
-      rules: [{ where: '/error', is: { matches: '(?i)^(a|a)*b$' }, class: 'content_policy' }],
+      rules: [{ path: '/error', matches: '(?i)^(a|a)*b$', class: 'content_policy' }],
     });
     // A backtracking engine would not end.
     const long = adapter.onSubmit(run, reply(`{"error":"${'a'.repeat(100_000)}"}`, 400));
@@ -207,21 +207,21 @@ describe('a declaration', () => {
     ['an unknown value in the address', { ...sound, submit: { url: '{base}/{id}' } }, 'submit.url'],
     [
       'an address of its own for a variant',
-      { ...sound, submit: { ...sound.submit, variant: { members: ['a'], url: 'https://evil.example/' } } },
+      { ...sound, submit: { ...sound.submit, variant: { contains: ['a'], url: 'https://evil.example/' } } },
       'submit.variant.url',
     ],
     ['an address of its own', { ...sound, submit: { url: 'https://evil.example/' } }, 'submit.url'],
     ['a base that goes on', { ...sound, submit: { url: '{base}.evil.example/' } }, 'submit.url'],
     [
       'what a poll adds and no fetch uses',
-      { ...polled, handle: { ...polled.handle, file: { at: '/file', polled: true } } },
+      { ...polled, handle: { ...polled.handle, file: { path: '/file', polled: true } } },
       'handle.file.polled',
     ],
     [
       'a poll by what only its end names',
       {
         ...polled,
-        handle: { id: { at: '/id' }, file: { at: '/file', polled: true } },
+        handle: { id: { path: '/id' }, file: { path: '/file', polled: true } },
         poll: { ...polled.poll, url: '{base}/{file}' },
         fetch: { url: '{base}/{file}' },
       },
@@ -231,14 +231,14 @@ describe('a declaration', () => {
       'a poll by nothing',
       {
         ...polled,
-        handle: { file: { at: '/file', polled: true } },
+        handle: { file: { path: '/file', polled: true } },
         poll: { ...polled.poll, url: '{base}/all' },
         fetch: { url: '{base}/{file}' },
       },
       'handle',
     ],
     [
-      'a word of the partner’s in a header',
+      'a word of the provider’s in a header',
       { ...polled, poll: { ...polled.poll, headers: { accept: '{id}' } } },
       'poll.headers.accept',
     ],
@@ -259,16 +259,16 @@ describe('a declaration', () => {
     ['a rule for everything', { ...sound, rules: [{ class: 'content_policy' }] }, 'rules.0'],
     [
       'a value without a place',
-      { ...sound, rules: [{ http: 400, is: 'x', class: 'unreadable' }] },
+      { ...sound, rules: [{ http: 400, equals: 'x', class: 'unreadable' }] },
       'rules.0',
     ],
     [
       'a pattern that needs backtracking',
-      { ...sound, rules: [{ where: '/a', is: { matches: '(a)\\1' }, class: 'unreadable' }] },
-      'rules.0.is',
+      { ...sound, rules: [{ path: '/a', matches: '(a)\\1', class: 'unreadable' }] },
+      'rules.0.matches',
     ],
     ['a wide-open origin', { ...sound, credential_origins: ['https://*'] }, 'credential_origins.0'],
-    ['a kept value named like ours', { ...polled, handle: { step: { at: '/id' } } }, 'handle.step'],
+    ['a kept value named like ours', { ...polled, handle: { step: { path: '/id' } } }, 'handle.step'],
   ])('may not have %s', (_, row, place) => {
     const declared = declaredProvider(row);
     const places = declared.definition ? [] : declared.problems.map(({ path }) => path.join('.'));

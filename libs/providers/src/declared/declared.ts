@@ -1,30 +1,23 @@
 import { type Json, type JsonPointer, spellingsOf } from '#schemas';
-import type { AccountReports } from '../account.js';
+import type { AccountReports } from '../condition.js';
 import type { HttpCall, ProviderAdapter, ProviderDefinition, Run } from '../contract.js';
-import { envelope, form, references, settled, type Encoding } from '../encodings.js';
-import { withSet } from '../set-members.js';
+import { assetFields, type Encoding, envelope, forceFalse, form, withSet } from '../encodings.js';
 import { sentenceFields } from '../fields.js';
 import { job } from '../job.js';
 import type { HandleFields, Kept } from '../job-spec.js';
-import { upstream } from '../kept-handle.js';
 import { protocols } from '../protocols.js';
 import { exchangeOf, headersOf } from './credential-shape.js';
-import { placeholderProblems } from './placeholders.js';
+import { type RowProblem, rowProblems } from './row-problems.js';
 import { conditionOf } from './rule-shape.js';
 import { type ProtocolRow, protocolsOf, providerRow, type ProviderRow } from './shape.js';
-import { filled, filledJson } from './templates.js';
-
-export interface RowProblem {
-  path: readonly PropertyKey[];
-  message: string;
-}
+import { filled, filledJson, placeholderProblems } from './templates.js';
 
 /** The provider that a file of a catalog directory declares, or what is wrong with it. */
 export function declaredProvider(
   given: unknown,
-): { definition: ProviderDefinition } | { definition?: undefined; problems: RowProblem[] } {
-  const parsed = providerRow.safeParse(given);
-  if (!parsed.success) return { problems: parsed.error.issues };
+): { definition: ProviderDefinition } | { definition?: undefined; problems: readonly RowProblem[] } {
+  const parsed = providerRow.safeParse(given, { reportInput: true });
+  if (!parsed.success) return { problems: rowProblems(parsed.error.issues) };
   const problems = protocolsOf(parsed.data).flatMap(([name, row]) =>
     placeholderProblems(row).map(({ path, message }) => ({
       path: name === '' ? path : ['protocols', name, ...path],
@@ -34,14 +27,14 @@ export function declaredProvider(
   return problems.length > 0 ? { problems } : { definition: definitionOf(parsed.data) };
 }
 
-/** Of a row that was checked. */
+/** Makes the definition of a checked row. */
 export function definitionOf(row: ProviderRow): ProviderDefinition {
   const several = protocolsOf(row);
   return {
     name: row.provider,
     defaultBase: row.base,
     submitTimeoutMs: Math.max(...several.map(([, { submit }]) => submit.timeout_seconds)) * 1000,
-    takesBothSpellings: row.both_spellings,
+    takesBothSpellings: row.snake_and_camel_case,
     declaration: JSON.stringify(row),
     account: row.account && accountOf(row.account),
     create: (base) => {
@@ -54,12 +47,14 @@ export function definitionOf(row: ProviderRow): ProviderDefinition {
 
 function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
   const { submit, handle, poll, fetch, cancel, rejections } = row;
+  const ofRun = (run: Run) => (name: string) =>
+    name === 'base' ? base : run.upstream[name.slice('upstream.'.length)];
   const inSubmit = (run: Run) => (template: string) => {
-    const text = filled(template, (name) => addressOf(name, run, base));
-    if (text === undefined) throw new Error(`model ${run.model} has no address`);
+    const text = filled(template, ofRun(run));
+    if (text === undefined) throw new Error(`model ${run.model} has no values for ${template}`);
     return text;
   };
-  // What the partner names must not become more than one segment of ours; the row's own path may be several.
+  // A value of the provider's must stay one segment of our address; the row's own path may be several.
   const isOurs = (name: string) => handle?.[name] !== undefined && 'upstream' in handle[name];
   const asked = (call: DeclaredCall) => (kept: Kept<HandleFields>) => callOf(call, base, kept, isOurs);
   const called = (call: DeclaredCall) => (kept: Kept<HandleFields>) => {
@@ -67,7 +62,7 @@ function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
     if (!made) throw new Error('the handle lacks what this provider is now declared to be found by');
     return made;
   };
-  const spelled = (at: JsonPointer) => (row.both_spellings ? spellingsOf(at) : [at]);
+  const spelled = (path: JsonPointer) => (row.snake_and_camel_case ? spellingsOf(path) : [path]);
   const common = {
     base,
     credentialOrigins: row.credential_origins.map(originsLike),
@@ -80,32 +75,36 @@ function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
       url: (run: Run) => inSubmit(run)(submit.url),
       headers: (run: Run) => mapped(submit.headers ?? {}, inSubmit(run)),
       encode: submit.encode && encodingOf(submit.encode),
-      variant: submit.variant && variantOf(submit.variant, base),
-      base64: submit.base64?.flatMap(({ at, ...place }) =>
-        spelled(at).map((each) => ({ ...place, at: each })),
+      variant: submit.variant && {
+        contains: submit.variant.contains,
+        url: (run: Run) => filled(submit.variant?.url ?? '', ofRun(run)),
+        encode: submit.variant.encode && encodingOf(submit.variant.encode),
+      },
+      base64: submit.base64?.flatMap(({ path, ...place }) =>
+        spelled(path).map((each) => ({ ...place, path: each })),
       ),
       upload: submit.upload && {
         ...submit.upload,
-        at: submit.upload.at.flatMap(spelled),
+        paths: submit.upload.paths.flatMap(spelled),
         url: filled(submit.upload.url, () => base) ?? '',
       },
-      refusals: submit.refusals,
+      retryStatuses: submit.retry_statuses,
     },
     uniqueHeader: row.unique_header,
     account: row.account && accountOf(row.account),
     rules: row.rules.map(conditionOf),
     successWhen: row.success_when?.map((given) => [given].flat().map(conditionOf)),
     retryAfter: row.retry_after,
-    resultAt: row.result_at,
-    files: row.files,
+    resultPaths: row.result_paths,
+    fileResults: row.file_results,
     fields: rejections && sentenceFields(rejections),
   };
   if (poll === undefined || handle === undefined) return job(common);
-  const { status, statuses, progress, every_seconds: everySeconds } = poll;
+  const { status, statuses, progress, interval_seconds: intervalSeconds } = poll;
   return job({
     ...common,
     handle,
-    poll: { call: called(poll), status, statuses, everyMs: everySeconds * 1000, progress },
+    poll: { call: called(poll), status, statuses, everyMs: intervalSeconds * 1000, progress },
     fetch: fetch && { call: called(fetch) },
     cancel: cancel && { call: asked(cancel), replies: cancel.replies },
   });
@@ -144,7 +143,7 @@ function callOf(
   const inAddress = (template: string) => (name: string) => {
     if (name === 'base') return base;
     const value = keptValue(name);
-    // A URL of the partner's is taken as it is.
+    // A URL of the provider's is taken as it is.
     return template === `{${name}}` || isOurs(name) || value === undefined
       ? value
       : encodeURIComponent(value);
@@ -167,29 +166,16 @@ function callOf(
   return undefined;
 }
 
-const variantOf = (
-  { members, url, encode }: NonNullable<ProtocolRow['submit']['variant']>,
-  base: string,
-) => ({
-  members,
-  url: (run: Run) =>
-    filled(url, (name) => (name === 'base' ? base : run.upstream[name.slice('upstream.'.length)])),
-  encode: encode && encodingOf(encode),
-});
-
-const addressOf = (name: string, run: Run, base: string): string =>
-  name === 'base' ? base : upstream(run, name.slice('upstream.'.length));
-
 function encodingOf(encode: NonNullable<ProtocolRow['submit']['encode']>): Encoding {
-  if ('envelope' in encode) return envelope(encode.envelope, encode.beside);
-  if ('settled' in encode) return settled(encode.settled);
+  if ('envelope' in encode) return envelope(encode.envelope, encode.upstream_fields);
+  if ('force_false' in encode) return forceFalse(encode.force_false);
   if ('set' in encode) return withSet((uuid) => mapped(encode.set, filledWith({ uuid })), encode.list);
   if ('form' in encode) return form(encode.form);
-  const { within, members, settled: settling } = encode.references;
-  return settled(settling, references(within, members));
+  const { key, fields, force_false: forced } = encode.asset_fields;
+  return forceFalse(forced, assetFields(key, fields));
 }
 
-/** `https://*.partner.example` covers every host below, not the domain itself. */
+/** `https://*.provider.example` covers every host below, not the domain itself. */
 const originsLike = (origin: string): RegExp =>
   new RegExp(
     `^${origin.replaceAll('.', String.raw`\.`).replace(String.raw`*\.`, String.raw`(?:[a-z0-9-]+\.)+`)}$`,

@@ -9,12 +9,12 @@ const sound = {
 };
 const polled = {
   ...sound,
-  handle: { id: { at: '/id' } },
+  handle: { id: { path: '/id' } },
   poll: {
     url: '{base}/v1/jobs/{id}',
     status: '/status',
     statuses: { done: 'succeeded' },
-    every_seconds: 2,
+    interval_seconds: 2,
   },
 };
 
@@ -29,13 +29,13 @@ describe('a declared provider', () => {
     ['a page', 'text/html', '<html>', 'failed'],
     ['a document', 'application/xml', '<a/>', 'failed'],
   ])('looks for a file in %s, %s', (_, type, body, kind) => {
-    const adapter = adapterOf({ ...sound, files: true, result_at: [] });
+    const adapter = adapterOf({ ...sound, file_results: true, result_paths: [] });
     expect(adapter.onSubmit(run, reply(body, 200, type)).kind).toBe(kind);
     expect(adapterOf(sound).onSubmit(run, reply('OggS', 200, type)).kind).toBe('failed');
   });
 
   it('takes what comes without a type for a file unless it begins like a text', () => {
-    const adapter = adapterOf({ ...sound, files: true, result_at: [] });
+    const adapter = adapterOf({ ...sound, file_results: true, result_paths: [] });
     const untyped = (body: string) => adapter.onSubmit(run, { ...reply(body), headers: {} });
     expect(untyped('OggS')).toMatchObject({ output: { mediaType: 'application/octet-stream' } });
     for (const body of ['', '{"cut', ' <html>']) expect(untyped(body)).toMatchObject({ kind: 'failed' });
@@ -44,7 +44,7 @@ describe('a declared provider', () => {
   it('makes no call to cancel a run whose reply named no address for it', () => {
     const adapter = adapterOf({
       ...polled,
-      handle: { ...polled.handle, cancelUrl: { at: '/urls/cancel', url: true, optional: true } },
+      handle: { ...polled.handle, cancelUrl: { path: '/urls/cancel', url: true, optional: true } },
       cancel: { method: 'PUT', url: '{cancelUrl}' },
     });
     const cancelOf = (body: string) => {

@@ -4,31 +4,21 @@ import { type Rule, ruleRetries } from '../rules.js';
 
 export const pointer = z
   .templateLiteral(['/', z.string()])
-  .describe('A place in a JSON reply (RFC 6901); a segment * stands for every element.');
+  .describe('A JSON Pointer (RFC 6901) into a JSON reply; a segment `*` stands for every element of a list.');
 export const pointers = z.union([pointer, z.array(pointer).min(1)]);
 export const status = z.int().min(100).max(599);
 export const header = z.string().regex(/^[!#$%&'*+.^_`|~0-9a-z-]+$/, 'a header name in lower case');
 
-const matching = z
-  .strictObject({
-    matches: z
-      .string()
-      .max(1000)
-      .refine(isLinear, { message: 'a pattern without a linear-time form' })
-      .describe('A pattern without look-around and back references.'),
-  })
-  .describe('Texts and numbers in which the pattern is found.');
-
-/** What a reply may mean, and what the caller gets then. */
+/** The meanings of a reply, and the answer that the caller gets. */
 const failureClasses = {
   rejected_input: '422 `invalid_input` with the fields',
   content_policy: '400 `content_policy_violation`; billed where the model’s row says so',
-  partner_failed: '502 `provider_error`',
-  partner_timeout: '504 `provider_timeout`',
-  partner_unavailable:
+  provider_failed: '502 `provider_error`',
+  provider_timeout: '504 `provider_timeout`',
+  provider_unavailable:
     '503 `service_unavailable` once the time budget is spent, if the call may be made again',
-  partner_account: '502 `provider_error`, and the operator an alert: our key or balance there is refused',
-  model_gone: '502 `provider_error`: the partner does not know the model of the row',
+  provider_account: '502 `provider_error`, and the operator an alert: our key or balance there is refused',
+  model_gone: '502 `provider_error`: the provider does not know the model of the row',
   unreadable: '502 `provider_error`: the reply cannot be understood',
   canceled: '409 if the caller cancelled the run, otherwise 502 `provider_error`',
 } as const satisfies Record<Rule['class'], string>;
@@ -37,7 +27,7 @@ const failureClasses = {
 const named = <Name extends string>(meanings: Readonly<Record<Name, string>>) =>
   z.enum(Object.keys(meanings) as [Name, ...Name[]]).meta({ meanings });
 
-/** Replies are as long as a partner likes: patterns run on an engine whose time grows with the length only. */
+/** Replies are as long as a provider likes: patterns run on an engine whose time grows with the length only. */
 const linear = (pattern: string): RE2JS => RE2JS.compile(RE2JS.translateRegExp(pattern));
 
 function isLinear(pattern: string): boolean {
@@ -54,66 +44,79 @@ const conditions = {
   phase: z
     .union([phase, z.array(phase).min(1)])
     .optional()
-    .describe('The call, or several; left out, every one.'),
+    .describe('The call that the reply answers, or several calls. Left out, every call.'),
   http: z
     .union([status, z.literal('error')])
     .optional()
-    .describe('The status of the reply, or `error` for any that is not 2xx.'),
-  where: pointers
+    .describe('The HTTP status of the reply, or `error` for every status other than 2xx.'),
+  path: pointers
     .optional()
-    .describe('The place, or several, one of which must hold something, or hold what `is` says.'),
-  header: header.optional().describe('The header field that must be there, or hold what `is` says.'),
-  is: z
-    .union([z.string(), z.number(), z.boolean(), matching])
+    .describe(
+      'One place in the reply or a list of places. At least one must have a value; with `equals` or `matches`, that value.',
+    ),
+  header: header
     .optional()
-    .describe('The value at `where` or `header`.'),
+    .describe('A header field that the reply must have; with `equals` or `matches`, that value.'),
+  equals: z
+    .union([z.string(), z.number(), z.boolean()])
+    .optional()
+    .describe('The value at `path` or of `header`.'),
+  matches: z
+    .string()
+    .max(1000)
+    .refine(isLinear, { message: 'a pattern without a linear-time form' })
+    .optional()
+    .describe(
+      'A regular expression that is found in the text or number at `path` or of `header`, without look-around and back references.',
+    ),
   unless: pointers
     .optional()
-    .describe('Places that hold nothing; one that holds something, and the rule does not.'),
+    .describe('One place in the reply or a list of places. If any has a value, the condition does not hold.'),
 };
 
 /** A condition on a reply, with the members that say what follows from it. */
 const conditional = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z
     .strictObject({ ...conditions, ...shape })
-    .refine((given) => ['http', 'where', 'header'].some((name) => name in given), {
-      message: 'a rule names http, where or header; without one it would hold for every reply',
+    .refine((given) => ['http', 'path', 'header'].some((name) => name in given), {
+      message: 'a rule names http, path or header; without one it would hold for every reply',
     })
-    .refine((given) => !('is' in given) || 'where' in given || 'header' in given, {
-      message: 'is stands beside where or header',
+    .refine((given) => !('equals' in given || 'matches' in given) || 'path' in given || 'header' in given, {
+      message: 'equals and matches need path or header',
+    })
+    .refine((given) => !('equals' in given && 'matches' in given), {
+      message: 'equals and matches exclude each other',
     });
 
 export const rule = conditional({
   class: named(failureClasses).describe('What the reply means.'),
-  retry: named(ruleRetries).optional().describe('Whether the call is made again; left out, `never`.'),
+  retry: named(ruleRetries).optional().describe('Whether the call is repeated. Left out, `never`.'),
 });
 
 export const condition = conditional({});
 
-const source = z.string().min(1).describe('The address of the document.');
-const date = z.iso.date().describe('The day on which it was read.');
+const source = z.string().min(1).describe('The address of the document that shows the reply.');
+const date = z.iso.date().describe('The day on which the document was read.');
 
 const reports = z.union([
   z.array(conditional({ source, date })).min(1),
   z.strictObject({
-    not_documented_in: z.string().min(1).describe('The document in which such a reply would be, and is not.'),
+    not_documented_in: z.string().min(1).describe('The document that would show such a reply, and does not.'),
     date,
   }),
 ]);
 
 export const account = z.strictObject({
-  key: reports.describe('Replies that say that the key is refused.'),
-  balance: reports.describe('Replies that say that the balance is empty.'),
-  quota: reports.describe(
-    'Replies that say that an allowance is used up which waiting for seconds does not restore.',
-  ),
+  key: reports.describe('Replies that mean that the key is refused.'),
+  balance: reports.describe('Replies that mean that the balance is empty.'),
+  quota: reports.describe('Replies that mean that an allowance is used up, and not only for seconds.'),
 });
 
 /** A condition as the engine reads it: patterns run in linear time. */
-export const conditionOf = <Given extends { is?: z.infer<typeof conditions.is> }>({
-  is,
+export const conditionOf = <Given extends { matches?: string | undefined }>({
+  matches,
   ...others
 }: Given) => ({
   ...others,
-  is: typeof is === 'object' ? linear(is.matches) : is,
+  matches: matches === undefined ? undefined : linear(matches),
 });

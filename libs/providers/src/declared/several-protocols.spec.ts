@@ -7,22 +7,22 @@ const shared = {
   provider: 'acme',
   base: 'https://api.acme.example',
   auth: { authorization: 'Key {secret}' },
-  rules: [{ where: '/error', class: 'partner_failed' }],
+  rules: [{ path: '/error', class: 'provider_failed' }],
 };
 const several = {
   ...shared,
   protocols: {
     image: { submit: { ...submit, timeout_seconds: 90 } },
     video: {
-      submit: { ...submit, encode: { settled: ['stream'] } },
-      handle: { id: { at: '/id' } },
+      submit: { ...submit, encode: { force_false: ['stream'] } },
+      handle: { id: { path: '/id' } },
       poll: {
         url: '{base}/v1/jobs/{id}',
         status: '/status',
         statuses: { done: 'succeeded' },
-        every_seconds: 2,
+        interval_seconds: 2,
       },
-      rules: [{ where: '/error', is: 'nsfw', class: 'content_policy' }],
+      rules: [{ path: '/error', equals: 'nsfw', class: 'content_policy' }],
     },
   },
 };
@@ -44,7 +44,7 @@ const outcome = (protocol: string, body: string) =>
     body: new TextEncoder().encode(body),
   });
 
-describe('several protocols of one partner', () => {
+describe('several protocols of one provider', () => {
   it('follows the row in its calls, and the handle afterwards', () => {
     expect(sent('image')).toBe('{"stream":true}');
     expect(sent('video')).toBe('{"stream":false}');
@@ -57,7 +57,7 @@ describe('several protocols of one partner', () => {
 
   it('reads a reply by the rules of its protocol before the shared ones', () => {
     expect(outcome('video', '{"error":"nsfw"}')).toMatchObject({ failure: { class: 'content_policy' } });
-    expect(outcome('image', '{"error":"nsfw"}')).toMatchObject({ failure: { class: 'partner_failed' } });
+    expect(outcome('image', '{"error":"nsfw"}')).toMatchObject({ failure: { class: 'provider_failed' } });
   });
 
   it('waits for a submission as long as the slowest of them', () => {

@@ -24,7 +24,7 @@ describe('a declared provider', () => {
   });
 
   it('mints a token for each call of a pair of keys, and sends a single key as it is', () => {
-    const adapter = adapterOf({ ...sound, auth: {}, credential: { jwt: { life_seconds: 60 } } });
+    const adapter = adapterOf({ ...sound, auth: {}, credential: { jwt: { ttl_seconds: 60 } } });
     const { authorization = '' } = adapter.credential(adapter.submit(run), 'access:secret', 100_000);
     const [, claims = ''] = authorization.split('.');
     expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toEqual({

@@ -1,9 +1,11 @@
 import type { Json } from '#schemas';
+import { signsBody } from './credential-shape.js';
+import type { ProtocolRow } from './shape.js';
 
 const placeholder = /\{([a-z][a-z0-9_.]*)\}/gi;
 
 /** The names between braces, in their order. */
-export const namesIn = (template: string): string[] =>
+const namesIn = (template: string): string[] =>
   [...template.matchAll(placeholder)].map(([, name = '']) => name);
 
 type Values = (name: string) => string | undefined;
@@ -29,7 +31,132 @@ export function filledJson(template: Json, values: Values): Json {
   );
 }
 
-export function textsIn(template: Json): string[] {
+function textsIn(template: Json): string[] {
   if (typeof template === 'string') return [template];
   return typeof template === 'object' && template !== null ? Object.values(template).flatMap(textsIn) : [];
 }
+
+interface Problem {
+  path: (string | number)[];
+  message: string;
+}
+
+/** Checks the fields of a declaration together: every value in braces exists where it is used. */
+export function placeholderProblems(row: ProtocolRow): Problem[] {
+  const { handle = {}, submit, poll, fetch, cancel } = row;
+  const kept = Object.entries(handle);
+  const polled = kept.flatMap(([name, field]) => ('polled' in field ? [name] : []));
+  const required = kept.flatMap(([name, field]) => ('optional' in field && field.optional ? [] : [name]));
+  const ofRow = kept.flatMap(([name, field]) => ('upstream' in field ? [name] : []));
+  const isKept = (name: string) => name === 'base' || Object.hasOwn(handle, name);
+  /** Values of the last poll exist for the fetch only. */
+  const isThereFor = (step: string) => (name: string) =>
+    isKept(name) && (step === 'fetch' || !polled.includes(name));
+  const urls = kept.flatMap(([name, field]) => ('url' in field && field.url ? [name] : []));
+  return [
+    ...addressProblems(['submit', 'url'], submit.url, isOfRow),
+    ...(submit.variant ? addressProblems(['submit', 'variant', 'url'], submit.variant.url, isOfRow) : []),
+    ...(submit.upload
+      ? addressProblems(['submit', 'upload', 'url'], submit.upload.url, (name) => name === 'base')
+      : []),
+    ...authProblems(row),
+    ...[submit.encode, submit.variant?.encode].flatMap((encode) =>
+      encode && 'set' in encode
+        ? textsIn(encode.set).flatMap((text) =>
+            unknown(['submit', 'encode', 'set'], text, (name) => name === 'uuid', namesIn),
+          )
+        : [],
+    ),
+    ...unknownInHeaders(['submit', 'headers'], submit.headers, (name) => name.startsWith('upstream.')),
+    ...(poll === undefined ? withoutPoll(row) : []),
+    ...(fetch === undefined
+      ? polled.map((name) => ({ path: ['handle', name, 'polled'], message: 'stands beside fetch only' }))
+      : []),
+    ...(poll !== undefined && kept.length === polled.length
+      ? [{ path: ['handle'], message: 'a poll needs what it finds the generation by' }]
+      : []),
+    ...Object.entries({ poll, fetch, cancel }).flatMap(([step, call]) => {
+      if (call === undefined) return [];
+      const alternatives = [call.url].flat();
+      return [
+        ...alternatives.flatMap((url) => addressProblems([step, 'url'], url, isThereFor(step), urls)),
+        ...(step === 'cancel' ||
+        alternatives.some((url) => namesIn(url).every((name) => name === 'base' || required.includes(name)))
+          ? []
+          : [
+              {
+                path: [step, 'url'],
+                message: 'every address needs a value that may be missing; add one that does not',
+              },
+            ]),
+        // A provider's own words may hold what no header may.
+        ...unknownInHeaders([step, 'headers'], call.headers, (name) => ofRow.includes(name)),
+        ...textsIn(call.body ?? null).flatMap((text) =>
+          unknown([step, 'body'], text, isThereFor(step), namesIn),
+        ),
+      ];
+    }),
+  ];
+}
+
+function authProblems({ auth, auth_query: query, credential, submit }: ProtocolRow): Problem[] {
+  const encodings = [submit.encode, submit.variant?.encode];
+  const takesFiles =
+    [submit.base64, submit.upload].some((files) => files !== undefined) ||
+    encodings.some((encode) => encode && 'form' in encode);
+  const hasKey =
+    credential !== undefined ||
+    [auth, query].flatMap(Object.values).some((value: string) => namesIn(value).includes('secret'));
+  return [
+    ...unknownInHeaders(['auth'], auth, (name) => name === 'secret'),
+    ...unknownInHeaders(['auth_query'], query, (name) => name === 'secret'),
+    ...(hasKey ? [] : [{ path: ['auth'], message: 'a call without {secret} has no key' }]),
+    // Files are read from the store while they are sent, after the header that would have to sign them.
+    ...(credential && signsBody(credential) && takesFiles
+      ? [{ path: ['credential'], message: 'a body that is signed takes no files' }]
+      : []),
+  ];
+}
+
+const withoutPoll = ({ handle, fetch, cancel }: ProtocolRow): Problem[] =>
+  Object.entries({ handle, fetch, cancel })
+    .filter(([, part]) => part !== undefined)
+    .map(([name]) => ({
+      path: [name],
+      message: 'stands beside poll only; without it the submit reply is the result',
+    }));
+
+const isOfRow = (name: string): boolean => name === 'base' || name.startsWith('upstream.');
+
+/** Anything in braces is meant as a value: `{secret|base64}` too. */
+const bracesIn = (template: string): string[] =>
+  [...template.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name);
+
+const unknown = (
+  path: string[],
+  template: string,
+  known: (name: string) => boolean,
+  namesOf = bracesIn,
+): Problem[] =>
+  namesOf(template)
+    .filter((name) => !known(name))
+    .map((name) => ({ path, message: `there is no {${name}} here` }));
+
+const unknownInHeaders = (
+  path: string[],
+  headers: Readonly<Record<string, string>> = {},
+  known: (name: string) => boolean,
+): Problem[] => Object.entries(headers).flatMap(([name, value]) => unknown([...path, name], value, known));
+
+/** An address starts with the base, or is a URL of the handle: nothing else may choose where our key goes. */
+const addressProblems = (
+  path: string[],
+  url: string,
+  known: (name: string) => boolean,
+  urls: readonly string[] = [],
+): Problem[] => [
+  ...unknown(path, url, known),
+  ...(/^\{base\}(\/|$)/.test(url) || urls.some((name) => url === `{${name}}`)
+    ? []
+    : [{ path, message: 'an address starts with {base}/ or is a handle field with url: true' }]),
+];

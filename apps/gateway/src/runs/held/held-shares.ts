@@ -1,9 +1,9 @@
 import { RouterError } from '#errors';
+import { SETTINGS } from '#infrastructure';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { HttpSettings } from '../../http/settings.js';
 import { Shares } from '../../http/shares.js';
-import { SETTINGS } from '../../settings.module.js';
 
 /**
  * Shares the connections that calls hold for long among workspaces: synchronous runs, streams of states, and agents' calls

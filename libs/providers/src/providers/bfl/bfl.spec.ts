@@ -34,7 +34,7 @@ describe('bfl poll address', () => {
 
   it('fails loudly on a row without a path', () => {
     expect(() => adapter.submit({ ...run, upstream: {} })).toThrow(
-      'model bfl/flux-2-pro has no upstream path',
+      'model bfl/flux-2-pro has no values for {base}',
     );
   });
 });
@@ -47,8 +47,8 @@ const read = (status: string) => {
 describe('bfl status words', () => {
   it.each([
     [' content MODERATED ', 'content_policy'],
-    ['task not found', 'partner_failed'],
-    ['error', 'partner_failed'],
+    ['task not found', 'provider_failed'],
+    ['error', 'provider_failed'],
     ['Reasoning', 'pending'],
   ])('%j counts in whatever case: %s', (status, outcome) => {
     expect(read(status)).toBe(outcome);

@@ -21,24 +21,24 @@ describe('bytedance codes', () => {
     ['InvalidParameter', 400, 'rejected_input, never'],
     ['InvalidParameter.UnsupportedImageFormat', 400, 'rejected_input, never'],
     ['MissingParameter', 400, 'rejected_input, never'],
-    ['AuthenticationError', 401, 'partner_account, never'],
-    ['AccountOverdueError', 403, 'partner_account, never'],
-    ['AccessDenied', 403, 'partner_account, never'],
+    ['AuthenticationError', 401, 'provider_account, never'],
+    ['AccountOverdueError', 403, 'provider_account, never'],
+    ['AccessDenied', 403, 'provider_account, never'],
     ['InvalidEndpointOrModel.NotFound', 404, 'model_gone, never'],
-    ['ModelNotOpen', 404, 'partner_account, never'],
-    ['RateLimitExceeded.EndpointTPMExceeded', 429, 'partner_unavailable, new_submit'],
+    ['ModelNotOpen', 404, 'provider_account, never'],
+    ['RateLimitExceeded.EndpointTPMExceeded', 429, 'provider_unavailable, new_submit'],
     // Its words are those of a queue that is full, or of a quota.
-    ['QuotaExceeded', 429, 'partner_unavailable, new_submit'],
-    ['SetLimitExceeded', 429, 'partner_account, never'],
-    ['ServerOverloaded', 429, 'partner_unavailable, new_submit'],
-    ['InternalServiceError', 500, 'partner_failed, never'],
+    ['QuotaExceeded', 429, 'provider_unavailable, new_submit'],
+    ['SetLimitExceeded', 429, 'provider_account, never'],
+    ['ServerOverloaded', 429, 'provider_unavailable, new_submit'],
+    ['InternalServiceError', 500, 'provider_failed, never'],
   ])('%s with HTTP %i: %s', (code, status, failure) => {
     expect(submitted(error(code), status)).toBe(failure);
   });
 
   it.each([
-    ['InvalidParameter', 400, 'partner_failed, same_call'],
-    ['AccountOverdueError', 403, 'partner_account, same_call'],
+    ['InvalidParameter', 400, 'provider_failed, same_call'],
+    ['AccountOverdueError', 403, 'provider_account, same_call'],
   ])('%s with HTTP %i, said of a poll: %s', (code, status, failure) => {
     expect(polled(error(code), status)).toBe(failure);
   });
@@ -48,7 +48,7 @@ describe('bytedance codes', () => {
     ['OutputVideoSensitiveContentDetected', 'content_policy, never'],
     ['OutputVideoRiskDetection', 'content_policy, never'],
     ['InvalidParameter.Ratio', 'rejected_input, never'],
-    ['InternalServiceError', 'partner_failed, never'],
+    ['InternalServiceError', 'provider_failed, never'],
   ])('a run that failed by %s: %s', (code, failure) => {
     expect(polled({ id: '7', status: 'failed', ...error(code) })).toBe(failure);
   });

@@ -52,7 +52,7 @@ describe('an output of fal', () => {
   it('is fetched again while the request is in progress, whatever the status', () => {
     expect(fetched(images, { detail: 'Request is still in progress' })).toMatchObject({
       kind: 'failed',
-      failure: { class: 'partner_failed', retry: 'same_call', limited: true },
+      failure: { class: 'provider_failed', retry: 'same_call', capped: true },
     });
   });
 });

@@ -1,5 +1,5 @@
 import { spellingsOf } from '#schemas';
-import type { AccountReports } from '../../account.js';
+import type { AccountReports } from '../../condition.js';
 import type { ProviderDefinition, Run } from '../../contract.js';
 import { serviceAccount } from '../../credentials/service-account.js';
 import { jsonBody } from '../../encodings.js';
@@ -14,11 +14,11 @@ const regionalHost = /^https:\/\/(?:[a-z0-9-]+-)?aiplatform\.googleapis\.com/;
 
 /** Where Veo takes an image or a video in base64. */
 const videoFiles = ['image', 'lastFrame', 'video', 'mask', 'referenceImages/*/image'].flatMap((member) =>
-  spellingsOf(`/instances/*/${member}/bytesBase64Encoded`).map((at) => ({ at })),
+  spellingsOf(`/instances/*/${member}/bytesBase64Encoded`).map((path) => ({ path })),
 );
 
 /** Where Gemini takes a file in base64. */
-const inlineFiles = spellingsOf('/contents/*/parts/*/inlineData/data').map((at) => ({ at }));
+const inlineFiles = spellingsOf('/contents/*/parts/*/inlineData/data').map((path) => ({ path }));
 
 const errorDocument = 'https://docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/api-errors';
 const date = '2026-11-25';
@@ -82,7 +82,7 @@ export const google: ProviderDefinition = {
           base64: videoFiles,
           ...(target !== '' && { encode: stored }),
         },
-        handle: { name: { at: '/name' }, model: { upstream: 'path' } },
+        handle: { name: { path: '/name' }, model: { upstream: 'path' } },
         poll: {
           call: ({ name, model }) => ({
             method: 'POST',
@@ -95,7 +95,7 @@ export const google: ProviderDefinition = {
           statuses: { true: 'succeeded' },
           everyMs: 10_000,
         },
-        resultAt: ['/response/videos/*/bytesBase64Encoded', '/response/videos/*/gcsUri'],
+        resultPaths: ['/response/videos/*/bytesBase64Encoded', '/response/videos/*/gcsUri'],
         rules: videoRules,
       }),
       image: job({
@@ -106,12 +106,12 @@ export const google: ProviderDefinition = {
         },
         view: withoutThoughts,
         successWhen: [
-          { where: '/candidates/*/finishReason', is: ended },
-          { where: '/candidates/*/finishReason', is: refused },
-          { where: '/predictions/*/bytesBase64Encoded' },
+          { path: '/candidates/*/finishReason', matches: ended },
+          { path: '/candidates/*/finishReason', matches: refused },
+          { path: '/predictions/*/bytesBase64Encoded' },
         ],
         // Where the input allows it a model may answer in words, which are billed as well.
-        resultAt: [
+        resultPaths: [
           '/candidates/*/content/parts/*/inlineData/data',
           '/candidates/*/content/parts/*/text',
           '/predictions/*/bytesBase64Encoded',
@@ -121,7 +121,7 @@ export const google: ProviderDefinition = {
           // Words beside an image of 0 bytes are not what was asked for.
           {
             http: 200,
-            where: '/candidates/*/content/parts/*/inlineData',
+            path: '/candidates/*/content/parts/*/inlineData',
             unless: '/candidates/*/content/parts/*/inlineData/data',
             class: 'unreadable',
           },
@@ -132,11 +132,14 @@ export const google: ProviderDefinition = {
         submit: { url: (run) => `${modelOf(run)}:generateContent` },
         // An answer may be a call of a tool, or nothing but thoughts. What was cut off may hold nothing yet.
         successWhen: [
-          { where: '/candidates/*/finishReason', is: 'MAX_TOKENS' },
-          [{ where: '/candidates/*/finishReason', is: ended }, { where: '/candidates/*/content/parts/*' }],
-          [{ where: '/candidates/*/finishReason', is: refused }, { where: '/candidates/*/content/parts/*' }],
+          { path: '/candidates/*/finishReason', equals: 'MAX_TOKENS' },
+          [{ path: '/candidates/*/finishReason', matches: ended }, { path: '/candidates/*/content/parts/*' }],
+          [
+            { path: '/candidates/*/finishReason', matches: refused },
+            { path: '/candidates/*/content/parts/*' },
+          ],
         ],
-        resultAt: ['/candidates/*'],
+        resultPaths: ['/candidates/*'],
         rules: answerRules('/candidates/*/content/parts/*/text'),
       }),
     });

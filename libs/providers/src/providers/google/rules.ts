@@ -8,33 +8,33 @@ import type { Rule } from '../../rules.js';
 const operationCodes: Record<number, FailureClass | 'canceled'> = {
   1: 'canceled',
   3: 'rejected_input',
-  4: 'partner_timeout',
-  7: 'partner_account',
-  8: 'partner_unavailable',
+  4: 'provider_timeout',
+  7: 'provider_account',
+  8: 'provider_unavailable',
   9: 'rejected_input',
-  14: 'partner_unavailable',
-  16: 'partner_account',
+  14: 'provider_unavailable',
+  16: 'provider_account',
 };
 
 const guidelines = /usage guidelines|support codes?:/i;
 
 export const videoRules: readonly Rule[] = [
-  { phase: 'submit', http: 400, where: '/error/message', is: guidelines, class: 'content_policy' },
-  { phase: 'poll', http: 200, where: '/error/message', is: guidelines, class: 'content_policy' },
+  { phase: 'submit', http: 400, path: '/error/message', matches: guidelines, class: 'content_policy' },
+  { phase: 'poll', http: 200, path: '/error/message', matches: guidelines, class: 'content_policy' },
   ...Object.entries(operationCodes).map(([code, failure]): Rule => ({
     phase: 'poll',
     http: 200,
-    where: '/error/code',
-    is: Number(code),
+    path: '/error/code',
+    equals: Number(code),
     class: failure,
   })),
-  { phase: 'poll', http: 200, where: '/error', class: 'partner_failed' },
+  { phase: 'poll', http: 200, path: '/error', class: 'provider_failed' },
   // Some videos may be held back; as long as one is there the run has a result.
   {
     phase: 'poll',
     http: 200,
-    where: '/response/raiMediaFilteredCount',
-    is: /^[1-9]/,
+    path: '/response/raiMediaFilteredCount',
+    matches: /^[1-9]/,
     unless: '/response/videos/*',
     class: 'content_policy',
   },
@@ -47,26 +47,26 @@ export const ended = /^(STOP|MAX_TOKENS)$/;
 export const refused =
   /^(SAFETY|RECITATION|BLOCKLIST|PROHIBITED_CONTENT|SPII|IMAGE_SAFETY|IMAGE_PROHIBITED_CONTENT|IMAGE_RECITATION)$/;
 
-/** What was refused of an answer; one that holds something at `result` breaks off, and is a result. */
+/** Rules for refused answers; an answer with something at `result` was cut off, and is a result. */
 export const answerRules = (result: JsonPointer): readonly Rule[] => [
-  { http: 400, where: '/error/message', is: guidelines, class: 'content_policy' },
+  { http: 400, path: '/error/message', matches: guidelines, class: 'content_policy' },
   {
     http: 200,
-    where: '/promptFeedback/blockReason',
-    is: /^(SAFETY|OTHER|BLOCKLIST|PROHIBITED_CONTENT|IMAGE_SAFETY|MODEL_ARMOR|JAILBREAK)$/,
+    path: '/promptFeedback/blockReason',
+    matches: /^(SAFETY|OTHER|BLOCKLIST|PROHIBITED_CONTENT|IMAGE_SAFETY|MODEL_ARMOR|JAILBREAK)$/,
     unless: result,
     class: 'content_policy',
   },
   {
     http: 200,
-    where: '/candidates/*/finishReason',
-    is: refused,
+    path: '/candidates/*/finishReason',
+    matches: refused,
     unless: result,
     class: 'content_policy',
   },
   {
     http: 200,
-    where: '/predictions/*/raiFilteredReason',
+    path: '/predictions/*/raiFilteredReason',
     unless: '/predictions/*/bytesBase64Encoded',
     class: 'content_policy',
   },

@@ -38,7 +38,7 @@ export function withSignedLinks(
   secret: string,
   nowMs: number,
 ): ProviderOutput {
-  // What was too large for a reply with links is in the store and holds its videos itself.
+  // A reply in the store was too large for one with links: it holds its videos itself.
   if ('storedAs' in output.body) return output;
   const text = new TextDecoder().decode(output.body);
   const signed = text.replaceAll(found, (whole, name: string, bucket: string, object: string) =>

@@ -35,7 +35,7 @@ describe('a model that draws and changes images', () => {
     expect(sent('{"stream":true,"image":[]}')).toEqual(['/images/edits', '{"stream":false,"images":[]}']);
   });
 
-  it('takes the partner’s own form as it is', () => {
+  it('takes the provider’s own form as it is', () => {
     const own = '{"prompt":"a hat","images":[{"file_id":"f"}]}';
     expect(sent(own)).toEqual(['/images/edits', own]);
   });

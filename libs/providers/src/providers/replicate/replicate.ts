@@ -1,5 +1,5 @@
 import { type Json, valueAt } from '#schemas';
-import type { AccountReports } from '../../account.js';
+import type { AccountReports } from '../../condition.js';
 import type { HttpReply, ProviderDefinition } from '../../contract.js';
 import { envelope } from '../../encodings.js';
 import { fieldError, type FieldReader, isObject, pathOf } from '../../fields.js';
@@ -51,8 +51,8 @@ export const replicate: ProviderDefinition = {
       account,
       submit: { encode: envelope('input', ['version']) },
       handle: {
-        getUrl: { at: '/urls/get', url: true },
-        cancelUrl: { at: '/urls/cancel', url: true, optional: true },
+        getUrl: { path: '/urls/get', url: true },
+        cancelUrl: { path: '/urls/cancel', url: true, optional: true },
       },
       poll: {
         call: ({ getUrl }) => ({ method: 'GET', url: getUrl }),
@@ -69,24 +69,24 @@ export const replicate: ProviderDefinition = {
       cancel: {
         call: ({ cancelUrl }) => (cancelUrl === undefined ? undefined : { method: 'POST', url: cancelUrl }),
         replies: [
-          { where: '/status', is: 'succeeded', answer: 'too_late' },
-          { where: '/status', is: 'failed', answer: 'too_late' },
+          { path: '/status', equals: 'succeeded', answer: 'too_late' },
+          { path: '/status', equals: 'failed', answer: 'too_late' },
         ],
       },
       view: withoutEmptyOutput,
-      resultAt: ['/output'],
+      resultPaths: ['/output'],
       fields: inputLines,
       rules: [
         {
           phase: 'poll',
-          where: '/error',
-          is: /\(E00[56]\)|flagged as sensitive|NSFW content/i,
+          path: '/error',
+          matches: /\(E00[56]\)|flagged as sensitive|NSFW content/i,
           class: 'content_policy',
         },
-        { phase: 'poll', where: '/error', is: /\(E9(243|825)\)/, class: 'rejected_input' },
+        { phase: 'poll', path: '/error', matches: /\(E9(243|825)\)/, class: 'rejected_input' },
         // Its time was over before it began.
-        { phase: 'poll', where: '/status', is: 'aborted', class: 'partner_timeout' },
-        { phase: 'poll', where: '/data_removed', is: true, class: 'partner_failed' },
+        { phase: 'poll', path: '/status', equals: 'aborted', class: 'provider_timeout' },
+        { phase: 'poll', path: '/data_removed', equals: true, class: 'provider_failed' },
       ],
     }),
 };

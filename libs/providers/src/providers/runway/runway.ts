@@ -1,5 +1,5 @@
 import { type Json, valueAt, valuesAt } from '#schemas';
-import type { AccountReports } from '../../account.js';
+import type { AccountReports } from '../../condition.js';
 import type { HttpCall, ProviderDefinition } from '../../contract.js';
 import { fieldError, type FieldReader, isObject } from '../../fields.js';
 import { job } from '../../job.js';
@@ -27,7 +27,7 @@ const date = '2026-11-25';
 
 const account = {
   key: [{ http: 401, source: errorDocument, date }],
-  balance: [{ http: 400, where: '/error', is: /enough credits/i, source: errorDocument, date }],
+  balance: [{ http: 400, path: '/error', matches: /enough credits/i, source: errorDocument, date }],
   // The limit of generations in a day has the status of one on how often we call, and no word of its own.
   quota: { notDocumentedIn: errorDocument, date },
 } as const satisfies AccountReports;
@@ -48,7 +48,7 @@ export const runway: ProviderDefinition = {
       base,
       account,
       submit: { url: (run) => `${base}/v1/${upstream(run, 'path')}`, headers: () => headers },
-      handle: { id: { at: '/id' } },
+      handle: { id: { path: '/id' } },
       poll: {
         call: ({ id }) => task('GET', id),
         status: '/status',
@@ -62,14 +62,14 @@ export const runway: ProviderDefinition = {
           CANCELLED: 'canceled',
         },
         everyMs: 5000,
-        progress: { at: '/progress', of: 1 },
+        progress: { path: '/progress', max: 1 },
       },
       cancel: { call: ({ id }) => task('DELETE', id), replies: [{ http: 404, answer: 'too_late' }] },
-      resultAt: ['/output/*'],
+      resultPaths: ['/output/*'],
       fields: issues,
       rules: [
-        { phase: 'poll', where: '/failureCode', is: /\bSAFETY\b/, class: 'content_policy' },
-        { phase: 'poll', where: '/failureCode', is: 'ASSET.INVALID', class: 'rejected_input' },
+        { phase: 'poll', path: '/failureCode', matches: /\bSAFETY\b/, class: 'content_policy' },
+        { phase: 'poll', path: '/failureCode', equals: 'ASSET.INVALID', class: 'rejected_input' },
       ],
     });
   },

@@ -1,5 +1,5 @@
 import { valueAt, valuesAt } from '#schemas';
-import type { AccountReports } from '../../account.js';
+import type { AccountReports } from '../../condition.js';
 import type { ProviderDefinition } from '../../contract.js';
 import { form } from '../../encodings.js';
 import { fieldError, type FieldReader } from '../../fields.js';
@@ -18,10 +18,10 @@ const account = {
 } as const satisfies AccountReports;
 
 const rules: readonly Rule[] = [
-  { http: 403, where: '/name', is: 'content_moderation', class: 'content_policy' },
+  { http: 403, path: '/name', equals: 'content_moderation', class: 'content_policy' },
   // The image is there, and blurred.
-  { http: 200, header: 'finish-reason', is: 'CONTENT_FILTERED', class: 'content_policy' },
-  { http: 200, header: 'finish-reason', is: /^(?!SUCCESS$)/, class: 'partner_failed' },
+  { http: 200, header: 'finish-reason', equals: 'CONTENT_FILTERED', class: 'content_policy' },
+  { http: 200, header: 'finish-reason', matches: /^(?!SUCCESS$)/, class: 'provider_failed' },
 ];
 
 /** `errors[]`, each `field: text` or a sentence. */
@@ -42,7 +42,7 @@ export const stability: ProviderDefinition = {
     const common = {
       base,
       account,
-      files: true,
+      fileResults: true,
       fields,
       rules,
     } as const;
@@ -52,12 +52,12 @@ export const stability: ProviderDefinition = {
       now: job({
         ...common,
         submit: { encode, headers: (run) => ({ accept: upstream(run, 'accept') }) },
-        resultAt: [],
+        resultPaths: [],
       }),
       later: job({
         ...common,
         submit: { encode },
-        handle: { id: { at: '/id' }, accept: { upstream: 'accept' } },
+        handle: { id: { path: '/id' }, accept: { upstream: 'accept' } },
         poll: {
           call: ({ id, accept }) => ({
             method: 'GET',
@@ -68,7 +68,7 @@ export const stability: ProviderDefinition = {
           statuses: { 202: 'running', 200: 'succeeded' },
           everyMs: 10_000,
         },
-        resultAt: [],
+        resultPaths: [],
       }),
     });
   },

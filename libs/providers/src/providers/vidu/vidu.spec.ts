@@ -10,7 +10,7 @@ describe('vidu codes', () => {
     ['TaskPromptPolicyViolation', 'content_policy'],
     ['AuditSubmitIllegal', 'content_policy'],
     ['CreationPolicyViolation', 'content_policy'],
-    ['CreditInsufficient', 'partner_account'],
+    ['CreditInsufficient', 'provider_account'],
     ['FieldLacking', 'rejected_input'],
     ['FieldInvalid', 'rejected_input'],
     ['ImageDownloadFailure', 'rejected_input'],
@@ -21,10 +21,10 @@ describe('vidu codes', () => {
   });
 
   it.each([
-    ['BadRequest', 'partner_failed, same_call'],
-    ['FieldInvalid', 'partner_failed, same_call'],
-    ['ModelUnavailable', 'partner_failed, same_call'],
-    ['CreditInsufficient', 'partner_account, same_call'],
+    ['BadRequest', 'provider_failed, same_call'],
+    ['FieldInvalid', 'provider_failed, same_call'],
+    ['ModelUnavailable', 'provider_failed, same_call'],
+    ['CreditInsufficient', 'provider_account, same_call'],
   ])('%s said of a poll: %s', (code, failure) => {
     expect(polled({ code: 400, reason: code, message: 'x' }, 400)).toBe(failure);
   });
@@ -33,7 +33,7 @@ describe('vidu codes', () => {
     '%s asks to submit again later',
     (code) => {
       expect(submitted({ code: 429, reason: code, message: 'x' }, 429)).toBe(
-        'partner_unavailable, new_submit',
+        'provider_unavailable, new_submit',
       );
     },
   );

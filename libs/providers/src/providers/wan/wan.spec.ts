@@ -14,7 +14,7 @@ describe('wan codes', () => {
     ['DataInspectionFailed', 400, 'content_policy'],
     ['InvalidParameter', 400, 'rejected_input'],
     ['InvalidURL', 400, 'rejected_input'],
-    ['Arrearage', 400, 'partner_account'],
+    ['Arrearage', 400, 'provider_account'],
   ])('%s: %s', (code, status, failureClass) => {
     expect(submitted({ code, message: 'x', request_id: 'y' }, status)).toBe(`${failureClass}, never`);
     expect(polled({ output: { task_id: '7', task_status: 'FAILED', code, message: 'x' } })).toBe(
@@ -23,8 +23,8 @@ describe('wan codes', () => {
   });
 
   it.each([
-    ['InvalidParameter', 'partner_failed, same_call'],
-    ['Arrearage', 'partner_account, same_call'],
+    ['InvalidParameter', 'provider_failed, same_call'],
+    ['Arrearage', 'provider_account, same_call'],
   ])('%s said of a poll: %s', (code, failure) => {
     expect(polled({ code, message: 'x', request_id: 'y' }, 400)).toBe(failure);
   });
@@ -32,7 +32,9 @@ describe('wan codes', () => {
   it.each(['Throttling', 'Throttling.RateQuota', 'Throttling.AllocationQuota'])(
     '%s asks to submit again later',
     (code) => {
-      expect(submitted({ code, message: 'x', request_id: 'y' }, 429)).toBe('partner_unavailable, new_submit');
+      expect(submitted({ code, message: 'x', request_id: 'y' }, 429)).toBe(
+        'provider_unavailable, new_submit',
+      );
     },
   );
 });

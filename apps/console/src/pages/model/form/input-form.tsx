@@ -16,7 +16,7 @@ interface InputFormProps {
   problems: readonly FieldProblem[];
 }
 
-/** A model's form, made from its schema. Defaults are shown and not sent: the partner fills them in. */
+/** A model's form, made from its schema. Defaults are shown and not sent: the provider fills them in. */
 export function InputForm({ schema, input, onChange, problems }: InputFormProps) {
   const shown = useMemo(() => formSchema(schema) as RJSFSchema, [schema]);
   return (

@@ -1,0 +1,40 @@
+import { Controller, Get, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { answer, ApiRoute } from './api-route.js';
+import { Readiness } from './readiness.js';
+
+const plainText = { 'text/plain': null };
+
+/** Probes. Ready means that the database answers and takes writes: everything else a gateway can do without for a while. */
+@Controller('health')
+export class HealthController {
+  constructor(private readonly readiness: Readiness) {}
+
+  @Get('live')
+  @ApiRoute({
+    name: 'getLiveness',
+    area: 'Service',
+    summary: 'Check whether the process is alive',
+    answers: [answer(200, 'It is.', plainText)],
+  })
+  live(@Res() reply: FastifyReply): void {
+    void reply.header('content-type', 'text/plain; charset=utf-8').send('live\n');
+  }
+
+  @Get('ready')
+  @ApiRoute({
+    name: 'getReadiness',
+    area: 'Service',
+    summary: 'Check whether calls should be sent here',
+    description:
+      'Ready means that the database answers and takes writes, and that the process is not stopping.',
+    answers: [answer(200, 'They should.', plainText), answer(503, 'They should not.', plainText)],
+  })
+  async ready(@Res() reply: FastifyReply): Promise<void> {
+    const ready = await this.readiness.ready();
+    void reply
+      .code(ready === true ? 200 : 503)
+      .header('content-type', 'text/plain; charset=utf-8')
+      .send(ready === true ? 'ready\n' : ready === false ? 'not ready\n' : `not ready: ${ready}\n`);
+  }
+}

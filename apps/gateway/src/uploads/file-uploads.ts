@@ -1,0 +1,153 @@
+import type { IncomingMessage } from 'node:http';
+import { RouterError } from '#errors';
+import { SETTINGS } from '#infrastructure';
+import { failpoint, type Log, LOG } from '#observability';
+import { FileRepository, type FileRefusal, type StoredFile, StoredObjectRepository } from '#persistence';
+import { essenceOf } from '#schemas';
+import { AssetStore, fileKey, StorageError, type StorageSettings } from '#storage';
+import { Inject, Injectable } from '@nestjs/common';
+import { unlessDeleted } from '../auth/caller.guard.js';
+import { BodyBudget } from '../bodies/body-reader.js';
+import { bodyStream, tooLarge } from '../bodies/body-stream.js';
+import type { BodySettings } from '../bodies/settings.js';
+import { sendContinue } from '../http/expectations.js';
+import { newId } from '../http/new-id.js';
+import { contentTypeOf, headBytes } from './content-type.js';
+
+export const fileSeconds = 24 * 60 * 60;
+/** For one upload, the store's last word included. */
+const uploadMs = 600_000;
+
+/** Takes files from callers into the store as they arrive: a file is never held in memory. */
+@Injectable()
+export class FileUploads {
+  constructor(
+    private readonly store: AssetStore,
+    private readonly files: FileRepository,
+    private readonly objects: StoredObjectRepository,
+    private readonly budget: BodyBudget,
+    @Inject(SETTINGS)
+    private readonly settings: Pick<BodySettings, 'FILE_LIMIT'> &
+      Pick<StorageSettings, 'STORE_DOUBT_SECONDS'>,
+    @Inject(LOG) private readonly log: Log,
+  ) {}
+
+  /** `place`: where its URL, which was given out before, says that it is. */
+  async take(
+    request: IncomingMessage,
+    workspaceId: string,
+    place?: { id: string; key: string },
+  ): Promise<StoredFile> {
+    const { FILE_LIMIT: limit } = this.settings;
+    const { 'content-length': length, 'content-type': type, 'content-encoding': encoding } = request.headers;
+    if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+      throw notAsItIs('without a Content-Encoding');
+    if (essenceOf(type).startsWith('multipart/')) throw notAsItIs('not as a form');
+    // Without an announced length it may become as long as any.
+    const maxBytes = length === undefined ? limit : Number(length);
+    if (maxBytes > limit) throw tooLarge(limit);
+    const held = Math.min(maxBytes, this.store.putMemoryBytes);
+    this.budget.take(workspaceId, held);
+    try {
+      sendContinue(request);
+      return await this.receive(bodyStream(request, limit), { workspaceId, maxBytes, type, place });
+    } finally {
+      this.budget.giveBack(workspaceId, held);
+    }
+  }
+
+  private async receive(
+    body: AsyncGenerator<Buffer>,
+    {
+      workspaceId,
+      maxBytes,
+      type,
+      place,
+    }: {
+      workspaceId: string;
+      maxBytes: number;
+      type: string | undefined;
+      place: { id: string; key: string } | undefined;
+    },
+  ): Promise<StoredFile> {
+    try {
+      const head = await headOf(body);
+      const { mediaType, extension } = await contentTypeOf(head, type);
+      const { id, key } = place ?? newPlace(extension);
+      const doubtSeconds = this.settings.STORE_DOUBT_SECONDS;
+      const refusal = await unlessDeleted(
+        this.files.reserve({ id, key, workspaceId, maxBytes, doubtSeconds }),
+      );
+      if (refusal) throw refusal.limit === 'place' ? placeTaken() : limitReached(refusal);
+      try {
+        await failpoint('file.reserved');
+        const signal = AbortSignal.timeout(uploadMs);
+        const bytes = await this.store.put(key, startingWith(head, body), { mediaType, signal });
+        await failpoint('file.stored');
+        const file = await this.files.complete(key, { contentType: mediaType, bytes, seconds: fileSeconds });
+        if (file) return file;
+        throw new StorageError('unavailable', `${key} is being deleted`);
+      } catch (error) {
+        await this.discard(key);
+        throw error instanceof StorageError || isTimeout(error) ? unavailable(error) : error;
+      }
+    } finally {
+      await body.return(undefined);
+    }
+  }
+
+  /** Should this fail, the object is swept later. */
+  private async discard(key: string): Promise<void> {
+    await this.objects.discard(key).catch((error: unknown) => {
+      this.log.warn({ error, key }, 'a file could not be discarded: it is deleted later');
+    });
+  }
+}
+
+function newPlace(extension: string): { id: string; key: string } {
+  const id = newId();
+  return { id, key: fileKey(id, extension) };
+}
+
+async function headOf(body: AsyncGenerator<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  while (size < headBytes) {
+    const next = await body.next();
+    if (next.done === true) break;
+    chunks.push(next.value);
+    size += next.value.length;
+  }
+  if (size === 0) throw new RouterError('invalid_input', 'The body is empty; it has to be the file.');
+  return Buffer.concat(chunks, size);
+}
+
+async function* startingWith(head: Buffer, body: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  yield head;
+  yield* body;
+}
+
+const notAsItIs = (how: string) =>
+  new RouterError('invalid_input', `The body has to be the bytes of the file, ${how}.`, { status: 415 });
+
+/** A second upload to a place that was given out once. */
+export const placeTaken = () =>
+  new RouterError('invalid_input', 'The file is there already, or on its way; begin another upload.', {
+    status: 409,
+  });
+
+const limitReached = ({ limit, maxAllowed }: FileRefusal) =>
+  new RouterError(
+    'concurrency_limit_exceeded',
+    limit === 'files'
+      ? `The workspace has as many files as allowed, ${maxAllowed}; delete one, or retry when one has expired.`
+      : `The files of the workspace would be larger than the ${maxAllowed} bytes allowed; delete some, or retry when some have expired.`,
+  );
+
+const isTimeout = (error: unknown) => error instanceof DOMException && error.name === 'TimeoutError';
+
+const unavailable = (error: unknown) =>
+  new RouterError('service_unavailable', 'The service cannot reach its store for files; please retry.', {
+    internal: error instanceof StorageError ? `store: ${error.failure}` : String(error),
+    cause: error,
+  });

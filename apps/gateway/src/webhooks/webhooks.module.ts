@@ -1,0 +1,8 @@
+import { InfrastructureModule } from '#infrastructure';
+import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/auth.module.js';
+import { WebhooksController } from './webhooks.controller.js';
+
+/** The webhooks of a workspace: their deliveries, and the secret that signs them. */
+@Module({ imports: [InfrastructureModule, AuthModule], controllers: [WebhooksController] })
+export class WebhooksModule {}

@@ -1,0 +1,203 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import { answerAsset } from './asset-route.js';
+import { concerns, plannedFault } from './control.js';
+import { endOf, type Generation } from './ledger/generation.js';
+import {
+  bearerOf,
+  type Call,
+  type Provider,
+  type Protocol,
+  type ArrivedCall,
+  type View,
+} from './provider.js';
+import { Replies } from './replies.js';
+import { Schemas } from './schemas.js';
+import { sendSpoilt } from './reply-faults.js';
+import { type Side, type Simulation, viewOf } from './simulation.js';
+import { takeSubmission } from './submission.js';
+import { takeUpload } from './uploads.js';
+import { digestOf, refuseCall, send } from './wire.js';
+
+const bodyLimitBytes = 128 * 1024 * 1024;
+
+/** The provider's API: submissions, calls on its own host, cancel. Everything here wants the provider's key. */
+export function addApiRoutes(app: FastifyInstance, simulation: Simulation, provider: Provider): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    ['application/json', 'multipart/form-data', 'application/x-www-form-urlencoded'],
+    { parseAs: 'buffer', bodyLimit: bodyLimitBytes },
+    (_request, body, done) => done(null, body),
+  );
+  app.setErrorHandler((error: { statusCode?: number; message: string }, _request, reply) =>
+    refuseCall(reply, error.message, error.statusCode ?? 500),
+  );
+  app.setNotFoundHandler((_request, reply) => refuseCall(reply, 'nothing is at this address', 404));
+  requireKey(app, simulation, provider);
+  const routes = routesOf(app, provider);
+  const { open } = provider;
+  if (open) {
+    app.post(open.path, (request, reply) => {
+      const url = simulation.addresses.api + request.url;
+      return send(reply, open.answer({ body: bytesOf(request), url, nowMs: simulation.clock.now() }));
+    });
+  }
+  const [side] = sidesOf(simulation, provider);
+  const { upload } = provider;
+  if (side && upload) app.post(upload.path, (request, reply) => takeUpload(side, upload, request, reply));
+  for (const side of sidesOf(simulation, provider)) {
+    const { submits, cancel, pollsElsewhere } = side.protocol;
+    for (const submit of submits)
+      routes.add('POST', submit.path, (request, reply) => takeSubmission(side, submit, request, reply));
+    if (!pollsElsewhere) addCalls(routes, side);
+    if (cancel) {
+      const handler = (request: FastifyRequest, reply: FastifyReply) =>
+        answerCancel(side, cancel, request, reply);
+      routes.add(cancel.method, cancel.path, handler);
+    }
+  }
+}
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>;
+interface Routes {
+  add(method: HTTPMethods, path: string, handler: Handler): void;
+}
+
+/** A route for each path; of a provider with one address, one route that leads to them all. */
+function routesOf(app: FastifyInstance, { addressOf }: Pick<Provider, 'addressOf'> = {}): Routes {
+  if (!addressOf) return { add: (method, url, handler) => void app.route({ method, url, handler }) };
+  const handlers = new Map<string, Handler>();
+  app.post('/', (request, reply) => {
+    const address = addressOf(callOf(request));
+    const handler = handlers.get(address);
+    return handler ? handler(request, reply) : refuseCall(reply, `nothing is called ${address}`, 404);
+  });
+  return { add: (_method, path, handler) => void handlers.set(path, handler) };
+}
+
+/** The provider's other hosts: polling URLs and files, to which no key may ever be sent. */
+export function addAssetRoutes(app: FastifyInstance, simulation: Simulation, provider: Provider): void {
+  for (const side of sidesOf(simulation, provider))
+    if (side.protocol.pollsElsewhere) addCalls(routesOf(app), side);
+  app.get('/files/:id/:file', (request, reply) => answerAsset(simulation, provider, request, reply));
+}
+
+const sidesOf = (simulation: Simulation, provider: Provider): Side[] =>
+  provider.protocols.map((protocol) => ({
+    simulation,
+    provider,
+    protocol,
+    replies: new Replies(provider, protocol),
+    schemas: new Schemas(provider.name),
+  }));
+
+function requireKey(app: FastifyInstance, { clock, traceIds }: Simulation, provider: Provider): void {
+  const unauthorized = new Replies(provider).refusal(401, new Map());
+  const { open, traceHeader, authorized = hasBearer } = provider;
+  app.addHook('onRequest', async (request, reply) => {
+    if (open && request.routeOptions.url?.endsWith(open.path)) return undefined;
+    if (!authorized(request.headers, clock.now())) return send(reply, unauthorized);
+    if (traceHeader === undefined) return undefined;
+    const traceId = request.headers[traceHeader];
+    if (typeof traceId !== 'string' || traceId === '' || traceIds.has(traceId))
+      return refuseCall(reply, `each call has a ${traceHeader} of its own`);
+    traceIds.add(traceId);
+    return undefined;
+  });
+  const { signed } = provider;
+  if (signed)
+    app.addHook('preHandler', async (request, reply) =>
+      signed(callOf(request), clock.now()) ? undefined : send(reply, unauthorized),
+    );
+}
+
+const hasBearer = (headers: IncomingHttpHeaders): boolean => bearerOf(headers) !== '';
+
+function addCalls(routes: Routes, side: Side): void {
+  for (const role of ['poll', 'fetch'] as const) {
+    const call = side.protocol[role];
+    if (!call) continue;
+    const handler = (request: FastifyRequest, reply: FastifyReply) =>
+      answerCall(side, role, call, request, reply);
+    routes.add(call.method ?? 'GET', call.path, handler);
+  }
+}
+
+/** A poll, or the fetch of a result: counted, then answered by the clock, unless a fault is planned for it. */
+function answerCall(
+  side: Side,
+  role: 'poll' | 'fetch',
+  call: Call,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const { simulation, provider, replies } = side;
+  const generation = simulation.ledger.find(provider.name, idOf(request, call));
+  if (!generation || isForgotten(generation) || isDeleted(side, generation)) return send(reply, replies.lost);
+  const nth = role === 'poll' ? (generation.pollCount += 1) : (generation.resultCount += 1);
+  const view = contradicting(viewOf(simulation, provider, generation), role, nth);
+  const answer = replies[role](view);
+  if (view.phase === 'succeeded') generation.replySha256 = digestOf(answer);
+  const words = role === 'poll' ? 'poll' : 'result';
+  const kind = plannedFault(generation.control, words, nth);
+  if (kind === undefined) return send(reply, answer);
+  return sendSpoilt(reply, kind, `${words}_${kind}`, { replies, control: generation.control, answer });
+}
+
+/** What a provider says that contradicts what it said before, where a control asks for that. */
+function contradicting(view: View, role: 'poll' | 'fetch', nth: number): View {
+  const { phase, control } = view;
+  if (role === 'poll' && phase === 'running' && control.has('status_back') && nth % 2 === 0)
+    return { ...view, phase: 'queued' };
+  if (role === 'fetch' && phase === 'succeeded' && concerns(control, 'result_early', nth))
+    return { ...view, phase: 'running' };
+  return view;
+}
+
+const isForgotten = ({ canceledAtMs, control }: Generation): boolean =>
+  canceledAtMs !== null && control.has('cancel_forgets');
+
+/** Where a cancellation is a DELETE, that of what is over deletes it. */
+const isDeleted = ({ protocol }: Side, generation: Generation): boolean =>
+  protocol.cancel?.method === 'DELETE' && (generation.cancelAskedAtMs ?? -Infinity) >= endOf(generation);
+
+/** `canceled` takes effect at once; `too_late`: the generation is over, or says so; `ignored` has no effect. */
+function answerCancel(
+  { simulation, provider, replies }: Side,
+  { queuedOnly }: NonNullable<Protocol['cancel']>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const generation = simulation.ledger.find(provider.name, idOf(request));
+  if (!generation) return send(reply, replies.cancel('unknown'));
+  const view = viewOf(simulation, provider, generation);
+  const { phase, control } = view;
+  const nowMs = simulation.clock.now();
+  const over = (phase !== 'queued' && phase !== 'running') || (queuedOnly && phase === 'running');
+  const cancelled = control.has('cancel_ignored') ? 'ignored' : 'canceled';
+  const outcome = over || control.has('cancel_too_late') ? 'too_late' : cancelled;
+  simulation.ledger.cancel(generation, nowMs, outcome === 'canceled' ? nowMs : null);
+  return send(reply, replies.cancel(outcome, view));
+}
+
+function idOf(request: FastifyRequest, call?: Call): string {
+  const query = request.query as Record<string, string>;
+  if (call?.idOf) return call.idOf({ query, body: objectOf(bytesOf(request)) });
+  return (request.params as Record<string, string>)['id'] ?? query['id'] ?? '';
+}
+
+const callOf = (request: FastifyRequest): ArrivedCall => ({
+  method: request.method,
+  headers: request.headers,
+  body: bytesOf(request),
+});
+
+const bytesOf = ({ body }: FastifyRequest): Buffer => (body instanceof Buffer ? body : Buffer.alloc(0));
+
+function objectOf(bytes: Buffer): Record<string, unknown> {
+  try {
+    return Object.assign({}, JSON.parse(bytes.toString()) as unknown);
+  } catch {
+    return {};
+  }
+}

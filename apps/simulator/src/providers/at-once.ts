@@ -1,0 +1,126 @@
+import { keyIn, type Provider } from '../provider.js';
+
+/** Where words stand deep in a conversation, the whole of it will do. */
+const words = (said: unknown) => said && JSON.stringify(said);
+
+/** The message is the reply. */
+export const anthropic: Provider = {
+  name: 'anthropic',
+  authorized: keyIn('x-api-key'),
+  protocols: [
+    {
+      submits: [
+        {
+          path: '/messages',
+          headers: { 'anthropic-version': '2023-06-01' },
+          promptOf: (body) => words(body['messages']),
+        },
+      ],
+    },
+  ],
+};
+
+export const byteplusSpeech: Provider = {
+  name: 'byteplus-speech',
+  authorized: keyIn('x-api-key'),
+  traceHeader: 'x-api-request-id',
+  protocols: [{ submits: [{ path: '/tts/create', promptOf: (body) => body['text_prompt'] }] }],
+};
+
+/** The voice stands in the address, the audio is the reply. */
+export const elevenlabs: Provider = {
+  name: 'elevenlabs',
+  authorized: keyIn('xi-api-key'),
+  protocols: [
+    {
+      submits: [
+        {
+          path: '/text-to-speech/:voice',
+          modelOf: (params) => params['voice'],
+          promptOf: (body) => body['text'],
+        },
+        {
+          path: '/text-to-dialogue',
+          promptOf: ({ inputs }) =>
+            Array.isArray(inputs) ? inputs.map((part) => String(Object(part).text ?? '')).join(' ') : inputs,
+          modelOf: (_params, { model_id }) => model_id ?? 'dialogue',
+        },
+        { path: '/sound-generation', modelOf: () => 'sound', promptOf: (body) => body['text'] },
+        { path: '/music', modelOf: () => 'music' },
+      ],
+    },
+  ],
+};
+
+export const geminiInteractions: Provider = {
+  name: 'gemini-interactions',
+  authorized: keyIn('x-goog-api-key'),
+  protocols: [{ submits: [{ path: '/interactions', promptOf: (body) => words(body['input']) }] }],
+};
+
+export const ideogram: Provider = {
+  name: 'ideogram',
+  authorized: keyIn('api-key'),
+  protocols: [
+    {
+      submits: [
+        ...['ideogram-v3', 'ideogram-v4'].map((model) => ({
+          path: `/v1/${model}/generate`,
+          modelOf: () => model,
+          promptOf: ({ prompt, text_prompt, json_prompt }: Record<string, unknown>) =>
+            prompt ?? text_prompt ?? (json_prompt && JSON.stringify(json_prompt)),
+        })),
+        ...['generate', 'precise-edit'].map((kind) => ({
+          path: `/v2/image/${kind}/:model`,
+          form: 'or JSON' as const,
+          modelOf: ({ model }: Record<string, string>) => model,
+        })),
+        {
+          path: '/v1/text-to-image/:model',
+          form: true as const,
+          modelOf: ({ model }: Record<string, string>) => model,
+        },
+      ],
+    },
+  ],
+};
+
+/** The connection is held until the video is made, and then brings it; the newer address is polled. */
+export const ltx: Provider = {
+  name: 'ltx',
+  protocols: [
+    { submits: ['/v1/text-to-video', '/v1/image-to-video'].map((path) => ({ path })) },
+    { name: 'jobs', submits: [{ path: '/v2/text-to-video' }], poll: { path: '/v2/text-to-video/:id' } },
+  ],
+};
+
+export const openai: Provider = {
+  name: 'openai',
+  protocols: [
+    { name: 'images', submits: [{ path: '/images/generations' }, { path: '/images/edits' }] },
+    { name: 'speech', submits: [{ path: '/audio/speech', promptOf: (body) => body['input'] }] },
+    { name: 'text', submits: [{ path: '/responses', promptOf: (body) => words(body['input']) }] },
+  ],
+};
+
+export const openrouter: Provider = {
+  name: 'openrouter',
+  protocols: [{ submits: [{ path: '/chat/completions', promptOf: (body) => words(body['messages']) }] }],
+};
+
+const tools = ['crispUpscale', 'creativeUpscale', 'removeBackground', 'vectorize'];
+
+/** Images are drawn, or, by a tool, changed one at a time. */
+export const recraft: Provider = {
+  name: 'recraft',
+  protocols: [
+    {
+      submits: ['generations', 'imageToImage', ...tools].map((kind) => ({
+        path: `/images/${kind}`,
+        modelOf: (_params, { model }) => model ?? kind,
+        promptOptional: tools.includes(kind),
+      })),
+      variantOf: ({ generation }) => (tools.some((tool) => generation.path.includes(tool)) ? '-tool' : ''),
+    },
+  ],
+};

@@ -1,0 +1,93 @@
+import { createVerify, generateKeyPairSync, randomUUID } from 'node:crypto';
+import { bearerOf, type Provider, type Reply, type Submit } from '../provider.js';
+
+const models = '/projects/:project/locations/:location/publishers/google/models';
+const submitTo = (method: string, promptOf: NonNullable<Submit['promptOf']>): Submit => ({
+  path: `${models}/:model([^:/]+)::${method}`,
+  modelOf: (params) => params['model'],
+  promptOf,
+});
+const firstOf = (list: unknown): Record<string, unknown> => Object(Array.isArray(list) ? list[0] : undefined);
+const instancePrompt = (body: Record<string, unknown>) => firstOf(body['instances'])['prompt'];
+
+/** Of a service account: its key, which is made when somebody asks for it, and the tokens it was given. */
+const email = 'router@simulated.iam.gserviceaccount.example';
+const expiresAtMs = new Map<string, number>();
+let pair: { publicKey: string; privateKey: string } | undefined;
+const keys = () =>
+  (pair ??= generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  }));
+
+/** On Vertex AI: a token for a while, an operation that is polled by POST, images at once. */
+export const google: Provider = {
+  name: 'google',
+  authorized: (headers, nowMs) => (expiresAtMs.get(bearerOf(headers)) ?? 0) > nowMs,
+  issueKey: (api) =>
+    JSON.stringify({
+      type: 'service_account',
+      project_id: 'simulated',
+      private_key_id: 'key-1',
+      private_key: keys().privateKey,
+      client_email: email,
+      token_uri: `${api}/token`,
+    }),
+  open: { path: '/token', answer: giveToken },
+  protocols: [
+    {
+      name: 'video',
+      submits: [submitTo('predictLongRunning', instancePrompt)],
+      poll: {
+        method: 'POST',
+        path: `${models}/:model([^:/]+)::fetchPredictOperation`,
+        idOf: ({ body }) => String(body['operationName']).split('/').at(-1) ?? '',
+      },
+      variantOf: ({ generation }) => (storageOf(generation.body) === undefined ? '' : '-in-storage'),
+      values: ({ generation: { body, id, path } }) => ({
+        operation: `${path.replace(/^\/google\//, '').replace(/:\w+$/, '')}/operations/${id}`,
+        storage: storageOf(body) ?? '',
+      }),
+    },
+    {
+      name: 'image',
+      submits: [
+        submitTo('predict', instancePrompt),
+        submitTo('generateContent', ({ contents }) => {
+          const { parts } = firstOf(contents);
+          return (Array.isArray(parts) ? parts : []).map((part) => Object(part)['text']).find(Boolean);
+        }),
+      ],
+      variantOf: ({ generation: { path, model } }) =>
+        path.endsWith(':predict') ? '-imagen' : /image|banana/.test(model) ? '' : '-text',
+    },
+  ],
+};
+
+/** Where the video is to be written, in the caller's parameters. */
+const storageOf = (body: Buffer): string | undefined =>
+  /"storageUri"\s*:\s*"([^"]+)"/.exec(body.toString())?.[1];
+
+/** Shorter than the assertion, so that a moved clock ends the one and not the other. */
+const tokenLifeS = 1800;
+
+function giveToken({ body, url, nowMs }: { body: Buffer; url: string; nowMs: number }): Reply {
+  const form = new URLSearchParams(body.toString());
+  const [header = '', claims = '', signature = ''] = (form.get('assertion') ?? '').split('.');
+  const signed = createVerify('RSA-SHA256')
+    .update(`${header}.${claims}`)
+    .verify(keys().publicKey, Buffer.from(signature, 'base64url'));
+  if (!signed || form.get('grant_type') !== 'urn:ietf:params:oauth:grant-type:jwt-bearer') return refused;
+  const { iss, aud, exp, scope } = JSON.parse(Buffer.from(claims, 'base64url').toString());
+  const fits = iss === email && aud === url && exp * 1000 > nowMs && String(scope).endsWith('cloud-platform');
+  if (!fits) return refused;
+  const token = `ya29.${randomUUID()}`;
+  expiresAtMs.set(token, nowMs + tokenLifeS * 1000);
+  return { status: 200, body: { access_token: token, expires_in: tokenLifeS, token_type: 'Bearer' } };
+}
+
+const refused: Reply = {
+  status: 400,
+  body: { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' },
+};

@@ -1,0 +1,69 @@
+import { describe, expect, it } from '@jest/globals';
+import { setImmediate as turn } from 'node:timers/promises';
+import { ByteBudget } from './payloads.js';
+
+const unbounded = new AbortController().signal;
+
+async function settled(work: Promise<unknown>): Promise<boolean> {
+  let done = false;
+  void work.then(
+    () => (done = true),
+    () => (done = true),
+  );
+  await turn();
+  return done;
+}
+
+describe('a byte budget', () => {
+  it('lets bodies wait until others have given their bytes back', async () => {
+    const budget = new ByteBudget(100);
+    const [first, second] = [budget.open(), budget.open()];
+    await first.grow(80, unbounded);
+    const waiting = second.grow(30, unbounded);
+    expect(await settled(waiting)).toBe(false);
+    first[Symbol.dispose]();
+    await waiting;
+    second[Symbol.dispose]();
+  });
+
+  it('never keeps the oldest waiting, so that there is always one that ends', async () => {
+    const budget = new ByteBudget(100);
+    const [first, second] = [budget.open(), budget.open()];
+    await first.grow(60, unbounded);
+    await second.grow(40, unbounded);
+    const younger = second.grow(1, unbounded);
+    await first.grow(1_000, unbounded);
+    expect(await settled(younger)).toBe(false);
+    first[Symbol.dispose]();
+    await younger;
+    second[Symbol.dispose]();
+  });
+
+  it('ends a wait with its signal, and forgets who waited', async () => {
+    const budget = new ByteBudget(10);
+    const first = budget.open();
+    await first.grow(10, unbounded);
+    const leaving = new AbortController();
+    const second = budget.open();
+    const waited = second.grow(1, leaving.signal);
+    leaving.abort(new Error('late'));
+    await expect(waited).rejects.toThrow('late');
+    second[Symbol.dispose]();
+    first[Symbol.dispose]();
+    using third = budget.open();
+    await third.grow(10, unbounded);
+  });
+
+  it('gives everything back when the work fails', async () => {
+    const budget = new ByteBudget(10);
+    const failing = async () => {
+      using share = budget.open();
+      await share.grow(10, unbounded);
+      throw new Error('failed');
+    };
+    await expect(failing()).rejects.toThrow('failed');
+    const [next, another] = [budget.open(), budget.open()];
+    await next.grow(5, unbounded);
+    await another.grow(5, unbounded);
+  });
+});

@@ -1,0 +1,123 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { afterEach, expect, it } from '@jest/globals';
+import { Metrics } from '#observability';
+import type { BoundProvider, HttpReply, Signal } from '#providers';
+import { Agent } from 'undici';
+import type { Payloads } from '../bytes/payloads.js';
+import type { OutboundAgents } from './outbound-agents.js';
+import { ProviderClient } from './provider-client.js';
+
+const agent = new Agent();
+let server: Server | undefined;
+afterEach(async () => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+const limit = 100_000;
+
+/** A client, and its calls to a provider that answers so. */
+async function provider(answer: RequestListener, adapter: object = {}, secret = 'key') {
+  server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const client = new ProviderClient(
+    { to: async () => agent, trusted: agent } as unknown as OutboundAgents,
+    {} as Payloads,
+    { PROVIDER_REPLY_LIMIT: limit, ASSET_MAX_BYTES: limit },
+    new Metrics(),
+  );
+  const provider = {
+    name: 'provider',
+    base,
+    secret,
+    adapter: {
+      credential: (_call: unknown, text: string) => ({ authorization: `Bearer ${text}` }),
+      credentialOrigins: [/^http:/],
+      ...adapter,
+    },
+  } as unknown as BoundProvider;
+  const call = () =>
+    client.callProvider(provider, {
+      runId: 'run',
+      workspaceId: 'workspace',
+      operation: 'submit',
+      call: { method: 'POST', url: `${base}/run` },
+      timeoutMs: 5000,
+      share: { grow: async () => {} },
+    });
+  return { base, call };
+}
+
+const textOf = (signal: Signal) => Buffer.from((signal as HttpReply).body).toString();
+
+it('asks for what it can read, and reads what is compressed all the same', async () => {
+  const text = JSON.stringify({ picture: 'x'.repeat(1000) });
+  const compressed = { gzip: gzipSync(text), deflate: deflateSync(text), br: brotliCompressSync(text) };
+  for (const [coding, bytes] of Object.entries(compressed)) {
+    const asked: (string | undefined)[] = [];
+    const { call } = await provider(({ headers }, response) => {
+      asked.push(headers['accept-encoding']?.toString());
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': coding }).end(bytes);
+    });
+    expect([coding, textOf(await call())]).toEqual([coding, text]);
+    expect(asked).toEqual(['identity']);
+    server?.close();
+  }
+});
+
+it('counts what a compressed reply becomes against its limit, and survives one that is cut or none', async () => {
+  const answers = [
+    gzipSync('x'.repeat(limit + 1)),
+    gzipSync('x'.repeat(5000)).subarray(0, 20),
+    Buffer.from('text'),
+  ];
+  const { call } = await provider((_request, response) =>
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(answers.shift()),
+  );
+  expect(await call()).toEqual({ fault: 'oversize' });
+  expect(await call()).toEqual({ fault: 'ambiguous', cause: 'reset' });
+  expect(await call()).toEqual({ fault: 'ambiguous', cause: 'reset' });
+});
+
+it('makes every call that was refused with an expired token once more, and one new token for all', async () => {
+  let good = 1;
+  let exchanges = 0;
+  const { base, call } = await provider(
+    ({ url, headers }, response) => {
+      if (url === '/token') response.end(JSON.stringify({ token: `t${(exchanges += 1)}` }));
+      else response.writeHead(headers.authorization === `Bearer t${good}` ? 200 : 401).end();
+    },
+    {
+      exchange: {
+        call: () => ({ method: 'POST', url: `${base}/token` }),
+        read: ({ body }: HttpReply) => ({
+          token: (JSON.parse(Buffer.from(body).toString()) as { token: string }).token,
+          lifeMs: 3_600_000,
+        }),
+      },
+    },
+  );
+  expect(await call()).toMatchObject({ status: 200 });
+  good = 2;
+  const replies = await Promise.all(Array.from({ length: 8 }, call));
+  expect(replies.map((reply) => 'status' in reply && reply.status)).toEqual(Array(8).fill(200));
+  expect(exchanges).toBe(2);
+});
+
+it('sends nothing with a key that no header can hold', async () => {
+  let requests = 0;
+  const { call } = await provider(
+    (_request, response) => {
+      requests += 1;
+      response.end();
+    },
+    {},
+    'k\u0435y',
+  );
+  expect(await call()).toEqual({ fault: 'not_sent', cause: 'no_key' });
+  expect(requests).toBe(0);
+});

@@ -1,0 +1,216 @@
+import { randomUUID } from 'node:crypto';
+import { Metrics, withTimeout } from '#observability';
+import {
+  type BoundProvider,
+  credentialHeaders,
+  credentialUrl,
+  type HttpCall,
+  type HttpReply,
+  type Signal,
+} from '#providers';
+import { essenceOf, isJsonType } from '#schemas';
+import { maxRowBytes, runKeys, StorageError } from '#storage';
+import { Inject, Injectable } from '@nestjs/common';
+import { type Duplex, pipeline, type Readable } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { type Dispatcher, request } from 'undici';
+import { Payloads, type Share } from '../bytes/payloads.js';
+import { SETTINGS } from '../settings.module.js';
+import type { WorkerSettings } from '../settings.js';
+import { faultOf, NotConnected } from './fault.js';
+import { OutboundAgents } from './outbound-agents.js';
+import { Tokens } from './tokens.js';
+
+/** Longest exchange of a secret for a token. */
+const tokenMs = 10_000;
+
+export interface OutboundCall {
+  runId: string;
+  /** The workspace in whose turns the host name of a reply's URL is resolved. */
+  workspaceId: string;
+  operation: 'upload' | 'submit' | 'resume' | 'cancel';
+  call: HttpCall;
+  timeoutMs: number;
+  /** The reply's bytes count against it. */
+  share: Share;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Makes one call to a provider and turns whatever happens into a `Signal`; it never throws. A URL on the
+ * provider's configured origin is the operator's word; any other came out of a reply and is guarded.
+ * Redirects are not followed: no provider's protocol needs one.
+ */
+@Injectable()
+export class ProviderClient {
+  private readonly tokens = new Tokens();
+
+  constructor(
+    private readonly agents: OutboundAgents,
+    private readonly payloads: Payloads,
+    @Inject(SETTINGS)
+    private readonly settings: Pick<WorkerSettings, 'PROVIDER_REPLY_LIMIT' | 'ASSET_MAX_BYTES'>,
+    private readonly metrics: Metrics,
+  ) {}
+
+  async callProvider(provider: BoundProvider, asked: OutboundCall): Promise<Signal> {
+    const startedAt = performance.now();
+    const reply = await this.authenticated(provider, asked);
+    this.metrics.providerSeconds.observe(
+      {
+        provider: provider.name,
+        op: asked.operation,
+        result: 'fault' in reply ? reply.fault : `${Math.floor(reply.status / 100)}xx`,
+      },
+      (performance.now() - startedAt) / 1000,
+    );
+    return reply;
+  }
+
+  /** With a token in the place of the secret where the provider wants one, and once more when it has just expired. */
+  private async authenticated(provider: BoundProvider, asked: OutboundCall): Promise<Signal> {
+    const { secret, adapter } = provider;
+    const { exchange } = adapter;
+    // The key may come, and another worker may have it.
+    if (secret === undefined) return { fault: 'not_sent', cause: 'no_key' };
+    const send = (credential: string | undefined) => this.send(provider, asked, credential);
+    if (!exchange) return send(secret);
+    const token = () =>
+      this.tokens.of(provider, exchange, secret, (call) =>
+        this.send(
+          provider,
+          { ...asked, operation: 'resume', call, timeoutMs: tokenMs, signal: undefined },
+          undefined,
+          this.agents.trusted,
+        ),
+      );
+    const first = await token();
+    if ('fault' in first) return first;
+    const reply = await send(first.token);
+    if ('fault' in reply || reply.status !== 401) return reply;
+    // If several calls are rejected with the same token, the first fetches a new one and the others use it.
+    this.tokens.forget(provider, first.token);
+    const second = await token();
+    return 'fault' in second ? second : send(second.token);
+  }
+
+  private async send(
+    provider: BoundProvider,
+    asked: OutboundCall,
+    secret: string | undefined,
+    agent?: Dispatcher,
+  ): Promise<Signal> {
+    const { workspaceId, call } = asked;
+    const headers = {
+      'accept-encoding': 'identity',
+      ...call.headers,
+      ...(call.uniqueHeader && { [call.uniqueHeader]: randomUUID() }),
+      ...credentialHeaders(provider.adapter, call, secret, Date.now()),
+    };
+    const signed = {
+      ...asked,
+      call: { ...call, headers, url: credentialUrl(provider.adapter, call, secret) },
+    };
+    return withTimeout(asked.timeoutMs, asked.signal, async (signal) => {
+      try {
+        const terms = { workspaceId, signal };
+        const dispatcher = agent ?? (await this.agents.to(new URL(call.url), provider.base, terms));
+        if (dispatcher === null) return { fault: 'not_sent', cause: 'refused_address' };
+        return await this.exchange(signed, dispatcher, signal);
+      } catch (error) {
+        if (error instanceof StorageError && error.failure === 'too_large') return { fault: 'oversize' };
+        // A connection that does not come about proves as much after the time limit as before it.
+        const timedOut = signal.aborted && !asked.signal?.aborted && !(error instanceof NotConnected);
+        return timedOut ? { fault: 'ambiguous', cause: 'timeout' } : faultOf(error);
+      }
+    });
+  }
+
+  private async exchange(asked: OutboundCall, dispatcher: Dispatcher, signal: AbortSignal): Promise<Signal> {
+    const { url, method, headers, pieces, body: whole } = asked.call;
+    const streamed = pieces && this.payloads.stream(pieces, signal);
+    const reply = await request(url, {
+      method,
+      headers: { ...headers, ...(streamed && { 'content-length': String(streamed.bytes) }) },
+      body: streamed?.body ?? whole ?? null,
+      dispatcher,
+      signal,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    const body = decoded(reply);
+    return this.collect({ ...reply, body }, asked, signal).finally(() => {
+      discardBody(body);
+      discardBody(reply.body);
+    });
+  }
+
+  /** A reply that the adapter reads is held in memory; a large file, of which it reads the head only, is stored as it comes. */
+  private async collect(
+    {
+      statusCode,
+      headers,
+      body,
+    }: Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'> & { body: Readable },
+    { runId, share }: OutboundCall,
+    signal: AbortSignal,
+  ): Promise<HttpReply | { fault: 'oversize' }> {
+    const reply = { status: statusCode, headers: flatten(headers) };
+    const isFile = statusCode === 200 && !isText(reply.headers['content-type'] ?? '');
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const arriving = (body as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
+    for (let next = await arriving.next(); !next.done; next = await arriving.next()) {
+      chunks.push(next.value);
+      size += next.value.length;
+      if (isFile && size > maxRowBytes) {
+        const storedAs = runKeys.reply(runId);
+        await this.payloads.putBody(storedAs, runId, rest(chunks, arriving), {
+          mediaType: reply.headers['content-type'] ?? 'application/octet-stream',
+          maxBytes: this.settings.ASSET_MAX_BYTES,
+          signal,
+        });
+        return { ...reply, storedAs, body: new Uint8Array() };
+      }
+      if (size > this.settings.PROVIDER_REPLY_LIMIT) return { fault: 'oversize' };
+      await share.grow(next.value.length, signal);
+    }
+    return { ...reply, body: Buffer.concat(chunks, size) };
+  }
+}
+
+const decoders: Record<string, () => Duplex> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/** The body as the provider means it: some compress it although no coding was accepted. */
+function decoded({ headers, body }: Dispatcher.ResponseData): Readable {
+  const decoder = decoders[String(headers['content-encoding']).trim().toLowerCase()];
+  return decoder === undefined ? body : pipeline(body, decoder(), () => {});
+}
+
+/** Leaves a body unread. Errors of its connection are of no interest any more, and must not end the process. */
+export function discardBody(body: Readable): void {
+  body.on('error', () => {}).destroy();
+}
+
+/** The chunks that have arrived, then those that still arrive. */
+async function* rest(chunks: Buffer[], arriving: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  yield* chunks.splice(0);
+  for (let next = await arriving.next(); !next.done; next = await arriving.next()) yield next.value;
+}
+
+/** JSON, or a text in its place: an adapter reads it. */
+const isText = (contentType: string): boolean =>
+  contentType === '' || essenceOf(contentType).startsWith('text/') || isJsonType(contentType);
+
+function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+    ),
+  );
+}

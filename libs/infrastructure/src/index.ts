@@ -1,0 +1,2 @@
+export { InfrastructureModule } from './infrastructure.module.js';
+export { provideSettings, SETTINGS, SettingsModule } from './settings.module.js';

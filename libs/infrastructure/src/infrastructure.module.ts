@@ -1,0 +1,23 @@
+import { ObservabilityModule, type ObservabilityOptions } from '#observability';
+import { DatabaseModule, type DatabaseOptions } from '#persistence';
+import { QueueModule, type QueueSettings } from '#queue';
+import { StorageModule, type StorageSettings } from '#storage';
+import { Module } from '@nestjs/common';
+import { SETTINGS, SettingsModule } from './settings.module.js';
+
+type Settings = ObservabilityOptions & DatabaseOptions & QueueSettings & StorageSettings;
+
+const fromSettings = { inject: [SETTINGS], useFactory: (settings: Settings) => settings };
+const observability = ObservabilityModule.forRootAsync({ imports: [SettingsModule], ...fromSettings });
+const configured = { imports: [SettingsModule, observability], ...fromSettings };
+const libraries = [
+  SettingsModule,
+  observability,
+  StorageModule.forRootAsync(configured),
+  DatabaseModule.forRootAsync(configured),
+  QueueModule.forRootAsync(configured),
+];
+
+/** The libraries that gateway and worker are built on, each configured once. */
+@Module({ imports: libraries, exports: libraries })
+export class InfrastructureModule {}

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { packageRoot } from '#schemas';
+import { parse } from 'yaml';
+
+import { providerRow, type ProviderRow } from './declared/shape.js';
+
+/** The compiler copies no YAML: sources and build read the same files. */
+const folder = join(packageRoot(), 'libs/providers/src/providers');
+const storedFile = join(packageRoot(), 'dist/libs/providers/parsed-yaml.json');
+
+let stored: ReadonlyMap<string, unknown> | undefined;
+
+/**
+ * The content of a YAML text. `npm run build` stores the content of the built-in files by the hash of their texts,
+ * because YAML is slow to read: a process starts a second earlier. Throws what the parser throws.
+ */
+export function parsedYaml(text: string, read = parseYaml): unknown {
+  stored ??= new Map(existsSync(storedFile) ? (JSON.parse(readFileSync(storedFile, 'utf8')) as []) : []);
+  return stored.get(hashOf(text)) ?? read(text);
+}
+
+/** The declared providers of the release: each folder with a file of its name. Checked before they are stored. */
+export const builtInRows = (): ProviderRow[] =>
+  readdirSync(folder)
+    .sort()
+    .map((name) => join(folder, name, `${name}.yaml`))
+    .filter((file) => existsSync(file))
+    .map((file) => parsedYaml(readFileSync(file, 'utf8'), declarationIn) as ProviderRow);
+
+/** Part of `npm run build`. */
+export function storeParsedYaml(): void {
+  const contents = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.yaml'))
+    .map((name) => {
+      const text = readFileSync(join(folder, name), 'utf8');
+      return [hashOf(text), isDeclaration(name) ? declarationIn(text) : parseYaml(text)];
+    });
+  // Another process of this checkout may be starting: it reads the old contents or the new ones, never half of them.
+  const beside = `${storedFile}.${process.pid}`;
+  writeFileSync(beside, JSON.stringify(contents));
+  renameSync(beside, storedFile);
+}
+
+const isDeclaration = (name: string): boolean => basename(name, '.yaml') === dirname(name);
+
+const parseYaml = (text: string): unknown =>
+  parse(text, { version: '1.2', schema: 'core', maxAliasCount: 100 });
+
+const declarationIn = (text: string): ProviderRow => providerRow.parse(parseYaml(text));
+
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');

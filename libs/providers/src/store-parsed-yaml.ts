@@ -1,0 +1,3 @@
+import { storeParsedYaml } from './parsed-yaml.js';
+
+storeParsedYaml();

@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import { seal, unseal } from './redis-signals.js';
+
+const [secret, older, other] = ['new', 'old', 'other'].map((name) => name.padEnd(32, '.')) as [
+  string,
+  string,
+  string,
+];
+const announcement = Buffer.from('{"outcome":"succeeded"}\n\u0000');
+
+describe('sealed announcements', () => {
+  it('open for the run that they were sealed for, with either secret of a rotation', () => {
+    expect(unseal([secret], 'run-1', seal(secret, 'run-1', announcement))).toEqual(announcement);
+    expect(unseal([secret, older], 'run-1', seal(older, 'run-1', announcement))).toEqual(announcement);
+    expect(unseal([secret], 'run-1', seal(secret, 'run-1', Buffer.alloc(0)))).toEqual(Buffer.alloc(0));
+  });
+
+  it('open neither as another run’s nor with another secret', () => {
+    expect(unseal([secret], 'run-2', seal(secret, 'run-1', announcement))).toBeNull();
+    expect(unseal([other, older], 'run-1', seal(secret, 'run-1', announcement))).toBeNull();
+    expect(unseal([], 'run-1', seal(secret, 'run-1', announcement))).toBeNull();
+  });
+
+  it('show nothing, and are never the same twice', () => {
+    const sealed = seal(secret, 'run-1', announcement);
+    expect(sealed.includes('succeeded')).toBe(false);
+    expect(seal(secret, 'run-1', announcement)).not.toEqual(sealed);
+  });
+
+  it('do not open when a single byte was changed, or is missing', () => {
+    const sealed = seal(secret, 'run-1', announcement);
+    for (let at = 0; at < sealed.length; at += 1) {
+      const changed = Buffer.from(sealed);
+      changed[at] = (changed[at] ?? 0) ^ 1;
+      expect(unseal([secret], 'run-1', changed)).toBeNull();
+      expect(unseal([secret], 'run-1', sealed.subarray(0, at))).toBeNull();
+    }
+  });
+});

@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import type { RunningApp } from './spawn-app.js';
+
+interface LedgerEntry {
+  provider: string;
+  id: string;
+  model: string;
+  order: number;
+  atMs: number;
+  tag: string | null;
+  prompt: string;
+  bodySha256: string;
+  bodyBase64: string;
+  cancelAskedAtMs: number | null;
+  canceledAtMs: number | null;
+  state: string;
+  pollCount: number;
+  /** Digest of the result that the provider gave out. */
+  replySha256: string | null;
+}
+
+const longMs = 300_000;
+/** In a prompt, beside a tag: the generation goes on until `ProviderSide.finish`. */
+export const unending = `[[sim:takes=${longMs}]]`;
+
+/** A name under which nobody else's generations are counted or finished. */
+export const newTag = (about: string): string => `${about}-${randomUUID().slice(0, 8)}`;
+
+/** What the providers saw: the simulator's append-only record. */
+export class ProviderSide {
+  constructor(private readonly simulator: Pick<RunningApp, 'url'>) {}
+
+  async ledger(tag?: string): Promise<LedgerEntry[]> {
+    const query = tag === undefined ? '' : `?tag=${encodeURIComponent(tag)}`;
+    return (await this.get<{ entries: LedgerEntry[] }>(`/ledger${query}`)).entries;
+  }
+
+  /** Of one tag: how many submissions were accepted, the highest number alive at once, the order of their starts. */
+  peaks(tag: string): Promise<{ accepted: number; live: number; peak: number; startOrder: string[] }> {
+    return this.get(`/peaks?tag=${encodeURIComponent(tag)}`);
+  }
+
+  /** Keys that arrived where none may go. */
+  async violations(): Promise<number> {
+    const { violations } = await this.get<{ violations: unknown[] | number }>('/requests');
+    return Array.isArray(violations) ? violations.length : violations;
+  }
+
+  /** An account key for every provider. */
+  keys(): Promise<Record<string, string>> {
+    return this.get('/keys');
+  }
+
+  /** Sets the providers' clock forward: what they generate is done so much earlier. */
+  advance(advanceMs: number): Promise<void> {
+    return this.post('/clock', { advanceMs });
+  }
+
+  /** What the providers have accepted by now is done; with a tag, what was accepted under it. */
+  finish(tag?: string): Promise<void> {
+    return tag === undefined ? this.advance(longMs) : this.post('/finish', { tag });
+  }
+
+  private async post(path: string, body: object): Promise<void> {
+    const response = await fetch(`${this.simulator.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(30_000),
+    });
+    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+  }
+
+  private async get<T>(path: string): Promise<T> {
+    const response = await fetch(`${this.simulator.url}${path}`, { signal: AbortSignal.timeout(30_000) });
+    return (await response.json()) as T;
+  }
+}

@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { startBrowser, withTools } from '../harness/faults.js';
+import { gatewayForFile } from '../routes/gateways.js';
+
+const { describeWith, tools } = await withTools('chromium');
+const gateway = gatewayForFile();
+
+describeWith('GET /docs in a browser', () => {
+  let browser: Browser;
+  let page: Page;
+  const troubles: string[] = [];
+
+  beforeAll(async () => {
+    browser = await startBrowser(tools.chromium);
+    page = await browser.newPage();
+    page.setDefaultTimeout(50_000);
+    page.on('pageerror', (error) => troubles.push(error.message));
+    page.on('console', (line) => {
+      if (line.text().includes('Content Security Policy')) troubles.push(line.text());
+    });
+    page.on('requestfailed', (request) => troubles.push(request.url()));
+    await page.goto(`${gateway().url}/docs`);
+  });
+  afterAll(() => browser.close());
+
+  it('shows every route and its answers', async () => {
+    await page.getByText('Submit a run and get its handle').click();
+    await page.getByText('The run is admitted.').waitFor();
+  });
+
+  it('breaks nothing of its own policy, and asks nobody else', () => {
+    expect(troubles).toEqual([]);
+  });
+
+  it('leads to the models of the console', async () => {
+    await page.getByRole('link', { name: 'Models', exact: true }).click();
+    await page.waitForURL('**/console/models**');
+  });
+});
