@@ -25,17 +25,17 @@ export function protocols(kinds: Readonly<Record<string, ProviderAdapter>>): Pro
       const protocol = ofRow(run);
       return remembering(speaking(protocol).onSubmit(run, signal, assets), protocol);
     },
-    resume: (handle) => polled(of(handle).resume)(handle),
+    resume: (handle) => polled(of(handle).resume?.(handle)),
     // A handle goes from poll to poll unchanged, its protocol included.
-    onResume: (handle, signal, assets) => polled(of(handle).onResume)(handle, signal, assets),
+    onResume: (handle, signal, assets) => polled(of(handle).onResume?.(handle, signal, assets)),
     cancel: (handle) => of(handle).cancel?.(handle),
     onCancel: (handle, signal) => of(handle).onCancel?.(handle, signal) ?? 'unknown',
   };
 }
 
-function polled<Step>(step: Step | undefined): Step {
-  if (step === undefined) throw new Error('a result that came at once is not polled for');
-  return step;
+function polled<Made>(made: Made | undefined): Made {
+  if (made === undefined) throw new Error('a result that came at once is not polled for');
+  return made;
 }
 
 const remembering = (outcome: Outcome, protocol: string): Outcome =>
