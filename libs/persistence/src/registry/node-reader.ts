@@ -1,8 +1,15 @@
 import type { RegistryNode } from '#schemas';
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { Database } from '../database.js';
-import { NodeColumns, type NodeFilter, type NodeRange, type NodeSortColumn } from './node-columns.js';
-import { listedNode, nodesById, type NodesById } from './nodes-by-id.js';
+import {
+  NodeColumns,
+  type NodeFilter,
+  type NodeRange,
+  type NodeSortColumn,
+  nodeSortColumns,
+} from './node-columns.js';
+import { nodesById, type NodesById } from './nodes-by-id.js';
 
 interface NodePageQuery extends NodeRange, NodeFilter {
   /** How old the page may be. With 0 it shows everything that was written before it was asked for. */
@@ -17,11 +24,7 @@ interface NodePage {
   asOfMs: number;
 }
 
-/** While nodes are being written, reading the columns again takes about this share of the time; a refresh that is quick does not count. */
-const refreshShare = 0.1;
-const quickRefreshMs = 250;
-
-/** A column that nobody has sorted by for so long is left out of the next refresh. */
+/** A column that nobody has sorted by for so long is left out of the next revision. */
 const unusedMs = 60 * 60 * 1000;
 
 /** Reads the node registry: finds the nodes of a page in memory, and reads these from the database. */
@@ -29,26 +32,27 @@ const unusedMs = 60 * 60 * 1000;
 export class NodeReader {
   private columns: NodeColumns | undefined;
   private refreshing: Promise<void> | undefined;
-  private refreshMs = 0;
-  private readonly sortedAtMs = new Map<NodeSortColumn, number>();
+  /** The columns that were sorted by lately will be sorted by again. */
+  private readonly sorted = new LRUCache<NodeSortColumn, true>({
+    max: nodeSortColumns.length,
+    ttl: unusedMs,
+  });
 
   constructor(private readonly database: Database) {}
 
   /** Throws `service_unavailable` while the database is away. */
   async page(query: NodePageQuery): Promise<NodePage> {
-    const pauseMs = Math.max(this.refreshMs - quickRefreshMs, 0) / refreshShare;
-    const oldestMs = performance.now() - Math.min(query.maxAgeMs, pauseMs);
-    for (const { column } of query.sort) this.sortedAtMs.set(column, performance.now());
+    const oldestMs = performance.now() - query.maxAgeMs;
+    for (const { column } of query.sort) this.sorted.set(column, true);
     for (;;) {
       const { columns } = this;
-      if (columns?.hasRanks(query.sort)) {
-        const { ids, total } = await columns.page(query, query);
+      const found = await columns?.page(query, query);
+      if (columns && found) {
         const askedMs = performance.now();
-        const found = await this.nodes(ids, query.includeBanned);
-        if (found.revision === columns.revision)
-          columns.confirmedAtMs = Math.max(columns.confirmedAtMs, askedMs);
+        const { revision, nodes } = await this.nodes(found.ids, query.includeBanned);
+        if (revision === columns.revision) columns.confirmedAtMs = Math.max(columns.confirmedAtMs, askedMs);
         if (columns.confirmedAtMs >= oldestMs)
-          return { nodes: found.nodes, total, asOfMs: columns.confirmedAtMs };
+          return { nodes, total: found.total, asOfMs: columns.confirmedAtMs };
       }
       // Another caller's refresh may have begun before this call, or lack a column: then there is another round.
       this.refreshing ??= this.refresh().finally(() => (this.refreshing = undefined));
@@ -63,29 +67,21 @@ export class NodeReader {
   ): Promise<{ revision: string; nodes: RegistryNode[] }> {
     const [row] = await this.database.readRegistry<NodesById>({ ...nodesById, values: [ids, includeBanned] });
     if (row === undefined) throw new Error('The table registry_revision has lost its row.');
-    const nodes = row.nodes?.filter((node) => node !== null) ?? [];
-    return { revision: row.revision, nodes: nodes.map(listedNode) };
+    const found = row.nodes?.filter((node) => node !== null) ?? [];
+    const nodes = found.map(({ facts, translations }) => ({
+      ...facts,
+      ...(translations && { translations }),
+    }));
+    return { revision: row.revision, nodes };
   }
 
-  /** Replaces the columns when nodes have been written, and reads the ranks that are missing, all in one snapshot. */
+  /** Replaces the columns when nodes have been written, and reads the ranks that are missing. */
   private async refresh(): Promise<void> {
     const startedMs = performance.now();
-    this.columns = await this.database.listAtOnce(async (read) => {
-      const [current] = await read<{ revision: string }>({
-        text: 'SELECT revision FROM registry_revision',
-        values: [],
-      });
-      const revision = current?.revision ?? '';
-      const kept = this.columns;
-      const columns = kept?.revision === revision ? kept : await NodeColumns.read(read, revision);
-      // The columns that were sorted by lately will be sorted by again.
-      const lately = [...this.sortedAtMs].filter(([, atMs]) => startedMs - atMs < unusedMs);
-      const wanted = new Set(lately.map(([column]) => column));
-      await columns.readRanks(read, wanted);
-      columns.keepRanks(wanted);
-      columns.confirmedAtMs = Math.max(columns.confirmedAtMs, startedMs);
-      return columns;
-    });
-    this.refreshMs = performance.now() - startedMs;
+    const columns = await this.database.listAtOnce((read) =>
+      NodeColumns.read(read, this.sorted.keys(), this.columns),
+    );
+    columns.confirmedAtMs = Math.max(columns.confirmedAtMs, startedMs);
+    this.columns = columns;
   }
 }
