@@ -4,12 +4,14 @@ import { momentQuery, once, pageSize, readQuery } from '../http/query.pipe.js';
 
 const descendingSuffix = ';desc';
 
-const aliases: Readonly<Record<string, NodeSortColumn>> = {
-  create_time: 'created_at',
-  total_install: 'downloads',
-  total_star: 'github_stars',
-  last_updated: 'updated_at',
-};
+/** The columns by the names that a query may use. */
+const sortNames = new Map<string, NodeSortColumn>([
+  ...nodeSortColumns.map((column) => [column, column] as const),
+  ['create_time', 'created_at'],
+  ['total_install', 'downloads'],
+  ['total_star', 'github_stars'],
+  ['last_updated', 'updated_at'],
+]);
 
 /** The endings of a form factor that name a system; any other form factor narrows nothing. */
 const formFactorSystems = [
@@ -20,9 +22,7 @@ const formFactorSystems = [
 
 const boolean = (byDefault: boolean, description: string) =>
   once()
-    .toLowerCase()
-    .pipe(z.enum(['true', 'false'], 'must be true or false'))
-    .transform((given) => given === 'true')
+    .pipe(z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'must be true or false' }))
     .default(byDefault)
     .meta({ type: 'boolean', default: byDefault, description });
 /** An empty text counts as absent. */
@@ -86,12 +86,9 @@ function sortKeys(terms: readonly string[], context: z.RefinementCtx): NodeSort[
   const keys = new Map<NodeSortColumn, NodeSort>();
   for (const term of terms) {
     const descending = term.endsWith(descendingSuffix);
-    const name = descending ? term.slice(0, -descendingSuffix.length) : term;
-    const column = Object.hasOwn(aliases, name)
-      ? aliases[name]
-      : nodeSortColumns.find((each) => each === name);
+    const column = sortNames.get(descending ? term.slice(0, -descendingSuffix.length) : term);
     if (column === undefined) {
-      const names = [...nodeSortColumns, ...Object.keys(aliases)].join(', ');
+      const names = [...sortNames.keys()].join(', ');
       context.addIssue(`takes ${names}, each with ${descendingSuffix} behind it or without`);
       return z.NEVER;
     }

@@ -5,8 +5,8 @@ import { networkOf } from '../http/network.js';
 
 /** Addresses that are remembered; a forgotten one has its whole allowance again. */
 const maxAddresses = 100_000;
-/** This many seconds of the allowance may be used at once. */
-const burstSeconds = 6;
+/** An address may use its allowance for this time at once. */
+const burstMs = 6000;
 const maxWaitingOfOne = 1000;
 
 /**
@@ -14,7 +14,8 @@ const maxWaitingOfOne = 1000;
  * that an address that asks for a thousand pages delays another by one.
  */
 export class NodeReads {
-  private readonly used = new LRUCache<string, { reads: number; atMs: number }>({ max: maxAddresses });
+  /** The moment at which an address has its whole allowance again. */
+  private readonly restoredAtMs = new LRUCache<string, number>({ max: maxAddresses });
   private readonly turns: Turns;
 
   constructor(
@@ -33,12 +34,11 @@ export class NodeReads {
   }
 
   private count(network: string): void {
-    const perSecond = this.perMinute / 60;
-    const atMs = this.nowMs();
-    const before = this.used.get(network) ?? { reads: 0, atMs };
-    const reads = Math.max(before.reads - ((atMs - before.atMs) * perSecond) / 1000, 0) + 1;
-    if (reads > Math.max(perSecond * burstSeconds, 1)) throw this.spent();
-    this.used.set(network, { reads, atMs });
+    const readMs = 60_000 / this.perMinute;
+    const nowMs = this.nowMs();
+    const restoredAtMs = Math.max(this.restoredAtMs.get(network) ?? 0, nowMs) + readMs;
+    if (restoredAtMs > nowMs + Math.max(burstMs, readMs)) throw this.spent();
+    this.restoredAtMs.set(network, restoredAtMs);
   }
 
   /** A 500, because the interface of the registry knows no 429. */

@@ -53,7 +53,7 @@ export interface NodeFilter {
   accepts?: ((facet: NodeFacet) => boolean) | undefined;
 }
 
-export interface NodeRange {
+export interface NodeRange extends NodeFilter {
   sort: readonly NodeSort[];
   offset: number;
   limit: number;
@@ -72,7 +72,6 @@ const facetColumns = 'supported_os, supported_accelerators, supported_app_versio
 export class NodeColumns {
   /** When the database was last known to have this revision, by `performance.now()`. */
   confirmedAtMs = 0;
-  private readonly places: Int32Array;
   private readonly ranks = new Map<NodeSortColumn, Int32Array>();
 
   private constructor(
@@ -82,8 +81,7 @@ export class NodeColumns {
     private readonly facetOf: Int32Array,
     private readonly facets: readonly NodeFacet[],
   ) {
-    this.places = Int32Array.from(ids, (_id, place) => place);
-    this.ranks.set('id', this.places);
+    this.ranks.set('id', Int32Array.from(ids.keys()));
   }
 
   /** Reads the columns and the ranks of the sort columns in one snapshot; the known ones serve again at the same revision. */
@@ -127,11 +125,22 @@ export class NodeColumns {
    * The ids of one page, and how many nodes pass the filter; undefined when the ranks of a sort column are missing. Every
    * order ends in the id, so that pages never overlap.
    */
-  async page(
-    { sort, offset, limit }: NodeRange,
-    filter: NodeFilter,
-  ): Promise<{ ids: string[]; total: number } | undefined> {
-    let places = this.places.filter(this.test(filter));
+  async page({
+    sort,
+    offset,
+    limit,
+    ...filter
+  }: NodeRange): Promise<{ ids: string[]; total: number } | undefined> {
+    const passes = this.test(filter);
+    const found = new Int32Array(this.ids.length);
+    let total = 0;
+    // A typed array's own filter takes ten times as long.
+    for (let place = 0; place < found.length; place += 1)
+      if (passes(place)) {
+        found[total] = place;
+        total += 1;
+      }
+    let places = found.subarray(0, total);
     for (const { column, descending } of sort.toReversed()) {
       const ranks = this.ranks.get(column);
       if (ranks === undefined) return undefined;
@@ -140,7 +149,7 @@ export class NodeColumns {
       await nextTurn();
     }
     const ids = Array.from(places.subarray(offset, offset + limit), (place) => this.ids[place] ?? '');
-    return { ids, total: places.length };
+    return { ids, total };
   }
 
   private test({ nodeIds, changedAfter, includeBanned, accepts }: NodeFilter): (place: number) => boolean {

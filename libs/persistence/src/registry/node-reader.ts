@@ -1,17 +1,10 @@
 import type { RegistryNode } from '#schemas';
 import { Injectable } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import { Database } from '../database.js';
-import {
-  NodeColumns,
-  type NodeFilter,
-  type NodeRange,
-  type NodeSortColumn,
-  nodeSortColumns,
-} from './node-columns.js';
+import { NodeColumns, type NodeRange, type NodeSortColumn } from './node-columns.js';
 import { nodesById, type NodesById } from './nodes-by-id.js';
 
-interface NodePageQuery extends NodeRange, NodeFilter {
+interface NodePageQuery extends NodeRange {
   /** How old the page may be. With 0 it shows everything that was written before it was asked for. */
   maxAgeMs: number;
 }
@@ -24,29 +17,23 @@ interface NodePage {
   asOfMs: number;
 }
 
-/** A column that nobody has sorted by for so long is left out of the next revision. */
-const unusedMs = 60 * 60 * 1000;
-
 /** Reads the node registry: finds the nodes of a page in memory, and reads these from the database. */
 @Injectable()
 export class NodeReader {
   private columns: NodeColumns | undefined;
   private refreshing: Promise<void> | undefined;
-  /** The columns that were sorted by lately will be sorted by again. */
-  private readonly sorted = new LRUCache<NodeSortColumn, true>({
-    max: nodeSortColumns.length,
-    ttl: unusedMs,
-  });
+  /** The columns that pages were sorted by since the last refresh began. */
+  private sortedBy = new Set<NodeSortColumn>();
 
   constructor(private readonly database: Database) {}
 
   /** Throws `service_unavailable` while the database is away. */
   async page(query: NodePageQuery): Promise<NodePage> {
     const oldestMs = performance.now() - query.maxAgeMs;
-    for (const { column } of query.sort) this.sorted.set(column, true);
     for (;;) {
       const { columns } = this;
-      const found = await columns?.page(query, query);
+      for (const { column } of query.sort) this.sortedBy.add(column);
+      const found = await columns?.page(query);
       if (columns && found) {
         const askedMs = performance.now();
         const { revision, nodes } = await this.nodes(found.ids, query.includeBanned);
@@ -78,9 +65,9 @@ export class NodeReader {
   /** Replaces the columns when nodes have been written, and reads the ranks that are missing. */
   private async refresh(): Promise<void> {
     const startedMs = performance.now();
-    const columns = await this.database.listAtOnce((read) =>
-      NodeColumns.read(read, this.sorted.keys(), this.columns),
-    );
+    const { columns: known, sortedBy } = this;
+    this.sortedBy = new Set();
+    const columns = await this.database.listAtOnce((read) => NodeColumns.read(read, sortedBy, known));
     columns.confirmedAtMs = Math.max(columns.confirmedAtMs, startedMs);
     this.columns = columns;
   }
