@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { membersOf } from '#schemas';
-import { contains } from '../../apps/gateway/src/nodes/version-range.js';
+import { contains } from '../../apps/gateway/src/nodes/platform-filter.js';
 import { inputErrors } from '../../libs/catalog/src/check-input.js';
 import { intake } from '../../libs/catalog/src/intake/intake.js';
 import { settleUnions } from '../../libs/catalog/src/settle-unions.js';

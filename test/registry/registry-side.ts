@@ -4,6 +4,7 @@ import { type Database, NodeReader, type NodeRecord, NodeRepository, type Writte
 import type { DataSource } from 'typeorm';
 import { readRecord } from '../../apps/admin/src/registry/read-record.js';
 import { NodePages } from '../../apps/gateway/src/nodes/node-pages.js';
+import { parseNodeQuery } from '../../apps/gateway/src/nodes/node-query.js';
 import { createDatabase, type TestDatabase } from '../harness/index.js';
 import { operatorDatabase } from '../harness/long-timeouts.js';
 
@@ -35,7 +36,7 @@ export class RegistryReader {
 
   /** The body of an answer. */
   async read(query: string): Promise<Buffer> {
-    return this.pages.page(this.pages.parse(query, parsed(query)), 'here');
+    return this.pages.page(parseNodeQuery(parsed(query)), 'here');
   }
 
   async list(query = ''): Promise<RegistryNodeList> {

@@ -34,11 +34,6 @@ export class Turns {
     };
   }
 
-  /** Works of the key that wait. */
-  waiting(key: string): number {
-    return this.lines.get(key)?.size ?? 0;
-  }
-
   /** Does the work when it is the turn of its key. Rejects with the signal's reason when that aborts before. */
   async take<Result>(key: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     signal?.throwIfAborted();

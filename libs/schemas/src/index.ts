@@ -132,12 +132,7 @@ export { momentOf } from './moment.js';
 export { isPublicAddress, refusalOf } from './public-url.js';
 export {
   nodeStatus,
-  type NodeVersion,
-  nodeVersion,
   nodeVersionStatus,
-  type Publisher,
-  publisher,
-  type PublisherMember,
   publisherStatus,
   type RegistryNode,
   type RegistryNodeList,

@@ -39,7 +39,7 @@ const publisherMember = z
   })
   .meta({ id: 'PublisherMember', description: 'A user of a publisher.' });
 
-export const publisher = z
+const publisher = z
   .object({
     id: text('Akin to a user name; lower case.'),
     name: text('Display name.'),
@@ -61,7 +61,7 @@ const platforms = {
   supported_app_frontend_version: text('Range of versions of the host application’s frontend.'),
 };
 
-export const nodeVersion = z
+const nodeVersion = z
   .object({
     id: text('The version’s own id.'),
     node_id: text('The node it is a version of.'),
@@ -122,8 +122,5 @@ export const registryNodeList = z
   })
   .meta({ id: 'NodeList', description: 'One page of nodes.' });
 
-export type PublisherMember = z.infer<typeof publisherMember>;
-export type Publisher = z.infer<typeof publisher>;
-export type NodeVersion = z.infer<typeof nodeVersion>;
 export type RegistryNode = z.infer<typeof registryNode>;
 export type RegistryNodeList = z.infer<typeof registryNodeList>;

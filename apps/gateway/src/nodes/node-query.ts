@@ -1,16 +1,17 @@
 import { type NodeSort, type NodeSortColumn, nodeSortColumns } from '#persistence';
-import { momentOf } from '#schemas';
 import { z } from 'zod';
-import { once, pageSize, readQuery } from '../http/query.pipe.js';
+import { momentQuery, once, pageSize, readQuery } from '../http/query.pipe.js';
 
 const descendingSuffix = ';desc';
 
-const aliases: Readonly<Record<string, NodeSortColumn>> = {
-  create_time: 'created_at',
-  total_install: 'downloads',
-  total_star: 'github_stars',
-  last_updated: 'updated_at',
-};
+/** The columns by the names that a query may use. */
+const sortNames = new Map<string, NodeSortColumn>([
+  ...nodeSortColumns.map((column) => [column, column] as const),
+  ['create_time', 'created_at'],
+  ['total_install', 'downloads'],
+  ['total_star', 'github_stars'],
+  ['last_updated', 'updated_at'],
+]);
 
 /** The endings of a form factor that name a system; any other form factor narrows nothing. */
 const formFactorSystems = [
@@ -21,9 +22,7 @@ const formFactorSystems = [
 
 const boolean = (byDefault: boolean, description: string) =>
   once()
-    .toLowerCase()
-    .pipe(z.enum(['true', 'false'], 'must be true or false'))
-    .transform((given) => given === 'true')
+    .pipe(z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'must be true or false' }))
     .default(byDefault)
     .meta({ type: 'boolean', default: byDefault, description });
 /** An empty text counts as absent. */
@@ -46,18 +45,9 @@ export const nodeQuery = z.object({
   ),
   supported_accelerator: text('Only nodes that list this accelerator, an ancestor of it, or nothing.'),
   include_banned: boolean(true, '`false` leaves out banned nodes and the nodes of banned publishers.'),
-  timestamp: once()
-    .optional()
-    .meta({
-      format: 'date-time',
-      description:
-        'Only nodes that were created or updated after this time, in ISO 8601. A new version updates its node.',
-    })
-    .transform((given, context) => {
-      const time = given === undefined ? undefined : momentOf(given);
-      if (time === null) context.addIssue('must be a date and time in ISO 8601');
-      return time ?? undefined;
-    }),
+  timestamp: momentQuery(
+    'Only nodes that were created or updated after this time, in ISO 8601. A new version updates its node.',
+  ),
   latest: boolean(false, '`true` reads the database; otherwise the page may be up to 60 seconds old.'),
   sort: z
     .array(z.string())
@@ -67,49 +57,38 @@ export const nodeQuery = z.object({
         'Columns to sort by, the first one first; `;desc` after one sorts it in descending order. `id`, `name`, `author`, `category`, `created_at` (or `create_time`), `updated_at` (`last_updated`), `downloads` (`total_install`), `github_stars` (`total_star`), `rating`, `search_ranking`, `status`, `description`, `license`, `repository`, `icon`, `banner_url`, `publisher_id`, `status_detail`, `supported_app_version`, `supported_app_frontend_version`. A missing value sorts first, and last in a descending order.',
     })
     .transform(sortKeys),
-  node_id: z.array(z.string()).default([]).meta({ description: 'Only the nodes of these ids.' }),
+  node_id: z
+    .array(z.string())
+    .default([])
+    .meta({ description: 'Only the nodes of these ids.' })
+    // In one order and without duplicates: equal queries have equal cache keys.
+    .transform((ids) => (ids.length > 0 ? [...new Set(ids)].sort() : undefined)),
   app_version: text(
     'Only nodes whose range of versions of the host application contains it, or that have none.',
   ),
   form_factor: text(
     'The platform of the request. One that ends in `-win`, `-windows`, `-mac` or `-linux` narrows like `supported_os`.',
-  ),
+  ).transform((given = '') => formFactorSystems.find(([ending]) => ending.test(given))?.[1]),
 });
 
-export type NodeQuery = ReturnType<typeof parseNodeQuery>;
+export type NodeQuery = z.output<typeof nodeQuery>;
 
-/** Throws `invalid_input`. `parameters` are those of a URL, in which what was repeated is an array. */
-export function parseNodeQuery(parameters: Readonly<Record<string, string | string[] | undefined>>) {
+/** Throws `invalid_input`. `parameters` are those of a URL, in which a repeated one is an array. */
+export function parseNodeQuery(
+  parameters: Readonly<Record<string, string | string[] | undefined>>,
+): NodeQuery {
   const items = (name: string): string[] =>
     [parameters[name] ?? [], parameters[`${name}[]`] ?? []].flat().filter((item) => item !== '');
-  const data = readQuery(nodeQuery, { ...parameters, sort: items('sort'), node_id: items('node_id') });
-  const implied = formFactorSystems.find(([ending]) => ending.test(data.form_factor ?? ''))?.[1];
-  const systems = [data.supported_os, implied].filter((system) => system !== undefined);
-  return {
-    page: data.page,
-    limit: data.limit,
-    latest: data.latest,
-    sort: data.sort,
-    // In one order and without duplicates: equal queries have equal cache keys.
-    nodeIds: data.node_id.length > 0 ? [...new Set(data.node_id)].sort() : undefined,
-    changedAfter: data.timestamp,
-    includeBanned: data.include_banned,
-    operatingSystems: [...new Set(systems)],
-    accelerator: data.supported_accelerator,
-    appVersion: data.app_version,
-  };
+  return readQuery(nodeQuery, { ...parameters, sort: items('sort'), node_id: items('node_id') });
 }
 
 function sortKeys(terms: readonly string[], context: z.RefinementCtx): NodeSort[] {
   const keys = new Map<NodeSortColumn, NodeSort>();
   for (const term of terms) {
     const descending = term.endsWith(descendingSuffix);
-    const name = descending ? term.slice(0, -descendingSuffix.length) : term;
-    const column = Object.hasOwn(aliases, name)
-      ? aliases[name]
-      : nodeSortColumns.find((each) => each === name);
+    const column = sortNames.get(descending ? term.slice(0, -descendingSuffix.length) : term);
     if (column === undefined) {
-      const names = [...nodeSortColumns, ...Object.keys(aliases)].join(', ');
+      const names = [...sortNames.keys()].join(', ');
       context.addIssue(`takes ${names}, each with ${descendingSuffix} behind it or without`);
       return z.NEVER;
     }

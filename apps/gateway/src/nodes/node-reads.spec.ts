@@ -1,35 +1,38 @@
 import { expect, it } from '@jest/globals';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { NodeReads } from './node-reads.js';
 
 const spent = { bucket: 'rate_limited', status: 500 };
 
-it('lets an address read at its rate, and six seconds of it at once', () => {
+const nothing = () => Promise.resolve();
+const endless = () => new Promise<void>(() => {});
+
+it('lets an address read at its rate, and six seconds of it at once', async () => {
   let nowMs = 0;
   const reads = new NodeReads(60, 1, () => nowMs);
-  const read = () => reads.count('192.0.2.1');
-  for (let nth = 0; nth < 6; nth += 1) read();
-  expect(read).toThrow(expect.objectContaining(spent));
-  reads.count('192.0.2.2');
+  const read = () => reads.take('192.0.2.1', nothing);
+  for (let nth = 0; nth < 6; nth += 1) await read();
+  await expect(read()).rejects.toMatchObject(spent);
+  await reads.take('192.0.2.2', nothing);
   for (let nth = 0; nth < 100; nth += 1) {
     nowMs += 1000;
-    read();
-    expect(read).toThrow(expect.objectContaining(spent));
+    await read();
+    await expect(read()).rejects.toMatchObject(spent);
   }
   nowMs += 60_000;
-  for (let nth = 0; nth < 6; nth += 1) read();
-  expect(read).toThrow(expect.objectContaining(spent));
+  for (let nth = 0; nth < 6; nth += 1) await read();
+  await expect(read()).rejects.toMatchObject(spent);
 });
 
-it('counts a network of IPv6 as one address', () => {
+it('counts a network of IPv6 as one address', async () => {
   const reads = new NodeReads(10, 1, () => 0);
-  const refused = (address: string) =>
-    expect(() => reads.count(address)).toThrow(expect.objectContaining(spent));
-  reads.count('2001:db8:0:1::7');
-  refused('2001:db8::1:0:0:0:8');
-  reads.count('2001:db8:0:2::7');
-  reads.count('::ffff:192.0.2.1');
-  reads.count('::ffff:192.0.2.2');
-  refused('::ffff:192.0.2.1');
+  const read = (address: string) => reads.take(address, nothing);
+  await read('2001:db8:0:1::7');
+  await expect(read('2001:db8::1:0:0:0:8')).rejects.toMatchObject(spent);
+  await read('2001:db8:0:2::7');
+  await read('::ffff:192.0.2.1');
+  await read('::ffff:192.0.2.2');
+  await expect(read('::ffff:192.0.2.1')).rejects.toMatchObject(spent);
 });
 
 it('reads in turns of the addresses, so many at a time', async () => {
@@ -37,7 +40,7 @@ it('reads in turns of the addresses, so many at a time', async () => {
   const order: string[] = [];
   let alive = 0;
   const read = (what: string) =>
-    reads.inTurn(what.slice(0, 1), async () => {
+    reads.take(what.slice(0, 1), async () => {
       alive += 1;
       expect(alive).toBe(1);
       await Promise.resolve();
@@ -49,12 +52,11 @@ it('reads in turns of the addresses, so many at a time', async () => {
   await read('d1');
 });
 
-it('refuses an address of which 1,000 reads wait', () => {
+it('refuses an address of which 1,000 reads wait', async () => {
   const reads = new NodeReads(100_000, 1);
-  for (let nth = 0; nth <= 1000; nth += 1) {
-    reads.count('a');
-    void reads.inTurn('a', () => new Promise(() => {}));
-  }
-  expect(() => reads.count('a')).toThrow(expect.objectContaining(spent));
-  reads.count('b');
+  for (let nth = 0; nth <= 1000; nth += 1) void reads.take('a', endless);
+  await expect(reads.take('a', endless)).rejects.toMatchObject(spent);
+  // Another address still waits for its turn.
+  const other = reads.take('b', endless);
+  expect(await Promise.race([other, nextTurn('waits')])).toBe('waits');
 });

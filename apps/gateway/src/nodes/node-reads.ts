@@ -3,18 +3,19 @@ import { Turns } from '#observability';
 import { LRUCache } from 'lru-cache';
 import { networkOf } from '../http/network.js';
 
-/** Addresses that are remembered; one that is forgotten has its whole allowance again. */
+/** Addresses that are remembered; a forgotten one has its whole allowance again. */
 const maxAddresses = 100_000;
-/** So many seconds of the allowance may be used at once. */
-const burstSeconds = 6;
-const maxWaiting = 1000;
+/** An address may use its allowance for this time at once. */
+const burstMs = 6000;
+const maxWaitingOfOne = 1000;
 
 /**
- * Bounds what reads pages from the database: a token bucket for each address, and turns among the addresses, so that one
- * that asks for a thousand pages delays another by one.
+ * Limits the pages that are read from the database: a token bucket for each address, and turns among the addresses, so
+ * that an address that asks for a thousand pages delays another by one.
  */
 export class NodeReads {
-  private readonly used = new LRUCache<string, { reads: number; atMs: number }>({ max: maxAddresses });
+  /** The moment at which an address has its whole allowance again. */
+  private readonly restoredAtMs = new LRUCache<string, number>({ max: maxAddresses });
   private readonly turns: Turns;
 
   constructor(
@@ -22,24 +23,22 @@ export class NodeReads {
     maxReading: number,
     private readonly nowMs: () => number = () => performance.now(),
   ) {
-    this.turns = new Turns({ max: maxReading });
+    this.turns = new Turns({ max: maxReading, maxWaitingOfOne, refusal: () => this.spent() });
   }
 
-  /** Counts a read. Throws for an address that has used its allowance, or that has too many reads waiting. */
-  count(address: string): void {
+  /** Reads in the address's turn. Rejects at once for an address that has used its allowance, or that has too many reads waiting. */
+  async take<Result>(address: string, read: () => Promise<Result>): Promise<Result> {
     const network = networkOf(address);
-    const perSecond = this.perMinute / 60;
-    const atMs = this.nowMs();
-    const before = this.used.get(network) ?? { reads: 0, atMs };
-    const reads = Math.max(before.reads - ((atMs - before.atMs) * perSecond) / 1000, 0) + 1;
-    const isWaiting = this.turns.waiting(network) >= maxWaiting;
-    if (isWaiting || reads > Math.max(perSecond * burstSeconds, 1)) throw this.spent();
-    this.used.set(network, { reads, atMs });
+    this.count(network);
+    return this.turns.take(network, read);
   }
 
-  /** Reads when it is the address's turn. */
-  inTurn<Result>(address: string, read: () => Promise<Result>): Promise<Result> {
-    return this.turns.take(networkOf(address), read);
+  private count(network: string): void {
+    const readMs = 60_000 / this.perMinute;
+    const nowMs = this.nowMs();
+    const restoredAtMs = Math.max(this.restoredAtMs.get(network) ?? 0, nowMs) + readMs;
+    if (restoredAtMs > nowMs + Math.max(burstMs, readMs)) throw this.spent();
+    this.restoredAtMs.set(network, restoredAtMs);
   }
 
   /** A 500, because the interface of the registry knows no 429. */

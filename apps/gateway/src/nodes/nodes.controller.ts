@@ -1,13 +1,14 @@
 import { registryNodeList } from '#schemas';
 import { Controller, Get, type OnModuleInit, Req, Res } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { noBody } from '../http/replies.js';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { requestPath } from '../answers/request-path.js';
 import { answer, ApiRoute, json, registryFailure } from '../http/api-route.js';
+import { permit } from '../http/cors.js';
+import { noBody } from '../http/replies.js';
 import type { HeaderName } from '../http/response-headers.js';
-import { allowRegistryReaders } from './any-origin.js';
 import { NodePages } from './node-pages.js';
-import { nodeQuery } from './node-query.js';
+import { nodeQuery, parseNodeQuery } from './node-query.js';
 
 const anyOrigin: HeaderName[] = ['Access-Control-Allow-Origin'];
 
@@ -18,8 +19,16 @@ export class NodesController implements OnModuleInit {
     private readonly host: HttpAdapterHost,
   ) {}
 
+  /** Lets pages of any origin read the registry: its answers, its failures and its preflight requests. */
   onModuleInit(): void {
-    allowRegistryReaders(this.host.httpAdapter.getInstance());
+    const server = this.host.httpAdapter.getInstance<FastifyInstance>();
+    server.addHook('onRequest', (request, reply, done) => {
+      // A request that no route takes may be meant for the registry as well: another method, or a preflight request.
+      if ((request.routeOptions.url ?? requestPath(request.url)) !== '/nodes') return done();
+      reply.header('access-control-allow-origin', '*');
+      if (request.method !== 'OPTIONS') return done();
+      permit(reply, 'GET', '*');
+    });
   }
 
   @Get()
@@ -42,10 +51,10 @@ export class NodesController implements OnModuleInit {
     ],
   })
   async list(
-    @Req() { method, url, query, ip }: FastifyRequest<{ Querystring: Record<string, string | string[]> }>,
+    @Req() { method, query, ip }: FastifyRequest<{ Querystring: Record<string, string | string[]> }>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const parsed = this.pages.parse(url, query);
+    const parsed = parseNodeQuery(query);
     const body = method === 'HEAD' ? noBody() : await this.pages.page(parsed, ip);
     void reply.header('content-type', 'application/json; charset=utf-8').send(body);
   }

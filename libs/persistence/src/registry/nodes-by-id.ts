@@ -1,15 +1,11 @@
 import type { RegistryNode } from '#schemas';
-
-/** A node as the database has it, under the names of the interface; a missing value is null. */
-type FoundNode = Record<string, unknown>;
+import { listedStatusDetail } from './node-columns.js';
 
 export interface NodesById {
   revision: string;
-  nodes: (FoundNode | null)[] | null;
+  /** Null for a node that is not listed. */
+  nodes: ({ facts: RegistryNode; translations: RegistryNode['translations'] | null } | null)[] | null;
 }
-
-/** An operator's word on a node replaces that of its record. */
-export const listedStatusDetail = `CASE WHEN moderated_status IS NULL THEN status_detail ELSE moderated_detail END`;
 
 const moment = (column: string): string =>
   `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
@@ -36,36 +32,23 @@ const publisher = `
     FROM publisher WHERE id = node.publisher_id
   ) AS found`;
 
-const node = `
-  SELECT to_json(listed) FROM (
+const facts = `
+  SELECT to_json(facts) FROM (
     SELECT id, name, description, author, category, tags, coalesce(moderated_tags, tags_admin) AS tags_admin,
       ${moment('node.created_at')} AS created_at, downloads, github_stars, rating, search_ranking, icon, banner_url,
       repository, license, (${latestVersion}) AS latest_version, (${publisher}) AS publisher,
       listed_status AS status, ${listedStatusDetail} AS status_detail,
       preempted_app_node_names, supported_accelerators, supported_os, supported_app_version,
-      supported_app_frontend_version, translations
-    FROM node WHERE id = page.id AND status <> 'NodeStatusDeleted' AND ($2 OR NOT banned)
-  ) AS listed`;
+      supported_app_frontend_version
+  ) AS facts`;
+
+/** A field without a value is absent. Translations are an open object, which may hold nulls of its own. */
+const node = `
+  SELECT json_build_object('facts', json_strip_nulls((${facts})), 'translations', translations)
+    FROM node WHERE id = page.id AND status <> 'NodeStatusDeleted' AND ($2 OR NOT banned)`;
 
 /** Nodes in the order of their ids, and the revision that they are of. Each is looked up, so that no table is read as a whole. */
 export const nodesById = `
   SELECT revision, (
     SELECT json_agg((${node}) ORDER BY place) FROM unnest($1::text[]) WITH ORDINALITY AS page (id, place)
   ) AS nodes FROM registry_revision`;
-
-/** A node as it is listed: what has no value is absent. */
-export function listedNode({ translations, ...facts }: FoundNode): RegistryNode {
-  return {
-    ...(withoutNulls(facts) as RegistryNode),
-    // An open object, which may hold nulls of its own.
-    ...(translations !== null && { translations: translations as RegistryNode['translations'] }),
-  };
-}
-
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, each]) => (each === null ? [] : [[name, withoutNulls(each)]])),
-  );
-}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { contains } from './version-range.js';
+import { contains } from './platform-filter.js';
 
 describe('contains', () => {
   it.each([
