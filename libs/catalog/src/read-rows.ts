@@ -5,8 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { pointerFrom } from '#schemas';
 import { declaredProvider, parsedYaml, type ProviderDefinition, type RowProblem } from '#providers';
 import type { z } from 'zod';
-import type { Documents } from './intake/intake.js';
-import { isObject } from './intake/keywords.js';
+import { type Documents, isObject } from './intake/intake.js';
 import { type Model, readModel } from './model.js';
 import { type EndedModel, endedRow, hidingRow } from './model-row.js';
 

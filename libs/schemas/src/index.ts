@@ -55,7 +55,6 @@ export {
   type RouterErrorResponse,
   routerErrorResponse,
   routerErrorType,
-  type RouterValidationErrorDetail,
   type RouterValidationErrorResponse,
   routerValidationErrorResponse,
 } from './error-shapes.js';
@@ -80,7 +79,6 @@ export {
   type JsonExcess,
   jsonExcess,
   JsonIndex,
-  type JsonMember,
   longStringsOf,
   type JsonPlace,
   membersOf,
@@ -110,8 +108,6 @@ export {
 export {
   type RouterChargesOnPolicyRejection,
   routerChargesOnPolicyRejection,
-  type RouterModelBilling,
-  type RouterModality,
   routerModality,
   type RouterModelFullEntry,
   type RouterModelFullListResponse,
@@ -123,7 +119,6 @@ export {
   routerModelInputSchemaDocument,
   type RouterModelListEntry,
   routerModelListEntry,
-  type RouterModelListResponse,
   routerModelListResponse,
   routerModelOutput,
 } from './model-shapes.js';
