@@ -34,7 +34,7 @@ export interface JsonSchema {
   minLength?: number;
   maxLength?: number;
   pattern?: string;
-  /** `uri`, `uuid` and `date-time` are checked; every other one only describes. */
+  /** Describes and refuses nothing. */
   format?: string;
   allOf?: JsonSchema[];
   anyOf?: JsonSchema[];

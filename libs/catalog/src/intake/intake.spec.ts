@@ -1,8 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
+import { pointerFrom } from '#schemas';
 import { intake } from './intake.js';
 
-const given = (schema: unknown, documents?: Record<string, unknown>) =>
-  intake(schema, documents && ((file) => documents[file]));
+function given(value: unknown, documents?: Record<string, unknown>) {
+  const { schema, problems } = intake(value, documents && ((file) => documents[file]));
+  return {
+    schema,
+    problems: problems.map(({ path, message }) => ({ pointer: pointerFrom(path), reason: message })),
+  };
+}
 
 const text = { type: 'string' };
 const nothing = { type: 'null' };

@@ -1,4 +1,5 @@
 import { unescape } from 'node:querystring';
+import type { RowProblem } from '#providers';
 import { pointerFrom, pointerSegments, valueAt } from '#schemas';
 import type { JsonSchema } from '../json-schema.js';
 import {
@@ -12,12 +13,6 @@ import {
   unsupported,
 } from './keywords.js';
 
-/** What is wrong with a schema: where (JSON pointer) and why. */
-interface SchemaProblem {
-  pointer: string;
-  reason: string;
-}
-
 /** Gives the content of a document that lies beside the row; throws with the reason when it cannot. */
 export type Documents = (file: string) => unknown;
 
@@ -29,15 +24,15 @@ export type Documents = (file: string) => unknown;
 export function intake(
   value: unknown,
   documents: Documents = noDocuments,
-): { schema: JsonSchema; problems: SchemaProblem[] } {
+): { schema: JsonSchema; problems: RowProblem[] } {
   const walk = new Intake(documents);
   try {
     const place = { source: { root: value }, path: [], depth: 0, through: [value] };
     return { schema: walk.schemaAt(value, place), problems: walk.problems };
   } catch (error) {
     if (!(error instanceof OverCap)) throw error;
-    const reason = `${error.message}, with its references written out`;
-    return { schema: {}, problems: [{ pointer: '', reason }] };
+    const message = `${error.message}, with its references written out`;
+    return { schema: {}, problems: [{ path: [], message }] };
   }
 }
 
@@ -47,8 +42,8 @@ function noDocuments(): never {
 
 /** Where the intake stands. */
 interface Place {
-  /** The row itself, where an unknown keyword is an error, or a file that the row refers to at a pointer. */
-  source: { root: unknown; file?: { name: string; referredAt: string } };
+  /** The row itself, where an unknown keyword is an error, or a file that the row refers to. */
+  source: { root: unknown; file?: { name: string; referredAt: readonly PropertyKey[] } };
   path: readonly PropertyKey[];
   depth: number;
   /** The referenced schemas that it is inside of. */
@@ -62,7 +57,7 @@ const caps = { schemas: 2000, branches: 400, depth: 40 };
 class OverCap extends Error {}
 
 class Intake {
-  readonly problems: SchemaProblem[] = [];
+  readonly problems: RowProblem[] = [];
   private schemas = 0;
   private branches = 0;
 
@@ -94,11 +89,10 @@ class Intake {
   }
 
   private refuse({ source: { file }, path }: Place, reason: string): undefined {
-    const pointer = pointerFrom(path);
     this.problems.push(
       file === undefined
-        ? { pointer, reason }
-        : { pointer: file.referredAt, reason: `${file.name}#${pointer}: ${reason}` },
+        ? { path, message: reason }
+        : { path: file.referredAt, message: `${file.name}#${pointerFrom(path)}: ${reason}` },
     );
   }
 
@@ -203,7 +197,7 @@ class Intake {
     const [name = '', ...fragment] = reference.split('#');
     const pointer = unescape(fragment.join('#'));
     if (!/^(\/|$)/.test(pointer)) throw new Error(`${reference} is no JSON pointer`);
-    const referredAt = place.source.file?.referredAt ?? pointerFrom(place.path);
+    const referredAt = place.source.file?.referredAt ?? place.path;
     const source = name === '' ? place.source : { root: this.documents(name), file: { name, referredAt } };
     const schema = valueAt(source.root, pointer);
     if (schema === undefined) throw new Error(`${reference} names nothing`);
