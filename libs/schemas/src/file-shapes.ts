@@ -30,5 +30,4 @@ export const routerFileListResponse = pageOf(routerFile, 'At most `limit` files,
   description: 'One page of the files of a workspace.',
 });
 
-export type RouterFileListResponse = z.infer<typeof routerFileListResponse>;
 export type RouterFile = z.infer<typeof routerFile>;

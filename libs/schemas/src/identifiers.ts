@@ -50,6 +50,8 @@ export const pageOf = <Item extends z.ZodType>(
     })
     .meta(meta);
 
+export type Page<Entry> = Omit<z.infer<ReturnType<typeof pageOf>>, 'data'> & { data: Entry[] };
+
 /** Names one run. A call's `X-Service-Request-Id` is another id of the same form. */
 export const routerQueueRequestId = z.string().max(36).regex(requestId).meta({
   id: 'RouterQueueRequestId',

@@ -14,14 +14,12 @@ export {
   type RouterKey,
   routerKeyInput,
   routerKeyKind,
-  type RouterKeyListResponse,
   routerKeyListResponse,
   type RouterNewKey,
   routerNewKey,
   type RouterRequest,
   type RouterRequestDetail,
   routerRequestDetail,
-  type RouterRequestListResponse,
   routerRequestListResponse,
   routerRunOutcome,
   type RouterSignInLink,
@@ -36,17 +34,14 @@ export {
   operatorPauseInput,
   type OperatorProvider,
   operatorProvider,
-  type OperatorProviderListResponse,
   operatorProviderListResponse,
   type OperatorQueues,
   operatorQueues,
   type OperatorRun,
-  type OperatorRunListResponse,
   operatorRunListResponse,
   type OperatorWorkspace,
   operatorWorkspace,
   operatorWorkspaceChange,
-  type OperatorWorkspaceListResponse,
   operatorWorkspaceListResponse,
 } from './operator-shapes.js';
 export {
@@ -58,16 +53,11 @@ export {
   type RouterValidationErrorResponse,
   routerValidationErrorResponse,
 } from './error-shapes.js';
-export {
-  type RouterFile,
-  routerFile,
-  routerFileId,
-  type RouterFileListResponse,
-  routerFileListResponse,
-} from './file-shapes.js';
+export { type RouterFile, routerFile, routerFileId, routerFileListResponse } from './file-shapes.js';
 export { isExact, markInexact } from './exact-number.js';
 export {
   isUuid,
+  type Page,
   routerModelId,
   routerModelSegment,
   routerPageCursor,
@@ -169,7 +159,6 @@ export {
   routerRunCompleted,
   type RouterWebhookDelivery,
   routerWebhookDelivery,
-  type RouterWebhookDeliveryListResponse,
   routerWebhookDeliveryListResponse,
   type RouterWebhookSecret,
   routerWebhookSecret,

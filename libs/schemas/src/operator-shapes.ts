@@ -217,9 +217,6 @@ export const operatorRunListResponse = pageOf(
 );
 
 export type OperatorWorkspace = z.infer<typeof operatorWorkspace>;
-export type OperatorWorkspaceListResponse = z.infer<typeof operatorWorkspaceListResponse>;
 export type OperatorProvider = z.infer<typeof operatorProvider>;
-export type OperatorProviderListResponse = z.infer<typeof operatorProviderListResponse>;
 export type OperatorQueues = z.infer<typeof operatorQueues>;
 export type OperatorRun = z.infer<typeof operatorRun>;
-export type OperatorRunListResponse = z.infer<typeof operatorRunListResponse>;

@@ -59,7 +59,6 @@ export const routerWebhookDeliveryListResponse = pageOf(
 );
 
 export type RouterWebhookDelivery = z.infer<typeof routerWebhookDelivery>;
-export type RouterWebhookDeliveryListResponse = z.infer<typeof routerWebhookDeliveryListResponse>;
 
 /** Gateways judge by it what a caller may name, workers what they call. */
 export const webhookSettings = {

@@ -17,7 +17,7 @@ import {
   type RouterRequest,
   type RouterRequestDetail,
   routerRequestDetail,
-  type RouterRequestListResponse,
+  type Page,
   routerRequestListResponse,
   routerRunOutcome,
   runUrls,
@@ -91,7 +91,7 @@ export class RequestsController {
     @Calling() caller: Caller,
     @Query(new QueryPipe(requestQuery)) query: z.output<typeof requestQuery>,
     @Req() request: FastifyRequest,
-  ): Promise<RouterRequestListResponse> {
+  ): Promise<Page<RouterRequest>> {
     return listPage(query, 'requests', this.settings, {
       read: (page) =>
         this.requests.page(

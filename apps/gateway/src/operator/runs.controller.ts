@@ -2,7 +2,7 @@ import { SETTINGS } from '#infrastructure';
 import { OperatorReader, type OperatorRun as FoundRun } from '#persistence';
 import {
   type OperatorRun,
-  type OperatorRunListResponse,
+  type Page,
   operatorRunListResponse,
   routerErrorType,
   routerProviderSegment,
@@ -65,7 +65,7 @@ export class OperatorRunsController {
       ),
     ],
   })
-  list(@Query(new QueryPipe(runQuery)) query: z.output<typeof runQuery>): Promise<OperatorRunListResponse> {
+  list(@Query(new QueryPipe(runQuery)) query: z.output<typeof runQuery>): Promise<Page<OperatorRun>> {
     return listPage(query, query.state, this.settings, {
       read: (page) =>
         query.state === 'stuck'

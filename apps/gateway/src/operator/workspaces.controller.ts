@@ -16,7 +16,7 @@ import {
   type OperatorWorkspace,
   operatorWorkspace,
   operatorWorkspaceChange,
-  type OperatorWorkspaceListResponse,
+  type Page,
   operatorWorkspaceListResponse,
 } from '#schemas';
 import type { SigningSettings } from '#storage';
@@ -63,7 +63,7 @@ export class OperatorWorkspacesController {
   })
   list(
     @Query(new QueryPipe(workspaceQuery)) { q, ...query }: z.output<typeof workspaceQuery>,
-  ): Promise<OperatorWorkspaceListResponse> {
+  ): Promise<Page<OperatorWorkspace>> {
     return listPage(query, 'workspaces', this.settings, {
       read: (page) => this.reader.workspaces(q, page),
       placeOf: ({ name }) => name,
