@@ -1,15 +1,12 @@
 import { z } from 'zod';
+import { cents, count, moment, pageOf, text } from './fields.js';
 import { workspaceScopes } from './access-token.js';
 import { routerErrorType, routerValidationErrorDetail } from './error-shapes.js';
-import { pageOf, routerModelId, routerQueueRequestId } from './identifiers.js';
+import { routerModelId, routerQueueRequestId } from './identifiers.js';
 import { routerQueueStatus, routerQueueUrls } from './queue-shapes.js';
 import { oneLine } from './stored-text.js';
 import { routerWebhookDelivery } from './webhook.js';
 
-export const moment = (description: string) => z.iso.datetime().describe(description);
-const cents = (description: string) =>
-  z.number().min(0).describe(`${description}, in US dollar cents, as a decimal number.`);
-export const count = (description: string) => z.int().min(0).describe(description);
 const keyId = () => z.uuid().describe('The id of the API key; absent for access tokens.');
 
 /** How a completed run ended. */
@@ -24,7 +21,7 @@ const routerRequest = z
     outcome: routerRunOutcome.optional().describe('How it ended; absent while it has not.'),
     error_type: routerErrorType.optional(),
     key_id: keyId().optional(),
-    key_name: z.string().optional().describe('What that key is for.'),
+    key_name: text('What that key is for.').optional(),
     created_at: moment('When the run was admitted.'),
     granted_at: moment('When it got its slot; until then it waited in the backlog.').optional(),
     started_at: moment('When it was sent to the provider.').optional(),
@@ -47,7 +44,7 @@ const routerRequest = z
 /** What the audit record does not hold is absent once the result has aged out. */
 export const routerRequestDetail = routerRequest
   .extend({
-    error_detail: z.string().optional().describe('What the failure says to people.'),
+    error_detail: text('What the failure says to people.').optional(),
     error_fields: z
       .array(routerValidationErrorDetail)
       .optional()
@@ -68,7 +65,7 @@ export const routerRequestListResponse = pageOf(routerRequest, 'At most `limit` 
 
 export const usageGroupings = ['day', 'model', 'key'] as const;
 
-const usageNumbers = {
+export const usageNumbers = {
   runs: count('How many runs ended.'),
   succeeded: count('How many of them succeeded.'),
   cost_cents: cents('What was billed for them'),
@@ -106,7 +103,7 @@ export const runAllowances = {
 export const routerWorkspace = z
   .object({
     id: z.uuid().describe('Of the workspace.'),
-    name: z.string().describe('Of the workspace.'),
+    name: text('Of the workspace.'),
     limits: z.object(runAllowances).describe('The allowances, and what of them is in use now.'),
     credits_cents: z.number().nullable().describe('The balance; null for unlimited credits.'),
     held_cents: cents('What live runs have set aside of the balance'),
@@ -145,8 +142,8 @@ const routerKey = z
     kind: routerKeyKind.describe(
       '`session`: the key of a browser that was signed in by a link; `code`: the code of a link that was not used yet.',
     ),
-    name: z.string().describe('What it is for.'),
-    prefix: z.string().describe('How its text begins.'),
+    name: text('What it is for.'),
+    prefix: text('How its text begins.'),
     scopes: z.array(z.string()).describe('What it is good for.'),
     state: z.enum(['live', 'revoked', 'expired']).describe('Whether it works.'),
     made_by: z
@@ -155,7 +152,7 @@ const routerKey = z
       .describe(
         'The key that made it, and with which it ends; absent for a key that an operator or an access token made.',
       ),
-    made_by_subject: z.string().optional().describe('The subject of the access token that made it.'),
+    made_by_subject: text('The subject of the access token that made it.').optional(),
     created_at: moment('When it was made.'),
     expires_at: moment('When it stops working; absent for never.').optional(),
     revoked_at: moment('When it was revoked; absent for a key that was not.').optional(),
@@ -169,13 +166,13 @@ export const routerKeyListResponse = pageOf(
 );
 
 export const routerNewKey = routerKey
-  .extend({ key: z.string().describe('Its text, shown this once and stored nowhere.') })
+  .extend({ key: text('Its text, shown this once and stored nowhere.') })
   .meta({ id: 'RouterNewKey', description: 'A new API key, with its text.' });
 
 export const routerSignInLink = z
   .object({
     url: z.url().describe('Opens the console, signed in. Good once.'),
-    code: z.string().describe('The code in the URL’s fragment, which browsers send to no server.'),
+    code: text('The code in the URL’s fragment, which browsers send to no server.'),
     expires_at: moment('When it stops working.'),
     id: z.uuid().describe('Names the code, and the session that it opens, among the keys.'),
     scopes: z.array(z.string()).describe('What the session is good for.'),

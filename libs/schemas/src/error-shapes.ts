@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { text } from './fields.js';
 import { bucketNames } from '#errors';
 
 /** The closed set of fifteen; also the value of the `X-Service-Error-Type` header. */
@@ -9,7 +10,7 @@ export const routerErrorType = z
 /** The body of every router failure but the 422. */
 export const routerErrorResponse = z
   .object({
-    detail: z.string().describe('For people; safe to show to end users, not for machine parsing.'),
+    detail: text('For people; safe to show to end users, not for machine parsing.'),
     error_type: routerErrorType,
   })
   .meta({ id: 'RouterErrorResponse', description: 'A router failure.' });
@@ -28,8 +29,8 @@ export const routerValidationErrorDetail = z
     loc: z
       .array(z.unknown())
       .describe('Path of the failing field, outermost first; integers are array indexes.'),
-    msg: z.string().describe('For people.'),
-    type: z.string().describe('The specific reason; an open set.'),
+    msg: text('For people.'),
+    type: text('The specific reason; an open set.'),
     ctx: routerValidationErrorContext.optional(),
     input: routerValidationErrorInput.optional(),
   })

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageOf } from './identifiers.js';
+import { moment, pageOf } from './fields.js';
 
 /** Names one uploaded file. */
 export const routerFileId = z.uuid({ version: 'v7' }).meta({
@@ -21,7 +21,7 @@ export const routerFile = z
       example: 'image/png',
     }),
     size: z.int().min(1).describe('In bytes.'),
-    expires_at: z.iso.datetime().describe('When the file is deleted.'),
+    expires_at: moment('When the file is deleted.'),
   })
   .meta({ id: 'RouterFile', description: 'A file that was uploaded.' });
 

@@ -35,23 +35,6 @@ export const routerPageCursor = z
   .regex(pageCursor)
   .meta({ id: 'RouterPageCursor', description: 'Where the next page starts; opaque.' });
 
-/** One page of a list. `data` describes its order and size, `meta` the page. */
-export const pageOf = <Item extends z.ZodType>(
-  item: Item,
-  data: string,
-  meta: { id: string; description: string },
-) =>
-  z
-    .object({
-      data: z.array(item).describe(data),
-      has_more: z.boolean().describe('True while further pages exist.'),
-      next_cursor: routerPageCursor.optional(),
-      limit: z.int().min(1).max(100).describe('The page size actually served.'),
-    })
-    .meta(meta);
-
-export type Page<Entry> = Omit<z.infer<ReturnType<typeof pageOf>>, 'data'> & { data: Entry[] };
-
 /** Names one run. A call's `X-Service-Request-Id` is another id of the same form. */
 export const routerQueueRequestId = z.string().max(36).regex(requestId).meta({
   id: 'RouterQueueRequestId',

@@ -54,10 +54,10 @@ export {
   routerValidationErrorResponse,
 } from './error-shapes.js';
 export { type RouterFile, routerFile, routerFileId, routerFileListResponse } from './file-shapes.js';
+export type { Page } from './fields.js';
 export { isExact, markInexact } from './exact-number.js';
 export {
   isUuid,
-  type Page,
   routerModelId,
   routerModelSegment,
   routerPageCursor,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { pageOf, routerModelId, routerModelSegment, routerProviderSegment } from './identifiers.js';
+import { pageOf, text } from './fields.js';
+import { routerModelId, routerModelSegment, routerProviderSegment } from './identifiers.js';
 
 /** Whether a content-policy refusal is charged. A client treats a value it does not know as charged. */
 export const routerChargesOnPolicyRejection = z.enum(['yes', 'no', 'unknown']).meta({
@@ -53,15 +54,15 @@ export const routerModality = z.enum(['text', 'image', 'video', 'audio', '3d']).
 const routerModelFullEntry = z
   .object({
     ...listEntryFields,
-    title: z.string().optional().describe('The name that people know it by.'),
-    description: z.string().optional().describe('One sentence.'),
+    title: text('The name that people know it by.').optional(),
+    description: text('One sentence.').optional(),
     input_modalities: z.array(routerModality).describe('What the input may hold.'),
     output_modalities: z.array(routerModality).describe('What the result holds.'),
     price: z
       .object({
         from_usd: z.number().min(0).describe('Dollars a unit, at the cheapest options.'),
-        unit: z.string().describe('What is counted: fields of the input, or the run.'),
-        text: z.string().describe('The whole expression.'),
+        unit: text('What is counted: fields of the input, or the run.'),
+        text: text('The whole expression.'),
         date: z.iso.date().optional().describe('When it was read.'),
       })
       .describe('What a run costs.'),

@@ -1,16 +1,13 @@
 import { z } from 'zod';
-import { allowance, count, moment, runAllowances } from './account-shapes.js';
+import { cents, count, moment, pageOf, text } from './fields.js';
+import { allowance, runAllowances, usageNumbers } from './account-shapes.js';
 import { routerErrorType } from './error-shapes.js';
-import { pageOf, routerModelId, routerProviderSegment, routerQueueRequestId } from './identifiers.js';
+import { routerModelId, routerProviderSegment, routerQueueRequestId } from './identifiers.js';
 import { maxCents } from './money.js';
 import { routerQueueStatus } from './queue-shapes.js';
 import { oneLine, severalLines } from './stored-text.js';
 
 const seconds = (description: string) => z.number().min(0).describe(description);
-const cents = (description: string) =>
-  z.number().describe(`${description}, in US dollar cents, as a decimal number.`);
-const text = (description: string) => z.string().describe(description);
-
 const globs = z.array(oneLine(z.string().min(1).max(200))).max(1000);
 const facts = {
   enabled: z.boolean().describe('Whether the router is switched on for it.'),
@@ -34,13 +31,7 @@ export const operatorWorkspace = z
       .describe('The allowances, and what of them is in use now.'),
     credits_cents: z.number().nullable().describe('The balance; null for unlimited credits.'),
     held_cents: cents('What live runs have set aside of the balance'),
-    today: z
-      .object({
-        runs: count('How many runs ended.'),
-        succeeded: count('How many of them succeeded.'),
-        cost_cents: cents('What was billed for them'),
-      })
-      .describe('Since midnight UTC.'),
+    today: z.object(usageNumbers).describe('Since midnight UTC.'),
   })
   .meta({ id: 'OperatorWorkspace', description: 'A workspace, as an operator sees it.' });
 
