@@ -100,7 +100,6 @@ export {
   routerChargesOnPolicyRejection,
   routerModality,
   type RouterModelFullEntry,
-  type RouterModelFullListResponse,
   routerModelFullListResponse,
   routerModelPage,
   type RouterModelDetail,
@@ -131,13 +130,11 @@ export {
 export {
   type RouterQueueCancelResponse,
   routerQueueCancelResponse,
-  type RouterQueueStatus,
   routerQueueStatus,
   type RouterQueueStatusResponse,
   routerQueueStatusResponse,
   type RouterQueueSubmitResponse,
   routerQueueSubmitResponse,
-  type RouterQueueUrls,
 } from './queue-shapes.js';
 export {
   BadSettings,

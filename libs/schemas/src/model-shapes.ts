@@ -111,5 +111,4 @@ export const routerModelInputSchemaDocument = openObject().meta({
 export type RouterChargesOnPolicyRejection = z.infer<typeof routerChargesOnPolicyRejection>;
 export type RouterModelListEntry = z.infer<typeof routerModelListEntry>;
 export type RouterModelFullEntry = z.infer<typeof routerModelFullEntry>;
-export type RouterModelFullListResponse = z.infer<typeof routerModelFullListResponse>;
 export type RouterModelDetail = z.infer<typeof routerModelDetail>;
