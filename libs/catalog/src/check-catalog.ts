@@ -26,99 +26,82 @@ export async function checkCatalog(
     ...problems,
     ...models.flatMap(({ file, model }, index) => {
       checking(index + 1, models.length);
-      return [...findings(model), ...lifecycle(model, ids), ...servers(model, ids)].map((finding) => ({
-        file,
-        ...finding,
-      }));
+      return Array.from(findings(model, ids), (finding) => ({ file, ...finding }));
     }),
   ];
 }
 
-function findings(model: Model): Finding[] {
-  return [
-    ...callbackFields(model),
-    ...undeclared(model.isAuthored ? model.input : undefined, pricePointers(model.price), () => '/price'),
-    ...model.variants.flatMap(({ contains }, index) =>
-      undeclared(model.isAuthored ? model.input : undefined, contains, () => `/variants/${index}/contains`),
-    ),
-    ...undeclared(model.output?.schema, model.assetPointers, (index) => `/assets/${index}`),
-    ...failedExample(model),
-    ...model.counterExamples.flatMap((counterExample, index) =>
-      passedCounterExample(model, counterExample, `/counter_examples/${index}`),
-    ),
-  ];
-}
-
-function lifecycle(model: Model, ids: ReadonlySet<string>): Finding[] {
-  const { ends, successor } = model;
-  const findings: Finding[] = [];
-  if (hasEnded(model)) {
-    findings.push({
-      pointer: '/ends',
-      reason: `ended on ${ends}: a row of id, ended and successor is enough`,
-    });
-  } else if (endsSoon(model)) {
-    findings.push({ pointer: '/ends', reason: `ends on ${ends}`, isWarning: true });
+function* findings(model: Model, ids: ReadonlySet<string>): Generator<Finding> {
+  const { input, output, price, variants, assetPointers, counterExamples } = model;
+  for (const name of Object.keys(input.properties ?? {}).filter((each) => callbackField.test(each))) {
+    const pointer = pointerFrom(['input', 'properties', name]);
+    yield { pointer, reason: 'a field that makes the provider deliver elsewhere is always refused' };
   }
-  if (successor !== undefined && !ids.has(successor)) {
-    findings.push({ pointer: '/successor', reason: `there is no model ${successor}`, isWarning: true });
+  const authored = model.isAuthored ? input : undefined;
+  yield* undeclared(authored, pricePointers(price), () => '/price');
+  for (const [index, { contains }] of variants.entries()) {
+    yield* undeclared(authored, contains, () => `/variants/${index}/contains`);
   }
-  return findings;
+  yield* undeclared(output?.schema, assetPointers, (index) => `/assets/${index}`);
+  yield* failedExample(model);
+  for (const [index, { input: refused, errors }] of counterExamples.entries()) {
+    const [stated, found] = [errors, inputErrors(model, refused)].map(summary);
+    const reason = `fails with ${found || 'nothing'}, not ${stated}`;
+    if (stated !== found) yield { pointer: `/counter_examples/${index}`, reason };
+  }
+  yield* lifecycle(model, ids);
+  yield* servers(model, ids);
 }
 
-/** Callers pick a server by the first segment of its id. */
-function servers(model: Model, ids: ReadonlySet<string>): Finding[] {
-  const names = [model.id, ...model.servers].map(visibleProvider);
-  return model.servers.flatMap((id, index) => {
-    const pointer = `/servers/${index}`;
-    if (names.indexOf(visibleProvider(id)) <= index) {
-      return [{ pointer, reason: `${visibleProvider(id)} serves it already` }];
-    }
-    return ids.has(id) ? [] : [{ pointer, reason: `there is no model ${id}`, isWarning: true }];
-  });
-}
-
-const callbackFields = ({ input }: Model): Finding[] =>
-  Object.keys(input.properties ?? {})
-    .filter((name) => callbackField.test(name))
-    .map((name) => ({
-      pointer: pointerFrom(['input', 'properties', name]),
-      reason: 'a field that makes the provider deliver elsewhere is always refused',
-    }));
-
-const undeclared = (
+function* undeclared(
   schema: JsonSchema | undefined,
   pointers: readonly string[],
   place: (index: number) => string,
-): Finding[] =>
-  schema === undefined
-    ? []
-    : pointers.flatMap((pointer, index) =>
-        declares(schema, pointer)
-          ? []
-          : [{ pointer: place(index), reason: `the schema declares nothing at ${pointer}` }],
-      );
+): Generator<Finding> {
+  for (const [index, pointer] of pointers.entries()) {
+    if (schema === undefined || declares(schema, pointer)) continue;
+    yield { pointer: place(index), reason: `the schema declares nothing at ${pointer}` };
+  }
+}
 
-function failedExample(model: Model): Finding[] {
-  if (model.example === undefined) {
-    return model.isAuthored ? [{ pointer: '/example', reason: 'an authored schema has one' }] : [];
+function* failedExample(model: Model): Generator<Finding> {
+  const { example, constants = {} } = model;
+  if (example === undefined) {
+    if (model.isAuthored) yield { pointer: '/example', reason: 'an authored schema has one' };
+    return;
   }
   // With the members that name the model and without: both are complete.
-  const { example, constants = {} } = model;
   const bare = Object.fromEntries(
     Object.entries(example).filter(([name]) => !Object.hasOwn(constants, name)),
   );
   const refused = [example, bare, { ...constants, ...bare }].map((input) => inputErrors(model, input));
-  return (refused.find((errors) => errors.length > 0) ?? []).map(({ loc, type, msg }) => ({
-    pointer: pointerFrom(['example', ...loc.slice(1)]),
-    reason: `the schema refuses it: ${type}, ${msg}`,
-  }));
+  for (const { loc, type, msg } of refused.find((errors) => errors.length > 0) ?? []) {
+    const pointer = pointerFrom(['example', ...loc.slice(1)]);
+    yield { pointer, reason: `the schema refuses it: ${type}, ${msg}` };
+  }
 }
 
-function passedCounterExample(model: Model, { input, errors }: CounterExample, pointer: string): Finding[] {
-  const stated = summary(errors);
-  const found = summary(inputErrors(model, input));
-  return stated === found ? [] : [{ pointer, reason: `fails with ${found || 'nothing'}, not ${stated}` }];
+function* lifecycle(model: Model, ids: ReadonlySet<string>): Generator<Finding> {
+  const { ends, successor } = model;
+  if (hasEnded(model)) {
+    yield { pointer: '/ends', reason: `ended on ${ends}: a row of id, ended and successor is enough` };
+  } else if (endsSoon(model)) yield { pointer: '/ends', reason: `ends on ${ends}`, isWarning: true };
+  if (successor !== undefined) yield* absent('/successor', successor, ids);
+}
+
+/** Callers pick a server by the first segment of its id. */
+function* servers(model: Model, ids: ReadonlySet<string>): Generator<Finding> {
+  const names = [model.id, ...model.servers].map(visibleProvider);
+  for (const [index, id] of model.servers.entries()) {
+    const pointer = `/servers/${index}`;
+    const name = visibleProvider(id);
+    if (names.indexOf(name) <= index) yield { pointer, reason: `${name} serves it already` };
+    else yield* absent(pointer, id, ids);
+  }
+}
+
+function* absent(pointer: string, id: string, ids: ReadonlySet<string>): Generator<Finding> {
+  if (!ids.has(id)) yield { pointer, reason: `there is no model ${id}`, isWarning: true };
 }
 
 const summary = (entries: CounterExample['errors']): string =>

@@ -10,8 +10,8 @@ export {
 export { type CursorContext, openCursor, sealCursor } from './cursor.js';
 export { mayMatch } from './entitlement.js';
 export type { JsonSchema } from './json-schema.js';
-export { BadCatalog, builtInDirectories, loadCatalog, revisionOf } from './load-catalog.js';
-export { type CounterExample, type Model, oncePerModel, visibleProvider } from './model.js';
+export { builtInDirectories, loadCatalog, revisionOf } from './load-catalog.js';
+export { type Model, oncePerModel, visibleProvider } from './model.js';
 export {
   detail,
   type DocumentFrame,
@@ -24,6 +24,6 @@ export {
 export type { CatalogProblem } from './read-rows.js';
 export { nearestIds } from './nearest-ids.js';
 export { type Price, pricePointers } from './price.js';
-export { type Quote, quote } from './quote.js';
+export { quote } from './quote.js';
 export { priceText, reportedText } from './price-text.js';
 export { type CatalogSettings, catalogSettings, type CatalogState, LiveCatalog } from './live-catalog.js';

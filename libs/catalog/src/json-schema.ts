@@ -1,6 +1,7 @@
 import type { Json } from '#schemas';
 
-export type SchemaType = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean' | 'null';
+export const schemaTypes = ['object', 'array', 'string', 'integer', 'number', 'boolean', 'null'] as const;
+export type SchemaType = (typeof schemaTypes)[number];
 
 /**
  * The one form that every schema of the catalog is brought to: the part of JSON Schema 2020-12 that inputs are
@@ -33,7 +34,7 @@ export interface JsonSchema {
   minLength?: number;
   maxLength?: number;
   pattern?: string;
-  /** `uri`, `uuid` and `date-time` are checked; every other one only describes. */
+  /** Describes and refuses nothing. */
   format?: string;
   allOf?: JsonSchema[];
   anyOf?: JsonSchema[];

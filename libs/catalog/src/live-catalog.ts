@@ -70,8 +70,7 @@ export class LiveCatalog {
   }
 
   get state(): CatalogState {
-    const { revision } = this.catalog;
-    return this.problem === undefined ? { revision } : { revision, problem: this.problem };
+    return { revision: this.catalog.revision, ...(this.problem !== undefined && { problem: this.problem }) };
   }
 
   /** Reports what runs, and renews it when a directory changes, until closed. */

@@ -78,28 +78,23 @@ export async function revisionOf(directories: readonly string[]): Promise<string
   return hash.digest('hex');
 }
 
-interface LayeredRows {
-  models: { file: string; model: Model }[];
-  ended: EndedModel[];
-  /** The providers of the release and the declared ones. */
-  providers: ProviderDefinition[];
-  /** Problems of single files and problems between files. */
-  problems: CatalogProblem[];
-}
-
-/** The rows of several directories as one: a later one replaces or hides rows of an earlier one. */
+/**
+ * The rows of several directories as one: a later one replaces or hides rows of an earlier one. The providers are those
+ * of the release and those declared; the problems those of single files and those between files.
+ */
 export function layered(
   directories: readonly DirectoryRows[],
   builtIn: readonly ProviderDefinition[] = providerList,
-): LayeredRows {
+) {
   const models = new Map<string, { file: string; model: Model }>();
   const ended = new Map<string, EndedModel & { file: string }>();
-  const files = new Map<string, string>();
+  const declared = new Map<string, string>();
   const providers = new Map(builtIn.map((each) => [each.name, each]));
+  const problems = directories.flatMap((directory) => directory.problems);
   for (const row of directories.flatMap(({ rows }) => rows)) {
     if ('provider' in row) {
       providers.set(row.id, row.provider);
-      files.set(row.id, row.file);
+      declared.set(row.id, row.file);
       continue;
     }
     models.delete(row.id);
@@ -107,42 +102,36 @@ export function layered(
     if ('model' in row) models.set(row.id, row);
     else if ('ended' in row) ended.set(row.id, row);
   }
-  const withoutProvider = [...models.values()]
-    .filter(({ model }) => !providers.has(model.provider))
-    .map(({ file, model }) => ({
-      file,
-      pointer: model.id.startsWith(`${model.provider}/`) ? '/id' : '/provider',
-      reason: `no provider is named ${model.provider}`,
-    }));
-  const sharingSettings = [...files].flatMap(([name, file]) => {
+  for (const row of models.values()) {
+    const { id, provider } = row.model;
+    const definition = providers.get(provider);
+    if (definition !== undefined) models.set(id, { ...row, model: servedBy(row.model, definition) });
+    else {
+      const pointer = id.startsWith(`${provider}/`) ? '/id' : '/provider';
+      problems.push({ file: row.file, pointer, reason: `no provider is named ${provider}` });
+    }
+  }
+  for (const [name, file] of declared) {
     const stem = settingStem(name);
     const other = [...providers.keys()].find((each) => each !== name && settingStem(each) === stem);
-    if (other === undefined) return [];
-    return [{ file, pointer: '/provider', reason: `${other} has the same settings, ${stem}_…` }];
-  });
+    if (other !== undefined) {
+      problems.push({ file, pointer: '/provider', reason: `${other} has the same settings, ${stem}_…` });
+    }
+  }
   const named = [...[...models.values()].map(({ file, model }) => ({ ...model, file })), ...ended.values()];
   const owners = new Map(named.map(({ id }) => [id, id]));
-  const takenNames = named.flatMap(({ file, id, aliases }) =>
-    aliases.flatMap((alias, index) => {
+  for (const { file, id, aliases } of named) {
+    for (const [index, alias] of aliases.entries()) {
       const owner = owners.get(alias);
       owners.set(alias, id);
-      return owner === undefined
-        ? []
-        : [{ file, pointer: `/aliases/${index}`, reason: `${alias} is a name of ${owner}` }];
-    }),
-  );
+      if (owner === undefined) continue;
+      problems.push({ file, pointer: `/aliases/${index}`, reason: `${alias} is a name of ${owner}` });
+    }
+  }
   return {
-    models: [...models.values()].map(({ file, model }) => {
-      const provider = providers.get(model.provider);
-      return { file, model: provider ? servedBy(model, provider) : model };
-    }),
+    models: [...models.values()],
     ended: [...ended.values()],
     providers: [...providers.values()],
-    problems: [
-      ...directories.flatMap(({ problems }) => problems),
-      ...withoutProvider,
-      ...sharingSettings,
-      ...takenNames,
-    ],
+    problems,
   };
 }

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { type ProviderDefinition, type RowProblem, rowProblems } from '#providers';
-import { pointerFrom, pointerSegments, type RouterChargesOnPolicyRejection, valueAt } from '#schemas';
+import { pointerFrom, type RouterChargesOnPolicyRejection, valueAt } from '#schemas';
 import { acceptedInput } from './accepted-input.js';
 import { type Documents, intake } from './intake/intake.js';
 import type { JsonSchema } from './json-schema.js';
@@ -102,13 +102,7 @@ function schemaAt(
   const given = valueAt(row, pointerFrom(path));
   if (given === undefined) return { problems: [] };
   const { schema, problems } = intake(given, documents);
-  return {
-    schema,
-    problems: problems.map(({ pointer, reason }) => ({
-      path: [...path, ...pointerSegments(pointer)],
-      message: reason,
-    })),
-  };
+  return { schema, problems: problems.map((each) => ({ ...each, path: [...path, ...each.path] })) };
 }
 
 function modelFrom(row: Row, input: JsonSchema | undefined, outputSchema: JsonSchema | undefined): Model {

@@ -5,8 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { pointerFrom } from '#schemas';
 import { declaredProvider, parsedYaml, type ProviderDefinition, type RowProblem } from '#providers';
 import type { z } from 'zod';
-import type { Documents } from './intake/intake.js';
-import { isObject } from './intake/keywords.js';
+import { type Documents, isObject } from './intake/intake.js';
 import { type Model, readModel } from './model.js';
 import { type EndedModel, endedRow, hidingRow } from './model-row.js';
 
@@ -35,36 +34,46 @@ const maxDocumentBytes = 4 * 1024 * 1024;
 
 /** Reads every `*.yaml` of a directory, one a turn of the event loop. Never throws: what cannot be read is a problem. */
 export async function readDirectory(directory: string): Promise<DirectoryRows> {
+  const texts = new Map<string, unknown>();
   const rows = new Map<string, Row & { file: string }>();
   const problems: CatalogProblem[] = [];
-  const documents = documentsIn(directory);
+  const refuse = (file: string, pointer: string, error: unknown) => {
+    problems.push({ file, pointer, reason: error instanceof Error ? error.message : String(error) });
+  };
   const files = await namesIn(directory, /\.ya?ml$/).catch((error: unknown) => {
-    problems.push({ file: directory, pointer: '', reason: messageOf(error) });
+    refuse(directory, '', error);
     return [];
   });
-  const texts: { file: string; text: unknown }[] = [];
   for (const file of files) {
     await setImmediate();
     try {
-      texts.push({ file, text: parsedYaml(textOf(file, maxRowBytes)) });
+      texts.set(file, parsedYaml(textOf(file, maxRowBytes)));
     } catch (error) {
-      problems.push({ file, pointer: '', reason: messageOf(error) });
+      refuse(file, '', error);
     }
   }
-  const byId = new Map(texts.map(({ text }) => [Object(text).id as unknown, text]));
-  for (const { file, text } of texts) {
+  const documents = documentsIn(directory);
+  const byId = new Map([...texts.values()].map((text) => [Object(text).id as unknown, text]));
+  for (const [file, text] of texts) {
     await setImmediate();
-    const row = readRow(text, byId, documents);
+    let whole: unknown;
+    try {
+      whole = extended(text, byId);
+    } catch (error) {
+      refuse(file, '/extends', error);
+      continue;
+    }
+    const row = readRow(whole, documents);
     if ('problems' in row) {
-      problems.push(...row.problems.map((problem) => ({ file, ...located(problem) })));
+      for (const { path, message } of row.problems) {
+        refuse(file, pointerFrom(path), message.replace('Invalid input: ', ''));
+      }
       continue;
     }
     const twin = rows.get(row.id);
     if (twin === undefined) rows.set(row.id, { ...row, file });
-    else {
-      const pointer = 'provider' in row ? '/provider' : '/id';
-      problems.push({ file, pointer, reason: `${row.id} is already described by ${twin.file}` });
-    }
+    else
+      refuse(file, 'provider' in row ? '/provider' : '/id', `${row.id} is already described by ${twin.file}`);
   }
   return { rows: [...rows.values()], problems };
 }
@@ -76,17 +85,7 @@ export const namesIn = async (directory: string, ending: RegExp): Promise<string
     .sort()
     .map((name) => join(directory, name));
 
-function readRow(
-  text: unknown,
-  byId: ReadonlyMap<unknown, unknown>,
-  documents: Documents,
-): Row | { problems: readonly RowProblem[] } {
-  let row: unknown;
-  try {
-    row = extended(text, byId);
-  } catch (error) {
-    return { problems: [{ path: ['extends'], message: messageOf(error) }] };
-  }
+function readRow(row: unknown, documents: Documents): Row | { problems: readonly RowProblem[] } {
   if (has(row, 'provider') && !has(row, 'id')) {
     const declared = declaredProvider(row);
     return declared.definition ? { id: declared.definition.name, provider: declared.definition } : declared;
@@ -145,11 +144,4 @@ function textOf(file: string, maxBytes: number): string {
   return readFileSync(file, 'utf8');
 }
 
-const has = (row: unknown, field: string): boolean => typeof row === 'object' && row !== null && field in row;
-
-const located = ({ path, message }: RowProblem) => ({
-  pointer: pointerFrom(path),
-  reason: message.replace('Invalid input: ', ''),
-});
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const has = (row: unknown, field: string): boolean => isObject(row) && field in row;

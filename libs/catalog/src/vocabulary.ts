@@ -155,15 +155,10 @@ const words = {
       : valueError('the value has a form that is excluded'),
 } satisfies Record<string, Word>;
 
-// A keyword without words still names its field; no row can use one.
-const unworded: Wording = { type: 'value_error', msg: 'Value error' };
-
-const isWorded = (keyword: string): keyword is keyof typeof words => Object.hasOwn(words, keyword);
-
 export const precedence: readonly string[] = Object.keys(words);
 
-export const worded = (error: ErrorObject): Wording =>
-  isWorded(error.keyword) ? words[error.keyword](error) : unworded;
+/** Rows can use no keyword without words. The errors of `anyOf` are settled before. */
+export const worded = (error: ErrorObject): Wording => words[error.keyword as keyof typeof words](error);
 
 /** The property that the error is about, where that is one of the failing object's and not the object itself. */
 export const childOf = ({ params }: ErrorObject): string | undefined =>

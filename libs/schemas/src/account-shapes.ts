@@ -1,18 +1,13 @@
 import { z } from 'zod';
+import { cents, count, moment, pageOf, text } from './fields.js';
 import { workspaceScopes } from './access-token.js';
 import { routerErrorType, routerValidationErrorDetail } from './error-shapes.js';
-import { pageFields, routerModelId, routerQueueRequestId } from './identifiers.js';
+import { routerModelId, routerQueueRequestId } from './identifiers.js';
 import { routerQueueStatus, routerQueueUrls } from './queue-shapes.js';
 import { oneLine } from './stored-text.js';
 import { routerWebhookDelivery } from './webhook.js';
 
-export const moment = (description: string) => z.iso.datetime().meta({ description });
-const cents = (description: string) =>
-  z
-    .number()
-    .min(0)
-    .meta({ description: `${description}, in US dollar cents, as a decimal number.` });
-const keyId = () => z.uuid().meta({ description: 'The id of the API key; absent for access tokens.' });
+const keyId = () => z.uuid().describe('The id of the API key; absent for access tokens.');
 
 /** How a completed run ended. */
 export const routerRunOutcome = z.enum(['succeeded', 'failed', 'cancelled']);
@@ -23,25 +18,25 @@ const routerRequest = z
     request_id: routerQueueRequestId,
     model: routerModelId,
     status: routerQueueStatus,
-    outcome: routerRunOutcome.optional().meta({ description: 'How it ended; absent while it has not.' }),
+    outcome: routerRunOutcome.optional().describe('How it ended; absent while it has not.'),
     error_type: routerErrorType.optional(),
     key_id: keyId().optional(),
-    key_name: z.string().optional().meta({ description: 'What that key is for.' }),
+    key_name: text('What that key is for.').optional(),
     created_at: moment('When the run was admitted.'),
     granted_at: moment('When it got its slot; until then it waited in the backlog.').optional(),
     started_at: moment('When it was sent to the provider.').optional(),
     output_at: moment('When the provider was done and the assets of the output were copied next.').optional(),
     completed_at: moment('When it had its outcome.').optional(),
-    duration_ms: z.int().min(0).optional().meta({ description: 'From admission to outcome.' }),
+    duration_ms: count('From admission to outcome.').optional(),
     reserved_cents: cents('The most that the run could cost'),
     cost_cents: cents('What was billed').optional(),
     cost_basis: z
       .enum(['reported', 'computed', 'flat'])
       .optional()
-      .meta({ description: 'How the billed amount was found; absent for a run that was not billed.' }),
+      .describe('How the billed amount was found; absent for a run that was not billed.'),
     result_available: z
       .boolean()
-      .meta({ description: 'Whether the result, or the failure, of the completed run can be collected.' }),
+      .describe('Whether the result, or the failure, of the completed run can be collected.'),
     ...routerQueueUrls.partial().shape,
   })
   .meta({ id: 'RouterRequest', description: 'One run; its URLs are there until its result ages out.' });
@@ -49,32 +44,30 @@ const routerRequest = z
 /** What the audit record does not hold is absent once the result has aged out. */
 export const routerRequestDetail = routerRequest
   .extend({
-    error_detail: z.string().optional().meta({ description: 'What the failure says to people.' }),
-    error_fields: z.array(routerValidationErrorDetail).optional().meta({
-      description: 'The fields that the model did not accept.',
-    }),
-    attempts: z.int().min(0).optional().meta({
-      description:
-        'How often the run was taken up for its submission: more than once when the provider was too busy to accept it, or a worker ended before the submission.',
-    }),
+    error_detail: text('What the failure says to people.').optional(),
+    error_fields: z
+      .array(routerValidationErrorDetail)
+      .optional()
+      .describe('The fields that the model did not accept.'),
+    attempts: count(
+      'How often the run was taken up for its submission: more than once when the provider was too busy to accept it, or a worker ended before the submission.',
+    ).optional(),
     cancel_requested_at: moment('When its cancellation was requested.').optional(),
-    asset_count: z.int().min(0).optional().meta({ description: 'How many files of the output were copied.' }),
+    asset_count: count('How many files of the output were copied.').optional(),
     webhook: routerWebhookDelivery.optional(),
   })
   .meta({ id: 'RouterRequestDetail', description: 'Everything that is known of one run.' });
 
-export const routerRequestListResponse = z
-  .object({
-    data: z.array(routerRequest).meta({ description: 'At most `limit` runs, newest first.' }),
-    ...pageFields,
-  })
-  .meta({ id: 'RouterRequestListResponse', description: 'One page of the runs of a workspace.' });
+export const routerRequestListResponse = pageOf(routerRequest, 'At most `limit` runs, newest first.', {
+  id: 'RouterRequestListResponse',
+  description: 'One page of the runs of a workspace.',
+});
 
 export const usageGroupings = ['day', 'model', 'key'] as const;
 
-const usageNumbers = {
-  runs: z.int().min(0).meta({ description: 'How many runs ended.' }),
-  succeeded: z.int().min(0).meta({ description: 'How many of them succeeded.' }),
+export const usageNumbers = {
+  runs: count('How many runs ended.'),
+  succeeded: count('How many of them succeeded.'),
   cost_cents: cents('What was billed for them'),
 };
 
@@ -82,23 +75,23 @@ export const routerUsageResponse = z
   .object({
     from: moment('The runs that ended at this time or later …'),
     to: moment('… and before this one.'),
-    group_by: z.array(z.enum(usageGroupings)).meta({ description: 'What the runs are grouped by.' }),
+    group_by: z.array(z.enum(usageGroupings)).describe('What the runs are grouped by.'),
     data: z
       .array(
         z.object({
-          day: z.iso.date().optional().meta({ description: 'The day of UTC on which the runs ended.' }),
+          day: z.iso.date().optional().describe('The day of UTC on which the runs ended.'),
           model: routerModelId.optional(),
           key_id: keyId().optional(),
           ...usageNumbers,
         }),
       )
-      .meta({ description: 'In the order of what they are grouped by.' }),
-    total: z.object(usageNumbers).meta({ description: 'Over all groups.' }),
+      .describe('In the order of what they are grouped by.'),
+    total: z.object(usageNumbers).describe('Over all groups.'),
   })
   .meta({ id: 'RouterUsageResponse', description: 'What a workspace used, and what it cost.' });
 
 export const allowance = (description: string, amount: z.ZodNumber = z.int()) =>
-  z.object({ limit: amount.min(0), current: amount.min(0) }).meta({ description });
+  z.object({ limit: amount.min(0), current: amount.min(0) }).describe(description);
 
 export const runAllowances = {
   inflight: allowance('Runs that have a slot.'),
@@ -109,18 +102,18 @@ export const runAllowances = {
 
 export const routerWorkspace = z
   .object({
-    id: z.uuid().meta({ description: 'Of the workspace.' }),
-    name: z.string().meta({ description: 'Of the workspace.' }),
-    limits: z.object(runAllowances).meta({ description: 'The allowances, and what of them is in use now.' }),
-    credits_cents: z.number().nullable().meta({ description: 'The balance; null for unlimited credits.' }),
+    id: z.uuid().describe('Of the workspace.'),
+    name: text('Of the workspace.'),
+    limits: z.object(runAllowances).describe('The allowances, and what of them is in use now.'),
+    credits_cents: z.number().nullable().describe('The balance; null for unlimited credits.'),
     held_cents: cents('What live runs have set aside of the balance'),
-    markup: z.number().meta({ description: 'What the price of a model is multiplied by.' }),
+    markup: z.number().describe('What the price of a model is multiplied by.'),
     credential: z
       .object({
         key_id: keyId().optional(),
-        scopes: z.array(z.string()).meta({ description: 'What the credential of this call is good for.' }),
+        scopes: z.array(z.string()).describe('What the credential of this call is good for.'),
       })
-      .meta({ description: 'The credential of this call.' }),
+      .describe('The credential of this call.'),
   })
   .meta({ id: 'RouterWorkspace', description: 'The workspace of the caller.' });
 
@@ -130,13 +123,14 @@ const keyName = oneLine(z.string().trim().min(1).max(200));
 export const routerKeyInput = z
   .object({
     name: keyName.meta({ description: 'What it is for.', example: 'web app' }),
-    scopes: z.array(z.enum(workspaceScopes)).min(1).meta({
-      description: 'What it is good for; nothing that the credential of this call is not good for.',
-    }),
+    scopes: z
+      .array(z.enum(workspaceScopes))
+      .min(1)
+      .describe('What it is good for; nothing that the credential of this call is not good for.'),
     expires_at: z.iso
       .datetime({ offset: true })
       .optional()
-      .meta({ description: 'When it stops working. Left out: when the key that makes it does, or never.' }),
+      .describe('When it stops working. Left out: when the key that makes it does, or never.'),
   })
   .meta({ id: 'RouterKeyInput', description: 'A key to be made.' });
 
@@ -144,51 +138,44 @@ export const routerKeyKind = z.enum(['key', 'code', 'session']);
 
 const routerKey = z
   .object({
-    id: z.uuid().meta({ description: 'Names the key.' }),
-    kind: routerKeyKind.meta({
-      description:
-        '`session`: the key of a browser that was signed in by a link; `code`: the code of a link that was not used yet.',
-    }),
-    name: z.string().meta({ description: 'What it is for.' }),
-    prefix: z.string().meta({ description: 'How its text begins.' }),
-    scopes: z.array(z.string()).meta({ description: 'What it is good for.' }),
-    state: z.enum(['live', 'revoked', 'expired']).meta({ description: 'Whether it works.' }),
-    made_by: z.uuid().optional().meta({
-      description:
-        'The key that made it, and with which it ends; absent for a key that an operator or an access token made.',
-    }),
-    made_by_subject: z
-      .string()
+    id: z.uuid().describe('Names the key.'),
+    kind: routerKeyKind.describe(
+      '`session`: the key of a browser that was signed in by a link; `code`: the code of a link that was not used yet.',
+    ),
+    name: text('What it is for.'),
+    prefix: text('How its text begins.'),
+    scopes: z.array(z.string()).describe('What it is good for.'),
+    state: z.enum(['live', 'revoked', 'expired']).describe('Whether it works.'),
+    made_by: z
+      .uuid()
       .optional()
-      .meta({ description: 'The subject of the access token that made it.' }),
+      .describe(
+        'The key that made it, and with which it ends; absent for a key that an operator or an access token made.',
+      ),
+    made_by_subject: text('The subject of the access token that made it.').optional(),
     created_at: moment('When it was made.'),
     expires_at: moment('When it stops working; absent for never.').optional(),
     revoked_at: moment('When it was revoked; absent for a key that was not.').optional(),
   })
   .meta({ id: 'RouterKey', description: 'An API key, without its text.' });
 
-export const routerKeyListResponse = z
-  .object({
-    data: z
-      .array(routerKey)
-      .meta({ description: 'At most `limit` keys, newest first, revoked ones included.' }),
-    ...pageFields,
-  })
-  .meta({ id: 'RouterKeyListResponse', description: 'One page of the keys of a workspace.' });
+export const routerKeyListResponse = pageOf(
+  routerKey,
+  'At most `limit` keys, newest first, revoked ones included.',
+  { id: 'RouterKeyListResponse', description: 'One page of the keys of a workspace.' },
+);
 
 export const routerNewKey = routerKey
-  .extend({ key: z.string().meta({ description: 'Its text, shown this once and stored nowhere.' }) })
+  .extend({ key: text('Its text, shown this once and stored nowhere.') })
   .meta({ id: 'RouterNewKey', description: 'A new API key, with its text.' });
 
 export const routerSignInLink = z
   .object({
-    url: z.url().meta({ description: 'Opens the console, signed in. Good once.' }),
-    code: z
-      .string()
-      .meta({ description: 'The code in the URL’s fragment, which browsers send to no server.' }),
+    url: z.url().describe('Opens the console, signed in. Good once.'),
+    code: text('The code in the URL’s fragment, which browsers send to no server.'),
     expires_at: moment('When it stops working.'),
-    id: z.uuid().meta({ description: 'Names the code, and the session that it opens, among the keys.' }),
-    scopes: z.array(z.string()).meta({ description: 'What the session is good for.' }),
+    id: z.uuid().describe('Names the code, and the session that it opens, among the keys.'),
+    scopes: z.array(z.string()).describe('What the session is good for.'),
   })
   .meta({ id: 'RouterSignInLink', description: 'A link that signs a person in to the console.' });
 
@@ -196,10 +183,11 @@ export const routerCostEstimate = z
   .object({
     expected_cents: cents('What is billed unless the model reports its own usage'),
     reserved_cents: cents('The most that is billed, which is reserved while the run lives'),
-    basis: z.enum(['flat', 'computed', 'reported']).meta({
-      description:
+    basis: z
+      .enum(['flat', 'computed', 'reported'])
+      .describe(
         '`flat`: the input has no part in it; `computed`: from the input; `reported`: the reply will tell what was used.',
-    }),
+      ),
   })
   .meta({ id: 'RouterCostEstimate', description: 'What a run of this input would cost the workspace.' });
 
@@ -207,9 +195,7 @@ export type RouterSignInLink = z.infer<typeof routerSignInLink>;
 export type RouterCostEstimate = z.infer<typeof routerCostEstimate>;
 export type RouterRequest = z.infer<typeof routerRequest>;
 export type RouterRequestDetail = z.infer<typeof routerRequestDetail>;
-export type RouterRequestListResponse = z.infer<typeof routerRequestListResponse>;
 export type RouterUsageResponse = z.infer<typeof routerUsageResponse>;
 export type RouterWorkspace = z.infer<typeof routerWorkspace>;
 export type RouterKey = z.infer<typeof routerKey>;
-export type RouterKeyListResponse = z.infer<typeof routerKeyListResponse>;
 export type RouterNewKey = z.infer<typeof routerNewKey>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { text } from './fields.js';
 import { bucketNames } from '#errors';
 
 /** The closed set of fifteen; also the value of the `X-Service-Error-Type` header. */
@@ -9,9 +10,7 @@ export const routerErrorType = z
 /** The body of every router failure but the 422. */
 export const routerErrorResponse = z
   .object({
-    detail: z
-      .string()
-      .meta({ description: 'For people; safe to show to end users, not for machine parsing.' }),
+    detail: text('For people; safe to show to end users, not for machine parsing.'),
     error_type: routerErrorType,
   })
   .meta({ id: 'RouterErrorResponse', description: 'A router failure.' });
@@ -29,9 +28,9 @@ export const routerValidationErrorDetail = z
   .object({
     loc: z
       .array(z.unknown())
-      .meta({ description: 'Path of the failing field, outermost first; integers are array indexes.' }),
-    msg: z.string().meta({ description: 'For people.' }),
-    type: z.string().meta({ description: 'The specific reason; an open set.' }),
+      .describe('Path of the failing field, outermost first; integers are array indexes.'),
+    msg: text('For people.'),
+    type: text('The specific reason; an open set.'),
     ctx: routerValidationErrorContext.optional(),
     input: routerValidationErrorInput.optional(),
   })
@@ -40,7 +39,7 @@ export const routerValidationErrorDetail = z
 /** The body of a 422. It has no `error_type`: the category is read from the header. */
 export const routerValidationErrorResponse = z
   .object({
-    detail: z.array(routerValidationErrorDetail).meta({ description: 'One entry per failing field.' }),
+    detail: z.array(routerValidationErrorDetail).describe('One entry per failing field.'),
   })
   .meta({ id: 'RouterValidationErrorResponse', description: 'The model does not accept these fields.' });
 
@@ -50,6 +49,5 @@ export const registryErrorResponse = z
   .meta({ id: 'ErrorResponse', description: 'A registry failure.' });
 
 export type RouterErrorResponse = z.infer<typeof routerErrorResponse>;
-export type RouterValidationErrorDetail = z.infer<typeof routerValidationErrorDetail>;
 export type RouterValidationErrorResponse = z.infer<typeof routerValidationErrorResponse>;
 export type RegistryErrorResponse = z.infer<typeof registryErrorResponse>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageFields } from './identifiers.js';
+import { moment, pageOf } from './fields.js';
 
 /** Names one uploaded file. */
 export const routerFileId = z.uuid({ version: 'v7' }).meta({
@@ -12,25 +12,22 @@ export const routerFileId = z.uuid({ version: 'v7' }).meta({
 export const routerFile = z
   .object({
     id: routerFileId,
-    url: z.url().meta({
-      description: 'Opens the file for everyone who has it, until it expires. Put it into an input as it is.',
-    }),
+    url: z
+      .url()
+      .describe('Opens the file for everyone who has it, until it expires. Put it into an input as it is.'),
     content_type: z.string().meta({
       description:
         'What the file is, by its content; the announced media type counts only for texts and meshes.',
       example: 'image/png',
     }),
-    size: z.int().min(1).meta({ description: 'In bytes.' }),
-    expires_at: z.iso.datetime().meta({ description: 'When the file is deleted.' }),
+    size: z.int().min(1).describe('In bytes.'),
+    expires_at: moment('When the file is deleted.'),
   })
   .meta({ id: 'RouterFile', description: 'A file that was uploaded.' });
 
-export const routerFileListResponse = z
-  .object({
-    data: z.array(routerFile).meta({ description: 'At most `limit` files, newest first.' }),
-    ...pageFields,
-  })
-  .meta({ id: 'RouterFileListResponse', description: 'One page of the files of a workspace.' });
+export const routerFileListResponse = pageOf(routerFile, 'At most `limit` files, newest first.', {
+  id: 'RouterFileListResponse',
+  description: 'One page of the files of a workspace.',
+});
 
-export type RouterFileListResponse = z.infer<typeof routerFileListResponse>;
 export type RouterFile = z.infer<typeof routerFile>;

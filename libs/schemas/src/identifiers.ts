@@ -35,13 +35,6 @@ export const routerPageCursor = z
   .regex(pageCursor)
   .meta({ id: 'RouterPageCursor', description: 'Where the next page starts; opaque.' });
 
-/** The fields of a page beside its `data`. */
-export const pageFields = {
-  has_more: z.boolean().meta({ description: 'True while further pages exist.' }),
-  next_cursor: routerPageCursor.optional(),
-  limit: z.int().min(1).max(100).meta({ description: 'The page size actually served.' }),
-};
-
 /** Names one run. A call's `X-Service-Request-Id` is another id of the same form. */
 export const routerQueueRequestId = z.string().max(36).regex(requestId).meta({
   id: 'RouterQueueRequestId',

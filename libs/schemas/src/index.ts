@@ -14,14 +14,12 @@ export {
   type RouterKey,
   routerKeyInput,
   routerKeyKind,
-  type RouterKeyListResponse,
   routerKeyListResponse,
   type RouterNewKey,
   routerNewKey,
   type RouterRequest,
   type RouterRequestDetail,
   routerRequestDetail,
-  type RouterRequestListResponse,
   routerRequestListResponse,
   routerRunOutcome,
   type RouterSignInLink,
@@ -36,17 +34,14 @@ export {
   operatorPauseInput,
   type OperatorProvider,
   operatorProvider,
-  type OperatorProviderListResponse,
   operatorProviderListResponse,
   type OperatorQueues,
   operatorQueues,
   type OperatorRun,
-  type OperatorRunListResponse,
   operatorRunListResponse,
   type OperatorWorkspace,
   operatorWorkspace,
   operatorWorkspaceChange,
-  type OperatorWorkspaceListResponse,
   operatorWorkspaceListResponse,
 } from './operator-shapes.js';
 export {
@@ -55,17 +50,11 @@ export {
   type RouterErrorResponse,
   routerErrorResponse,
   routerErrorType,
-  type RouterValidationErrorDetail,
   type RouterValidationErrorResponse,
   routerValidationErrorResponse,
 } from './error-shapes.js';
-export {
-  type RouterFile,
-  routerFile,
-  routerFileId,
-  type RouterFileListResponse,
-  routerFileListResponse,
-} from './file-shapes.js';
+export { type RouterFile, routerFile, routerFileId, routerFileListResponse } from './file-shapes.js';
+export type { Page } from './fields.js';
 export { isExact, markInexact } from './exact-number.js';
 export {
   isUuid,
@@ -80,7 +69,6 @@ export {
   type JsonExcess,
   jsonExcess,
   JsonIndex,
-  type JsonMember,
   longStringsOf,
   type JsonPlace,
   membersOf,
@@ -110,11 +98,8 @@ export {
 export {
   type RouterChargesOnPolicyRejection,
   routerChargesOnPolicyRejection,
-  type RouterModelBilling,
-  type RouterModality,
   routerModality,
   type RouterModelFullEntry,
-  type RouterModelFullListResponse,
   routerModelFullListResponse,
   routerModelPage,
   type RouterModelDetail,
@@ -123,7 +108,6 @@ export {
   routerModelInputSchemaDocument,
   type RouterModelListEntry,
   routerModelListEntry,
-  type RouterModelListResponse,
   routerModelListResponse,
   routerModelOutput,
 } from './model-shapes.js';
@@ -141,13 +125,11 @@ export {
 export {
   type RouterQueueCancelResponse,
   routerQueueCancelResponse,
-  type RouterQueueStatus,
   routerQueueStatus,
   type RouterQueueStatusResponse,
   routerQueueStatusResponse,
   type RouterQueueSubmitResponse,
   routerQueueSubmitResponse,
-  type RouterQueueUrls,
 } from './queue-shapes.js';
 export {
   BadSettings,
@@ -169,7 +151,6 @@ export {
   routerRunCompleted,
   type RouterWebhookDelivery,
   routerWebhookDelivery,
-  type RouterWebhookDeliveryListResponse,
   routerWebhookDeliveryListResponse,
   type RouterWebhookSecret,
   routerWebhookSecret,

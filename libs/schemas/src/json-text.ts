@@ -62,7 +62,7 @@ export interface JsonContainer {
 }
 
 /** A member of an object; the place of its value includes the white space around it. */
-export interface JsonMember extends JsonPlace {
+interface JsonMember extends JsonPlace {
   name: JsonPlace;
   within: JsonContainer;
 }

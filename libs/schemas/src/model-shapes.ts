@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { pageFields, routerModelId, routerModelSegment, routerProviderSegment } from './identifiers.js';
+import { pageOf, text } from './fields.js';
+import { routerModelId, routerModelSegment, routerProviderSegment } from './identifiers.js';
 
 /** Whether a content-policy refusal is charged. A client treats a value it does not know as charged. */
 export const routerChargesOnPolicyRejection = z.enum(['yes', 'no', 'unknown']).meta({
@@ -32,58 +33,56 @@ export const routerModelDetail = z
       .regex(/^https:\/\//)
       .max(2048)
       .optional()
-      .meta({ description: 'Where the input schema document of the model is.' }),
+      .describe('Where the input schema document of the model is.'),
   })
   .meta({ id: 'RouterModelDetail', description: 'The catalog entry of one model.' });
 
 /** One page of the catalog. A short or empty `data` is not the end: only `has_more` says so. */
-export const routerModelListResponse = z
-  .object({
-    data: z.array(routerModelListEntry).meta({ description: 'At most `limit` entries, ordered by id.' }),
-    ...pageFields,
-  })
-  .meta({ id: 'RouterModelListResponse', description: 'One page of the catalog.' });
+export const routerModelListResponse = pageOf(
+  routerModelListEntry,
+  'At most `limit` entries, ordered by id.',
+  { id: 'RouterModelListResponse', description: 'One page of the catalog.' },
+);
 
 /** What a model takes and gives. */
 export const routerModality = z.enum(['text', 'image', 'video', 'audio', '3d']).meta({
   id: 'RouterModality',
   description: 'A kind of content.',
 });
-export type RouterModality = z.infer<typeof routerModality>;
 
 /** A list entry with what people want to know besides. */
 const routerModelFullEntry = z
   .object({
     ...listEntryFields,
-    title: z.string().optional().meta({ description: 'The name that people know it by.' }),
-    description: z.string().optional().meta({ description: 'One sentence.' }),
-    input_modalities: z.array(routerModality).meta({ description: 'What the input may hold.' }),
-    output_modalities: z.array(routerModality).meta({ description: 'What the result holds.' }),
+    title: text('The name that people know it by.').optional(),
+    description: text('One sentence.').optional(),
+    input_modalities: z.array(routerModality).describe('What the input may hold.'),
+    output_modalities: z.array(routerModality).describe('What the result holds.'),
     price: z
       .object({
-        from_usd: z.number().min(0).meta({ description: 'Dollars a unit, at the cheapest options.' }),
-        unit: z.string().meta({ description: 'What is counted: fields of the input, or the run.' }),
-        text: z.string().meta({ description: 'The whole expression.' }),
-        date: z.iso.date().optional().meta({ description: 'When it was read.' }),
+        from_usd: z.number().min(0).describe('Dollars a unit, at the cheapest options.'),
+        unit: text('What is counted: fields of the input, or the run.'),
+        text: text('The whole expression.'),
+        date: z.iso.date().optional().describe('When it was read.'),
       })
-      .meta({ description: 'What a run costs.' }),
+      .describe('What a run costs.'),
     lifecycle: z
       .object({ ends: z.iso.date(), successor: routerModelId.optional() })
       .optional()
-      .meta({ description: 'From which day it is gone, and what to use then; only when that is known.' }),
-    aliases: z.array(z.string()).meta({ description: 'Other names of it.' }),
-    servers: z.array(routerProviderSegment).meta({
-      description: 'Who may serve it, its own provider first: what `model_provider` of a run may be.',
-    }),
-    example_output: z.unknown().optional().meta({ description: 'A result, where the catalog has one.' }),
+      .describe('From which day it is gone, and what to use then; only when that is known.'),
+    aliases: z.array(z.string()).describe('Other names of it.'),
+    servers: z
+      .array(routerProviderSegment)
+      .describe('Who may serve it, its own provider first: what `model_provider` of a run may be.'),
+    example_output: z.unknown().optional().describe('A result, where the catalog has one.'),
   })
   .meta({ id: 'RouterModelFullEntry', description: 'One runnable model with the facts for people.' });
 
-export const routerModelFullListResponse = routerModelListResponse
-  .extend({
-    data: z.array(routerModelFullEntry).meta({ description: 'At most `limit` entries, ordered by id.' }),
-  })
-  .meta({ id: 'RouterModelFullListResponse', description: 'One page of the catalog, in full.' });
+export const routerModelFullListResponse = pageOf(
+  routerModelFullEntry,
+  'At most `limit` entries, ordered by id.',
+  { id: 'RouterModelFullListResponse', description: 'One page of the catalog, in full.' },
+);
 
 /** What the list of v2 answers, by its `view`. */
 export const routerModelPage = z.union([routerModelListResponse, routerModelFullListResponse]).meta({
@@ -110,9 +109,6 @@ export const routerModelInputSchemaDocument = openObject().meta({
 });
 
 export type RouterChargesOnPolicyRejection = z.infer<typeof routerChargesOnPolicyRejection>;
-export type RouterModelBilling = z.infer<typeof routerModelBilling>;
 export type RouterModelListEntry = z.infer<typeof routerModelListEntry>;
 export type RouterModelFullEntry = z.infer<typeof routerModelFullEntry>;
-export type RouterModelFullListResponse = z.infer<typeof routerModelFullListResponse>;
 export type RouterModelDetail = z.infer<typeof routerModelDetail>;
-export type RouterModelListResponse = z.infer<typeof routerModelListResponse>;

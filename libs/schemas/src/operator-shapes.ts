@@ -1,28 +1,24 @@
 import { z } from 'zod';
-import { allowance, moment, runAllowances } from './account-shapes.js';
+import { cents, count, moment, pageOf, text } from './fields.js';
+import { allowance, runAllowances, usageNumbers } from './account-shapes.js';
 import { routerErrorType } from './error-shapes.js';
-import { pageFields, routerModelId, routerProviderSegment, routerQueueRequestId } from './identifiers.js';
+import { routerModelId, routerProviderSegment, routerQueueRequestId } from './identifiers.js';
 import { maxCents } from './money.js';
 import { routerQueueStatus } from './queue-shapes.js';
 import { oneLine, severalLines } from './stored-text.js';
 
-const count = (description: string) => z.int().min(0).meta({ description });
-const seconds = (description: string) => z.number().min(0).meta({ description });
-const cents = (description: string) =>
-  z.number().meta({ description: `${description}, in US dollar cents, as a decimal number.` });
-const text = (description: string) => z.string().meta({ description });
-
+const seconds = (description: string) => z.number().min(0).describe(description);
 const globs = z.array(oneLine(z.string().min(1).max(200))).max(1000);
 const facts = {
-  enabled: z.boolean().meta({ description: 'Whether the router is switched on for it.' }),
-  visible: globs.meta({ description: 'Globs of the models that it may see.' }),
-  runnable: globs.meta({ description: 'Globs of the models that it may run.' }),
-  markup: z.number().min(0).max(100).meta({ description: 'What the price of a model is multiplied by.' }),
+  enabled: z.boolean().describe('Whether the router is switched on for it.'),
+  visible: globs.describe('Globs of the models that it may see.'),
+  runnable: globs.describe('Globs of the models that it may run.'),
+  markup: z.number().min(0).max(100).describe('What the price of a model is multiplied by.'),
 };
 
 export const operatorWorkspace = z
   .object({
-    id: z.uuid().meta({ description: 'Of the workspace.' }),
+    id: z.uuid().describe('Of the workspace.'),
     name: text('Of the workspace.'),
     created_at: moment('When it was made.'),
     ...facts,
@@ -32,27 +28,19 @@ export const operatorWorkspace = z
         files: allowance('Uploaded files.'),
         file_bytes: allowance('The size of these files together.'),
       })
-      .meta({ description: 'The allowances, and what of them is in use now.' }),
-    credits_cents: z.number().nullable().meta({ description: 'The balance; null for unlimited credits.' }),
+      .describe('The allowances, and what of them is in use now.'),
+    credits_cents: z.number().nullable().describe('The balance; null for unlimited credits.'),
     held_cents: cents('What live runs have set aside of the balance'),
-    today: z
-      .object({
-        runs: count('How many runs ended.'),
-        succeeded: count('How many of them succeeded.'),
-        cost_cents: cents('What was billed for them'),
-      })
-      .meta({ description: 'Since midnight UTC.' }),
+    today: z.object(usageNumbers).describe('Since midnight UTC.'),
   })
   .meta({ id: 'OperatorWorkspace', description: 'A workspace, as an operator sees it.' });
 
-export const operatorWorkspaceListResponse = z
-  .object({
-    data: z.array(operatorWorkspace).meta({ description: 'In the order of their names.' }),
-    ...pageFields,
-  })
-  .meta({ id: 'OperatorWorkspaceListResponse', description: 'One page of the workspaces.' });
+export const operatorWorkspaceListResponse = pageOf(operatorWorkspace, 'In the order of their names.', {
+  id: 'OperatorWorkspaceListResponse',
+  description: 'One page of the workspaces.',
+});
 
-const limit = (description: string, max = 2_147_483_647) => z.int().min(0).max(max).meta({ description });
+const limit = (description: string, max = 2_147_483_647) => z.int().min(0).max(max).describe(description);
 
 /** The body of a change; what is left out stays as it is. */
 export const operatorWorkspaceChange = z
@@ -68,23 +56,21 @@ export const operatorWorkspaceChange = z
         file_bytes: limit('The size of these files together.', 2 ** 50),
       })
       .partial()
-      .meta({ description: 'New allowances; they hold at once, for waiting runs too.' }),
+      .describe('New allowances; they hold at once, for waiting runs too.'),
     credits_cents: z
       .int()
       .min(-maxCents)
       .max(maxCents)
       .nullable()
-      .meta({ description: 'The new balance; null for unlimited credits.' }),
+      .describe('The new balance; null for unlimited credits.'),
     add_credits_cents: z
       .int()
       .min(-maxCents)
       .max(maxCents)
       // To add none would still end unlimited credits.
       .refine((cents) => cents !== 0, 'must not be 0')
-      .meta({ description: 'Credits to add, or, negative, to take back.' }),
-    note: severalLines(z.string().trim().min(1).max(500)).meta({
-      description: 'Why the credits change, for the ledger.',
-    }),
+      .describe('Credits to add, or, negative, to take back.'),
+    note: severalLines(z.string().trim().min(1).max(500)).describe('Why the credits change, for the ledger.'),
   })
   .partial()
   .refine(
@@ -95,10 +81,10 @@ export const operatorWorkspaceChange = z
 
 const operatorPause = z
   .object({
-    calls: z.enum(['submit', 'poll']).meta({ description: 'Which calls are not made.' }),
+    calls: z.enum(['submit', 'poll']).describe('Which calls are not made.'),
     asked_by: z
       .enum(['operator', 'provider'])
-      .meta({ description: 'A provider asks for it by its refusals; then it ends by itself.' }),
+      .describe('A provider asks for it by its refusals; then it ends by itself.'),
     since: moment('Since when.'),
     until: moment('Until when; absent for an operator’s, which lasts until it is ended.').optional(),
     reason: text('Why.'),
@@ -108,56 +94,52 @@ const operatorPause = z
 const waiting = (description: string) =>
   z
     .object({ runs: count('How many.'), oldest_seconds: seconds('How long ago the oldest was admitted.') })
-    .meta({ description });
+    .describe(description);
 const outcomes = z.object({
   requests: count('Runs that ended.'),
   succeeded: count('How many of them succeeded.'),
-  errors: z
-    .partialRecord(routerErrorType, z.int().min(0))
-    .meta({ description: 'How many ended otherwise, by bucket.' }),
+  errors: z.partialRecord(routerErrorType, z.int().min(0)).describe('How many ended otherwise, by bucket.'),
 });
 
 export const operatorProvider = z
   .object({
     provider: routerProviderSegment,
-    models: z.array(routerModelId).meta({ description: 'The models that it runs, by their ids.' }),
+    models: z.array(routerModelId).describe('The models that it runs, by their ids.'),
     has_key: z
       .boolean()
       .nullable()
-      .meta({ description: 'Whether a worker has a key for it; null before a worker has reported.' }),
-    pauses: z.array(operatorPause).meta({ description: 'Those that stand now.' }),
+      .describe('Whether a worker has a key for it; null before a worker has reported.'),
+    pauses: z.array(operatorPause).describe('Those that stand now.'),
     pressure: z
       .object({
         slots: z
           .object({ limit: z.int().min(0), in_use: z.int().min(0) })
-          .meta({ description: 'Submissions that the workers make at once.' }),
+          .describe('Submissions that the workers make at once.'),
         waiting: waiting('Runs that have a slot of their workspace and wait for one of the provider.'),
         under_way: waiting('Runs that were submitted and have no outcome.'),
         parked: waiting('Runs that wait for a slot of their own workspace.'),
       })
-      .meta({ description: 'What is asked of it now.' }),
-    last_hour: outcomes.meta({ description: 'What ended in the last 60 minutes.' }),
-    last_day: outcomes.meta({ description: 'What ended in the last 24 hours.' }),
+      .describe('What is asked of it now.'),
+    last_hour: outcomes.describe('What ended in the last 60 minutes.'),
+    last_day: outcomes.describe('What ended in the last 24 hours.'),
   })
   .meta({ id: 'OperatorProvider', description: 'A provider, as an operator sees it.' });
 
 export const operatorProviderListResponse = z
   .object({
-    data: z.array(operatorProvider).meta({ description: 'All of them, in the order of their names.' }),
+    data: z.array(operatorProvider).describe('All of them, in the order of their names.'),
   })
   .meta({ id: 'OperatorProviderListResponse', description: 'The providers.' });
 
 export const operatorPauseInput = z
   .strictObject({
-    reason: severalLines(z.string().trim().min(1).max(500)).meta({
-      description: 'Why, for other operators.',
-    }),
+    reason: severalLines(z.string().trim().min(1).max(500)).describe('Why, for other operators.'),
   })
   .meta({ id: 'OperatorPauseInput', description: 'Why a provider is paused.' });
 
 export const operatorQueues = z
   .object({
-    transport: z.enum(['redis', 'postgres']).meta({ description: 'What carries the jobs.' }),
+    transport: z.enum(['redis', 'postgres']).describe('What carries the jobs.'),
     queues: z
       .array(
         z.object({
@@ -167,7 +149,7 @@ export const operatorQueues = z
           delayed: count('Jobs that are due later.'),
         }),
       )
-      .meta({ description: 'By the transport; empty while it is away.' }),
+      .describe('By the transport; empty while it is away.'),
     runs: z
       .array(
         z.object({
@@ -176,7 +158,7 @@ export const operatorQueues = z
           oldest_seconds: seconds('How long ago the oldest was admitted.'),
         }),
       )
-      .meta({ description: 'By the database: every live run is in one of them.' }),
+      .describe('By the database: every live run is in one of them.'),
     processes: z
       .array(
         z.object({
@@ -189,26 +171,28 @@ export const operatorQueues = z
           catalog_problem: text('Why it does not run on a newer one.').optional(),
         }),
       )
-      .meta({ description: 'The gateways and workers that run.' }),
+      .describe('The gateways and workers that run.'),
   })
   .meta({ id: 'OperatorQueues', description: 'What waits, and who works on it.' });
 
 const operatorRun = z
   .object({
     request_id: routerQueueRequestId,
-    workspace: z.object({ id: z.uuid(), name: z.string() }).meta({ description: 'Whose it is.' }),
+    workspace: z.object({ id: z.uuid(), name: z.string() }).describe('Whose it is.'),
     model: routerModelId,
     provider: routerProviderSegment,
     status: routerQueueStatus,
     stage: z
       .enum(['parked', 'ready', 'submitting', 'running', 'copying', 'completed'])
-      .meta({ description: 'Where it stands, in more detail than the status.' }),
-    reason: z.enum(['past_deadline', 'overdue', 'no_progress']).optional().meta({
-      description:
+      .describe('Where it stands, in more detail than the status.'),
+    reason: z
+      .enum(['past_deadline', 'overdue', 'no_progress'])
+      .optional()
+      .describe(
         'Why it is thought to be stuck: over the time that it has, due and taken up by no worker, or for long in one stage.',
-    }),
+      ),
     error_type: routerErrorType.optional(),
-    error_status: z.int().optional().meta({ description: 'The status that the caller gets.' }),
+    error_status: z.int().optional().describe('The status that the caller gets.'),
     created_at: moment('When it was admitted.'),
     granted_at: moment('When it got its slot.').optional(),
     started_at: moment('When it was sent to the provider.').optional(),
@@ -217,17 +201,13 @@ const operatorRun = z
   })
   .meta({ id: 'OperatorRun', description: 'A run that may need a look.' });
 
-export const operatorRunListResponse = z
-  .object({
-    data: z.array(operatorRun).meta({ description: 'Stuck ones oldest first, failed ones newest first.' }),
-    ...pageFields,
-  })
-  .meta({ id: 'OperatorRunListResponse', description: 'One page of runs that may need a look.' });
+export const operatorRunListResponse = pageOf(
+  operatorRun,
+  'Stuck ones oldest first, failed ones newest first.',
+  { id: 'OperatorRunListResponse', description: 'One page of runs that may need a look.' },
+);
 
 export type OperatorWorkspace = z.infer<typeof operatorWorkspace>;
-export type OperatorWorkspaceListResponse = z.infer<typeof operatorWorkspaceListResponse>;
 export type OperatorProvider = z.infer<typeof operatorProvider>;
-export type OperatorProviderListResponse = z.infer<typeof operatorProviderListResponse>;
 export type OperatorQueues = z.infer<typeof operatorQueues>;
 export type OperatorRun = z.infer<typeof operatorRun>;
-export type OperatorRunListResponse = z.infer<typeof operatorRunListResponse>;

@@ -18,9 +18,9 @@ const routerQueuePosition = z.int().min(0).meta({
 });
 
 const urlFields = {
-  status_url: z.url().meta({ description: 'Reads the state.' }),
-  response_url: z.url().meta({ description: 'Collects the result.' }),
-  cancel_url: z.url().meta({ description: 'Asks for cancellation.' }),
+  status_url: z.url().describe('Reads the state.'),
+  response_url: z.url().describe('Collects the result.'),
+  cancel_url: z.url().describe('Asks for cancellation.'),
 };
 
 /** On every answer that carries a live handle, so that clients never compose queue URLs. */

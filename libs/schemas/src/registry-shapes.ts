@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-const text = (description: string) => z.string().meta({ description }).optional();
-const texts = (description: string) => z.array(z.string()).meta({ description }).optional();
-const moment = (description: string) => z.iso.datetime({ offset: true }).meta({ description }).optional();
-const number = (description: string) => z.int().meta({ description }).optional();
+const text = (description: string) => z.string().describe(description).optional();
+const texts = (description: string) => z.array(z.string()).describe(description).optional();
+const moment = (description: string) => z.iso.datetime({ offset: true }).describe(description).optional();
+const number = (description: string) => z.int().describe(description).optional();
 
 export const nodeStatus = z
   .enum(['NodeStatusActive', 'NodeStatusDeleted', 'NodeStatusBanned'])
@@ -68,7 +68,7 @@ const nodeVersion = z
     version: text('Semantic version; unique within the node.'),
     changelog: text('What changed.'),
     createdAt: moment('When it was published.'),
-    deprecated: z.boolean().meta({ description: 'Whether it should no longer be used.' }).optional(),
+    deprecated: z.boolean().describe('Whether it should no longer be used.').optional(),
     dependencies: texts('Packages that it needs.'),
     downloadUrl: text('Where it can be downloaded.'),
     status: nodeVersionStatus.optional(),
@@ -93,7 +93,7 @@ const registryNode = z
     created_at: moment('When it was created.'),
     downloads: number('How often it was downloaded.'),
     github_stars: number('Stars of its repository.'),
-    rating: z.number().meta({ description: 'Average rating.' }).optional(),
+    rating: z.number().describe('Average rating.').optional(),
     search_ranking: number('A value that search results are sorted by.'),
     icon: text('URL of the icon.'),
     banner_url: text('URL of the banner.'),
@@ -107,7 +107,7 @@ const registryNode = z
     ...platforms,
     translations: z
       .record(z.string(), z.record(z.string(), z.unknown()))
-      .meta({ description: 'Translated metadata by language.' })
+      .describe('Translated metadata by language.')
       .optional(),
   })
   .meta({ id: 'Node', description: 'A published node.' });
@@ -115,10 +115,10 @@ const registryNode = z
 export const registryNodeList = z
   .object({
     nodes: z.array(registryNode),
-    page: z.int().meta({ description: 'The number of this page, from 1.' }),
-    limit: z.int().min(1).max(100).meta({ description: 'The page size actually served.' }),
-    total: z.int().min(0).meta({ description: 'How many nodes there are on all pages.' }),
-    totalPages: z.int().min(0).meta({ description: 'How many pages of the served size there are.' }),
+    page: z.int().describe('The number of this page, from 1.'),
+    limit: z.int().min(1).max(100).describe('The page size actually served.'),
+    total: z.int().min(0).describe('How many nodes there are on all pages.'),
+    totalPages: z.int().min(0).describe('How many pages of the served size there are.'),
   })
   .meta({ id: 'NodeList', description: 'One page of nodes.' });
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { count, moment, pageOf, text } from './fields.js';
 import { routerErrorType } from './error-shapes.js';
-import { pageFields, routerModelId, routerQueueRequestId } from './identifiers.js';
+import { routerModelId, routerQueueRequestId } from './identifiers.js';
 import { refusalOf } from './public-url.js';
 import { routerQueueStatusResponse } from './queue-shapes.js';
 import { list } from './settings.js';
@@ -9,7 +10,7 @@ import { list } from './settings.js';
 export const routerRunCompleted = z
   .object({
     type: z.literal('run.completed'),
-    timestamp: z.iso.datetime().meta({ description: 'When the run was completed.' }),
+    timestamp: moment('When the run was completed.'),
     data: routerQueueStatusResponse,
   })
   .meta({
@@ -24,7 +25,7 @@ export type RouterRunCompleted = z.infer<typeof routerRunCompleted>;
 
 export const routerWebhookSecret = z
   .object({
-    secret: z.string().meta({ description: 'For libraries of Standard Webhooks; it begins with `whsec_`.' }),
+    secret: text('For libraries of Standard Webhooks; it begins with `whsec_`.'),
   })
   .meta({ id: 'RouterWebhookSecret', description: 'What the webhooks of the workspace are signed with.' });
 
@@ -36,31 +37,29 @@ export const routerWebhookDelivery = z
     request_id: routerQueueRequestId,
     model: routerModelId,
     error_type: routerErrorType.optional(),
-    url: z.url().meta({ description: 'What is called.' }),
-    form: z.enum(['standard', 'fal']).meta({ description: 'Whose body is sent.' }),
-    state: z.enum(webhookStates).meta({
-      description: 'Whether a try is to come, one was answered with a 2xx, or the last one failed.',
-    }),
-    tries: z.int().min(0).meta({ description: 'How many calls were made since it was last due anew.' }),
+    url: z.url().describe('What is called.'),
+    form: z.enum(['standard', 'fal']).describe('Whose body is sent.'),
+    state: z
+      .enum(webhookStates)
+      .describe('Whether a try is to come, one was answered with a 2xx, or the last one failed.'),
+    tries: count('How many calls were made since it was last due anew.'),
     problem: z.string().optional().meta({
       description: 'What came of the last call that failed.',
       example: 'answered HTTP 500',
     }),
-    created_at: z.iso.datetime().meta({ description: 'When the run was completed.' }),
-    next_try_at: z.iso.datetime().optional().meta({ description: 'While it is pending.' }),
-    ended_at: z.iso.datetime().optional().meta({ description: 'When it was delivered or given up.' }),
+    created_at: moment('When the run was completed.'),
+    next_try_at: moment('While it is pending.').optional(),
+    ended_at: moment('When it was delivered or given up.').optional(),
   })
   .meta({ id: 'RouterWebhookDelivery', description: 'The call that tells that a run is completed.' });
 
-export const routerWebhookDeliveryListResponse = z
-  .object({
-    data: z.array(routerWebhookDelivery).meta({ description: 'At most `limit` of them, newest run first.' }),
-    ...pageFields,
-  })
-  .meta({ id: 'RouterWebhookDeliveryListResponse', description: 'One page of the webhooks of a workspace.' });
+export const routerWebhookDeliveryListResponse = pageOf(
+  routerWebhookDelivery,
+  'At most `limit` of them, newest run first.',
+  { id: 'RouterWebhookDeliveryListResponse', description: 'One page of the webhooks of a workspace.' },
+);
 
 export type RouterWebhookDelivery = z.infer<typeof routerWebhookDelivery>;
-export type RouterWebhookDeliveryListResponse = z.infer<typeof routerWebhookDeliveryListResponse>;
 
 /** Gateways judge by it what a caller may name, workers what they call. */
 export const webhookSettings = {

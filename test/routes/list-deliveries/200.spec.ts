@@ -1,5 +1,5 @@
 import { WebhookRepository } from '#persistence';
-import type { RouterWebhookDeliveryListResponse } from '#schemas';
+import type { Page, RouterWebhookDelivery } from '#schemas';
 import { expect, it } from '@jest/globals';
 import type { Caller } from '../../harness/caller.js';
 import { sharedGateway } from '../gateways.js';
@@ -18,7 +18,7 @@ async function ended(caller: Caller): Promise<string> {
 }
 
 const page = async (caller: Caller, query = '') =>
-  (await caller.call('GET', `/v2/webhooks/deliveries${query}`)).json() as RouterWebhookDeliveryListResponse;
+  (await caller.call('GET', `/v2/webhooks/deliveries${query}`)).json() as Page<RouterWebhookDelivery>;
 
 it('tells of each webhook where it stands, newest run first, narrowed by its state', async () => {
   const { caller } = await gateway().caller({}, scopes);

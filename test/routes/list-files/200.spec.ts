@@ -1,4 +1,4 @@
-import type { RouterFileListResponse } from '#schemas';
+import type { Page, RouterFile } from '#schemas';
 import { expect, it } from '@jest/globals';
 import type { Caller } from '../../harness/caller.js';
 import { sharedGateway } from '../gateways.js';
@@ -7,7 +7,7 @@ const gateway = sharedGateway();
 const scopes = ['run', 'requests'];
 
 const page = async (caller: Caller, query = '') =>
-  (await caller.call('GET', `/v2/files${query}`)).json() as RouterFileListResponse;
+  (await caller.call('GET', `/v2/files${query}`)).json() as Page<RouterFile>;
 
 it('lists each file as it is looked at, newest first, page by page, and none that is deleted or another’s', async () => {
   const { caller } = await gateway().caller({}, scopes);

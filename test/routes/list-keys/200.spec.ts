@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import type { RouterKeyListResponse } from '#schemas';
+import type { Page, RouterKey } from '#schemas';
 import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
@@ -32,11 +32,11 @@ it('pages through them, newest first, with their makers', async () => {
     const made = await caller.call('POST', '/v2/keys', { body: '{"name":"a","scopes":["run"]}' });
     ids.unshift(made.json()['id']);
   }
-  const listed: RouterKeyListResponse['data'] = [];
+  const listed: RouterKey[] = [];
   let cursor = '';
   do {
     const page = await caller.call('GET', `/v2/keys?limit=2${cursor}`);
-    const { data, next_cursor: next } = page.json() as RouterKeyListResponse;
+    const { data, next_cursor: next } = page.json() as Page<RouterKey>;
     listed.push(...data);
     cursor = next === undefined ? '' : `&cursor=${encodeURIComponent(next)}`;
   } while (cursor !== '');

@@ -1,5 +1,5 @@
 import { ApiKeyRepository, type Ending } from '#persistence';
-import type { RouterRequest, RouterRequestListResponse } from '#schemas';
+import type { RouterRequest, Page } from '#schemas';
 import { expect, it } from '@jest/globals';
 import { Caller } from '../../harness/caller.js';
 import { sharedGateway } from '../gateways.js';
@@ -22,13 +22,13 @@ const failed: Ending = {
   billable: false,
 };
 
-async function page(caller: Caller, query = ''): Promise<RouterRequestListResponse> {
+async function page(caller: Caller, query = ''): Promise<Page<RouterRequest>> {
   const answer = await caller.call('GET', `/v2/requests${query}`);
   expect(answer.status).toBe(200);
-  return answer.json() as RouterRequestListResponse;
+  return answer.json() as Page<RouterRequest>;
 }
 
-const idsOf = ({ data }: RouterRequestListResponse) => data.map(({ request_id }) => request_id);
+const idsOf = ({ data }: Page<RouterRequest>) => data.map(({ request_id }) => request_id);
 
 it('tells of each run what is known of it, newest first', async () => {
   const { caller, keyId } = await gateway().caller({}, scopes);

@@ -1,5 +1,5 @@
 import type { Ending } from '#persistence';
-import type { OperatorRun, OperatorRunListResponse } from '#schemas';
+import type { OperatorRun, Page } from '#schemas';
 import { expect, it } from '@jest/globals';
 import type { Caller } from '../../harness/caller.js';
 import { sharedGateway } from '../gateways.js';
@@ -20,7 +20,7 @@ async function listed(caller: Caller, query: string): Promise<OperatorRun[]> {
   const runs: OperatorRun[] = [];
   for (let after = ''; ;) {
     const answer = await caller.call('GET', `/v2/operator/runs?limit=2&${query}${after}`);
-    const page = answer.json() as OperatorRunListResponse;
+    const page = answer.json() as Page<OperatorRun>;
     runs.push(...page.data);
     if (page.next_cursor === undefined) return runs;
     after = `&cursor=${encodeURIComponent(page.next_cursor)}`;

@@ -1,5 +1,5 @@
 import type { Ending } from '#persistence';
-import type { OperatorWorkspace, OperatorWorkspaceListResponse } from '#schemas';
+import type { OperatorWorkspace, Page } from '#schemas';
 import { expect, it } from '@jest/globals';
 import { sharedGateway } from '../gateways.js';
 import { bearer } from '../generations.js';
@@ -20,7 +20,7 @@ it('lists every workspace with its limits, what is in use, its credits and what 
   await caller.submit(model, input);
   const operator = await gateway().caller({}, ['operate']);
   const answer = await operator.caller.call('GET', `/v2/operator/workspaces?q=${workspace.name}`);
-  const { data, has_more } = answer.json() as OperatorWorkspaceListResponse;
+  const { data, has_more } = answer.json() as Page<OperatorWorkspace>;
   const [found] = data;
   const price = found?.today.cost_cents ?? 0;
   expect(price).toBeGreaterThan(0);
@@ -76,7 +76,7 @@ it('goes from page to page by name', async () => {
   const names: string[] = [];
   for (let after = ''; ;) {
     const answer = await caller.call('GET', `/v2/operator/workspaces?limit=100${after}`);
-    const page = answer.json() as OperatorWorkspaceListResponse;
+    const page = answer.json() as Page<OperatorWorkspace>;
     names.push(...page.data.map(({ name }) => name));
     if (page.next_cursor === undefined) break;
     after = `&cursor=${encodeURIComponent(page.next_cursor)}`;

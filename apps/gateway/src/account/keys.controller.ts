@@ -4,7 +4,8 @@ import { ApiKeyRepository, keyView } from '#persistence';
 import {
   routerKeyInput,
   routerKeyKind,
-  type RouterKeyListResponse,
+  type Page,
+  type RouterKey,
   routerKeyListResponse,
   type RouterNewKey,
   routerNewKey,
@@ -64,7 +65,7 @@ export class KeysController {
   list(
     @Calling() { workspaceId }: Caller,
     @Query(new QueryPipe(keyQuery)) { kind, ...query }: z.output<typeof keyQuery>,
-  ): Promise<RouterKeyListResponse> {
+  ): Promise<Page<RouterKey>> {
     return listPage(query, 'keys', this.settings, {
       read: (page) => this.keys.list({ workspaceId, kind }, page),
       placeOf: ({ id }) => id,

@@ -7,9 +7,10 @@ import {
   routerModelInput,
   routerQueueRequestId,
   routerQueueStatus,
+  type RouterRequest,
   type RouterRequestDetail,
   routerRequestDetail,
-  type RouterRequestListResponse,
+  type Page,
   routerRequestListResponse,
   routerRunOutcome,
   stagesOf,
@@ -80,7 +81,7 @@ export class RequestsController {
     @Calling() caller: Caller,
     @Query(new QueryPipe(requestQuery)) query: z.output<typeof requestQuery>,
     @Req() request: FastifyRequest,
-  ): Promise<RouterRequestListResponse> {
+  ): Promise<Page<RouterRequest>> {
     return listPage(query, 'requests', this.settings, {
       read: (page) =>
         this.requests.page(

@@ -1,13 +1,7 @@
 import { RouterError } from '#errors';
 import { SETTINGS } from '#infrastructure';
 import { FileRepository, type StoredFile } from '#persistence';
-import {
-  type RouterFile,
-  routerFile,
-  routerFileId,
-  type RouterFileListResponse,
-  routerFileListResponse,
-} from '#schemas';
+import { type RouterFile, routerFile, routerFileId, type Page, routerFileListResponse } from '#schemas';
 import { AssetStore, type SigningSettings } from '#storage';
 import {
   Controller,
@@ -94,7 +88,7 @@ export class FilesController {
   list(
     @Calling() { workspaceId }: Caller,
     @Query(new QueryPipe(pageQuery)) query: z.output<typeof pageQuery>,
-  ): Promise<RouterFileListResponse> {
+  ): Promise<Page<RouterFile>> {
     return listPage(query, 'files', this.settings, {
       read: (page) => this.files.list(workspaceId, page),
       placeOf: ({ id }) => id,

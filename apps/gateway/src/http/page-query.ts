@@ -1,4 +1,5 @@
 import { type CursorContext, openCursor, sealCursor } from '#catalog';
+import type { Page } from '#schemas';
 import type { SigningSettings } from '#storage';
 import { z } from 'zod';
 import { once, pageSize } from './query.pipe.js';
@@ -25,7 +26,7 @@ export async function listPage<Row, Entry>(
     placeOf: (row: Row) => string;
     entryOf: (row: Row) => Entry | Promise<Entry>;
   },
-): Promise<{ data: Entry[]; has_more: boolean; next_cursor?: string; limit: number }> {
+): Promise<Page<Entry>> {
   const sealing = { list, secrets, nowMs: Date.now() } as const;
   const after = cursor === undefined ? undefined : openCursor(cursor, sealing);
   const found = await read({ after, limit: limit + 1 });

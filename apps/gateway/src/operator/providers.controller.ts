@@ -5,7 +5,6 @@ import {
   type OperatorProvider,
   operatorPauseInput,
   operatorProvider,
-  type OperatorProviderListResponse,
   operatorProviderListResponse,
 } from '#schemas';
 import { Controller, Delete, Get, HttpCode, Param, Post, Req, UseGuards } from '@nestjs/common';
@@ -35,7 +34,7 @@ export class OperatorProvidersController {
     summary: 'List the providers: which have a key, which are paused, what is asked of them and how it ends',
     answers: [answer(200, 'All of them.', json(operatorProviderListResponse))],
   })
-  async list(): Promise<OperatorProviderListResponse> {
+  async list(): Promise<{ data: OperatorProvider[] }> {
     const { models } = this.catalog.current;
     return { data: (await this.states()).map((state) => providerView(state, models)) };
   }

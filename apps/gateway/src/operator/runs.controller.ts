@@ -1,7 +1,8 @@
 import { SETTINGS } from '#infrastructure';
 import { OperatorReader, operatorRunView } from '#persistence';
 import {
-  type OperatorRunListResponse,
+  type OperatorRun,
+  type Page,
   operatorRunListResponse,
   routerErrorType,
   routerProviderSegment,
@@ -63,7 +64,7 @@ export class OperatorRunsController {
       ),
     ],
   })
-  list(@Query(new QueryPipe(runQuery)) query: z.output<typeof runQuery>): Promise<OperatorRunListResponse> {
+  list(@Query(new QueryPipe(runQuery)) query: z.output<typeof runQuery>): Promise<Page<OperatorRun>> {
     return listPage(query, query.state, this.settings, {
       read: (page) =>
         query.state === 'stuck'

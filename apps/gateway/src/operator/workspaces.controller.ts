@@ -8,7 +8,7 @@ import {
   type OperatorWorkspace,
   operatorWorkspace,
   operatorWorkspaceChange,
-  type OperatorWorkspaceListResponse,
+  type Page,
   operatorWorkspaceListResponse,
 } from '#schemas';
 import type { SigningSettings } from '#storage';
@@ -53,7 +53,7 @@ export class OperatorWorkspacesController {
   })
   list(
     @Query(new QueryPipe(workspaceQuery)) { q, ...query }: z.output<typeof workspaceQuery>,
-  ): Promise<OperatorWorkspaceListResponse> {
+  ): Promise<Page<OperatorWorkspace>> {
     return listPage(query, 'workspaces', this.settings, {
       read: (page) => this.workspaces.states(q, page),
       placeOf: ({ name }) => name,

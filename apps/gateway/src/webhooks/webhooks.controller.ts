@@ -5,7 +5,7 @@ import {
   routerQueueRequestId,
   type RouterWebhookDelivery,
   routerWebhookDelivery,
-  type RouterWebhookDeliveryListResponse,
+  type Page,
   routerWebhookDeliveryListResponse,
   type RouterWebhookSecret,
   routerWebhookSecret,
@@ -50,7 +50,7 @@ export class WebhooksController {
   list(
     @Calling() { workspaceId }: Caller,
     @Query(new QueryPipe(deliveryQuery)) { state, ...query }: z.output<typeof deliveryQuery>,
-  ): Promise<RouterWebhookDeliveryListResponse> {
+  ): Promise<Page<RouterWebhookDelivery>> {
     return listPage(query, 'deliveries', this.settings, {
       read: (page) => this.webhooks.list({ workspaceId, state, ...page }),
       placeOf: ({ runId }) => runId,

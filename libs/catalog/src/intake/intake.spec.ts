@@ -1,8 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
+import { pointerFrom } from '#schemas';
 import { intake } from './intake.js';
 
-const given = (schema: unknown, documents?: Record<string, unknown>) =>
-  intake(schema, documents && ((file) => documents[file]));
+function given(value: unknown, documents?: Record<string, unknown>) {
+  const { schema, problems } = intake(value, documents && ((file) => documents[file]));
+  return {
+    schema,
+    problems: problems.map(({ path, message }) => ({ pointer: pointerFrom(path), reason: message })),
+  };
+}
 
 const text = { type: 'string' };
 const nothing = { type: 'null' };
@@ -175,7 +181,7 @@ describe('a provider’s document beside the row', () => {
 
   it('must be there', () => {
     expect(given({ $ref: 'provider.json#/A' }).problems).toEqual([
-      { pointer: '/$ref', reason: 'provider.json: there are no documents beside this schema' },
+      { pointer: '/$ref', reason: 'there are no documents beside this schema' },
     ]);
   });
 });
@@ -193,11 +199,16 @@ describe('what is refused', () => {
     ['a tuple', { type: 'array', items: [{}] }, '/items', 'expected a schema'],
     ['a type of another language', { type: 'file' }, '/type', '"file" is no type'],
     ['values of another type only', { type: 'string', enum: [true, false] }, '', 'no value'],
-    ['required as a flag', { type: 'object', required: true }, '/required', 'list of names'],
-    ['a bound that is a text', { type: 'number', minimum: '1' }, '/minimum', 'a number'],
-    ['a negative length', { type: 'string', minLength: -1 }, '/minLength', 'whole number'],
-    ['a step of zero', { type: 'number', multipleOf: 0 }, '/multipleOf', 'above 0'],
-    ['no values', { enum: [] }, '/enum', 'list of values'],
+    [
+      'required as a flag',
+      { type: 'object', required: true },
+      '/required',
+      'expected array, received boolean',
+    ],
+    ['a bound that is a text', { type: 'number', minimum: '1' }, '/minimum', 'expected number'],
+    ['a negative length', { type: 'string', minLength: -1 }, '/minLength', '>=0'],
+    ['a step of zero', { type: 'number', multipleOf: 0 }, '/multipleOf', '>0'],
+    ['no values', { enum: [] }, '/enum', '>=1 items'],
     ['no branches', { anyOf: [] }, '/anyOf', 'list of schemas'],
     ['a schema that is a text', { properties: { a: 'string' } }, '/properties/a', 'expected a schema'],
     ['look-ahead', { type: 'string', pattern: '(?=a)' }, '/pattern', 'linear-time'],

@@ -1,13 +1,17 @@
-import { pointerFrom, valueAt } from '#schemas';
+import { unescape } from 'node:querystring';
+import type { RowProblem } from '#providers';
+import { pointerFrom, pointerSegments, valueAt } from '#schemas';
 import type { JsonSchema } from '../json-schema.js';
-import { ignored, isKeyword, isObject, keywords, unsupported } from './keywords.js';
-import { orNull, speaksAbout, tagsBranches, typed, typesIn } from './types.js';
-
-/** A problem of a schema: its place, as a JSON pointer, and the reason. */
-interface SchemaProblem {
-  pointer: string;
-  reason: string;
-}
+import {
+  ignored,
+  isKeyword,
+  keywords,
+  speaksAbout,
+  tagsBranches,
+  typed,
+  typesIn,
+  unsupported,
+} from './keywords.js';
 
 /** Gives the content of a document that lies beside the row; throws with the reason when it cannot. */
 export type Documents = (file: string) => unknown;
@@ -20,14 +24,15 @@ export type Documents = (file: string) => unknown;
 export function intake(
   value: unknown,
   documents: Documents = noDocuments,
-): { schema: JsonSchema; problems: SchemaProblem[] } {
+): { schema: JsonSchema; problems: RowProblem[] } {
   const walk = new Intake(documents);
   try {
-    const place = { source: { root: value }, path: [], rowPath: [], depth: 0, through: [value] };
+    const place = { source: { root: value }, path: [], depth: 0, through: [value] };
     return { schema: walk.schemaAt(value, place), problems: walk.problems };
   } catch (error) {
     if (!(error instanceof OverCap)) throw error;
-    return { schema: {}, problems: [{ pointer: '', reason: error.message }] };
+    const message = `${error.message}, with its references written out`;
+    return { schema: {}, problems: [{ path: [], message }] };
   }
 }
 
@@ -37,11 +42,9 @@ function noDocuments(): never {
 
 /** Where the intake stands. */
 interface Place {
-  /** The text that it reads. In the row itself, which has no `file`, an unknown keyword is an error, elsewhere not. */
-  source: { root: unknown; file?: string };
-  path: readonly string[];
-  /** The place in the row that leads here: its own, or that of the reference into another file. */
-  rowPath: readonly string[];
+  /** The row itself, where an unknown keyword is an error, or a file that the row refers to. */
+  source: { root: unknown; file?: { name: string; referredAt: readonly PropertyKey[] } };
+  path: readonly PropertyKey[];
   depth: number;
   /** The referenced schemas that it is inside of. */
   through: readonly unknown[];
@@ -54,7 +57,7 @@ const caps = { schemas: 2000, branches: 400, depth: 40 };
 class OverCap extends Error {}
 
 class Intake {
-  readonly problems: SchemaProblem[] = [];
+  readonly problems: RowProblem[] = [];
   private schemas = 0;
   private branches = 0;
 
@@ -65,10 +68,7 @@ class Intake {
     if (value === false) return { not: {} };
     const place = { ...outer, depth: outer.depth + 1 };
     this.count(place);
-    if (!isObject(value)) {
-      this.refuse(place, 'expected a schema');
-      return {};
-    }
+    if (!isObject(value)) return this.refuse(place, 'expected a schema') ?? {};
     const { annotations, ...read } = this.read(value, place);
     const assertions = this.checked(read.assertions, value['type'], place);
     // Tagged branches are objects, whether it is said or not.
@@ -82,39 +82,32 @@ class Intake {
   private count({ depth }: Place): void {
     this.schemas += 1;
     if (depth > caps.depth) throw new OverCap(`nested deeper than ${caps.depth} schemas`);
-    if (this.schemas > caps.schemas) {
-      throw new OverCap(`more than ${caps.schemas} schemas, with its references written out`);
-    }
+    if (this.schemas > caps.schemas) throw new OverCap(`more than ${caps.schemas} schemas`);
     if (this.branches > caps.branches) {
-      throw new OverCap(
-        `more than ${caps.branches} branches of anyOf, oneOf and allOf, with its references written out`,
-      );
+      throw new OverCap(`more than ${caps.branches} branches of anyOf, oneOf and allOf`);
     }
   }
 
-  private refuse({ source: { file }, path, rowPath }: Place, reason: string): undefined {
-    const where = file === undefined ? '' : `${file}#${pointerFrom(path)}: `;
-    this.problems.push({ pointer: pointerFrom(rowPath), reason: where + reason });
-    return undefined;
+  private refuse({ source: { file }, path }: Place, reason: string): undefined {
+    this.problems.push(
+      file === undefined
+        ? { path, message: reason }
+        : { path: file.referredAt, message: `${file.name}#${pointerFrom(path)}: ${reason}` },
+    );
   }
 
   /** Every keyword in the one form, `type`, `nullable` and `$ref` excepted. */
   private read(value: Record<string, unknown>, place: Place) {
     const annotations: Record<string, unknown> = {};
     const assertions: Record<string, unknown> = {};
-    for (const [name, given] of Object.entries(withExclusiveBounds(value))) {
+    for (const [name, given] of withExclusiveBounds(value)) {
       const at = child(place, name);
       if (!isKeyword(name)) {
         this.refuseUnknown(name, at);
         continue;
       }
-      if (['anyOf', 'oneOf', 'allOf'].includes(name) && Array.isArray(given)) this.branches += given.length;
-      const { read, isAnnotation } = keywords[name];
-      const result = read(given, {
-        schema: (part, ...path) => this.schemaAt(part, child(at, ...path)),
-        refuse: (reason) => this.refuse(at, reason),
-      });
-      if (result !== undefined) (isAnnotation ? annotations : assertions)[name] = result;
+      const result = this.valueOf(name, given, at);
+      if (result !== undefined) (keywords[name].isAnnotation ? annotations : assertions)[name] = result;
     }
     if (value['example'] !== undefined) annotations['examples'] ??= [value['example']];
     return { annotations, assertions: assertions as JsonSchema };
@@ -126,6 +119,27 @@ class Intake {
     else if (at.source.file === undefined && !ignored.has(name) && !name.startsWith('x-')) {
       this.refuse(at, `${name} is no keyword`);
     }
+  }
+
+  /** The value of a keyword in the one form; undefined for one that demands nothing or is refused. */
+  private valueOf(name: keyof typeof keywords, given: unknown, at: Place): unknown {
+    const { value } = keywords[name];
+    if (value === 'schema') {
+      return name === 'additionalProperties' && typeof given === 'boolean' ? given : this.schemaAt(given, at);
+    }
+    if (value === 'schemas') {
+      if (!Array.isArray(given) || given.length === 0) return this.refuse(at, 'expected a list of schemas');
+      this.branches += given.length;
+      return given.map((branch, index) => this.schemaAt(branch, child(at, index)));
+    }
+    if (value === 'schemasByName') {
+      if (!isObject(given)) return this.refuse(at, 'expected an object of schemas');
+      return Object.fromEntries(
+        Object.entries(given).map(([key, each]) => [key, this.schemaAt(each, child(at, key))]),
+      );
+    }
+    const { data, error } = value.safeParse(given);
+    return error ? this.refuse(at, error.issues.map(({ message }) => message).join(', ')) : data;
   }
 
   /** Checks keywords together: a tag must tell branches apart, and comparing each element with each has a price. */
@@ -163,85 +177,61 @@ class Intake {
   private withReference(own: JsonSchema, reference: unknown, place: Place): JsonSchema {
     if (reference === undefined) return own;
     const at = child(place, '$ref');
+    let target: { schema: unknown; place: Place };
     try {
-      const found = this.target(reference, at);
-      const referred = this.schemaAt(found.schema, found.place);
-      return Object.keys(own).length === 0 ? referred : { allOf: [referred, own] };
+      target = this.target(reference, at);
     } catch (error) {
-      if (!(error instanceof BadReference)) throw error;
-      this.refuse(at, error.message);
+      this.refuse(at, error instanceof Error ? error.message : String(error));
       return own;
     }
+    const referred = this.schemaAt(target.schema, target.place);
+    return Object.keys(own).length === 0 ? referred : { allOf: [referred, own] };
   }
 
   /**
+  /**
    * The target of a reference: a place in the same text (`#/$defs/Size`) or in a document beside the row
-   * (`provider.json#/components/schemas/Input`).
+   * (`provider.json#/components/schemas/Input`). Throws with the reason when it names nothing usable.
    */
   private target(reference: unknown, place: Place): { schema: unknown; place: Place } {
-    if (typeof reference !== 'string') throw new BadReference('expected a text');
-    const [file = '', ...fragment] = reference.split('#');
-    const pointer = decoded(fragment.join('#'));
-    if (pointer === undefined || !/^(\/|$)/.test(pointer)) {
-      throw new BadReference(`${reference} is no JSON pointer`);
-    }
-    const source = file === '' ? place.source : { root: this.document(file), file };
+    if (typeof reference !== 'string') throw new Error('expected a text');
+    const [name = '', ...fragment] = reference.split('#');
+    const pointer = unescape(fragment.join('#'));
+    if (!/^(\/|$)/.test(pointer)) throw new Error(`${reference} is no JSON pointer`);
+    const referredAt = place.source.file?.referredAt ?? place.path;
+    const source = name === '' ? place.source : { root: this.documents(name), file: { name, referredAt } };
     const schema = valueAt(source.root, pointer);
-    if (schema === undefined) throw new BadReference(`${reference} names nothing`);
+    if (schema === undefined) throw new Error(`${reference} names nothing`);
     if (place.through.includes(schema)) {
-      throw new BadReference(`${reference} leads back to itself; a schema must end`);
+      throw new Error(`${reference} leads back to itself; a schema must end`);
     }
-    const path = pointer.split('/').slice(1);
-    const rowRoot = place.rowPath.slice(0, place.rowPath.length - place.path.length);
-    // Problems inside the row's own text are told where they stand, others where the row refers to them.
-    const rowPath = source.file === undefined ? [...rowRoot, ...path] : place.rowPath;
-    return { schema, place: { ...place, source, path, rowPath, through: [...place.through, schema] } };
-  }
-
-  private document(file: string): unknown {
-    try {
-      return this.documents(file);
-    } catch (error) {
-      throw new BadReference(`${file}: ${error instanceof Error ? error.message : String(error)}`);
-    }
+    const path = pointerSegments(pointer);
+    return { schema, place: { ...place, source, path, through: [...place.through, schema] } };
   }
 }
 
-/** A reference that names nothing usable. */
-class BadReference extends Error {}
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function decoded(fragment: string): string | undefined {
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return undefined;
-  }
-}
+const child = (place: Place, segment: PropertyKey): Place => ({ ...place, path: [...place.path, segment] });
 
-const child = (place: Place, ...segments: readonly (string | number)[]): Place => {
-  const below = segments.map(String);
-  return {
-    ...place,
-    path: [...place.path, ...below],
-    rowPath: place.source.file === undefined ? [...place.rowPath, ...below] : place.rowPath,
-  };
-};
+const exclusive: Record<string, string> = { minimum: 'exclusiveMinimum', maximum: 'exclusiveMaximum' };
 
-/** OpenAPI 3.0 marks a bound as exclusive by a flag beside it. */
-function withExclusiveBounds(value: Record<string, unknown>): Record<string, unknown> {
-  const result = { ...value };
-  for (const [flag, bound] of [
-    ['exclusiveMinimum', 'minimum'],
-    ['exclusiveMaximum', 'maximum'],
-  ] as const) {
-    if (typeof result[flag] !== 'boolean') continue;
-    const isExclusive = result[flag] && result[bound] !== undefined;
-    delete result[flag];
-    if (!isExclusive) continue;
-    result[flag] = result[bound];
-    delete result[bound];
-  }
-  return result;
+/** The members, with bounds that OpenAPI 3.0 marks as exclusive by a flag beside them under the name of that flag. */
+const withExclusiveBounds = (schema: Record<string, unknown>): [string, unknown][] =>
+  Object.entries(schema)
+    .filter(([name, value]) => typeof value !== 'boolean' || !Object.values(exclusive).includes(name))
+    .map(([name, value]) => [
+      schema[exclusive[name] ?? ''] === true ? (exclusive[name] ?? name) : name,
+      value,
+    ]);
+
+/** The schema, or null. */
+function orNull(schema: JsonSchema): JsonSchema {
+  const { anyOf, ...others } = schema;
+  const nothing: JsonSchema = { type: 'null' };
+  if (anyOf === undefined || Object.keys(others).length > 0) return { anyOf: [schema, nothing] };
+  return anyOf.some(({ type }) => type === 'null') ? schema : { anyOf: [...anyOf, nothing] };
 }
 
 const isCheapToCompare = ({ items, maxItems }: JsonSchema): boolean =>

@@ -1,83 +1,35 @@
+import { z } from 'zod';
 import type { Json } from '#schemas';
-import type { JsonSchema, SchemaType } from '../json-schema.js';
+import { type JsonSchema, type SchemaType, schemaTypes } from '../json-schema.js';
 import { patternProblem } from './pattern.js';
 
-/** The tools of a keyword's reader. */
-interface Reading {
-  /** Reads a subschema at a path below the keyword; handed in, because schemas and their keywords contain each other. */
-  schema: (value: unknown, ...path: (string | number)[]) => JsonSchema;
-  /** Notes a problem at the keyword. */
-  refuse: (reason: string) => undefined;
-}
-
-type Reader<T> = (value: unknown, reading: Reading) => T | undefined;
-
 interface Keyword<T> {
-  /** A refused value is left out of the result. */
-  read: Reader<T>;
+  /** The shape of its value, or where the schemas of its value are. */
+  value: z.ZodType<T | undefined> | 'schema' | 'schemas' | 'schemasByName';
   /** The types that the keyword says something about; left out, every one. */
   about?: readonly SchemaType[];
   /** An annotation says nothing about whether a value is accepted. */
   isAnnotation?: true;
 }
 
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+const text = z.string();
+const count = z.int().min(0);
+const anything = z.custom<Json>();
+const values = z.array(anything).min(1);
 
-const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+/** An empty list demands nothing. */
+const names = z.array(text).transform((given) => (given.length === 0 ? undefined : [...new Set(given)]));
 
-const one =
-  <T>(is: (value: unknown) => value is T, expected: string): Reader<T> =>
-  (value, { refuse }) =>
-    is(value) ? value : refuse(`expected ${expected}`);
+const pattern = text.superRefine((given, context) => {
+  const problem = patternProblem(given);
+  if (problem !== undefined) context.addIssue(problem);
+});
 
-const text = one((value) => typeof value === 'string', 'a text');
-const flag = one((value) => typeof value === 'boolean', 'true or false');
-const number = one(isNumber, 'a number');
-const step = one((value): value is number => isNumber(value) && value > 0, 'a number above 0');
-const count = one(
-  (value): value is number => Number.isInteger(value) && (value as number) >= 0,
-  'a whole number, at least 0',
-);
-const values = one((value): value is Json[] => Array.isArray(value) && value.length > 0, 'a list of values');
-const anything: Reader<Json> = (value) => value as Json;
-
-const schema: Reader<JsonSchema> = (value, reading) => reading.schema(value);
-
-const schemas: Reader<JsonSchema[]> = (value, reading) =>
-  Array.isArray(value) && value.length > 0
-    ? value.map((branch, index) => reading.schema(branch, index))
-    : reading.refuse('expected a list of schemas');
-
-const schemasByName: Reader<Record<string, JsonSchema>> = (value, reading) =>
-  isObject(value)
-    ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, reading.schema(each, name)]))
-    : reading.refuse('expected an object of schemas');
-
-const names: Reader<string[]> = (value, { refuse }) => {
-  if (!Array.isArray(value) || !value.every((name) => typeof name === 'string')) {
-    return refuse('expected a list of names');
-  }
-  // An empty list demands nothing.
-  return value.length === 0 ? undefined : [...new Set(value)];
-};
-
-const pattern: Reader<string> = (value, reading) => {
-  const given = text(value, reading);
-  const problem = given === undefined ? undefined : patternProblem(given);
-  return problem === undefined ? given : reading.refuse(problem);
-};
-
-const tag: Reader<{ propertyName: string }> = (value, { refuse }) =>
-  isObject(value) && typeof value['propertyName'] === 'string' && value['propertyName'] !== ''
-    ? { propertyName: value['propertyName'] }
-    : refuse('expected propertyName');
-
-const annotation = <T>(read: Reader<T>): Keyword<T> => ({ read, isAnnotation: true });
-const ofObjects = <T>(read: Reader<T>): Keyword<T> => ({ read, about: ['object'] });
-const ofLists = <T>(read: Reader<T>): Keyword<T> => ({ read, about: ['array'] });
-const ofNumbers = <T>(read: Reader<T>): Keyword<T> => ({ read, about: ['integer', 'number'] });
-const ofTexts = <T>(read: Reader<T>): Keyword<T> => ({ read, about: ['string'] });
+const annotation = <T>(value: z.ZodType<T>): Keyword<T> => ({ value, isAnnotation: true });
+const ofObjects = <T>(value: Keyword<T>['value']): Keyword<T> => ({ value, about: ['object'] });
+const ofLists = <T>(value: Keyword<T>['value']): Keyword<T> => ({ value, about: ['array'] });
+const ofNumbers = <T>(value: Keyword<T>['value']): Keyword<T> => ({ value, about: ['integer', 'number'] });
+const ofTexts = <T>(value: Keyword<T>['value']): Keyword<T> => ({ value, about: ['string'] });
 
 /** The keywords of the one form, `type` excepted. */
 export const keywords: {
@@ -89,41 +41,35 @@ export const keywords: {
   description: annotation(text),
   default: annotation(anything),
   examples: annotation(values),
-  deprecated: annotation(flag),
+  deprecated: annotation(z.boolean()),
   format: annotation(text),
-  properties: ofObjects(schemasByName),
+  properties: ofObjects('schemasByName'),
   required: ofObjects(names),
-  additionalProperties: ofObjects((value, reading) =>
-    typeof value === 'boolean' ? value : schema(value, reading),
-  ),
+  additionalProperties: ofObjects('schema'),
   minProperties: ofObjects(count),
   maxProperties: ofObjects(count),
-  items: ofLists(schema),
+  items: ofLists('schema'),
   minItems: ofLists(count),
   maxItems: ofLists(count),
-  uniqueItems: ofLists(flag),
-  minimum: ofNumbers(number),
-  maximum: ofNumbers(number),
-  exclusiveMinimum: ofNumbers(number),
-  exclusiveMaximum: ofNumbers(number),
-  multipleOf: ofNumbers(step),
+  uniqueItems: ofLists(z.boolean()),
+  minimum: ofNumbers(z.number()),
+  maximum: ofNumbers(z.number()),
+  exclusiveMinimum: ofNumbers(z.number()),
+  exclusiveMaximum: ofNumbers(z.number()),
+  multipleOf: ofNumbers(z.number().positive()),
   minLength: ofTexts(count),
   maxLength: ofTexts(count),
   pattern: ofTexts(pattern),
-  enum: { read: values },
-  const: { read: anything },
-  allOf: { read: schemas },
-  anyOf: { read: schemas },
-  oneOf: { read: schemas },
-  not: { read: schema },
-  discriminator: { read: tag },
+  enum: { value: values },
+  const: { value: anything },
+  allOf: { value: 'schemas' },
+  anyOf: { value: 'schemas' },
+  oneOf: { value: 'schemas' },
+  not: { value: 'schema' },
+  discriminator: { value: z.object({ propertyName: text.min(1) }) },
 };
 
 export const isKeyword = (name: string): name is keyof typeof keywords => Object.hasOwn(keywords, name);
-
-/** The types that a keyword says something about; undefined when it speaks about every one. */
-export const typesOf = (name: string): readonly SchemaType[] | undefined =>
-  isKeyword(name) ? keywords[name].about : undefined;
 
 const wordsIn = (list: string) => new Set(list.trim().split(/\s+/));
 
@@ -139,3 +85,76 @@ export const unsupported = wordsIn(`
   unevaluatedItems additionalItems prefixItems contains minContains maxContains if then else contentSchema
   $anchor $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor
 `);
+
+const typesOf = (name: string): readonly SchemaType[] | undefined =>
+  isKeyword(name) ? keywords[name].about : undefined;
+
+export const speaksAbout = (keyword: string, type: SchemaType): boolean =>
+  typesOf(keyword)?.includes(type) ?? true;
+
+/** The types a `type` keyword names, none when it is absent; undefined when it is none. */
+export function typesIn(value: unknown): SchemaType[] | undefined {
+  if (value === undefined) return [];
+  const listed = z.array(z.enum(schemaTypes)).min(1).safeParse([value].flat()).data;
+  // Every integer is a number.
+  return listed && [...new Set(listed)].filter((type) => type !== 'integer' || !listed.includes('number'));
+}
+
+/**
+ * The assertions under the types that are allowed: one branch a type, each with the keywords that speak about it.
+ * Undefined when they contradict the types, so that no value is left.
+ */
+export function typed(assertions: JsonSchema, types: readonly SchemaType[]): JsonSchema | undefined {
+  if (types.length === 0) return assertions;
+  if (types.length > 1 && !Object.keys(assertions).every(isTyped)) {
+    const union = typed(pick(assertions, isTyped), types);
+    return union && { allOf: [union, pick(assertions, (keyword) => !isTyped(keyword))] };
+  }
+  const branches = types.flatMap((type) => ofOneType(assertions, type) ?? []);
+  const [only] = branches;
+  return branches.length > 1 ? { anyOf: branches } : only;
+}
+
+const isTyped = (keyword: string): boolean =>
+  keyword === 'enum' || keyword === 'const' || typesOf(keyword) !== undefined;
+
+function ofOneType(assertions: JsonSchema, type: SchemaType): JsonSchema | undefined {
+  const { enum: listed, const: fixed, ...others } = assertions;
+  const left = listed?.filter((value) => isOfType(value, type));
+  if (left?.length === 0 || (fixed !== undefined && !isOfType(fixed, type))) return undefined;
+  return {
+    type,
+    ...pick(others, (keyword) => speaksAbout(keyword, type)),
+    ...(left !== undefined && { enum: left }),
+    ...(fixed !== undefined && { const: fixed }),
+  };
+}
+
+function isOfType(value: Json, type: SchemaType): boolean {
+  if (value === null) return type === 'null';
+  if (Array.isArray(value)) return type === 'array';
+  return type === 'integer' ? Number.isInteger(value) : typeof value === type;
+}
+
+const pick = (schema: JsonSchema, wanted: (keyword: string) => boolean): JsonSchema =>
+  Object.fromEntries(Object.entries(schema).filter(([keyword]) => wanted(keyword)));
+
+/** Whether the property tells the branches apart: all are objects and require it as texts that no other branch has. */
+export function tagsBranches(
+  property: string,
+  { type, oneOf: branches = [], required = [] }: Pick<JsonSchema, 'type' | 'oneOf' | 'required'>,
+): boolean {
+  const tags = branches.map((branch) => {
+    const { const: fixed, enum: listed = [] } = branch.properties?.[property] ?? {};
+    const areObjects = (branch.type ?? type) === 'object';
+    const isRequired = [...required, ...(branch.required ?? [])].includes(property);
+    if (!areObjects || !isRequired) return [];
+    return fixed === undefined ? listed : [fixed];
+  });
+  const all = tags.flat();
+  return (
+    tags.every(({ length }) => length > 0) &&
+    all.every((tag) => typeof tag === 'string') &&
+    new Set(all).size === all.length
+  );
+}

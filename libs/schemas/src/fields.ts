@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { routerPageCursor } from './identifiers.js';
+
+export const text = (description: string) => z.string().describe(description);
+export const count = (description: string) => z.int().min(0).describe(description);
+export const moment = (description: string) => z.iso.datetime().describe(description);
+export const cents = (description: string) =>
+  z.number().min(0).describe(`${description}, in US dollar cents, as a decimal number.`);
+
+/** One page of a list. `data` describes its order and size, `meta` the page. */
+export const pageOf = <Item extends z.ZodType>(
+  item: Item,
+  data: string,
+  meta: { id: string; description: string },
+) =>
+  z
+    .object({
+      data: z.array(item).describe(data),
+      has_more: z.boolean().describe('True while further pages exist.'),
+      next_cursor: routerPageCursor.optional(),
+      limit: z.int().min(1).max(100).describe('The page size actually served.'),
+    })
+    .meta(meta);
+
+export type Page<Entry> = Omit<z.infer<ReturnType<typeof pageOf>>, 'data'> & { data: Entry[] };
