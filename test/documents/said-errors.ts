@@ -13,7 +13,9 @@ interface SaidError {
 const indirect: Readonly<Record<string, string>> = {
   malformed: 'invalid_input',
   excessTexts: 'invalid_input',
-  failInternally: 'internal_error',
+  internalFailure: 'internal_error',
+  tooMany: 'concurrency_limit_exceeded',
+  unlessBroken: 'invalid_input',
 };
 
 const isBucket = (text: string): boolean => (bucketNames as string[]).includes(text);

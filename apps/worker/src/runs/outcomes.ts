@@ -87,9 +87,10 @@ export class Outcomes {
 
   /** A worker died during the submission: whether the provider accepted it is unknown, so it is not repeated. */
   async giveUp(runId: string, claim: Extract<Claim, { kind: 'abandoned' }>): Promise<JobResult> {
-    const unknown =
-      'Outcome unknown: the provider may have received this run, so it was not submitted again.';
-    if (await this.finishRun({ ...claim, runId }, internalFailure(unknown), 'abandoned submission')) {
+    const ending = internalFailure(
+      'Outcome unknown: the provider may have received this run, so it was not submitted again.',
+    );
+    if (await this.finishRun({ ...claim, runId }, ending, 'abandoned submission')) {
       this.metrics.dispatchUnknown.inc({ provider: claim.provider });
       this.log.error({ run_id: runId, provider: claim.provider }, 'a worker died during a submission');
     }
