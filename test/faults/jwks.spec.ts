@@ -31,7 +31,6 @@ const gateway = gatewayForFile({
   JWT_JWKS_MAX_AGE_SECONDS: String(maxAgeSeconds),
   JWT_JWKS_COOLDOWN_SECONDS: String(cooldownSeconds),
   AUTH_CACHE_MS: '1',
-  AUTH_REFUSED_CACHE_MS: '1',
 });
 
 let workspaceId: string;

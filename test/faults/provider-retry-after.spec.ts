@@ -152,7 +152,6 @@ describe('a provider that asks to be left alone', () => {
       takesMs: 50,
       env: {
         CATALOG_DIR: folder,
-        GAUGES_EVERY_MS: '500',
         PROVIDER_POLL_TIMEOUT_MS: '1000',
         ASSET_MEDIA_TYPES: 'no/media',
       },

@@ -51,7 +51,7 @@ describeWith('a Prometheus that scrapes the running apps under load', () => {
   beforeAll(async () => {
     const [transport = 'postgres'] = transports();
     receiver = await Receiver.start();
-    system = await System.start({ transport, takesMs: 200, env: { GAUGES_EVERY_MS: '300' } });
+    system = await System.start({ transport, takesMs: 200 });
     prometheus = await startPrometheus(tools.prometheus, system.apps);
     caller = await system.caller({ inflightLimit: 4, windowLimit: 100_000, backlogLimit: 100_000 });
     load = Promise.all([one, held, failing, refused].map((each) => repeat(each)));

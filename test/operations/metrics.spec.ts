@@ -74,7 +74,7 @@ describe('metrics and logs of the running apps', () => {
 
   beforeAll(async () => {
     const [transport = 'postgres'] = transports();
-    system = await System.start({ transport, takesMs: 100, env: { GAUGES_EVERY_MS: '200' } });
+    system = await System.start({ transport, takesMs: 100 });
     [gateway, worker] = [system.gateways[0] as App, system.workers[0] as App];
     caller = await system.caller({ inflightLimit: 1, windowLimit: 20 });
   });

@@ -54,7 +54,6 @@ describeWithSwift('assets and S3', () => {
         S3_ENDPOINT: `http://${way.address}`,
         S3_PUBLIC_ENDPOINT: swift.settings.S3_ENDPOINT,
         S3_REQUEST_TIMEOUT_MS: '3000',
-        S3_ATTEMPTS: '2',
         PROVIDER_FAL_BASE_URL: provider.url,
         ASSET_ALLOWED_ORIGINS: provider.url,
         RETENTION_EVERY_MS: '300',

@@ -23,7 +23,7 @@ describeWithSwift('assets on S3', () => {
   const open = async (more: Record<string, string> = {}) => {
     return createStore(readSettings(storageSettings, { ...swift.settings, ...more }));
   };
-  const quick = { S3_REQUEST_TIMEOUT_MS: '2000', S3_ATTEMPTS: '2' };
+  const quick = { S3_REQUEST_TIMEOUT_MS: '2000' };
 
   beforeAll(async () => {
     swift = await startSwift(packages);

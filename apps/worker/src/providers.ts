@@ -24,10 +24,6 @@ export class Providers {
     return this.byName.get(name);
   }
 
-  names(): string[] {
-    return [...this.byName.keys()];
-  }
-
   /** Whether there is a key, by provider. */
   keyed(): Record<string, boolean> {
     return Object.fromEntries([...this.byName].map(([name, { secret }]) => [name, secret !== undefined]));
@@ -35,11 +31,8 @@ export class Providers {
 
   /** Takes over a catalog's providers, with their addresses and keys as they are now. Throws `BadSettings`. */
   bind(catalog: Catalog): void {
-    const { providers, withoutKey } = bindProviders(
-      process.env,
-      catalog.providers,
-      this.settings.PROVIDER_KEYS_DIR,
-    );
+    const { PROVIDER_KEYS_DIR: keys } = this.settings;
+    const { providers, withoutKey } = bindProviders(process.env, catalog.providers, keys);
     for (const bound of providers.values()) {
       const known = this.byName.get(bound.name);
       const same =
@@ -53,6 +46,6 @@ export class Providers {
       this.log.warn({ providers: withoutKey }, 'no key is set for these providers');
     }
     this.loggedWithoutKey = listed;
-    this.metrics.expectProviders(this.names());
+    this.metrics.expectProviders(this.byName.keys());
   }
 }

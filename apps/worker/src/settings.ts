@@ -47,10 +47,6 @@ export const workerSettings = {
     15_000,
     'How long a claim stands without renewal; a crashed dispatch is found again after it.',
   ),
-  GAUGES_EVERY_MS: milliseconds(
-    10_000,
-    'Pause between two readings of live runs and queues for the metrics, in milliseconds.',
-  ),
   RETENTION_EVERY_MS: milliseconds(
     60_000,
     'Pause between two rounds that delete what has aged out, in milliseconds.',

@@ -1,10 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
-import { type Bucket, bucketNames, buckets } from './buckets.js';
+import { type Bucket, type BucketFacts, bucketNames, buckets } from './buckets.js';
 
 const folder = new URL('../../../docs/errors/', import.meta.url);
 const read = (file: string): string => readFileSync(new URL(file, folder), 'utf8');
-const statusesOf = (bucket: Bucket): number[] => [buckets[bucket].status, ...buckets[bucket].otherStatuses];
+function statusesOf(bucket: Bucket): number[] {
+  const { status, otherStatuses = [] }: BucketFacts = buckets[bucket];
+  return [status, ...otherStatuses];
+}
 
 /** The numbers of a Markdown cell such as `400, 404`. */
 const numbers = (cell: string | undefined): number[] => (cell ?? '').split(',').map(Number);

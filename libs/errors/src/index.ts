@@ -1,4 +1,4 @@
-export { type Bucket, bucketNames, buckets } from './buckets.js';
+export { type Bucket, type BucketFacts, bucketNames, buckets } from './buckets.js';
 export { type FieldError, InputRejection } from './input-rejection.js';
 export { RouterError } from './router-error.js';
 export { StartupError } from './startup-error.js';

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
@@ -42,9 +43,7 @@ export class InternalServer implements OnApplicationBootstrap, OnApplicationShut
 
   async onApplicationBootstrap(): Promise<void> {
     const { INTERNAL_PORT: port, INTERNAL_HOST: host } = this.options;
-    await new Promise<void>((resolve, reject) => {
-      this.server.once('error', reject).listen(port, host, resolve);
-    });
+    await once(this.server.listen(port, host), 'listening');
   }
 
   onApplicationShutdown(): void {

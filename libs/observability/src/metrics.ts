@@ -224,7 +224,7 @@ export class Metrics {
       'version',
       'node',
     ]);
-    build.set({ version: serviceVersion(), node: process.versions.node }, 1);
+    build.set({ version: serviceVersion, node: process.versions.node }, 1);
   }
 
   /** A counter that is not there cannot rise: an alert would miss the first event of a provider. */

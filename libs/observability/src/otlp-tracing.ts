@@ -1,4 +1,5 @@
 import {
+  type Attributes,
   ROOT_CONTEXT,
   type Span as OtelSpan,
   SpanKind as Kind,
@@ -29,7 +30,7 @@ export class OtlpTracing implements Tracing {
       resource: resourceFromAttributes({
         'service.namespace': 'model-router',
         'service.name': app,
-        'service.version': serviceVersion(),
+        'service.version': serviceVersion,
       }),
       spanProcessors: [new BatchSpanProcessor(exporter)],
     });
@@ -59,7 +60,7 @@ class OtlpSpan implements Span {
     return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
   }
 
-  set(attributes: Record<string, string | number | boolean>): void {
+  set(attributes: Attributes): void {
     this.span.setAttributes(attributes);
   }
 

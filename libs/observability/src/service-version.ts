@@ -1,13 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-let known: string | undefined;
-
 /** The version in the package.json above this file, from sources and from the build alike. */
-export function serviceVersion(): string {
-  known ??= read(import.meta.dirname);
-  return known;
-}
+export const serviceVersion = read(import.meta.dirname);
 
 function read(folder: string): string {
   const file = path.join(folder, 'package.json');

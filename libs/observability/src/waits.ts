@@ -22,20 +22,15 @@ export async function withTimeout<T>(
 }
 
 /** Whether `work` settles within `ms`; a rejection counts as settled. */
-export async function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms);
+export function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms, false);
+    const settled = () => {
+      clearTimeout(timer);
+      resolve(true);
+    };
+    work.then(settled, settled);
   });
-  const settled = work.then(
-    () => true as const,
-    () => true as const,
-  );
-  try {
-    return await Promise.race([settled, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** The waits in one line, oldest first. Calling one of them ends it with that value. */

@@ -12,22 +12,19 @@ const routerModelBilling = z
   .object({ charges_on_policy_rejection: routerChargesOnPolicyRejection })
   .meta({ id: 'RouterModelBilling', description: 'Billing facts; no prices and no usage figures.' });
 
-const listEntryFields = {
-  id: routerModelId,
-  provider: routerProviderSegment,
-  model: routerModelSegment,
-  billing: routerModelBilling,
-};
-
 /** One runnable model, as lists carry it. */
 export const routerModelListEntry = z
-  .object(listEntryFields)
+  .object({
+    id: routerModelId,
+    provider: routerProviderSegment,
+    model: routerModelSegment,
+    billing: routerModelBilling,
+  })
   .meta({ id: 'RouterModelListEntry', description: 'One runnable model and its billing facts.' });
 
 /** A list entry plus the address of the input schema, which is absent when no schema is authored. */
-export const routerModelDetail = z
-  .object({
-    ...listEntryFields,
+export const routerModelDetail = routerModelListEntry
+  .extend({
     input_schema_url: z
       .url()
       .regex(/^https:\/\//)
@@ -51,9 +48,8 @@ export const routerModality = z.enum(['text', 'image', 'video', 'audio', '3d']).
 });
 
 /** A list entry with what people want to know besides. */
-const routerModelFullEntry = z
-  .object({
-    ...listEntryFields,
+const routerModelFullEntry = routerModelListEntry
+  .extend({
     title: text('The name that people know it by.').optional(),
     description: text('One sentence.').optional(),
     input_modalities: z.array(routerModality).describe('What the input may hold.'),

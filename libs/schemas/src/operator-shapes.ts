@@ -41,6 +41,7 @@ export const operatorWorkspaceListResponse = pageOf(operatorWorkspace, 'In the o
 });
 
 const limit = (description: string, max = 2_147_483_647) => z.int().min(0).max(max).describe(description);
+const credits = z.int().min(-maxCents).max(maxCents);
 
 /** The body of a change; what is left out stays as it is. */
 export const operatorWorkspaceChange = z
@@ -57,16 +58,8 @@ export const operatorWorkspaceChange = z
       })
       .partial()
       .describe('New allowances; they hold at once, for waiting runs too.'),
-    credits_cents: z
-      .int()
-      .min(-maxCents)
-      .max(maxCents)
-      .nullable()
-      .describe('The new balance; null for unlimited credits.'),
-    add_credits_cents: z
-      .int()
-      .min(-maxCents)
-      .max(maxCents)
+    credits_cents: credits.nullable().describe('The new balance; null for unlimited credits.'),
+    add_credits_cents: credits
       // To add none would still end unlimited credits.
       .refine((cents) => cents !== 0, 'must not be 0')
       .describe('Credits to add, or, negative, to take back.'),

@@ -17,15 +17,13 @@ const routerQueuePosition = z.int().min(0).meta({
   description: 'How many runs of the workspace are ahead of this one; 0 means the front.',
 });
 
-const urlFields = {
-  status_url: z.url().describe('Reads the state.'),
-  response_url: z.url().describe('Collects the result.'),
-  cancel_url: z.url().describe('Asks for cancellation.'),
-};
-
 /** On every answer that carries a live handle, so that clients never compose queue URLs. */
 export const routerQueueUrls = z
-  .object(urlFields)
+  .object({
+    status_url: z.url().describe('Reads the state.'),
+    response_url: z.url().describe('Collects the result.'),
+    cancel_url: z.url().describe('Asks for cancellation.'),
+  })
   .meta({ id: 'RouterQueueUrls', description: 'Absolute URLs of the rest of the run.' });
 
 /** The 201 of a queued submit. */
@@ -34,7 +32,7 @@ export const routerQueueSubmitResponse = z
     request_id: routerQueueRequestId,
     status: z.literal('IN_QUEUE'),
     queue_position: routerQueuePosition,
-    ...urlFields,
+    ...routerQueueUrls.shape,
   })
   .meta({ id: 'RouterQueueSubmitResponse', description: 'The new run and its state at admission.' });
 
@@ -45,7 +43,7 @@ export const routerQueueStatusResponse = z
     status: routerQueueStatus,
     queue_position: routerQueuePosition.optional(),
     error_type: routerErrorType.optional(),
-    ...urlFields,
+    ...routerQueueUrls.shape,
   })
   .meta({ id: 'RouterQueueStatusResponse', description: 'The current state of one run.' });
 

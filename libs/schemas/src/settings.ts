@@ -22,11 +22,7 @@ export function readSettings<S extends SettingsShape>(
   shape: S,
   env: NodeJS.ProcessEnv,
 ): z.infer<z.ZodObject<S>> {
-  const given = Object.fromEntries(
-    Object.keys(shape).flatMap((name) =>
-      env[name] === undefined || env[name] === '' ? [] : [[name, env[name]]],
-    ),
-  );
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const former = Object.entries(renamed)
     .filter(([old, name]) => env[old] && name in shape && !env[name])
     .map(([old, name]) => `${old}: is now called ${name}`);

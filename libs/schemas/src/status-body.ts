@@ -16,10 +16,8 @@ export type Stage = keyof typeof statuses;
 /** The state of a stage, as callers see it. */
 export const statusOf = (stage: Stage): RouterQueueStatus => statuses[stage];
 
-const stages = Object.keys(statuses) as Stage[];
-
 export const stagesOf = (status: RouterQueueStatus): Stage[] =>
-  stages.filter((stage) => statuses[stage] === status);
+  (Object.keys(statuses) as Stage[]).filter((stage) => statuses[stage] === status);
 
 /** The state as callers see it: six stages are three states, and what does not apply is absent. */
 export function statusBody(

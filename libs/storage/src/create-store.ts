@@ -16,6 +16,12 @@ export async function createStore(
   return { store: new S3Store({ client, signer, bucket }), warnings: await credentialWarnings(client) };
 }
 
+/**
+ * One call to S3 is tried this often in all: a lost connection is healed by the second try or the third, and what is away for
+ * longer is the caller's to wait for.
+ */
+const maxAttempts = 3;
+
 /** A client whose every wait is bounded. */
 function s3Client(settings: StorageSettings, endpoint = settings.S3_ENDPOINT): S3Client {
   // The SDK's notice is about its coming releases, and the release in use is pinned: an operator who reads it at every
@@ -30,7 +36,7 @@ function s3Client(settings: StorageSettings, endpoint = settings.S3_ENDPOINT): S
     // Not every S3-compatible service understands those that S3 does not require.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    maxAttempts: settings.S3_ATTEMPTS,
+    maxAttempts,
     requestHandler: {
       connectionTimeout: 2_000,
       requestTimeout: settings.S3_REQUEST_TIMEOUT_MS,

@@ -1,4 +1,4 @@
-import { BadSettings, count, countUpTo, list, milliseconds } from '#schemas';
+import { BadSettings, countUpTo, list, milliseconds } from '#schemas';
 import { z } from 'zod';
 
 const webUrl = z.url({ protocol: /^https?$/, error: 'must look like https://host' });
@@ -65,7 +65,6 @@ export const storageSettings = {
     30_000,
     'Time limit for a response of S3 to begin, and for each pause within one.',
   ),
-  S3_ATTEMPTS: count(3, 'How often one call to S3 is tried in all.'),
 };
 
 const areSecrets = (secrets: readonly string[]): boolean =>

@@ -39,7 +39,6 @@ export async function startGateways(): Promise<void> {
 /** Limits so small that tests reach them, and caches so short that nothing waits for them. */
 const smallLimits = (): Record<string, string> => ({
   AUTH_CACHE_MS: '1',
-  AUTH_REFUSED_CACHE_MS: '1',
   SYNC_DEADLINE_MS: '500',
   BODY_LIMIT: '10000',
   FILE_LIMIT: '10000',

@@ -3,18 +3,15 @@ import { CodeExchange } from './code-exchange.js';
 
 it('asks about a code that is not usable once, and never tries to exchange it', async () => {
   const asked: string[] = [];
-  const codes = new CodeExchange(
-    {
-      isCode: async (code) => {
-        asked.push(code);
-        return false;
-      },
-      exchange: async () => {
-        throw new Error('the code was exchanged');
-      },
+  const codes = new CodeExchange({
+    isCode: async (code) => {
+      asked.push(code);
+      return false;
     },
-    { AUTH_REFUSED_CACHE_MS: 60_000 },
-  );
+    exchange: async () => {
+      throw new Error('the code was exchanged');
+    },
+  });
   for (const code of ['a', 'b', 'a', 'b']) expect(await codes.exchange(code)).toBeNull();
   expect(asked).toEqual(['a', 'b']);
 });

@@ -1,8 +1,7 @@
-import { SETTINGS } from '#infrastructure';
 import { ApiKeyRepository, type KeyRow } from '#persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import type { AuthSettings } from './settings.js';
+import { refusedCacheMs } from './identification.js';
 
 const maxRefused = 10_000;
 
@@ -12,14 +11,11 @@ const maxRefused = 10_000;
  */
 @Injectable()
 export class CodeExchange {
-  private readonly refused: LRUCache<string, true>;
+  private readonly refused = new LRUCache<string, true>({ max: maxRefused, ttl: refusedCacheMs });
 
   constructor(
     @Inject(ApiKeyRepository) private readonly keys: Pick<ApiKeyRepository, 'isCode' | 'exchange'>,
-    @Inject(SETTINGS) { AUTH_REFUSED_CACHE_MS: ttl }: Pick<AuthSettings, 'AUTH_REFUSED_CACHE_MS'>,
-  ) {
-    this.refused = new LRUCache({ max: maxRefused, ttl });
-  }
+  ) {}
 
   /** Null for a code that is unknown, used or expired, or whose maker has ended. */
   async exchange(code: string): Promise<{ key: string; row: KeyRow } | null> {

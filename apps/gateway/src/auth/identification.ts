@@ -10,6 +10,9 @@ import type { AuthSettings } from './settings.js';
 /** Known credentials, and as many refused ones. */
 const maxCached = 10_000;
 
+/** Guesses in a row cost one look-up, and a credential that was just made is usable at once or after two seconds. */
+export const refusedCacheMs = 2_000;
+
 interface Found {
   caller: Caller;
   /** Not cached beyond this. */
@@ -37,7 +40,7 @@ export class Identification {
   ) {
     const options = { max: maxCached, perf: { now }, ttlResolution: 0 };
     this.known = new LRUCache({ ...options, ttl: settings.AUTH_CACHE_MS });
-    this.refused = new LRUCache({ ...options, ttl: settings.AUTH_REFUSED_CACHE_MS });
+    this.refused = new LRUCache({ ...options, ttl: refusedCacheMs });
   }
 
   /** Null for a credential that is not usable, whatever the reason. */

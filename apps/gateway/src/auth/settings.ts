@@ -67,7 +67,6 @@ export const authSettings = {
     30_000,
     'How long a known credential is cached: a revoked key stops at once, and within this time when its signal is lost.',
   ).refine((ms) => ms <= 30_000, 'must be at most 30000'),
-  AUTH_REFUSED_CACHE_MS: milliseconds(2_000, 'How long the refusal of an unknown credential is cached.'),
 };
 
 export type AuthSettings = z.infer<z.ZodObject<typeof authSettings>>;

@@ -25,7 +25,10 @@ export class BodyBlocks {
   add(chunk: Buffer): void {
     this.size += chunk.length;
     this.pieces += 1;
-    if (hasTooManyPieces(this.pieces, this.size)) throw tooManyPieces();
+    if (hasTooManyPieces(this.pieces, this.size))
+      throw new RouterError('invalid_input', 'The body arrives in too many small pieces.', {
+        headers: { Connection: 'close' },
+      });
     if (chunk.length < largeBytes) this.copy(chunk);
     else {
       this.close();
@@ -64,8 +67,3 @@ export class BodyBlocks {
     this.filled = 0;
   }
 }
-
-const tooManyPieces = (): RouterError =>
-  new RouterError('invalid_input', 'The body arrives in too many small pieces.', {
-    headers: { Connection: 'close' },
-  });

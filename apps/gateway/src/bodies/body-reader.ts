@@ -32,7 +32,10 @@ export class BodyBudget {
 
   /** Counts the bytes; throws a 503 when that would be more than the workspace may hold. */
   take(workspaceId: string, bytes: number): void {
-    if (!this.shares.take(workspaceId, bytes)) throw overloaded();
+    if (!this.shares.take(workspaceId, bytes))
+      throw new RouterError('service_unavailable', 'The service is busy with large requests; please retry.', {
+        internal: 'the budget for bodies in flight is spent',
+      });
   }
 
   giveBack(workspaceId: string, bytes: number): void {
@@ -88,8 +91,7 @@ export class BodyReader {
         }
         seen?.(chunk);
       }
-      const bytes = await joined(blocks.take(), blocks.size);
-      return { bytes, release };
+      return { bytes: await joined(blocks.take(), blocks.size), release };
     } catch (error) {
       release();
       throw error;
@@ -137,8 +139,3 @@ function announcesJson(headers: IncomingHttpHeaders): boolean {
   const encoding = headers['content-encoding'] ?? 'identity';
   return essenceOf(headers['content-type']) === 'application/json' && encoding.toLowerCase() === 'identity';
 }
-
-const overloaded = () =>
-  new RouterError('service_unavailable', 'The service is busy with large requests; please retry.', {
-    internal: 'the budget for bodies in flight is spent',
-  });

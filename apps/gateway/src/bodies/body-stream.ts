@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { RouterError } from '#errors';
+import { settlesWithin } from '#observability';
 import { BodyBlocks } from './body-blocks.js';
 
 /** A body that is not complete brings at least so much in each period, or its caller is let go. */
@@ -42,7 +43,7 @@ export async function* bodyStream(
     wake?.();
   };
   const lost = (cause?: unknown) => {
-    if (!hasEnded) fail(callerLeft(cause));
+    if (!hasEnded) fail(new RouterError('client_disconnected', 'The caller went away.', { cause }));
   };
   let periodBytes = 0;
   let waitedMs = 0;
@@ -62,7 +63,7 @@ export async function* bodyStream(
       const arrival = new Promise<void>((resolve) => (wake = resolve));
       const waitingSinceMs = performance.now();
       request.resume();
-      await withinPeriod(arrival, Math.min(periodMs - waitedMs, leftMs));
+      if (!(await settlesWithin(arrival, Math.min(periodMs - waitedMs, leftMs)))) throw tooSlow();
       const tookMs = performance.now() - waitingSinceMs;
       waitedMs += tookMs;
       leftMs -= tookMs;
@@ -72,19 +73,8 @@ export async function* bodyStream(
   }
 }
 
-async function withinPeriod<T>(waiting: Promise<T>, leftMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooSlow()), leftMs);
-  });
-  return Promise.race([waiting, late]).finally(() => clearTimeout(timer));
-}
-
 export const tooLarge = (maxBytes: number): RouterError =>
   new RouterError('invalid_input', `The body is larger than ${maxBytes} bytes.`, { status: 413 });
 
 const tooSlow = (): RouterError =>
   new RouterError('invalid_input', 'The body took too long to arrive.', { headers: { Connection: 'close' } });
-
-const callerLeft = (cause?: unknown): RouterError =>
-  new RouterError('client_disconnected', 'The caller went away.', { cause });

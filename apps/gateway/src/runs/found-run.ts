@@ -1,6 +1,6 @@
 import type { Catalog } from '#catalog';
 import { InputRejection, RouterError } from '#errors';
-import type { AgedOut, PayloadBody, RunOutcome, RunState } from '#persistence';
+import type { AgedOut, RunOutcome, RunState } from '#persistence';
 import { centsFromMicros, routerQueueRequestId } from '#schemas';
 import type { Caller } from '../auth/caller.js';
 import { areSegments, type ModelSegments, modelNotFound } from '../models/find-model.js';
@@ -36,10 +36,7 @@ const runNotFound = (): RouterError =>
   new RouterError('invalid_input', 'There is no such request.', { status: 404 });
 
 /** The output of a run that succeeded, with its own content type. */
-export interface Output {
-  mediaType: string;
-  body: PayloadBody;
-}
+export type Output = NonNullable<RunOutcome['output']>;
 
 /** What a finished run answers: its output, or the error that the synchronous route would have answered. */
 export function outputOf(result: RunOutcome): Output {

@@ -13,21 +13,16 @@ import type { FastifyReply } from 'fastify';
 import { RunCancellation } from './run-cancellation.js';
 import { RunPayloads } from './run-payloads.js';
 import { refusal, refusingLimits } from './refusal.js';
-import { type AcceptedInput, factsOf, type RunCall, RunInput } from './run-input.js';
+import { type AcceptedInput, factsOf, type NamedRun, type RunCall, RunInput } from './run-input.js';
 
 /** A run that was admitted, by this call or by an earlier one with the same key. */
-export interface AdmittedRun {
+export interface AdmittedRun extends NamedRun {
   workspaceId: string;
-  modelId: string;
-  runId: string;
-  key: string | undefined;
   position: number;
   /** What the URLs of its first answer started with. */
   origin: string;
   /** By a call before this one with the same key. */
   replayed: boolean;
-  /** The key's result has gone out in full before; noted only of results that cannot be repeated. */
-  delivered: boolean;
 }
 
 /** A call, and how it wants its run. `onAccepted` is called just before the run is admitted. */
@@ -101,19 +96,15 @@ export class RunAdmission {
       throw error;
     });
     if (admitted.kind === 'admitted') {
-      if (admitted.ready) await this.enqueueRun(row.provider, runId);
+      if (admitted.ready) {
+        // Optimistic: the reconciler repeats within seconds what the queue does not take now.
+        await this.queues.enqueue([{ runId, provider: row.provider }]);
+        await failpoint('submit.afterDeliver');
+      }
       const { position } = admitted;
       request.runId = runId;
-      return {
-        workspaceId,
-        modelId: model.id,
-        key,
-        runId,
-        position,
-        origin,
-        replayed: false,
-        delivered: false,
-      };
+      const isFirst = { replayed: false, delivered: false };
+      return { workspaceId, modelId: model.id, key, runId, position, origin, ...isFirst };
     }
     await this.payloads.discardInput(body);
     if (admitted.kind === 'refused') {
@@ -127,19 +118,13 @@ export class RunAdmission {
   /** The run of an earlier call with the same key. Every answer from here on belongs to it. */
   private async joinedRun(
     { request, reply, caller: { workspaceId } }: WantedRun,
-    { modelId, key, runId, delivered }: Pick<AdmittedRun, 'modelId' | 'key' | 'runId' | 'delivered'>,
+    { modelId, key, runId, delivered }: NamedRun,
   ): Promise<AdmittedRun> {
     request.runId = runId;
     void reply.header('idempotent-replayed', 'true');
     const first = await this.runs.admission(workspaceId, runId);
     if (first === null) throw noLongerKept();
     return { ...first, workspaceId, modelId, key, runId, replayed: true, delivered };
-  }
-
-  /** Optimistic: the reconciler repeats within seconds what the queue does not take now. */
-  private async enqueueRun(provider: string, runId: string): Promise<void> {
-    await this.queues.enqueue([{ runId, provider }]);
-    await failpoint('submit.afterDeliver');
   }
 }
 

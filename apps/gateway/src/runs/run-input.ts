@@ -44,14 +44,18 @@ export interface AcceptedInput {
   release: () => void;
 }
 
-/** The run of an earlier call with the same key. */
-interface Replay {
-  kind: 'replay';
+/** A run, and the key that names it too. */
+export interface NamedRun {
   modelId: string;
-  key: string;
   runId: string;
-  /** The key's result has gone out in full before; known of results that cannot be repeated only. */
+  key: string | undefined;
+  /** The key's result has gone out in full before; noted only of results that cannot be repeated. */
   delivered: boolean;
+}
+
+/** The run of an earlier call with the same key. */
+interface Replay extends NamedRun {
+  kind: 'replay';
 }
 
 /** Turns a call into the input of a run: finds the model, then reads, checks and stores the body. */

@@ -24,12 +24,11 @@ export class RunPayloads {
     if (bytes.length <= maxRowBytes) return bytes;
     const key = runKeys.input(runId);
     await this.objects.note(key, runId, this.settings.STORE_DOUBT_SECONDS);
-    const signal = AbortSignal.timeout(this.settings.STORE_PAYLOAD_MS);
     try {
       await this.store.put(key, bytes, {
         mediaType: 'application/json',
         maxBytes: bytes.length,
-        signal,
+        signal: AbortSignal.timeout(this.settings.STORE_PAYLOAD_MS),
       });
     } catch (error) {
       await this.discardInput({ storedAs: key });

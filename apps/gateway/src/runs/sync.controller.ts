@@ -47,17 +47,15 @@ export class SyncController {
     );
     // The URLs may have expired since the first delivery, so a repetition could not be honest.
     const isOnce = result.outcome === 'succeeded' && result.providerUrls;
-    if (isOnce && run.delivered) throw cannotReplay();
+    if (isOnce && run.delivered)
+      throw new RouterError(
+        'invalid_input',
+        'The result of this Idempotency-Key was already delivered and cannot be repeated; use a new key for a new run.',
+        { status: 409 },
+      );
     reply.headers(settledHeaders(result));
     await this.payloads.sendOutput(reply.code(200), outputOf(result));
     const { workspaceId, key, runId } = run;
     if (isOnce && key !== undefined) this.delivered.noteWhenSent(reply, { workspaceId, key, runId });
   }
 }
-
-const cannotReplay = (): RouterError =>
-  new RouterError(
-    'invalid_input',
-    'The result of this Idempotency-Key was already delivered and cannot be repeated; use a new key for a new run.',
-    { status: 409 },
-  );

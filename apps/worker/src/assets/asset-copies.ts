@@ -60,19 +60,17 @@ export class AssetCopies {
             // Nothing is wrong with the asset: the job comes again when the database is back.
             if (error instanceof RouterError) throw error;
             const isLate = bounded.aborted && !(error instanceof NotCopied);
-            this.reportTrouble(run.runId, index, isLate ? 'timeout' : troubleOf(error));
+            const trouble = isLate ? 'timeout' : troubleOf(error);
+            this.metrics.assetCopies.inc({ outcome: trouble });
+            // Neither the URL, which may open the asset for everyone, nor the provider's words.
+            const facts = { run_id: run.runId, asset: index, trouble };
+            this.log.warn(facts, 'an asset was not copied: its URL stays the provider’s');
           }
         }
       };
       await Promise.all(Array.from({ length: copiesAtOnce }, copyInTurn));
     });
     return copies;
-  }
-
-  /** Logs neither the URL, which may open the asset for everyone, nor the provider's words. */
-  private reportTrouble(runId: string, asset: number, trouble: CopyTrouble): void {
-    this.metrics.assetCopies.inc({ outcome: trouble });
-    this.log.warn({ run_id: runId, asset, trouble }, 'an asset was not copied: its URL stays the provider’s');
   }
 
   private async copy(
@@ -100,13 +98,8 @@ export class AssetCopies {
     } finally {
       discardBody(body);
     }
-    return {
-      key,
-      url: await this.store.sign(key, {
-        expiresInSeconds: this.settings.ASSET_URL_TTL,
-        nowMs: Date.now(),
-      }),
-    };
+    const signing = { expiresInSeconds: this.settings.ASSET_URL_TTL, nowMs: Date.now() };
+    return { key, url: await this.store.sign(key, signing) };
   }
 }
 

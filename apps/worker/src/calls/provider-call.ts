@@ -73,7 +73,7 @@ export class ProviderCall {
     await failpoint('dispatch.afterSubmit', runId);
     const asked = submitAsked(run, { reported, assets });
     if (!isLarge(reply) || !isSuccess(reply) || !(await this.keepReply(run, reply)))
-      return { ...(await this.replies.readNow(provider, reply, asked, { runId })), isKept: false };
+      return { ...(await this.replies.readNow(provider, reply, asked, runId)), isKept: false };
     const read = await this.replies.read(provider, reply, asked, { runId, readings: 0, isKept: true });
     return isUnread(read) ? null : { ...keptOutput(runId, read, reply), isKept: true };
   }

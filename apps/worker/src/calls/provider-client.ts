@@ -54,16 +54,12 @@ export class ProviderClient {
   ) {}
 
   async callProvider(provider: BoundProvider, asked: OutboundCall): Promise<Signal> {
-    const startedAt = performance.now();
+    const measured = this.metrics.providerSeconds.startTimer({
+      provider: provider.name,
+      op: asked.operation,
+    });
     const reply = await this.authenticated(provider, asked);
-    this.metrics.providerSeconds.observe(
-      {
-        provider: provider.name,
-        op: asked.operation,
-        result: 'fault' in reply ? reply.fault : `${Math.floor(reply.status / 100)}xx`,
-      },
-      (performance.now() - startedAt) / 1000,
-    );
+    measured({ result: 'fault' in reply ? reply.fault : `${Math.floor(reply.status / 100)}xx` });
     return reply;
   }
 
@@ -139,7 +135,7 @@ export class ProviderClient {
       bodyTimeout: 0,
     });
     const body = decoded(reply);
-    return this.collect({ ...reply, body }, asked, signal).finally(() => {
+    return this.collect(reply, body, asked, signal).finally(() => {
       discardBody(body);
       discardBody(reply.body);
     });
@@ -147,11 +143,8 @@ export class ProviderClient {
 
   /** A reply that the adapter reads is held in memory; a large file, of which it reads the head only, is stored as it comes. */
   private async collect(
-    {
-      statusCode,
-      headers,
-      body,
-    }: Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'> & { body: Readable },
+    { statusCode, headers }: Dispatcher.ResponseData,
+    body: Readable,
     { runId, share }: OutboundCall,
     signal: AbortSignal,
   ): Promise<HttpReply | { fault: 'oversize' }> {

@@ -65,12 +65,7 @@ export class ReplyReader implements OnApplicationShutdown {
   }
 
   /** Reads a reply that is nowhere else, however long the thread is busy. */
-  async readNow(
-    provider: BoundProvider,
-    signal: Signal,
-    asked: Asked,
-    { runId }: Pick<ReadTerms, 'runId'>,
-  ): Promise<ReadReply> {
+  async readNow(provider: BoundProvider, signal: Signal, asked: Asked, runId: string): Promise<ReadReply> {
     for (let readings = 0; ;) {
       const read = await this.read(provider, signal, asked, { runId, readings });
       if (!isUnread(read)) return read;

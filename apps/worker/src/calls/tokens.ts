@@ -3,17 +3,12 @@ import type { BoundProvider, Fault, HttpCall, Signal, TokenExchange } from '#pro
 type Exchanged = { token: string } | Fault;
 type Send = (call: HttpCall) => Promise<Signal>;
 
-interface Kept {
-  token: string;
-  untilMs: number;
-}
-
 /** A token is renewed while it still has this long to live, so that none dies on its way. */
 const marginMs = 60_000;
 
 /** The short-lived tokens of providers whose secret is not itself the credential; one exchange at a time each. */
 export class Tokens {
-  private readonly kept = new Map<string, Kept>();
+  private readonly kept = new Map<string, { token: string; untilMs: number }>();
   private readonly asked = new Map<string, Promise<Exchanged>>();
 
   constructor(private readonly now: () => number = Date.now) {}

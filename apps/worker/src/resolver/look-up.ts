@@ -3,7 +3,7 @@ import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 
 /** No address: the name has none, or no server said anything about it. The codes are those of `dns.lookup`. */
-type Absence = 'ENOTFOUND' | 'EAI_AGAIN';
+export type Absence = 'ENOTFOUND' | 'EAI_AGAIN';
 
 export type Answer = { addresses: readonly LookupAddress[]; ttlSeconds: number } | { absence: Absence };
 
@@ -39,11 +39,10 @@ export function lookUp(name: string, servers: readonly string[], outer: AbortSig
       found(resolver.resolve6(name, { ttl: true }), 6),
     ];
     const any = Promise.any(families.map(async (family) => (await family).addresses[0] ?? Promise.reject()));
-    const isFound = await any.then(
-      () => true,
-      () => false,
+    await any.then(
+      () => settlesWithin(Promise.all(families), otherFamilyMs),
+      () => {},
     );
-    if (isFound) await settlesWithin(Promise.all(families), otherFamilyMs);
     cancel();
     outer.throwIfAborted();
     return answerOf(await Promise.all(families));

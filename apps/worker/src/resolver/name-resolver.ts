@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import type { LookupAddress } from 'node:dns';
 import type { WorkerSettings } from '../settings.js';
 import { HostsFile } from './hosts-file.js';
-import { type Answer, lookUp } from './look-up.js';
+import { type Absence, type Answer, lookUp } from './look-up.js';
 
 /** The workspace whose names are resolved, and the signal that ends the wait. */
 export interface ResolveTerms {
@@ -17,7 +17,7 @@ export interface ResolveTerms {
 export class UnresolvedName extends Error {
   constructor(
     name: string,
-    readonly code: 'ENOTFOUND' | 'EAI_AGAIN',
+    readonly code: Absence,
     options?: ErrorOptions,
   ) {
     super(`${name} has no address: ${code}`, options);
@@ -40,7 +40,7 @@ const maxNameLength = 253;
 
 interface Kept {
   addresses: readonly LookupAddress[];
-  absence?: UnresolvedName['code'];
+  absence?: Absence;
   freshUntilMs: number;
 }
 

@@ -11,10 +11,8 @@ import { Outcomes } from './outcomes.js';
 import { Submission, type Submitted } from './submission.js';
 import { WaitingLine, type WaitingRun } from './waiting-line.js';
 
-const unknownProviderMs = 1_000;
-const failedMs = 1_000;
-/** Pause after which a suspect asks again whether it may be dispatched. */
-const suspectRetryMs = 1_000;
+/** Pause before another try: the provider was not known, the dispatch failed, or a suspect has to wait for another one. */
+const againMs = 1_000;
 /** Runs that other workers turned away are found after this time. */
 const findEveryMs = 1_000;
 
@@ -59,7 +57,7 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
   ): Promise<JobResult> {
     const bound = this.providers.get(provider);
     // Declared by an operator, and not known to this process yet: later, by one that knows it.
-    if (bound === undefined) return retryIn(unknownProviderMs);
+    if (bound === undefined) return retryIn(againMs);
     if (signal.aborted) return retryIn(0);
     const slot = this.line.acquire(provider);
     return slot ? this.dispatch(bound, runId, slot, mayHaveCrashed) : this.wait(provider, runId);
@@ -109,7 +107,7 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
     if (serving === undefined) throw new Error(`there is no provider ${claim.provider}`);
     using lease = this.claims.hold(runId, claim);
     return lease === null
-      ? await this.outcomes.postpone({ ...claim, runId }, suspectRetryMs)
+      ? await this.outcomes.postpone({ ...claim, runId }, againMs)
       : await this.submission.submit(serving, runId, claim);
   }
 
@@ -142,7 +140,7 @@ export class DispatchProcessor extends RunProcessor implements OnApplicationBoot
   private async dispatchWaiting(provider: BoundProvider, { runId, slot }: WaitingRun): Promise<void> {
     const result = await this.dispatch(provider, runId, slot, false).catch((error: unknown): JobResult => {
       this.worker.host.outage.trouble(error, 'a waiting run could not be dispatched');
-      return retryIn(failedMs);
+      return retryIn(againMs);
     });
     // It has no job: if the queue does not accept one, its outbox row brings the run back.
     if (result.kind === 'retry')

@@ -1,4 +1,3 @@
-import { SETTINGS } from '#infrastructure';
 import { every, type Log, LOG, Metrics, type PeriodicWork } from '#observability';
 import {
   type Load,
@@ -11,8 +10,9 @@ import {
 } from '#persistence';
 import { type QueueCounts, RunQueues } from '#queue';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import type { WorkerSettings } from '../settings.js';
 
+/** Each scrape, usually every 15 s or more, finds values of its own, and the readings cost the database little. */
+const everyMs = 10_000;
 const microsPerDollar = 1_000_000;
 
 /**
@@ -30,12 +30,11 @@ export class Gauges implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly webhooks: WebhookRepository,
     private readonly queues: RunQueues,
     private readonly metrics: Metrics,
-    @Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'GAUGES_EVERY_MS'>,
     @Inject(LOG) private readonly log: Log,
   ) {}
 
   onApplicationBootstrap(): void {
-    this.rounds = every(this.settings.GAUGES_EVERY_MS, () => this.round(), {
+    this.rounds = every(everyMs, () => this.round(), {
       onError: (error) => this.log.warn({ error }, 'gauges could not be read'),
       immediately: true,
     });
@@ -57,7 +56,6 @@ export class Gauges implements OnApplicationBootstrap, OnModuleDestroy {
     const { inflightRuns, oldestJobSeconds, committedDollars, heldDollars } = this.metrics;
     inflightRuns.reset();
     oldestJobSeconds.reset();
-    oldestJobSeconds.set({ queue: 'parked' }, 0);
     let parkedMicros = 0;
     let heldMicros = 0;
     for (const { provider, state, runs, waitedSeconds, reservedMicros } of load) {

@@ -69,10 +69,8 @@ export class PollProcessor extends RunProcessor {
     if (!poll || poll.stage !== 'running') return done;
     const run = { ...poll, runId, reportedMicros: undefined };
     const deaths = deathsOf(poll);
-    if (deaths >= this.settings.MAX_POLL_CRASHES) {
-      const note = `put aside after ${deaths} crashes while polling`;
-      return this.outcomes.failInternally(run, note);
-    }
+    if (deaths >= this.settings.MAX_POLL_CRASHES)
+      return this.outcomes.failInternally(run, `put aside after ${deaths} crashes while polling`);
     await using _attempt = await countAttempt(this.runs, run, mayHaveCrashed);
     return await this.pollOnce(run, poll, signal);
   }
@@ -167,24 +165,17 @@ export class PollProcessor extends RunProcessor {
   }
 
   private async record(run: OngoingRun, poll: Poll, outcome: Outcome): Promise<JobResult> {
+    const { runId, epoch, reportedMicros } = run;
     switch (outcome.kind) {
       case 'pending':
         if (poll.overdue) return this.failOverdue(run);
         if (poll.lostPolls > 0 || hasMoved(poll, outcome.progress))
-          await this.runs.notePoll(run.runId, run.epoch, 0, outcome.progress);
-        if (run.reportedMicros !== undefined && run.reportedMicros !== poll.reportedMicros)
-          await this.runs.saveHandle(
-            run.runId,
-            run.epoch,
-            outcome.handle,
-            outcome.afterMs,
-            run.reportedMicros,
-          );
+          await this.runs.notePoll(runId, epoch, 0, outcome.progress);
+        if (reportedMicros !== undefined && reportedMicros !== poll.reportedMicros)
+          await this.runs.saveHandle(runId, epoch, outcome.handle, outcome.afterMs, reportedMicros);
         return this.again(run, poll, Math.min(outcome.afterMs, this.settings.PROVIDER_POLL_PAUSE_MS));
-      case 'next': {
-        const { runId, epoch, reportedMicros } = run;
+      case 'next':
         return (await this.runs.saveHandle(runId, epoch, outcome.handle, 0, reportedMicros)) ? now : done;
-      }
       case 'succeeded':
         return this.outcomes.takeOutput(run, outcome.output);
       case 'canceled':
@@ -226,11 +217,8 @@ export class PollProcessor extends RunProcessor {
     if (lostPolls !== poll.lostPolls) await this.runs.notePoll(run.runId, run.epoch, lostPolls);
     this.log.warn({ run_id: run.runId, note: failure.note }, 'poll failed, polling on');
     const askedMs = failure.afterMs ?? troubledPauseMs;
-    return this.again(
-      run,
-      poll,
-      Math.max(this.untilLastPoll(poll, askedMs), Math.min(askedMs, troubledPauseMs)),
-    );
+    const pauseMs = Math.max(this.untilLastPoll(poll, askedMs), Math.min(askedMs, troubledPauseMs));
+    return this.again(run, poll, pauseMs);
   }
 
   /** Only after a poll that ended when the budget was spent: the generation may have ended while no worker looked. */

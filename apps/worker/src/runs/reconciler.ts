@@ -51,7 +51,9 @@ export class Reconciler implements OnApplicationBootstrap, OnModuleDestroy {
     for (let batch = 1; batch <= maxBatches; batch += 1) {
       const overdue = await this.outbox.takeOverdue(batchSize);
       const missing = await Promise.all(overdue.map((run) => this.isMissing(run)));
-      await this.enqueue(overdue.filter((_run, index) => missing[index]));
+      const lost = overdue.filter((_run, index) => missing[index]);
+      await this.queues.enqueue(lost);
+      for (const { queue, waited } of lost) if (!waited) this.metrics.redelivered.inc({ queue });
       if (overdue.length < batchSize) return;
     }
   }
@@ -61,11 +63,6 @@ export class Reconciler implements OnApplicationBootstrap, OnModuleDestroy {
     const state = await this.queues.stateOf(queue, runId);
     if (state === 'delayed') await this.queues.runNow(queue, runId);
     return state === 'missing';
-  }
-
-  private async enqueue(runs: readonly OverdueRun[]): Promise<void> {
-    await this.queues.enqueue(runs);
-    for (const { queue, waited } of runs) if (!waited) this.metrics.redelivered.inc({ queue });
   }
 
   private async measure(): Promise<void> {

@@ -29,10 +29,9 @@ export class WebhookCalls {
   async callReceiver(webhook: DueWebhook, signal: AbortSignal): Promise<string | null> {
     using share = this.payloads.openShare();
     const body = await withTimeout(readMs, signal, (bounded) => this.bodyOf(webhook, share, bounded));
-    const startedAt = performance.now();
+    const measured = this.metrics.webhookSeconds.startTimer();
     const { result, problem } = await this.send(webhook, body, signal);
-    if (!signal.aborted)
-      this.metrics.webhookSeconds.observe({ result }, (performance.now() - startedAt) / 1000);
+    if (!signal.aborted) measured({ result });
     return problem;
   }
 
@@ -68,11 +67,7 @@ export class WebhookCalls {
   }
 
   /** Null for one that is not sent. */
-  private async outputOf(
-    { output }: DueWebhook,
-    share: Share,
-    signal: AbortSignal,
-  ): Promise<Uint8Array | null> {
+  private async outputOf({ output }: DueWebhook, share: Share, signal: AbortSignal) {
     if (output === null || !isJsonType(output.mediaType)) return null;
     const bytes = await this.payloads.readBody(output.body, share, signal);
     return bytes.byteLength <= maxPayloadBytes ? bytes : null;

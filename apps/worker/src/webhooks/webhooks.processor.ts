@@ -71,10 +71,7 @@ export class WebhooksProcessor extends RunProcessor {
   }
 }
 
-interface Receiver {
-  workspaceId: string;
-  receiver: string;
-}
+type Receiver = Pick<DueWebhook, 'workspaceId' | 'receiver'>;
 
 /** Concurrency slots for webhooks: a receiver that hangs takes its own, and a workspace of many such takes only its own. */
 export class ReceiverSlots {
