@@ -11,18 +11,17 @@ import {
 import { SETTINGS } from '#infrastructure';
 import { routerModelListResponse, routerModelPage } from '#schemas';
 import type { SigningSettings } from '#storage';
-import { Controller, Get, Inject, Req, UseGuards } from '@nestjs/common';
+import { Controller, Get, Inject, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { z } from 'zod';
 import { type Caller, mayRun, maySee } from '../auth/caller.js';
-import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
-import { readQuery } from '../http/query.pipe.js';
+import { Access, Calling } from '../auth/caller.guard.js';
+import { pageQuery, readQuery } from '../http/query.pipe.js';
 import { asJson } from '../http/replies.js';
 import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 import { isMeant, modelQuery } from './model-query.js';
 import { ModelServers } from './model-servers.js';
-import { pageQuery } from '../http/page-query.js';
 
 const listModels = {
   name: 'ListModels',
@@ -49,7 +48,6 @@ const sentPageMs = 1_000;
 
 /** The models that the caller may both see and run: on v2 also searched, and in full. */
 @Controller()
-@UseGuards(CallerGuard)
 export class ModelListsController {
   private readonly sentPages = new LRUCache<string, SentPage>({
     maxSize: sentPagesBytes,

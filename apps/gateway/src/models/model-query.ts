@@ -1,8 +1,7 @@
 import { routerModality, routerProviderSegment } from '#schemas';
 import type { Model } from '#catalog';
 import { z } from 'zod';
-import { pageQuery } from '../http/page-query.js';
-import { once } from '../http/query.pipe.js';
+import { once, pageQuery } from '../http/query.pipe.js';
 
 /** The query of a list of models on v2: a page, in which view, and which models. */
 export const modelQuery = pageQuery.extend({

@@ -9,10 +9,10 @@ import {
 } from '#catalog';
 import { SETTINGS } from '#infrastructure';
 import { routerModelDetail, routerModelInputSchemaDocument } from '#schemas';
-import { Controller, Get, Inject, Param, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/caller.js';
-import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import { Access, Calling } from '../auth/caller.guard.js';
 import { ifNoneMatch, sentUnchanged } from '../http/entity-tag.js';
 import { generationOf } from '../http/origin.js';
 import { asJson } from '../http/replies.js';
@@ -24,7 +24,6 @@ import { documentFrame } from './document-frame.js';
 import { type ModelSegments, visibleModel } from './find-model.js';
 
 @Controller(['v1/models', 'v2/models'])
-@UseGuards(CallerGuard)
 export class ModelsController {
   private readonly frames: Record<Generation, DocumentFrame>;
   private readonly details: Record<Generation, (model: Model) => string>;

@@ -1,8 +1,8 @@
 import { Database, type Load, OutboxRepository, type RunningProcess, runningProcesses } from '#persistence';
 import { RunQueues } from '#queue';
 import { type OperatorQueues, operatorQueues } from '#schemas';
-import { Controller, Get, UseGuards } from '@nestjs/common';
-import { Access, CallerGuard } from '../auth/caller.guard.js';
+import { Controller, Get } from '@nestjs/common';
+import { Access } from '../auth/caller.guard.js';
 import { answer, ApiRoute, json } from '../http/api-route.js';
 
 const states = [
@@ -14,7 +14,6 @@ const states = [
 ] as const satisfies readonly Load['state'][];
 
 @Controller('v2/operator/queues')
-@UseGuards(CallerGuard)
 export class OperatorQueuesController {
   constructor(
     private readonly queues: RunQueues,
