@@ -60,6 +60,9 @@ export function serviceDocument(controllers: readonly Type[], baseUrl: string | 
 
 export type ServiceDocument = ReturnType<typeof serviceDocument>;
 
+/** Injects the `ServiceDocument` of the routes that this gateway serves. */
+export const SERVICE_DOCUMENT = Symbol('service document');
+
 type Operation = ReturnType<typeof operation>;
 
 /** Throws for a route that declares nothing. */

@@ -1,4 +1,4 @@
-import { Database, type Load, OutboxRepository, type RunningProcess, runningProcesses } from '#persistence';
+import { Database, type Load, OutboxRepository, runningProcesses } from '#persistence';
 import { RunQueues } from '#queue';
 import { type OperatorQueues, operatorQueues } from '#schemas';
 import { Controller, Get } from '@nestjs/common';
@@ -46,17 +46,13 @@ export class OperatorQueuesController {
           oldest_seconds: Math.max(0, ...rows.map(({ oldestSeconds }) => oldestSeconds)),
         };
       }),
-      processes: processes.map(shown),
+      processes: processes.map(({ startedAt, seenAt, revision, problem, ...process }) => ({
+        ...process,
+        started_at: startedAt.toISOString(),
+        seen_at: seenAt.toISOString(),
+        catalog_revision: revision,
+        ...(problem !== null && { catalog_problem: problem }),
+      })),
     };
   }
 }
-
-const shown = (each: RunningProcess): OperatorQueues['processes'][number] => ({
-  app: each.app,
-  host: each.host,
-  pid: each.pid,
-  started_at: each.startedAt.toISOString(),
-  seen_at: each.seenAt.toISOString(),
-  catalog_revision: each.revision,
-  ...(each.problem !== null && { catalog_problem: each.problem }),
-});
