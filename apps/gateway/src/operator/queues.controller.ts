@@ -1,17 +1,11 @@
-import { Database, type Load, OutboxRepository, runningProcesses } from '#persistence';
+import { Database, OutboxRepository, runningProcesses } from '#persistence';
 import { RunQueues } from '#queue';
 import { type OperatorQueues, operatorQueues } from '#schemas';
 import { Controller, Get } from '@nestjs/common';
 import { Access } from '../auth/caller.guard.js';
 import { answer, ApiRoute, json } from '../http/api-route.js';
 
-const states = [
-  'parked',
-  'waiting',
-  'submitting',
-  'running',
-  'copying',
-] as const satisfies readonly Load['state'][];
+const states = operatorQueues.shape.runs.element.shape.state.options;
 
 @Controller('v2/operator/queues')
 export class OperatorQueuesController {
