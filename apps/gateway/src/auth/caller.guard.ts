@@ -18,7 +18,7 @@ import { Identification } from './identification.js';
 
 /** Lets identified callers pass whose credential is good for the route; it runs before the body is read. */
 @Injectable()
-export class CallerGuard implements CanActivate {
+class CallerGuard implements CanActivate {
   constructor(
     private readonly identification: Identification,
     private readonly reflector: Reflector,
