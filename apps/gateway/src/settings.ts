@@ -2,10 +2,10 @@ import { catalogSettings } from '#catalog';
 import { observabilitySettings } from '#observability';
 import { databaseSettings, retentionSettings } from '#persistence';
 import { queueSettings } from '#queue';
-import { BadSettings, readSettings, webhookSettings } from '#schemas';
+import { readSettings, webhookSettings } from '#schemas';
 import { signingSettings, storageSettings } from '#storage';
 import type { z } from 'zod';
-import { authSettings, lacksTokenKeys } from './auth/settings.js';
+import { authSettings, onlyTokenSecret } from './auth/settings.js';
 import { bodySettings } from './bodies/settings.js';
 import { httpSettings } from './http/settings.js';
 import { heldSettings } from './runs/held/settings.js';
@@ -31,14 +31,8 @@ export const gatewaySettings = {
 export type GatewaySettings = z.infer<z.ZodObject<typeof gatewaySettings>>;
 
 /** Reads the environment once; throws `BadSettings` with all problems, those between two settings too. */
-export function readGatewaySettings(env: NodeJS.ProcessEnv): GatewaySettings {
-  const together = lacksTokenKeys(env);
-  try {
-    const settings = readSettings(gatewaySettings, env);
-    if (together.length === 0) return settings;
-  } catch (error) {
-    if (error instanceof BadSettings) throw new BadSettings([...error.problems, ...together]);
-    throw error;
-  }
-  throw new BadSettings(together);
-}
+export const readGatewaySettings = (env: NodeJS.ProcessEnv): GatewaySettings =>
+  readSettings(
+    env['JWT_JWKS_URL'] ? gatewaySettings : { ...gatewaySettings, JWT_SECRET: onlyTokenSecret },
+    env,
+  );

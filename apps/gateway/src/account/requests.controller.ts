@@ -16,13 +16,12 @@ import {
   stagesOf,
 } from '#schemas';
 import type { SigningSettings } from '#storage';
-import { Controller, Get, Inject, Param, Query, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Get, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import { Access, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
-import { momentQuery, QueryPipe } from '../http/query.pipe.js';
-import { listPage, pageQuery } from '../http/page-query.js';
+import { listPage, momentQuery, pageQuery, QueryPipe } from '../http/query.pipe.js';
 import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 import { foundRun } from '../runs/found-run.js';
 import { RunPayloads } from '../runs/run-payloads.js';
@@ -48,7 +47,6 @@ const notFound = failure(
 
 /** The runs of a workspace, whatever their models and whoever admitted them. */
 @Controller('v2/requests')
-@UseGuards(CallerGuard)
 export class RequestsController {
   constructor(
     private readonly requests: RequestReader,

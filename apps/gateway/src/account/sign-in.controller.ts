@@ -1,4 +1,3 @@
-import { RouterError } from '#errors';
 import { ApiKeyRepository, keyView } from '#persistence';
 import {
   type RouterNewKey,
@@ -8,10 +7,10 @@ import {
   sessionScopes,
   workspaceScopes,
 } from '#schemas';
-import { Controller, Header, HttpCode, Post, Query, Req, UseGuards } from '@nestjs/common';
+import { Controller, Header, HttpCode, Post, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import { Access, Calling, noCredential } from '../auth/caller.guard.js';
 import { type Caller, makerOf } from '../auth/caller.js';
 import { CodeExchange } from '../auth/code-exchange.js';
 import { credentialOf } from '../auth/credential.js';
@@ -44,7 +43,6 @@ export class SignInController {
   ) {}
 
   @Post('links')
-  @UseGuards(CallerGuard)
   @Header('cache-control', 'no-store')
   @Access({ scope: 'manage' })
   @ApiRoute({
@@ -97,7 +95,7 @@ export class SignInController {
   async signIn(@Req() request: FastifyRequest): Promise<RouterNewKey> {
     const code = credentialOf(request.headers, 'v2');
     const exchanged = code && (await this.codes.exchange(code.text));
-    if (!exchanged) throw new RouterError('unauthorized', 'The request carries no usable credential.');
+    if (!exchanged) throw noCredential();
     return { ...keyView(exchanged.row), key: exchanged.key };
   }
 }

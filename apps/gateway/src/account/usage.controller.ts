@@ -1,9 +1,9 @@
 import { RouterError } from '#errors';
 import { UsageReader, usageView } from '#persistence';
 import { type RouterUsageResponse, routerUsageResponse, usageGroupings } from '#schemas';
-import { Controller, Get, Query, UseGuards } from '@nestjs/common';
+import { Controller, Get, Query } from '@nestjs/common';
 import { z } from 'zod';
-import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import { Access, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { momentQuery, once, QueryPipe } from '../http/query.pipe.js';
 import { answer, ApiRoute, failure, json } from '../http/api-route.js';
@@ -27,7 +27,6 @@ const usageQuery = z.object({
 });
 
 @Controller('v2/usage')
-@UseGuards(CallerGuard)
 export class UsageController {
   constructor(private readonly usage: UsageReader) {}
 

@@ -3,9 +3,8 @@ import { type AssetUrlClaim, AssetStore, dispositionOf, type OpenAsset, StorageE
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { ifNoneMatch, sentUnchanged } from '../http/entity-tag.js';
+import { ifNoneMatch, noBody, openedFor, sentUnchanged } from '../http/replies.js';
 import { requestedRange } from '../http/ranges.js';
-import { noBody, openedFor } from '../http/replies.js';
 import { answer, ApiRoute, registryFailure } from '../http/api-route.js';
 
 interface SignedRequest {

@@ -2,13 +2,6 @@ import { accessTokenAlgorithm, accessTokenClaims } from '#schemas';
 import { errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose';
 import type { AuthSettings } from './settings.js';
 
-interface AccessToken {
-  workspaceId: string;
-  subject: string;
-  scopes: string[];
-  expiresAtMs: number;
-}
-
 /** Tolerated clock difference to the issuer. */
 export const clockToleranceS = 30;
 /** Tokens with a longer key id are refused before the key is looked up. */
@@ -34,7 +27,7 @@ export class AccessTokens {
     this.algorithms = [...(secret ? [accessTokenAlgorithm] : []), ...(published ? algorithms : [])];
   }
 
-  async verify(token: string): Promise<AccessToken | null> {
+  async verify(token: string) {
     try {
       const { payload, protectedHeader } = await jwtVerify(token, this.keyOf, {
         algorithms: this.algorithms,

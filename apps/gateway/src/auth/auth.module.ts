@@ -4,7 +4,6 @@ import { credentialChannel, type DatabaseSettings } from '#persistence';
 import { PostgresListener } from '#queue';
 import { Module, type OnApplicationShutdown } from '@nestjs/common';
 import { AccessTokens } from './access-tokens.js';
-import { CallerGuard } from './caller.guard.js';
 import { CodeExchange } from './code-exchange.js';
 import { Identification } from './identification.js';
 import { RemoteKeys } from './remote-keys.js';
@@ -13,7 +12,6 @@ import type { AuthSettings } from './settings.js';
 @Module({
   imports: [InfrastructureModule],
   providers: [
-    CallerGuard,
     Identification,
     CodeExchange,
     {
@@ -33,7 +31,7 @@ import type { AuthSettings } from './settings.js';
         ),
     },
   ],
-  exports: [CallerGuard, Identification, CodeExchange],
+  exports: [Identification, CodeExchange],
 })
 export class AuthModule implements OnApplicationShutdown {
   constructor(private readonly changes: PostgresListener) {}

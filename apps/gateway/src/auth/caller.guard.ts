@@ -1,7 +1,14 @@
 import { RouterError } from '#errors';
 import { UnknownWorkspace } from '#persistence';
 import type { Scope } from '#schemas';
-import { type CanActivate, createParamDecorator, type ExecutionContext, Injectable } from '@nestjs/common';
+import {
+  applyDecorators,
+  type CanActivate,
+  createParamDecorator,
+  type ExecutionContext,
+  Injectable,
+  UseGuards,
+} from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import { generationOf } from '../http/origin.js';
@@ -11,14 +18,14 @@ import { Identification } from './identification.js';
 
 /** Lets identified callers pass whose credential is good for the route; it runs before the body is read. */
 @Injectable()
-export class CallerGuard implements CanActivate {
+class CallerGuard implements CanActivate {
   constructor(
     private readonly identification: Identification,
     private readonly reflector: Reflector,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const access = this.reflector.get(Access, context.getHandler());
+    const scope = this.reflector.get(RequiredScope, context.getHandler());
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const credential = credentialOf(request.headers, generationOf(request));
     const caller = credential && (await this.identification.find(credential));
@@ -26,8 +33,8 @@ export class CallerGuard implements CanActivate {
     if (!caller) throw noCredential();
     request.caller = caller;
     if (!caller.enabled) throw notEnabled();
-    if (!caller.scopes.includes(access.scope)) {
-      throw new RouterError('forbidden', `This credential lacks the scope "${access.scope}".`);
+    if (!caller.scopes.includes(scope)) {
+      throw new RouterError('forbidden', `This credential lacks the scope "${scope}".`);
     }
     return true;
   }
@@ -47,7 +54,11 @@ export const notEnabled = () =>
   new RouterError('not_enabled', 'The router is not switched on for this workspace.');
 
 /** The scope that a route requires of its caller's credential. */
-export const Access = Reflector.createDecorator<{ scope: Scope }>();
+export const RequiredScope = Reflector.createDecorator<Scope>();
+
+/** Guards a route: the caller's credential must have the scope. */
+export const Access = ({ scope }: { scope: Scope }) =>
+  applyDecorators(RequiredScope(scope), UseGuards(CallerGuard));
 
 /** Hands the identified caller to a handler. */
 export const Calling = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {

@@ -2,10 +2,7 @@ import { mayMatch } from '#catalog';
 import type { CallerRow, KeyMaker } from '#persistence';
 
 /** Who calls, and what that credential is good for. */
-export interface Caller extends Pick<
-  CallerRow,
-  'workspaceId' | 'workspaceName' | 'keyId' | 'enabled' | 'visible' | 'runnable' | 'scopes'
-> {
+export interface Caller extends CallerRow {
   /** Names the credential in audit records: `key:<id>` or `token:<subject>`. */
   credential: string;
   /** The access token of a caller without a key. */

@@ -49,7 +49,11 @@ export class RemoteKeys {
    */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     if (this.ageMs() >= this.settings.JWT_JWKS_MAX_AGE_SECONDS * 1000) await this.renewAged();
-    if (!this.usable()) throw keysUnavailable();
+    if (!this.usable()) {
+      throw new RouterError('service_unavailable', 'Access tokens cannot be verified at the moment.', {
+        internal: 'the key set of access tokens is not at hand',
+      });
+    }
     try {
       return await this.published(header, token);
     } catch (error) {
@@ -94,11 +98,6 @@ export class RemoteKeys {
     return this.now() - this.fetchedAtMs;
   }
 }
-
-const keysUnavailable = () =>
-  new RouterError('service_unavailable', 'Access tokens cannot be verified at the moment.', {
-    internal: 'the key set of access tokens is not at hand',
-  });
 
 const maxDocumentBytes = 1024 * 1024;
 

@@ -71,8 +71,7 @@ export const authSettings = {
 
 export type AuthSettings = z.infer<z.ZodObject<typeof authSettings>>;
 
-/** What is wrong with an environment that each setting alone does not show. */
-export const lacksTokenKeys = (env: NodeJS.ProcessEnv): string[] =>
-  env['JWT_SECRET'] || env['JWT_JWKS_URL']
-    ? []
-    : ['JWT_SECRET: one of JWT_SECRET and JWT_JWKS_URL is required, to verify access tokens'];
+/** The secret where no published keys verify access tokens. */
+export const onlyTokenSecret = z
+  .string('one of JWT_SECRET and JWT_JWKS_URL is required, to verify access tokens')
+  .pipe(accessTokenSettings.JWT_SECRET);

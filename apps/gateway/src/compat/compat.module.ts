@@ -7,8 +7,7 @@ import { BodiesModule } from '../bodies/bodies.module.js';
 import { CatalogModule } from '../models/catalog.module.js';
 import { UploadsModule } from '../uploads/uploads.module.js';
 import { repeatHeadersForComfy } from './comfy-headers.js';
-import { serveFal } from './fal-calls.js';
-import { FalRuns } from './fal-runs.js';
+import { FalRuns, serveFal } from './fal-calls.js';
 import { FalUploadsController } from './fal-uploads.controller.js';
 import type { CompatSettings } from './settings.js';
 

@@ -3,13 +3,13 @@ import { RouterError } from '#errors';
 import { SETTINGS } from '#infrastructure';
 import { ApiKeyRepository, FileRepository } from '#persistence';
 import { AssetStore, fileKey, type SigningSettings } from '#storage';
-import { Controller, HttpCode, Inject, Param, Post, Put, Req, UseGuards } from '@nestjs/common';
+import { Controller, HttpCode, Inject, Param, Post, Put, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import path from 'node:path';
 import { z } from 'zod';
 import { clockToleranceS } from '../auth/access-tokens.js';
 import type { Caller } from '../auth/caller.js';
-import { Access, CallerGuard, Calling, notEnabled } from '../auth/caller.guard.js';
+import { Access, Calling, notEnabled } from '../auth/caller.guard.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import { fileSeconds, FileUploads, placeTaken } from '../uploads/file-uploads.js';
 import { newId } from '../http/new-id.js';
@@ -35,7 +35,6 @@ export class FalUploadsController {
 
   @Post()
   @HttpCode(200)
-  @UseGuards(CallerGuard)
   @Access({ scope: 'run' })
   async initiate(@Calling() { workspaceId, keyId, token }: Caller, @Req() request: FastifyRequest) {
     const { file_name: given } = await this.bodies.readObject(request.raw, workspaceId, initiation);

@@ -3,12 +3,8 @@ import { RouterError } from '#errors';
 import type { Metrics } from '#observability';
 import type { FastifyInstance } from 'fastify';
 import { networkOf } from './network.js';
+import type { HttpSettings } from './settings.js';
 import { Shares } from './shares.js';
-
-interface ConnectionSettings {
-  MAX_CONNECTIONS: number;
-  TRUSTED_PROXIES: readonly string[];
-}
 
 interface OpenConnection {
   /** The network whose share it counts to; null for a trusted proxy. */
@@ -25,11 +21,13 @@ interface OpenConnection {
  */
 export function shareConnections(
   server: FastifyInstance,
-  settings: ConnectionSettings,
+  {
+    MAX_CONNECTIONS: max,
+    TRUSTED_PROXIES: proxies,
+  }: Pick<HttpSettings, 'MAX_CONNECTIONS' | 'TRUSTED_PROXIES'>,
   metrics: Metrics,
 ): void {
-  const { MAX_CONNECTIONS: max } = settings;
-  const isProxy = addressTest(settings.TRUSTED_PROXIES);
+  const isProxy = addressTest(proxies);
   const shares = new Shares(max);
   const proxiedCalls = new Shares(max);
   const open = new Map<Socket, OpenConnection>();

@@ -3,15 +3,9 @@ import { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { hasTooManyPieces } from './pieces.js';
 
-/** How much is read of what a caller still sends after its answer, and for how long. */
-export interface LingerLimits {
-  maxMs: number;
-  /** Without a byte. */
-  maxQuietMs: number;
-  maxBytes: number;
-}
-
-const usualLimits: LingerLimits = { maxMs: 10_000, maxQuietMs: 5_000, maxBytes: 128 * 1024 * 1024 };
+/** How much is read of what a caller still sends after its answer, and for how long; `maxQuietMs` is without a byte. */
+const usualLimits = { maxMs: 10_000, maxQuietMs: 5_000, maxBytes: 128 * 1024 * 1024 };
+export type LingerLimits = typeof usualLimits;
 const lookMs = 250;
 /** The most that is read of a body in too many small pieces, in bytes. */
 const maxBytesUnparsed = 1024 * 1024;

@@ -1,5 +1,7 @@
+import { type CursorContext, openCursor, sealCursor } from '#catalog';
 import { RouterError } from '#errors';
-import { momentOf } from '#schemas';
+import { momentOf, type Page } from '#schemas';
+import type { SigningSettings } from '#storage';
 import type { PipeTransform } from '@nestjs/common';
 import { z } from 'zod';
 
@@ -48,3 +50,35 @@ export const momentQuery = (description: string) =>
     })
     .optional()
     .meta({ type: 'string', format: 'date-time', description });
+
+/** The query of a list; `limit` is the page size that is served. */
+export const pageQuery = z.object({
+  cursor: once().optional().meta({
+    description: '`next_cursor` of the page before; left out for the first page. It expires after 24 hours.',
+  }),
+  limit: pageSize(z.string({ error: 'must be an integer' }), 20),
+});
+
+/** Reads one page of a list, behind the place that its cursor is sealed for: one row more than it has says whether others follow. */
+export async function listPage<Row, Entry>(
+  { cursor, limit }: z.output<typeof pageQuery>,
+  list: NonNullable<CursorContext['list']>,
+  { SIGNING_SECRET: secrets }: SigningSettings,
+  rows: {
+    read: (page: { after: string | undefined; limit: number }) => Promise<Row[]>;
+    placeOf: (row: Row) => string;
+    entryOf: (row: Row) => Entry | Promise<Entry>;
+  },
+): Promise<Page<Entry>> {
+  const sealing = { list, secrets, nowMs: Date.now() } as const;
+  const after = cursor === undefined ? undefined : openCursor(cursor, sealing);
+  const found = await rows.read({ after, limit: limit + 1 });
+  const page = found.slice(0, limit);
+  const last = found.length > limit ? page.at(-1) : undefined;
+  return {
+    data: await Promise.all(page.map(rows.entryOf)),
+    has_more: last !== undefined,
+    ...(last !== undefined && { next_cursor: sealCursor(rows.placeOf(last), sealing) }),
+    limit,
+  };
+}

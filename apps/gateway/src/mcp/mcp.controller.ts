@@ -1,7 +1,7 @@
 import { createMcpHandler } from '@modelcontextprotocol/server';
-import { Controller, Get, Post, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import { Access, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import { parseSmall } from '../bodies/parse-input.js';
@@ -26,7 +26,6 @@ export class McpController {
   ) {}
 
   @Post()
-  @UseGuards(CallerGuard)
   @Access({ scope: 'catalog' })
   @ApiRoute({
     name: 'callTool',

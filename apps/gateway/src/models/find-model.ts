@@ -27,15 +27,12 @@ export function runnableModel(catalog: Catalog, caller: Caller, segments: ModelS
 /** 404 with up to three ids, nearest to the given one, that the caller may see. */
 export function modelNotFound(catalog: Catalog, caller: Caller, id: string): RouterError {
   const suggestions = catalog.suggest(id, (model) => maySee(caller, model.id));
-  const hint = suggestions.length === 0 ? '' : ` Did you mean ${alternatives(suggestions)}?`;
+  const hint = suggestions.length === 0 ? '' : ` Did you mean ${alternatives.format(suggestions)}?`;
   return new RouterError('model_not_found', `There is no such model.${hint}`);
 }
+
+const alternatives = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
 /** Segments that no model can have name no model, on every route. */
 export const areSegments = ({ provider, model }: ModelSegments): boolean =>
   routerProviderSegment.safeParse(provider).success && routerModelSegment.safeParse(model).success;
-
-function alternatives(ids: readonly string[]): string {
-  const [last = '', ...others] = ids.toReversed();
-  return others.length === 0 ? last : `${others.toReversed().join(', ')} or ${last}`;
-}

@@ -9,20 +9,18 @@ import {
   sealCursor,
 } from '#catalog';
 import { SETTINGS } from '#infrastructure';
-import { routerModelListResponse, routerModelPage } from '#schemas';
+import { routerModality, routerModelListResponse, routerModelPage, routerProviderSegment } from '#schemas';
 import type { SigningSettings } from '#storage';
-import { Controller, Get, Inject, Req, UseGuards } from '@nestjs/common';
+import { Controller, Get, Inject, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { type Caller, mayRun, maySee } from '../auth/caller.js';
-import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
-import { readQuery } from '../http/query.pipe.js';
+import { Access, Calling } from '../auth/caller.guard.js';
+import { once, pageQuery, readQuery } from '../http/query.pipe.js';
 import { asJson } from '../http/replies.js';
 import { answer, ApiRoute, failure, json } from '../http/api-route.js';
-import { isMeant, modelQuery } from './model-query.js';
 import { ModelServers } from './model-servers.js';
-import { pageQuery } from '../http/page-query.js';
 
 const listModels = {
   name: 'ListModels',
@@ -35,6 +33,26 @@ const badQuery = failure(400, ['invalid_input'], 'The cursor has expired, or a p
 
 const shortText = oncePerModel((model) => JSON.stringify(entry(model)));
 const fullText = oncePerModel((model) => JSON.stringify(fullEntry(model)));
+
+/** The query of a list of models on v2: a page, in which view, and which models. */
+const modelQuery = pageQuery.extend({
+  view: z.enum(['full'], { error: 'must be full' }).optional().meta({
+    description: '`full`: each entry with title, description, modalities, price, lifecycle and aliases.',
+  }),
+  provider: once()
+    .refine((text) => routerProviderSegment.safeParse(text).success, { error: 'must be a provider' })
+    .optional()
+    .meta({ description: 'Only models whose id begins with it.' }),
+  modality: z
+    .enum(routerModality.options, { error: `must be one of ${routerModality.options.join(', ')}` })
+    .optional()
+    .meta({ description: 'Only models whose result holds it.' }),
+  q: once()
+    .min(1, 'must not be empty')
+    .max(200, 'must have at most 200 characters')
+    .optional()
+    .meta({ description: 'Only models with all these words in an id, the title or the description.' }),
+});
 
 /** A page as it was sent, and whom and what it was made for. */
 interface SentPage {
@@ -49,7 +67,6 @@ const sentPageMs = 1_000;
 
 /** The models that the caller may both see and run: on v2 also searched, and in full. */
 @Controller()
-@UseGuards(CallerGuard)
 export class ModelListsController {
   private readonly sentPages = new LRUCache<string, SentPage>({
     maxSize: sentPagesBytes,
@@ -130,4 +147,19 @@ export class ModelListsController {
     });
     return `{"data":[${models.map(textOf).join()}],${end.slice(1)}`;
   }
+}
+
+type ModelQuery = Pick<z.output<typeof modelQuery>, 'provider' | 'modality' | 'q'>;
+
+/** Whether the model is one of those that are asked for. */
+function isMeant({ id, aliases, title, description, modalities }: Model, query: ModelQuery): boolean {
+  const { provider, modality, q } = query;
+  if (provider !== undefined && !id.startsWith(`${provider}/`)) return false;
+  if (modality !== undefined && !modalities?.out.includes(modality)) return false;
+  if (q === undefined) return true;
+  const text = [id, ...aliases, title, description].join('\n').toLowerCase();
+  return q
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
 }

@@ -9,22 +9,19 @@ import {
 } from '#catalog';
 import { SETTINGS } from '#infrastructure';
 import { routerModelDetail, routerModelInputSchemaDocument } from '#schemas';
-import { Controller, Get, Inject, Param, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/caller.js';
-import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
-import { ifNoneMatch, sentUnchanged } from '../http/entity-tag.js';
+import { Access, Calling } from '../auth/caller.guard.js';
+import { asJson, ifNoneMatch, sentUnchanged } from '../http/replies.js';
 import { generationOf } from '../http/origin.js';
-import { asJson } from '../http/replies.js';
 import type { HttpSettings } from '../http/settings.js';
 import { answer, ApiRoute, json, modelNotFound } from '../http/api-route.js';
-import { SERVICE_DOCUMENT } from '../openapi/openapi.module.js';
-import type { ServiceDocument } from '../openapi/service-document.js';
+import { SERVICE_DOCUMENT, type ServiceDocument } from '../openapi/service-document.js';
 import { documentFrame } from './document-frame.js';
 import { type ModelSegments, visibleModel } from './find-model.js';
 
 @Controller(['v1/models', 'v2/models'])
-@UseGuards(CallerGuard)
 export class ModelsController {
   private readonly frames: Record<Generation, DocumentFrame>;
   private readonly details: Record<Generation, (model: Model) => string>;

@@ -1,9 +1,9 @@
 import { type Generation, LiveCatalog } from '#catalog';
-import { Controller, Get, Post, Put, Req, UseGuards } from '@nestjs/common';
+import { Controller, Get, Post, Put, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { unknownPath } from '../answers/error.filter.js';
 import type { Caller } from '../auth/caller.js';
-import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import { Access, Calling } from '../auth/caller.guard.js';
 import { generationOf } from '../http/origin.js';
 import { ApiExcludeController } from '../http/api-route.js';
 import { type ModelSegments, modelNotFound } from './find-model.js';
@@ -21,7 +21,6 @@ const routeWords = {
 /** A variant is part of the model segment. Ids of three segments are answered with the id they probably mean. */
 @Controller()
 @ApiExcludeController(true)
-@UseGuards(CallerGuard)
 export class VariantPathsController {
   constructor(private readonly catalog: LiveCatalog) {}
 

@@ -9,8 +9,6 @@ import { NodeReads } from './node-reads.js';
 import type { NodeSettings } from './settings.js';
 import { platformFilter } from './platform-filter.js';
 
-type NodePageSettings = NodeSettings & Pick<DatabaseSettings, 'DATABASE_REGISTRY_POOL'>;
-
 /** A query, and the address that is the first to ask it. */
 interface Reading {
   query: NodeQuery;
@@ -28,7 +26,7 @@ export class NodePages {
 
   constructor(
     private readonly reader: NodeReader,
-    @Inject(SETTINGS) settings: NodePageSettings,
+    @Inject(SETTINGS) settings: NodeSettings & Pick<DatabaseSettings, 'DATABASE_REGISTRY_POOL'>,
   ) {
     this.reads = new NodeReads(settings.REGISTRY_READS_PER_MINUTE, settings.DATABASE_REGISTRY_POOL);
     const maxAgeMs = settings.REGISTRY_CACHE_SECONDS * 1000;
@@ -56,10 +54,7 @@ export class NodePages {
   }
 
   /** `asOfMs` is the moment that the page shows, by `performance.now()`. */
-  private async read(
-    { query, address }: Reading,
-    maxAgeMs: number,
-  ): Promise<{ body: Buffer; asOfMs: number }> {
+  private async read({ query, address }: Reading, maxAgeMs: number) {
     const { page, limit, sort } = query;
     const wanted = {
       nodeIds: query.node_id,

@@ -2,10 +2,7 @@ import { SETTINGS, SettingsModule } from '#infrastructure';
 import { Module, type Type } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import type { HttpSettings } from '../http/settings.js';
-import { serviceDocument } from './service-document.js';
-
-/** Injects the `ServiceDocument` of the routes that this gateway serves. */
-export const SERVICE_DOCUMENT = Symbol('service document');
+import { SERVICE_DOCUMENT, serviceDocument } from './service-document.js';
 
 @Module({
   imports: [DiscoveryModule, SettingsModule],

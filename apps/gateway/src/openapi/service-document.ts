@@ -3,7 +3,7 @@ import { RequestMethod, type Type } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { MetadataScanner, Reflector } from '@nestjs/core';
 import { z } from 'zod';
-import { Access } from '../auth/caller.guard.js';
+import { RequiredScope } from '../auth/caller.guard.js';
 import {
   type Answer,
   ApiExcludeController,
@@ -59,6 +59,9 @@ export function serviceDocument(controllers: readonly Type[], baseUrl: string | 
 }
 
 export type ServiceDocument = ReturnType<typeof serviceDocument>;
+
+/** Injects the `ServiceDocument` of the routes that this gateway serves. */
+export const SERVICE_DOCUMENT = Symbol('service document');
 
 type Operation = ReturnType<typeof operation>;
 
@@ -129,7 +132,7 @@ function operation(
     tags: [route.area],
     summary: route.summary,
     ...(route.description !== undefined && { description: route.description }),
-    security: reflector.get(Access, handler) ? credentials(generation) : [],
+    security: reflector.get(RequiredScope, handler) ? credentials(generation) : [],
     ...(parameters.length > 0 && { parameters }),
     ...(route.body && { requestBody: { required: true, content: requestContent(route.body) } }),
     responses: Object.fromEntries(

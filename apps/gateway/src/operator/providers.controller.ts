@@ -7,9 +7,9 @@ import {
   operatorProvider,
   operatorProviderListResponse,
 } from '#schemas';
-import { Controller, Delete, Get, HttpCode, Param, Post, Req, UseGuards } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Param, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import { Access, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import { answer, ApiRoute, failure, json } from '../http/api-route.js';
@@ -17,7 +17,6 @@ import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 const unknownProvider = failure(404, ['invalid_input'], 'There is no such provider; `detail` suggests some.');
 
 @Controller('v2/operator/providers')
-@UseGuards(CallerGuard)
 export class OperatorProvidersController {
   constructor(
     private readonly reader: ProviderReader,

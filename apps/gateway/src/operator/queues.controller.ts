@@ -1,20 +1,13 @@
-import { Database, type Load, OutboxRepository, type RunningProcess, runningProcesses } from '#persistence';
+import { Database, OutboxRepository, runningProcesses } from '#persistence';
 import { RunQueues } from '#queue';
 import { type OperatorQueues, operatorQueues } from '#schemas';
-import { Controller, Get, UseGuards } from '@nestjs/common';
-import { Access, CallerGuard } from '../auth/caller.guard.js';
+import { Controller, Get } from '@nestjs/common';
+import { Access } from '../auth/caller.guard.js';
 import { answer, ApiRoute, json } from '../http/api-route.js';
 
-const states = [
-  'parked',
-  'waiting',
-  'submitting',
-  'running',
-  'copying',
-] as const satisfies readonly Load['state'][];
+const states = operatorQueues.shape.runs.element.shape.state.options;
 
 @Controller('v2/operator/queues')
-@UseGuards(CallerGuard)
 export class OperatorQueuesController {
   constructor(
     private readonly queues: RunQueues,
@@ -47,17 +40,13 @@ export class OperatorQueuesController {
           oldest_seconds: Math.max(0, ...rows.map(({ oldestSeconds }) => oldestSeconds)),
         };
       }),
-      processes: processes.map(shown),
+      processes: processes.map(({ startedAt, seenAt, revision, problem, ...process }) => ({
+        ...process,
+        started_at: startedAt.toISOString(),
+        seen_at: seenAt.toISOString(),
+        catalog_revision: revision,
+        ...(problem !== null && { catalog_problem: problem }),
+      })),
     };
   }
 }
-
-const shown = (each: RunningProcess): OperatorQueues['processes'][number] => ({
-  app: each.app,
-  host: each.host,
-  pid: each.pid,
-  started_at: each.startedAt.toISOString(),
-  seen_at: each.seenAt.toISOString(),
-  catalog_revision: each.revision,
-  ...(each.problem !== null && { catalog_problem: each.problem }),
-});

@@ -4,12 +4,11 @@ import { createRequire } from 'node:module';
 import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { unknownPath } from '../answers/error.filter.js';
-import { ifNoneMatch, sentUnchanged } from '../http/entity-tag.js';
+import { ifNoneMatch, sentUnchanged } from '../http/replies.js';
 import { answer, ApiRoute, registryFailure } from '../http/api-route.js';
 import { llmsText } from './llms-text.js';
 import { contentSecurityPolicy, referencePage } from './reference-page.js';
-import { SERVICE_DOCUMENT } from '../openapi/openapi.module.js';
-import type { ServiceDocument } from '../openapi/service-document.js';
+import { SERVICE_DOCUMENT, type ServiceDocument } from '../openapi/service-document.js';
 
 const require = createRequire(import.meta.url);
 const { version } = require('swagger-ui-dist/package.json') as { version: string };

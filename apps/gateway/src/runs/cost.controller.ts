@@ -1,9 +1,9 @@
 import { WorkspaceRepository } from '#persistence';
 import { centsFromMicros, type RouterCostEstimate, wholeMicros } from '#schemas';
-import { Controller, HttpCode, Param, Post, Query, Req, UseGuards } from '@nestjs/common';
+import { Controller, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { Access, CallerGuard, Calling, noCredential } from '../auth/caller.guard.js';
+import { Access, Calling, noCredential } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { BodyChecker } from '../bodies/body-checker.js';
 import { BodyReader } from '../bodies/body-reader.js';
@@ -15,7 +15,6 @@ import { estimateCost, serverQuery } from './run-routes.js';
 
 /** The price of a run before it is made, by the same check and the same expression as at admission. */
 @Controller('v2/models/:provider/:model/cost')
-@UseGuards(CallerGuard)
 export class CostController {
   constructor(
     private readonly servers: ModelServers,

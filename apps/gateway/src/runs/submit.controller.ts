@@ -2,10 +2,10 @@ import { RouterError } from '#errors';
 import { SETTINGS } from '#infrastructure';
 import type { WebhookAddress } from '#persistence';
 import { type RouterQueueSubmitResponse, runUrls, webhookProblem, type WebhookSettings } from '#schemas';
-import { Controller, Inject, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import { Access, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { QueryPipe } from '../http/query.pipe.js';
 import type { ModelSegments } from '../models/find-model.js';
@@ -15,7 +15,6 @@ import { submitQuery, submitRun } from './run-routes.js';
 
 /** Queued delivery: admits the run and answers with its handle at once. */
 @Controller('v2/models/:provider/:model/requests')
-@UseGuards(CallerGuard)
 export class SubmitController {
   constructor(
     private readonly admission: RunAdmission,

@@ -1,7 +1,7 @@
-import { Controller, Param, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import { Access, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { QueryPipe } from '../http/query.pipe.js';
 import { callerGone } from '../http/replies.js';
@@ -18,7 +18,6 @@ import { runModel, serverQuery } from './run-routes.js';
 
 /** Synchronous delivery: the queued path with a held connection. */
 @Controller(['v1/models', 'v2/models'])
-@UseGuards(CallerGuard)
 export class SyncController {
   constructor(
     private readonly admission: RunAdmission,

@@ -1,18 +1,14 @@
 import { Metrics } from '#observability';
 import { type LiveState, RunReader } from '#persistence';
 import { Injectable } from '@nestjs/common';
-import { foundRun } from '../runs/found-run.js';
+import { foundRun, type runAddress } from '../runs/found-run.js';
 import { isSame, RunWatch, unlessAway } from '../runs/run-watch.js';
 
 /** A stream's clients come back after a random time in this range, so that a restart does not bring all of them at once. */
 const minRetryMs = 500;
 const maxRetryMs = 2_500;
 
-interface FollowedRun {
-  workspaceId: string;
-  modelId: string;
-  runId: string;
-}
+type FollowedRun = ReturnType<typeof runAddress> & { workspaceId: string };
 
 /** Follows runs for callers that want to be told of each change. */
 @Injectable()

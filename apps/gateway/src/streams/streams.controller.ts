@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { LiveCatalog } from '#catalog';
 import { runUrls, statusBody } from '#schemas';
-import { Controller, Get, Param, Req, Res, UseGuards } from '@nestjs/common';
+import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Access, CallerGuard, Calling } from '../auth/caller.guard.js';
+import { Access, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { ApiRoute } from '../http/api-route.js';
 import { callerGone, noBody } from '../http/replies.js';
@@ -13,7 +13,6 @@ import { streamRunStatus } from '../runs/run-routes.js';
 import { eventsOf, StatusStream } from './status-stream.js';
 
 @Controller('v2/models/:provider/:model/requests/:requestId/status/stream')
-@UseGuards(CallerGuard)
 export class StreamsController {
   constructor(
     private readonly catalog: LiveCatalog,

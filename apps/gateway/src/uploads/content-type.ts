@@ -4,13 +4,8 @@ import { fileTypeFromBuffer } from 'file-type';
 /** What of a file has to be there to tell its type. */
 export const headBytes = 4100;
 
-interface ContentType {
-  mediaType: string;
-  /** With its dot; empty when it says nothing. */
-  extension: string;
-}
-
-const unknown: ContentType = { mediaType: 'application/octet-stream', extension: '' };
+/** An extension has its dot; an empty one says nothing. */
+const unknown = { mediaType: 'application/octet-stream', extension: '' };
 /** Types that have no signature; a claim to one of them lets nothing run that would not run as what it is. */
 const withoutSignature = /^(text\/[\w.+-]+|model\/[\w.+-]+|application\/json)$/;
 /** The pieces that may stand before the root of an SVG file. */
@@ -20,7 +15,7 @@ const beforeSvg = /\s+|<!--[^]*?-->|<\?xml[^>]*>|<!DOCTYPE svg[^>]*>/y;
  * The media type of a file, by its first bytes; more of them may be given. The caller's word counts only where no file
  * of that type has a signature.
  */
-export async function contentTypeOf(start: Buffer, announced = ''): Promise<ContentType> {
+export async function contentTypeOf(start: Buffer, announced = '') {
   const head = start.subarray(0, headBytes);
   if (isSvg(head.toString())) return { mediaType: 'image/svg+xml', extension: '.svg' };
   const found = await fileTypeFromBuffer(head);

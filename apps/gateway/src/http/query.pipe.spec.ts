@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { QueryPipe } from './query.pipe.js';
-import { pageQuery } from './page-query.js';
+import { pageQuery, QueryPipe } from './query.pipe.js';
 
 const parse = (query: object) => new QueryPipe(pageQuery).transform(query);
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { noneMatchCovers } from './entity-tag.js';
+import { noneMatchCovers } from './replies.js';
 
 describe('noneMatchCovers', () => {
   it.each([
