@@ -154,7 +154,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
       `SELECT current_setting('transaction_read_only') AS "readOnly"`,
     );
     if (row?.readOnly === 'on') return false;
-    return this.pools.room.hasRoom();
+    return this.pools.hasRoom();
   }
 
   async close(): Promise<void> {
