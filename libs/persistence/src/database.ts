@@ -153,8 +153,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     const [row] = await this.reads.query<{ readOnly: string }>(
       `SELECT current_setting('transaction_read_only') AS "readOnly"`,
     );
-    if (row?.readOnly === 'on') return false;
-    return this.pools.hasRoom();
+    return row?.readOnly !== 'on' && this.pools.hasRoom();
   }
 
   async close(): Promise<void> {

@@ -260,12 +260,8 @@ export class RunRepository {
   /** The one terminal write. Not won when the run already has its outcome or the claim was lost. */
   finishRun(run: ClaimedRun, ending: Ending, reportedMicros?: number): Promise<Finished> {
     const [body] = ending.outcome === 'succeeded' ? payloadColumns(ending.body) : [null];
-    return this.endings.add({
-      ...run,
-      ending: endingRow(ending, reportedMicros),
-      body,
-      bytes: body?.length ?? 0,
-    });
+    const bytes = body?.length ?? 0;
+    return this.endings.add({ ...run, ending: endingRow(ending, reportedMicros), body, bytes });
   }
 
   /** Cancels a run that waits, and notes the request for one that was submitted. */

@@ -34,13 +34,9 @@ export class PostgresBackend extends QueueBackend {
   ) {
     super(settings, log, metrics, 'the database as queue');
     this.migrated = this.migrate();
-    this.producer = new BoundedPool(
-      url,
-      PRODUCER_CONNECTIONS,
-      settings.QUEUE_COMMAND_TIMEOUT_MS,
-      'model-router producer',
-      this.migrated,
-    );
+    const { QUEUE_COMMAND_TIMEOUT_MS: maxMs } = settings;
+    const name = 'model-router producer';
+    this.producer = new BoundedPool(url, PRODUCER_CONNECTIONS, maxMs, name, this.migrated);
     this.signals = new PostgresSignals(this, url);
   }
 
