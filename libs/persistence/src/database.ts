@@ -137,12 +137,10 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   }
 
   async healthy(): Promise<boolean> {
-    try {
-      await this.reads.query('SELECT 1');
-      return true;
-    } catch {
-      return false;
-    }
+    return this.reads.query('SELECT 1').then(
+      () => true,
+      () => false,
+    );
   }
 
   /**
