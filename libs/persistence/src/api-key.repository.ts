@@ -5,7 +5,6 @@ import { v7 } from 'uuid';
 import { Database, operators } from './database.js';
 import type { ApiKey, Workspace } from './entities/workspace.entity.js';
 import { isApiKey, keyHash, keyPrefix, newApiKey } from './key-format.js';
-
 import { newestFirst, newestId } from './newest-first.js';
 import { orUnknownWorkspace } from './sql-errors.js';
 
@@ -214,20 +213,17 @@ export class ApiKeyRepository {
 
   /** Newest first, behind the id `after`; of one workspace, or of all. */
   async list(
-    { workspaceId, kind }: { workspaceId?: string | undefined; kind?: KeyKind | undefined },
+    { workspaceId = null, kind }: { workspaceId?: string | null; kind?: KeyKind | undefined },
     { after = newestId, limit }: { after?: string | undefined; limit: number },
   ): Promise<KeyRow[]> {
-    const { where, orderBy } =
-      workspaceId === undefined
-        ? { where: '$1::uuid IS NULL AND id < $2::uuid', orderBy: 'id DESC' }
-        : newestFirst('id');
+    const { where, orderBy } = newestFirst('id', workspaceId);
     return this.database.list<KeyRow>(
       workspaceId ?? operators,
       `SELECT ${listColumns} FROM (
           SELECT * FROM api_key WHERE ${where} AND ${kind === undefined ? 'true' : isOfKind[kind]}
           ORDER BY ${orderBy} LIMIT $3
         ) AS api_key CROSS JOIN LATERAL key_end(id) AS ends ORDER BY id DESC`,
-      [workspaceId ?? null, after, limit],
+      [workspaceId, after, limit],
     );
   }
 

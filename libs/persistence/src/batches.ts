@@ -146,18 +146,17 @@ export const workspaceRows = (patienceMs: number): LockedRows<{ workspaceId: str
 });
 
 /** The results of a SQL function that locks workspaces first: null where one is locked or, when it waits, is not there. */
-export const workspaceResults = <Result>(
+export function workspaceResults<Result>(
   rows: readonly { results: (Result | null)[] }[],
   waits: boolean,
-): BatchResults<Result> => rows.flatMap(({ results }) => results.map((result) => result ?? absent(waits)));
-
-/** A workspace can be deleted while its credential is still known to a gateway. */
-const absent = (waits: boolean): Error | undefined =>
-  waits
-    ? new RouterError('unauthorized', 'The request carries no usable credential.', {
-        internal: 'a workspace is not there',
-      })
+): BatchResults<Result> {
+  const text = 'The request carries no usable credential.';
+  // A workspace can be deleted while its credential is still known to a gateway.
+  const absent = waits
+    ? new RouterError('unauthorized', text, { internal: 'a workspace is not there' })
     : undefined;
+  return rows.flatMap(({ results }) => results.map((result) => result ?? absent));
+}
 
 /** Puts rows that name items by their place in the statement in the order of these items. */
 export function byPlace<Row extends { nth: number }>(

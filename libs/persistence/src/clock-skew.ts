@@ -46,7 +46,6 @@ export class ClockSkew implements OnModuleInit, OnModuleDestroy {
     const [row] = await this.database.reads.query<{ now: number }>(
       // Not router_now(), whose offset tests set: the queue compares real times.
       'SELECT extract(epoch FROM clock_timestamp())::float * 1000 AS now',
-      [],
     );
     const answeredAtMs = Date.now();
     if (!row || answeredAtMs - sentAtMs > maxRoundTripMs) return false;

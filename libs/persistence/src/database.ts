@@ -137,12 +137,10 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   }
 
   async healthy(): Promise<boolean> {
-    try {
-      await this.reads.query('SELECT 1');
-      return true;
-    } catch {
-      return false;
-    }
+    return this.reads.query('SELECT 1').then(
+      () => true,
+      () => false,
+    );
   }
 
   /**
@@ -153,8 +151,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     const [row] = await this.reads.query<{ readOnly: string }>(
       `SELECT current_setting('transaction_read_only') AS "readOnly"`,
     );
-    if (row?.readOnly === 'on') return false;
-    return this.pools.room.hasRoom();
+    return row?.readOnly !== 'on' && this.pools.hasRoom();
   }
 
   async close(): Promise<void> {

@@ -76,7 +76,7 @@ export class FileRepository {
     workspaceId: string,
     { after = newestId, limit }: { after?: string | undefined; limit: number },
   ): Promise<StoredFile[]> {
-    const { where, orderBy } = newestFirst('owner_id');
+    const { where, orderBy } = newestFirst('owner_id', workspaceId);
     return this.database.list<StoredFile>(
       workspaceId,
       `SELECT ${columns} FROM stored_object

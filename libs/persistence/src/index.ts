@@ -29,7 +29,7 @@ export { HeldRunRepository, type Released } from './held-run.repository.js';
 export { keyPrefix, newApiKey } from './key-format.js';
 export { migrate, type Migrated, schemaIsCurrent } from './migrate.js';
 export { ProcessRecord, providerKeys, type RunningProcess, runningProcesses } from './processes.js';
-export { type Change, changesSince, recordOperatorAction } from './operator-actions.js';
+export { type Change, changesSince, recordAction } from './operator-actions.js';
 export { OperatorReader, type OperatorRun } from './operator-reader.js';
 export { ProviderReader, type ProviderState } from './provider-reader.js';
 export { type MirrorWalk, NodeMirrorRepository } from './registry/node-mirror.repository.js';

@@ -8,10 +8,8 @@ export type RunTimes = Pick<Run, 'admittedAt' | 'grantedAt' | 'dispatchedAt' | '
 export type LiveRun = Pick<Run, 'epoch' | 'workspaceId' | 'provider' | 'model' | 'facts'>;
 
 /** A run with the claim under which it is written, and the workspace whose row is locked for that. */
-export interface ClaimedRun {
+export interface ClaimedRun extends Pick<Run, 'epoch' | 'workspaceId'> {
   runId: string;
-  epoch: number;
-  workspaceId: string;
 }
 
 /** The answer to a request to dispatch a run. */

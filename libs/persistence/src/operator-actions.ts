@@ -42,7 +42,7 @@ export async function changesSince(database: Database, since: Date, limit: numbe
   );
 }
 
-export async function recordOperatorAction(
+export async function recordAction(
   manager: EntityManager,
   { details = {}, ...action }: Action,
 ): Promise<void> {

@@ -72,12 +72,15 @@ export class OperatorReader {
           FROM outbox JOIN run ON run.id = run_id JOIN workspace ON workspace.id = run.workspace_id
           WHERE queue <> 'backlog' AND ($2::uuid IS NULL OR run_id > $2)
         ) AS live WHERE reason IS NOT NULL ORDER BY "requestId" LIMIT $3`,
-      [afterSeconds, after ?? null, limit],
+      [afterSeconds, after, limit],
     );
   }
 
   /** Runs that failed in the last hours, newest first. */
-  async failed(filter: FailedFilter, { after, limit }: Page): Promise<OperatorRun[]> {
+  async failed(
+    { hours, workspaceId, provider, bucket }: FailedFilter,
+    { after, limit }: Page,
+  ): Promise<OperatorRun[]> {
     return this.database.list<OperatorRun>(
       operators,
       `SELECT run_id AS "requestId", workspace_id AS "workspaceId", workspace.name AS workspace, model, provider,
@@ -87,14 +90,7 @@ export class OperatorReader {
           AND ($2::uuid IS NULL OR workspace_id = $2) AND ($3::text IS NULL OR provider = $3)
           AND ($4::text IS NULL OR bucket = $4) AND ($5::uuid IS NULL OR run_id < $5)
         ORDER BY run_id DESC LIMIT $6`,
-      [
-        filter.hours,
-        filter.workspaceId ?? null,
-        filter.provider ?? null,
-        filter.bucket ?? null,
-        after ?? null,
-        limit,
-      ],
+      [hours, workspaceId, provider, bucket, after, limit],
     );
   }
 }

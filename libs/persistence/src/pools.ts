@@ -20,17 +20,24 @@ export class Pools {
   readonly reads: ConnectionPool;
   /** For the list of nodes, which anybody may request, and for lists of runs, which may take long. */
   readonly registry: ConnectionPool;
-  /** Told of each failure on the work pool, and asks on a connection for readers. */
-  readonly room = new RoomWatch(() => this.reads.query(roomProbe));
+  /** A write was refused for a full disk, and no probe has found room since. */
+  private lacksRoom = false;
 
   constructor(@Inject(DATABASE_OPTIONS) readonly settings: DatabaseSettings) {
     const { DATABASE_POOL, DATABASE_READ_POOL, DATABASE_REGISTRY_POOL } = settings;
     const planning = plannedOnce(settings);
-    this.work = new ConnectionPool(settings, { ...planning, max: DATABASE_POOL }, (error) =>
-      this.room.note(error),
-    );
+    this.work = new ConnectionPool(settings, { ...planning, max: DATABASE_POOL }, (error) => {
+      this.lacksRoom ||= isDiskFull(error);
+    });
     this.reads = new ConnectionPool(settings, { ...planning, max: DATABASE_READ_POOL });
     this.registry = new ConnectionPool(settings, { max: DATABASE_REGISTRY_POOL });
+  }
+
+  /** Whether the database has room for writes; it is probed on a connection for readers. */
+  async hasRoom(): Promise<boolean> {
+    // A role that may not make tables learns nothing by the probe.
+    if (this.lacksRoom) this.lacksRoom = await this.reads.query(roomProbe).then(() => false, isDiskFull);
+    return !this.lacksRoom;
   }
 }
 
@@ -128,24 +135,6 @@ async function send<Row extends object>(
 
 /** It takes new pages: a disk that is full still has room for some writes, in pages that are there already. */
 const roomProbe = `CREATE TEMPORARY TABLE room ON COMMIT DROP AS SELECT repeat('x', 4000) FROM generate_series(1, 250)`;
-
-/** Whether the database has room: none once a write was refused for a full disk, and again when a probe finds some. */
-class RoomWatch {
-  private lacksRoom = false;
-
-  constructor(private readonly probe: () => Promise<unknown>) {}
-
-  /** To be called with every failure. */
-  note(error: unknown): void {
-    this.lacksRoom ||= isDiskFull(error);
-  }
-
-  async hasRoom(): Promise<boolean> {
-    // A role that may not make tables learns nothing by the probe.
-    if (this.lacksRoom) this.lacksRoom = await this.probe().then(() => false, isDiskFull);
-    return !this.lacksRoom;
-  }
-}
 
 const isDiskFull = (error: unknown): boolean =>
   error instanceof RouterError && error.cause instanceof DatabaseError && error.cause.code === '53100';

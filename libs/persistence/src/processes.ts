@@ -13,13 +13,10 @@ const heartbeatMs = 30_000;
 const maxSilenceSeconds = 100;
 const aliveSince = `router_now() - interval '${maxSilenceSeconds} seconds'`;
 
-/** The catalog that a process runs on. */
-interface CatalogState {
+interface ProcessState {
+  /** The revision of its catalog, and its problem. */
   revision: string;
   problem?: string;
-}
-
-interface ProcessState extends CatalogState {
   /** Whether a worker has a key, by provider. */
   providers?: Record<string, boolean>;
   /** The number of submissions that a worker makes to one provider at once. */
@@ -98,16 +95,14 @@ export class ProcessRecord implements OnModuleDestroy {
   }
 }
 
-/** Whether some worker has a key of the provider, and how many submissions those that have make at once. */
-interface ProviderKey {
-  provider: string;
-  hasKey: boolean;
-  slots: number;
-}
-
-/** The keys of the workers alive, or of the last ones. Empty before a worker has ever reported. */
-export async function providerKeys(database: Database): Promise<ProviderKey[]> {
-  return database.reads.query<ProviderKey>(
+/**
+ * Whether some worker has a key of the provider, and how many submissions those that have make at once: of the workers
+ * alive, or of the last ones. Empty before a worker has ever reported.
+ */
+export async function providerKeys(
+  database: Database,
+): Promise<{ provider: string; hasKey: boolean; slots: number }[]> {
+  return database.reads.query(
     `WITH worker AS (
         SELECT providers, slots, seen_at > ${aliveSince} AS alive FROM process WHERE providers IS NOT NULL
       )

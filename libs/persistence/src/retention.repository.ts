@@ -52,11 +52,9 @@ export class RetentionRepository {
 
   /** Deletes runs whose result has aged out, with their payloads, and leaves their tombstones. */
   async ageOut(): Promise<number> {
-    const [row] = await this.database.work.query<{ runs: number }>('SELECT age_out($1, $2, $3) AS runs', [
-      this.periods.RESULT_RETENTION_SECONDS,
-      batchRows,
-      batchBytes,
-    ]);
+    const text = 'SELECT age_out($1, $2, $3) AS runs';
+    const bounds = [this.periods.RESULT_RETENTION_SECONDS, batchRows, batchBytes];
+    const [row] = await this.database.work.query<{ runs: number }>(text, bounds);
     return row?.runs ?? 0;
   }
 

@@ -146,15 +146,10 @@ export function endingRow(ending: Ending, reportedMicros?: number): string {
         billable: true,
         reportedMicros,
       });
-    case 'failed':
-      return jsonText({
-        outcome: 'failed',
-        bucket: ending.bucket,
-        status: ending.status,
-        failure: failureRow(ending),
-        billable: ending.billable,
-        reportedMicros,
-      });
+    case 'failed': {
+      const { outcome, bucket, status, billable } = ending;
+      return jsonText({ outcome, bucket, status, failure: failureRow(ending), billable, reportedMicros });
+    }
     case 'cancelled':
       // This bucket of the closed set says "the caller withdrew".
       return jsonText({

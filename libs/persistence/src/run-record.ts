@@ -4,30 +4,14 @@ import type { FinishedRun } from './run-facts.js';
 const microsPerDollar = 1_000_000;
 
 /** One line and one set of measurements for a finished run, written by the process that wrote its outcome. */
-export function recordRun(
-  runId: string,
-  { phasesMs, ...run }: FinishedRun,
-  log: Log,
-  metrics: Metrics,
-  note?: string,
-): void {
-  metrics.runs.inc({
-    delivery: run.delivery,
-    provider: run.provider,
-    outcome: run.outcome,
-    error_type: run.bucket ?? '',
-  });
-  if (run.billedMicros > 0)
-    metrics.billedDollars.inc({ provider: run.provider }, run.billedMicros / microsPerDollar);
-  if (run.basis === 'reported' && (run.reportedMicros ?? 0) > run.reservedMicros) {
-    metrics.priceBoundExceeded.inc({ provider: run.provider });
+export function recordRun(runId: string, run: FinishedRun, log: Log, metrics: Metrics, note?: string): void {
+  const { provider, model, delivery, outcome, basis, reservedMicros, reportedMicros, phasesMs } = run;
+  metrics.runs.inc({ delivery, provider, outcome, error_type: run.bucket ?? '' });
+  if (run.billedMicros > 0) metrics.billedDollars.inc({ provider }, run.billedMicros / microsPerDollar);
+  if (basis === 'reported' && (reportedMicros ?? 0) > reservedMicros) {
+    metrics.priceBoundExceeded.inc({ provider });
     log.error(
-      {
-        run_id: runId,
-        model: run.model,
-        reported_micros: run.reportedMicros,
-        reserved_micros: run.reservedMicros,
-      },
+      { run_id: runId, model, reported_micros: reportedMicros, reserved_micros: reservedMicros },
       'the provider reports a higher price than was reserved: the price of the model is too low',
     );
   }
@@ -36,12 +20,12 @@ export function recordRun(
     {
       run_id: runId,
       workspace_id: run.workspaceId,
-      model: run.model,
-      delivery: run.delivery,
-      outcome: run.outcome,
+      model,
+      delivery,
+      outcome,
       error_type: run.bucket ?? undefined,
       billed_micros: run.billedMicros,
-      basis: run.basis ?? undefined,
+      basis: basis ?? undefined,
       phases_ms: phasesMs,
       trace_id: readTraceparent(run.traceparent ?? undefined)?.traceId,
       note,

@@ -149,7 +149,7 @@ export class RunRepository {
     afterMs: number,
     reportedMicros?: number,
   ): Promise<{ cancelRequested: boolean } | null> {
-    const [row] = await this.database.persist<{ cancel_requested: boolean }>(
+    const [row] = await this.database.persist<{ cancelRequested: boolean }>(
       `WITH saved AS (
           UPDATE run SET stage = 'running', handle = $3, poll_after_ms = greatest($4, coalesce(poll_after_ms, 0)),
             reported_micros = coalesce($5, reported_micros), lost_polls = 0, slow_readings = 0, crashes = 0, lease_until = NULL
@@ -159,11 +159,11 @@ export class RunRepository {
           UPDATE outbox SET queue = 'poll', due_at = router_now() + ($4 + ${restSeconds}000) * interval '1 millisecond'
           FROM saved WHERE ${outboxRowOf('saved')}
         )
-        SELECT cancel_requested FROM saved`,
+        SELECT cancel_requested AS "cancelRequested" FROM saved`,
       [runId, epoch, jsonText(handle), afterMs, reportedMicros],
       retryForMs,
     );
-    return row ? { cancelRequested: row.cancel_requested } : null;
+    return row ?? null;
   }
 
   /** The facts that a poll needs; null for an unknown run. */
@@ -260,12 +260,8 @@ export class RunRepository {
   /** The one terminal write. Not won when the run already has its outcome or the claim was lost. */
   finishRun(run: ClaimedRun, ending: Ending, reportedMicros?: number): Promise<Finished> {
     const [body] = ending.outcome === 'succeeded' ? payloadColumns(ending.body) : [null];
-    return this.endings.add({
-      ...run,
-      ending: endingRow(ending, reportedMicros),
-      body,
-      bytes: body?.length ?? 0,
-    });
+    const bytes = body?.length ?? 0;
+    return this.endings.add({ ...run, ending: endingRow(ending, reportedMicros), body, bytes });
   }
 
   /** Cancels a run that waits, and notes the request for one that was submitted. */

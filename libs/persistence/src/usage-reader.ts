@@ -139,8 +139,4 @@ export class UsageReader {
   }
 }
 
-const valuesOf = ({ workspaceId, from, until }: UsageRange): unknown[] => [
-  workspaceId,
-  from ?? null,
-  until ?? null,
-];
+const valuesOf = ({ workspaceId, from, until }: UsageRange): unknown[] => [workspaceId, from, until];

@@ -134,10 +134,7 @@ export class WebhookRepository {
     after?: string | undefined;
     limit: number;
   }): Promise<ListedWebhook[]> {
-    const { where, orderBy } =
-      workspaceId === null
-        ? { where: '$1::uuid IS NULL AND run_id < $2', orderBy: 'run_id DESC' }
-        : newestFirst('run_id');
+    const { where, orderBy } = newestFirst('run_id', workspaceId);
     return this.database.list<ListedWebhook>(
       workspaceId ?? operators,
       `SELECT run_id AS "runId", workspace.name AS workspace, model, bucket, url, form, ${state} AS state, tries, problem,

@@ -4,7 +4,7 @@ import { v7 } from 'uuid';
 import { Database, operators } from './database.js';
 import { IdempotencyKey, Outbox, StoredObject, Webhook } from './entities/run.entity.js';
 import { ApiKey, Workspace } from './entities/workspace.entity.js';
-import { recordOperatorAction } from './operator-actions.js';
+import { recordAction } from './operator-actions.js';
 import type { Granted } from './run-facts.js';
 import { UnknownWorkspace } from './sql-errors.js';
 
@@ -117,19 +117,11 @@ export class WorkspaceRepository {
   ): Promise<Workspace> {
     const id = v7();
     await this.database.transaction(async ({ manager }) => {
-      await manager.insert(Workspace, {
-        id,
-        name,
-        ...settings,
-        balanceMicros: creditsMicros === null ? null : 0,
-      });
+      const balanceMicros = creditsMicros === null ? null : 0;
+      await manager.insert(Workspace, { id, name, ...settings, balanceMicros });
       if (creditsMicros) await manager.query(addToBalance, [id, creditsMicros, 'opening credits']);
-      await recordOperatorAction(manager, {
-        actor: by,
-        action: 'workspace.create',
-        subject: name,
-        details: { id, ...settings, balanceMicros: creditsMicros },
-      });
+      const details = { id, ...settings, balanceMicros: creditsMicros };
+      await recordAction(manager, { actor: by, action: 'workspace.create', subject: name, details });
     });
     return this.find(id);
   }
@@ -164,12 +156,7 @@ export class WorkspaceRepository {
       if (Object.keys(columns).length > 0) await manager.update(Workspace, { id }, columns);
       if (balanceMicros !== undefined) await manager.query(setBalance, [id, balanceMicros, note]);
       if (addedMicros !== undefined) await manager.query(addToBalance, [id, addedMicros, note]);
-      await recordOperatorAction(manager, {
-        actor: by,
-        action: 'workspace.change',
-        subject: name,
-        details: change,
-      });
+      await recordAction(manager, { actor: by, action: 'workspace.change', subject: name, details: change });
       return manager.query<Granted[]>('SELECT run_id AS "runId", provider FROM promote($1)', [id]);
     });
     return { workspace: await this.find(id), granted };
@@ -189,12 +176,7 @@ export class WorkspaceRepository {
       for (const entity of [Webhook, IdempotencyKey, ApiKey])
         await manager.delete(entity, { workspaceId: id });
       await manager.delete(Workspace, { id });
-      await recordOperatorAction(manager, {
-        actor: by,
-        action: 'workspace.delete',
-        subject: name,
-        details: { id },
-      });
+      await recordAction(manager, { actor: by, action: 'workspace.delete', subject: name, details: { id } });
       return true;
     });
   }
@@ -210,7 +192,7 @@ export class WorkspaceRepository {
       );
       if (operator !== undefined) {
         const action = { actor: operator, action: 'webhook.rotate_secret', subject: name };
-        await recordOperatorAction(manager, action);
+        await recordAction(manager, action);
       }
       // Still under the lock of its row: the next rotation has not begun.
       return manager.findOneByOrFail(Workspace, { id });

@@ -34,13 +34,9 @@ export class PostgresBackend extends QueueBackend {
   ) {
     super(settings, log, metrics, 'the database as queue');
     this.migrated = this.migrate();
-    this.producer = new BoundedPool(
-      url,
-      PRODUCER_CONNECTIONS,
-      settings.QUEUE_COMMAND_TIMEOUT_MS,
-      'model-router producer',
-      this.migrated,
-    );
+    const { QUEUE_COMMAND_TIMEOUT_MS: maxMs } = settings;
+    const name = 'model-router producer';
+    this.producer = new BoundedPool(url, PRODUCER_CONNECTIONS, maxMs, name, this.migrated);
     this.signals = new PostgresSignals(this, url);
   }
 
@@ -99,21 +95,15 @@ export class PostgresBackend extends QueueBackend {
     let answered = false;
     while (!answered && !signal.aborted) {
       await sleep(PROBE_MS, undefined, { signal, ref: false }).catch(() => {});
-      answered = await this.answers();
+      // A server without BullMQ's tables is of no use.
+      const asked = this.producer.firstContact().then(() => this.producer.query('SELECT 1'));
+      answered = await asked.then(
+        () => true,
+        () => false,
+      );
     }
     if (answered) this.outage.back();
     this.probing = false;
-  }
-
-  /** A server without BullMQ's tables is of no use. */
-  private async answers(): Promise<boolean> {
-    try {
-      await this.producer.firstContact();
-      await this.producer.query('SELECT 1');
-      return true;
-    } catch {
-      return false;
-    }
   }
 }
 

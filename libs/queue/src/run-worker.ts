@@ -105,13 +105,8 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
     // It does not check for room: BullMQ counts moves on their way as jobs, and one for one makes no more of them.
     const fetchNext = !this.closing && !this.paused;
     const terms = { skipAttempt: true, fetchNext };
-    const moved = this.backend.moveToDelayed(
-      job.id ?? '',
-      Date.now(),
-      Math.round(result.delayMs),
-      token,
-      terms,
-    );
+    const delayMs = Math.round(result.delayMs);
+    const moved = this.backend.moveToDelayed(job.id ?? '', Date.now(), delayMs, token, terms);
     // When the move fails the job is gone or not ours, or its lock expires and another worker takes it.
     const next = await moved.catch(() => null);
     if (!next) throw new DelayedError();

@@ -8,11 +8,14 @@ import {
   paginateListObjectsV2,
   type S3Client,
   S3ServiceException,
+  UploadPartCommand,
 } from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { signedSeconds } from './asset-url.js';
 import { endedBy, MeasuredBody } from './bodies.js';
+import { dispositionOf } from './disposition.js';
 import { checkKey, keyFolders } from './keys.js';
 import {
   type Asset,
@@ -22,7 +25,13 @@ import {
   type PutFacts,
   StorageError,
 } from './port.js';
-import { upload, uploadMemoryBytes } from './s3-upload.js';
+
+/** Longer bodies are uploaded in parts of this size: S3 takes no smaller ones. */
+const partBytes = 5 * 1024 * 1024;
+const partsInFlight = 2;
+
+/** After the signal has ended, how long S3 has to answer what cannot be left halfway. */
+const graceMs = 5_000;
 
 /** Deletes go one by one: not every S3-compatible service takes DeleteObjects from this SDK. */
 const deletesAtOnce = 8;
@@ -36,7 +45,8 @@ interface S3StoreOptions {
 
 /** Assets in a bucket of S3 or of a compatible service. */
 export class S3Store implements AssetStore {
-  readonly putMemoryBytes = uploadMemoryBytes;
+  /** Beside the parts in flight, the next one and what it is made of. */
+  readonly putMemoryBytes = (partsInFlight + 2) * partBytes;
 
   constructor(private readonly options: S3StoreOptions) {}
 
@@ -44,9 +54,7 @@ export class S3Store implements AssetStore {
     checkKey(key);
     const measured = new MeasuredBody(body, facts);
     try {
-      const { client } = this.options;
-      const { mediaType, signal } = facts;
-      await upload(client, { at: this.at(key), mediaType, chunks: measured.chunks(), signal });
+      await upload(this.options.client, this.at(key), measured.chunks(), facts);
       return measured.bytes;
     } catch (error) {
       measured.throwIfFailed();
@@ -144,6 +152,47 @@ export class S3Store implements AssetStore {
         yield* page.Uploads ?? [];
       } while (page.IsTruncated);
     }
+  }
+}
+
+/**
+ * One call for a short body, a multipart upload for a long one; its parts are aborted when anything fails.
+ * Only the transfer of a part is cut at once by the signal. The beginning of a multipart upload, and the
+ * call that commits, get a moment to be answered: cut short, nobody would know what they left behind.
+ */
+async function upload(
+  client: S3Client,
+  at: { Bucket: string; Key: string },
+  chunks: AsyncIterable<Uint8Array>,
+  { mediaType, signal }: PutFacts,
+): Promise<void> {
+  const late = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const onAbort = () => {
+    timer = setTimeout(() => late.abort(signal.reason), graceMs);
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
+  const signalOf = (command: unknown) => {
+    if (command instanceof UploadPartCommand) return signal;
+    return command instanceof AbortMultipartUploadCommand ? AbortSignal.timeout(graceMs) : late.signal;
+  };
+  const send = (command: Parameters<S3Client['send']>[0]) =>
+    client.send(command, { abortSignal: signalOf(command) });
+  try {
+    await new Upload({
+      client: Object.create(client, { send: { value: send } }) as S3Client,
+      params: {
+        ...at,
+        ContentType: mediaType,
+        ContentDisposition: dispositionOf(mediaType),
+        Body: Readable.from(chunks, { highWaterMark: 1 }),
+      },
+      partSize: partBytes,
+      queueSize: partsInFlight,
+    }).done();
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
   }
 }
 

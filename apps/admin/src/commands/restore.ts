@@ -3,7 +3,7 @@ import {
   changesSince,
   type Database,
   OutboxRepository,
-  recordOperatorAction,
+  recordAction,
   runningProcesses,
   StoredObjectRepository,
 } from '#persistence';
@@ -77,7 +77,7 @@ async function endRuns(database: Database, desk: Desk): Promise<Answer> {
   const marked = await database.transaction(async (transaction) => {
     const count = await outbox.presumeSent(transaction);
     const action = { actor: actor(), action: 'restore.runs', subject: 'runs', details: { runs: count } };
-    await recordOperatorAction(transaction.manager, action);
+    await recordAction(transaction.manager, action);
     return count;
   });
   return {
@@ -108,7 +108,7 @@ async function leftObjects(database: Database, options: ObjectsOptions, desk: De
         `This deletes ${found.objects} objects (${found.bytes} bytes) from ${subject}, which only this database may use.`,
       );
       const action = { actor: actor(), action: 'restore.objects', subject, details: found };
-      await database.withManager((manager) => recordOperatorAction(manager, action));
+      await database.withManager((manager) => recordAction(manager, action));
       // Listed again, so that a million of them need not be held in memory.
       for await (const batch of unknownObjects(search)) deleting += await objects.condemn(batch);
     }

@@ -4,7 +4,7 @@ import {
   operatorRunView,
   requestDetailView,
   requestView,
-  recordOperatorAction,
+  recordAction,
   retentionSettings,
   RunReader,
   RunRepository,
@@ -94,7 +94,7 @@ export async function redeliver({ database, webhooks }: Services, runId: string)
   const isKnown = await database.transaction(async (transaction) => {
     const found = await webhooks.redeliver(runId, undefined, transaction);
     const action = { actor: actor(), action: 'webhook.redeliver', subject: runId };
-    if (found) await recordOperatorAction(transaction.manager, action);
+    if (found) await recordAction(transaction.manager, action);
     return found;
   });
   if (!isKnown) throw new Error(`There is no webhook of the run ${runId}.`);
@@ -117,7 +117,7 @@ async function cancel(services: Services, runId: string, desk: Desk): Promise<An
     if (found === null || found === 'aged_out') throw unknown(runId);
     if (found.found === 'completed') throw new Error(`The run ${runId} is completed already.`);
     const action = { actor: actor(), action: 'run.cancel', subject: runId };
-    await recordOperatorAction(transaction.manager, action);
+    await recordAction(transaction.manager, action);
     return found;
   });
   return {

@@ -39,17 +39,9 @@ export class DatabaseSnapshot {
       const columns = await carriedColumns(sql);
       if (!columns.has('workspace'))
         throw new Error('The database has no table "workspace": no version of this program has made it.');
-      const carried = [...columns].map(
-        ([table, its]) =>
-          [
-            table,
-            values(
-              table,
-              its.map(({ name }) => name),
-            ),
-          ] as const,
-      );
-      return use(new DatabaseSnapshot(sql, new Map(carried)));
+      const carried = new Map<CarriedTable, Carried[]>();
+      for (const [table, its] of columns) carried.set(table, carriedOf(table, its));
+      return use(new DatabaseSnapshot(sql, carried));
     });
   }
 
@@ -120,7 +112,8 @@ export class DatabaseSnapshot {
 }
 
 /** The columns that are read of a table, with those of earlier versions under their names of today. */
-function values(table: CarriedTable, columns: readonly string[]): Carried[] {
+function carriedOf(table: CarriedTable, its: readonly { name: string }[]): Carried[] {
+  const columns = its.map(({ name }) => name);
   const former = formerColumns.filter(
     (each) => each.table === table && columns.includes(each.from) && !columns.includes(each.column),
   );

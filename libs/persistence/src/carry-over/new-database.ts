@@ -1,5 +1,5 @@
 import type { Database, Transaction } from '../database.js';
-import { recordOperatorAction } from '../operator-actions.js';
+import { recordAction } from '../operator-actions.js';
 import { type Books, readBooks } from './books.js';
 import type { Query } from '../pools.js';
 import { type CarriedColumns, carriedColumns, quoted } from './columns.js';
@@ -91,12 +91,7 @@ export class NewDatabase {
       }
     }
     await this.transaction.query(`ANALYZE ${carriedTables.join(', ')}`);
-    await recordOperatorAction(this.transaction.manager, {
-      actor,
-      action: 'database.import',
-      subject,
-      details,
-    });
+    await recordAction(this.transaction.manager, { actor, action: 'database.import', subject, details });
   }
 }
 

@@ -1,6 +1,6 @@
 import { DataSource, type EntityManager, type UpdateResult } from 'typeorm';
 import { Node, Publisher } from '../entities/registry.entity.js';
-import { type Action, recordOperatorAction } from '../operator-actions.js';
+import { type Action, recordAction } from '../operator-actions.js';
 import { acquireWriteLock } from './node.repository.js';
 
 const statuses = {
@@ -59,7 +59,7 @@ export class NodeModerationRepository {
       await manager.query(acquireWriteLock);
       const { affected } = await update(manager);
       if (affected !== 1) return false;
-      await recordOperatorAction(manager, action);
+      await recordAction(manager, action);
       return true;
     });
   }

@@ -55,10 +55,7 @@ export class NodeReader {
     const [row] = await this.database.registry.query<NodesById>(nodesById, [ids, includeBanned]);
     if (row === undefined) throw new Error('The table registry_revision has lost its row.');
     const found = row.nodes?.filter((node) => node !== null) ?? [];
-    const nodes = found.map(({ facts, translations }) => ({
-      ...facts,
-      ...(translations && { translations }),
-    }));
+    const nodes = found.map(({ facts, translations }) => (translations ? { ...facts, translations } : facts));
     return { revision: row.revision, nodes };
   }
 
