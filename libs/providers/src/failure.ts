@@ -24,16 +24,11 @@ export const failureClasses = {
   },
 } as const satisfies Record<FailureClass, { bucket: Bucket; publicDetail: string }>;
 
-/** The answer to the caller of a failed run. `fields` is present, and never empty, exactly when `status` is 422. */
-interface Rejection {
-  bucket: Bucket;
-  status: number;
-  detail: string;
-  fields?: FieldError[];
-}
-
-/** A rejected input without a known field is one entry about the whole body. */
-export function toRejection({ class: failureClass, fields = [] }: ProviderFailure): Rejection {
+/**
+ * The answer to the caller of a failed run. `fields` is present exactly when `status` is 422, and never empty: a rejected
+ * input without a known field is one entry about the whole body.
+ */
+export function toRejection({ class: failureClass, fields = [] }: ProviderFailure) {
   const { bucket, publicDetail: detail } = failureClasses[failureClass];
   if (bucket !== 'invalid_input') return { bucket, status: buckets[bucket].status, detail };
   const whole: FieldError = { loc: ['body'], msg: detail, type: 'bad_request' };
