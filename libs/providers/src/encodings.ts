@@ -207,8 +207,9 @@ function filesOf(name: string, json: string, found: Run['files']): Part[] {
     });
 }
 
+const quoted = (text: string): string => `"${text.replaceAll('"', '%22').replaceAll(/[\r\n]/g, ' ')}"`;
+
 function headOf({ name, type, fileName = name }: Part, boundary: string): string {
-  const quoted = (text: string) => `"${text.replaceAll('"', '%22').replaceAll(/[\r\n]/g, ' ')}"`;
   const file = type === undefined ? '' : `; filename=${quoted(fileName)}\r\nContent-Type: ${type}`;
   return `--${boundary}\r\nContent-Disposition: form-data; name=${quoted(name)}${file}\r\n\r\n`;
 }
