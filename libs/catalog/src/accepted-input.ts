@@ -2,19 +2,17 @@ import { pointerSegments } from '#schemas';
 import type { JsonSchema } from './json-schema.js';
 import type { ConstantValue } from './model-row.js';
 
-interface Conditions {
-  constants: Readonly<Record<string, ConstantValue>>;
-  /** JSON pointers of fields. */
-  refused: readonly string[];
-}
-
 /**
  * What calls are checked with and documents show: the authored schema, or any object; the members that name the model
  * with their own values only; nothing that would make the provider call or store elsewhere.
  */
-export function acceptedInput(authored: JsonSchema | undefined, conditions: Conditions): JsonSchema {
+export function acceptedInput(
+  authored: JsonSchema | undefined,
+  refusedPointers: readonly string[],
+  constants: Readonly<Record<string, ConstantValue>> = {},
+): JsonSchema {
   const input = authored ?? { type: 'object', additionalProperties: true };
-  const members = Object.entries(conditions.constants).map(([name, value]): [string, JsonSchema] => {
+  const members = Object.entries(constants).map(([name, value]): [string, JsonSchema] => {
     const { description } = input.properties?.[name] ?? {};
     return [name, { description: description ?? 'Names the model; the router adds it.', const: value }];
   });
@@ -22,13 +20,11 @@ export function acceptedInput(authored: JsonSchema | undefined, conditions: Cond
     ...input,
     properties: Object.fromEntries([
       ...members,
-      ...Object.entries(input.properties ?? {}).filter(
-        ([name]) => !Object.hasOwn(conditions.constants, name),
-      ),
+      ...Object.entries(input.properties ?? {}).filter(([name]) => !Object.hasOwn(constants, name)),
     ]),
     patternProperties: { [patternOf(callbackField)]: nothing },
   };
-  return conditions.refused.map(pointerSegments).reduce(refusing, accepted);
+  return refusedPointers.map(pointerSegments).reduce(refusing, accepted);
 }
 
 /** Results are polled for and copied by the router: whatever delivers them elsewhere would lose them. */

@@ -1,15 +1,9 @@
 import type { ProviderDefinition } from '#providers';
 import { hasEnded, type Model } from './model.js';
 import type { EndedModel } from './model-row.js';
-import { nearestIds } from './nearest-ids.js';
+import { maxSuggestions, nearestIds } from './nearest-ids.js';
 
-export type ModelFilter = (model: Model) => boolean;
-
-interface PageRequest {
-  cursorAfterId?: string;
-  limit: number;
-  filter: ModelFilter;
-}
+type ModelFilter = (model: Model) => boolean;
 
 /** One immutable revision of what can be run. */
 export interface Catalog {
@@ -27,7 +21,10 @@ export interface Catalog {
    * The first `limit` models behind `cursorAfterId` (which need not exist any more) that pass `filter`, and
    * whether more of them follow.
    */
-  page(request: PageRequest): { models: Model[]; hasMore: boolean };
+  page(request: { cursorAfterId?: string; limit: number; filter: ModelFilter }): {
+    models: Model[];
+    hasMore: boolean;
+  };
   /**
    * Up to three ids of visible models: that of which the whole path is an alias, or the successor of what was
    * asked for, then those nearest to it, a joined three-segment id first.
@@ -50,14 +47,14 @@ export function catalogOf(
     const model = byName.get(name);
     return model === undefined || hasEnded(model) ? undefined : model;
   };
-  return Object.freeze({
+  return Object.freeze<Catalog>({
     revision,
     models: Object.freeze(models),
     providers,
     ended,
     find,
-    idOf: (name: string) => (byName.get(name) ?? endedByName.get(name))?.id ?? name,
-    page({ cursorAfterId = '', limit, filter }: PageRequest) {
+    idOf: (name) => (byName.get(name) ?? endedByName.get(name))?.id ?? name,
+    page({ cursorAfterId = '', limit, filter }) {
       const served: Model[] = [];
       for (const model of models) {
         if (model.id <= cursorAfterId || hasEnded(model) || !filter(model)) continue;
@@ -66,7 +63,7 @@ export function catalogOf(
       }
       return { models: served, hasMore: false };
     },
-    suggest(asked: string, visible: ModelFilter) {
+    suggest(asked, visible) {
       const meant = find(asked) ?? find((byName.get(asked) ?? endedByName.get(asked))?.successor ?? '');
       const first = meant !== undefined && visible(meant) ? [meant.id] : [];
       const others = models.filter((model) => !hasEnded(model) && visible(model) && model !== meant);
@@ -74,8 +71,6 @@ export function catalogOf(
     },
   });
 }
-
-const maxSuggestions = 3;
 
 const namesOf = ({ id, aliases }: Pick<EndedModel, 'id' | 'aliases'>): string[] => [id, ...aliases];
 

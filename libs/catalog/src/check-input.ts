@@ -125,13 +125,6 @@ export function inputErrors(model: Model, parsedBody: unknown): FieldError[] {
 
 const compiledSchema = oncePerModel(({ input }) => compileSchema(input));
 
-interface CompiledSchema {
-  /** Stops at the first failing field. */
-  accepts: (body: unknown) => boolean;
-  /** The errors of every failing field, of a long list those of its first failing elements. */
-  errorsOf: (body: unknown) => ErrorObject[];
-}
-
 const options: Options = {
   // The intake has read the schema; what it lets pass has a meaning here.
   strict: false,
@@ -182,12 +175,14 @@ const reports = new Ajv2020({ ...options, allErrors: true, verbose: true });
 reports.removeKeyword('items').addKeyword(boundedItems);
 
 /** Compiles a schema of the one form; its errors have a validator of their own, which the first failing body compiles. */
-export function compileSchema(schema: JsonSchema): CompiledSchema {
+export function compileSchema(schema: JsonSchema) {
   const verdict = compiled(verdicts, schema);
   let report: ValidateFunction | undefined;
   return {
-    accepts: (body) => errorsFrom(verdict, body).length === 0,
-    errorsOf: (body) => errorsFrom((report ??= compiled(reports, schema)), body),
+    /** Stops at the first failing field. */
+    accepts: (body: unknown): boolean => errorsFrom(verdict, body).length === 0,
+    /** The errors of every failing field, of a long list those of its first failing elements. */
+    errorsOf: (body: unknown): ErrorObject[] => errorsFrom((report ??= compiled(reports, schema)), body),
   };
 }
 

@@ -1,10 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import picomatch from 'picomatch';
 
-type Matcher = (id: string) => boolean;
-
 // A negated glob would turn an allow-list into "everything but": it is taken literally and covers nothing.
-const matchers = new LRUCache<string, Matcher>({
+const matchers = new LRUCache<string, (id: string) => boolean>({
   max: 1000,
   memoMethod: (glob) => {
     if (glob === '') return () => false;

@@ -1,4 +1,4 @@
-export { type Catalog, catalogOf, type ModelFilter, serversOf } from './catalog.js';
+export { type Catalog, catalogOf, serversOf } from './catalog.js';
 export { catalogSchemas, checkCatalog } from './check-catalog.js';
 export {
   checkInput,

@@ -58,17 +58,12 @@ function render(model: Model, generation: Generation, frame: DocumentFrame): Mod
     parameters: frame.operation.parameters?.flatMap((each) => parameterOf(model, each)),
     requestBody: {
       required: true,
-      content: {
-        'application/json': {
-          schema: model.input,
-          example: model.example,
-        },
-      },
+      content: { 'application/json': { schema: model.input, example: model.example } },
     },
     responses: {
       '200': {
         ...ok,
-        ...result,
+        description: "The provider model's own output, unchanged.",
         content: generation === 'v2' ? contentOf(model) : undefined,
         links: { SubmitRun: queuedRun(model, frame) },
       },
@@ -135,8 +130,6 @@ function queuedRun({ id }: Model, { externalDocs }: DocumentFrame) {
   };
 }
 
-const result = { description: "The provider model's own output, unchanged." };
-
 const contentOf = ({ output }: Model) => ({
   [output?.mediaType ?? '*/*']: { schema: output?.schema, example: output?.example },
 });
@@ -153,20 +146,15 @@ export function fullEntry(model: Model): RouterModelFullEntry {
   const { usd, unit } = priceFrom(price);
   return {
     ...entry(model),
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
+    title,
+    description,
     input_modalities: modalities?.in ?? [],
     output_modalities: modalities?.out ?? [],
-    price: {
-      from_usd: usd,
-      unit,
-      text: priceText(price),
-      ...(price.date !== undefined && { date: price.date }),
-    },
-    ...(ends !== undefined && { lifecycle: { ends, ...(successor !== undefined && { successor }) } }),
+    price: { from_usd: usd, unit, text: priceText(price), date: price.date },
+    lifecycle: ends === undefined ? undefined : { ends, successor },
     aliases,
     servers: [id, ...servers].map(visibleProvider),
-    ...(output?.example !== undefined && { example_output: output.example }),
+    example_output: output?.example,
   };
 }
 

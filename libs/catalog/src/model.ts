@@ -54,13 +54,12 @@ export function oncePerModel<Made extends object | string>(
 
 const noticeMs = 30 * 24 * 60 * 60 * 1000;
 
-type Life = Pick<Model, 'ends'>;
-
 /** Whether the day has come, in UTC, from which the model is not there any more. */
-export const hasEnded = ({ ends }: Life): boolean => ends !== undefined && Date.now() >= Date.parse(ends);
+export const hasEnded = ({ ends }: Pick<Model, 'ends'>): boolean =>
+  ends !== undefined && Date.now() >= Date.parse(ends);
 
 /** Whether that day is near enough to be told. */
-export const endsSoon = ({ ends }: Life): boolean =>
+export const endsSoon = ({ ends }: Pick<Model, 'ends'>): boolean =>
   ends !== undefined && Date.now() >= Date.parse(ends) - noticeMs;
 
 /** The name by which callers know a provider: the first segment of an id. */
@@ -123,7 +122,7 @@ function modelFrom(row: Row, input: JsonSchema | undefined, outputSchema: JsonSc
     chargesOnPolicyRejection,
     budgetMs: budgetSeconds * 1000,
     assetPointers,
-    input: acceptedInput(input, { constants: row.constants ?? {}, refused: refusedPointers }),
+    input: acceptedInput(input, refusedPointers, row.constants),
     refusedPointers,
     isAuthored: input !== undefined,
     output: output && { mediaType: output.media_type, schema: outputSchema, example: output.example },

@@ -1,4 +1,4 @@
-const most = 3;
+export const maxSuggestions = 3;
 
 /**
  * The ids of up to three of `models` whose id or an alias is nearest, by edit distance. A path of three segments is also read as its joined
@@ -13,7 +13,7 @@ export function nearestIds(asked: string, models: readonly Named[]): string[] {
     .map(({ id, aliases }) => ({ id, distance: Math.min(...[id, ...aliases].map(distanceTo)) }))
     .filter(({ distance }) => distance !== Infinity)
     .sort((one, other) => one.distance - other.distance || (one.id < other.id ? -1 : 1))
-    .slice(0, most)
+    .slice(0, maxSuggestions)
     .map(({ id }) => id);
 }
 

@@ -63,13 +63,7 @@ function factorText(factor: Factor): string {
 
 const per = (factor: { per: number }): string => (factor.per === 1 ? '' : ` / ${factor.per}`);
 
-const each = ({
-  each: min,
-  max_each: max = min,
-}: {
-  each: number;
-  max_each?: number | undefined;
-}): string => {
+const each = ({ each: min, max_each: max = min }: { each: number; max_each?: number }): string => {
   if (min === 1 && max === 1) return '';
   return ` (${min === max ? '' : `${number(min)} to `}${number(max)} each)`;
 };

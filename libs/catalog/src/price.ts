@@ -3,13 +3,16 @@ import { amount, factor, pointer, pointersOf } from './price-factors.js';
 
 const usd = amount.describe('Dollars, multiplied by every factor.');
 const times = z.array(factor).default([]).describe('Factors that depend on the input.');
-const unitUsd = amount.describe('Dollars per unit, multiplied by every factor.');
-const optional = z
-  .boolean()
-  .optional()
-  .describe(
-    'Whether the reply may lack the number; the term then adds nothing. Of several terms with the same `path` and different `only`, the reply must have at least one.',
-  );
+const reportedUnits = {
+  optional: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether the reply may lack the number; the term then adds nothing. Of several terms with the same `path` and different `only`, the reply must have at least one.',
+    ),
+  usd: amount.describe('Dollars per unit, multiplied by every factor.'),
+  times,
+};
 
 /** Runs store these names of the first release, so that each release can read the runs of the other. */
 const stored = <Place extends { path: string }>({ path, ...others }: Place) => ({ at: path, ...others });
@@ -40,9 +43,7 @@ const reportedTerm = z.union([
         .describe(
           'A range of another number. Outside the range the term adds nothing: some providers charge more per token for long inputs.',
         ),
-      optional,
-      usd: unitUsd,
-      times,
+      ...reportedUnits,
     })
     .transform(stored),
   z.strictObject({
@@ -50,15 +51,11 @@ const reportedTerm = z.union([
       .string()
       .regex(/^[a-z0-9-]+$/, 'a header name in lower case')
       .describe('The header of the reply that has the number.'),
-    optional,
-    usd: unitUsd,
-    times,
+    ...reportedUnits,
   }),
   z.strictObject({
     count: pointer.describe('The place of a list in the reply; the number is its length.'),
-    optional,
-    usd: unitUsd,
-    times,
+    ...reportedUnits,
   }),
 ]);
 

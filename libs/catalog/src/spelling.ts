@@ -3,17 +3,12 @@ import type { JsonSchema } from './json-schema.js';
 import { type Model, oncePerModel } from './model.js';
 import { pricePointers } from './price.js';
 
-type Body = Readonly<Record<string, unknown>>;
-
 /**
  * The parsed input under the names that the row uses. Only where the provider takes both spellings of a name is it
  * another object: `file_data` is then read as `fileData`. A name stays where the row's own spelling stands beside it.
  */
-export function asSpelledByRow(model: Model, input: Body): Body;
-export function asSpelledByRow(model: Model, input: unknown): unknown;
-export function asSpelledByRow(model: Model, input: unknown): unknown {
-  return model.takesBothSpellings ? renamed(input, namesOfRow(model)) : input;
-}
+export const asSpelledByRow = <Input>(model: Model, input: Input): Input =>
+  model.takesBothSpellings ? (renamed(input, namesOfRow(model)) as Input) : input;
 
 function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
   if (Array.isArray(value)) return value.map((element) => renamed(element, names));

@@ -4,11 +4,7 @@ import type { ErrorObject } from 'ajv';
 import type { JsonSchema } from './json-schema.js';
 
 /** One failure in the words of this field. */
-interface Wording {
-  type: string;
-  msg: string;
-  ctx?: NonNullable<FieldError['ctx']>;
-}
+type Wording = Pick<FieldError, 'type' | 'msg' | 'ctx'>;
 
 type Word = (error: ErrorObject) => Wording;
 

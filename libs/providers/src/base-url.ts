@@ -3,11 +3,9 @@ import { z } from 'zod';
 /** An address that paths are added to; without a trailing slash. */
 export const baseUrl = () =>
   z
-    .url({ protocol: /^https?$/, error: 'expected an http or https URL' })
+    .url({ protocol: /^https?$/, error: 'expected an http or https URL', abort: true })
     .refine(
       (text) => {
-        // A text that is no URL was reported by the check above, which does not stop this one.
-        if (!URL.canParse(text)) return true;
         const { username, search, hash } = new URL(text);
         return username === '' && search === '' && hash === '';
       },

@@ -12,7 +12,7 @@ import type {
   Signal,
 } from './contract.js';
 import { credentialHeaders } from './trusted-origins.js';
-import { failureClasses } from './failure.js';
+import { failureClasses } from './contract.js';
 import { providerList } from './providers.js';
 import { statusDefaults } from './testing/defaults.js';
 import {

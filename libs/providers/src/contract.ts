@@ -1,4 +1,4 @@
-import type { FieldError } from '#errors';
+import type { Bucket, FieldError } from '#errors';
 import type { Json } from '#schemas';
 import type { AccountReports } from './condition.js';
 
@@ -88,15 +88,29 @@ export interface ProviderOutput {
   keptAs?: string;
 }
 
-export type FailureClass =
-  | 'rejected_input'
-  | 'content_policy'
-  | 'provider_failed'
-  | 'provider_timeout'
-  | 'provider_unavailable'
-  | 'provider_account'
-  | 'model_gone'
-  | 'unreadable';
+/** The bucket of each failure class and the sentence a caller reads; it never quotes the provider. */
+export const failureClasses = {
+  rejected_input: { bucket: 'invalid_input', publicDetail: 'The model does not accept this input.' },
+  content_policy: {
+    bucket: 'content_policy_violation',
+    publicDetail:
+      'The provider refused this content under its content policy; the same input is refused again.',
+  },
+  provider_failed: { bucket: 'provider_error', publicDetail: 'The provider could not complete the run.' },
+  provider_timeout: { bucket: 'provider_timeout', publicDetail: 'The provider did not answer in time.' },
+  provider_unavailable: {
+    bucket: 'service_unavailable',
+    publicDetail: 'The provider is temporarily unavailable; try again later.',
+  },
+  provider_account: { bucket: 'provider_error', publicDetail: 'The provider could not accept the run.' },
+  model_gone: { bucket: 'provider_error', publicDetail: 'The provider no longer serves this model.' },
+  unreadable: {
+    bucket: 'provider_error',
+    publicDetail: 'The provider returned something that cannot be read as a result.',
+  },
+} as const satisfies Record<string, { bucket: Bucket; publicDetail: string }>;
+
+export type FailureClass = keyof typeof failureClasses;
 
 /**
  * `retry`: `never`; `new_submit` when the submission was provably not accepted and may be made again
@@ -114,10 +128,10 @@ export interface ProviderFailure {
   note?: string;
 }
 
-export type Outcome<H extends Handle = Handle> =
+export type Outcome =
   /** `progress`: how far the provider says that it is, as a share of 1. */
-  | { kind: 'pending'; handle: H; afterMs: number; progress?: number | undefined }
-  | { kind: 'next'; handle: H }
+  | { kind: 'pending'; handle: Handle; afterMs: number; progress?: number | undefined }
+  | { kind: 'next'; handle: Handle }
   | { kind: 'succeeded'; output: ProviderOutput }
   | { kind: 'failed'; failure: ProviderFailure }
   | { kind: 'canceled' };
@@ -140,7 +154,7 @@ interface FileUpload {
 }
 
 /** Pure: builds requests and reads replies. The engine owns sockets, credentials, deadlines and persistence. */
-export interface ProviderAdapter<H extends Handle = Handle> {
+export interface ProviderAdapter {
   /** Only these origins ever see our key. */
   readonly credentialOrigins: readonly RegExp[];
   /** Whether assets on those origins open with our key alone. Absent: it is not sent for them. */
@@ -163,13 +177,13 @@ export interface ProviderAdapter<H extends Handle = Handle> {
   /** Throws `RefusedInput` when the input cannot be sent. */
   submit(run: Run): HttpCall;
   /** `assets`: the places of files in the output, as the model's row names them. */
-  onSubmit(run: SubmittedRun, signal: Signal, assets?: readonly string[]): Outcome<H>;
+  onSubmit(run: SubmittedRun, signal: Signal, assets?: readonly string[]): Outcome;
   /** Poll or fetch, by `handle.step`. */
-  resume?(handle: H): HttpCall;
-  onResume?(handle: H, signal: Signal, assets?: readonly string[]): Outcome<H>;
+  resume?(handle: Handle): HttpCall;
+  onResume?(handle: Handle, signal: Signal, assets?: readonly string[]): Outcome;
   /** Undefined when the provider has no cancel call for this handle. */
-  cancel?(handle: H): HttpCall | undefined;
-  onCancel?(handle: H, signal: Signal): 'requested' | 'too_late' | 'unknown';
+  cancel?(handle: Handle): HttpCall | undefined;
+  onCancel?(handle: Handle, signal: Signal): 'requested' | 'too_late' | 'unknown';
   /** Signs links to our own storage in a result; everything else of it stays as it is. */
   sign?(output: ProviderOutput, runId: string, secret: string, nowMs: number): ProviderOutput;
 }

@@ -30,9 +30,6 @@ export function jsonBody(run: Run, base64: readonly Base64Place[]): EncodedBody 
   return { contentType: 'application/json', ...(pieces ? { pieces } : { body: run.body }) };
 }
 
-/** The caller's bytes as they are. */
-const asJson: Encoding = ({ body }) => ({ contentType: 'application/json', body });
-
 /** `{"<name>": …}` around the caller's own bytes, and before it those `upstreamFields` that the row's address has. */
 export const envelope =
   (name: string, upstreamFields: readonly string[] = []): Encoding =>
@@ -40,12 +37,13 @@ export const envelope =
     const members = upstreamFields
       .filter((entry) => upstream[entry] !== undefined)
       .map((entry) => `${JSON.stringify(entry)}:${JSON.stringify(upstream[entry])},`);
-    const opening = `{${members.join('')}${JSON.stringify(name)}:`;
-    return {
-      contentType: 'application/json',
-      body: Buffer.concat([Buffer.from(opening), body, Buffer.from('}')]),
-    };
+    return joinedJson(['{', ...members, `${JSON.stringify(name)}:`, body, '}']);
   };
+
+const joinedJson = (pieces: readonly (string | Uint8Array)[]): EncodedBody => ({
+  contentType: 'application/json',
+  body: Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))),
+});
 
 /**
  * Every member of the caller's object as a field of multipart/form-data: text as it is, numbers by their own
@@ -98,11 +96,7 @@ export const assetFields =
         [name, '[', ...elements.flatMap((each, index) => [index > 0 ? ',' : '', ...reference(each)]), ']'],
       ];
     });
-    const pieces = ['{', ...changed.flatMap((member, index) => [index > 0 ? ',' : '', ...member]), '}'];
-    return {
-      contentType: 'application/json',
-      body: Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))),
-    };
+    return joinedJson(['{', ...changed.flatMap((member, index) => [index > 0 ? ',' : '', ...member]), '}']);
   };
 
 /**
@@ -110,7 +104,10 @@ export const assetFields =
  * `"stream": false`. What already says no (false, null) stays, nothing is added, and no other byte changes; `encode`
  * then makes the body.
  */
-export function forceFalse(members: readonly string[], encode: Encoding = asJson): Encoding {
+export function forceFalse(
+  members: readonly string[],
+  encode: Encoding = (run) => jsonBody(run, []),
+): Encoding {
   const forced = (run: Run): EncodedBody => {
     const { body } = run;
     // Some providers take a name in any case.
@@ -141,10 +138,7 @@ export const withSet =
       Buffer.concat(spliced(body, named)),
       Object.fromEntries(own.filter(([key]) => !named.some(({ name }) => name === key))),
     );
-    return {
-      contentType: 'application/json',
-      body: list ? Buffer.concat([Buffer.from('['), object, Buffer.from(']')]) : object,
-    };
+    return joinedJson(list ? ['[', object, ']'] : [object]);
   };
 
 /**
@@ -213,13 +207,11 @@ function filesOf(name: string, json: string, found: Run['files']): Part[] {
     });
 }
 
+const quoted = (text: string): string => `"${text.replaceAll('"', '%22').replaceAll(/[\r\n]/g, ' ')}"`;
+
 function headOf({ name, type, fileName = name }: Part, boundary: string): string {
-  const quoted = name.replaceAll('"', '%22').replaceAll(/[\r\n]/g, ' ');
-  const file =
-    type === undefined
-      ? ''
-      : `; filename="${fileName.replaceAll('"', '%22').replaceAll(/[\r\n]/g, ' ')}"\r\nContent-Type: ${type}`;
-  return `--${boundary}\r\nContent-Disposition: form-data; name="${quoted}"${file}\r\n\r\n`;
+  const file = type === undefined ? '' : `; filename=${quoted(fileName)}\r\nContent-Type: ${type}`;
+  return `--${boundary}\r\nContent-Disposition: form-data; name=${quoted(name)}${file}\r\n\r\n`;
 }
 
 /** The same for every try of a run, and nowhere in its body. */

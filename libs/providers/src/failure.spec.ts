@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 
 import { type BucketFacts, buckets } from '#errors';
 
-import type { FailureClass } from './contract.js';
-import { failureClasses, toRejection } from './failure.js';
+import { type FailureClass, failureClasses } from './contract.js';
+import { toRejection } from './failure.js';
 
 describe('toRejection', () => {
   it.each([

@@ -78,16 +78,12 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
   function succeeded(phase: Phase, { reply, json }: Readable, assets: Places = []): Outcome {
     const { successWhen } = spec;
     const resultPaths =
-      spec.resultPaths !== 'assets' ? spec.resultPaths : assets.length > 0 ? assets : anyMember;
+      spec.resultPaths !== 'assets' ? spec.resultPaths : assets.length > 0 ? assets : ['/*'];
     if (isEmpty(reply)) return failed({ ...unreadable(phase, 'nothing'), ...onceMore(phase) });
     const known = (conditions: Condition | readonly Condition[]) =>
       [conditions].flat().every((condition) => holds(condition, phase, reply, json));
     if (successWhen && !successWhen.some(known))
-      return failed({
-        class: 'provider_failed',
-        retry: 'never',
-        note: `${phase} answered a state that is no success`,
-      });
+      return failed(noSuccess(`${phase} answered a state that is no success`));
     if (json !== undefined && resultPaths && !holdsResult(reply, json, resultPaths))
       return failed({ ...unreadable(phase, 'a success without its result'), retry: 'never' });
     return { kind: 'succeeded', output: outputOf(reply) };
@@ -172,11 +168,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
       case 'succeeded':
         return fetch ? ended(handle, reading) : succeeded('poll', reading, assets);
       case 'failed':
-        return failed({
-          class: 'provider_failed',
-          retry: 'never',
-          note: `poll answered ${words.join(', ')}`,
-        });
+        return failed(noSuccess(`poll answered ${words.join(', ')}`));
       case 'canceled':
         return { kind: 'canceled' };
       default:
@@ -213,8 +205,6 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
 
 type Places = readonly string[];
 
-const anyMember: Places = ['/*'];
-
 const holdsOneOf = (members: readonly string[], { body }: Run): boolean =>
   membersOf(body).some((member) => members.includes(member.name) && !isNull(body, member));
 
@@ -224,11 +214,11 @@ const onceMore = (phase: Phase): Pick<ProviderFailure, 'retry' | 'capped'> =>
 
 const failed = (failure: ProviderFailure): Outcome => ({ kind: 'failed', failure });
 
+const noSuccess = (note: string): ProviderFailure => ({ class: 'provider_failed', retry: 'never', note });
+
 /** A reading that is no success, of a call that starts nothing. */
 const failureOf = (outcome: Outcome): ProviderFailure =>
-  outcome.kind === 'failed'
-    ? outcome.failure
-    : { class: 'provider_failed', retry: 'never', note: `upload answered ${outcome.kind}` };
+  outcome.kind === 'failed' ? outcome.failure : noSuccess(`upload answered ${outcome.kind}`);
 
 function ruleFailure(
   phase: Phase,

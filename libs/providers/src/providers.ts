@@ -22,14 +22,10 @@ export const providerList: readonly ProviderDefinition[] = [
 ].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 
 /** A provider ready to be called. Without `secret` its calls go out unauthenticated and the provider refuses them. */
-export interface BoundProvider {
-  name: string;
+export interface BoundProvider extends Pick<ProviderDefinition, 'name' | 'submitTimeoutMs' | 'declaration'> {
   base: string;
   adapter: ProviderAdapter;
   secret: string | undefined;
-  submitTimeoutMs: number;
-  /** The text of a declared provider. */
-  declaration?: string;
 }
 
 /** The prefix of a provider's settings. */

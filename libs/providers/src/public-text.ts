@@ -23,8 +23,7 @@ const scrubs: [RegExp, string][] = [
 /** A provider's sentence made fit for a caller: no links and no request ids; at most 1,000 characters. */
 export function publicText(text: string): string {
   const scrubbed = scrubs.reduce((rest, [pattern, by]) => rest.replaceAll(pattern, by), cut(text, longest));
-  const trimmed = scrubbed.trim();
-  return trimmed === '' ? neutral : trimmed;
+  return scrubbed.trim() || neutral;
 }
 
 /** The same for a sentence about the whole request, which may also talk about our account there. */

@@ -96,13 +96,13 @@ const maxWaitMs = 300_000;
 /** A shorter wait is no usable statement. */
 const minWaitMs = 100;
 
-const bounded = (waitMs: number): number => Math.min(waitMs, maxWaitMs);
+const usable = (waitMs: number): number | undefined =>
+  waitMs >= minWaitMs ? Math.min(waitMs, maxWaitMs) : undefined;
 
 /** Seconds as a provider writes them into a body: a number, or a text such as "34.4s". */
 export function secondsMs(seconds: Json | undefined): number | undefined {
   const text = typeof seconds === 'number' || typeof seconds === 'string' ? String(seconds) : '';
-  const waitMs = /^\d+(\.\d+)?s?$/.test(text) ? Math.ceil(Number.parseFloat(text) * 1000) : 0;
-  return waitMs >= minWaitMs ? bounded(waitMs) : undefined;
+  return usable(/^\d+(\.\d+)?s?$/.test(text) ? Math.ceil(Number.parseFloat(text) * 1000) : 0);
 }
 
 /**
@@ -114,8 +114,9 @@ export function secondsMs(seconds: Json | undefined): number | undefined {
 export function retryAfterMs(reply: HttpReply): number | undefined {
   const named = (reply.headers['retry-after'] ?? reply.headers['ratelimit-reset'])?.trim();
   if (named === undefined || named === '') return undefined;
-  const waitMs = /^\d+(\.\d+)?$/.test(named)
-    ? Math.ceil(Number(named) * 1000)
-    : Date.parse(named) - Date.parse(reply.headers['date'] ?? '');
-  return waitMs >= minWaitMs ? bounded(waitMs) : undefined;
+  return usable(
+    /^\d+(\.\d+)?$/.test(named)
+      ? Math.ceil(Number(named) * 1000)
+      : Date.parse(named) - Date.parse(reply.headers['date'] ?? ''),
+  );
 }

@@ -19,7 +19,7 @@ export function declaredProvider(
   const parsed = providerRow.safeParse(given, { reportInput: true });
   if (!parsed.success) return { problems: rowProblems(parsed.error.issues) };
   const problems = protocolsOf(parsed.data).flatMap(([name, row]) =>
-    placeholderProblems(row).map(({ path, message }) => ({
+    Array.from(placeholderProblems(row), ({ path, message }) => ({
       path: name === '' ? path : ['protocols', name, ...path],
       message,
     })),
@@ -110,13 +110,11 @@ function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
   });
 }
 
-const accountOf = ({ key, balance, quota }: NonNullable<ProviderRow['account']>): AccountReports => ({
-  key: reportsOf(key),
-  balance: reportsOf(balance),
-  quota: reportsOf(quota),
-});
+type Account = NonNullable<ProviderRow['account']>;
 
-const reportsOf = (reports: NonNullable<ProviderRow['account']>['key']) =>
+const accountOf = (account: Account): AccountReports => mapped(account, reportsOf);
+
+const reportsOf = (reports: Account['key']) =>
   Array.isArray(reports)
     ? reports.map(conditionOf)
     : { notDocumentedIn: reports.not_documented_in, date: reports.date };
@@ -169,7 +167,7 @@ function callOf(
 function encodingOf(encode: NonNullable<ProtocolRow['submit']['encode']>): Encoding {
   if ('envelope' in encode) return envelope(encode.envelope, encode.upstream_fields);
   if ('force_false' in encode) return forceFalse(encode.force_false);
-  if ('set' in encode) return withSet((uuid) => mapped(encode.set, filledWith({ uuid })), encode.list);
+  if ('set' in encode) return withSet((uuid) => mapped(encode.set, withUuid(uuid)), encode.list);
   if ('form' in encode) return form(encode.form);
   const { key, fields, force_false: forced } = encode.asset_fields;
   return forceFalse(forced, assetFields(key, fields));
@@ -181,8 +179,10 @@ const originsLike = (origin: string): RegExp =>
     `^${origin.replaceAll('.', String.raw`\.`).replace(String.raw`*\.`, String.raw`(?:[a-z0-9-]+\.)+`)}$`,
   );
 
-const filledWith = (values: Readonly<Record<string, string>>) => (template: Json) =>
-  filledJson(template, (name) => values[name]);
+const withUuid = (uuid: string) => (template: Json) =>
+  filledJson(template, (name) => (name === 'uuid' ? uuid : undefined));
 
-const mapped = <T, R>(record: Readonly<Record<string, T>>, change: (value: T) => R): Record<string, R> =>
-  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
+function mapped<Name extends string, T, R>(record: Readonly<Record<Name, T>>, change: (value: T) => R) {
+  const entries = Object.entries<T>(record).map(([name, value]) => [name, change(value)]);
+  return Object.fromEntries(entries) as Record<Name, R>;
+}

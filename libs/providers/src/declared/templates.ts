@@ -42,7 +42,7 @@ interface Problem {
 }
 
 /** Checks the fields of a declaration together: every value in braces exists where it is used. */
-export function placeholderProblems(row: ProtocolRow): Problem[] {
+export function* placeholderProblems(row: ProtocolRow): Generator<Problem> {
   const { handle = {}, submit, poll, fetch, cancel } = row;
   const kept = Object.entries(handle);
   const polled = kept.flatMap(([name, field]) => ('polled' in field ? [name] : []));
@@ -53,53 +53,38 @@ export function placeholderProblems(row: ProtocolRow): Problem[] {
   const isThereFor = (step: string) => (name: string) =>
     isKept(name) && (step === 'fetch' || !polled.includes(name));
   const urls = kept.flatMap(([name, field]) => ('url' in field && field.url ? [name] : []));
-  return [
-    ...addressProblems(['submit', 'url'], submit.url, isOfRow),
-    ...(submit.variant ? addressProblems(['submit', 'variant', 'url'], submit.variant.url, isOfRow) : []),
-    ...(submit.upload
-      ? addressProblems(['submit', 'upload', 'url'], submit.upload.url, (name) => name === 'base')
-      : []),
-    ...authProblems(row),
-    ...[submit.encode, submit.variant?.encode].flatMap((encode) =>
-      encode && 'set' in encode
-        ? textsIn(encode.set).flatMap((text) =>
-            unknown(['submit', 'encode', 'set'], text, (name) => name === 'uuid', namesIn),
-          )
-        : [],
-    ),
-    ...unknownInHeaders(['submit', 'headers'], submit.headers, (name) => name.startsWith('upstream.')),
-    ...(poll === undefined ? withoutPoll(row) : []),
-    ...(fetch === undefined
-      ? polled.map((name) => ({ path: ['handle', name, 'polled'], message: 'stands beside fetch only' }))
-      : []),
-    ...(poll !== undefined && kept.length === polled.length
-      ? [{ path: ['handle'], message: 'a poll needs what it finds the generation by' }]
-      : []),
-    ...Object.entries({ poll, fetch, cancel }).flatMap(([step, call]) => {
-      if (call === undefined) return [];
-      const alternatives = [call.url].flat();
-      return [
-        ...alternatives.flatMap((url) => addressProblems([step, 'url'], url, isThereFor(step), urls)),
-        ...(step === 'cancel' ||
-        alternatives.some((url) => namesIn(url).every((name) => name === 'base' || required.includes(name)))
-          ? []
-          : [
-              {
-                path: [step, 'url'],
-                message: 'every address needs a value that may be missing; add one that does not',
-              },
-            ]),
-        // A provider's own words may hold what no header may.
-        ...unknownInHeaders([step, 'headers'], call.headers, (name) => ofRow.includes(name)),
-        ...textsIn(call.body ?? null).flatMap((text) =>
-          unknown([step, 'body'], text, isThereFor(step), namesIn),
-        ),
-      ];
-    }),
-  ];
+  yield* addressProblems(['submit', 'url'], submit.url, isOfRow);
+  if (submit.variant) yield* addressProblems(['submit', 'variant', 'url'], submit.variant.url, isOfRow);
+  if (submit.upload)
+    yield* addressProblems(['submit', 'upload', 'url'], submit.upload.url, (name) => name === 'base');
+  yield* authProblems(row);
+  for (const encode of [submit.encode, submit.variant?.encode]) {
+    for (const text of encode && 'set' in encode ? textsIn(encode.set) : [])
+      yield* unknown(['submit', 'encode', 'set'], text, (name) => name === 'uuid', namesIn);
+  }
+  yield* unknownInHeaders(['submit', 'headers'], submit.headers, (name) => name.startsWith('upstream.'));
+  if (!poll) yield* withoutPoll(row);
+  for (const name of fetch ? [] : polled)
+    yield { path: ['handle', name, 'polled'], message: 'stands beside fetch only' };
+  if (poll && kept.length === polled.length)
+    yield { path: ['handle'], message: 'a poll needs what it finds the generation by' };
+  for (const [step, call] of Object.entries({ poll, fetch, cancel })) {
+    if (call === undefined) continue;
+    const alternatives = [call.url].flat();
+    for (const url of alternatives) yield* addressProblems([step, 'url'], url, isThereFor(step), urls);
+    const isSure = (url: string) => namesIn(url).every((name) => name === 'base' || required.includes(name));
+    if (step !== 'cancel' && !alternatives.some(isSure)) {
+      const message = 'every address needs a value that may be missing; add one that does not';
+      yield { path: [step, 'url'], message };
+    }
+    // A provider's own words may hold what no header may.
+    yield* unknownInHeaders([step, 'headers'], call.headers, (name) => ofRow.includes(name));
+    for (const text of textsIn(call.body ?? null))
+      yield* unknown([step, 'body'], text, isThereFor(step), namesIn);
+  }
 }
 
-function authProblems({ auth, auth_query: query, credential, submit }: ProtocolRow): Problem[] {
+function* authProblems({ auth, auth_query: query, credential, submit }: ProtocolRow): Generator<Problem> {
   const encodings = [submit.encode, submit.variant?.encode];
   const takesFiles =
     [submit.base64, submit.upload].some((files) => files !== undefined) ||
@@ -107,15 +92,12 @@ function authProblems({ auth, auth_query: query, credential, submit }: ProtocolR
   const hasKey =
     credential !== undefined ||
     [auth, query].flatMap(Object.values).some((value: string) => namesIn(value).includes('secret'));
-  return [
-    ...unknownInHeaders(['auth'], auth, (name) => name === 'secret'),
-    ...unknownInHeaders(['auth_query'], query, (name) => name === 'secret'),
-    ...(hasKey ? [] : [{ path: ['auth'], message: 'a call without {secret} has no key' }]),
-    // Files are read from the store while they are sent, after the header that would have to sign them.
-    ...(credential && signsBody(credential) && takesFiles
-      ? [{ path: ['credential'], message: 'a body that is signed takes no files' }]
-      : []),
-  ];
+  yield* unknownInHeaders(['auth'], auth, (name) => name === 'secret');
+  yield* unknownInHeaders(['auth_query'], query, (name) => name === 'secret');
+  if (!hasKey) yield { path: ['auth'], message: 'a call without {secret} has no key' };
+  // Files are read from the store while they are sent, after the header that would have to sign them.
+  if (credential && signsBody(credential) && takesFiles)
+    yield { path: ['credential'], message: 'a body that is signed takes no files' };
 }
 
 const withoutPoll = ({ handle, fetch, cancel }: ProtocolRow): Problem[] =>

@@ -39,13 +39,7 @@ export const stability: ProviderDefinition = {
   submitTimeoutMs: 120_000,
   account,
   create(base) {
-    const common = {
-      base,
-      account,
-      fileResults: true,
-      fields,
-      rules,
-    } as const;
+    const common = { base, account, fileResults: true, fields, rules } as const;
     const encode = form({ files: ['image', 'mask', 'init_image', 'style_image', 'audio'] });
     return protocols({
       // A JSON reply with 200 is no file.
