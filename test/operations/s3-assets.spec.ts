@@ -143,7 +143,7 @@ describeWithSwift('assets and S3', () => {
     expect(await keys()).toContain(key);
 
     const edit = JSON.stringify({ prompt: 'link', image_urls: [url] });
-    provider.results.set('link', '{"images":[]}');
+    provider.results.set('link', JSON.stringify({ images: [{ url: theirs() }] }));
     expect((await caller.call('POST', '/v2/models/fal/nano-banana-edit', { body: edit })).status).toBe(200);
     // As a provider does: without any credential.
     expect(provider.inputs.get('link')).toHaveProperty('image_urls', [url]);
