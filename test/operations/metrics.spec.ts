@@ -166,7 +166,17 @@ describe('metrics and logs of the running apps', () => {
     expect(new Set(runs.map((line) => line['run_id'])).size).toBe(6);
     const always = ['app', 'level', 'msg', 'time'];
     expect(fieldsOf(calls)).toEqual(
-      [...always, 'error_type', 'method', 'ms', 'request_id', 'route', 'status', 'workspace_id'].sort(),
+      [
+        ...always,
+        'client_address',
+        'error_type',
+        'method',
+        'ms',
+        'request_id',
+        'route',
+        'status',
+        'workspace_id',
+      ].sort(),
     );
     expect(fieldsOf(runs)).toEqual(
       [
