@@ -1,4 +1,8 @@
-import { describe, expect, it } from '@jest/globals';
+import { /** Names of settings in a text; those of OTEL_ are the SDK’s own. */
+const settingsIn = (passage: string): string[] =>
+  [...passage.matchAll(/`((?!OTEL_)[A-Z][A-Z0-9]*_[A-Z0-9_]+)`/g)].map(([, each = '']) => each);
+
+describe, expect, it } from '@jest/globals';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { documents, filesBelow, pathOf, textOf } from './checkout-files.js';
@@ -47,10 +51,8 @@ describe.each(documents())('%s', (name) => {
     expect(paths.filter((each) => !existsSync(pathOf(each)))).toEqual([]);
   });
 
-  // A changelog also names those that went, as the first column of changed names does; those of OTEL_ are the SDK’s own.
+  // A changelog also names those that went, as the first column of changed names does.
   it('names settings that exist', () => {
-    const settingsIn = (passage: string) =>
-      [...passage.matchAll(/`((?!OTEL_)[A-Z][A-Z0-9]*_[A-Z0-9_]+)`/g)].map(([, each = '']) => each);
     const [, changed = ''] = /^## Changed names$([^]*?)^## /m.exec(text) ?? [];
     const before = [...changed.matchAll(/^\|[^|]+\|([^|]+)\|/gm)].flatMap(([, each = '']) =>
       settingsIn(each),
