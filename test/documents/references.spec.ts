@@ -1,8 +1,4 @@
-import { /** Names of settings in a text; those of OTEL_ are the SDK’s own. */
-const settingsIn = (passage: string): string[] =>
-  [...passage.matchAll(/`((?!OTEL_)[A-Z][A-Z0-9]*_[A-Z0-9_]+)`/g)].map(([, each = '']) => each);
-
-describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { documents, filesBelow, pathOf, textOf } from './checkout-files.js';
@@ -27,6 +23,10 @@ const declared = ['docs/configuration.md', 'package.json']
   .filter((name) => !name.endsWith('README.md'))
   .map(textOf)
   .join('\n');
+
+/** Names of settings in a text; those of OTEL_ are the SDK’s own. */
+const settingsIn = (passage: string): string[] =>
+  [...passage.matchAll(/`((?!OTEL_)[A-Z][A-Z0-9]*_[A-Z0-9_]+)`/g)].map(([, each = '']) => each);
 
 describe.each(documents())('%s', (name) => {
   const text = withoutBlocks(textOf(name));
