@@ -14,7 +14,7 @@ describe('a large result', () => {
   let provider: ScriptedProvider;
   let system: System;
   let caller: TestCaller;
-  /** What the provider answers. */
+  /** The provider's answer. */
   let text = image;
 
   beforeAll(async () => {

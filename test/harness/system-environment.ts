@@ -7,7 +7,7 @@ interface Parts {
   databaseUrl: string;
   redisUrl: string | undefined;
   simulator: Pick<Addresses, 'url' | 'assetUrl'>;
-  /** By provider, for providers that do not take every text for a key. */
+  /** Keys by provider, for those that do not take every text for one. */
   providerKeys: Readonly<Record<string, string>>;
   assets: string;
   /** Of the gateway to which the links of copied assets lead. */

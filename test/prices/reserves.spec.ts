@@ -11,7 +11,7 @@ const maxUsd = Number.MAX_SAFE_INTEGER / 1_000_000;
 
 const { models } = await loadCatalog();
 
-/** What is wrong with a body that is admitted for less than the provider asks. */
+/** Problems of a body that is admitted for less than the provider asks. */
 function shortfall(model: Model, bill: Bill, { text, readings }: Tried): string | undefined {
   let terms: ServerTerms;
   try {

@@ -5,7 +5,7 @@ import type { Bucket } from '#errors';
 import { checkout } from '../../apps/local/src/checkout.js';
 import type { TestedRow } from './rows.js';
 
-/** What a simulated provider does with a run, and what the caller gets to know of it. */
+/** The behaviour of a simulated provider on a run, and what its caller learns of it. */
 export interface Case {
   name: string;
   /** The words that tell the provider, apart by blanks. */

@@ -58,7 +58,7 @@ export async function inTurns<T, R>(items: readonly T[], act: (item: T) => Promi
   return results;
 }
 
-/** Of the pages and half replies that the simulator sends in place of a provider. */
+/** Words of the pages and half replies that the simulator sends in place of a provider. */
 const spokenByProviders = /cloud edge|<html|6f1c0e|dashboard|billing/i;
 
 /** The caller learns what it may learn, and of a success every byte went through as it was. */

@@ -20,7 +20,7 @@ export interface Call {
 
 const models = ['bfl/flux-2-pro', 'fal/flux-dev', 'openai/gpt-image-1-mini'];
 
-/** What providers do wrong, by the simulator's control tokens. */
+/** Faults of providers, as the simulator's control tokens. */
 // prettier-ignore
 const providerFaults = [
   '429=1', '503=1', 'poll_500=2', 'poll_503=1', 'poll_reset=2', 'poll_html=1', 'poll_garbage=1', 'poll_429=1',

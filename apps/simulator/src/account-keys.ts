@@ -2,7 +2,7 @@ import { renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { providers } from './providers/providers.js';
 
-/** By provider: an account key as it would give it out, in its own form. */
+/** Account keys by provider, each in the provider's own form. */
 export const accountKeys = (api: string): Record<string, string> =>
   Object.fromEntries(
     providers.map(({ name, issueKey }) => [name, issueKey?.(`${api}/${name}`) ?? `simulated-key-${name}`]),

@@ -20,7 +20,7 @@ const plainNames = [
   'reset_after_accept', 'hang_after_accept', 'html', 'garbage', 'truncated',
   // How the generation ends.
   'policy_output', 'job_failed', 'no_asset', 'no_bytes',
-  // What the replies look like; `cost=n` is the figure by which the provider tells what a success cost.
+  // The form of the replies; `cost=n` is the figure by which the provider tells what a success cost.
   'cost', 'unknown_status', 'int64_id', 'hang_poll',
   // Each second report of a generation at work says that it waits; `=n` first results are said to be at work still.
   'status_back', 'result_early',

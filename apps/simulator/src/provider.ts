@@ -98,7 +98,7 @@ export interface Reply {
   body: object | string | Buffer;
 }
 
-/** What a provider sees of one of its generations when it words a reply. */
+/** The view of a generation by which a provider words its reply. */
 export interface View {
   generation: Generation;
   control: Control;

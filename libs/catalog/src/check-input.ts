@@ -33,7 +33,7 @@ export interface ParsedInput {
 export interface ServerTerms {
   /** The id of its row. */
   server: string;
-  /** What the call can cost. */
+  /** The price that the call can reach. */
   price: Quote;
   /** The members that the router adds. */
   missingMembers: Record<string, ConstantValue>;

@@ -82,7 +82,7 @@ export const ownStorage = 'gs://router-clips/veo';
 
 export const jwtSecret = 'a-secret-of-tests-for-access-tokens-00';
 
-/** What a gateway without worker and providers needs. */
+/** The environment of a gateway without worker and providers. */
 export const gatewayEnvironment = (databaseUrl: string, assets: string): Record<string, string> => ({
   DATABASE_URL: databaseUrl,
   JWT_SECRET: jwtSecret,

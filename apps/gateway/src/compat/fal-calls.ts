@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { credentialOf } from '../auth/credential.js';
 import { Identification } from '../auth/identification.js';
 import { exposeToPages } from '../http/cors.js';
-import { urlRewrites } from '../http/fastify-options.js';
+import { rewriteUrls } from '../http/fastify-options.js';
 import type { ModelSegments } from '../models/find-model.js';
 import { falRoute } from './fal-route.js';
 
@@ -34,7 +34,7 @@ function rewriteUrl(request: IncomingMessage): string | undefined {
  * callers what fal's answers carry.
  */
 export function serveFal(server: FastifyInstance, runs: FalRuns): void {
-  urlRewrites.push(rewriteUrl);
+  rewriteUrls(server, rewriteUrl);
 
   server.addHook('onRequest', (request, _reply, done) => {
     const [, key] = keyScheme.exec(request.headers.authorization ?? '') ?? [];

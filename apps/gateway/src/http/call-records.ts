@@ -55,7 +55,7 @@ function spanOf(request: FastifyRequest, tracing: Tracing): Span | null {
 
 type EndedCall = ReturnType<typeof endedCall>;
 
-/** What is kept of a call when it has ended: the fields of its line. */
+/** The record of a finished call: the fields of its log line. */
 function endedCall(request: FastifyRequest, reply: FastifyReply) {
   const { id, method, span } = request;
   const { status, bucket } = outcomeOf(reply);

@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server } from 'node:http';
-import type { FastifyHttpOptions } from 'fastify';
+import type { FastifyHttpOptions, FastifyInstance } from 'fastify';
 import { newId } from './new-id.js';
 import { answerBrokenRequest } from './broken-request.js';
 import type { HttpSettings } from './settings.js';
@@ -10,8 +10,12 @@ const headersTimeoutMs = 15_000;
 /** Of the request line and the headers together. */
 const maxHeaderBytes = 16 * 1024;
 
-/** A surface adds a function here that returns the URL a request is routed by, or undefined for its own. */
-export const urlRewrites: ((request: IncomingMessage) => string | undefined)[] = [];
+type UrlRewrite = (request: IncomingMessage) => string | undefined;
+
+const urlRewrites = new WeakMap<FastifyInstance, UrlRewrite>();
+
+/** Lets a surface route requests of this server by another URL; undefined leaves a request its own. */
+export const rewriteUrls = (server: FastifyInstance, rewrite: UrlRewrite) => urlRewrites.set(server, rewrite);
 
 /** The limits of the public listener. Nothing here is left to a default that a new version could change. */
 export function fastifyOptions(settings: HttpSettings) {
@@ -39,14 +43,10 @@ export function fastifyOptions(settings: HttpSettings) {
   } as const satisfies FastifyHttpOptions<Server>;
 }
 
-function routedUrl(request: IncomingMessage & { originalUrl?: string }): string {
-  for (const rewrite of urlRewrites) {
-    const url = rewrite(request);
-    if (url === undefined) continue;
-    request.originalUrl = url;
-    return routablePath(url);
-  }
-  return routablePath(request.url ?? '/');
+function routedUrl(this: FastifyInstance, request: IncomingMessage & { originalUrl?: string }): string {
+  const url = urlRewrites.get(this)?.(request);
+  if (url !== undefined) request.originalUrl = url;
+  return routablePath(url ?? request.url ?? '/');
 }
 
 /**

@@ -4,7 +4,7 @@ import { amount, type Control } from '../control.js';
 export interface Generation {
   provider: string;
   id: string;
-  /** What the provider's address names: a model, or a path of several segments. */
+  /** The part of the provider's address that names a model, or a path of several segments. */
   model: string;
   path: string;
   /** Position among all accepted submissions, from 1. */

@@ -44,5 +44,5 @@ const fetch: Row[] = [
   [422, 'rejected_input', 'never'],
 ];
 
-/** What a status means at every provider as long as the body says nothing. */
+/** The meaning of a status at every provider, unless the body says more. */
 export const statusDefaults: Record<ResultPhase, Row[]> = { submit, poll, fetch };

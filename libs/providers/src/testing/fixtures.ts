@@ -14,7 +14,7 @@ export interface Fixture {
   expect: Json;
 }
 
-/** What provider.json states about one protocol of a provider. */
+/** The statements of provider.json about one protocol of a provider. */
 export interface Facts {
   run: Omit<Run, 'body'>;
   /** Which reply is the result: that to the submission, to a poll, or to the fetch after the polls. */
