@@ -5,6 +5,7 @@ import { boardPath, createBoard, RunQueues } from '#queue';
 import { BullRegistrar } from '@nestjs/bullmq';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import os from 'node:os';
+import { Dispatcher } from './runs/dispatcher.js';
 import type { WorkerSettings } from './settings.js';
 
 /**
@@ -18,6 +19,7 @@ export class WorkerStart implements OnModuleInit {
     private readonly database: Database,
     private readonly registrar: BullRegistrar,
     private readonly queues: RunQueues,
+    private readonly dispatcher: Dispatcher,
     private readonly clock: ClockSkew,
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
   ) {}
@@ -36,9 +38,13 @@ export class WorkerStart implements OnModuleInit {
   /** The facts of the log line about the start. */
   takeJobs() {
     this.registrar.register();
-    const follow = () => this.queues.takeJobs(this.clock.problem === undefined);
+    const follow = () => {
+      const isRight = this.clock.problem === undefined;
+      this.queues.takeJobs(isRight);
+      this.dispatcher.takeRuns(isRight);
+    };
     this.clock.onChange = follow;
-    if (this.clock.problem !== undefined) follow();
+    follow();
     const { WORKER_DISPATCH_CONCURRENCY, WORKER_POLL_CONCURRENCY, WORKER_ASSET_CONCURRENCY } = this.settings;
     return {
       message: 'worker started',

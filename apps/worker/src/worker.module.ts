@@ -11,7 +11,7 @@ import { ReplyReader } from './calls/reply-reader.js';
 import { CatalogModule } from './catalog.module.js';
 import { NameResolver } from './resolver/name-resolver.js';
 import { Claims } from './runs/claims.js';
-import { DispatchProcessor } from './runs/dispatch.processor.js';
+import { Dispatcher } from './runs/dispatcher.js';
 import { InputFiles } from './calls/input-files.js';
 import { Gauges } from './runs/gauges.js';
 import { Outcomes } from './runs/outcomes.js';
@@ -19,7 +19,6 @@ import { PollProcessor } from './runs/poll.processor.js';
 import { Reconciler } from './runs/reconciler.js';
 import { Retention } from './runs/retention.js';
 import { Submission } from './runs/submission.js';
-import { WaitingLine } from './runs/waiting-line.js';
 import { WebhookCalls } from './webhooks/webhook-calls.js';
 import { WebhooksProcessor } from './webhooks/webhooks.processor.js';
 import { WorkerStart } from './worker-start.js';
@@ -28,11 +27,10 @@ import { WorkerStop } from './worker-stop.js';
 @Module({
   imports: [InfrastructureModule, CatalogModule],
   providers: [
-    DispatchProcessor,
+    Dispatcher,
     PollProcessor,
     AssetsProcessor,
     WebhooksProcessor,
-    WaitingLine,
     Claims,
     Submission,
     Outcomes,

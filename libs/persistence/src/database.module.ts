@@ -9,6 +9,7 @@ import { Database } from './database.js';
 import { ProcessRow } from './entities/operations.entity.js';
 import { FileRepository } from './file.repository.js';
 import { HeldRunRepository } from './held-run.repository.js';
+import { DispatchRepository } from './dispatch.repository.js';
 import { OutboxRepository } from './outbox.repository.js';
 import { OperatorReader } from './operator-reader.js';
 import { ProviderPauseRepository } from './provider-pause.repository.js';
@@ -35,6 +36,7 @@ const services = [
   HeldRunRepository,
   NodeReader,
   OperatorReader,
+  DispatchRepository,
   OutboxRepository,
   ProcessRecord,
   ProviderPauseRepository,

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { admit } from './functions/admit.js';
 import { apiKeys } from './functions/api-keys.js';
 import { backlog } from './functions/backlog.js';
-import { claim } from './functions/claim.js';
 import { credentialChanges } from './functions/credential-changes.js';
 import { finish } from './functions/finish.js';
 import { keepOutput } from './functions/keep-output.js';
@@ -17,6 +16,8 @@ import { retention } from './functions/retention.js';
 import { routerNow } from './functions/router-now.js';
 import { rowTriggers } from './functions/row-triggers.js';
 import { storedObjects } from './functions/stored-objects.js';
+import { sweep } from './functions/sweep.js';
+import { take } from './functions/take.js';
 import { webhookSecret } from './functions/webhook-secret.js';
 import { workersWanted } from './functions/workers-wanted.js';
 
@@ -34,7 +35,8 @@ export const functions: readonly string[] = [
   lockedWorkspaces,
   finish,
   admit,
-  claim,
+  take,
+  sweep,
   keepOutput,
   requestCancel,
   releaseHeldRun,
@@ -51,4 +53,4 @@ export const functionsDigest = createHash('sha256').update(functions.join('\n'))
  * Counts the changes of the functions, so that `migrate` never replaces newer functions by older ones. A spec holds the
  * digest of the current revision: whoever changes a function raises the revision by one and notes the new digest there.
  */
-export const functionsRevision = 1;
+export const functionsRevision = 2;

@@ -1,6 +1,9 @@
 import type { Run } from './entities/run.entity.js';
 import type { PayloadBody } from './run-facts.js';
 
+/** How long what a provider answered is kept for a database that is away; longer, and the run's outcome is unknown. */
+export const retryForMs = 120_000;
+
 /** When a run came from one stage to the next. */
 export type RunTimes = Pick<Run, 'admittedAt' | 'grantedAt' | 'dispatchedAt' | 'outputAt' | 'completedAt'>;
 
@@ -11,20 +14,6 @@ export type LiveRun = Pick<Run, 'epoch' | 'workspaceId' | 'provider' | 'model' |
 export interface ClaimedRun extends Pick<Run, 'epoch' | 'workspaceId'> {
   runId: string;
 }
-
-/** The answer to a request to dispatch a run. */
-export type Claim =
-  | (LiveRun & {
-      kind: 'claimed';
-      body: PayloadBody;
-      /** Claims of this run that ended without a word. */
-      crashes: number;
-      /** Milliseconds left of the time budget; null before the first submission. */
-      leftMs: number | null;
-    })
-  | (Omit<LiveRun, 'facts'> & { kind: 'abandoned' })
-  | { kind: 'held'; freeInMs: number }
-  | { kind: 'gone' };
 
 /** The facts that a poll needs of its run. */
 export interface Poll

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
-import { Batches } from './batches.js';
 import type { ClaimedRun } from './live-run.js';
 import type { Queryable } from './pools.js';
 import { type Granted, outboxRowOf } from './run-facts.js';
@@ -8,8 +7,8 @@ import { type Granted, outboxRowOf } from './run-facts.js';
 export interface OverdueRun {
   runId: string;
   provider: string;
-  queue: 'dispatch' | 'poll' | 'assets' | 'webhooks';
-  /** It has waited in its row without a job, for a slot or for the next try of its webhook: none was lost. */
+  queue: 'poll' | 'assets' | 'webhooks';
+  /** A webhook that has waited in its row without a job, for a slot or for its next try: none was lost. */
   waited: boolean;
 }
 
@@ -19,9 +18,6 @@ export interface Drift {
   counted: number;
   actual: number;
 }
-
-/** At a line whose next runs are just being taken by others. */
-const maxLooks = 10;
 
 /** Live runs of one provider in one state, and how many seconds ago the oldest of them was admitted. */
 export interface Load {
@@ -34,25 +30,17 @@ export interface Load {
   reservedMicros: number;
 }
 
-/** Runs that got a concurrency slot, and whether others may wait beside them. */
-interface TakenRuns {
-  runs: { runId: string; workspaceId: string }[];
-  othersWait: boolean;
-}
-
 /** The longest for which anything is put off, and some time more. */
 const longestHours = { runs: 3, webhooks: 17 };
 
-/** Live runs by their outbox rows: overdue ones, those that wait for a slot, and their counts. */
+/** Live runs by their outbox rows: overdue ones, the backlog, and their counts. */
 @Injectable()
 export class OutboxRepository {
-  private readonly waits = new Batches((runIds: readonly string[], waits) => this.waitAll(runIds, waits));
-
   constructor(private readonly database: Database) {}
 
   /**
-   * Takes up to `limit` overdue rows of runs and as many of webhooks, each by one reconciler, and lets them rest before
-   * they fall due again.
+   * Takes up to `limit` overdue rows of runs that were submitted and as many of webhooks, each by one reconciler, and lets
+   * them rest before they fall due again.
    * A row that falls due later than any row is put off was dated by a clock that was ahead: it falls due now.
    * router_statement_now() is served by the index; router_now() may change from row to row and would read them all.
    */
@@ -61,8 +49,8 @@ export class OutboxRepository {
       `WITH runs AS (
           UPDATE outbox SET due_at = router_now() + interval '10 seconds'
           WHERE (workspace_id, run_id) IN (
-            SELECT workspace_id, run_id FROM outbox WHERE due_at <= router_statement_now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
-          ) RETURNING run_id, provider, queue, waiting AS waited
+            SELECT workspace_id, run_id FROM outbox WHERE due_at <= router_statement_now() AND queue <> 'dispatch' ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+          ) RETURNING run_id, provider, queue, false AS waited
         ), webhooks AS (
           UPDATE webhook SET due_at = router_now() + interval '10 seconds'
           WHERE run_id IN (
@@ -83,70 +71,6 @@ export class OutboxRepository {
         SELECT run_id AS "runId", provider, queue, waited FROM runs UNION ALL SELECT * FROM webhooks`,
       [limit],
     );
-  }
-
-  /**
-   * The run found no concurrency slot of its provider and its job has ended: from now on it waits in its row, which
-   * falls due much later in case that no worker takes it.
-   */
-  async waitForSlot(runId: string): Promise<void> {
-    await this.waits.add(runId);
-  }
-
-  /**
-   * Takes the next runs that wait for a slot of the provider, up to `limit` of them, by turns of workspaces: of the one
-   * that holds the fewest slots, and of these the oldest run. `held` says how many each workspace holds; none gets more
-   * than `maxHeld`. The rows fall due again after `restMs`. The heads of the line are found by their index, one for each
-   * workspace, however many runs wait behind them, and of each line no more is read than its even share and one.
-   */
-  async takeWaitingRuns(
-    provider: string,
-    held: ReadonlyMap<string, number>,
-    { maxHeld, restMs, limit }: { maxHeld: number; restMs: number; limit: number },
-  ): Promise<TakenRuns> {
-    for (let look = 1; ; look += 1) {
-      const [row] = await this.database.work.query<TakenRuns & { chosen: boolean }>(
-        `WITH RECURSIVE heads AS (
-            (${headOfLine('')})
-            UNION ALL
-            SELECT next.* FROM heads, LATERAL (${headOfLine('AND workspace_id > heads.workspace_id')}) AS next
-          ), chosen AS (
-            SELECT workspace_id, line.run_id FROM heads LEFT JOIN unnest($2::uuid[], $3::integer[]) AS held (workspace_id, slots) USING (workspace_id),
-              LATERAL (
-                SELECT run_id, place, coalesce(slots, 0) + row_number() OVER (ORDER BY place) AS turn FROM (
-                  SELECT run_id, place FROM outbox WHERE provider = $1 AND waiting AND workspace_id = heads.workspace_id
-                  ORDER BY place LIMIT 1 + $6 / (SELECT count(*) FROM heads)
-                ) AS next
-              ) AS line
-            WHERE turn <= $4 ORDER BY turn, line.place LIMIT $6
-          ), free AS (
-            SELECT workspace_id, run_id AS id FROM outbox
-            WHERE (workspace_id, run_id) IN (SELECT workspace_id, run_id FROM chosen) AND waiting FOR UPDATE SKIP LOCKED
-          ), taken AS (
-            UPDATE outbox SET waiting = false, due_at = router_now() + $5 * interval '1 millisecond'
-            FROM free WHERE ${outboxRowOf('free')}
-            RETURNING outbox.run_id AS "runId", outbox.workspace_id AS "workspaceId", place
-          )
-          SELECT (SELECT coalesce(jsonb_agg(taken ORDER BY place), '[]') FROM taken) AS runs,
-            EXISTS (SELECT FROM chosen) AS chosen, EXISTS (SELECT FROM heads) AS "othersWait"`,
-        [provider, [...held.keys()], [...held.values()], maxHeld, restMs, limit],
-      );
-      if (row === undefined) return { runs: [], othersWait: false };
-      // Otherwise another worker was quicker, and others may be next.
-      if (row.runs.length > 0 || !row.chosen || look === maxLooks) return row;
-    }
-  }
-
-  /** Providers that have runs waiting for a slot. */
-  async awaitedProviders(): Promise<string[]> {
-    const rows = await this.database.work.query<{ provider: string }>(
-      `WITH RECURSIVE awaited AS (
-          (${firstAwaited('')})
-          UNION ALL
-          SELECT next.provider FROM awaited, LATERAL (${firstAwaited('AND provider > awaited.provider')}) AS next
-        ) SELECT provider FROM awaited`,
-    );
-    return rows.map(({ provider }) => provider);
   }
 
   /** Grants slots that stand open in any workspace, as after a raised limit. */
@@ -238,39 +162,21 @@ export class OutboxRepository {
 
   /**
    * Marks them as sent, for a database that was restored: some of them were sent after the restored moment. The worker
-   * that claims such a run finds a submission whose outcome nobody knows. It submits nothing, ends the run as
+   * that comes to such a run finds a submission whose outcome nobody knows. It submits nothing, ends the run as
    * `internal_error`, and the Idempotency-Key stays used. Returns how many runs were marked.
    */
   async presumeSent(on: Queryable = this.database.work): Promise<number> {
     const [row] = await on.query<{ runs: number }>(
-      `WITH presumed AS (UPDATE run SET sent_at = router_now() FROM outbox WHERE ${isUnsent} RETURNING run.id)
+      `WITH presumed AS (
+          UPDATE run SET sent_at = router_now() FROM outbox WHERE ${isUnsent} RETURNING run.id, run.workspace_id
+        ), due AS (
+          UPDATE outbox SET waiting = false, due_at = router_now() FROM presumed WHERE ${outboxRowOf('presumed')} AND queue = 'dispatch'
+        )
         SELECT count(*)::integer AS runs FROM presumed`,
     );
     return row?.runs ?? 0;
-  }
-
-  /** A run without an outbox row has finished, so it counts as answered. */
-  private async waitAll(runIds: readonly string[], waits: boolean): Promise<(true | undefined)[]> {
-    const rows = await this.database.work.query<{ runId: string }>(
-      `WITH mine AS (
-          SELECT run.workspace_id, run.id FROM unnest($1::uuid[]) AS each (id) JOIN run USING (id) JOIN outbox ON ${outboxRowOf('run')}
-          WHERE queue = 'dispatch' FOR UPDATE OF outbox ${waits ? '' : 'SKIP LOCKED'}
-        )
-        UPDATE outbox SET waiting = true, due_at = router_now() + interval '60 seconds'
-        FROM mine WHERE ${outboxRowOf('mine')} RETURNING mine.id AS "runId"`,
-      [runIds],
-    );
-    const marked = new Set(rows.map(({ runId }) => runId));
-    return runIds.map((runId) => (waits || marked.has(runId) ? true : undefined));
   }
 }
 
 /** Found by the outbox, which has a row for each live run. */
 const isUnsent = `${outboxRowOf('run')} AND sent_at IS NULL`;
-
-/** The oldest run of the first workspace that waits for provider `$1`. */
-const headOfLine = (after: string): string => `SELECT workspace_id, place, run_id FROM outbox
-  WHERE provider = $1 AND waiting ${after} ORDER BY workspace_id, place LIMIT 1`;
-
-const firstAwaited = (after: string): string =>
-  `SELECT provider FROM outbox WHERE waiting ${after} ORDER BY provider LIMIT 1`;

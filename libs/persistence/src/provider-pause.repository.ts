@@ -43,14 +43,14 @@ export class ProviderPauseRepository {
     return row?.fresh ?? false;
   }
 
-  /** Ends the pauses that providers asked for too. False when it was not paused. What waits is due at once, and the reconciler enqueues it next. */
+  /** Ends the pauses that providers asked for too. False when it was not paused. What waits may be taken at once. */
   async resume(provider: string, by: string): Promise<boolean> {
     const rows = await this.database.work.query(
       `WITH ended AS (DELETE FROM provider_pause WHERE provider = $1 RETURNING until > router_now() AS stood),
         woken AS (
-          UPDATE outbox SET due_at = router_now() WHERE (workspace_id, run_id) IN (
+          UPDATE outbox SET waiting = true, due_at = 'infinity' WHERE (workspace_id, run_id) IN (
             SELECT outbox.workspace_id, run_id FROM outbox JOIN run ON run.id = run_id
-            WHERE outbox.provider = $1 AND queue = 'dispatch' AND run.sent_at IS NULL AND EXISTS (SELECT 1 FROM ended)
+            WHERE outbox.provider = $1 AND queue = 'dispatch' AND run.sent_at IS NULL AND run.lease_until IS NULL AND EXISTS (SELECT 1 FROM ended)
             -- Who holds several rows must not wait for another. What is locked moves anyway.
             FOR NO KEY UPDATE OF outbox SKIP LOCKED
           )

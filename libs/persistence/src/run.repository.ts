@@ -8,7 +8,7 @@ import {
   workspaceResults,
   workspaceRows,
 } from './batches.js';
-import type { Claim, ClaimedRun, Copying, Poll } from './live-run.js';
+import { type ClaimedRun, type Copying, type Poll, retryForMs } from './live-run.js';
 import type { Queryable } from './pools.js';
 import {
   type Ending,
@@ -27,14 +27,6 @@ import { type AgedOut, RunReader } from './run-reader.js';
 /** How long an outbox row sleeps while its job is polling; an empty Redis heals within this time. */
 const restSeconds = 30;
 
-/** How long what a provider answered is kept for a database that is away; longer, and the run's outcome is unknown. */
-const retryForMs = 120_000;
-
-interface Leased {
-  runId: string;
-  leaseMs: number;
-}
-
 interface EndingRun extends ClaimedRun {
   /** The JSON of its row. */
   ending: string;
@@ -49,13 +41,9 @@ export type CancelAnswer =
   | { found: 'waiting'; granted: Granted[]; record: FinishedRun }
   | { found: 'dispatched'; isRepeated: boolean; granted: Granted[] };
 
-/** The verbs of a run's life between claim and outcome. Each is a compare-and-set that says whether it won. */
+/** The verbs of a run's life between its submission and its outcome. Each is a compare-and-set that says whether it won. */
 @Injectable()
 export class RunRepository {
-  private readonly claims = new Batches((runs: readonly Leased[], waits) => this.claimAll(runs, waits));
-  private readonly beginnings = new Batches((runs: readonly (Leased & { epoch: number })[], waits) =>
-    this.beginAll(runs, waits),
-  );
   private readonly pollReads = new Batches((runIds: readonly string[]) => this.readAllForPoll(runIds));
   private readonly endings = new Batches(
     (runs: readonly EndingRun[], waits) => this.finishAll(runs, waits),
@@ -66,80 +54,6 @@ export class RunRepository {
     private readonly database: Database,
     private readonly reader: RunReader,
   ) {}
-
-  claimRun(runId: string, leaseMs: number): Promise<Claim> {
-    return this.claims.add({ runId, leaseMs });
-  }
-
-  /** Write-ahead of a submission: after this, and until the handle is saved, the outcome of a crash is unknown. */
-  async beginSubmission(runId: string, epoch: number, leaseMs: number): Promise<boolean> {
-    try {
-      return await this.beginnings.add({ runId, epoch, leaseMs });
-    } catch (error) {
-      // It may have been written, and nothing will be sent: it must not read as a submission in the air.
-      await this.postpone(runId, epoch, 0);
-      throw error;
-    }
-  }
-
-  /**
-   * Keeps the leases of submissions that are still in the air; one that was given back stays given back. A row that is
-   * locked is passed over until the next time: who holds several must not wait for another.
-   */
-  async renewLeases(claims: readonly { runId: string; epoch: number }[], leaseMs: number): Promise<void> {
-    await this.database.work.query(
-      `WITH mine AS (
-          SELECT run.id FROM run JOIN unnest($1::uuid[], $2::integer[]) AS each (id, epoch) USING (id, epoch)
-          WHERE stage IN ('ready', 'submitting') AND lease_until IS NOT NULL FOR NO KEY UPDATE OF run SKIP LOCKED
-        ), renewed AS (
-          UPDATE run SET lease_until = router_now() + $3 * interval '1 millisecond'
-          FROM mine WHERE run.id = mine.id RETURNING run.id, workspace_id
-        )
-        UPDATE outbox SET due_at = router_now() + $3 * interval '1 millisecond'
-        FROM renewed WHERE ${outboxRowOf('renewed')}`,
-      [claims.map((each) => each.runId), claims.map((each) => each.epoch), leaseMs],
-    );
-  }
-
-  /**
-   * Gives the claim back unused or after a provable refusal: the same run is dispatched again in `afterMs`, or when its
-   * time budget ends before. Returns which in milliseconds; null when the claim was lost.
-   */
-  async postpone(runId: string, epoch: number, afterMs: number): Promise<number | null> {
-    const [row] = await this.database.persist<{ afterMs: number }>(
-      `WITH back AS (
-          UPDATE run SET sent_at = NULL, lease_until = NULL
-          WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting')
-          RETURNING id, workspace_id, greatest(0, least($3, ceil(extract(epoch FROM deadline_at - router_now()) * 1000)))::integer AS after_ms
-        )
-        UPDATE outbox SET due_at = router_now() + (after_ms + 2000) * interval '1 millisecond'
-        FROM back WHERE ${outboxRowOf('back')} RETURNING after_ms AS "afterMs"`,
-      [runId, epoch, afterMs],
-      retryForMs,
-    );
-    return row?.afterMs ?? null;
-  }
-
-  /**
-   * Gives the claim back after a provable refusal, and the run to the next of its servers: from then on it is that
-   * provider's run. Returns whose it is now; null when the claim was lost.
-   */
-  async fallBack(runId: string, epoch: number): Promise<string | null> {
-    const [row] = await this.database.persist<{ provider: string }>(
-      `WITH moved AS (
-          UPDATE run SET provider = facts #>> '{fallback,provider}', facts = facts #> '{fallback,facts}',
-            computed_micros = ceil((facts #>> '{fallback,computedMicros}')::bigint * markup),
-            sent_at = NULL, lease_until = NULL
-          WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting') AND facts ? 'fallback'
-          RETURNING id, workspace_id, provider
-        )
-        UPDATE outbox SET provider = moved.provider, due_at = router_now() + interval '2 seconds'
-        FROM moved WHERE ${outboxRowOf('moved')} RETURNING moved.provider`,
-      [runId, epoch],
-      retryForMs,
-    );
-    return row?.provider ?? null;
-  }
 
   /** Saves where the generation is found again. Null when the claim was lost; else whether a cancel was requested. */
   async saveHandle(
@@ -293,36 +207,6 @@ export class RunRepository {
       retryForMs,
     );
     return workspaceResults(rows, waits);
-  }
-
-  private async claimAll(runs: readonly Leased[], waits: boolean): Promise<(Claim | undefined)[]> {
-    const rows = await this.database.work.query<Claim & PayloadRow & { nth: number }>(
-      `SELECT nth::integer, kind, epoch, workspace_id AS "workspaceId", provider, model, facts, body, stored_as AS "storedAs", crashes, left_ms AS "leftMs", free_in_ms AS "freeInMs"
-        FROM unnest($1::uuid[], $2::integer[]) WITH ORDINALITY AS each (run_id, lease_ms, nth),
-          claim(run_id, lease_ms * interval '1 millisecond', $3)`,
-      [runs.map(({ runId }) => runId), runs.map(({ leaseMs }) => leaseMs), waits],
-    );
-    return byPlace(runs.length, rows).map((row) => {
-      if (row === undefined) return waits ? { kind: 'gone' } : undefined;
-      return row.kind === 'claimed' ? { ...row, body: payloadBody(row) } : row;
-    });
-  }
-
-  private async beginAll(
-    runs: readonly (Leased & { epoch: number })[],
-    waits: boolean,
-  ): Promise<(boolean | undefined)[]> {
-    const rows = await this.database.work.query<{ nth: number; begun: boolean | null }>(
-      `SELECT nth::integer, begin_submission(run_id, epoch, lease_ms * interval '1 millisecond', $4) AS begun
-        FROM unnest($1::uuid[], $2::integer[], $3::integer[]) WITH ORDINALITY AS each (run_id, epoch, lease_ms, nth)`,
-      [
-        runs.map(({ runId }) => runId),
-        runs.map(({ epoch }) => epoch),
-        runs.map(({ leaseMs }) => leaseMs),
-        waits,
-      ],
-    );
-    return byPlace(runs.length, rows).map((row) => row?.begun ?? undefined);
   }
 
   /** Each is looked up for itself, so that only its own partition is read. */

@@ -7,6 +7,7 @@ import { QueueBackend, type WorkerConnection } from './queue-backend.js';
 import { reconnectDelayMs } from './redis-connections.js';
 import { RunSignals } from './run-signals.js';
 import type { QueueSettings } from './settings.js';
+import { Gathered, type WakeUpListener, type WakeUps } from './wake-ups.js';
 
 /** All producers of the process share two connections; each worker has two and one that listens. */
 const PRODUCER_CONNECTIONS = 2;
@@ -18,6 +19,7 @@ const PROBE_MS = 1_000;
 export class PostgresBackend extends QueueBackend {
   readonly kind = 'postgres';
   readonly signals: PostgresSignals;
+  readonly wakeUps: PostgresWakeUps;
   /** Resolves once BullMQ's tables are there, or when the process closes before. */
   readonly migrated: Promise<void>;
   protected readonly factory = createBackend as never;
@@ -38,6 +40,7 @@ export class PostgresBackend extends QueueBackend {
     const name = 'model-router producer';
     this.producer = new BoundedPool(url, PRODUCER_CONNECTIONS, maxMs, name, this.migrated);
     this.signals = new PostgresSignals(this, url);
+    this.wakeUps = new PostgresWakeUps(this, url);
   }
 
   get isUp(): boolean {
@@ -151,4 +154,44 @@ class PostgresSignals extends RunSignals {
   }
 
   protected removed(): void {}
+}
+
+const wakeUpChannel = 'mr_wake';
+
+/** Every worker hears every wake-up. */
+class PostgresWakeUps implements WakeUps {
+  private readonly gathered = new Gathered((providers) =>
+    this.backend.succeeds(
+      this.backend.producer.query('SELECT pg_notify($1, provider) FROM unnest($2::text[]) AS provider', [
+        wakeUpChannel,
+        providers,
+      ]),
+      'a wake-up was not sent',
+    ),
+  );
+
+  constructor(
+    private readonly backend: PostgresBackend,
+    private readonly url: string,
+  ) {}
+
+  wake(providers: Iterable<string>): void {
+    if (this.backend.isUp) this.gathered.add(providers);
+  }
+
+  listen(heard: (provider: string) => void): WakeUpListener {
+    let isPaused = false;
+    const listener = new PostgresListener({
+      url: this.url,
+      channel: wakeUpChannel,
+      heard: (provider) => isPaused || heard(provider),
+      connected: () => {},
+      lost: (error) => this.backend.lost(error),
+    });
+    return {
+      pause: () => (isPaused = true),
+      resume: () => (isPaused = false),
+      close: () => listener.close(),
+    };
+  }
 }

@@ -1,8 +1,9 @@
 import { type Log, type Metrics, settlesWithin } from '#observability';
-import type { BackendFactory, BulkJobOptions, Queue, QueueBaseOptions, Worker } from 'bullmq';
+import type { BackendFactory, BulkJobOptions, Queue, QueueBaseOptions } from 'bullmq';
 import { OutageLog } from './outage-log.js';
 import type { RunSignals } from './run-signals.js';
 import type { QueueSettings } from './settings.js';
+import type { WakeUpListener, WakeUps } from './wake-ups.js';
 
 /** The connection of one BullMQ worker. It belongs to us, so that a close need not wait for a server that is away. */
 export interface WorkerConnection {
@@ -29,10 +30,11 @@ interface AddedJob {
 export abstract class QueueBackend {
   abstract readonly kind: 'redis' | 'postgres';
   abstract readonly signals: RunSignals;
+  abstract readonly wakeUps: WakeUps;
   readonly outage: OutageLog;
   readonly activity = new Activity();
-  /** The workers of this process, one for each of its queues. */
-  readonly workers = new Set<Pick<Worker, 'pause' | 'resume'>>();
+  /** The workers of this process, one for each of its queues, and its listener for wake-ups. */
+  readonly workers = new Set<{ pause(now: true): unknown; resume(): unknown }>();
   protected closing = false;
 
   constructor(
@@ -90,6 +92,13 @@ export abstract class QueueBackend {
   /** Whether the server is there and takes jobs. */
   async healthy(): Promise<boolean> {
     return this.isUp && (await this.succeeds(this.write(), 'a probe was not answered'));
+  }
+
+  /** Calls `heard` with each provider that runs were said to wait for. */
+  listen(heard: (provider: string) => void): WakeUpListener {
+    const listener = this.wakeUps.listen(heard);
+    this.workers.add(listener);
+    return listener;
   }
 
   protected failed(error: unknown, what: string): void {

@@ -9,11 +9,13 @@ import {
   workerConnection,
 } from './redis-connections.js';
 import { RedisSignals } from './redis-signals.js';
+import { RedisWakeUps } from './redis-wake-ups.js';
 import type { QueueSettings } from './settings.js';
 
 export class RedisBackend extends QueueBackend {
   readonly kind = 'redis';
   readonly signals: RedisSignals;
+  readonly wakeUps: RedisWakeUps;
   protected readonly factory = createRedisBackend as never;
   protected readonly producer: RedisClient;
 
@@ -35,6 +37,9 @@ export class RedisBackend extends QueueBackend {
       () => producerConnection(settings, url),
       this.outage,
       settings.SIGNING_SECRET,
+    );
+    this.wakeUps = new RedisWakeUps(this.producer, () =>
+      workerConnection(settings, url, 'model-router wake-ups'),
     );
   }
 

@@ -3,19 +3,24 @@ import { InjectQueue } from '@nestjs/bullmq';
 import { Injectable } from '@nestjs/common';
 import type { Queue } from 'bullmq';
 import { QueueBackend } from './queue-backend.js';
+import type { WakeUpListener } from './wake-ups.js';
 
-/** The four kinds of work, each a BullMQ queue that all providers share: a job's name is its provider. */
-export const queueNames = ['dispatch', 'poll', 'assets', 'webhooks'] as const;
+/** The kinds of work, each a BullMQ queue that all providers share: a job's name is its provider. */
+export const queueNames = ['poll', 'assets', 'webhooks'] as const;
 export type QueueName = (typeof queueNames)[number];
 
 /** A run and its queue. A job holds nothing else: the rest is read from the run's row. */
 export interface QueuedRun {
-  /** Left out for a run that has just been given a slot of its workspace: `dispatch`. */
-  queue?: QueueName;
+  queue: QueueName;
   provider: string;
   runId: string;
   /** Left out for a job that is due at once. */
   delayMs?: number;
+}
+
+/** A run that waits in its row to be dispatched has no queue. */
+export interface DueRun extends Omit<QueuedRun, 'queue'> {
+  queue?: QueueName;
 }
 
 export interface QueueCounts {
@@ -37,12 +42,11 @@ export class RunQueues {
 
   constructor(
     private readonly backend: QueueBackend,
-    @InjectQueue('dispatch') dispatch: Queue,
     @InjectQueue('poll') poll: Queue,
     @InjectQueue('assets') assets: Queue,
     @InjectQueue('webhooks') webhooks: Queue,
   ) {
-    this.byName = { dispatch, poll, assets, webhooks };
+    this.byName = { poll, assets, webhooks };
     for (const queue of this.all)
       queue.on('error', (error) => backend.outage.trouble(error, `queue ${queue.name}`));
   }
@@ -56,6 +60,24 @@ export class RunQueues {
     return Object.values(this.byName);
   }
 
+  /** Tells a worker that runs wait in their rows for the providers. */
+  wake(...providers: string[]): void {
+    this.backend.wakeUps.wake(providers);
+  }
+
+  /** Calls `heard` with each provider that runs were said to wait for, until the listener is closed. */
+  onWakeUp(heard: (provider: string) => void): WakeUpListener {
+    return this.backend.listen(heard);
+  }
+
+  /** Passes on what a change made due: a run without a queue waits in its row, so a worker is woken. */
+  async passOn(due: readonly DueRun[]): Promise<void> {
+    const jobs = due.filter((run): run is QueuedRun => run.queue !== undefined);
+    const waiting = due.filter(({ queue }) => queue === undefined);
+    if (waiting.length > 0) this.wake(...waiting.map(({ provider }) => provider));
+    if (jobs.length > 0) await this.enqueue(jobs);
+  }
+
   /** True for each run that was accepted; false ones are left to the reconciler. A run that is queued already stays as it is. */
   async enqueue(runs: readonly QueuedRun[]): Promise<boolean[]> {
     const accepted = new Set<QueuedRun>();
@@ -65,7 +87,7 @@ export class RunQueues {
       const sizeBefore = accepted.size;
       await Promise.all(
         queueNames.map(async (name) => {
-          const chunk = runs.slice(at, at + chunkSize).filter(({ queue = 'dispatch' }) => queue === name);
+          const chunk = runs.slice(at, at + chunkSize).filter(({ queue }) => queue === name);
           if (chunk.length > 0 && (await this.add(name, chunk))) for (const run of chunk) accepted.add(run);
         }),
       );

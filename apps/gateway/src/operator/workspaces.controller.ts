@@ -94,7 +94,7 @@ export class OperatorWorkspacesController {
     const body = await this.bodies.readObject(request.raw, workspaceId, operatorWorkspaceChange);
     const { id } = await this.find(name);
     const { granted } = await this.workspaces.change(id, changeOf(body), credential);
-    await this.queues.enqueue(granted);
+    await this.queues.passOn(granted);
     return this.find(id);
   }
 

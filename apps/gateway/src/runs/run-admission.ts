@@ -97,8 +97,7 @@ export class RunAdmission {
     });
     if (admitted.kind === 'admitted') {
       if (admitted.ready) {
-        // Optimistic: the reconciler repeats within seconds what the queue does not take now.
-        await this.queues.enqueue([{ runId, provider: row.provider }]);
+        this.queues.wake(row.provider);
         await failpoint('submit.afterDeliver');
       }
       const { position } = admitted;

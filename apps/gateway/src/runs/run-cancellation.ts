@@ -51,7 +51,7 @@ export class RunCancellation implements OnApplicationShutdown {
       recordRun(runId, answer.record, this.log, this.metrics, 'cancelled before it was sent');
     await Promise.all([
       // The freed slot may have let others in.
-      this.queues.enqueue(answer.granted),
+      this.queues.passOn(answer.granted),
       // Once: however often a caller repeats the request, its run is not polled more often for it.
       answer.found === 'dispatched' && !answer.isRepeated && this.queues.runNow('poll', runId),
       answer.found === 'waiting' && this.signals.publish(runId),
@@ -64,7 +64,7 @@ export class RunCancellation implements OnApplicationShutdown {
     const left = await this.held.releaseRun(runId, isDisconnected);
     if (left.found === 'withdrawn')
       recordRun(runId, left.record, this.log, this.metrics, 'withdrawn: its caller is gone');
-    await this.queues.enqueue(left.granted);
+    await this.queues.passOn(left.granted);
     return left;
   }
 

@@ -1,15 +1,7 @@
 import { SETTINGS } from '#infrastructure';
 import { failpoint } from '#observability';
 import { type Copying, RunRepository } from '#persistence';
-import {
-  type DeliveredRun,
-  done,
-  type JobResult,
-  maxSlotless,
-  ProviderSlots,
-  retryIn,
-  RunProcessor,
-} from '#queue';
+import { type DeliveredRun, done, type JobResult, maxSlotless, retryIn, RunProcessor, Slots } from '#queue';
 import { runKeys, StorageError } from '#storage';
 import { Processor } from '@nestjs/bullmq';
 import { Inject } from '@nestjs/common';
@@ -33,7 +25,7 @@ const now = retryIn(0);
 @Processor('assets', { concurrency: maxSlotless })
 export class AssetsProcessor extends RunProcessor {
   protected readonly closeGraceMs: number;
-  private readonly slots: ProviderSlots;
+  private readonly slots: Slots;
 
   constructor(
     private readonly runs: RunRepository,
@@ -45,7 +37,7 @@ export class AssetsProcessor extends RunProcessor {
   ) {
     super();
     this.closeGraceMs = repeatableGraceMs(settings);
-    this.slots = new ProviderSlots(settings.WORKER_ASSET_CONCURRENCY, this.boundJobs);
+    this.slots = new Slots({ max: settings.WORKER_ASSET_CONCURRENCY, onTotal: this.boundJobs });
   }
 
   protected handle(run: DeliveredRun, signal: AbortSignal): Promise<JobResult> {

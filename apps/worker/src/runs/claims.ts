@@ -1,10 +1,8 @@
 import { SETTINGS } from '#infrastructure';
 import { every, type Log, LOG, type PeriodicWork } from '#observability';
-import { type Claim, RunRepository } from '#persistence';
+import { DispatchRepository, type TakenRun } from '#persistence';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { WorkerSettings } from '../settings.js';
-
-export type Claimed = Extract<Claim, { kind: 'claimed' }>;
 
 /**
  * The claims of this worker. One statement renews the leases of all submissions that are in flight. A run whose worker died
@@ -18,7 +16,7 @@ export class Claims implements OnApplicationBootstrap, OnApplicationShutdown {
   private renewal: PeriodicWork | undefined;
 
   constructor(
-    private readonly runs: RunRepository,
+    private readonly runs: DispatchRepository,
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
     @Inject(LOG) private readonly log: Log,
   ) {}
@@ -33,12 +31,8 @@ export class Claims implements OnApplicationBootstrap, OnApplicationShutdown {
     await this.renewal?.stop();
   }
 
-  claim(runId: string): Promise<Claim> {
-    return this.runs.claimRun(runId, this.settings.CLAIM_LEASE_MS);
-  }
-
   /** Renews the claim's lease until it is disposed of. Null when the run is a suspect and has to wait for another one. */
-  hold(runId: string, { epoch, crashes }: Claimed): Disposable | null {
+  hold({ runId, epoch, crashes }: TakenRun): Disposable | null {
     const isSuspect = crashes > 0;
     if (isSuspect && this.hasSuspect) return null;
     const held = { runId, epoch };

@@ -3,17 +3,18 @@ import { SETTINGS } from '#infrastructure';
 import { failpoint, type Log, LOG, Metrics } from '#observability';
 import {
   announcement,
-  type Claim,
   type ClaimedRun,
+  DispatchRepository,
   type Ending,
   type LiveRun,
   type PayloadBody,
   ProviderPauseRepository,
   recordRun,
   RunRepository,
+  type SweptRun,
 } from '#persistence';
 import { type Handle, type ProviderFailure, type ProviderOutput, toRejection } from '#providers';
-import { done, type JobResult, type QueueName, retryIn, RunQueues, RunSignals } from '#queue';
+import { done, type QueueName, RunQueues, RunSignals } from '#queue';
 import { runKeys } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { findAssets } from '../bytes/found-assets.js';
@@ -32,6 +33,9 @@ interface EndingRun extends ClaimedRun {
 /** A run at its provider, as its row knows it. */
 export type OngoingRun = LiveRun & EndingRun;
 
+/** What became of a submission: it is done with, or the run waits for that provider and may be taken in `afterMs`. */
+export type Submitted = typeof done | { kind: 'waits'; provider: string; afterMs: number };
+
 /**
  * Writes the outcome of a call to a provider: a handle to poll, an output, a failure. Signals the calls that wait for it,
  * and enqueues the next step: polls, copies, and the runs that now have a slot. The job of the call is done then.
@@ -40,6 +44,7 @@ export type OngoingRun = LiveRun & EndingRun;
 export class Outcomes {
   constructor(
     private readonly runs: RunRepository,
+    private readonly dispatches: DispatchRepository,
     private readonly payloads: Payloads,
     private readonly queues: RunQueues,
     private readonly signals: RunSignals,
@@ -50,7 +55,7 @@ export class Outcomes {
   ) {}
 
   /** The provider works on it: its handle is saved before the first poll, in `afterMs` or at once when it was cancelled meanwhile. */
-  async pending(run: OngoingRun, handle: Handle, afterMs: number): Promise<JobResult> {
+  async pending(run: OngoingRun, handle: Handle, afterMs: number): Promise<typeof done> {
     const { runId, epoch } = run;
     const saving = this.runs.saveHandle(runId, epoch, handle, afterMs, run.reportedMicros);
     const saved = await saving.catch((error: unknown) => {
@@ -65,7 +70,7 @@ export class Outcomes {
   }
 
   /** The generation is done: its outcome is written at once, or first its assets are copied. */
-  async takeOutput(run: OngoingRun, output: ProviderOutput): Promise<JobResult> {
+  async takeOutput(run: OngoingRun, output: ProviderOutput): Promise<typeof done> {
     const { runId, epoch } = run;
     const { mediaType } = output;
     const hasAssets = !('storedAs' in output.body) && findAssets(output.body, run.facts.assets).length > 0;
@@ -79,22 +84,31 @@ export class Outcomes {
     return done;
   }
 
-  /** The submission provably did not arrive: its claim goes back, and the run is dispatched again. */
-  async postpone({ runId, epoch }: ClaimedRun, afterMs: number): Promise<JobResult> {
-    const boundedMs = await this.runs.postpone(runId, epoch, afterMs);
-    return boundedMs === null ? done : retryIn(boundedMs);
+  /** The submission provably did not arrive: its claim goes back, and the run waits again. */
+  async postpone({ runId, epoch, provider }: OngoingRun, afterMs: number): Promise<Submitted> {
+    const boundedMs = await this.dispatches.postpone(runId, epoch, afterMs);
+    return boundedMs === null ? done : { kind: 'waits', provider, afterMs: boundedMs };
+  }
+
+  /** Its time budget was spent before the provider accepted it. */
+  failUnsent(run: OngoingRun): Promise<typeof done> {
+    return this.failRun(run, {
+      class: 'provider_unavailable',
+      retry: 'never',
+      note: 'refused until the budget was spent',
+    });
   }
 
   /** A worker died during the submission: whether the provider accepted it is unknown, so it is not repeated. */
-  async giveUp(runId: string, claim: Extract<Claim, { kind: 'abandoned' }>): Promise<JobResult> {
+  async giveUp(run: SweptRun): Promise<void> {
     const ending = internalFailure(
       'Outcome unknown: the provider may have received this run, so it was not submitted again.',
     );
-    if (await this.finishRun({ ...claim, runId }, ending, 'abandoned submission')) {
-      this.metrics.dispatchUnknown.inc({ provider: claim.provider });
-      this.log.error({ run_id: runId, provider: claim.provider }, 'a worker died during a submission');
+    if (await this.finishRun(run, ending, 'abandoned submission')) {
+      const { runId, provider } = run;
+      this.metrics.dispatchUnknown.inc({ provider });
+      this.log.error({ run_id: runId, provider }, 'a worker died during a submission');
     }
-    return done;
   }
 
   /** It waited when the ceiling was lowered; a new call of this price is refused with the same words. */
@@ -133,7 +147,7 @@ export class Outcomes {
     }
   }
 
-  async failRun(run: OngoingRun, failure: ProviderFailure): Promise<JobResult> {
+  async failRun(run: OngoingRun, failure: ProviderFailure): Promise<typeof done> {
     this.countAccountTrouble(run.provider, failure);
     const { fields, ...plain } = failure;
     try {
@@ -148,13 +162,13 @@ export class Outcomes {
   }
 
   /** The router's own failure; `note` says in the log which. */
-  async failInternally(run: EndingRun, note: string): Promise<JobResult> {
+  async failInternally(run: EndingRun, note: string): Promise<typeof done> {
     await this.finishRun(run, internalFailure('This run could not be processed.'), note);
     return done;
   }
 
   /** The provider's answer is gone from the store, and its bytes are nowhere else. */
-  async loseAnswer(run: EndingRun, note: string): Promise<JobResult> {
+  async loseAnswer(run: EndingRun, note: string): Promise<typeof done> {
     await this.finishRun(run, internalFailure('The provider’s answer was lost.'), note);
     return done;
   }
@@ -171,12 +185,12 @@ export class Outcomes {
     } else {
       this.log.info({ run_id: run.runId, note }, 'outcome came too late: the claim was lost');
     }
-    await this.queues.enqueue(finished.granted);
+    await this.queues.passOn(finished.granted);
     return finished.won;
   }
 
   /** Its stored reply waits to be read. */
-  async readLater(run: OngoingRun): Promise<JobResult> {
+  async readLater(run: OngoingRun): Promise<typeof done> {
     await this.enqueue('poll', run, readAgainMs);
     return done;
   }

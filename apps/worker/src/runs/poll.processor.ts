@@ -10,15 +10,7 @@ import type {
   ProviderFailure,
   ReadReply,
 } from '#providers';
-import {
-  type DeliveredRun,
-  done,
-  type JobResult,
-  maxSlotless,
-  ProviderSlots,
-  retryIn,
-  RunProcessor,
-} from '#queue';
+import { type DeliveredRun, done, type JobResult, maxSlotless, retryIn, RunProcessor, Slots } from '#queue';
 import { Processor } from '@nestjs/bullmq';
 import { Inject } from '@nestjs/common';
 import { Payloads } from '../bytes/payloads.js';
@@ -44,7 +36,7 @@ const minProgress = 0.05;
 @Processor('poll', { concurrency: maxSlotless })
 export class PollProcessor extends RunProcessor {
   protected readonly closeGraceMs: number;
-  private readonly slots: ProviderSlots;
+  private readonly slots: Slots;
 
   constructor(
     private readonly runs: RunRepository,
@@ -57,7 +49,7 @@ export class PollProcessor extends RunProcessor {
   ) {
     super();
     this.closeGraceMs = repeatableGraceMs(settings);
-    this.slots = new ProviderSlots(settings.WORKER_POLL_CONCURRENCY, this.boundJobs);
+    this.slots = new Slots({ max: settings.WORKER_POLL_CONCURRENCY, onTotal: this.boundJobs });
   }
 
   protected handle(run: DeliveredRun, signal: AbortSignal): Promise<JobResult> {

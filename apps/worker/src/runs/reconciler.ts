@@ -27,7 +27,7 @@ export class Reconciler implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly metrics: Metrics,
     @Inject(LOG) private readonly log: Log,
   ) {
-    for (const queue of ['dispatch', 'poll', 'assets', 'webhooks']) metrics.redelivered.inc({ queue }, 0);
+    for (const queue of ['poll', 'assets', 'webhooks']) metrics.redelivered.inc({ queue }, 0);
   }
 
   onApplicationBootstrap(): void {
@@ -46,7 +46,7 @@ export class Reconciler implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async reconcile(): Promise<void> {
-    await this.queues.enqueue(await this.outbox.promoteAll());
+    await this.queues.passOn(await this.outbox.promoteAll());
     for (const run of await this.outbox.unaffordable(batchSize)) await this.outcomes.endUnaffordable(run);
     for (let batch = 1; batch <= maxBatches; batch += 1) {
       const overdue = await this.outbox.takeOverdue(batchSize);

@@ -1,6 +1,6 @@
 import { SETTINGS } from '#infrastructure';
 import { backoff, failpoint, type Log, LOG, TRACING, type Tracing } from '#observability';
-import { RunRepository } from '#persistence';
+import { DispatchRepository, type TakenRun } from '#persistence';
 import {
   type BoundProvider,
   type HttpCall,
@@ -9,18 +9,14 @@ import {
   RefusedInput,
   type Run,
 } from '#providers';
-import { done, type JobResult } from '#queue';
+import { done } from '#queue';
 import { withMembersFirst } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import { Payloads, type Share } from '../bytes/payloads.js';
 import { ProviderCall } from '../calls/provider-call.js';
 import { InputFiles } from '../calls/input-files.js';
 import type { WorkerSettings } from '../settings.js';
-import type { Claimed } from './claims.js';
-import { type OngoingRun, Outcomes } from './outcomes.js';
-
-/** `moved`: another provider serves the run now, and nothing is under way for it. */
-export type Submitted = JobResult | { kind: 'moved'; provider: string };
+import { type OngoingRun, Outcomes, type Submitted } from './outcomes.js';
 
 const retryTerms = { baseMs: 500, maxMs: 30_000 };
 /** Claims until a failed upload ends the run, which has no other limit before its first submission: six minutes of pauses. */
@@ -32,7 +28,7 @@ const minSubmitMs = 500;
 @Injectable()
 export class Submission {
   constructor(
-    private readonly runs: RunRepository,
+    private readonly runs: DispatchRepository,
     private readonly outcomes: Outcomes,
     private readonly payloads: Payloads,
     private readonly files: InputFiles,
@@ -42,10 +38,9 @@ export class Submission {
     @Inject(TRACING) private readonly tracing: Tracing,
   ) {}
 
-  async submit(provider: BoundProvider, runId: string, claim: Claimed): Promise<Submitted> {
-    const { epoch, model, facts, workspaceId } = claim;
-    const claimedAtMs = performance.now();
-    const run = { ...claim, runId };
+  async submit(provider: BoundProvider, run: TakenRun): Promise<Submitted> {
+    const { runId, epoch, model, facts, workspaceId } = run;
+    const takenAtMs = performance.now();
     using share = this.payloads.openShare();
     using span = this.tracing.start({
       name: 'dispatch',
@@ -53,16 +48,16 @@ export class Submission {
       parent: facts.traceparent,
       attributes: { 'router.run_id': runId, 'router.model': model },
     });
-    if (claim.crashes >= this.settings.MAX_CRASHES)
-      return await this.outcomes.failInternally(run, `put aside after ${claim.crashes} crashes`);
-    if (isTooLate(claim.leftMs)) return await this.failUnsent(run);
+    if (run.crashes >= this.settings.MAX_CRASHES)
+      return await this.outcomes.failInternally(run, `put aside after ${run.crashes} crashes`);
+    if (isTooLate(run.leftMs)) return await this.outcomes.failUnsent(run);
     await failpoint('dispatch.afterClaim', runId);
-    const input = await this.prepareInput(provider, runId, claim, share);
+    const input = await this.prepareInput(provider, run, share);
     if (input === null) return await this.outcomes.postpone(run, backoff(epoch, retryTerms));
     if ('class' in input) return await this.record(run, { kind: 'failed', failure: input });
     // Its input was read meanwhile, and its files uploaded.
-    const leftMs = claim.leftMs === null ? null : claim.leftMs - (performance.now() - claimedAtMs);
-    if (isTooLate(leftMs)) return await this.failUnsent(run);
+    const leftMs = run.leftMs === null ? null : run.leftMs - (performance.now() - takenAtMs);
+    if (isTooLate(leftMs)) return await this.outcomes.failUnsent(run);
     let call: HttpCall;
     try {
       call = provider.adapter.submit(input);
@@ -102,22 +97,13 @@ export class Submission {
     return await this.record({ ...run, reportedMicros: read.reportedMicros }, read.outcome, read.isKept);
   }
 
-  private failUnsent(run: OngoingRun): Promise<JobResult> {
-    return this.outcomes.failRun(run, {
-      class: 'provider_unavailable',
-      retry: 'never',
-      note: 'refused until the budget was spent',
-    });
-  }
-
   /**
    * The input with the files that it names, or what the run fails of; an upload is not tried for ever. Null while the store
    * does not answer: nothing was sent, so the run is dispatched later.
    */
   private async prepareInput(
     provider: BoundProvider,
-    runId: string,
-    { body, model, facts, workspaceId, epoch }: Claimed,
+    { runId, body, model, facts, workspaceId, epoch }: TakenRun,
     share: Share,
   ): Promise<Run | ProviderFailure | null> {
     try {
@@ -167,7 +153,9 @@ export class Submission {
     // The pause is recorded before this run is given back, so that no other run of the provider is claimed in between.
     await this.outcomes.pauseProvider(provider, 'submit', failure);
     const next = hasFallback ? await this.runs.fallBack(runId, epoch) : null;
-    return next === null ? this.outcomes.postpone(run, afterMs) : { kind: 'moved', provider: next };
+    return next === null
+      ? this.outcomes.postpone(run, afterMs)
+      : { kind: 'waits', provider: next, afterMs: 0 };
   }
 }
 

@@ -1,7 +1,7 @@
 import { SETTINGS } from '#infrastructure';
 import { failpoint, jittered } from '#observability';
 import { type DueWebhook, WebhookRepository } from '#persistence';
-import { type DeliveredRun, done, type JobResult, retryIn, RunProcessor } from '#queue';
+import { type DeliveredRun, done, type JobResult, retryIn, RunProcessor, Slots } from '#queue';
 import { Processor } from '@nestjs/bullmq';
 import { Inject } from '@nestjs/common';
 import { repeatableGraceMs, type WorkerSettings } from '../settings.js';
@@ -18,7 +18,9 @@ const maxOfWorkspace = 50;
 @Processor('webhooks')
 export class WebhooksProcessor extends RunProcessor {
   protected readonly closeGraceMs: number;
-  private readonly slots = new ReceiverSlots();
+  private readonly slots = new Slots({ max: maxOfWorkspace, maxOfHolder: maxOfReceiver });
+  /** Receivers for which a webhook began to wait while they were called. */
+  private readonly joined = new Set<string>();
 
   constructor(
     private readonly webhooks: WebhookRepository,
@@ -35,21 +37,34 @@ export class WebhooksProcessor extends RunProcessor {
     return signal.aborted ? retryIn(0) : done;
   }
 
-  /**
-   * Goes on with those that wait for the receiver, which have no job: a job of their own could not be made while the one
-   * that put them into the line is still about to end.
-   */
-  private async serve(first: DueWebhook, signal: AbortSignal): Promise<void> {
-    let next: DueWebhook | null = first;
-    while (next && !signal.aborted && this.isTaking) {
-      if (this.slots.acquire(next)) await this.try(next, signal).finally(() => this.slots.release(first));
-      else {
-        await this.webhooks.waitForSlot(next.runId, this.slots.isServed(next));
-        // The holder of a slot reads the line after giving it back, perhaps before this row was in it.
-        if (!this.slots.isFree(next)) return;
-      }
-      next = await this.webhooks.takeWaitingWebhook(first.workspaceId, first.receiver);
+  private async serve(webhook: DueWebhook, signal: AbortSignal): Promise<void> {
+    const { runId, workspaceId, receiver } = webhook;
+    const slot = this.slots.acquire(workspaceId, receiver);
+    if (slot) await this.try(webhook, signal).finally(() => slot[Symbol.dispose]());
+    else {
+      const isCalled = this.slots.heldOf(workspaceId).has(receiver);
+      await this.webhooks.waitForSlot(runId, isCalled);
+      if (isCalled) this.joined.add(lineOf(webhook));
     }
+    await this.serveLine(webhook, signal);
+  }
+
+  /**
+   * Goes on with those that wait for the receiver, which have no job, and keeps the slot from one to the next. One that began
+   * to wait after the line was read, and before the slot was given back, is not left behind.
+   */
+  private async serveLine(to: Receiver, signal: AbortSignal): Promise<void> {
+    const isOpen = () => !signal.aborted && this.isTaking;
+    do {
+      using slot = this.slots.acquire(to.workspaceId, to.receiver);
+      if (slot === null) return;
+      this.joined.delete(lineOf(to));
+      for (
+        let next;
+        isOpen() && (next = await this.webhooks.takeWaitingWebhook(to.workspaceId, to.receiver));
+      )
+        await this.try(next, signal);
+    } while (isOpen() && this.joined.has(lineOf(to)));
   }
 
   private async try(webhook: DueWebhook, signal: AbortSignal): Promise<void> {
@@ -73,44 +88,7 @@ export class WebhooksProcessor extends RunProcessor {
 
 type Receiver = Pick<DueWebhook, 'workspaceId' | 'receiver'>;
 
-/** Concurrency slots for webhooks: a receiver that hangs takes its own, and a workspace of many such takes only its own. */
-export class ReceiverSlots {
-  private readonly held = new Map<string, number>();
-
-  isFree(to: Receiver): boolean {
-    return this.count(keyOf(to)) < maxOfReceiver && this.count(to.workspaceId) < maxOfWorkspace;
-  }
-
-  /** Whether a call to this very receiver is under way. */
-  isServed(to: Receiver): boolean {
-    return this.count(keyOf(to)) > 0;
-  }
-
-  acquire(to: Receiver): boolean {
-    if (!this.isFree(to)) return false;
-    this.add(keyOf(to), 1);
-    this.add(to.workspaceId, 1);
-    return true;
-  }
-
-  release(to: Receiver): void {
-    this.add(keyOf(to), -1);
-    this.add(to.workspaceId, -1);
-  }
-
-  private count(key: string): number {
-    return this.held.get(key) ?? 0;
-  }
-
-  /** Callers choose the receivers, so a count of 0 is forgotten. */
-  private add(key: string, difference: 1 | -1): void {
-    const count = this.count(key) + difference;
-    if (count === 0) this.held.delete(key);
-    else this.held.set(key, count);
-  }
-}
-
-const keyOf = ({ workspaceId, receiver }: Receiver): string => `${workspaceId} ${receiver}`;
+const lineOf = ({ workspaceId, receiver }: Receiver): string => `${workspaceId} ${receiver}`;
 
 const minute = 60_000;
 const hour = 60 * minute;

@@ -136,10 +136,9 @@ BEGIN
       window_started_at = counted.window_started_at, window_count = counted.window_count
     FROM unnest(spaces) AS counted WHERE workspace.id = counted.id
   )
-  -- The gateway enqueues at once; the reconciler, a second later at most, only when it could not.
-  INSERT INTO outbox (run_id, workspace_id, provider, queue, place, reserved_micros, due_at)
+  INSERT INTO outbox (run_id, workspace_id, provider, queue, place, reserved_micros, waiting, due_at)
   SELECT "runId", space_id, provider, CASE WHEN ready THEN 'dispatch' ELSE 'backlog' END, places[ordinality], costs[ordinality],
-    CASE WHEN ready THEN router_now() + interval '500 milliseconds' ELSE 'infinity' END
+    ready, 'infinity'
   FROM admitted;
   RETURN to_jsonb(results);
 END $$;

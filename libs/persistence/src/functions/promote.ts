@@ -2,7 +2,7 @@
  * `promote(workspace)`: grants slots to parked runs in the order of their admission, while slots and
  * spend allow; the head of the line waits until both fit. It locks the workspace row before it looks:
  * written the other way round it would miss a run that parked while it waited for the lock, and that
- * run would wait for ever. Returns the granted runs, to be enqueued.
+ * run would wait for ever. Returns the granted runs, which wait for a worker.
  */
 export const promote = /* sql */ `
 CREATE OR REPLACE FUNCTION promote(space_id uuid) RETURNS TABLE (run_id uuid, provider text) LANGUAGE plpgsql AS $$
@@ -17,7 +17,7 @@ BEGIN
     WHERE workspace_id = space_id AND NOT dispatched AND queue = 'backlog' ORDER BY place LIMIT 1;
     EXIT WHEN space.committed_micros + head.reserved_micros > space.committed_limit_micros;
     UPDATE run SET stage = 'ready', granted_at = router_now() WHERE id = head.run_id;
-    UPDATE outbox SET queue = 'dispatch', due_at = router_now() + interval '500 milliseconds' WHERE workspace_id = space_id AND run_id = head.run_id;
+    UPDATE outbox SET queue = 'dispatch', waiting = true WHERE workspace_id = space_id AND run_id = head.run_id;
     PERFORM leave_backlog(space_id, head.place);
     space.inflight := space.inflight + 1;
     space.committed_micros := space.committed_micros + head.reserved_micros;

@@ -1,0 +1,196 @@
+import { Injectable } from '@nestjs/common';
+import { Batches, byPlace } from './batches.js';
+import { Database } from './database.js';
+import { type LiveRun, retryForMs } from './live-run.js';
+import { outboxRowOf, type PayloadBody, payloadBody, type PayloadRow } from './run-facts.js';
+
+/** A run that its worker claimed to submit it. */
+export interface TakenRun extends LiveRun {
+  runId: string;
+  body: PayloadBody;
+  /** Claims of this run that ended without a word. */
+  crashes: number;
+  /** Milliseconds left of the time budget; null before the first submission. */
+  leftMs: number | null;
+  /** Milliseconds from when it might be taken; null after the first submission. */
+  waitedMs: number | null;
+}
+
+/** A run that a sweep found: see `functions/sweep.ts`. */
+export type SweptRun = LiveRun & { runId: string; kind: 'lapsed' | 'abandoned' | 'spent' };
+
+interface Terms {
+  /** How many concurrency slots of the provider each workspace holds, and how many one may hold. */
+  held: ReadonlyMap<string, number>;
+  maxHeld: number;
+  most: number;
+  leaseMs: number;
+}
+
+interface Begun {
+  runId: string;
+  epoch: number;
+  leaseMs: number;
+}
+
+/** Candidates beside those that are to be taken, in case that other workers are just taking some. */
+const sparePerRun = 3;
+
+/** A run on its way to its provider: it waits in its outbox row until it is taken, and comes back there if it is not sent. */
+@Injectable()
+export class DispatchRepository {
+  private readonly beginnings = new Batches((runs: readonly Begun[], waits) => this.beginAll(runs, waits));
+
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Claims up to `most` runs that wait for the provider, unless it is paused, by turns of workspaces: of the one that holds
+   * the fewest slots, and of these the oldest run. The heads of the line are found by their index, one for each workspace,
+   * however many runs wait behind them, and of each line no more is read than its even share and one.
+   */
+  async takeRuns(provider: string, { held, maxHeld, most, leaseMs }: Terms): Promise<TakenRun[]> {
+    const rows = await this.database.work.query<Omit<TakenRun, 'provider' | 'body'> & PayloadRow>(
+      `WITH RECURSIVE open AS MATERIALIZED (
+          SELECT WHERE paused_ms($1, 'submit') IS NULL
+        ), heads AS (
+          SELECT head.* FROM open, LATERAL (${headOfLine('')}) AS head
+          UNION ALL
+          SELECT next.* FROM heads, LATERAL (${headOfLine('AND workspace_id > heads.workspace_id')}) AS next
+        ), candidates AS MATERIALIZED (
+          SELECT line.run_id FROM heads LEFT JOIN unnest($2::uuid[], $3::integer[]) AS held (workspace_id, slots) USING (workspace_id),
+            LATERAL (
+              SELECT run_id, place, coalesce(slots, 0) + row_number() OVER (ORDER BY place) AS turn FROM (
+                SELECT run_id, place FROM outbox WHERE provider = $1 AND waiting AND workspace_id = heads.workspace_id
+                ORDER BY place LIMIT 1 + $6 / (SELECT count(*) FROM heads)
+              ) AS next
+            ) AS line
+          WHERE turn <= $4 ORDER BY turn, line.place LIMIT $6
+        )
+        SELECT candidates.run_id AS "runId", epoch, workspace_id AS "workspaceId", model, facts, crashes,
+          left_ms AS "leftMs", waited_ms AS "waitedMs", body, stored_as AS "storedAs"
+        FROM candidates, take_run(candidates.run_id, $7 * interval '1 millisecond') LIMIT $5`,
+      [provider, [...held.keys()], [...held.values()], maxHeld, most, most * (1 + sparePerRun), leaseMs],
+    );
+    return rows.map(({ body, storedAs, ...run }) => ({
+      ...run,
+      provider,
+      body: payloadBody({ body, storedAs }),
+    }));
+  }
+
+  /** Providers that runs wait for. */
+  async awaitedProviders(): Promise<string[]> {
+    const rows = await this.database.work.query<{ provider: string }>(
+      `WITH RECURSIVE awaited AS (
+          (${firstAwaited('')})
+          UNION ALL
+          SELECT next.provider FROM awaited, LATERAL (${firstAwaited('AND provider > awaited.provider')}) AS next
+        ) SELECT provider FROM awaited`,
+    );
+    return rows.map(({ provider }) => provider);
+  }
+
+  /** Brings back runs whose pause or lease has ended, and puts off those that wait for a paused provider. */
+  async sweep(most: number, leaseMs: number): Promise<SweptRun[]> {
+    const swept = (verb: string) =>
+      this.database.work.query<SweptRun>(
+        `SELECT kind, run_id AS "runId", epoch, workspace_id AS "workspaceId", provider, model, facts
+          FROM ${verb}($1, $2 * interval '1 millisecond')`,
+        [most, leaseMs],
+      );
+    return [...(await swept('wake_overdue')), ...(await swept('postpone_paused'))];
+  }
+
+  /** Write-ahead of a submission: after this, and until the handle is saved, the outcome of a crash is unknown. */
+  async beginSubmission(runId: string, epoch: number, leaseMs: number): Promise<boolean> {
+    try {
+      return await this.beginnings.add({ runId, epoch, leaseMs });
+    } catch (error) {
+      // It may have been written, and nothing will be sent: it must not read as a submission in the air.
+      await this.postpone(runId, epoch, 0);
+      throw error;
+    }
+  }
+
+  /**
+   * Keeps the leases of submissions that are still in the air; one that was given back stays given back. A row that is
+   * locked is passed over until the next time: who holds several must not wait for another.
+   */
+  async renewLeases(claims: readonly { runId: string; epoch: number }[], leaseMs: number): Promise<void> {
+    await this.database.work.query(
+      `WITH mine AS (
+          SELECT run.id FROM run JOIN unnest($1::uuid[], $2::integer[]) AS each (id, epoch) USING (id, epoch)
+          WHERE stage IN ('ready', 'submitting') AND lease_until IS NOT NULL FOR NO KEY UPDATE OF run SKIP LOCKED
+        ), renewed AS (
+          UPDATE run SET lease_until = router_now() + $3 * interval '1 millisecond'
+          FROM mine WHERE run.id = mine.id RETURNING run.id, workspace_id
+        )
+        UPDATE outbox SET due_at = router_now() + $3 * interval '1 millisecond'
+        FROM renewed WHERE ${outboxRowOf('renewed')}`,
+      [claims.map((each) => each.runId), claims.map((each) => each.epoch), leaseMs],
+    );
+  }
+
+  /**
+   * Gives the claim back unused or after a provable refusal: the run waits again in `afterMs`, or when its time budget ends
+   * before. Returns which in milliseconds; null when the claim was lost.
+   */
+  async postpone(runId: string, epoch: number, afterMs: number): Promise<number | null> {
+    const [row] = await this.database.persist<{ afterMs: number }>(
+      `WITH back AS (
+          UPDATE run SET sent_at = NULL, lease_until = NULL
+          WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting')
+          RETURNING id, workspace_id, dispatched_at,
+            greatest(0, least($3, ceil(extract(epoch FROM deadline_at - router_now()) * 1000)))::integer AS after_ms
+        )
+        UPDATE outbox SET waiting = after_ms = 0, dispatched = back.dispatched_at IS NOT NULL,
+          due_at = CASE WHEN after_ms = 0 THEN 'infinity' ELSE router_now() + after_ms * interval '1 millisecond' END
+        FROM back WHERE ${outboxRowOf('back')} RETURNING after_ms AS "afterMs"`,
+      [runId, epoch, afterMs],
+      retryForMs,
+    );
+    return row?.afterMs ?? null;
+  }
+
+  /**
+   * Gives the claim back after a provable refusal, and the run to the next of its servers: from then on it waits for that
+   * provider. Returns whose it is now; null when the claim was lost.
+   */
+  async fallBack(runId: string, epoch: number): Promise<string | null> {
+    const [row] = await this.database.persist<{ provider: string }>(
+      `WITH moved AS (
+          UPDATE run SET provider = facts #>> '{fallback,provider}', facts = facts #> '{fallback,facts}',
+            computed_micros = ceil((facts #>> '{fallback,computedMicros}')::bigint * markup),
+            sent_at = NULL, lease_until = NULL
+          WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting') AND facts ? 'fallback'
+          RETURNING id, workspace_id, provider
+        )
+        UPDATE outbox SET provider = moved.provider, waiting = true, due_at = 'infinity'
+        FROM moved WHERE ${outboxRowOf('moved')} RETURNING moved.provider`,
+      [runId, epoch],
+      retryForMs,
+    );
+    return row?.provider ?? null;
+  }
+
+  private async beginAll(runs: readonly Begun[], waits: boolean): Promise<(boolean | undefined)[]> {
+    const rows = await this.database.work.query<{ nth: number; begun: boolean | null }>(
+      `SELECT nth::integer, begin_run(run_id, epoch, lease_ms * interval '1 millisecond', $4) AS begun
+        FROM unnest($1::uuid[], $2::integer[], $3::integer[]) WITH ORDINALITY AS each (run_id, epoch, lease_ms, nth)`,
+      [
+        runs.map(({ runId }) => runId),
+        runs.map(({ epoch }) => epoch),
+        runs.map(({ leaseMs }) => leaseMs),
+        waits,
+      ],
+    );
+    return byPlace(runs.length, rows).map((row) => row?.begun ?? undefined);
+  }
+}
+
+/** The oldest run of the first workspace that waits for provider `$1`. */
+const headOfLine = (after: string): string => `SELECT workspace_id, place, run_id FROM outbox
+  WHERE provider = $1 AND waiting ${after} ORDER BY workspace_id, place LIMIT 1`;
+
+const firstAwaited = (after: string): string =>
+  `SELECT provider FROM outbox WHERE waiting ${after} ORDER BY provider LIMIT 1`;

@@ -1,0 +1,105 @@
+/**
+ * What becomes of runs that are to be dispatched by the passing of time. Every worker sweeps once a second, each row is
+ * swept by one of them, and no concurrency slot is needed. Both functions change up to `most` rows and answer with the runs
+ * that the caller is to note or end: `lapsed` (its worker died before the submission: it waits again), `abandoned` (its
+ * worker died with the submission in the air: whether the provider accepted it is unknown) and `spent` (a pause outlasted
+ * its time budget). The last two are claimed for that.
+ *
+ * `wake_overdue(most, lease)`: runs whose pause or lease has ended wait for a worker again.
+ *
+ * `postpone_paused(most, lease)`: runs that wait for a paused provider come back when the pause ends. A provider's pause
+ * counts against the budget of a run, so that one who refuses for an hour does not hold callers for an hour: a run that
+ * was never sent is given the limit here, and a new one with its submission. An operator's pause costs a run that was
+ * never sent nothing.
+ */
+export const sweep = /* sql */ `
+-- Claims a run to end it.
+CREATE OR REPLACE FUNCTION claim_to_end(ended run, lease interval) RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+  ends timestamptz := router_now() + lease;
+BEGIN
+  UPDATE outbox SET waiting = false, dispatched = true, due_at = ends WHERE workspace_id = ended.workspace_id AND run_id = ended.id;
+  UPDATE run SET epoch = epoch + 1, lease_until = ends WHERE id = ended.id;
+  RETURN ended.epoch + 1;
+END $$;
+
+CREATE OR REPLACE FUNCTION wake_overdue(most integer, lease interval)
+RETURNS TABLE (kind text, run_id uuid, epoch integer, workspace_id uuid, provider text, model text, facts jsonb) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  overdue outbox%ROWTYPE;
+  mine run%ROWTYPE;
+BEGIN
+  FOR overdue IN
+    SELECT * FROM outbox WHERE due_at <= router_statement_now() AND queue = 'dispatch' ORDER BY due_at LIMIT most
+  LOOP
+    SELECT * INTO mine FROM run WHERE id = overdue.run_id FOR UPDATE SKIP LOCKED;
+    CONTINUE WHEN NOT FOUND OR mine.stage NOT IN ('ready', 'submitting');
+    IF lease_stands(mine.lease_until, lease) THEN
+      UPDATE outbox SET due_at = mine.lease_until
+      WHERE workspace_id = mine.workspace_id AND run_id = mine.id AND due_at <= router_now();
+      CONTINUE;
+    END IF;
+    IF mine.sent_at IS NOT NULL THEN
+      kind := 'abandoned';
+      epoch := claim_to_end(mine, lease);
+    ELSE
+      UPDATE outbox SET waiting = true, dispatched = mine.dispatched_at IS NOT NULL, due_at = 'infinity'
+      WHERE workspace_id = mine.workspace_id AND run_id = mine.id AND due_at <= router_now();
+      CONTINUE WHEN NOT FOUND OR mine.lease_until IS NULL;
+      kind := 'lapsed';
+      epoch := mine.epoch;
+    END IF;
+    run_id := mine.id;
+    workspace_id := mine.workspace_id;
+    provider := mine.provider;
+    model := mine.model;
+    facts := mine.facts;
+    RETURN NEXT;
+  END LOOP;
+END $$;
+
+CREATE OR REPLACE FUNCTION postpone_paused(most integer, lease interval)
+RETURNS TABLE (kind text, run_id uuid, epoch integer, workspace_id uuid, provider text, model text, facts jsonb) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  pause record;
+  waiting_id uuid;
+  mine run%ROWTYPE;
+  this_moment timestamptz;
+  rests_ms integer;
+BEGIN
+  FOR pause IN
+    SELECT provider, bool_or(asked_by = 'operator') AS by_operator FROM provider_pause
+    WHERE calls = 'submit' AND until > router_now() GROUP BY provider
+  LOOP
+    FOR waiting_id IN SELECT run_id FROM outbox WHERE provider = pause.provider AND waiting LIMIT most LOOP
+      SELECT * INTO mine FROM run WHERE id = waiting_id FOR UPDATE SKIP LOCKED;
+      CONTINUE WHEN NOT FOUND OR mine.stage NOT IN ('ready', 'submitting') OR mine.sent_at IS NOT NULL
+        OR lease_stands(mine.lease_until, lease);
+      rests_ms := paused_ms(pause.provider, 'submit');
+      EXIT WHEN rests_ms IS NULL;
+      this_moment := router_now();
+      mine.deadline_at := CASE WHEN pause.by_operator AND mine.dispatched_at IS NULL THEN NULL
+        ELSE coalesce(mine.deadline_at, this_moment + (mine.facts ->> 'budgetMs')::bigint * interval '1 millisecond') END;
+      IF mine.deadline_at <= this_moment THEN
+        kind := 'spent';
+        epoch := claim_to_end(mine, lease);
+        run_id := mine.id;
+        workspace_id := mine.workspace_id;
+        provider := mine.provider;
+        model := mine.model;
+        facts := mine.facts;
+        RETURN NEXT;
+        CONTINUE;
+      END IF;
+      -- No row is put off for longer than two hours.
+      UPDATE outbox SET waiting = false, due_at = this_moment + least(rests_ms, milliseconds_left(mine.deadline_at), 7200000) * interval '1 millisecond'
+      WHERE workspace_id = mine.workspace_id AND run_id = mine.id AND waiting;
+      IF FOUND THEN
+        UPDATE run SET deadline_at = mine.deadline_at WHERE id = mine.id AND deadline_at IS DISTINCT FROM mine.deadline_at;
+      END IF;
+    END LOOP;
+  END LOOP;
+END $$;
+`;

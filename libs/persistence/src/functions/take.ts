@@ -1,0 +1,68 @@
+/**
+ * `take_run(run, lease)`: claims a run that waits in its outbox row, for the caller alone, until the lease ends. Answers
+ * with the facts and the input of the run; with nothing when another worker was quicker, or the run does not wait.
+ */
+export const take = /* sql */ `
+-- No lease lasts an hour longer than it was made for: one that seems to was dated by a clock that was ahead, and its worker
+-- would have renewed it.
+CREATE OR REPLACE FUNCTION lease_stands(lease_until timestamptz, lease interval) RETURNS boolean LANGUAGE sql VOLATILE
+RETURN coalesce(lease_until > router_now() AND lease_until < router_now() + lease + interval '1 hour', false);
+
+CREATE OR REPLACE FUNCTION take_run(waiting_id uuid, lease interval)
+RETURNS TABLE (epoch integer, workspace_id uuid, model text, facts jsonb, crashes integer, left_ms integer, waited_ms float,
+  body bytea, stored_as text)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  mine run%ROWTYPE;
+  this_moment timestamptz;
+  ends timestamptz;
+BEGIN
+  -- Whoever locks both rows locks the run first.
+  SELECT * INTO mine FROM run WHERE id = waiting_id FOR UPDATE SKIP LOCKED;
+  IF NOT FOUND OR mine.stage NOT IN ('ready', 'submitting') THEN
+    RETURN;
+  END IF;
+  this_moment := router_now();
+  -- It was taken by a release that leaves the mark until the submission: the sweep comes back to it.
+  IF mine.sent_at IS NOT NULL OR lease_stands(mine.lease_until, lease) THEN
+    UPDATE outbox SET waiting = false, due_at = coalesce(mine.lease_until, this_moment)
+    WHERE outbox.workspace_id = mine.workspace_id AND run_id = waiting_id AND waiting;
+    RETURN;
+  END IF;
+  ends := this_moment + lease;
+  UPDATE outbox SET waiting = false, dispatched = true, due_at = ends
+  WHERE outbox.workspace_id = mine.workspace_id AND run_id = waiting_id AND waiting;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  UPDATE run SET epoch = epoch + 1, lease_until = ends, crashes = crashes + CASE WHEN lease_until IS NULL THEN 0 ELSE 1 END
+  WHERE id = waiting_id RETURNING * INTO mine;
+  RETURN QUERY SELECT mine.epoch, mine.workspace_id, mine.model, mine.facts, mine.crashes,
+    CASE WHEN mine.dispatched_at IS NOT NULL THEN milliseconds_left(mine.deadline_at) END,
+    CASE WHEN mine.dispatched_at IS NULL THEN milliseconds_between(mine.granted_at, this_moment) END,
+    input.body, input.stored_as
+  FROM payload AS input WHERE input.run_id = waiting_id AND input.kind = 'input';
+END $$;
+
+-- Write-ahead of a submission under a claim, whose lease is renewed: whether the claim still stood. Null for a row that is
+-- locked when it does not wait.
+CREATE OR REPLACE FUNCTION begin_run(begun_id uuid, claimed_epoch integer, lease interval, waits boolean)
+RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  this_moment timestamptz := router_now();
+BEGIN
+  IF NOT waits THEN
+    PERFORM FROM run WHERE id = begun_id FOR NO KEY UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+      RETURN NULL;
+    END IF;
+  END IF;
+  UPDATE run SET stage = 'submitting', sent_at = this_moment, dispatched_at = coalesce(dispatched_at, this_moment),
+    deadline_at = CASE WHEN dispatched_at IS NULL
+      THEN this_moment + (facts ->> 'budgetMs')::bigint * interval '1 millisecond' ELSE deadline_at END,
+    lease_until = this_moment + lease
+  WHERE id = begun_id AND epoch = claimed_epoch AND stage IN ('ready', 'submitting') AND sent_at IS NULL;
+  RETURN FOUND;
+END $$;
+`;

@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { disconnect, isReady, type RedisClient } from './redis-connections.js';
+import { Gathered, type WakeUpListener, type WakeUps } from './wake-ups.js';
+
+const list = 'mr:wake-ups';
+/** While no worker runs they would grow in number, and one of each provider is enough. */
+const maxKept = 1_000;
+const blockSeconds = 5;
+const betweenFailuresMs = 200;
+
+/** A list in Redis, of which each wake-up goes to the worker that has waited longest. */
+export class RedisWakeUps implements WakeUps {
+  private readonly gathered = new Gathered((providers) => this.push(providers));
+
+  constructor(
+    private readonly producer: RedisClient,
+    private readonly connect: () => RedisClient,
+  ) {}
+
+  wake(providers: Iterable<string>): void {
+    if (isReady(this.producer)) this.gathered.add(providers);
+  }
+
+  listen(heard: (provider: string) => void): WakeUpListener {
+    return new RedisListener(this.connect(), heard);
+  }
+
+  private async push(providers: string[]): Promise<void> {
+    const pushed = this.producer
+      .pipeline()
+      .lpush(list, ...providers)
+      .ltrim(list, 0, maxKept - 1)
+      .exec();
+    await pushed.catch(() => {});
+  }
+}
+
+class RedisListener implements WakeUpListener {
+  private isPaused = false;
+  private isClosed = false;
+
+  constructor(
+    private readonly client: RedisClient,
+    private readonly heard: (provider: string) => void,
+  ) {
+    client.on('error', () => {});
+    void this.hear();
+  }
+
+  pause(): void {
+    this.isPaused = true;
+  }
+
+  resume(): void {
+    this.isPaused = false;
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    disconnect(this.client);
+  }
+
+  private async hear(): Promise<void> {
+    while (!this.isClosed) {
+      const popped = this.isPaused ? sleep(betweenFailuresMs) : this.client.brpop(list, blockSeconds);
+      // A server that answers with nothing but errors would burn a processor.
+      const answer = await popped.catch(() => sleep(betweenFailuresMs));
+      if (answer) this.heard(answer[1]);
+    }
+  }
+}
