@@ -17,7 +17,7 @@ class Beginner extends RunProcessor {
     return new Promise(() => {});
   }
 }
-Processor('dispatch')(Beginner);
+Processor('webhooks')(Beginner);
 
 class LogModule {}
 const silent = { info: () => {}, warn: () => {}, error: () => {} };

@@ -15,7 +15,7 @@ it('a Redis that answers with errors is asked five times a second, and serves ag
     let handled = 0;
     await until(() => app.queues.healthy(), 60_000);
     // Not the list that it should be.
-    await client.set('{mr:dispatch}:dispatch:wait', '');
+    await client.set('{mr:webhooks}:webhooks:wait', '');
     const startedAtMs = performance.now();
     app.consume(provider, async () => {
       handled += 1;
@@ -25,7 +25,7 @@ it('a Redis that answers with errors is asked five times a second, and serves ag
     const count = await failed();
     // The first come at once, and the script that looks for stalled jobs fails as well.
     expect(count).toBeLessThan((performance.now() - startedAtMs) / 200 + 10);
-    await client.del('{mr:dispatch}:dispatch:wait');
+    await client.del('{mr:webhooks}:webhooks:wait');
     await enqueueAll(app, newRuns(1, provider));
     await until(() => handled === 1, 60_000);
   } finally {

@@ -29,7 +29,7 @@ describe.each(transports())('a consumer that leaves, on %s', (kind) => {
       const runIds = Array.from({ length: 50 }, newRunId);
       await enqueueAll(
         leaver,
-        runIds.map((runId) => ({ queue: 'dispatch', provider, runId, delayMs: 0 })),
+        runIds.map((runId) => ({ queue: 'webhooks', provider, runId, delayMs: 0 })),
       );
       await until(() => begun.size === 50, 20_000);
       const startedAtMs = Date.now();

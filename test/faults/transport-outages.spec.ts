@@ -35,7 +35,7 @@ describe.each(transports())('a app whose server goes away, on %s', (kind) => {
 
       await server().kill();
       for (let n = 0; n < 5; n += 1) await refusedPromptly(app, provider);
-      await app.queues.runNow('dispatch', kept);
+      await app.queues.runNow('webhooks', kept);
       await app.signals.publish(kept);
       expect(await app.queues.healthy()).toBe(false);
 

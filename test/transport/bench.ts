@@ -4,7 +4,7 @@ import {
   type DeliveredRun,
   type JobResult,
   maxSlotless,
-  ProviderSlots,
+  Slots,
   QueueModule,
   type QueuedRun,
   RunProcessor,
@@ -27,7 +27,7 @@ type Handler = (runId: string, signal: AbortSignal, mayHaveCrashed: boolean) => 
 
 interface Consumption {
   handle: Handler;
-  slots: ProviderSlots;
+  slots: Slots;
 }
 
 /** Hands each run to the handler of its provider, under that provider's slots. */
@@ -41,18 +41,18 @@ abstract class TestProcessor extends RunProcessor {
   ): Promise<JobResult> {
     const consumption = this.byProvider.get(provider);
     if (!consumption) return { kind: 'retry', delayMs: 200 };
-    const slot = consumption.slots.acquire(provider);
-    if (!slot) return { kind: 'retry', delayMs: consumption.slots.retryDelayMs(provider) };
-    return consumption.handle(runId, signal, mayHaveCrashed).finally(() => slot.release());
+    return consumption.slots.during(provider, signal, () =>
+      consumption.handle(runId, signal, mayHaveCrashed),
+    );
   }
 }
-@Processor('dispatch')
-class DispatchProcessor extends TestProcessor {}
 @Processor('poll', { concurrency: maxSlotless })
 class PollProcessor extends TestProcessor {}
 @Processor('assets')
 class AssetsProcessor extends TestProcessor {}
-const processors = { dispatch: DispatchProcessor, poll: PollProcessor, assets: AssetsProcessor };
+@Processor('webhooks')
+class WebhooksProcessor extends TestProcessor {}
+const processors = { poll: PollProcessor, assets: AssetsProcessor, webhooks: WebhooksProcessor };
 
 class Lines {
   readonly lines: string[] = [];
@@ -97,9 +97,9 @@ export async function openQueues(
   return {
     queues: app.get(RunQueues),
     signals: app.get(RunSignals),
-    consume: (provider, handle, concurrency = 10, queue = 'dispatch') => {
+    consume: (provider, handle, concurrency = 10, queue = 'webhooks') => {
       const { byProvider } = app.get<TestProcessor>(processors[queue]);
-      byProvider.set(provider, { handle, slots: new ProviderSlots(concurrency) });
+      byProvider.set(provider, { handle, slots: new Slots({ max: concurrency }) });
       if (!registered) app.get(BullRegistrar).register();
       registered = true;
     },
@@ -160,13 +160,13 @@ export async function enqueueOne(
   runId: string,
   delayMs = 0,
 ): Promise<boolean> {
-  const [accepted] = await app.queues.enqueue([{ queue: 'dispatch', provider, runId, delayMs }]);
+  const [accepted] = await app.queues.enqueue([{ queue: 'webhooks', provider, runId, delayMs }]);
   return accepted ?? false;
 }
 
 /** So many runs for one provider, due at once. */
 export const newRuns = (count: number, provider: string): QueuedRun[] =>
-  Array.from({ length: count }, () => ({ queue: 'dispatch', provider, runId: newRunId(), delayMs: 0 }));
+  Array.from({ length: count }, () => ({ queue: 'webhooks', provider, runId: newRunId(), delayMs: 0 }));
 
 /** Enqueues until each was accepted: what is not taken in time is asked for again, as the reconciler does. */
 export async function enqueueAll(app: QueueApp, runs: readonly QueuedRun[]): Promise<void> {

@@ -78,10 +78,10 @@ export function deliveryCases(bench: () => Bench): void {
       return done;
     });
     await until(() => enqueueOne(app, provider, runId, 3_600_000), 60_000);
-    await app.queues.runNow('dispatch', newRunId());
-    await app.queues.runNow('dispatch', runId);
+    await app.queues.runNow('webhooks', newRunId());
+    await app.queues.runNow('webhooks', runId);
     await until(() => handled.includes(runId), 60_000);
-    await app.queues.runNow('dispatch', runId);
+    await app.queues.runNow('webhooks', runId);
     expect(handled).toEqual([runId]);
   });
 
@@ -102,7 +102,7 @@ export function deliveryCases(bench: () => Bench): void {
     const runId = newRunId();
     await until(() => enqueueOne(app, provider, runId), 60_000);
     await until(async () => {
-      await app.queues.runNow('dispatch', runId);
+      await app.queues.runNow('webhooks', runId);
       return times >= 100;
     }, 60_000);
     expect(doubled).toBe(0);
@@ -184,7 +184,7 @@ export function deliveryCases(bench: () => Bench): void {
     const handled = new Set<string>();
     await until(() => app.queues.healthy(), 60_000);
     const items = runIds.map((runId, index) => ({
-      queue: 'dispatch' as const,
+      queue: 'webhooks' as const,
       provider,
       runId,
       delayMs: index % 2 === 0 ? 0 : 60_000,

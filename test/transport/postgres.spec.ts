@@ -25,7 +25,7 @@ describe('connections to the database', () => {
     try {
       const gateway = await bench.queues();
       const provider = newProvider();
-      const items = (['dispatch', 'poll', 'assets'] as const).flatMap((queue) =>
+      const items = (['webhooks', 'poll', 'assets'] as const).flatMap((queue) =>
         Array.from({ length: 100 }, () => ({ queue, provider, runId: newRunId(), delayMs: 0 })),
       );
       gateway.signals.subscribe(newRunId(), () => {});
@@ -43,7 +43,7 @@ describe('connections to the database', () => {
         return { kind: 'done' } as const;
       };
       worker.signals.subscribe(newRunId(), () => {});
-      for (const queue of ['dispatch', 'poll', 'assets'] as const)
+      for (const queue of ['webhooks', 'poll', 'assets'] as const)
         worker.consume(provider, handle, 20, queue);
       await until(async () => {
         workerPeak = Math.max(workerPeak, (await opened()) - gatewayPeak);

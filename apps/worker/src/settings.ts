@@ -32,7 +32,7 @@ export const workerSettings = {
   ...signingSettings,
   ...webhookSettings,
   WORKER_DISPATCH_CONCURRENCY: count(
-    50,
+    250,
     'Concurrency slots for submissions, per provider and worker. One workspace holds at most three quarters of them, so that another one’s run need not wait for it.',
   ),
   WORKER_POLL_CONCURRENCY: count(

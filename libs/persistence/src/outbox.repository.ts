@@ -27,7 +27,20 @@ export interface Load {
   oldestSeconds: number;
   /** For `waiting` runs: seconds since the oldest was granted its slot. Parked time is excluded, since workers cannot shorten it. */
   waitedSeconds: number;
+  /** Runs that a worker may take now; the others of `waiting` are put off until later. */
+  takeable: number;
   reservedMicros: number;
+}
+
+/** Runs on their way to their providers, counted as the jobs of a queue are: they have none. */
+export function dispatchCounts(load: readonly Load[]) {
+  const counts = { queue: 'dispatch' as const, waiting: 0, active: 0, delayed: 0 };
+  for (const { state, runs, takeable } of load) {
+    if (state === 'waiting') counts.delayed += runs - takeable;
+    else if (state === 'submitting') counts.active += runs - takeable;
+    counts.waiting += takeable;
+  }
+  return counts;
 }
 
 /** The longest for which anything is put off, and some time more. */
@@ -116,6 +129,7 @@ export class OutboxRepository {
   async load(): Promise<Load[]> {
     return this.database.work.query<Load>(
       `SELECT provider, state, count(*)::integer AS runs, sum(reserved_micros)::float AS "reservedMicros",
+          count(*) FILTER (WHERE waiting)::integer AS takeable,
           greatest(0, extract(epoch FROM router_now()) - ('x' || left(replace(min(run_id::text), '-', ''), 12))::bit(48)::bigint / 1000.0)::float
             AS "oldestSeconds",
           greatest(0, extract(epoch FROM router_now() - min(

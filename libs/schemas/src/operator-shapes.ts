@@ -142,7 +142,9 @@ export const operatorQueues = z
           delayed: count('Jobs that are due later.'),
         }),
       )
-      .describe('By the transport; empty while it is away.'),
+      .describe(
+        'By the transport, and missing while it is away; runs to be dispatched have no jobs and are counted by the database.',
+      ),
     runs: z
       .array(
         z.object({

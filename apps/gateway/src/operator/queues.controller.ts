@@ -1,4 +1,4 @@
-import { Database, OutboxRepository, runningProcesses } from '#persistence';
+import { Database, dispatchCounts, OutboxRepository, runningProcesses } from '#persistence';
 import { RunQueues } from '#queue';
 import { type OperatorQueues, operatorQueues } from '#schemas';
 import { Controller, Get } from '@nestjs/common';
@@ -31,7 +31,7 @@ export class OperatorQueuesController {
     ]);
     return {
       transport: this.queues.kind,
-      queues,
+      queues: [dispatchCounts(load), ...queues],
       runs: states.map((state) => {
         const rows = load.filter((each) => each.state === state);
         return {

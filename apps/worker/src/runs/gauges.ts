@@ -1,5 +1,6 @@
 import { every, type Log, LOG, Metrics, type PeriodicWork } from '#observability';
 import {
+  dispatchCounts,
   type Load,
   OutboxRepository,
   type ProviderPause,
@@ -45,8 +46,9 @@ export class Gauges implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async round(): Promise<void> {
-    this.setLoad(await this.outbox.load());
-    this.setJobs(await this.queues.counts());
+    const load = await this.outbox.load();
+    this.setLoad(load);
+    this.setJobs([dispatchCounts(load), ...(await this.queues.counts())]);
     this.setPauses(await this.pauses.standing());
     this.setObjects(await this.objects.unneeded());
     this.metrics.oldestDueWebhookSeconds.set(await this.webhooks.oldestDueSeconds());
@@ -70,7 +72,7 @@ export class Gauges implements OnApplicationBootstrap, OnModuleDestroy {
     heldDollars.set(heldMicros / microsPerDollar);
   }
 
-  private setJobs(counts: readonly QueueCounts[]): void {
+  private setJobs(counts: readonly (QueueCounts | ReturnType<typeof dispatchCounts>)[]): void {
     for (const { queue, ...states } of counts)
       for (const state of ['waiting', 'active', 'delayed'] as const)
         this.metrics.queueJobs.set({ queue, state }, states[state]);

@@ -1,7 +1,14 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { RouterError } from '#errors';
 import { createLog, Metrics } from '#observability';
-import type { ClaimedRun, Ending, LiveRun, ProviderPauseRepository, RunRepository } from '#persistence';
+import type {
+  ClaimedRun,
+  DispatchRepository,
+  Ending,
+  LiveRun,
+  ProviderPauseRepository,
+  RunRepository,
+} from '#persistence';
 import type { RunQueues, RunSignals } from '#queue';
 import type { Payloads } from '../bytes/payloads.js';
 import { Outcomes } from './outcomes.js';
@@ -23,6 +30,7 @@ it('a handle that cannot be saved is in the log: it says where a paid generation
   const away = new RouterError('service_unavailable', 'away');
   const outcomes = new Outcomes(
     { saveHandle: async () => Promise.reject(away) } as unknown as RunRepository,
+    {} as DispatchRepository,
     {} as Payloads,
     {} as RunQueues,
     {} as RunSignals,
@@ -52,8 +60,9 @@ describe('a failure with the words of a provider', () => {
           return { won: false, granted: [] };
         },
       } as unknown as RunRepository,
+      {} as DispatchRepository,
       {} as Payloads,
-      { enqueue: async () => {} } as unknown as RunQueues,
+      { passOn: async () => {} } as unknown as RunQueues,
       {} as RunSignals,
       {} as ProviderPauseRepository,
       new Metrics(),

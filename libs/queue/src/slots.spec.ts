@@ -1,0 +1,91 @@
+import { describe, expect, it } from '@jest/globals';
+import { done, type JobResult } from './run-worker.js';
+import { Slots } from './slots.js';
+
+const { signal } = new AbortController();
+const unreached = (): Promise<JobResult> => Promise.reject(new Error('the work was not to be done'));
+
+/** All slots of the key that the holder gets. */
+function fill(slots: Slots, key: string, holder?: string): Disposable[] {
+  const held: Disposable[] = [];
+  for (let slot = slots.acquire(key, holder); slot; slot = slots.acquire(key, holder)) held.push(slot);
+  return held;
+}
+
+describe('concurrency slots', () => {
+  it('are as many as each key may have, whatever another one holds', () => {
+    const slots = new Slots({ max: 3 });
+    expect(fill(slots, 'hanging')).toHaveLength(3);
+    expect(slots.free('hanging')).toBe(0);
+    expect(fill(slots, 'healthy')).toHaveLength(3);
+  });
+
+  it('are free again once they are given back', () => {
+    const slots = new Slots({ max: 2 });
+    const [first] = fill(slots, 'p');
+    first?.[Symbol.dispose]();
+    expect(slots.free('p')).toBe(1);
+    expect(fill(slots, 'p')).toHaveLength(1);
+  });
+
+  it('of one key are shared out among its holders, each of which has a part at most', () => {
+    const slots = new Slots({ max: 4, maxOfHolder: 3 });
+    const [first] = fill(slots, 'p', 'crowd');
+    expect(fill(slots, 'p', 'other')).toHaveLength(1);
+    expect([...slots.heldOf('p')]).toEqual([
+      ['crowd', 3],
+      ['other', 1],
+    ]);
+    first?.[Symbol.dispose]();
+    expect(fill(slots, 'p', 'third')).toHaveLength(1);
+    expect(slots.acquire('p', 'crowd')).toBeNull();
+  });
+
+  it('leave nothing of a key when the last of them is given back, since callers choose some of the keys', () => {
+    const slots = new Slots({ max: 2 });
+    for (const slot of fill(slots, 'p', 'a')) slot[Symbol.dispose]();
+    expect(slots.heldOf('p').size).toBe(0);
+    expect(slots.free('p')).toBe(2);
+  });
+});
+
+describe('a job that found no slot', () => {
+  it('waits for the next one, each in turn', async () => {
+    const totals: number[] = [];
+    const slots = new Slots({ max: 2, onTotal: (held) => totals.push(held) });
+    const order: string[] = [];
+    const work = (name: string) =>
+      slots.during('p', signal, async () => {
+        order.push(name);
+        return done;
+      });
+    const all = ['first', 'second', 'third', 'fourth'];
+    expect(await Promise.all(all.map(work))).toEqual(all.map(() => done));
+    expect(order).toEqual(all);
+    expect(Math.max(...totals)).toBe(2);
+    expect(totals.at(-1)).toBe(0);
+  });
+
+  it('goes back at once when as many wait as there are slots, so that other keys come up', async () => {
+    const slots = new Slots({ max: 1 });
+    const [held] = fill(slots, 'p');
+    const waiting = slots.during('p', signal, async () => done);
+    const result = await slots.during('p', signal, unreached);
+    expect(result).toMatchObject({ kind: 'retry' });
+    expect('delayMs' in result && result.delayMs >= 2_500 && result.delayMs <= 5_000).toBe(true);
+    held?.[Symbol.dispose]();
+    expect(await waiting).toEqual(done);
+  });
+
+  it('goes back without its work when it was aborted', async () => {
+    const slots = new Slots({ max: 1 });
+    expect(await slots.during('p', AbortSignal.abort(), unreached)).toEqual({ kind: 'retry', delayMs: 0 });
+    expect(slots.free('p')).toBe(1);
+  });
+
+  it('comes again when the wait was in vain', async () => {
+    const slots = new Slots({ max: 1 });
+    fill(slots, 'p');
+    expect(await slots.during('p', signal, unreached)).toMatchObject({ kind: 'retry' });
+  });
+});
