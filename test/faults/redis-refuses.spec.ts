@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Queue } from 'bullmq';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort, holdToInvariants, System, type TestServer } from '../harness/faults.js';
 import { failOnLeftovers, unending, waitFor } from '../harness/index.js';
@@ -68,7 +69,7 @@ describe.each(onRedis())('%s answers and refuses to write', () => {
     const runs = await submitMany(caller, model, 5, 'waiting');
     const connection = { url: redis.url };
     const polls = new Queue('poll', { connection, prefix: '{mr:poll}' });
-    await polls.addBulk(runs.map(({ id }) => ({ name: 'bfl', data: {}, opts: { jobId: id } })));
+    await polls.addBulk(runs.map(() => ({ name: 'bfl', data: {}, opts: { jobId: randomUUID() } })));
     await polls.close();
     expect((await laneSizes(redis.url, 'poll')).waiting).toBe(runs.length);
     await redisCommand(redis.url, 'CONFIG', 'SET', 'maxmemory', '1');
