@@ -204,6 +204,7 @@ export type AdmissionFacts = Partial<
     | 'reservedMicros'
     | 'computedMicros'
     | 'credential'
+    | 'call'
     | 'key'
     | 'fingerprint'
     | 'body'
