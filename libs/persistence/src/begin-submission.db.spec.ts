@@ -115,13 +115,13 @@ describe('a claim that is given back', () => {
   it('is ahead of the later runs of its workspace again when it was never sent', async () => {
     const { runId, epoch, spaceId } = await fixture.run('claimed');
     const after = await fixture.first.run(spaceId);
-    const positionOf = async () => (await fixture.first.runReader.state(spaceId, testModel, after))?.position;
-    expect(await positionOf()).toBe(0);
+    const state = () => fixture.first.runReader.state(spaceId, testModel, after);
+    expect(await state()).toMatchObject({ position: 0 });
     await fixture.first.dispatch.postpone(runId, epoch, 0);
-    expect(await positionOf()).toBe(1);
+    expect(await state()).toMatchObject({ position: 1 });
     const again = await fixture.claim(runId);
     await fixture.first.dispatch.postpone(runId, again?.epoch ?? 0, 60_000);
-    expect(await positionOf()).toBe(1);
+    expect(await state()).toMatchObject({ position: 1 });
   });
 
   it('comes back when the time of the run is over, if that is earlier', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { leaseMs, openRunFixture } from './testing/run-fixture.js';
+import { openRunFixture } from './testing/run-fixture.js';
 import { cents, succeeded, testProvider } from './testing/runs.js';
 
 const fixture = await openRunFixture();

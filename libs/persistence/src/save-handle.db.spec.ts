@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { leaseMs, openRunFixture } from './testing/run-fixture.js';
+import { openRunFixture } from './testing/run-fixture.js';
 import { failed, testHandle, testModel, testPollMs } from './testing/runs.js';
 
 const next = { step: 'fetch' };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { leaseMs, openRunFixture } from '../testing/run-fixture.js';
-import { failed, testHandle, testModel, testProvider } from '../testing/runs.js';
+import { failed, succeeded, testHandle, testModel, testProvider } from '../testing/runs.js';
 
 const fixture = await openRunFixture();
 
@@ -41,10 +41,10 @@ describe('a run whose worker died before the submission', () => {
     const { runId, spaceId } = await fixture.run('claimed');
     const after = await fixture.first.run(spaceId);
     const later = fixture.at('61 minutes');
-    const positionOf = async () => (await later.runReader.state(spaceId, testModel, after))?.position;
-    expect(await positionOf()).toBe(0);
+    const state = () => later.runReader.state(spaceId, testModel, after);
+    expect(await state()).toMatchObject({ position: 0 });
     await fixture.swept(runId, later);
-    expect(await positionOf()).toBe(1);
+    expect(await state()).toMatchObject({ position: 1 });
   });
 
   it('is told of once, however often a pause of the provider puts it off', async () => {
@@ -135,6 +135,18 @@ describe('a run whose worker died with its submission in the air', () => {
     await woken.pauses.pause(provider, 'maintenance', 'test');
     expect(await fixture.swept(runId, woken)).toBeUndefined();
     expect(await fixture.swept(runId, fixture.at('122 minutes'))).toMatchObject({ kind: 'abandoned' });
+  });
+
+  it('leaves the line when its worker slept past its lease and then submitted it', async () => {
+    const provider = 'slept-and-submitted';
+    const { runId, epoch } = await fixture.run('claimed', { provider });
+    const woken = fixture.at('61 minutes');
+    await fixture.swept(runId, woken);
+    await woken.dispatch.beginSubmission(runId, epoch, leaseMs);
+    await woken.runs.saveHandle(runId, epoch, testHandle, 0);
+    expect(await fixture.claim(runId, woken)).toBeNull();
+    expect(await woken.dispatch.awaitedProviders()).not.toContain(provider);
+    expect((await woken.finish(runId, epoch, succeeded)).won).toBe(true);
   });
 
   it('is not given out when its worker slept past its lease and then began', async () => {

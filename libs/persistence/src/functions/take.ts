@@ -20,7 +20,11 @@ DECLARE
 BEGIN
   -- Whoever locks both rows locks the run first.
   SELECT * INTO mine FROM run WHERE id = waiting_id FOR UPDATE SKIP LOCKED;
-  IF NOT FOUND OR mine.stage NOT IN ('ready', 'submitting') THEN
+  IF NOT FOUND THEN
+    RETURN;
+  ELSIF mine.stage NOT IN ('ready', 'submitting') THEN
+    -- Its worker slept past its lease, and then submitted it all the same.
+    UPDATE outbox SET waiting = false WHERE outbox.workspace_id = mine.workspace_id AND run_id = waiting_id AND waiting;
     RETURN;
   END IF;
   this_moment := router_now();
