@@ -87,7 +87,7 @@ export class Model {
     if (!run) return cannotBeFound;
     switch (command.verb) {
       case 'begin':
-        if (command.stale || !isClaimable(run) || run.sent) return { won: false };
+        if (command.stale || !isClaimable(run) || run.sent || run.lease === null) return { won: false };
         Object.assign(run, { sent: true, wasSent: true, stage: 'submitting', lease: 'live' });
         return { won: true };
       case 'save':

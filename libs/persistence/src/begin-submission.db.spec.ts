@@ -65,6 +65,20 @@ describe('the beginning of a submission', () => {
     expect(await fixture.written(runId)).toEqual(before);
   });
 
+  it('is refused under a claim that lapsed or was given back: the run waits for another worker', async () => {
+    const lapsed = await fixture.run('claimed');
+    const woken = fixture.at('61 minutes');
+    expect(await fixture.swept(lapsed.runId, woken)).toMatchObject({ kind: 'lapsed' });
+    const back = await fixture.run('claimed');
+    await fixture.first.dispatch.postpone(back.runId, back.epoch, 0);
+    for (const { runId, epoch } of [lapsed, back]) {
+      const before = await fixture.written(runId);
+      expect(await woken.dispatch.beginSubmission(runId, epoch, leaseMs)).toBe(false);
+      expect(await fixture.written(runId)).toEqual(before);
+      expect(await fixture.claim(runId, woken)).toMatchObject({ epoch: epoch + 1 });
+    }
+  });
+
   it('is refused once the run has its outcome', async () => {
     const { runId, epoch } = await fixture.run('claimed');
     expect((await fixture.second.finish(runId, epoch, { outcome: 'cancelled' })).won).toBe(true);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { leaseMs, openRunFixture } from '../testing/run-fixture.js';
-import { failed, succeeded, testHandle, testModel, testProvider } from '../testing/runs.js';
+import { failed, testHandle, testModel, testProvider } from '../testing/runs.js';
 
 const fixture = await openRunFixture();
 
@@ -124,38 +124,6 @@ describe('a run whose worker died with its submission in the air', () => {
     const { runId } = await fixture.run('submitting', { provider });
     await fixture.first.pauses.pause(provider, 'maintenance', 'test');
     expect(await fixture.swept(runId, fixture.at('61 minutes'))).toMatchObject({ kind: 'abandoned' });
-  });
-
-  it('is found by a paused provider even when its worker slept past its lease and then began', async () => {
-    const provider = 'paused-and-begun';
-    const { runId, epoch } = await fixture.run('claimed', { provider });
-    const woken = fixture.at('61 minutes');
-    expect(await fixture.swept(runId, woken)).toMatchObject({ kind: 'lapsed' });
-    expect(await woken.dispatch.beginSubmission(runId, epoch, leaseMs)).toBe(true);
-    await woken.pauses.pause(provider, 'maintenance', 'test');
-    expect(await fixture.swept(runId, woken)).toBeUndefined();
-    expect(await fixture.swept(runId, fixture.at('122 minutes'))).toMatchObject({ kind: 'abandoned' });
-  });
-
-  it('leaves the line when its worker slept past its lease and then submitted it', async () => {
-    const provider = 'slept-and-submitted';
-    const { runId, epoch } = await fixture.run('claimed', { provider });
-    const woken = fixture.at('61 minutes');
-    await fixture.swept(runId, woken);
-    await woken.dispatch.beginSubmission(runId, epoch, leaseMs);
-    await woken.runs.saveHandle(runId, epoch, testHandle, 0);
-    expect(await fixture.claim(runId, woken)).toBeNull();
-    expect(await woken.dispatch.awaitedProviders()).not.toContain(provider);
-    expect((await woken.finish(runId, epoch, succeeded)).won).toBe(true);
-  });
-
-  it('is not given out when its worker slept past its lease and then began', async () => {
-    const { runId, epoch } = await fixture.run('claimed');
-    const woken = fixture.at('61 minutes');
-    await fixture.swept(runId, woken);
-    expect(await woken.dispatch.beginSubmission(runId, epoch, leaseMs)).toBe(true);
-    expect(await fixture.claim(runId, woken)).toBeNull();
-    expect(await fixture.swept(runId, fixture.at('122 minutes'))).toMatchObject({ kind: 'abandoned' });
   });
 });
 
