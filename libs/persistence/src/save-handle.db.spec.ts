@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { leaseMs, openRunFixture } from './testing/run-fixture.js';
+import { openRunFixture } from './testing/run-fixture.js';
 import { failed, testHandle, testModel, testPollMs } from './testing/runs.js';
 
 const next = { step: 'fetch' };
@@ -41,7 +41,7 @@ describe('a handle', () => {
   it('comes too late when the run was given up meanwhile, and when it has its outcome', async () => {
     const { runId, epoch } = await fixture.run('submitting');
     const later = fixture.at('61 minutes');
-    expect(await later.runs.claimRun(runId, leaseMs)).toMatchObject({
+    expect(await fixture.swept(runId, later)).toMatchObject({
       kind: 'abandoned',
       epoch: epoch + 1,
     });
