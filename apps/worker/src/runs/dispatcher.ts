@@ -156,7 +156,7 @@ export class Dispatcher implements OnModuleDestroy {
     try {
       for (const run of await this.runs.sweep(maxSwept, this.settings.CLAIM_LEASE_MS))
         this.track(this.settle(run), 'a swept run could not be ended');
-      for (const provider of await this.runs.awaitedProviders()) this.lookAt(provider);
+      for (const provider of await this.runs.providersToLookAt()) this.lookAt(provider);
     } finally {
       this.isSweeping = false;
     }
