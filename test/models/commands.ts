@@ -70,7 +70,12 @@ export const commands = (maxLength: number): fc.Arbitrary<Command[]> =>
       { weight: 4, arbitrary: onClaim('save') },
       {
         weight: 2,
-        arbitrary: fc.record({ verb: fc.constant('postpone' as const), pick, stale: rarely, later: fc.boolean() }),
+        arbitrary: fc.record({
+          verb: fc.constant('postpone' as const),
+          pick,
+          stale: rarely,
+          later: fc.boolean(),
+        }),
       },
       {
         weight: 6,
