@@ -1,9 +1,4 @@
-import {
-  Database,
-  databaseSettings,
-  DispatchRepository,
-  StoredObjectRepository,
-} from '#persistence';
+import { Database, databaseSettings, DispatchRepository, StoredObjectRepository } from '#persistence';
 import { readSettings } from '#schemas';
 import { type AssetStore, createStore, fileKey, runKeys, storageSettings } from '#storage';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

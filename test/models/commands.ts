@@ -62,27 +62,32 @@ export const commands = (maxLength: number): fc.Arbitrary<Command[]> =>
   fc.array(
     fc.oneof(
       { weight: 8, arbitrary: admit },
-      { weight: 7, arbitrary: onAll('take') },
-      { weight: 4, arbitrary: onAll('sweep') },
+      { weight: 8, arbitrary: onAll('take') },
+      { weight: 6, arbitrary: onAll('sweep') },
       { weight: 1, arbitrary: onAll('pause') },
-      { weight: 2, arbitrary: onAll('resume') },
-      { weight: 5, arbitrary: onClaim('begin') },
+      { weight: 3, arbitrary: onAll('resume') },
+      { weight: 7, arbitrary: onClaim('begin') },
       { weight: 4, arbitrary: onClaim('save') },
       {
         weight: 2,
-        arbitrary: fc.record({ verb: fc.constant('postpone' as const), pick, stale: rarely, later: fc.boolean() }),
+        arbitrary: fc.record({
+          verb: fc.constant('postpone' as const),
+          pick,
+          stale: rarely,
+          later: fc.boolean(),
+        }),
       },
       {
         weight: 6,
         arbitrary: fc.record({ verb: fc.constant('finish' as const), pick, stale: rarely, ending: endings }),
       },
-      { weight: 1, arbitrary: onRun('cancel') },
+      { weight: 3, arbitrary: onRun('cancel') },
       {
         weight: 1,
         arbitrary: fc.record({ verb: fc.constant('leave' as const), pick, disconnected: fc.boolean() }),
       },
       { weight: 4, arbitrary: onRun('expire') },
-      { weight: 1, arbitrary: fc.record({ verb: fc.constant('limits' as const), ...limits }) },
+      { weight: 2, arbitrary: fc.record({ verb: fc.constant('limits' as const), ...limits }) },
     ),
     { minLength: Math.min(20, maxLength), maxLength, size: 'max' },
   );

@@ -220,7 +220,8 @@ export class Model {
     if (!this.isPaused) return { won: false };
     this.isPaused = false;
     for (const run of this.live())
-      if (isClaimable(run) && !run.sent && run.lease === null) Object.assign(run, { waiting: true, due: false });
+      if (isClaimable(run) && !run.sent && run.lease === null)
+        Object.assign(run, { waiting: true, due: false });
     return { won: true };
   }
 

@@ -216,7 +216,9 @@ describe('a provider that asks to be left alone', () => {
     const inTheAir = await submission(provider);
     await fixture.first.pauses.pauseFor(provider, 'submit', 3 * hourMs, 'HTTP 429');
     expect(await fixture.second.runs.readForPoll(running.runId)).toMatchObject({ pausedMs: null });
-    expect(await fixture.swept(inTheAir.runId, fixture.at('61 minutes'))).toMatchObject({ kind: 'abandoned' });
+    expect(await fixture.swept(inTheAir.runId, fixture.at('61 minutes'))).toMatchObject({
+      kind: 'abandoned',
+    });
   });
 });
 

@@ -173,7 +173,9 @@ describe('a sweep', () => {
     const ids = runs.map(({ runId }) => runId);
     const later = fixture.at('3 hours');
     const abandoned = async () =>
-      (await later.dispatch.sweep(10_000, leaseMs)).map(({ runId }) => runId).filter((id) => ids.includes(id));
+      (await later.dispatch.sweep(10_000, leaseMs))
+        .map(({ runId }) => runId)
+        .filter((id) => ids.includes(id));
     await fixture.first.database.transaction(async ({ query }) => {
       await query('SELECT FROM run WHERE id = ANY($1) FOR UPDATE', [ids.slice(0, 2)]);
       expect((await abandoned()).toSorted()).toEqual(ids.slice(2).toSorted());
