@@ -27,7 +27,7 @@ it('tells what waits, for how long, and which processes run', async () => {
     'copying',
   ]);
   expect(waitingIn(queues)).toBeGreaterThanOrEqual(1);
-  expect(queues.queues.map(({ queue }) => queue)).toEqual(['poll', 'assets', 'webhooks']);
+  expect(queues.queues.map(({ queue }) => queue)).toEqual(['dispatch', 'poll', 'assets', 'webhooks']);
   expect(queues.processes[0]).toMatchObject({
     app: 'gateway',
     host: expect.any(String),
