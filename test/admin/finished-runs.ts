@@ -2,6 +2,7 @@ import {
   type Admission,
   AdmissionRepository,
   type Database,
+  DispatchRepository,
   RunRepository,
   type Ending,
   HeldRunRepository,
@@ -64,10 +65,12 @@ export const failed = (bucket: 'provider_error' | 'invalid_input', status: numbe
 /** Takes runs through their lives by the verbs that gateways and workers have. */
 export class RunMaker {
   private readonly admissions: AdmissionRepository;
+  private readonly dispatch: DispatchRepository;
   private readonly runs: RunRepository;
   private readonly heldRuns: HeldRunRepository;
 
-  constructor(database: Database) {
+  constructor(private readonly database: Database) {
+    this.dispatch = new DispatchRepository(database);
     this.admissions = new AdmissionRepository(database);
     this.runs = new RunRepository(database, new RunReader(database, readSettings(retentionSettings, {})));
     this.heldRuns = new HeldRunRepository(database);
@@ -101,9 +104,12 @@ export class RunMaker {
 
   /** Sends it to its provider, as far as the database knows; `meanwhile` happens before its end. */
   async end(run: AdmittedRun, ending: Ending, meanwhile = async () => {}): Promise<void> {
-    const claim = await this.runs.claimRun(run.runId, leaseMs);
-    if (claim.kind !== 'claimed') throw new Error(`the run is ${claim.kind}`);
-    await this.runs.beginSubmission(run.runId, claim.epoch, leaseMs);
+    const [claim] = await this.database.work.query<{ epoch: number; workspaceId: string }>(
+      `SELECT epoch, workspace_id AS "workspaceId" FROM take_run($1, $2 * interval '1 millisecond')`,
+      [run.runId, leaseMs],
+    );
+    if (!claim) throw new Error('the run is not given out');
+    await this.dispatch.beginSubmission(run.runId, claim.epoch, leaseMs);
     await this.runs.saveHandle(run.runId, claim.epoch, { step: 'poll' }, 1_000);
     await meanwhile();
     const { won } = await this.runs.finishRun(

@@ -30,15 +30,13 @@ function deafTo(word: string, { work }: Database): void {
   };
 }
 
-const claim = (runId: string, worker = fixture.first) => worker.runs.claimRun(runId, leaseMs);
-
 describe('the beginning of a submission', () => {
   it('is written down once, with the end of the run’s time', async () => {
     const spaceId = await fixture.space();
     const { runId, epoch } = await fixture.run('claimed', { spaceId });
     const begins = await Promise.all(
-      [fixture.first, fixture.second, fixture.first, fixture.second].map(({ runs }) =>
-        runs.beginSubmission(runId, epoch, leaseMs),
+      [fixture.first, fixture.second, fixture.first, fixture.second].map(({ dispatch }) =>
+        dispatch.beginSubmission(runId, epoch, leaseMs),
       ),
     );
     expect(begins.filter((won) => won)).toHaveLength(1);
@@ -54,15 +52,16 @@ describe('the beginning of a submission', () => {
 
   it('lets the run rest until its lease ends', async () => {
     const { runId } = await fixture.run('submitting');
-    expect(await fixture.overdueAt('50 minutes')).not.toContain(runId);
-    expect(await fixture.overdueAt('61 minutes')).toContain(runId);
+    expect(await fixture.swept(runId, fixture.at('50 minutes'))).toBeUndefined();
+    expect(await fixture.swept(runId, fixture.at('61 minutes'))).toMatchObject({ kind: 'abandoned' });
   });
 
   it('is refused to a worker that slept past its lease', async () => {
     const { runId, epoch } = await fixture.run('claimed');
-    expect(await claim(runId, fixture.at('61 minutes'))).toMatchObject({ kind: 'claimed', epoch: epoch + 1 });
+    expect(await fixture.swept(runId, fixture.at('61 minutes'))).toMatchObject({ kind: 'lapsed' });
+    expect(await fixture.claim(runId, fixture.at('61 minutes'))).toMatchObject({ epoch: epoch + 1 });
     const before = await fixture.written(runId);
-    expect(await fixture.first.runs.beginSubmission(runId, epoch, leaseMs)).toBe(false);
+    expect(await fixture.first.dispatch.beginSubmission(runId, epoch, leaseMs)).toBe(false);
     expect(await fixture.written(runId)).toEqual(before);
   });
 
@@ -70,17 +69,17 @@ describe('the beginning of a submission', () => {
     const { runId, epoch } = await fixture.run('claimed');
     expect((await fixture.second.finish(runId, epoch, { outcome: 'cancelled' })).won).toBe(true);
     const before = await fixture.written(runId);
-    expect(await fixture.first.runs.beginSubmission(runId, epoch, leaseMs)).toBe(false);
+    expect(await fixture.first.dispatch.beginSubmission(runId, epoch, leaseMs)).toBe(false);
     expect(await fixture.written(runId)).toEqual(before);
   });
 
   it('keeps the first time and the first end when the provider refused the one before', async () => {
     const { runId, epoch } = await fixture.run('submitting');
     const first = await times(runId);
-    await fixture.first.runs.postpone(runId, epoch, 0);
+    await fixture.first.dispatch.postpone(runId, epoch, 0);
     const later = fixture.at('1 minute');
-    expect(await claim(runId, later)).toMatchObject({ kind: 'claimed', epoch: epoch + 1 });
-    expect(await later.runs.beginSubmission(runId, epoch + 1, leaseMs)).toBe(true);
+    expect(await fixture.claim(runId, later)).toMatchObject({ epoch: epoch + 1 });
+    expect(await later.dispatch.beginSubmission(runId, epoch + 1, leaseMs)).toBe(true);
     const second = await times(runId);
     expect([second.dispatched, second.deadline]).toEqual([first.dispatched, first.deadline]);
     expect(second.sent?.getTime()).toBeGreaterThan(first.sent?.getTime() ?? Infinity);
@@ -89,43 +88,66 @@ describe('the beginning of a submission', () => {
   it('that is not answered gives the claim back: nothing was sent, so it is no submission in the air', async () => {
     const { runId, epoch } = await fixture.run('claimed');
     const deaf = fixture.database.process();
-    deafTo('begin_submission(', deaf.database);
-    const begun = deaf.runs.beginSubmission(runId, epoch, leaseMs);
+    deafTo('begin_run(', deaf.database);
+    const begun = deaf.dispatch.beginSubmission(runId, epoch, leaseMs);
     await expect(begun).rejects.toThrow('The answer was lost.');
     expect(await times(runId)).toMatchObject({ sent: null, lease: null });
-    expect(await claim(runId, fixture.second)).toMatchObject({ kind: 'claimed', crashes: 0 });
+    expect(await fixture.claim(runId, fixture.second)).toMatchObject({ crashes: 0 });
   });
 });
 
 describe('a claim that is given back', () => {
-  it('is dispatched again after the pause, and its row rests a little longer', async () => {
+  it('waits again after the pause', async () => {
     const { runId, epoch } = await fixture.run('submitting');
-    const postponed = async () => expect(await fixture.first.runs.postpone(runId, epoch, 5000)).toBe(5000);
-    expect(await fixture.restAfter(postponed, runId, 7000)).toBe(7000);
+    const postponed = async () => expect(await fixture.first.dispatch.postpone(runId, epoch, 5000)).toBe(5000);
+    expect(await fixture.restAfter(postponed, runId, 5000)).toBe(5000);
+    expect(await fixture.claim(runId)).toBeNull();
+    expect((await fixture.written(runId))['outbox']).toMatchObject({ waiting: false, dispatched: true });
+  });
+
+  it('waits again at once without a pause', async () => {
+    const { runId, epoch } = await fixture.run('submitting');
+    expect(await fixture.first.dispatch.postpone(runId, epoch, 0)).toBe(0);
+    expect((await fixture.written(runId))['outbox']).toMatchObject({ waiting: true, dispatched: true });
+    expect(await fixture.claim(runId, fixture.second)).toMatchObject({ epoch: epoch + 1 });
+  });
+
+  it('is ahead of the later runs of its workspace again when it was never sent', async () => {
+    const { runId, epoch, spaceId } = await fixture.run('claimed');
+    const after = await fixture.first.run(spaceId);
+    const positionOf = async () => (await fixture.first.runReader.state(spaceId, testModel, after))?.position;
+    expect(await positionOf()).toBe(0);
+    await fixture.first.dispatch.postpone(runId, epoch, 0);
+    expect(await positionOf()).toBe(1);
+    const again = await fixture.claim(runId);
+    await fixture.first.dispatch.postpone(runId, again?.epoch ?? 0, 60_000);
+    expect(await positionOf()).toBe(1);
   });
 
   it('comes back when the time of the run is over, if that is earlier', async () => {
     const { runId, epoch } = await fixture.run('submitting', { budgetMs: leaseMs });
-    const afterMs = await fixture.first.runs.postpone(runId, epoch, 2 * leaseMs);
+    const afterMs = await fixture.first.dispatch.postpone(runId, epoch, 2 * leaseMs);
     expect(afterMs).toBeLessThanOrEqual(leaseMs);
     expect(afterMs).toBeGreaterThan(0);
-    const again = await claim(runId);
-    if (again.kind !== 'claimed') throw new Error('The run was not claimed');
-    expect(await fixture.at('2 hours').runs.postpone(runId, again.epoch, leaseMs)).toBe(0);
+    const later = fixture.at('2 hours');
+    expect(await fixture.swept(runId, later)).toBeUndefined();
+    const again = await fixture.claim(runId, later);
+    expect(await later.dispatch.postpone(runId, again?.epoch ?? 0, leaseMs)).toBe(0);
   });
 
   it('stays with the worker that has it when another gives it back', async () => {
     const { runId, epoch } = await fixture.run('claimed');
-    await claim(runId, fixture.at('61 minutes'));
+    await fixture.swept(runId, fixture.at('61 minutes'));
+    expect(await fixture.claim(runId, fixture.at('61 minutes'))).not.toBeNull();
     const before = await fixture.written(runId);
-    expect(await fixture.first.runs.postpone(runId, epoch, 0)).toBeNull();
+    expect(await fixture.first.dispatch.postpone(runId, epoch, 0)).toBeNull();
     expect(await fixture.written(runId)).toEqual(before);
   });
 
   it.each(['running', 'copying', 'completed'] as const)('is none in a run that is %s', async (stage) => {
     const { runId, epoch } = await fixture.run(stage);
     const before = await fixture.written(runId);
-    expect(await fixture.first.runs.postpone(runId, epoch, 0)).toBeNull();
+    expect(await fixture.first.dispatch.postpone(runId, epoch, 0)).toBeNull();
     expect(await fixture.written(runId)).toEqual(before);
   });
 });
@@ -134,31 +156,36 @@ describe('a lease that is renewed', () => {
   it('stands longer, and the row of its run rests longer, for each of many claims', async () => {
     const spaceId = await fixture.space();
     const claims = [await fixture.run('claimed', { spaceId }), await fixture.run('submitting', { spaceId })];
-    await fixture.at('50 minutes').runs.renewLeases(claims, leaseMs);
-    for (const { runId } of claims) {
-      expect(await claim(runId, fixture.at('90 minutes'))).toMatchObject({ kind: 'held' });
+    await fixture.at('50 minutes').dispatch.renewLeases(claims, leaseMs);
+    for (const offset of ['90 minutes', '100 minutes']) {
+      for (const { runId } of claims) {
+        expect(await fixture.swept(runId, fixture.at(offset))).toBeUndefined();
+        expect(await fixture.claim(runId, fixture.at(offset))).toBeNull();
+      }
     }
-    const overdue = await fixture.overdueAt('100 minutes');
-    for (const { runId } of claims) expect(overdue).not.toContain(runId);
-    expect(await claim(claims[0]?.runId ?? '', fixture.at('121 minutes'))).toMatchObject({ kind: 'claimed' });
-    expect(await claim(claims[1]?.runId ?? '', fixture.at('121 minutes'))).toMatchObject({
-      kind: 'abandoned',
-    });
+    const swept = await fixture.at('121 minutes').dispatch.sweep(10_000, leaseMs);
+    expect(claims.map(({ runId }) => swept.find((each) => each.runId === runId)?.kind)).toEqual([
+      'lapsed',
+      'abandoned',
+    ]);
   });
 
   it('is not one that was lost, given back, or that ended with its submission', async () => {
     const spaceId = await fixture.space();
     const lost = await fixture.run('claimed', { spaceId });
-    await claim(lost.runId, fixture.at('61 minutes'));
+    await fixture.swept(lost.runId, fixture.at('61 minutes'));
+    expect(await fixture.claim(lost.runId, fixture.at('61 minutes'))).not.toBeNull();
+    const lapsed = await fixture.run('claimed', { spaceId });
+    await fixture.swept(lapsed.runId, fixture.at('61 minutes'));
     const back = await fixture.run('claimed', { spaceId });
-    await fixture.first.runs.postpone(back.runId, back.epoch, 0);
+    await fixture.first.dispatch.postpone(back.runId, back.epoch, 0);
     const running = await fixture.run('running', { spaceId });
     const completed = await fixture.run('claimed', { spaceId });
     await fixture.second.finish(completed.runId, completed.epoch, succeeded);
 
-    const runs = [lost, back, running, completed];
+    const runs = [lost, lapsed, back, running, completed];
     const before = await Promise.all(runs.map(({ runId }) => fixture.written(runId)));
-    await fixture.at('62 minutes').runs.renewLeases(runs, leaseMs);
+    await fixture.at('62 minutes').dispatch.renewLeases(runs, leaseMs);
     expect(await Promise.all(runs.map(({ runId }) => fixture.written(runId)))).toEqual(before);
   });
 });

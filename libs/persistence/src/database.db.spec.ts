@@ -62,19 +62,39 @@ const places: Place[] = [
     table: 'run',
     prepare: async () => {
       const runId = await fixture.first.run(await fixture.space());
-      return () => fixture.first.runs.claimRun(runId, leaseMs);
+      return () => fixture.claim(runId);
     },
-    answers: expect.objectContaining({ kind: 'claimed', epoch: 1, crashes: 0 }),
+    answers: expect.objectContaining({ epoch: 1, crashes: 0 }),
   },
   {
     what: 'the beginning of a submission',
     event: 'UPDATE',
+    table: 'run',
+    prepare: async () => {
+      const { runId, epoch } = await fixture.run('claimed');
+      return () => fixture.first.dispatch.beginSubmission(runId, epoch, leaseMs);
+    },
+    answers: true,
+  },
+  {
+    what: 'a claim that is given back',
+    event: 'UPDATE',
     table: 'outbox',
     prepare: async () => {
       const { runId, epoch } = await fixture.run('claimed');
-      return () => fixture.first.runs.beginSubmission(runId, epoch, leaseMs);
+      return () => fixture.first.dispatch.postpone(runId, epoch, 0);
     },
-    answers: true,
+    answers: 0,
+  },
+  {
+    what: 'a sweep',
+    event: 'UPDATE',
+    table: 'outbox',
+    prepare: async () => {
+      const { runId } = await fixture.run('submitting', { by: fixture.at('-2 hours') });
+      return async () => (await fixture.swept(runId))?.kind;
+    },
+    answers: 'abandoned',
   },
   {
     what: 'a saved handle',
@@ -158,7 +178,7 @@ describe('an error of Postgres', () => {
   it('that comes with every try is told after five of them, as one that may pass', async () => {
     const runId = await fixture.first.run(await fixture.space());
     await inject('40001', 1000);
-    await expect(fixture.first.runs.claimRun(runId, leaseMs)).rejects.toMatchObject({
+    await expect(fixture.claim(runId)).rejects.toMatchObject({
       bucket: 'service_unavailable',
     });
     expect(await tries()).toBe(5);
@@ -167,7 +187,7 @@ describe('an error of Postgres', () => {
   it('of any other kind is told as it is, after one', async () => {
     const runId = await fixture.first.run(await fixture.space());
     await inject('22012', 1000);
-    await expect(fixture.first.runs.claimRun(runId, leaseMs)).rejects.toMatchObject({ code: '22012' });
+    await expect(fixture.claim(runId)).rejects.toMatchObject({ code: '22012' });
     expect(await tries()).toBe(1);
   });
 });

@@ -155,7 +155,7 @@ describe('outcomes', () => {
       }),
     );
     const all = [...runs, ...claims].toSorted(() => Math.random() - 0.5);
-    const renewed = Array.from({ length: 20 }, () => other.runs.renewLeases(all, 60_000));
+    const renewed = Array.from({ length: 20 }, () => other.dispatch.renewLeases(all, 60_000));
     const finished = runs.map((run, index) => (index % 2 ? worker : other).runs.finishRun(run, succeeded));
     await Promise.all([...renewed, ...finished]);
     expect((await Promise.all(finished)).every(({ won }) => won)).toBe(true);

@@ -5,29 +5,15 @@ import { cents, succeeded, testProvider } from './testing/runs.js';
 
 const fixture = await openRunFixture();
 
+const running = async (count: number, spaceId: string) =>
+  (await Promise.all(Array.from({ length: count }, () => fixture.run('running', { spaceId })))).map(
+    ({ runId }) => runId,
+  );
 const many = (count: number, spaceId: string) =>
   Promise.all(Array.from({ length: count }, () => fixture.first.run(spaceId)));
 
 describe('what should have moved and did not', () => {
-  it('is a run that nobody delivered, soon after its admission', async () => {
-    const spaceId = await fixture.space();
-    const runId = await fixture.first.run(spaceId);
-    const [row] = await fixture.first.sql<{ dueMs: number }>(
-      `SELECT extract(epoch FROM due_at - admitted_at)::float * 1000 AS "dueMs" FROM outbox JOIN run ON id = run_id WHERE id = $1`,
-      [runId],
-    );
-    // The gateway delivers at once; this is for when it could not.
-    expect(row?.dueMs).toBeGreaterThanOrEqual(500);
-    expect(await fixture.at('1 minute').outbox.takeOverdue(10_000)).toContainEqual({
-      runId,
-      provider: testProvider,
-      queue: 'dispatch',
-      waited: false,
-    });
-  });
-
   it.each([
-    ['submitting', 'dispatch'],
     ['running', 'poll'],
     ['copying', 'assets'],
   ] as const)('is a run that the queue has lost: %s comes back in its own queue', async (stage, queue) => {
@@ -40,11 +26,20 @@ describe('what should have moved and did not', () => {
     });
   });
 
-  it('is not one that waited for a slot of its provider, which comes back all the same', async () => {
-    const runId = await fixture.first.run(await fixture.space());
-    await fixture.first.outbox.waitForSlot(runId);
-    const overdue = await fixture.at('2 minutes').outbox.takeOverdue(10_000);
-    expect(overdue.find((each) => each.runId === runId)).toMatchObject({ queue: 'dispatch', waited: true });
+  it('is no run that waits for its dispatch, is claimed, put off or submitted: sweeps bring those back', async () => {
+    const spaceId = await fixture.space();
+    const putOff = await fixture.run('submitting', { spaceId });
+    await fixture.first.dispatch.postpone(putOff.runId, putOff.epoch, 1_000);
+    const runs = [
+      await fixture.first.run(spaceId),
+      (await fixture.run('claimed', { spaceId })).runId,
+      (await fixture.run('submitting', { spaceId })).runId,
+      putOff.runId,
+    ];
+    const before = await Promise.all(runs.map((runId) => fixture.written(runId)));
+    const overdue = await fixture.overdueAt('2 hours');
+    for (const runId of runs) expect(overdue).not.toContain(runId);
+    expect(await Promise.all(runs.map((runId) => fixture.written(runId)))).toEqual(before);
   });
 
   it('is none that is parked, nor one that has its outcome', async () => {
@@ -55,19 +50,21 @@ describe('what should have moved and did not', () => {
     expect(overdue).not.toContain(runId);
   });
 
-  it('is a promoted run that nobody delivered', async () => {
+  it('is no granted run, which waits for a worker', async () => {
     const spaceId = await fixture.space({ inflightLimit: 1 });
     const { runId, epoch } = await fixture.run('running', { spaceId });
     const parked = await fixture.first.run(spaceId);
     await fixture.first.finish(runId, epoch, succeeded);
-    expect(await fixture.overdueAt('1 minute')).toContain(parked);
+    expect(await fixture.overdueAt('1 minute')).not.toContain(parked);
+    expect(await fixture.first.dispatch.awaitedProviders()).toContain(testProvider);
+    expect(await fixture.claim(parked)).toMatchObject({ epoch: 1 });
   });
 
   it('loses none of many dispatches and polls when the queue forgets them all', async () => {
     const spaceId = await fixture.space();
     const waiting = await many(20, spaceId);
     const polled = await Promise.all(Array.from({ length: 20 }, () => fixture.run('running', { spaceId })));
-    const runs = [...waiting, ...polled.map(({ runId }) => runId)];
+    const runs = polled.map(({ runId }) => runId);
     const back = (await fixture.overdueAt('1 day')).filter((runId) => runs.includes(runId));
     expect(back.toSorted()).toEqual(runs.toSorted());
     for (const runId of waiting) expect(await fixture.first.take(runId, 'claimed')).toBe(1);
@@ -78,7 +75,8 @@ describe('what should have moved and did not', () => {
 });
 
 it('what a clock dated that was a day ahead falls due with the second look', async () => {
-  const { runId } = await fixture.run('submitting', { by: fixture.at('1 day') });
+  const { runId } = await fixture.run('running', { by: fixture.at('1 day') });
+  const { runId: sentId } = await fixture.run('submitting', { by: fixture.at('1 day') });
   const { runId: endedId } = await fixture.run('completed');
   await fixture.first.sql(
     `INSERT INTO webhook (run_id, workspace_id, model, origin, completed_at, url, receiver, form, due_at)
@@ -88,11 +86,12 @@ it('what a clock dated that was a day ahead falls due with the second look', asy
   );
   expect(await fixture.overdueAt('1 minute')).not.toContain(runId);
   expect(await fixture.overdueAt('1 minute')).toEqual(expect.arrayContaining([runId, endedId]));
+  expect(await fixture.swept(sentId, fixture.at('1 minute'))).toMatchObject({ kind: 'abandoned' });
 });
 
-describe('a sweep', () => {
+describe('a reconciliation', () => {
   it('rests what it took, and takes it again when that is lost too', async () => {
-    const runId = await fixture.first.run(await fixture.space());
+    const { runId } = await fixture.run('running');
     const swept = () => fixture.first.outbox.takeOverdue(10_000);
     await fixture.first.runs.leaveToReconciler(runId, 0);
     expect(await fixture.restAfter(swept, runId, 10_000)).toBe(10_000);
@@ -101,7 +100,7 @@ describe('a sweep', () => {
   });
 
   it('takes what has waited longest, and no more than it can deliver', async () => {
-    const runs = await many(3, await fixture.space());
+    const runs = await running(3, await fixture.space());
     const [first, second, third] = runs as [string, string, string];
     await fixture.at('-1 day').runs.leaveToReconciler(second, 0);
     await fixture.at('-2 days').runs.leaveToReconciler(third, 0);
@@ -111,7 +110,7 @@ describe('a sweep', () => {
   });
 
   it('shares the rows with those that sweep at the same time: none goes out twice', async () => {
-    const runs = await many(120, await fixture.space());
+    const runs = await running(120, await fixture.space());
     const later = fixture.at('1 hour');
     await fixture.overdueAt('30 minutes');
     const taken = await Promise.all(Array.from({ length: 12 }, () => later.outbox.takeOverdue(20)));
@@ -122,7 +121,7 @@ describe('a sweep', () => {
   });
 
   it('passes over the rows that somebody else has, instead of waiting for them', async () => {
-    const runs = await many(10, await fixture.space());
+    const runs = await running(10, await fixture.space());
     const held = runs.slice(0, 4);
     const other = new Client({ connectionString: fixture.database.url });
     await other.connect();
@@ -138,14 +137,6 @@ describe('a sweep', () => {
     }
   });
 
-  it('that brings a run twice starts it once', async () => {
-    const runId = await fixture.first.run(await fixture.space());
-    const claims = await Promise.all(
-      [fixture.first, fixture.second, fixture.first].map((by) => by.runs.claimRun(runId, leaseMs)),
-    );
-    expect(claims.filter(({ kind }) => kind === 'claimed')).toHaveLength(1);
-  });
-
   it('knows the age of what has waited longest', async () => {
     const runId = await fixture.first.run(await fixture.space());
     await fixture.at('-100 days').runs.leaveToReconciler(runId, 0);
@@ -156,7 +147,7 @@ describe('a sweep', () => {
 });
 
 describe('slots that stand open', () => {
-  it('are granted by the sweep, in the order of admission, after a limit was raised', async () => {
+  it('are granted by the reconciler, in the order of admission, after a limit was raised', async () => {
     const spaceId = await fixture.space({ inflightLimit: 0 });
     const runs = await many(3, spaceId);
     const order = await fixture.first.sql<{ id: string }>(
@@ -177,19 +168,20 @@ describe('slots that stand open', () => {
 
 describe('what is live', () => {
   it('is counted by provider and state, with the money and the age', async () => {
-    const spaceId = await fixture.space({ inflightLimit: 4 });
+    const spaceId = await fixture.space({ inflightLimit: 5 });
     const provider = 'counted';
     for (const stage of ['submitting', 'running', 'copying'] as const) {
       await fixture.run(stage, { spaceId, provider, reservedMicros: cents(2) });
     }
     await fixture.run('claimed', { spaceId, provider });
     await fixture.first.run(spaceId, { provider });
+    await fixture.first.run(spaceId, { provider });
     const load = (await fixture.at('1 hour').outbox.load()).filter((each) => each.provider === provider);
     expect(Object.fromEntries(load.map((each) => [each.state, [each.runs, each.reservedMicros]]))).toEqual({
       copying: [1, cents(2)],
       parked: [1, cents(1)],
       running: [1, cents(2)],
-      submitting: [1, cents(2)],
+      submitting: [2, cents(3)],
       waiting: [1, cents(1)],
     });
     for (const { oldestSeconds } of load) expect(oldestSeconds / 3600).toBeCloseTo(1, 0);

@@ -128,7 +128,8 @@ describe('a poll', () => {
         handle: testHandle,
         overdue: false,
       });
-      expect(await next.runs.claimRun(runId, 1000)).toMatchObject({ kind: 'gone' });
+      expect(await fixture.claim(runId, next)).toBeNull();
+      expect(await fixture.swept(runId, next)).toBeUndefined();
     }
   });
 });

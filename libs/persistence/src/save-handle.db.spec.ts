@@ -41,7 +41,7 @@ describe('a handle', () => {
   it('comes too late when the run was given up meanwhile, and when it has its outcome', async () => {
     const { runId, epoch } = await fixture.run('submitting');
     const later = fixture.at('61 minutes');
-    expect(await later.runs.claimRun(runId, leaseMs)).toMatchObject({
+    expect(await fixture.swept(runId, later)).toMatchObject({
       kind: 'abandoned',
       epoch: epoch + 1,
     });

@@ -13,16 +13,15 @@ const unknown: Ending = {
   billable: false,
 };
 
-const claim = (runId: string) => worker.runs.claimRun(runId, leaseMs);
-
 describe('runs that a restored database has as not sent', () => {
   it('are presumed sent: no worker submits them, and their keys stay used', async () => {
     const spaceId = await fixture.space({ inflightLimit: 3 });
     const running = await fixture.run('running', { spaceId, key: 'running' });
     const postponed = await fixture.run('submitting', { spaceId, key: 'postponed' });
-    await worker.runs.postpone(postponed.runId, postponed.epoch, 0);
+    await worker.dispatch.postpone(postponed.runId, postponed.epoch, 0);
     const ready = await worker.run(spaceId, { key: 'ready' });
     const parked = await worker.run(spaceId, { key: 'parked' });
+    const ended: string[] = [];
     const before = await fixture.written(running.runId);
 
     expect(await worker.outbox.unsentRuns()).toBe(3);
@@ -32,11 +31,16 @@ describe('runs that a restored database has as not sent', () => {
 
     expect(await fixture.written(running.runId)).toEqual(before);
     expect(await worker.stageOf(parked)).toBe('parked');
-    for (const runId of [postponed.runId, ready, parked]) {
-      const claimed = await claim(runId);
-      if (claimed.kind !== 'abandoned') throw new Error(`${runId} is ${claimed.kind}`);
-      expect((await worker.finish(runId, claimed.epoch, unknown)).won).toBe(true);
+    // The parked run is granted its slot by the end of another.
+    for (let round = 1; round <= 2; round += 1) {
+      for (const runId of [postponed.runId, ready, parked]) expect(await fixture.claim(runId)).toBeNull();
+      for (const run of await worker.dispatch.sweep(10_000, leaseMs)) {
+        expect(run).toMatchObject({ kind: 'abandoned' });
+        ended.push(run.runId);
+        expect((await worker.runs.finishRun(run, unknown)).won).toBe(true);
+      }
     }
+    expect(ended.toSorted()).toEqual([postponed.runId, ready, parked].toSorted());
     const runs = { running: running.runId, postponed: postponed.runId, ready, parked };
     for (const [key, runId] of Object.entries(runs))
       expect(await worker.admit(spaceId, { key })).toMatchObject({ kind: 'existing', runId, matches: true });
@@ -50,6 +54,29 @@ describe('runs that a restored database has as not sent', () => {
     expect(await worker.runs.requestCancel(id, 'tested/model', runId)).toMatchObject({
       found: 'dispatched',
     });
-    expect((await claim(runId)).kind).toBe('abandoned');
+    expect(await fixture.swept(runId)).toMatchObject({ kind: 'abandoned' });
+  });
+
+  it('end while their provider is paused, and those that were parked when they are granted a slot', async () => {
+    const provider = 'restored';
+    const spaceId = await fixture.space({ inflightLimit: 3 });
+    const waiting = await worker.run(spaceId, { provider });
+    const putOff = await fixture.run('submitting', { spaceId, provider });
+    await worker.dispatch.postpone(putOff.runId, putOff.epoch, 3_600_000);
+    const lapsed = await fixture.run('claimed', { spaceId, provider, by: fixture.at('-2 hours') });
+    const parked = await worker.run(spaceId, { provider });
+    await worker.outbox.presumeSent();
+    await worker.pauses.pause(provider, 'maintenance', 'test');
+    await worker.pauses.pauseFor(provider, 'submit', 3_600_000, 'HTTP 429');
+    const endedBySweep = async () => {
+      const swept = await worker.dispatch.sweep(10_000, leaseMs);
+      for (const run of swept) expect((await worker.runs.finishRun(run, unknown)).won).toBe(true);
+      return swept.map(({ kind, runId }) => [kind, runId]).toSorted();
+    };
+    expect(await endedBySweep()).toEqual(
+      [waiting, putOff.runId, lapsed.runId].map((runId) => ['abandoned', runId]).toSorted(),
+    );
+    expect(await endedBySweep()).toEqual([['abandoned', parked]]);
+    expect(await worker.outbox.drift()).toEqual([]);
   });
 });

@@ -213,7 +213,7 @@ describe('a key ends', () => {
     expect(await gateway.admit(id, { key: 'waiting' })).toMatchObject({ kind: 'admitted' });
     const refused = await gateway.run(id, { key: 'refused' });
     const epoch = await gateway.take(refused, 'submitting');
-    await gateway.runs.postpone(refused, epoch, 0);
+    await gateway.dispatch.postpone(refused, epoch, 0);
     await gateway.finish(refused, epoch, failed('provider_error'));
     expect(await gateway.admit(id, { key: 'refused' })).toMatchObject({ kind: 'admitted' });
   });

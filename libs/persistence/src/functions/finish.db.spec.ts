@@ -204,7 +204,7 @@ describe('a worker that slept past its lease', () => {
       expect([await fixture.written(runId), await fixture.counters(spaceId)]).toEqual(before);
     };
     await asleep();
-    await later.runs.beginSubmission(runId, next, leaseMs);
+    await later.dispatch.beginSubmission(runId, next, leaseMs);
     await asleep();
     await later.runs.saveHandle(runId, next, testHandle, 0);
     await asleep();
@@ -215,7 +215,7 @@ describe('a worker that slept past its lease', () => {
   it('and comes back with the handle and the result of a submission that was given up: too late for both', async () => {
     const { runId, epoch, spaceId } = await fixture.run('submitting', { key: 'given-up' });
     const finder = fixture.at('61 minutes');
-    expect(await finder.runs.claimRun(runId, leaseMs)).toMatchObject({ kind: 'abandoned', epoch: 2 });
+    expect(await fixture.swept(runId, finder)).toMatchObject({ kind: 'abandoned', epoch: 2 });
     expect((await finder.finish(runId, 2, failed('provider_error'))).won).toBe(true);
     const before = [await fixture.written(runId), await fixture.counters(spaceId)];
     expect(await fixture.first.runs.saveHandle(runId, epoch, testHandle, 0)).toBeNull();
@@ -240,7 +240,7 @@ describe('the key of a run', () => {
     await fixture.first.finish(claimed.runId, claimed.epoch, failed('provider_error'));
     expect(await keyOf(claimed.runId)).toBeNull();
     const refused = await fixture.run('submitting', { spaceId, key: 'mine' });
-    await fixture.first.runs.postpone(refused.runId, refused.epoch, 0);
+    await fixture.first.dispatch.postpone(refused.runId, refused.epoch, 0);
     await fixture.second.finish(refused.runId, refused.epoch, failed('provider_error'));
     expect(await keyOf(refused.runId)).toBeNull();
     expect(await fixture.first.run(spaceId, { key: 'mine' })).toEqual(expect.any(String));

@@ -48,7 +48,7 @@ describe('an output that is kept while its assets are copied', () => {
   it('is refused to a worker that slept past its lease, and after the outcome', async () => {
     const { runId, epoch } = await fixture.run('submitting');
     const finder = fixture.at('61 minutes');
-    expect(await finder.runs.claimRun(runId, leaseMs)).toMatchObject({
+    expect(await fixture.swept(runId, finder)).toMatchObject({
       kind: 'abandoned',
       epoch: epoch + 1,
     });
@@ -71,14 +71,14 @@ describe('an output that is kept while its assets are copied', () => {
   it('ends polling and dispatching: whoever still holds the run as such changes nothing', async () => {
     const { runId, epoch } = await fixture.run('copying');
     const before = await fixture.written(runId);
-    expect(await fixture.second.runs.claimRun(runId, leaseMs)).toMatchObject({ kind: 'gone' });
+    expect(await fixture.claim(runId, fixture.second)).toBeNull();
     expect(await fixture.second.runs.readForPoll(runId)).toMatchObject({ stage: 'copying' });
     expect(await fixture.second.runs.saveHandle(runId, epoch, testHandle, 0)).toBeNull();
-    expect(await fixture.second.runs.postpone(runId, epoch, 0)).toBeNull();
-    expect(await fixture.second.runs.beginSubmission(runId, epoch, leaseMs)).toBe(false);
+    expect(await fixture.second.dispatch.postpone(runId, epoch, 0)).toBeNull();
+    expect(await fixture.second.dispatch.beginSubmission(runId, epoch, leaseMs)).toBe(false);
     expect(await fixture.second.runs.noteCancelSent(runId, epoch)).toBe(false);
     await fixture.second.runs.notePoll(runId, epoch, 3);
-    await fixture.second.runs.renewLeases([{ runId, epoch }], leaseMs);
+    await fixture.second.dispatch.renewLeases([{ runId, epoch }], leaseMs);
     expect(await fixture.written(runId)).toEqual(before);
   });
 

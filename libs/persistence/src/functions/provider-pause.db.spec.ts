@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { waitFor } from '../../../../test/harness/wait-for.js';
 import { leaseMs, openRunFixture } from '../testing/run-fixture.js';
 import { failed } from '../testing/runs.js';
 
@@ -8,16 +9,28 @@ const hourMs = 3_600_000;
 let cases = 0;
 /** Each case has a provider of its own: a pause concerns all runs of one. */
 const nextProvider = () => `provider-${(cases += 1)}`;
-const claim = (runId: string, by = fixture.first) => by.runs.claimRun(runId, leaseMs);
-const held = async (runId: string, by = fixture.first) => {
-  const answer = await claim(runId, by);
-  if (answer.kind !== 'held') throw new Error(`The run is ${answer.kind}`);
-  return answer.freeInMs;
+/** How long the sweep of a worker puts a run off; null when it goes on waiting. */
+const putOffMs = async (runId: string, by = fixture.first) => {
+  expect(await fixture.swept(runId, by)).toBeUndefined();
+  const [row] = await by.sql<{ restMs: number | null }>(
+    `SELECT CASE WHEN due_at < 'infinity' THEN extract(epoch FROM due_at - router_now())::float * 1000 END AS "restMs"
+     FROM outbox WHERE run_id = $1`,
+    [runId],
+  );
+  return row?.restMs ?? null;
 };
-const leftOf = async (runId: string, by = fixture.first) => {
-  const answer = await claim(runId, by);
-  if (answer.kind !== 'claimed') throw new Error(`The run is ${answer.kind}`);
-  return answer.leftMs;
+/** Puts a run off by a sweep, and expects that no worker gets it. */
+const held = async (runId: string, by = fixture.first) => {
+  const restMs = await putOffMs(runId, by);
+  if (restMs === null) throw new Error('The run goes on waiting');
+  expect(await takenBy(runId, by)).toBeUndefined();
+  return restMs;
+};
+/** What a look at the line of that run gives of it. */
+const takenBy = async (runId: string, by = fixture.first) => {
+  const [row] = await by.sql<{ provider: string }>('SELECT provider FROM run WHERE id = $1', [runId]);
+  const looked = { held: new Map<string, number>(), maxHeld: 100, most: 10, leaseMs };
+  return (await by.dispatch.takeRuns(row?.provider ?? '', looked)).find((each) => each.runId === runId);
 };
 const submission = (provider: string, budgetMs = 10 * hourMs) =>
   fixture.run('submitting', { provider, budgetMs });
@@ -28,10 +41,12 @@ describe('a provider that asks to be left alone', () => {
     const runId = await fixture.first.run(await fixture.space(), { provider, budgetMs: 10 * hourMs });
     const beside = await fixture.first.run(await fixture.space(), { provider: nextProvider() });
     expect(await fixture.first.pauses.pauseFor(provider, 'submit', hourMs, 'HTTP 429')).toBe(true);
+    // Before the first sweep as well as after it.
+    for (const by of [fixture.first, fixture.second]) expect(await takenBy(runId, by)).toBeUndefined();
     for (const by of [fixture.first, fixture.second]) {
-      const freeInMs = await held(runId, by);
-      expect(freeInMs).toBeGreaterThan(hourMs / 2);
-      expect(freeInMs).toBeLessThanOrEqual(1.5 * hourMs);
+      const restMs = await held(runId, by);
+      expect(restMs).toBeGreaterThan(hourMs / 2);
+      expect(restMs).toBeLessThanOrEqual(1.5 * hourMs);
     }
     expect((await fixture.written(runId))['run']).toMatchObject({
       stage: 'ready',
@@ -39,8 +54,10 @@ describe('a provider that asks to be left alone', () => {
       crashes: 0,
       lease_until: null,
     });
-    expect(await claim(beside)).toMatchObject({ kind: 'claimed' });
-    expect(await claim(runId, fixture.at('2 hours'))).toMatchObject({ kind: 'claimed', epoch: 1 });
+    expect(await takenBy(beside)).toMatchObject({ epoch: 1 });
+    const later = fixture.at('2 hours');
+    expect(await putOffMs(runId, later)).toBeNull();
+    expect(await takenBy(runId, later)).toMatchObject({ epoch: 1 });
   });
 
   it('gets what waited one after the other: each run looks again at a moment of its own', async () => {
@@ -50,21 +67,36 @@ describe('a provider that asks to be left alone', () => {
     const runs = await Promise.all(
       Array.from({ length: 40 }, () => fixture.first.run(spaceId, { provider, budgetMs: 10 * hourMs })),
     );
-    const waits = await Promise.all(runs.map((runId) => held(runId)));
+    await fixture.first.dispatch.sweep(10_000, leaseMs);
+    const waits = (
+      await fixture.first.sql<{ restMs: number }>(
+        'SELECT extract(epoch FROM due_at - router_now())::float * 1000 AS "restMs" FROM outbox WHERE run_id = ANY($1)',
+        [runs],
+      )
+    ).map(({ restMs }) => restMs);
     expect(Math.max(...waits) - Math.min(...waits)).toBeGreaterThan(hourMs / 10);
     expect(Math.max(...waits)).toBeLessThanOrEqual(1.5 * hourMs);
   });
 
-  it('lets the row of a run rest until well after the pause', async () => {
+  it('lets the row of a run rest until the pause ends', async () => {
     const provider = nextProvider();
     const runId = await fixture.first.run(await fixture.space(), { provider, budgetMs: 10 * hourMs });
     await fixture.first.pauses.pauseFor(provider, 'submit', hourMs, 'HTTP 429');
-    let restMs = 0;
-    const looked = async () => (restMs = (await held(runId)) + 10_000);
-    const rested = await fixture.restAfter(looked, runId, 0);
-    expect(rested).toBeGreaterThanOrEqual(restMs);
-    expect(await fixture.overdueAt('50 minutes')).not.toContain(runId);
-    expect(await fixture.overdueAt('2 hours')).toContain(runId);
+    expect(await held(runId)).toBeGreaterThanOrEqual(hourMs - 60_000);
+    expect(await held(runId, fixture.at('50 minutes'))).toBeGreaterThan(0);
+    expect(await fixture.overdueAt('2 hours')).not.toContain(runId);
+    expect(await putOffMs(runId, fixture.at('2 hours'))).toBeNull();
+  });
+
+  it('lets no row rest for longer than two hours', async () => {
+    const provider = nextProvider();
+    const runId = await fixture.first.run(await fixture.space(), { provider, budgetMs: 50 * hourMs });
+    await fixture.first.pauses.pauseFor(provider, 'submit', 40 * hourMs, 'HTTP 429');
+    for (const offset of ['0', '121 minutes']) {
+      const restMs = await held(runId, fixture.at(offset));
+      expect(restMs).toBeGreaterThan(1.9 * hourMs);
+      expect(restMs).toBeLessThanOrEqual(2 * hourMs);
+    }
   });
 
   it('is left alone no shorter by a shorter request, and longer by a longer one', async () => {
@@ -83,28 +115,59 @@ describe('a provider that asks to be left alone', () => {
     expect(await fixture.at('4 hours').pauses.pauseFor(provider, 'submit', hourMs, 'again')).toBe(true);
   });
 
-  it('spends the time of a run that it refused', async () => {
+  it('spends the time of a run that it refused, which ends on time', async () => {
     const provider = nextProvider();
     const { runId, epoch } = await submission(provider, 3 * hourMs);
     await fixture.first.pauses.pauseFor(provider, 'submit', 10 * hourMs, 'HTTP 429');
-    await fixture.first.runs.postpone(runId, epoch, 0);
-    expect(await held(runId)).toBeLessThanOrEqual(3 * hourMs);
-    expect(await leftOf(runId, fixture.at('190 minutes'))).toBeLessThanOrEqual(0);
+    await fixture.first.dispatch.postpone(runId, epoch, 0);
+    expect(await held(runId)).toBeLessThanOrEqual(2 * hourMs);
+    expect(await held(runId, fixture.at('121 minutes'))).toBeLessThanOrEqual(hourMs);
+    const later = fixture.at('181 minutes');
+    expect(await fixture.swept(runId, later)).toMatchObject({ kind: 'spent', epoch: epoch + 1 });
+    expect(await takenBy(runId, later)).toBeUndefined();
+    expect(await fixture.swept(runId, later)).toBeUndefined();
   });
 
-  it('ends a run whose time is over before the pause: it is claimed with nothing left, and its key is free', async () => {
+  it('ends every waiting run whose time is over before the pause, without a worker that has room, and its key is free', async () => {
     const provider = nextProvider();
     const spaceId = await fixture.space();
     await fixture.first.pauses.pauseFor(provider, 'submit', 10 * hourMs, 'HTTP 429');
-    const runId = await fixture.first.run(spaceId, { provider, budgetMs: hourMs, key: 'hasty' });
-    const freeInMs = await held(runId);
-    expect(freeInMs).toBeLessThanOrEqual(hourMs);
+    const runs: string[] = [];
+    for (let n = 0; n < 5; n += 1)
+      runs.push(await fixture.first.run(spaceId, { provider, budgetMs: hourMs, key: `hasty-${n}` }));
+    for (const runId of runs) expect(await held(runId)).toBeLessThanOrEqual(hourMs);
     const later = fixture.at('61 minutes');
-    const claimed = await claim(runId, later);
-    if (claimed.kind !== 'claimed') throw new Error(`The run is ${claimed.kind}`);
-    expect(claimed.leftMs).toBeLessThanOrEqual(0);
-    await later.finish(runId, claimed.epoch, failed('provider_error'));
-    expect((await fixture.written(runId))['keys']).toBeNull();
+    const swept = await later.dispatch.sweep(10_000, leaseMs);
+    const spent = swept.filter((each) => runs.includes(each.runId));
+    expect(spent.map(({ runId, kind }) => [kind, runId]).toSorted()).toEqual(
+      runs.map((runId) => ['spent', runId]).toSorted(),
+    );
+    for (const run of spent) {
+      expect(run).toMatchObject({ epoch: 1, workspaceId: spaceId, provider, facts: { budgetMs: hourMs } });
+      expect((await later.runs.finishRun(run, failed('provider_error'))).won).toBe(true);
+      expect((await fixture.written(run.runId))['keys']).toBeNull();
+    }
+  });
+
+  it('spends the time of a run from its first sweep on, whoever sweeps it next', async () => {
+    const provider = nextProvider();
+    const runId = await fixture.first.run(await fixture.space(), { provider, budgetMs: 3 * hourMs });
+    await fixture.first.pauses.pauseFor(provider, 'submit', 10 * hourMs, 'HTTP 429');
+    await held(runId);
+    const deadline = async () => Object((await fixture.written(runId))['run'])['deadline_at'];
+    const first = await deadline();
+    await held(runId, fixture.at('121 minutes'));
+    expect(await deadline()).toBe(first);
+  });
+
+  it('ends a run once, however many workers sweep', async () => {
+    const provider = nextProvider();
+    const runId = await fixture.first.run(await fixture.space(), { provider, budgetMs: hourMs });
+    await fixture.first.pauses.pauseFor(provider, 'submit', 10 * hourMs, 'HTTP 429');
+    await held(runId);
+    const later = fixture.at('61 minutes');
+    const swept = await Promise.all(Array.from({ length: 4 }, () => fixture.swept(runId, later)));
+    expect(swept.filter((found) => found?.kind === 'spent')).toHaveLength(1);
   });
 
   it('gives a run that it never got the whole of its time again, once the pause is over', async () => {
@@ -113,10 +176,25 @@ describe('a provider that asks to be left alone', () => {
     await fixture.first.pauses.pauseFor(provider, 'submit', hourMs, 'HTTP 429');
     await held(runId);
     const later = fixture.at('2 hours');
-    expect(await leftOf(runId, later)).toBeNull();
-    expect(await later.runs.beginSubmission(runId, 1, leaseMs)).toBe(true);
+    expect(await putOffMs(runId, later)).toBeNull();
+    expect(await takenBy(runId, later)).toMatchObject({ leftMs: null });
+    expect(await later.dispatch.beginSubmission(runId, 1, leaseMs)).toBe(true);
     const poll = await later.runs.readForPoll(runId);
     expect(poll?.leftMs).toBeGreaterThan(2.5 * hourMs);
+  });
+
+  it('does not hold up a run that fell back to another provider', async () => {
+    const [provider, other] = [nextProvider(), nextProvider()];
+    const { runId, epoch } = await submission(provider);
+    await fixture.first.sql(
+      `UPDATE run SET facts = facts || jsonb_build_object('fallback', jsonb_build_object('provider', $2::text,
+         'computedMicros', 1, 'facts', facts)) WHERE id = $1`,
+      [runId, other],
+    );
+    await fixture.first.pauses.pauseFor(provider, 'submit', 3 * hourMs, 'HTTP 429');
+    await fixture.first.dispatch.fallBack(runId, epoch);
+    expect(await putOffMs(runId)).toBeNull();
+    expect(await takenBy(runId)).toMatchObject({ provider: other });
   });
 
   it('that refuses polls gets none, and submissions all the same', async () => {
@@ -126,9 +204,9 @@ describe('a provider that asks to be left alone', () => {
     const pausedMs = async (by = fixture.second) => (await by.runs.readForPoll(running.runId))?.pausedMs;
     expect(await pausedMs()).toBeGreaterThan(hourMs / 2);
     expect(await pausedMs()).toBeLessThanOrEqual(1.5 * hourMs);
-    expect(await claim(await fixture.first.run(await fixture.space(), { provider }))).toMatchObject({
-      kind: 'claimed',
-    });
+    const waiting = await fixture.first.run(await fixture.space(), { provider });
+    expect(await putOffMs(waiting)).toBeNull();
+    expect(await takenBy(waiting)).toMatchObject({ epoch: 1 });
     expect(await pausedMs(fixture.at('61 minutes'))).toBeNull();
   });
 
@@ -138,7 +216,7 @@ describe('a provider that asks to be left alone', () => {
     const inTheAir = await submission(provider);
     await fixture.first.pauses.pauseFor(provider, 'submit', 3 * hourMs, 'HTTP 429');
     expect(await fixture.second.runs.readForPoll(running.runId)).toMatchObject({ pausedMs: null });
-    expect(await claim(inTheAir.runId, fixture.at('61 minutes'))).toMatchObject({ kind: 'abandoned' });
+    expect(await fixture.swept(inTheAir.runId, fixture.at('61 minutes'))).toMatchObject({ kind: 'abandoned' });
   });
 });
 
@@ -148,6 +226,9 @@ it('a provider’s pause that a clock dated a day ahead ends when the clock is p
   await ahead.sql(`SELECT pause_provider('dated', 'poll', 'operator', '60 days', 'works')`);
   const paused = `SELECT paused_ms('dated', 'submit') AS submit, paused_ms('dated', 'poll') AS poll`;
   expect(await fixture.first.sql(paused)).toEqual([{ submit: null, poll: 2 ** 31 - 1 }]);
+  const runId = await fixture.first.run(await fixture.space(), { provider: 'dated' });
+  expect(await putOffMs(runId)).toBeNull();
+  expect(await takenBy(runId)).toMatchObject({ epoch: 1 });
 });
 
 describe('a provider that an operator pauses', () => {
@@ -157,9 +238,9 @@ describe('a provider that an operator pauses', () => {
     expect(await fixture.first.pauses.pause(provider, 'maintenance', 'test')).toBe(true);
     expect(await fixture.second.pauses.pause(provider, 'still', 'test')).toBe(false);
     for (const offset of ['0', '1 day', '30 days']) {
-      const freeInMs = await held(runId, fixture.at(offset));
-      expect(freeInMs).toBeGreaterThan(0);
-      expect(freeInMs).toBeLessThanOrEqual(60_000);
+      const restMs = await held(runId, fixture.at(offset));
+      expect(restMs).toBeGreaterThan(0);
+      expect(restMs).toBeLessThanOrEqual(60_000);
     }
     expect(await fixture.first.pauses.standing()).toContainEqual(
       expect.objectContaining({
@@ -178,42 +259,65 @@ describe('a provider that an operator pauses', () => {
     await fixture.first.pauses.pauseFor(provider, 'submit', 10 * 60_000, 'HTTP 429');
     await held(runId);
     await fixture.first.pauses.pause(provider, 'maintenance', 'test');
-    await held(runId, fixture.at('1 minute'));
+    // The row of a run that rests is not looked at again before its time.
+    await held(runId, fixture.at('16 minutes'));
     expect((await fixture.written(runId))['run']).toMatchObject({ deadline_at: null });
     await held(runId, fixture.at('1 day'));
     await fixture.at('1 day').pauses.resume(provider, 'test');
-    expect(await leftOf(runId, fixture.at('1 day'))).toBeNull();
+    expect(await takenBy(runId, fixture.at('1 day'))).toMatchObject({ leftMs: null });
   });
 
   it('costs a run that was sent and refused its time', async () => {
     const provider = nextProvider();
     const { runId, epoch } = await submission(provider, hourMs);
-    await fixture.first.runs.postpone(runId, epoch, 0);
+    await fixture.first.dispatch.postpone(runId, epoch, 0);
     await fixture.first.pauses.pause(provider, 'maintenance', 'test');
     await held(runId);
-    expect(await leftOf(runId, fixture.at('61 minutes'))).toBeLessThanOrEqual(0);
+    expect(await fixture.swept(runId, fixture.at('61 minutes'))).toMatchObject({ kind: 'spent' });
   });
 
-  it('goes on at a word: what waits is due at once, what is under way is not touched', async () => {
+  it('goes on at a word: what was put off waits again at once, what is under way is not touched', async () => {
     const provider = nextProvider();
     const spaceId = await fixture.space({ inflightLimit: 3 });
     const waiting = await fixture.first.run(spaceId, { provider });
     const running = await fixture.run('running', { spaceId, provider });
     const sent = await fixture.run('submitting', { spaceId, provider });
+    const lapsed = await fixture.run('claimed', { provider, by: fixture.at('-2 hours') });
+    const claimed = await fixture.run('claimed', { provider });
     const parked = await fixture.first.run(spaceId, { provider });
     await fixture.first.pauses.pause(provider, 'maintenance', 'test');
     await fixture.first.pauses.pauseFor(provider, 'submit', hourMs, 'HTTP 429');
     await fixture.first.pauses.pauseFor(provider, 'poll', hourMs, 'HTTP 429');
+    expect(await fixture.swept(lapsed.runId)).toMatchObject({ kind: 'lapsed' });
     await held(waiting);
     const others = () =>
-      Promise.all([running.runId, sent.runId, parked].map((runId) => fixture.written(runId)));
+      Promise.all([running.runId, sent.runId, claimed.runId, parked].map((runId) => fixture.written(runId)));
     const before = await others();
     expect(await fixture.second.pauses.resume(provider, 'test')).toBe(true);
     expect(await others()).toEqual(before);
     expect((await fixture.second.pauses.standing()).filter((each) => each.provider === provider)).toEqual([]);
-    expect(await fixture.overdueAt('0')).toContain(waiting);
-    expect(await claim(waiting)).toMatchObject({ kind: 'claimed' });
+    // No sweep is needed.
+    expect(await fixture.claim(lapsed.runId)).toMatchObject({ epoch: 2, crashes: 1 });
+    expect(await takenBy(waiting)).toMatchObject({ epoch: 1 });
     expect(await fixture.second.pauses.resume(provider, 'test')).toBe(false);
+  });
+
+  it('goes on at a word for the runs too that a sweep is just putting off', async () => {
+    const provider = nextProvider();
+    const runId = await fixture.first.run(await fixture.space(), { provider, budgetMs: 10 * hourMs });
+    await fixture.first.pauses.pauseFor(provider, 'submit', hourMs, 'HTTP 429');
+    const resumed = await fixture.first.database.transaction(async ({ query }) => {
+      await query(`SELECT FROM postpone_paused(10000, interval '1 hour')`);
+      const resuming = fixture.second.pauses.resume(provider, 'test');
+      await waitFor(async () => (await fixture.first.waiting()) === 1, {
+        withinMs: 15_000,
+        what: 'the resume to wait for the sweep',
+        everyMs: 1,
+      });
+      return { resuming };
+    });
+    expect(await resumed.resuming).toBe(true);
+    expect(await takenBy(runId)).toMatchObject({ epoch: 1, leftMs: null });
   });
 
   it('is told from a provider’s request in the list, with what waits and what is under way', async () => {
@@ -239,8 +343,8 @@ describe('a provider that an operator pauses', () => {
       ],
       load: {
         parked: none,
-        waiting: { runs: 2, oldestSeconds: age },
-        submitting: { runs: 1, oldestSeconds: age },
+        waiting: { runs: 1, oldestSeconds: age },
+        submitting: { runs: 2, oldestSeconds: age },
         running: none,
         copying: { runs: 1, oldestSeconds: age },
       },

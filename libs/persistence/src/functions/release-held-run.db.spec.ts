@@ -16,7 +16,7 @@ describe('a held call whose caller hangs up', () => {
       'refused by the provider',
       async (spaceId: string) => {
         const { runId, epoch } = await fixture.run('submitting', { spaceId, mode: 'sync' });
-        await fixture.first.runs.postpone(runId, epoch, 60_000);
+        await fixture.first.dispatch.postpone(runId, epoch, 60_000);
         return runId;
       },
     ],
@@ -36,7 +36,7 @@ describe('a held call whose caller hangs up', () => {
       outbox: null,
       ledger: null,
     });
-    expect(await fixture.first.runs.claimRun(runId, leaseMs)).toMatchObject({ kind: 'gone' });
+    expect(await fixture.claim(runId)).toBeNull();
   });
 
   it('passes the slot of a withdrawn run on', async () => {
@@ -49,7 +49,7 @@ describe('a held call whose caller hangs up', () => {
   it('leaves a run that has a key: whoever has the key can collect it', async () => {
     const { runId, epoch, spaceId } = await fixture.run('claimed', { mode: 'sync', key: 'kept' });
     expect(await release(runId)).toEqual({ found: 'going_on', granted: [], pollAfterMs: null });
-    expect(await fixture.first.runs.beginSubmission(runId, epoch, leaseMs)).toBe(true);
+    expect(await fixture.first.dispatch.beginSubmission(runId, epoch, leaseMs)).toBe(true);
     await fixture.first.finish(runId, epoch, succeeded);
     expect(await fixture.first.admit(spaceId, { key: 'kept' })).toMatchObject({ kind: 'existing', runId });
     expect((await fixture.written(runId))['audit']).toMatchObject({

@@ -47,6 +47,7 @@ BEGIN
       UPDATE outbox SET waiting = true, dispatched = mine.dispatched_at IS NOT NULL, due_at = 'infinity'
       WHERE workspace_id = mine.workspace_id AND run_id = mine.id AND due_at <= router_now();
       CONTINUE WHEN NOT FOUND OR mine.lease_until IS NULL;
+      UPDATE run SET lease_until = NULL, crashes = crashes + 1 WHERE id = mine.id;
       kind := 'lapsed';
       epoch := mine.epoch;
     END IF;
@@ -73,17 +74,19 @@ BEGIN
     SELECT provider, bool_or(asked_by = 'operator') AS by_operator FROM provider_pause
     WHERE calls = 'submit' AND until > router_now() GROUP BY provider
   LOOP
+    -- It is not resumed meanwhile: these rows would be put off after they were woken.
+    PERFORM FROM provider_pause WHERE provider = pause.provider FOR KEY SHARE;
     FOR waiting_id IN SELECT run_id FROM outbox WHERE provider = pause.provider AND waiting LIMIT most LOOP
       SELECT * INTO mine FROM run WHERE id = waiting_id FOR UPDATE SKIP LOCKED;
-      CONTINUE WHEN NOT FOUND OR mine.stage NOT IN ('ready', 'submitting') OR mine.sent_at IS NOT NULL
+      CONTINUE WHEN NOT FOUND OR mine.stage NOT IN ('ready', 'submitting') OR mine.provider <> pause.provider
         OR lease_stands(mine.lease_until, lease);
       rests_ms := paused_ms(pause.provider, 'submit');
       EXIT WHEN rests_ms IS NULL;
       this_moment := router_now();
       mine.deadline_at := CASE WHEN pause.by_operator AND mine.dispatched_at IS NULL THEN NULL
         ELSE coalesce(mine.deadline_at, this_moment + (mine.facts ->> 'budgetMs')::bigint * interval '1 millisecond') END;
-      IF mine.deadline_at <= this_moment THEN
-        kind := 'spent';
+      IF mine.sent_at IS NOT NULL OR mine.deadline_at <= this_moment THEN
+        kind := CASE WHEN mine.sent_at IS NULL THEN 'spent' ELSE 'abandoned' END;
         epoch := claim_to_end(mine, lease);
         run_id := mine.id;
         workspace_id := mine.workspace_id;

@@ -1,3 +1,4 @@
+import type { SweptRun } from '../dispatch.repository.js';
 import { type AdmissionFacts, succeeded, type TestProcess } from './runs.js';
 import { SpecDatabase } from './spec-database.js';
 
@@ -57,6 +58,16 @@ export class RunFixture {
   /** The runs that a sweep on that clock finds overdue; it puts them off. */
   async overdueAt(offset: string): Promise<string[]> {
     return (await this.at(offset).outbox.takeOverdue(10_000)).map(({ runId }) => runId);
+  }
+
+  /** Claims that run as this worker; null when it is not given out. */
+  claim(runId: string, by = this.first): ReturnType<TestProcess['claim']> {
+    return by.claim(runId, leaseMs);
+  }
+
+  /** What a sweep of that worker, which changes all runs of this database, finds of this one. */
+  async swept(runId: string, by = this.first): Promise<SweptRun | undefined> {
+    return (await by.dispatch.sweep(10_000, leaseMs)).find((each) => each.runId === runId);
   }
 
   /** Answers `expectedMs` when the run's row rests that long from `act` on, whatever time that took; else how long it rests. */

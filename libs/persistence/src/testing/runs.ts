@@ -3,6 +3,7 @@ import { Client } from 'pg';
 import { v7 } from 'uuid';
 import { type Admission, AdmissionRepository, type Admitted } from '../admission.repository.js';
 import { Database } from '../database.js';
+import { DispatchRepository, type TakenRun } from '../dispatch.repository.js';
 import { OutboxRepository } from '../outbox.repository.js';
 import { RunRepository } from '../run.repository.js';
 import type { Workspace } from '../entities/workspace.entity.js';
@@ -10,7 +11,7 @@ import { HeldRunRepository } from '../held-run.repository.js';
 import { ProviderPauseRepository } from '../provider-pause.repository.js';
 import { ProviderReader } from '../provider-reader.js';
 import { RunReader } from '../run-reader.js';
-import type { Ending, Granted } from '../run-facts.js';
+import { type Ending, type Granted, payloadBody, type PayloadRow } from '../run-facts.js';
 import { databaseSettings, retentionSettings } from '../settings.js';
 import { StoredObjectRepository } from '../stored-object.repository.js';
 import { RetentionRepository } from '../retention.repository.js';
@@ -34,6 +35,7 @@ const roomy = { inflightLimit: 1_000, committedLimitMicros: cents(1_000_000), wi
 export class TestProcess {
   readonly database: Database;
   readonly admissions: AdmissionRepository;
+  readonly dispatch: DispatchRepository;
   readonly runs: RunRepository;
   readonly heldRuns: HeldRunRepository;
   readonly outbox: OutboxRepository;
@@ -50,6 +52,7 @@ export class TestProcess {
     );
     this.admissions = new AdmissionRepository(this.database);
     this.heldRuns = new HeldRunRepository(this.database);
+    this.dispatch = new DispatchRepository(this.database);
     this.outbox = new OutboxRepository(this.database);
     const periods = readSettings(retentionSettings, {});
     this.runReader = new RunReader(this.database, periods);
@@ -93,17 +96,30 @@ export class TestProcess {
     return admitted.runId;
   }
 
+  /** Claims that run, whichever is next in its line; null when it is not given out. */
+  async claim(runId: string, lastingMs = leaseMs): Promise<Omit<TakenRun, 'runId' | 'provider'> | null> {
+    const [row] = await this.sql<Omit<TakenRun, 'runId' | 'provider' | 'body'> & PayloadRow>(
+      `SELECT epoch, workspace_id AS "workspaceId", model, facts, crashes, left_ms AS "leftMs",
+         waited_ms AS "waitedMs", body, stored_as AS "storedAs"
+       FROM take_run($1, $2 * interval '1 millisecond')`,
+      [runId, lastingMs],
+    );
+    if (!row) return null;
+    const { body, storedAs, ...claimed } = row;
+    return { ...claimed, body: payloadBody({ body, storedAs }) };
+  }
+
   /** Takes a ready run to a stage as its worker does; answers the epoch of the worker's claim. */
   async take(
     runId: string,
     stage: 'claimed' | 'submitting' | 'running' | 'copying',
     lastingMs = leaseMs,
   ): Promise<number> {
-    const claim = await this.runs.claimRun(runId, lastingMs);
-    if (claim.kind !== 'claimed') throw new Error(`run ${runId} is ${claim.kind}`);
+    const claim = await this.claim(runId, lastingMs);
+    if (!claim) throw new Error(`run ${runId} is not given out`);
     const { epoch } = claim;
     const steps = {
-      submitting: () => this.runs.beginSubmission(runId, epoch, lastingMs),
+      submitting: () => this.dispatch.beginSubmission(runId, epoch, lastingMs),
       running: () => this.runs.saveHandle(runId, epoch, testHandle, testPollMs),
       copying: () => this.runs.keepOutput(runId, epoch, 'application/json', Buffer.from('{}')),
     };

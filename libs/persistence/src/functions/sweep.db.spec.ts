@@ -1,0 +1,212 @@
+import { describe, expect, it } from '@jest/globals';
+import { leaseMs, openRunFixture } from '../testing/run-fixture.js';
+import { failed, testHandle, testModel, testProvider } from '../testing/runs.js';
+
+const fixture = await openRunFixture();
+
+const hourMs = 3_600_000;
+
+describe('a run whose worker died before the submission', () => {
+  it('waits again once its lease has lapsed, and its next claim counts the crash', async () => {
+    const { runId } = await fixture.run('claimed');
+    for (const [standing, lapsed, epoch] of [
+      ['50 minutes', '61 minutes', 1],
+      ['110 minutes', '122 minutes', 2],
+    ] as const) {
+      expect(await fixture.swept(runId, fixture.at(standing))).toBeUndefined();
+      expect(await fixture.claim(runId, fixture.at(standing))).toBeNull();
+      const later = fixture.at(lapsed);
+      expect(await fixture.claim(runId, later)).toBeNull();
+      expect(await fixture.swept(runId, later)).toMatchObject({
+        kind: 'lapsed',
+        epoch,
+        provider: testProvider,
+        model: testModel,
+      });
+      expect(await fixture.claim(runId, later)).toMatchObject({ epoch: epoch + 1, crashes: epoch });
+    }
+  });
+
+  it('comes back once, however many workers sweep and ask for it', async () => {
+    const { runId } = await fixture.run('claimed');
+    const late = fixture.at('61 minutes');
+    const swept = await Promise.all(Array.from({ length: 4 }, () => fixture.swept(runId, late)));
+    expect(swept.filter((found) => found?.kind === 'lapsed')).toHaveLength(1);
+    const claims = await Promise.all(Array.from({ length: 4 }, () => fixture.claim(runId, late)));
+    expect(claims.filter((claim) => claim !== null)).toHaveLength(1);
+    expect((await fixture.written(runId))['run']).toMatchObject({ epoch: 2, crashes: 1 });
+  });
+
+  it('is ahead of the runs of its workspace again that came after it', async () => {
+    const { runId, spaceId } = await fixture.run('claimed');
+    const after = await fixture.first.run(spaceId);
+    const later = fixture.at('61 minutes');
+    const positionOf = async () => (await later.runReader.state(spaceId, testModel, after))?.position;
+    expect(await positionOf()).toBe(0);
+    await fixture.swept(runId, later);
+    expect(await positionOf()).toBe(1);
+  });
+
+  it('is told of once, however often a pause of the provider puts it off', async () => {
+    const provider = 'paused-after-crash';
+    const { runId } = await fixture.run('claimed', { provider });
+    await fixture.first.pauses.pause(provider, 'maintenance', 'test');
+    expect(await fixture.swept(runId, fixture.at('61 minutes'))).toMatchObject({ kind: 'lapsed' });
+    for (const offset of ['63 minutes', '65 minutes'])
+      expect(await fixture.swept(runId, fixture.at(offset))).toBeUndefined();
+    const later = fixture.at('65 minutes');
+    await later.pauses.resume(provider, 'test');
+    expect(await fixture.claim(runId, later)).toMatchObject({ epoch: 2, crashes: 1 });
+  });
+
+  it('comes back from a clock that was a day ahead, once the clock is put right', async () => {
+    const { runId } = await fixture.run('claimed', { by: fixture.at('1 day') });
+    // The reconciler finds the row that is dated too far ahead.
+    await fixture.first.outbox.takeOverdue(10_000);
+    expect(await fixture.swept(runId)).toMatchObject({ kind: 'lapsed' });
+    expect(await fixture.claim(runId)).toMatchObject({ epoch: 2, crashes: 1 });
+  });
+
+  it('is not one whose lease was renewed or is longer, which rests until that ends', async () => {
+    const { runId, epoch } = await fixture.run('claimed');
+    const longerMs = 24 * hourMs;
+    await fixture.first.dispatch.renewLeases([{ runId, epoch }], longerMs);
+    await fixture.first.sql('UPDATE outbox SET due_at = router_now() WHERE run_id = $1', [runId]);
+    const rested = () => fixture.first.dispatch.sweep(10_000, longerMs);
+    expect(await rested()).toEqual([]);
+    const [row] = await fixture.first.sql<{ same: boolean }>(
+      'SELECT due_at = lease_until AS same FROM outbox JOIN run ON id = run_id WHERE id = $1',
+      [runId],
+    );
+    expect(row).toEqual({ same: true });
+  });
+});
+
+describe('a run whose worker died with its submission in the air', () => {
+  it('is never given out again: it is claimed to be ended', async () => {
+    const { runId } = await fixture.run('submitting');
+    expect(await fixture.swept(runId, fixture.second)).toBeUndefined();
+    expect(await fixture.claim(runId, fixture.second)).toBeNull();
+
+    for (const [offset, epoch] of [
+      ['61 minutes', 2],
+      ['122 minutes', 3],
+    ] as const) {
+      const later = fixture.at(offset);
+      expect(await fixture.swept(runId, later)).toMatchObject({
+        kind: 'abandoned',
+        epoch,
+        provider: testProvider,
+        model: testModel,
+        facts: { assets: [] },
+      });
+      expect(await fixture.swept(runId, later)).toBeUndefined();
+      expect(await fixture.claim(runId, later)).toBeNull();
+      expect(await later.dispatch.beginSubmission(runId, epoch, leaseMs)).toBe(false);
+    }
+    const { won } = await fixture.at('122 minutes').finish(runId, 3, failed('provider_error'));
+    expect(won).toBe(true);
+    expect(await fixture.first.runs.saveHandle(runId, 1, testHandle, 0)).toBeNull();
+    expect(await fixture.swept(runId, fixture.at('1 day'))).toBeUndefined();
+    expect(await fixture.claim(runId, fixture.at('1 day'))).toBeNull();
+  });
+
+  it('is claimed by one of the workers that sweep', async () => {
+    const { runId } = await fixture.run('submitting');
+    const late = fixture.at('61 minutes');
+    const swept = await Promise.all(Array.from({ length: 4 }, () => fixture.swept(runId, late)));
+    expect(swept.filter((found) => found?.kind === 'abandoned')).toHaveLength(1);
+    expect((await fixture.written(runId))['run']).toMatchObject({ epoch: 2 });
+  });
+
+  it('is found while its provider is paused', async () => {
+    const provider = 'paused-in-the-air';
+    const { runId } = await fixture.run('submitting', { provider });
+    await fixture.first.pauses.pause(provider, 'maintenance', 'test');
+    expect(await fixture.swept(runId, fixture.at('61 minutes'))).toMatchObject({ kind: 'abandoned' });
+  });
+
+  it('is found by a paused provider even when its worker slept past its lease and then began', async () => {
+    const provider = 'paused-and-begun';
+    const { runId, epoch } = await fixture.run('claimed', { provider });
+    const woken = fixture.at('61 minutes');
+    expect(await fixture.swept(runId, woken)).toMatchObject({ kind: 'lapsed' });
+    expect(await woken.dispatch.beginSubmission(runId, epoch, leaseMs)).toBe(true);
+    await woken.pauses.pause(provider, 'maintenance', 'test');
+    expect(await fixture.swept(runId, woken)).toBeUndefined();
+    expect(await fixture.swept(runId, fixture.at('122 minutes'))).toMatchObject({ kind: 'abandoned' });
+  });
+
+  it('is not given out when its worker slept past its lease and then began', async () => {
+    const { runId, epoch } = await fixture.run('claimed');
+    const woken = fixture.at('61 minutes');
+    await fixture.swept(runId, woken);
+    expect(await woken.dispatch.beginSubmission(runId, epoch, leaseMs)).toBe(true);
+    expect(await fixture.claim(runId, woken)).toBeNull();
+    expect(await fixture.swept(runId, fixture.at('122 minutes'))).toMatchObject({ kind: 'abandoned' });
+  });
+});
+
+describe('a run that is put off', () => {
+  it('waits again when it is due, and is told of to nobody', async () => {
+    const { runId, epoch } = await fixture.run('submitting');
+    await fixture.first.dispatch.postpone(runId, epoch, 5_000);
+    expect(await fixture.swept(runId)).toBeUndefined();
+    expect(await fixture.claim(runId)).toBeNull();
+    const later = fixture.at('6 seconds');
+    expect(await fixture.swept(runId, later)).toBeUndefined();
+    expect(await fixture.claim(runId, later)).toMatchObject({ epoch: 2, crashes: 0 });
+  });
+
+  it('waits from the start when it was admitted or granted: no sweep is needed', async () => {
+    const spaceId = await fixture.space({ inflightLimit: 1 });
+    const runId = await fixture.first.run(spaceId);
+    const parked = await fixture.first.run(spaceId);
+    const claim = await fixture.claim(runId);
+    await fixture.first.finish(runId, claim?.epoch ?? 0, failed('provider_error'));
+    expect(await fixture.claim(parked)).toMatchObject({ epoch: 1 });
+  });
+});
+
+describe('a sweep', () => {
+  it('takes what has been due longest, and no more than it may', async () => {
+    const spaceId = await fixture.space();
+    const runs: string[] = [];
+    for (const hoursAgo of [1, 3, 2]) {
+      const { runId } = await fixture.run('claimed', { spaceId, by: fixture.at(`-${hoursAgo + 1} hours`) });
+      runs.push(runId);
+    }
+    const [first, third, second] = runs;
+    const one = async () =>
+      (await fixture.first.dispatch.sweep(1, leaseMs)).map(({ runId, kind }) => [kind, runId]);
+    // Whatever other cases left is due later than these.
+    expect([await one(), await one(), await one()]).toEqual([
+      [['lapsed', third]],
+      [['lapsed', second]],
+      [['lapsed', first]],
+    ]);
+  });
+
+  it('passes over the runs that somebody else has locked, instead of waiting for them', async () => {
+    const spaceId = await fixture.space();
+    const runs = await Promise.all(Array.from({ length: 6 }, () => fixture.run('submitting', { spaceId })));
+    const ids = runs.map(({ runId }) => runId);
+    const later = fixture.at('3 hours');
+    const abandoned = async () =>
+      (await later.dispatch.sweep(10_000, leaseMs)).map(({ runId }) => runId).filter((id) => ids.includes(id));
+    await fixture.first.database.transaction(async ({ query }) => {
+      await query('SELECT FROM run WHERE id = ANY($1) FOR UPDATE', [ids.slice(0, 2)]);
+      expect((await abandoned()).toSorted()).toEqual(ids.slice(2).toSorted());
+    });
+    expect((await abandoned()).toSorted()).toEqual(ids.slice(0, 2).toSorted());
+  });
+
+  it('leaves what was submitted to its queue', async () => {
+    const runs = [await fixture.run('running'), await fixture.run('copying')];
+    for (const { runId } of runs) {
+      const before = await fixture.written(runId);
+      expect(await fixture.swept(runId, fixture.at('1 day'))).toBeUndefined();
+      expect(await fixture.written(runId)).toEqual(before);
+    }
+  });
+});
