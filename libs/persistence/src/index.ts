@@ -25,6 +25,7 @@ export { type FileRefusal, FileRepository, type StoredFile } from './file.reposi
 export { type CancelAnswer, RunRepository } from './run.repository.js';
 export type { ClaimedRun, Copying, LiveRun, Poll } from './live-run.js';
 export { DispatchRepository, type SweptRun, type TakenRun } from './dispatch.repository.js';
+export { type DueRow, DueRowRepository } from './due-row.repository.js';
 export { Workspace } from './entities/workspace.entity.js';
 export { HeldRunRepository, type Released } from './held-run.repository.js';
 export { keyPrefix, newApiKey } from './key-format.js';
