@@ -78,10 +78,10 @@ export function deliveryCases(bench: () => Bench): void {
       return done;
     });
     await until(() => enqueueOne(app, provider, runId, 3_600_000), 60_000);
-    await app.queues.runNow('webhooks', newRunId());
-    await app.queues.runNow('webhooks', runId);
+    await app.runNow(newRunId());
+    await app.runNow(runId);
     await until(() => handled.includes(runId), 60_000);
-    await app.queues.runNow('webhooks', runId);
+    await app.runNow(runId);
     expect(handled).toEqual([runId]);
   });
 
@@ -102,7 +102,7 @@ export function deliveryCases(bench: () => Bench): void {
     const runId = newRunId();
     await until(() => enqueueOne(app, provider, runId), 60_000);
     await until(async () => {
-      await app.queues.runNow('webhooks', runId);
+      await app.runNow(runId);
       return times >= 100;
     }, 60_000);
     expect(doubled).toBe(0);
@@ -203,10 +203,4 @@ export function deliveryCases(bench: () => Bench): void {
   });
 }
 
-const emptied = (app: QueueApp) =>
-  until(async () => {
-    const counts = await app.queues.counts();
-    return (
-      counts.length > 0 && counts.every(({ waiting, active, delayed }) => waiting + active + delayed === 0)
-    );
-  }, 60_000);
+const emptied = (app: QueueApp) => until(async () => (await app.left()) === 0, 60_000);

@@ -114,10 +114,10 @@ describe('a row that is due', () => {
     await lapse(runId);
     const taken = await takeOne(runId, fixture.database.process(undefined, { hasJobs: false }));
     const before = await rowOf(runId);
-    expect(await bare.dueRows.renew([frozen], leaseMs)).toEqual([runId]);
+    expect(await bare.dueRows.renew([frozen], leaseMs)).toEqual([]);
     await bare.dueRows.putBack(frozen, 0);
     expect(await rowOf(runId)).toEqual(before);
-    expect(await bare.dueRows.renew([taken], leaseMs)).toEqual([]);
+    expect(await bare.dueRows.renew([taken], leaseMs)).toEqual([runId]);
   });
 
   it('stays leased while the work on it goes on', async () => {
@@ -219,7 +219,9 @@ describe('a webhook', () => {
     const row = await takeOne(runId);
     await bare.dueRows.putBack(row, 0);
     expect(await takeOne(runId)).toMatchObject({ queue: 'webhooks' });
-    await bare.sql(`UPDATE webhook SET ended_at = router_now(), due_at = 'infinity' WHERE run_id = $1`, [runId]);
+    await bare.sql(`UPDATE webhook SET ended_at = router_now(), due_at = 'infinity' WHERE run_id = $1`, [
+      runId,
+    ]);
     await bare.dueRows.putBack(row, 0);
     expect(await isDue(runId)).toBe(false);
   });

@@ -26,9 +26,14 @@ const maxTaken = 100;
 /** A webhook falls due so long after its run, that a job may come first: here there is none. */
 const jobsLead = `interval '500 milliseconds'`;
 
-/** Taken rows by the arrays of `columnsOf`, which are the first values of the statement. */
-const givenRows = `unnest($1::uuid[], $2::uuid[], $3::text[], $4::integer[]) WITH ORDINALITY
-            AS given (workspace_id, run_id, queue, attempts, nth)`;
+/** Locks rows that this worker has taken, and nobody after it: those of `columnsOf`, which are the first values of the statement. */
+const mine = (ofLocked: 'SKIP LOCKED' | ''): string => `
+          SELECT nth, workspace_id, run_id
+          FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::integer[]) WITH ORDINALITY
+            AS given (workspace_id, run_id, queue, attempts, nth)
+            JOIN outbox USING (workspace_id, run_id, queue)
+          WHERE outbox.attempts = given.attempts FOR NO KEY UPDATE OF outbox ${ofLocked}
+        `;
 
 const columnsOf = (rows: readonly TakenRow[]) => [
   rows.map(({ workspaceId }) => workspaceId),
@@ -81,7 +86,8 @@ export class DueRowRepository {
 
   /** The row is due again in `delayMs`, unless it has ended, came to another queue, or was taken by another worker. */
   async putBack(row: TakenRow, delayMs: number): Promise<void> {
-    if (row.queue !== 'webhooks') return void (await this.backs.add({ ...row, delayMs: Math.round(delayMs) }));
+    if (row.queue !== 'webhooks')
+      return void (await this.backs.add({ ...row, delayMs: Math.round(delayMs) }));
     await this.database.work.query(
       `UPDATE webhook SET due_at = router_now() + $2 * interval '1 millisecond'
         WHERE run_id = $1 AND ended_at IS NULL AND NOT waiting`,
@@ -89,29 +95,21 @@ export class DueRowRepository {
     );
   }
 
-  /** Renews the leases of runs; answers with those that another worker has taken meanwhile. */
+  /** Renews the leases of runs, as far as they are still this worker's; answers with those. */
   async renew(rows: readonly TakenRow[], leaseMs: number): Promise<string[]> {
-    const lost = await this.database.work.query<{ runId: string }>(
-      `WITH held AS (
-          SELECT workspace_id, run_id, outbox.attempts = given.attempts AS ours
-          FROM ${givenRows} JOIN outbox USING (workspace_id, run_id, queue)
-          WHERE outbox.attempts >= given.attempts FOR NO KEY UPDATE OF outbox SKIP LOCKED
-        ), renewed AS (
-          UPDATE outbox SET due_at = router_now() + $5 * interval '1 millisecond'
-          FROM held WHERE ours AND outbox.workspace_id = held.workspace_id AND outbox.run_id = held.run_id
-        )
-        SELECT run_id AS "runId" FROM held WHERE NOT ours`,
+    const renewed = await this.database.work.query<{ runId: string }>(
+      `WITH mine AS (${mine('SKIP LOCKED')})
+        UPDATE outbox SET due_at = router_now() + $5 * interval '1 millisecond'
+        FROM mine WHERE outbox.workspace_id = mine.workspace_id AND outbox.run_id = mine.run_id
+        RETURNING outbox.run_id AS "runId"`,
       [...columnsOf(rows), leaseMs],
     );
-    return lost.map(({ runId }) => runId);
+    return renewed.map(({ runId }) => runId);
   }
 
   private async putAllBack(rows: readonly PutOff[], waits: boolean): Promise<(null | undefined)[]> {
     const back = await this.database.work.query<{ nth: number }>(
-      `WITH mine AS (
-          SELECT nth, workspace_id, run_id FROM ${givenRows} JOIN outbox USING (workspace_id, run_id, queue)
-          WHERE outbox.attempts = given.attempts FOR NO KEY UPDATE OF outbox ${waits ? '' : 'SKIP LOCKED'}
-        )
+      `WITH mine AS (${mine(waits ? '' : 'SKIP LOCKED')})
         UPDATE outbox SET due_at = router_now() + ($5::integer[])[nth] * interval '1 millisecond', attempts = 0
         FROM mine WHERE outbox.workspace_id = mine.workspace_id AND outbox.run_id = mine.run_id RETURNING nth::integer`,
       [...columnsOf(rows), rows.map(({ delayMs }) => delayMs)],

@@ -20,7 +20,13 @@ export { credentialChannel } from './functions/credential-changes.js';
 export { Database, type Transaction } from './database.js';
 export { DatabaseModule } from './database.module.js';
 export { ClockSkew } from './clock-skew.js';
-export { dispatchCounts, OutboxRepository, type Drift, type Load, type OverdueRun } from './outbox.repository.js';
+export {
+  dispatchCounts,
+  OutboxRepository,
+  type Drift,
+  type Load,
+  type OverdueRun,
+} from './outbox.repository.js';
 export { type FileRefusal, FileRepository, type StoredFile } from './file.repository.js';
 export { type CancelAnswer, RunRepository } from './run.repository.js';
 export type { ClaimedRun, Copying, LiveRun, Poll } from './live-run.js';
