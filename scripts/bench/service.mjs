@@ -109,9 +109,7 @@ async function empty(env, client) {
   const { REDIS_URL } = env;
   await client.query('TRUNCATE run, payload, outbox, backlog_chunk, ledger_entry, audit_record');
   await client.query('UPDATE workspace SET inflight = 0, committed_micros = 0, held_micros = 0, backlog = 0');
-  if (REDIS_URL === undefined) {
-    await client.query('TRUNCATE bullmq.job CASCADE');
-  } else {
+  if (REDIS_URL !== undefined) {
     const redis = new Redis(REDIS_URL);
     await redis.flushall();
     redis.disconnect();

@@ -1,6 +1,7 @@
-import { readSettings } from '#schemas';
-import { Database, DueRowRepository, databaseSettings } from '#persistence';
+import { settlesWithin } from '#observability';
+import { Database, databaseSettings, DueRowRepository } from '#persistence';
 import type { QueuedRun, QueueName, QueueSettings } from '#queue';
+import { readSettings } from '#schemas';
 import { DueRuns } from '../../apps/worker/src/runs/due-runs.js';
 
 /** Rows without runs: they are all that a delivery needs. */
@@ -34,24 +35,13 @@ export function openRows(
   const dueRuns = new DueRuns(rows, queues, poll, assets, webhooks, metrics, settings, log);
   return {
     take: () => dueRuns.takeRuns(true),
+    /** As an admission does, for whoever waits no longer than for a queue. */
     enqueue: async (runs: readonly QueuedRun[]): Promise<boolean[]> => {
-      try {
-        await database.work.query(
-          `INSERT INTO outbox (workspace_id, run_id, provider, queue, reserved_micros, dispatched, due_at)
-            SELECT $1, run_id, provider, queue, 0, true, router_now() + delay * interval '1 millisecond'
-            FROM unnest($2::uuid[], $3::text[], $4::text[], $5::integer[]) AS each (run_id, provider, queue, delay)
-            ON CONFLICT DO NOTHING`,
-          [
-            workspaceId,
-            runs.map(({ runId }) => runId),
-            runs.map(({ provider }) => provider),
-            runs.map(({ queue }) => rowQueue(queue)),
-            runs.map(({ delayMs = 0 }) => delayMs),
-          ],
-        );
-      } catch {
-        return runs.map(() => false);
-      }
+      const written = insert(database, runs).then(
+        () => true,
+        () => false,
+      );
+      if (!(await settlesWithin(written, maxMs)) || !(await written)) return runs.map(() => false);
       return queues.enqueue(runs);
     },
     /** As a cancellation does. */
@@ -79,4 +69,20 @@ export function openRows(
       await database.close();
     },
   };
+}
+
+async function insert(database: Database, runs: readonly QueuedRun[]): Promise<void> {
+  await database.work.query(
+    `INSERT INTO outbox (workspace_id, run_id, provider, queue, reserved_micros, dispatched, due_at)
+      SELECT $1, run_id, provider, queue, 0, true, router_now() + delay * interval '1 millisecond'
+      FROM unnest($2::uuid[], $3::text[], $4::text[], $5::integer[]) AS each (run_id, provider, queue, delay)
+      ON CONFLICT DO NOTHING`,
+    [
+      workspaceId,
+      runs.map(({ runId }) => runId),
+      runs.map(({ provider }) => provider),
+      runs.map(({ queue }) => rowQueue(queue)),
+      runs.map(({ delayMs = 0 }) => delayMs),
+    ],
+  );
 }
