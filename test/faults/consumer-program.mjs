@@ -38,7 +38,7 @@ const app = await NestFactory.createApplicationContext(App, { logger: false });
 const queues = app.get(RunQueues);
 queues.takeJobs(true);
 if (REDIS_URL === undefined) {
-  const { DueRuns } = await import('../../dist/apps/worker/src/runs/due-runs.js');
+  const { DueRuns } = await import('../../dist/apps/worker/src/due-runs.js');
   const rows = new DueRowRepository(Database.create(readSettings(databaseSettings, { DATABASE_URL })));
   const all = [app.get(Beginner), app.get(Beginner), app.get(Beginner)];
   const { QUEUE_LOCK_MS } = settings;

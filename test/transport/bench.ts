@@ -81,6 +81,7 @@ export interface QueueApp {
   /** Makes runs due as the service does: as jobs, or in their rows. True for each that was accepted. */
   enqueue(runs: readonly QueuedRun[]): Promise<boolean[]>;
   runNow(runId: string): Promise<void>;
+  takeRuns(isTaking: boolean): void;
   /** Runs that are due or under way; null while the server is away. */
   left(): Promise<number | null>;
   /** Handles the provider's runs from now on, so many at once. */
@@ -123,6 +124,10 @@ export async function openQueues(
         })
       : undefined;
   for (const processor of all) processor.rows = rows;
+  const takeRuns = (isTaking: boolean) => {
+    queues.takeJobs(isTaking);
+    rows?.takeRuns(isTaking);
+  };
   let closing: Promise<void> | undefined;
   return {
     queues,
@@ -138,13 +143,12 @@ export async function openQueues(
     consume: (provider, handle, concurrency = 10, queue = 'webhooks') => {
       const { byProvider } = app.get<TestProcessor>(processors[rows ? rowQueue(queue) : queue]);
       byProvider.set(provider, { handle, slots: new Slots({ max: concurrency }) });
-      if (queues.isTaking) return;
-      queues.takeJobs(true);
-      rows?.take();
+      if (!queues.isTaking) takeRuns(true);
     },
+    takeRuns,
     close: (graceMs = 0) => {
       for (const processor of all) processor.closeGraceMs = graceMs;
-      closing ??= Promise.all([rows?.close(graceMs)]).then(() => app.close());
+      closing ??= (rows?.close(graceMs) ?? Promise.resolve()).then(() => app.close());
       return closing;
     },
   };

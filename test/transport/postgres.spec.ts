@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import { maxSlotless } from '#queue';
 import { Client } from 'pg';
 import { failOnLeftovers } from '../harness/index.js';
 import { Bench, newProvider, newRunId } from './bench.js';
 import { startServer, transportSuite } from './suite.js';
-import { until } from './until.js';
+import { closedGate, until } from './until.js';
 
 transportSuite('postgres');
 
@@ -87,6 +88,37 @@ describe('what is told', () => {
   });
 });
 
+describe('rows', () => {
+  it('that find no slot are taken in bounds: the rest wait where they are', async () => {
+    const server = await startServer('postgres');
+    const bench = new Bench('postgres', server.url);
+    try {
+      const app = await bench.queues();
+      const provider = newProvider();
+      const gate = closedGate();
+      let begun = 0;
+      const hold = async () => {
+        begun += 1;
+        await gate.opened;
+        return { kind: 'done' } as const;
+      };
+      app.consume(provider, hold, 2_000, 'poll');
+      await app.enqueue(
+        Array.from({ length: 1_500 }, () => ({ queue: 'poll', provider, runId: newRunId() })),
+      );
+      await until(() => begun >= maxSlotless, 60_000);
+      await until(async () => (await taken(server.url)) === begun, 60_000);
+      expect(begun).toBeLessThan(maxSlotless + 100);
+      gate.open();
+      await until(() => begun === 1_500, 60_000);
+      await until(async () => (await app.left()) === 0, 60_000);
+    } finally {
+      await bench.clear();
+      await server.stop();
+    }
+  });
+});
+
 describe('polls', () => {
   it('cost few transactions each when many are due', async () => {
     const server = await startServer('postgres');
@@ -121,7 +153,7 @@ describe('polls', () => {
       const [commitsBefore, pollsBefore] = [await commits(), polls];
       await until(() => polls >= 6_000, 60_000);
       await bench.clear();
-      // What the sessions counted is written when they end.
+      // Sessions report their transactions when they end.
       await until(async () => (await commits()) > commitsBefore, 60_000);
       const commitsPerPoll = ((await commits()) - commitsBefore) / (polls - pollsBefore);
       process.stdout.write(`commits a poll: ${commitsPerPoll.toFixed(3)}\n`);
@@ -133,5 +165,16 @@ describe('polls', () => {
     }
   });
 });
+
+/** How many rows are under way. */
+async function taken(url: string): Promise<number> {
+  const client = new Client(url);
+  await client.connect();
+  const { rows } = await client.query<{ n: number }>(
+    'SELECT count(*)::int AS n FROM outbox WHERE attempts > 0',
+  );
+  await client.end();
+  return rows[0]?.n ?? 0;
+}
 
 failOnLeftovers();

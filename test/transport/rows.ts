@@ -2,7 +2,7 @@ import { settlesWithin } from '#observability';
 import { Database, databaseSettings, DueRowRepository } from '#persistence';
 import type { QueuedRun, QueueName, QueueSettings } from '#queue';
 import { readSettings } from '#schemas';
-import { DueRuns } from '../../apps/worker/src/runs/due-runs.js';
+import { DueRuns } from '../../apps/worker/src/due-runs.js';
 
 /** Rows without runs: they are all that a delivery needs. */
 const workspaceId = '00000000-0000-7000-8000-000000000000';
@@ -34,7 +34,7 @@ export function openRows(
   const rows = new DueRowRepository(database);
   const dueRuns = new DueRuns(rows, queues, poll, assets, webhooks, metrics, settings, log);
   return {
-    take: () => dueRuns.takeRuns(true),
+    takeRuns: (isTaking: boolean) => dueRuns.takeRuns(isTaking),
     /** As an admission does, for whoever waits no longer than for a queue. */
     enqueue: async (runs: readonly QueuedRun[]): Promise<boolean[]> => {
       const written = insert(database, runs).then(

@@ -5,7 +5,7 @@ import { boardPath, createBoard, RunQueues } from '#queue';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import os from 'node:os';
 import { Dispatcher } from './runs/dispatcher.js';
-import { DueRuns } from './runs/due-runs.js';
+import { DueRuns } from './due-runs.js';
 import type { WorkerSettings } from './settings.js';
 
 /**

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { AssetsProcessor } from './assets/assets.processor.js';
 import { Dispatcher } from './runs/dispatcher.js';
-import { DueRuns } from './runs/due-runs.js';
+import { DueRuns } from './due-runs.js';
 import { PollProcessor } from './runs/poll.processor.js';
 import { WebhooksProcessor } from './webhooks/webhooks.processor.js';
 

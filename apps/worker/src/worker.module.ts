@@ -12,7 +12,7 @@ import { CatalogModule } from './catalog.module.js';
 import { NameResolver } from './resolver/name-resolver.js';
 import { Claims } from './runs/claims.js';
 import { Dispatcher } from './runs/dispatcher.js';
-import { DueRuns } from './runs/due-runs.js';
+import { DueRuns } from './due-runs.js';
 import { InputFiles } from './calls/input-files.js';
 import { Gauges } from './runs/gauges.js';
 import { Outcomes } from './runs/outcomes.js';

@@ -99,8 +99,7 @@ describe('the beginning of a submission', () => {
 describe('a claim that is given back', () => {
   it('waits again after the pause', async () => {
     const { runId, epoch } = await fixture.run('submitting');
-    const postponed = async () =>
-      expect(await fixture.first.dispatch.postpone(runId, epoch, 5000)).toBe(5000);
+    const postponed = async () => expect(await fixture.first.dispatch.postpone(runId, epoch, 5000)).toBe(5000);
     expect(await fixture.restAfter(postponed, runId, 5000)).toBe(5000);
     expect(await fixture.claim(runId)).toBeNull();
     expect((await fixture.written(runId))['outbox']).toMatchObject({ waiting: false, dispatched: true });

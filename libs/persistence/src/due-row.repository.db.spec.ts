@@ -195,16 +195,6 @@ describe('a cancellation of a run at its provider', () => {
 });
 
 describe('a webhook', () => {
-  const made = async (rest: string) => {
-    const runId = v7();
-    await bare.sql(
-      `INSERT INTO webhook (run_id, workspace_id, model, origin, completed_at, url, receiver, form, due_at)
-        VALUES ($1, $2, 'one/model', 'http://router', router_now(), 'https://hook/', 'https://hook', 'standard', router_now() + $3::interval)`,
-      [runId, await fixture.space(), rest],
-    );
-    return runId;
-  };
-
   it('is due at once: nothing comes before its row', async () => {
     const [fresh, later] = [await made('400 milliseconds'), await made('10 seconds')];
     const rows = await take();
@@ -226,3 +216,14 @@ describe('a webhook', () => {
     expect(await isDue(runId)).toBe(false);
   });
 });
+
+/** A webhook that is due in that time. */
+async function made(rest: string): Promise<string> {
+  const runId = v7();
+  await bare.sql(
+    `INSERT INTO webhook (run_id, workspace_id, model, origin, completed_at, url, receiver, form, due_at)
+      VALUES ($1, $2, 'one/model', 'http://router', router_now(), 'https://hook/', 'https://hook', 'standard', router_now() + $3::interval)`,
+    [runId, await fixture.space(), rest],
+  );
+  return runId;
+}

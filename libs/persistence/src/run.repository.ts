@@ -86,9 +86,9 @@ export class RunRepository {
     return this.pollReads.add(runId);
   }
 
-  /** The run's job is put off by `afterMs`: its row rests until well after that. */
+  /** The run's job is put off by `afterMs`: its row rests until well after that. A row without a job has its lease. */
   async moveDue(runId: string, afterMs: number): Promise<void> {
-    await this.leaveToReconciler(runId, afterMs + pollRestMs);
+    if (this.database.hasJobs) await this.leaveToReconciler(runId, afterMs + pollRestMs);
   }
 
   /**

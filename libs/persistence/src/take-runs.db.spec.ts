@@ -143,10 +143,10 @@ describe('the runs that wait for a provider', () => {
     const [before, after] = [newProvider(), newProvider()];
     const { runId, epoch } = await fixture.run('submitting', { provider: before });
     const fallback = { provider: after, computedMicros: 1, facts: { budgetMs: 1_000, assets: [] } };
-    await fixture.first.sql(
-      `UPDATE run SET facts = facts || jsonb_build_object('fallback', $2::jsonb) WHERE id = $1`,
-      [runId, JSON.stringify(fallback)],
-    );
+    await fixture.first.sql(`UPDATE run SET facts = facts || jsonb_build_object('fallback', $2::jsonb) WHERE id = $1`, [
+      runId,
+      JSON.stringify(fallback),
+    ]);
     expect(await fixture.first.dispatch.fallBack(runId, epoch)).toBe(after);
     expect(await fixture.second.dispatch.fallBack(runId, epoch + 1)).toBeNull();
     expect(await take(before)).toEqual([]);
@@ -266,12 +266,7 @@ it('a look reads the heads of the lines, however many runs wait behind them or a
   );
   await fixture.first.script('VACUUM (ANALYZE) outbox');
   const plan = await planOf(fixture.first, (listening) =>
-    new DispatchRepository(listening).takeRuns(provider, {
-      held: nobody,
-      maxHeld: anyNumber,
-      most: 2,
-      leaseMs,
-    }),
+    new DispatchRepository(listening).takeRuns(provider, { held: nobody, maxHeld: anyNumber, most: 2, leaseMs }),
   );
   const scans = plan.filter(({ node }) => / on outbox/.test(node));
   expect(scans.length).toBeGreaterThan(0);
@@ -280,7 +275,5 @@ it('a look reads the heads of the lines, however many runs wait behind them or a
   // Of each workspace the head, and of its line an even share of the eight candidates and one.
   expect(read).toBeGreaterThanOrEqual(spaceIds.length * 2);
   expect(read).toBeLessThanOrEqual(spaceIds.length * 3);
-  await fixture.first.sql('DELETE FROM outbox WHERE provider = $1 AND run_id NOT IN (SELECT id FROM run)', [
-    provider,
-  ]);
+  await fixture.first.sql('DELETE FROM outbox WHERE provider = $1 AND run_id NOT IN (SELECT id FROM run)', [provider]);
 });

@@ -103,7 +103,7 @@ export class PostgresQueues extends RunQueues {
     ]);
   }
 
-  /** What is lost while the server is away is found by whoever looks at the rows. */
+  /** A notice that is lost while the server is away only delays: workers look at the rows once a second. */
   private async sends(text: string, values: unknown[]): Promise<boolean> {
     try {
       await this.pool.query(text, values);

@@ -12,8 +12,8 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
   .build();
 
 /**
- * What tells workers which runs are due, and the signals of runs. Processors extend `RunProcessor`; they take no job before
- * `RunQueues.takeJobs`. Needs the log and the metrics of an imported `ObservabilityModule`.
+ * The queues tell workers which runs are due, the signals tell callers which have changed. Processors extend `RunProcessor`;
+ * they take no job before `RunQueues.takeJobs`. Needs the log and the metrics of an imported `ObservabilityModule`.
  */
 @Module({
   imports: [

@@ -16,7 +16,7 @@ export interface QueuedRun {
 }
 
 /** A run that waits in its row to be dispatched has no queue. */
-export interface DueRun extends Omit<QueuedRun, 'queue'> {
+interface DueRun extends Omit<QueuedRun, 'queue'> {
   queue?: QueueName;
 }
 

@@ -22,13 +22,13 @@ export const retryIn = (delayMs: number): JobResult => ({ kind: 'retry', delayMs
 
 export type RunJob = Job<CrashCount, JobResult>;
 
-/** What the workers of a process share. */
+/** The workers of a process share it. */
 export interface WorkerContext {
   readonly settings: QueueSettings;
   readonly metrics: Metrics;
   readonly outage: OutageLog;
   readonly activity: Activity;
-  /** Those that have not been told to stop. */
+  /** All that have not been told to stop. */
   readonly workers: Set<RunWorker>;
   connect(queue: string): RedisClient;
 }

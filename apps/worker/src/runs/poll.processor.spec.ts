@@ -44,7 +44,7 @@ async function poll(
   const made: string[] = [];
   const ended = (as: string) => made.push(as) && done;
   class Exposed extends PollProcessor {
-    // What the framework injects.
+    // The framework injects it.
     override log = log;
     delivered(): Promise<JobResult> {
       return this.handle({ runId: 'run', provider: 'fal', mayHaveCrashed }, new AbortController().signal);

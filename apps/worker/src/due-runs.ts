@@ -4,10 +4,10 @@ import { type DueRow, DueRowRepository } from '#persistence';
 import { queueNames, RunQueues, type RunProcessor, separationMs, type WakeUpListener } from '#queue';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AssetsProcessor } from '../assets/assets.processor.js';
-import { repeatableGraceMs, type WorkerSettings } from '../settings.js';
-import { WebhooksProcessor } from '../webhooks/webhooks.processor.js';
-import { PollProcessor } from './poll.processor.js';
+import { AssetsProcessor } from './assets/assets.processor.js';
+import { PollProcessor } from './runs/poll.processor.js';
+import { repeatableGraceMs, type WorkerSettings } from './settings.js';
+import { WebhooksProcessor } from './webhooks/webhooks.processor.js';
 
 /** Rows that other workers left, and those of which no word was heard, are found after this time. */
 const lookEveryMs = 1_000;
@@ -20,7 +20,7 @@ const settleMs = 1_000;
 interface Taken {
   row: DueRow;
   abort: AbortController;
-  /** By this process' own clock: a worker that cannot reach the database learns nothing about its leases. */
+  /** The process' own clock decides: a worker that cannot reach the database learns nothing about its leases. */
   leasedUntilMs: number;
 }
 
