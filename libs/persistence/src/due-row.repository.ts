@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Batches } from './batches.js';
 import { Database } from './database.js';
+import { retryForMs } from './live-run.js';
 import { rowsAhead } from './outbox.repository.js';
 
 /** A row that this worker took because it was due. */
@@ -108,11 +109,13 @@ export class DueRowRepository {
   }
 
   private async putAllBack(rows: readonly PutOff[], waits: boolean): Promise<(null | undefined)[]> {
-    const back = await this.database.work.query<{ nth: number }>(
+    // A row that were left to its lease for a database that is away would count as that of a worker that died.
+    const back = await this.database.persist<{ nth: number }>(
       `WITH mine AS (${mine(waits ? '' : 'SKIP LOCKED')})
         UPDATE outbox SET due_at = router_now() + ($5::integer[])[nth] * interval '1 millisecond', attempts = 0
         FROM mine WHERE outbox.workspace_id = mine.workspace_id AND outbox.run_id = mine.run_id RETURNING nth::integer`,
       [...columnsOf(rows), rows.map(({ delayMs }) => delayMs)],
+      retryForMs,
     );
     const places = new Set(back.map(({ nth }) => nth));
     // A row that was waited for and is not there needs nothing.

@@ -23,6 +23,8 @@ const providerPattern = /^[a-z0-9._-]{1,64}$/;
 
 /** While the database is away the job stays: a dropped one would come back only when its outbox row has rested. */
 const databaseAwayMs = 1_000;
+/** A run whose handler threw comes again after this time, or on Redis when its row falls due: nothing else has noticed it. */
+const thrownAgainMs = 10_000;
 /** So many runs without a slot are taken: enough to find those of other providers behind those of one that hangs. */
 export const maxSlotless = 500;
 /**
@@ -33,8 +35,8 @@ const separation = { baseMs: 500, maxMs: 10_000, jitter: 1 };
 export const separationMs = (deaths: number): number => backoff(deaths, separation);
 
 /**
- * Handles runs, each delivered by a BullMQ job or, without Redis, by whoever took its row. A handler that throws costs its
- * delivery: the outbox row brings the run back.
+ * Handles runs, each delivered by a BullMQ job or, without Redis, by whoever took its row. A handler that throws costs
+ * its job: the outbox row brings the run back.
  */
 export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnModuleDestroy {
   abstract readonly queue: QueueName;
@@ -66,7 +68,7 @@ export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnMo
       return retryIn(separationMs(stalls));
     }
     const run = { runId, provider, mayHaveCrashed: Boolean(job.data.crashes) };
-    const result = await context.activity.during(() => this.deliver(run, signal));
+    const result = await context.activity.during(() => this.deliver(run, signal, done));
     // Another worker has the job now: this error is BullMQ's way to leave it as it is.
     if (signal.aborted && signal.reason === 'lock lost') {
       this.metrics.lostLocks.inc({ queue: this.queue });
@@ -79,8 +81,12 @@ export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnMo
     return result;
   }
 
-  /** Handles a run. Never rejects. */
-  async deliver(run: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
+  /** Handles a run. Never rejects: a handler that throws makes the result `afterThrow`. */
+  async deliver(
+    run: DeliveredRun,
+    signal: AbortSignal,
+    afterThrow = retryIn(thrownAgainMs),
+  ): Promise<JobResult> {
     try {
       return await this.handle(run, signal);
     } catch (error) {
@@ -89,9 +95,9 @@ export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnMo
         return retryIn(databaseAwayMs);
       this.log.error(
         { run_id: run.runId, queue: this.queue, err: error },
-        'a handler threw; the run comes again when its row is due',
+        'a handler threw; the run comes again',
       );
-      return done;
+      return afterThrow;
     }
   }
 
