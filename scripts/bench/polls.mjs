@@ -13,6 +13,7 @@ const roundMs = 4000;
 
 /** The aims: the share of what bare BullMQ polls, and the memory of a worker. */
 export async function* run() {
+  yield* byRows(4000, { commits: 2 });
   if (!hasRedis()) return yield skipped('redis-server is not installed');
   yield* compared(4000, { share: 0.5, mebibytes: Infinity });
   yield* compared(10_000, { share: 0.45, mebibytes: 300 });
@@ -47,7 +48,31 @@ async function* compared(outstanding, aims) {
   }
 }
 
-/** Both poll as often as they can; each run is due every half a second. */
+/** Without Redis: each poll takes its row and puts it back, together with others. */
+async function* byRows(outstanding, aims) {
+  const service = await startService({ transport: 'postgres' });
+  try {
+    const gateway = await service.start('gateway');
+    await service.provider.settings({ takesMs: 3_600_000 });
+    await submitRuns(service, gateway, { model, body, runs: outstanding });
+    await gateway.stop();
+    const { rounds: rates, cost } = await polled(service, outstanding, () =>
+      service.start('worker', { WORKER_DISPATCH_CONCURRENCY: '200' }, { rests: false }),
+    );
+    yield {
+      what: `commits a poll of one worker with ${outstanding} outstanding runs, without Redis`,
+      measured: cost.commits.toFixed(2),
+      aim: `≤ ${aims.commits}`,
+      reached: cost.commits <= aims.commits,
+      more: [`polls/s: ${rates.map(Math.round).join(', ')}`, `a poll: ${costText(cost)}`],
+    };
+    await service.holdToInvariants();
+  } finally {
+    await service.stop();
+  }
+}
+
+/** All poll as often as they can; each run is due every half a second. */
 async function polled(service, outstanding, start) {
   const polls = async () => (await service.provider.counts()).polls;
   const worker = await start();

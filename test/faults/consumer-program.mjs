@@ -1,15 +1,17 @@
-// Run by Node itself, on the built libraries: a process that can be killed.
+// Run by Node itself, on the built apps: a process that can be killed.
 import 'reflect-metadata';
 import { LOG, Metrics } from '#observability';
-import { QueueModule, queueSettings, RunProcessor } from '#queue';
+import { Database, databaseSettings, DueRowRepository } from '#persistence';
+import { QueueModule, queueSettings, RunProcessor, RunQueues } from '#queue';
 import { readSettings } from '#schemas';
-import { BullRegistrar, Processor } from '@nestjs/bullmq';
+import { Processor } from '@nestjs/bullmq';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 
 const say = (line) => process.stdout.write(`${line}\n`);
 
 class Beginner extends RunProcessor {
+  queue = 'webhooks';
   closeGraceMs = 0;
 
   handle({ runId }) {
@@ -24,14 +26,24 @@ const silent = { info: () => {}, warn: () => {}, error: () => {} };
 const services = [Metrics, { provide: LOG, useValue: silent }];
 Module({ providers: services, exports: services })(LogModule);
 
-const { DATABASE_URL } = process.env;
+const { DATABASE_URL, REDIS_URL } = process.env;
 const settings = { ...readSettings(queueSettings, process.env), DATABASE_URL, SIGNING_SECRET: [] };
 class App {}
 Module({
-  imports: [QueueModule.forRootAsync({ imports: [LogModule], useFactory: () => settings })],
+  imports: [LogModule, QueueModule.forRootAsync({ imports: [LogModule], useFactory: () => settings })],
   providers: [Beginner],
 })(App);
 
 const app = await NestFactory.createApplicationContext(App, { logger: false });
-app.get(BullRegistrar).register();
+const queues = app.get(RunQueues);
+queues.takeJobs(true);
+if (REDIS_URL === undefined) {
+  const { DueRuns } = await import('../../dist/apps/worker/src/due-runs.js');
+  const rows = new DueRowRepository(Database.create(readSettings(databaseSettings, { DATABASE_URL })));
+  const all = [app.get(Beginner), app.get(Beginner), app.get(Beginner)];
+  const { QUEUE_LOCK_MS } = settings;
+  new DueRuns(rows, queues, ...all, app.get(Metrics), { QUEUE_LOCK_MS, WORKER_CLOSE_MS: 0 }, silent).takeRuns(
+    true,
+  );
+}
 say('consuming');

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
-import { childrenOf, startPostgres } from '../harness/faults.js';
+import { childrenOf } from '../harness/faults.js';
 import { failOnLeftovers, startRedis, type TransportKind } from '../harness/index.js';
+import { startDatabaseServer } from '../harness/own-postgres.js';
 import { Bench } from '../transport/bench.js';
 
 /** A server of a test file's own, with everything that can befall it. */
@@ -16,7 +17,7 @@ interface FaultyServer {
 }
 
 async function startServer(kind: TransportKind): Promise<FaultyServer> {
-  const server = kind === 'redis' ? await startRedis() : await startPostgres();
+  const server = kind === 'redis' ? await startRedis() : (await startDatabaseServer()).server;
   // Postgres answers through its children, and a killed one leaves them to find out by themselves.
   const signal = (name: NodeJS.Signals) => signalAll([server.pid, ...childrenOf(server.pid)], name);
   return {

@@ -38,7 +38,7 @@ describe.each(transports())('the app is quick on %s', (kind) => {
       const runId = newRunId();
       delivered.push(runId);
       await until(() => enqueueOne(app, provider, runId, 60_000), 15_000);
-      await app.queues.runNow('webhooks', runId);
+      await app.runNow(runId);
       return until(() => handled.includes(runId), 15_000);
     });
     process.stdout.write(`run now: ${tookMs} ms\n`);

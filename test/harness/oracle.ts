@@ -224,7 +224,7 @@ async function waitingJobs(system: SystemSide): Promise<number> {
     return sizes.reduce((sum, size) => sum + size, 0);
   }
   const [row] = await system.sql<{ jobs: number }>(
-    `SELECT count(*)::integer AS jobs FROM bullmq.job WHERE state::text IN ('waiting', 'active', 'delayed', 'prioritized')`,
+    `SELECT count(*)::integer AS jobs FROM outbox WHERE queue IN ('poll', 'assets')`,
   );
   return row?.jobs ?? 0;
 }

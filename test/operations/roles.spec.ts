@@ -28,7 +28,6 @@ describe('a database with the roles of roles.sql', () => {
       server.url,
       textOf('docs/operations/roles.sql'),
       ...roles.map((role) => `ALTER ROLE ${role} PASSWORD '${role}'`),
-      ...(redis ? [] : [`GRANT CREATE ON DATABASE "${new URL(server.url).pathname.slice(1)}" TO router_run`]),
     );
     const owner = operatorDatabase(as('router_migrate'));
     await migrate(await owner.dataSource());

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { LOG, Metrics } from '#observability';
+import { type Log, LOG, Metrics } from '#observability';
 import {
   type DeliveredRun,
   type JobResult,
@@ -15,11 +15,12 @@ import {
 } from '#queue';
 import { readSettings } from '#schemas';
 import { signingSettings } from '#storage';
-import { BullRegistrar, Processor } from '@nestjs/bullmq';
+import { Processor } from '@nestjs/bullmq';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { z } from 'zod';
 import type { TcpProxy, TransportKind } from '../harness/index.js';
+import { openRows, rowQueue, type Rows } from './rows.js';
 import { until } from './until.js';
 import { wiped } from './wiped.js';
 
@@ -34,6 +35,8 @@ interface Consumption {
 abstract class TestProcessor extends RunProcessor {
   closeGraceMs = 0;
   readonly byProvider = new Map<string, Consumption>();
+  /** Without Redis. */
+  rows: Rows | undefined;
 
   protected async handle(
     { runId, provider, mayHaveCrashed }: DeliveredRun,
@@ -41,17 +44,25 @@ abstract class TestProcessor extends RunProcessor {
   ): Promise<JobResult> {
     const consumption = this.byProvider.get(provider);
     if (!consumption) return { kind: 'retry', delayMs: 200 };
-    return consumption.slots.during(provider, signal, () =>
-      consumption.handle(runId, signal, mayHaveCrashed),
-    );
+    return consumption.slots.during(provider, signal, async () => {
+      const result = await consumption.handle(runId, signal, mayHaveCrashed);
+      if (result.kind === 'done') await this.rows?.end(runId);
+      return result;
+    });
   }
 }
 @Processor('poll', { concurrency: maxSlotless })
-class PollProcessor extends TestProcessor {}
+class PollProcessor extends TestProcessor {
+  readonly queue = 'poll';
+}
 @Processor('assets')
-class AssetsProcessor extends TestProcessor {}
+class AssetsProcessor extends TestProcessor {
+  readonly queue = 'assets';
+}
 @Processor('webhooks')
-class WebhooksProcessor extends TestProcessor {}
+class WebhooksProcessor extends TestProcessor {
+  readonly queue = 'webhooks';
+}
 const processors = { poll: PollProcessor, assets: AssetsProcessor, webhooks: WebhooksProcessor };
 
 class Lines {
@@ -67,6 +78,12 @@ const settingsOfQueue = { ...queueSettings, ...signingSettings, DATABASE_URL: z.
 export interface QueueApp {
   queues: RunQueues;
   signals: RunSignals;
+  /** Makes runs due as the service does: as jobs, or in their rows. True for each that was accepted. */
+  enqueue(runs: readonly QueuedRun[]): Promise<boolean[]>;
+  runNow(runId: string): Promise<void>;
+  takeRuns(isTaking: boolean): void;
+  /** Runs that are due or under way; null while the server is away. */
+  left(): Promise<number | null>;
   /** Handles the provider's runs from now on, so many at once. */
   consume(provider: string, handle: Handler, concurrency?: number, queue?: keyof typeof processors): void;
   /** Running handlers may go on for so long. */
@@ -86,26 +103,52 @@ export async function openQueues(
   })
   class LogModule {}
   @Module({
-    imports: [QueueModule.forRootAsync({ imports: [LogModule], useFactory: () => settings })],
+    imports: [LogModule, QueueModule.forRootAsync({ imports: [LogModule], useFactory: () => settings })],
     providers: Object.values(processors),
   })
   class App {}
   const app = await NestFactory.createApplicationContext(App, { logger: false, abortOnError: false });
   const all = Object.values(processors).map((each) => app.get<TestProcessor>(each));
-  let registered = false;
+  const queues = app.get(RunQueues);
+  const [poll, assets, webhooks] = all as [TestProcessor, TestProcessor, TestProcessor];
+  const { REDIS_URL, DATABASE_URL = '' } = settings;
+  const rows =
+    REDIS_URL === undefined
+      ? openRows(DATABASE_URL, settings, {
+          queues,
+          poll,
+          assets,
+          webhooks,
+          metrics: app.get(Metrics),
+          log: app.get<Log>(LOG),
+        })
+      : undefined;
+  for (const processor of all) processor.rows = rows;
+  const takeRuns = (isTaking: boolean) => {
+    queues.takeJobs(isTaking);
+    rows?.takeRuns(isTaking);
+  };
   let closing: Promise<void> | undefined;
   return {
-    queues: app.get(RunQueues),
+    queues,
     signals: app.get(RunSignals),
-    consume: (provider, handle, concurrency = 10, queue = 'webhooks') => {
-      const { byProvider } = app.get<TestProcessor>(processors[queue]);
-      byProvider.set(provider, { handle, slots: new Slots({ max: concurrency }) });
-      if (!registered) app.get(BullRegistrar).register();
-      registered = true;
+    enqueue: (runs) => (rows ? rows.enqueue(runs) : queues.enqueue(runs)),
+    runNow: (runId) => (rows ? rows.runNow(runId) : queues.runNow('webhooks', runId)),
+    left: async () => {
+      if (rows) return rows.count();
+      const counts = await queues.counts();
+      const of = (states: (typeof counts)[number]) => states.waiting + states.active + states.delayed;
+      return counts.length === 0 ? null : counts.reduce((sum, states) => sum + of(states), 0);
     },
+    consume: (provider, handle, concurrency = 10, queue = 'webhooks') => {
+      const { byProvider } = app.get<TestProcessor>(processors[rows ? rowQueue(queue) : queue]);
+      byProvider.set(provider, { handle, slots: new Slots({ max: concurrency }) });
+      if (!queues.isTaking) takeRuns(true);
+    },
+    takeRuns,
     close: (graceMs = 0) => {
       for (const processor of all) processor.closeGraceMs = graceMs;
-      closing ??= app.close();
+      closing ??= (rows?.close(graceMs) ?? Promise.resolve()).then(() => app.close());
       return closing;
     },
   };
@@ -160,7 +203,7 @@ export async function enqueueOne(
   runId: string,
   delayMs = 0,
 ): Promise<boolean> {
-  const [accepted] = await app.queues.enqueue([{ queue: 'webhooks', provider, runId, delayMs }]);
+  const [accepted] = await app.enqueue([{ queue: 'webhooks', provider, runId, delayMs }]);
   return accepted ?? false;
 }
 
@@ -172,7 +215,7 @@ export const newRuns = (count: number, provider: string): QueuedRun[] =>
 export async function enqueueAll(app: QueueApp, runs: readonly QueuedRun[]): Promise<void> {
   let open = runs;
   await until(async () => {
-    const accepted = await app.queues.enqueue(open);
+    const accepted = await app.enqueue(open);
     open = open.filter((_, index) => !accepted[index]);
     return open.length === 0;
   }, 60_000);

@@ -49,6 +49,63 @@ export function deliveryCases(bench: () => Bench): void {
     expect([...handled.values()]).toEqual(Array(300).fill(times));
   });
 
+  it('shares runs out among two processes, each handled once', async () => {
+    const [first, second] = await Promise.all([bench().queues(), bench().queues()]);
+    const provider = newProvider();
+    const handled: string[] = [];
+    const by = { first: 0, second: 0 };
+    const handle = (name: keyof typeof by) => async (runId: string) => {
+      handled.push(runId);
+      by[name] += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+      return done;
+    };
+    await until(() => first.queues.healthy(), 60_000);
+    first.consume(provider, handle('first'), 5);
+    second.consume(provider, handle('second'), 5);
+    const runs = newRuns(1_200, provider);
+    await enqueueAll(first, runs);
+    await until(() => handled.length >= runs.length, 60_000);
+    await emptied(first);
+    expect(handled.toSorted()).toEqual(runs.map(({ runId }) => runId).toSorted());
+    expect([by.first > 0, by.second > 0]).toEqual([true, true]);
+  });
+
+  it('takes no run while it is told not to, and goes on with those under way', async () => {
+    const app = await bench().queues();
+    const provider = newProvider();
+    const gate = closedGate();
+    const begun: string[] = [];
+    let ended = 0;
+    app.consume(provider, async (runId) => {
+      begun.push(runId);
+      await gate.opened;
+      ended += 1;
+      return done;
+    });
+    const [before, meanwhile, after] = [newRunId(), newRunId(), newRunId()];
+    const taken: string[] = [];
+    await until(() => enqueueOne(app, provider, before), 60_000);
+    await until(() => begun.length === 1, 60_000);
+    app.takeRuns(false);
+    await until(() => enqueueOne(app, provider, meanwhile), 60_000);
+    gate.open();
+    await until(() => ended === 1, 60_000);
+    // Another process takes runs, so the one that came meanwhile can be taken.
+    const other = await bench().queues();
+    other.consume(provider, async (runId) => {
+      taken.push(runId);
+      return done;
+    });
+    await until(() => taken.length === 1, 60_000);
+    expect([begun, taken]).toEqual([[before], [meanwhile]]);
+    await other.close();
+    app.takeRuns(true);
+    await until(() => enqueueOne(app, provider, after), 60_000);
+    await until(() => ended === 2, 60_000);
+    expect(begun).toEqual([before, after]);
+  });
+
   it('delivers again, and not before the time asked for', async () => {
     const app = await bench().queues();
     const provider = newProvider();
@@ -78,10 +135,10 @@ export function deliveryCases(bench: () => Bench): void {
       return done;
     });
     await until(() => enqueueOne(app, provider, runId, 3_600_000), 60_000);
-    await app.queues.runNow('webhooks', newRunId());
-    await app.queues.runNow('webhooks', runId);
+    await app.runNow(newRunId());
+    await app.runNow(runId);
     await until(() => handled.includes(runId), 60_000);
-    await app.queues.runNow('webhooks', runId);
+    await app.runNow(runId);
     expect(handled).toEqual([runId]);
   });
 
@@ -102,7 +159,7 @@ export function deliveryCases(bench: () => Bench): void {
     const runId = newRunId();
     await until(() => enqueueOne(app, provider, runId), 60_000);
     await until(async () => {
-      await app.queues.runNow('webhooks', runId);
+      await app.runNow(runId);
       return times >= 100;
     }, 60_000);
     expect(doubled).toBe(0);
@@ -203,10 +260,4 @@ export function deliveryCases(bench: () => Bench): void {
   });
 }
 
-const emptied = (app: QueueApp) =>
-  until(async () => {
-    const counts = await app.queues.counts();
-    return (
-      counts.length > 0 && counts.every(({ waiting, active, delayed }) => waiting + active + delayed === 0)
-    );
-  }, 60_000);
+const emptied = (app: QueueApp) => until(async () => (await app.left()) === 0, 60_000);

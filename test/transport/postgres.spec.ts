@@ -1,14 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
+import { maxSlotless } from '#queue';
 import { Client } from 'pg';
 import { failOnLeftovers } from '../harness/index.js';
-import { Bench, enqueueAll, newProvider, newRunId, newRuns } from './bench.js';
+import { Bench, newProvider, newRunId } from './bench.js';
 import { startServer, transportSuite } from './suite.js';
-import { until } from './until.js';
+import { closedGate, until } from './until.js';
 
 transportSuite('postgres');
 
 describe('connections to the database', () => {
-  it('a gateway needs at most 4 and a worker at most 13', async () => {
+  it('that only tell and listen are at most 3 of a gateway and 4 of a worker', async () => {
     const server = await startServer('postgres');
     const bench = new Bench('postgres', server.url);
     const observer = new Client({ connectionString: server.url, application_name: 'observer' });
@@ -16,118 +17,164 @@ describe('connections to the database', () => {
     const opened = async () => {
       const { rows } = await observer.query<{ n: number }>(
         `SELECT count(*)::int AS n FROM pg_stat_activity
-         WHERE datname = current_database() AND backend_type = 'client backend' AND application_name <> 'observer'`,
+         WHERE datname = current_database() AND application_name LIKE 'model-router %'`,
       );
       return rows[0]?.n ?? 0;
     };
     let gatewayPeak = 0;
     let workerPeak = 0;
     try {
-      const gateway = await bench.queues();
-      const provider = newProvider();
-      const items = (['webhooks', 'poll', 'assets'] as const).flatMap((queue) =>
-        Array.from({ length: 100 }, () => ({ queue, provider, runId: newRunId(), delayMs: 0 })),
-      );
-      gateway.signals.subscribe(newRunId(), () => {});
-      await enqueueAll(gateway, items);
+      const { queues, signals } = await bench.queues();
+      let woken = 0;
+      signals.subscribe(newRunId(), () => (woken += 1));
       await until(async () => {
+        queues.wake(newProvider(), newProvider());
+        await Promise.all([queues.runNow('poll', newRunId()), signals.publish(newRunId())]);
         gatewayPeak = Math.max(gatewayPeak, await opened());
-        return gatewayPeak >= 3;
+        return woken > 0 && gatewayPeak >= 3;
       }, 60_000);
 
       const worker = await bench.queues();
-      let handled = 0;
-      const handle = async (runId: string) => {
-        handled += 1;
-        await worker.signals.publish(runId);
-        return { kind: 'done' } as const;
-      };
-      worker.signals.subscribe(newRunId(), () => {});
-      for (const queue of ['webhooks', 'poll', 'assets'] as const)
-        worker.consume(provider, handle, 20, queue);
+      const heard = new Set<string>();
+      const listener = worker.queues.onWakeUp((provider) => heard.add(provider));
+      worker.consume(newProvider(), async () => ({ kind: 'done' }));
       await until(async () => {
+        queues.wake('heard');
+        worker.queues.wake(newProvider());
+        await worker.signals.publish(newRunId());
         workerPeak = Math.max(workerPeak, (await opened()) - gatewayPeak);
-        return handled === items.length;
+        return heard.has('heard') && workerPeak >= 3;
       }, 60_000);
+      await listener.close();
     } finally {
       await bench.clear();
       await observer.end();
       await server.stop();
     }
-    expect(gatewayPeak).toBeLessThanOrEqual(4);
-    expect(workerPeak).toBeLessThanOrEqual(13);
+    expect(gatewayPeak).toBeLessThanOrEqual(3);
+    expect(workerPeak).toBeLessThanOrEqual(4);
   });
 });
 
-describe('first contact with the database', () => {
-  it('that fails is made again', async () => {
-    const server = await startServer('postgres');
-    const bench = new Bench('postgres', server.url);
-    const operator = new Client(server.url);
-    await operator.connect();
-    try {
-      const app = await bench.queues();
-      await until(() => app.queues.healthy(), 60_000);
-      const provider = newProvider();
-      let handled = 0;
-      await operator.query('ALTER TABLE bullmq.migration RENAME TO away');
-      app.consume(provider, async () => {
-        handled += 1;
-        return { kind: 'done' };
-      });
-      await failedAtLeast(operator, 3);
-      await operator.query('ALTER TABLE bullmq.away RENAME TO migration');
-      await enqueueAll(app, newRuns(1, provider));
-      await until(() => handled === 1, 60_000);
-    } finally {
-      await bench.clear();
-      await operator.end();
-      await server.stop();
-    }
-  });
-});
-
-describe('write-ahead log', () => {
-  it('a run that is enqueued alone takes less than 4 KiB', async () => {
+describe('what is told', () => {
+  it('travels together: many signals are few transactions', async () => {
     const server = await startServer('postgres');
     const bench = new Bench('postgres', server.url);
     const observer = new Client(server.url);
     await observer.connect();
-    const writtenBytes = async () => {
-      const { rows } = await observer.query<{ bytes: number }>(
-        `SELECT (pg_current_wal_insert_lsn() - '0/0')::float AS bytes`,
+    const commits = async () => {
+      await observer.query('SELECT pg_stat_clear_snapshot()');
+      const { rows } = await observer.query<{ n: number }>(
+        'SELECT xact_commit::int AS n FROM pg_stat_database WHERE datname = current_database()',
       );
-      return rows[0]?.bytes ?? 0;
+      return rows[0]?.n ?? 0;
     };
-    const tries: number[] = [];
     try {
-      const app = await bench.queues();
-      await enqueueAll(app, newRuns(1, newProvider()));
-      for (let nth = 0; nth < 10; nth += 1) {
-        const before = await writtenBytes();
-        await enqueueAll(app, newRuns(1, newProvider()));
-        tries.push((await writtenBytes()) - before);
-      }
+      const [teller, gateway] = await Promise.all([bench.queues(), bench.queues()]);
+      const heard = new Set<string>();
+      const runIds = Array.from({ length: 2_000 }, newRunId);
+      for (const runId of runIds) gateway.signals.subscribe(runId, () => heard.add(runId));
+      await until(() => heard.size === runIds.length, 60_000);
+      heard.clear();
+      const before = await commits();
+      await Promise.all(runIds.map((runId) => teller.signals.publish(runId)));
+      await until(() => heard.size === runIds.length, 60_000);
+      expect((await commits()) - before).toBeLessThan(100);
     } finally {
       await bench.clear();
       await observer.end();
       await server.stop();
     }
-    // The others hold whole pages, which a checkpoint causes.
-    expect(Math.min(...tries)).toBeLessThan(4 * 1024);
   });
 });
 
-/** Waits until so many statements have failed in the database. */
-async function failedAtLeast(observer: Client, count: number): Promise<void> {
-  const failed = async () => {
-    const { rows } = await observer.query<{ n: number }>(
-      'SELECT xact_rollback::int AS n FROM pg_stat_database WHERE datname = current_database()',
-    );
-    return rows[0]?.n ?? 0;
-  };
-  const before = await failed();
-  await until(async () => (await failed()) >= before + count, 60_000);
+describe('rows', () => {
+  it('that find no slot are taken in bounds: the rest wait where they are', async () => {
+    const server = await startServer('postgres');
+    const bench = new Bench('postgres', server.url);
+    try {
+      const app = await bench.queues();
+      const provider = newProvider();
+      const gate = closedGate();
+      let begun = 0;
+      const hold = async () => {
+        begun += 1;
+        await gate.opened;
+        return { kind: 'done' } as const;
+      };
+      app.consume(provider, hold, 2_000, 'poll');
+      await app.enqueue(
+        Array.from({ length: 1_500 }, () => ({ queue: 'poll', provider, runId: newRunId() })),
+      );
+      await until(() => begun >= maxSlotless, 60_000);
+      await until(async () => (await taken(server.url)) === begun, 60_000);
+      expect(begun).toBeLessThan(maxSlotless + 100);
+      gate.open();
+      await until(() => begun === 1_500, 60_000);
+      await until(async () => (await app.left()) === 0, 60_000);
+    } finally {
+      await bench.clear();
+      await server.stop();
+    }
+  });
+});
+
+describe('polls', () => {
+  it('cost few transactions each when many are due', async () => {
+    const server = await startServer('postgres');
+    const bench = new Bench('postgres', server.url);
+    const observer = new Client(server.url);
+    await observer.connect();
+    const commits = async () => {
+      const { rows } = await observer.query<{ n: number }>(
+        'SELECT xact_commit::int AS n FROM pg_stat_database WHERE datname = current_database()',
+      );
+      return rows[0]?.n ?? 0;
+    };
+    try {
+      const app = await bench.queues();
+      const provider = newProvider();
+      const times = new Map<string, number>();
+      let polls = 0;
+      app.consume(
+        provider,
+        async (runId) => {
+          polls += 1;
+          times.set(runId, (times.get(runId) ?? 0) + 1);
+          return { kind: 'retry', delayMs: 300 };
+        },
+        1_000,
+        'poll',
+      );
+      await app.enqueue(
+        Array.from({ length: 1_000 }, () => ({ queue: 'poll', provider, runId: newRunId() })),
+      );
+      await until(() => polls >= 1_000, 60_000);
+      const [commitsBefore, pollsBefore] = [await commits(), polls];
+      await until(() => polls >= 6_000, 60_000);
+      await bench.clear();
+      // Sessions report their transactions when they end.
+      await until(async () => (await commits()) > commitsBefore, 60_000);
+      const commitsPerPoll = ((await commits()) - commitsBefore) / (polls - pollsBefore);
+      process.stdout.write(`commits a poll: ${commitsPerPoll.toFixed(3)}\n`);
+      expect(commitsPerPoll).toBeLessThan(0.2);
+    } finally {
+      await bench.clear();
+      await observer.end();
+      await server.stop();
+    }
+  });
+});
+
+/** How many rows are under way. */
+async function taken(url: string): Promise<number> {
+  const client = new Client(url);
+  await client.connect();
+  const { rows } = await client.query<{ n: number }>(
+    'SELECT count(*)::int AS n FROM outbox WHERE attempts > 0',
+  );
+  await client.end();
+  return rows[0]?.n ?? 0;
 }
 
 failOnLeftovers();

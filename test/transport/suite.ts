@@ -3,6 +3,7 @@ import { createDatabase, startRedis, type TransportKind, transports } from '../h
 import { Bench } from './bench.js';
 import { deliveryCases } from './delivery-cases.js';
 import { signalCases } from './signal-cases.js';
+import { wakeUpCases } from './wake-up-cases.js';
 
 /** A Redis of this file's own, or a database on the server of the run. */
 export async function startServer(kind: TransportKind): Promise<{ url: string; stop(): Promise<void> }> {
@@ -38,6 +39,9 @@ export function transportSuite(kind: TransportKind): void {
     });
     describe('signals', () => {
       signalCases(() => bench);
+    });
+    describe('wake-ups', () => {
+      wakeUpCases(() => bench);
     });
   });
 }

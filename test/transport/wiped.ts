@@ -4,13 +4,13 @@ import type { TransportKind } from '../harness/index.js';
 
 /** Empties what the queue keeps on a server. */
 export const wiped = (kind: TransportKind, url: string): Promise<void> =>
-  kind === 'redis' ? flush(url) : deleteJobs(url);
+  kind === 'redis' ? flush(url) : deleteRows(url);
 
 const flush = async (url: string): Promise<void> => {
   await withRedis(url, (client) => client.flushall());
 };
 
-async function deleteJobs(url: string): Promise<void> {
+async function deleteRows(url: string): Promise<void> {
   const client = new Client({
     connectionString: url,
     connectionTimeoutMillis: 20_000,
@@ -18,7 +18,7 @@ async function deleteJobs(url: string): Promise<void> {
   });
   await client.connect();
   try {
-    await client.query('DELETE FROM bullmq.job');
+    await client.query('DELETE FROM outbox');
   } finally {
     await client.end();
   }

@@ -2,10 +2,10 @@ import { SETTINGS } from '#infrastructure';
 import { InternalServer } from '#observability';
 import { ClockSkew, Database } from '#persistence';
 import { boardPath, createBoard, RunQueues } from '#queue';
-import { BullRegistrar } from '@nestjs/bullmq';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import os from 'node:os';
 import { Dispatcher } from './runs/dispatcher.js';
+import { DueRuns } from './due-runs.js';
 import type { WorkerSettings } from './settings.js';
 
 /**
@@ -17,9 +17,9 @@ export class WorkerStart implements OnModuleInit {
   constructor(
     private readonly internal: InternalServer,
     private readonly database: Database,
-    private readonly registrar: BullRegistrar,
     private readonly queues: RunQueues,
     private readonly dispatcher: Dispatcher,
+    private readonly dueRuns: DueRuns,
     private readonly clock: ClockSkew,
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
   ) {}
@@ -37,11 +37,11 @@ export class WorkerStart implements OnModuleInit {
 
   /** The facts of the log line about the start. */
   takeJobs() {
-    this.registrar.register();
     const follow = () => {
       const isRight = this.clock.problem === undefined;
       this.queues.takeJobs(isRight);
       this.dispatcher.takeRuns(isRight);
+      this.dueRuns.takeRuns(isRight);
     };
     this.clock.onChange = follow;
     follow();

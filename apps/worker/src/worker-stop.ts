@@ -1,24 +1,26 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { AssetsProcessor } from './assets/assets.processor.js';
 import { Dispatcher } from './runs/dispatcher.js';
+import { DueRuns } from './due-runs.js';
 import { PollProcessor } from './runs/poll.processor.js';
 import { WebhooksProcessor } from './webhooks/webhooks.processor.js';
 
 /**
  * Closes dispatch and all queues at once. Nest calls what depends on most first and waits for it: left to that, polls and copies would
- * be taken for as long as the last submission is in the air, and the times of the four would add up.
+ * be taken for as long as the last submission is in the air, and their times would add up.
  */
 @Injectable()
 export class WorkerStop implements OnModuleDestroy {
   constructor(
     private readonly dispatcher: Dispatcher,
+    private readonly dueRuns: DueRuns,
     private readonly poll: PollProcessor,
     private readonly assets: AssetsProcessor,
     private readonly webhooks: WebhooksProcessor,
   ) {}
 
   async onModuleDestroy(): Promise<void> {
-    const { dispatcher, poll, assets, webhooks } = this;
-    await Promise.all([dispatcher, poll, assets, webhooks].map((each) => each.onModuleDestroy()));
+    const { dispatcher, dueRuns, poll, assets, webhooks } = this;
+    await Promise.all([dispatcher, dueRuns, poll, assets, webhooks].map((each) => each.onModuleDestroy()));
   }
 }

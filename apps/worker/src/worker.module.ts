@@ -12,6 +12,7 @@ import { CatalogModule } from './catalog.module.js';
 import { NameResolver } from './resolver/name-resolver.js';
 import { Claims } from './runs/claims.js';
 import { Dispatcher } from './runs/dispatcher.js';
+import { DueRuns } from './due-runs.js';
 import { InputFiles } from './calls/input-files.js';
 import { Gauges } from './runs/gauges.js';
 import { Outcomes } from './runs/outcomes.js';
@@ -28,6 +29,7 @@ import { WorkerStop } from './worker-stop.js';
   imports: [InfrastructureModule, CatalogModule],
   providers: [
     Dispatcher,
+    DueRuns,
     PollProcessor,
     AssetsProcessor,
     WebhooksProcessor,

@@ -99,7 +99,7 @@ export class Metrics {
   // Queues.
   readonly queueJobs = this.gauge(
     'router_queue_jobs',
-    'Jobs by queue and state; every worker reports the same value.',
+    'Jobs on Redis by queue and state, and runs to dispatch; every worker reports the same value.',
     ['queue', 'state'],
   );
   readonly oldestJobSeconds = this.gauge(
@@ -109,7 +109,7 @@ export class Metrics {
   );
   readonly queueWaitSeconds = this.histogram(
     'router_queue_wait_seconds',
-    'Time from when a job was due until a worker took it.',
+    'Time from when a job or row was due until a worker took it.',
     ['queue'],
     waitBuckets,
   );
@@ -130,12 +130,12 @@ export class Metrics {
   );
   readonly stalledJobs = this.counter(
     'router_stalled_jobs_total',
-    'Jobs taken over from a worker that died or froze.',
+    'Jobs, or rows, taken over from a worker that died or froze.',
     ['queue'],
   );
   readonly lostLocks = this.counter(
     'router_lock_lost_total',
-    'Jobs this worker gave up because it could not renew their lock.',
+    'Jobs, or rows, this worker gave up because it could not renew their lock.',
     ['queue'],
   );
 

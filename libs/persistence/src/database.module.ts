@@ -6,6 +6,7 @@ import { ApiKeyRepository } from './api-key.repository.js';
 import { ClockSkew } from './clock-skew.js';
 import { dataSourceOptions, openForApp } from './data-source.js';
 import { Database } from './database.js';
+import { DueRowRepository } from './due-row.repository.js';
 import { ProcessRow } from './entities/operations.entity.js';
 import { FileRepository } from './file.repository.js';
 import { HeldRunRepository } from './held-run.repository.js';
@@ -32,6 +33,7 @@ const services = [
   Database,
   AdmissionRepository,
   ApiKeyRepository,
+  DueRowRepository,
   FileRepository,
   HeldRunRepository,
   NodeReader,

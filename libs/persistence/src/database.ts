@@ -80,6 +80,11 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     return this.opening;
   }
 
+  /** Whether a row rests while its job is under way: without Redis there are no jobs. */
+  get hasJobs(): boolean {
+    return this.pools.settings.REDIS_URL !== undefined;
+  }
+
   /** Longest wait for a connection. */
   get acquireMs(): number {
     return this.pools.settings.DATABASE_ACQUIRE_MS;

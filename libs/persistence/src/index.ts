@@ -20,11 +20,18 @@ export { credentialChannel } from './functions/credential-changes.js';
 export { Database, type Transaction } from './database.js';
 export { DatabaseModule } from './database.module.js';
 export { ClockSkew } from './clock-skew.js';
-export { dispatchCounts, OutboxRepository, type Drift, type Load, type OverdueRun } from './outbox.repository.js';
+export {
+  dispatchCounts,
+  OutboxRepository,
+  type Drift,
+  type Load,
+  type OverdueRun,
+} from './outbox.repository.js';
 export { type FileRefusal, FileRepository, type StoredFile } from './file.repository.js';
 export { type CancelAnswer, RunRepository } from './run.repository.js';
 export type { ClaimedRun, Copying, LiveRun, Poll } from './live-run.js';
 export { DispatchRepository, type SweptRun, type TakenRun } from './dispatch.repository.js';
+export { type DueRow, DueRowRepository } from './due-row.repository.js';
 export { Workspace } from './entities/workspace.entity.js';
 export { HeldRunRepository, type Released } from './held-run.repository.js';
 export { keyPrefix, newApiKey } from './key-format.js';

@@ -28,7 +28,7 @@ export interface Poll
   cancelRequested: boolean;
   /** The provider asked for no polls in this time, in milliseconds; null when it did not. */
   pausedMs: number | null;
-  /** The outbox row falls due soon and should be moved. */
+  /** The outbox row rests while a job polls; it falls due soon and should be moved. */
   dueSoon: boolean;
 }
 

@@ -46,6 +46,19 @@ export function dispatchCounts(load: readonly Load[]) {
 /** The longest for which anything is put off, and some time more. */
 const longestHours = { runs: 3, webhooks: 17 };
 
+/** A row that falls due later than any row is put off was dated by a clock that was ahead: it falls due now. */
+export const rowsAhead = (limit: string): string => `runs_ahead AS (
+          UPDATE outbox SET due_at = router_now() WHERE (workspace_id, run_id) IN (
+            SELECT workspace_id, run_id FROM outbox
+            WHERE due_at > router_statement_now() + interval '${longestHours.runs} hours' AND due_at < 'infinity' LIMIT ${limit} FOR UPDATE SKIP LOCKED
+          )
+        ), webhooks_ahead AS (
+          UPDATE webhook SET due_at = router_now() WHERE run_id IN (
+            SELECT run_id FROM webhook WHERE ended_at IS NULL
+              AND due_at > router_statement_now() + interval '${longestHours.webhooks} hours' AND due_at < 'infinity' LIMIT ${limit} FOR UPDATE SKIP LOCKED
+          )
+        )`;
+
 /** Live runs by their outbox rows: overdue ones, the backlog, and their counts. */
 @Injectable()
 export class OutboxRepository {
@@ -54,13 +67,12 @@ export class OutboxRepository {
   /**
    * Takes up to `limit` overdue rows of runs that were submitted and as many of webhooks, each by one reconciler, and lets
    * them rest before they fall due again.
-   * A row that falls due later than any row is put off was dated by a clock that was ahead: it falls due now.
    * router_statement_now() is served by the index; router_now() may change from row to row and would read them all.
    */
   async takeOverdue(limit: number): Promise<OverdueRun[]> {
     return this.database.work.query<OverdueRun>(
       `WITH runs AS (
-          UPDATE outbox SET due_at = router_now() + interval '10 seconds'
+          UPDATE outbox SET due_at = router_now() + interval '10 seconds', attempts = 0
           WHERE (workspace_id, run_id) IN (
             SELECT workspace_id, run_id FROM outbox WHERE due_at <= router_statement_now() AND queue <> 'dispatch' ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
           ) RETURNING run_id, provider, queue, false AS waited
@@ -70,17 +82,7 @@ export class OutboxRepository {
             SELECT run_id FROM webhook WHERE ended_at IS NULL AND due_at <= router_statement_now()
             ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
           ) RETURNING run_id, split_part(model, '/', 1), 'webhooks', waiting OR tries > 0 OR redeliveries > 0
-        ), runs_ahead AS (
-          UPDATE outbox SET due_at = router_now() WHERE (workspace_id, run_id) IN (
-            SELECT workspace_id, run_id FROM outbox
-            WHERE due_at > router_statement_now() + interval '${longestHours.runs} hours' AND due_at < 'infinity' LIMIT $1 FOR UPDATE SKIP LOCKED
-          )
-        ), webhooks_ahead AS (
-          UPDATE webhook SET due_at = router_now() WHERE run_id IN (
-            SELECT run_id FROM webhook WHERE ended_at IS NULL
-              AND due_at > router_statement_now() + interval '${longestHours.webhooks} hours' AND due_at < 'infinity' LIMIT $1 FOR UPDATE SKIP LOCKED
-          )
-        )
+        ), ${rowsAhead('$1')}
         SELECT run_id AS "runId", provider, queue, waited FROM runs UNION ALL SELECT * FROM webhooks`,
       [limit],
     );

@@ -24,8 +24,9 @@ import {
 } from './run-facts.js';
 import { type AgedOut, RunReader } from './run-reader.js';
 
-/** How long an outbox row sleeps while its job is polling; an empty Redis heals within this time. */
-const restSeconds = 30;
+/** How long an outbox row rests while a job polls or copies; an empty Redis heals within this time. */
+const pollRestMs = 30_000;
+const copyRestMs = 2_000;
 
 interface EndingRun extends ClaimedRun {
   /** The JSON of its row. */
@@ -70,11 +71,11 @@ export class RunRepository {
           WHERE id = $1 AND epoch = $2 AND stage IN ('submitting', 'running')
           RETURNING id, workspace_id, cancel_requested_at IS NOT NULL AS cancel_requested
         ), moved AS (
-          UPDATE outbox SET queue = 'poll', due_at = router_now() + ($4 + ${restSeconds}000) * interval '1 millisecond'
-          FROM saved WHERE ${outboxRowOf('saved')}
+          UPDATE outbox SET queue = 'poll', due_at = router_now() + ($4 + $6) * interval '1 millisecond'
+          FROM saved WHERE ${outboxRowOf('saved')} AND attempts = 0
         )
         SELECT cancel_requested AS "cancelRequested" FROM saved`,
-      [runId, epoch, jsonText(handle), afterMs, reportedMicros],
+      [runId, epoch, jsonText(handle), afterMs, reportedMicros, this.database.hasJobs ? pollRestMs : 0],
       retryForMs,
     );
     return row ?? null;
@@ -85,16 +86,19 @@ export class RunRepository {
     return this.pollReads.add(runId);
   }
 
-  /** The run's job is put off by `afterMs`: its row rests until well after that. */
+  /** The run's job is put off by `afterMs`: its row rests until well after that. A row without a job has its lease. */
   async moveDue(runId: string, afterMs: number): Promise<void> {
-    await this.leaveToReconciler(runId, afterMs + restSeconds * 1000);
+    if (this.database.hasJobs) await this.leaveToReconciler(runId, afterMs + pollRestMs);
   }
 
-  /** No job is under way, so the row must not rest: the reconciler enqueues the run when it is due. */
+  /**
+   * No job is under way, so the row must not rest: it is found when it is due. A row that a worker has taken is put back by
+   * that worker.
+   */
   async leaveToReconciler(runId: string, afterMs: number): Promise<void> {
     await this.database.work.query(
       `UPDATE outbox SET due_at = router_now() + $2 * interval '1 millisecond'
-        FROM run WHERE run.id = $1 AND ${outboxRowOf('run')}`,
+        FROM run WHERE run.id = $1 AND ${outboxRowOf('run')} AND attempts = 0`,
       [runId, afterMs],
     );
   }
@@ -152,8 +156,15 @@ export class RunRepository {
     reportedMicros?: number,
   ): Promise<boolean> {
     const [row] = await this.database.persist<{ kept: boolean }>(
-      'SELECT keep_output($1, $2, $3, $4, $5, $6) AS kept',
-      [runId, epoch, mediaType, ...payloadColumns(body), reportedMicros],
+      `SELECT keep_output($1, $2, $3, $4, $5, $6, $7 * interval '1 millisecond') AS kept`,
+      [
+        runId,
+        epoch,
+        mediaType,
+        ...payloadColumns(body),
+        reportedMicros,
+        this.database.hasJobs ? copyRestMs : 0,
+      ],
       retryForMs,
     );
     return row?.kept ?? false;
@@ -220,7 +231,7 @@ export class RunRepository {
             run.cancel_requested_at IS NOT NULL AND run.cancel_sent_at IS NULL AS "cancelDue",
             run.cancel_requested_at IS NOT NULL AS "cancelRequested", run.lost_polls AS "lostPolls", run.slow_readings AS "slowReadings", run.progress, run.crashes,
             paused_ms(run.provider, 'poll') AS "pausedMs",
-            outbox.due_at < router_now() + interval '10 seconds' AS "dueSoon"
+            outbox.attempts = 0 AND outbox.due_at < router_now() + interval '10 seconds' AS "dueSoon"
           FROM run LEFT JOIN outbox ON ${outboxRowOf('run')} WHERE run.id = polled_id LIMIT 1
         ) AS found`,
       [runIds],

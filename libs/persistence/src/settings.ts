@@ -35,7 +35,10 @@ export const retentionSettings = {
 /** How long an aged-out run is remembered and answers 410; then 404: a week, as callers are told. */
 export const tombstoneSeconds = 7 * 86_400;
 
-export type DatabaseSettings = z.infer<z.ZodObject<typeof databaseSettings>>;
+export interface DatabaseSettings extends z.infer<z.ZodObject<typeof databaseSettings>> {
+  /** Jobs on Redis carry polls, copies and webhooks; absent, workers take the rows themselves when they are due. */
+  REDIS_URL?: string | undefined;
+}
 export type RetentionSettings = z.infer<z.ZodObject<typeof retentionSettings>>;
 
 /** The options of `DatabaseModule`; `app` is the name of the process. */

@@ -13,7 +13,8 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 export const boardPath = '/queues';
 
 /**
- * Bull Board over the queues, for people: a job holds a run id and nothing else. Without the password there is none.
+ * Bull Board over the queues, for people: a job holds a run id and nothing else. Without the password,
+ * or without Redis, there is none.
  * Read-only unless the settings say otherwise; a job that is removed by hand comes back with the reconciler, one that
  * is added by hand ends at the claim.
  */
@@ -21,7 +22,7 @@ export async function createBoard(
   queues: Pick<RunQueues, 'all'>,
   { QUEUE_BOARD_PASSWORD: password, QUEUE_BOARD_WRITABLE: writable }: BoardSettings,
 ): Promise<Handler | undefined> {
-  if (password === undefined) return undefined;
+  if (password === undefined || queues.all.length === 0) return undefined;
   const server = new FastifyAdapter();
   server.setBasePath(boardPath);
   createBullBoard({

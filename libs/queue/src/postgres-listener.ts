@@ -34,7 +34,7 @@ export class PostgresListener {
     const { signal } = this.closing;
     const { url, channel, heard, connected, lost } = this.listening;
     for (let attempt = 1; !signal.aborted; attempt += 1) {
-      const session = new Session(url, 'model-router signals');
+      const session = new Session(url, `model-router ${channel}`);
       try {
         await session.connect();
         session.on('notification', ({ payload }) => heard(payload ?? ''));

@@ -22,8 +22,8 @@ export function workerConnection(settings: QueueSettings, url: string, name: str
   return connect(url, {
     connectionName: name,
     maxRetriesPerRequest: null,
-    // Longer than the longest blocking command.
-    socketTimeout: Math.max(10_000, settings.QUEUE_LOCK_MS),
+    // Longer than the longest blocking command: BullMQ's takes up to 10 s.
+    socketTimeout: Math.max(12_000, settings.QUEUE_LOCK_MS),
   });
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { disconnect, isReady, type RedisClient } from './redis-connections.js';
-import { Gathered, type WakeUpListener, type WakeUps } from './wake-ups.js';
+import { Gathered, type WakeUpListener } from './wake-ups.js';
 
 const list = 'mr:wake-ups';
 /** While no worker runs they would grow in number, and one of each provider is enough. */
@@ -10,21 +10,23 @@ const blockSeconds = 5;
 const betweenFailuresMs = 200;
 
 /** A list in Redis, of which each wake-up goes to the worker that has waited longest. */
-export class RedisWakeUps implements WakeUps {
+export class RedisWakeUps {
   private pushes = 0;
   private readonly gathered = new Gathered((providers) => this.push(providers));
 
   constructor(
     private readonly producer: RedisClient,
     private readonly connect: () => RedisClient,
+    private readonly isTaking: () => boolean,
   ) {}
 
+  /** Tells a worker that runs wait for the providers. Never rejects: every worker looks once a second anyway. */
   wake(providers: Iterable<string>): void {
     if (isReady(this.producer)) this.gathered.add(providers);
   }
 
   listen(heard: (provider: string) => void): WakeUpListener {
-    return new RedisListener(this.connect(), heard);
+    return new RedisListener(this.connect(), this.isTaking, heard);
   }
 
   private async push(providers: string[]): Promise<void> {
@@ -35,23 +37,15 @@ export class RedisWakeUps implements WakeUps {
 }
 
 class RedisListener implements WakeUpListener {
-  private isPaused = false;
   private isClosed = false;
 
   constructor(
     private readonly client: RedisClient,
+    private readonly isTaking: () => boolean,
     private readonly heard: (provider: string) => void,
   ) {
     client.on('error', () => {});
     void this.hear();
-  }
-
-  pause(): void {
-    this.isPaused = true;
-  }
-
-  resume(): void {
-    this.isPaused = false;
   }
 
   async close(): Promise<void> {
@@ -61,7 +55,7 @@ class RedisListener implements WakeUpListener {
 
   private async hear(): Promise<void> {
     while (!this.isClosed) {
-      const popped = this.isPaused ? sleep(betweenFailuresMs) : this.client.brpop(list, blockSeconds);
+      const popped = this.isTaking() ? this.client.brpop(list, blockSeconds) : sleep(betweenFailuresMs);
       // A server that answers with nothing but errors would burn a processor.
       const answer = await popped.catch(() => sleep(betweenFailuresMs));
       if (answer) this.heard(answer[1]);

@@ -2,7 +2,9 @@ import { type Metrics, settlesWithin } from '#observability';
 import os from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, type Job, type Processor, Worker, type WorkerOptions } from 'bullmq';
-import type { QueueBackend, WorkerConnection } from './queue-backend.js';
+import type { Activity } from './activity.js';
+import type { OutageLog } from './outage-log.js';
+import { disconnect, isReady, type RedisClient } from './redis-connections.js';
 import type { QueueSettings } from './settings.js';
 
 /**
@@ -20,7 +22,31 @@ export const retryIn = (delayMs: number): JobResult => ({ kind: 'retry', delayMs
 
 export type RunJob = Job<CrashCount, JobResult>;
 
-/** No wait for a wake-up is longer, so that a lost one costs this much at most. */
+/** The workers of a process share it. */
+export interface WorkerContext {
+  readonly settings: QueueSettings;
+  readonly metrics: Metrics;
+  readonly outage: OutageLog;
+  readonly activity: Activity;
+  /** All that have not been told to stop. */
+  readonly workers: Set<RunWorker>;
+  connect(queue: string): RedisClient;
+}
+
+/** Braces make the name the hash tag: all keys of a queue share a slot of a Redis Cluster. */
+export const prefixOf = (queue: string): string => `{mr:${queue}}`;
+
+/** The class of workers as Nest makes them, for one process. */
+export const workersOf = (context: WorkerContext) =>
+  class extends RunWorker {
+    constructor(...call: Processing) {
+      super(context, ...call);
+    }
+  };
+
+type Processing = [name: string, processor: Processor<CrashCount, JobResult>, options: WorkerOptions];
+
+/** An empty queue is asked again after this time, so that a lost wake-up costs no more. */
 const maxBlockSeconds = 5;
 /** An aborted handler gets this time to return before its connections are cut. */
 const settleMs = 1_000;
@@ -29,29 +55,27 @@ const betweenFailuresMs = 200;
 /** So many of the jobs that were put off here are remembered; the rest are not measured. */
 const maxRemembered = 20_000;
 
-/** BullMQ's worker with the settings of this process, and an end to every wait: for a wake-up, a lock and a close. */
+/** BullMQ's worker with the settings of this process, and an end to every wait: for a lock and a close. */
 export class RunWorker extends Worker<CrashCount, JobResult> {
-  readonly host: QueueBackend;
   readonly lateness: Lateness;
-  private readonly link: WorkerConnection;
+  private readonly link: RedisClient;
   private readonly lockedUntilMs = new Map<string, number>();
   private readonly processing = new Set<Promise<unknown>>();
   private readonly lockTimer: NodeJS.Timeout;
   private stopping: Promise<void> | undefined;
 
-  constructor(name: string, processor: Processor<CrashCount, JobResult>, options: WorkerOptions) {
-    const host = options.connection as unknown as QueueBackend;
-    const link = host.connectWorker(name);
-    super(
-      name,
-      processor,
-      { ...workerOptions(host.settings), ...options, connection: link.client as never },
-      (queue, opts, uses) => host.create(queue, opts, uses),
-    );
-    this.host = host;
-    host.workers.add(this);
+  constructor(
+    readonly context: WorkerContext,
+    ...[name, processor, options]: Processing
+  ) {
+    // BullMQ duplicates it for its blocking command.
+    const link = context.connect(name);
+    link.on('error', () => {});
+    const prefix = prefixOf(name);
+    super(name, processor, { ...workerOptions(context.settings), ...options, prefix, connection: link });
     this.link = link;
-    const { settings, metrics, outage } = host;
+    const { settings, metrics, outage, workers } = context;
+    workers.add(this);
     this.lateness = new Lateness(name, metrics);
     metrics.stalledJobs.inc({ queue: name }, 0);
     metrics.lostLocks.inc({ queue: name }, 0);
@@ -78,7 +102,7 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
     const [{ id = '' }] = call;
     // A second delivery of the same job in this process proves that the first one's lock is gone.
     this.lose([id]);
-    this.lockedUntilMs.set(id, performance.now() + this.host.settings.QUEUE_LOCK_MS);
+    this.lockedUntilMs.set(id, performance.now() + this.context.settings.QUEUE_LOCK_MS);
     const work = super.processJob(...call);
     this.processing.add(work);
     try {
@@ -87,10 +111,6 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
       this.processing.delete(work);
       this.lockedUntilMs.delete(id);
     }
-  }
-
-  override async resume(): Promise<void> {
-    if (!this.stopping) await super.resume();
   }
 
   /**
@@ -120,28 +140,25 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
     try {
       return await super.moveToActive(...call);
     } catch (error) {
-      this.host.activity.noteRefusal();
+      this.context.activity.noteRefusal();
       await sleep(betweenFailuresMs);
       throw error;
     }
   }
 
-  protected override getBlockTimeout(blockUntil: number): number {
-    return Math.min(super.getBlockTimeout(blockUntil), maxBlockSeconds);
-  }
-
   private async stop(graceMs: number): Promise<void> {
+    this.context.workers.delete(this);
     void this.pause(true);
     if (!(await settlesWithin(this.idle(), graceMs))) {
       this.cancelAllJobs('closing');
       await settlesWithin(this.idle(), settleMs);
     }
     // An orderly close waits for the server and for what still runs.
-    const isOrderly = this.link.isConnected() && this.processing.size === 0;
+    const isOrderly = isReady(this.link) && this.processing.size === 0;
     await settlesWithin(super.close(!isOrderly), settleMs);
     // An orderly close that found no server has not come to it, and its timer would hold the process.
     await this.lockManager.close();
-    await settlesWithin(this.link.end(), settleMs);
+    disconnect(this.link);
     clearInterval(this.lockTimer);
   }
 

@@ -12,10 +12,11 @@ const runId = '0197c2a4-0000-7000-8000-000000000001';
 async function delivered(job: object): Promise<DeliveredRun[]> {
   const runs: DeliveredRun[] = [];
   class Exposed extends RunProcessor {
-    protected readonly closeGraceMs = 0;
+    readonly queue = 'poll';
+    readonly closeGraceMs = 0;
     override get worker() {
-      const host = { activity: { during: (work: () => unknown) => work() } };
-      return { host, lateness: { taken: () => {}, putOff: () => {} }, isPaused: () => false } as never;
+      const context = { activity: { during: (work: () => unknown) => work() } };
+      return { context, lateness: { taken: () => {}, putOff: () => {} }, isPaused: () => false } as never;
     }
     protected async handle(run: DeliveredRun): Promise<JobResult> {
       runs.push(run);

@@ -1,8 +1,9 @@
 import { RouterError } from '#errors';
-import { backoff, type Log } from '#observability';
+import { backoff, LOG, type Log, Metrics } from '#observability';
 import { WorkerHost } from '@nestjs/bullmq';
-import type { OnModuleDestroy } from '@nestjs/common';
+import { Inject, type OnModuleDestroy } from '@nestjs/common';
 import { DelayedError } from 'bullmq';
+import { type QueueName, RunQueues } from './run-queues.js';
 import { done, type JobResult, retryIn, type RunJob, type RunWorker } from './run-worker.js';
 
 /** One delivery of a run. */
@@ -11,8 +12,8 @@ export interface DeliveredRun {
   /** The server's word, which is not trusted: the row knows the provider. */
   provider: string;
   /**
-   * Whether the last handler of this job may never have returned because its process died or froze. A hint of the
-   * server's, which is not trusted and may be lost: crashes are counted in the row.
+   * Whether the last handler of this run may never have returned because its process died or froze. A hint, which may be
+   * lost, and of Redis' is not trusted: crashes are counted in the row.
    */
   mayHaveCrashed: boolean;
 }
@@ -22,85 +23,99 @@ const providerPattern = /^[a-z0-9._-]{1,64}$/;
 
 /** While the database is away the job stays: a dropped one would come back only when its outbox row has rested. */
 const databaseAwayMs = 1_000;
-/** So many jobs without a slot are taken: enough to find those of other providers behind those of one that hangs. */
+/** A run whose handler threw comes again after this time, or on Redis when its row falls due: nothing else has noticed it. */
+const thrownAgainMs = 10_000;
+/** So many runs without a slot are taken: enough to find those of other providers behind those of one that hangs. */
 export const maxSlotless = 500;
 /**
- * Jobs that stalled together come again at times that are spread wider with each stall in a row: the job that kills its
+ * Runs whose worker died come again at times that are spread wider with each time in a row: the one that kills its
  * workers must not take the same neighbours along each time.
  */
 const separation = { baseMs: 500, maxMs: 10_000, jitter: 1 };
+export const separationMs = (deaths: number): number => backoff(deaths, separation);
 
 /**
- * A processor whose jobs are runs. It turns a handler's result into BullMQ's moves. A handler that throws costs its
- * job: the outbox row brings the run back.
+ * Handles runs, each delivered by a BullMQ job or, without Redis, by whoever took its row. A handler that throws costs
+ * its job: the outbox row brings the run back.
  */
 export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnModuleDestroy {
+  abstract readonly queue: QueueName;
   /** How long handlers may go on when the app closes, in milliseconds; then their signal aborts. */
-  protected abstract readonly closeGraceMs: number;
+  abstract readonly closeGraceMs: number;
+  @Inject(LOG) protected readonly log: Log;
+  @Inject(Metrics) protected readonly metrics: Metrics;
+  @Inject(RunQueues) private readonly queues: RunQueues;
+  /** How many runs this process may handle at once: those that hold a slot and a bounded number beside them. */
+  maxRuns = maxSlotless;
+  private isClosing = false;
 
-  /** `signal` aborts when the job's lock is lost or the app closes: stop, write nothing more. */
+  /** `signal` aborts when the job's lock, or the row's lease, is lost or the app closes: stop, write nothing more. */
   protected abstract handle(run: DeliveredRun, signal: AbortSignal): Promise<JobResult>;
 
   /** BullMQ hands out the signal only to a function that declares three parameters, none of them with a default. */
   async process(job: RunJob, _token?: string, givenSignal?: AbortSignal): Promise<JobResult> {
     const signal = givenSignal ?? neverAborts;
-    const { host, lateness } = this.worker;
+    const { context, lateness } = this.worker;
     // BullMQ had already fetched this job when the worker was paused.
     if (this.worker.isPaused()) return retryIn(0);
+    const { id: runId = '', name: provider } = job;
     // Not one of our jobs: a statement of many runs would fail over it.
-    if (!runIdPattern.test(job.id ?? '') || !providerPattern.test(job.name)) return done;
+    if (!runIdPattern.test(runId) || !providerPattern.test(provider)) return done;
     lateness.taken(job);
     const stalls = await noteStalls(job);
     if (stalls > 0) {
-      host.metrics.stalledJobs.inc({ queue: this.worker.name });
-      return retryIn(backoff(stalls, separation));
+      this.metrics.stalledJobs.inc({ queue: this.queue });
+      return retryIn(separationMs(stalls));
     }
-    const result = await this.resultOf(job, signal);
+    const run = { runId, provider, mayHaveCrashed: Boolean(job.data.crashes) };
+    const result = await context.activity.during(() => this.deliver(run, signal, done));
     // Another worker has the job now: this error is BullMQ's way to leave it as it is.
     if (signal.aborted && signal.reason === 'lock lost') {
-      host.metrics.lostLocks.inc({ queue: this.worker.name });
+      this.metrics.lostLocks.inc({ queue: this.queue });
       throw new DelayedError('lock lost');
     }
     if (result.kind === 'retry') {
       await forgetCrashes(job);
-      lateness.putOff(job.id ?? '', result.delayMs);
+      lateness.putOff(runId, result.delayMs);
     }
     return result;
   }
 
-  async onModuleDestroy(): Promise<void> {
-    await this.startedWorker()?.shutDown(this.closeGraceMs);
-  }
-
-  /** Takes as many jobs as hold a slot and a bounded number beside them: others wait in the queue, where they cost nothing. */
-  protected readonly boundJobs = (holdingSlots: number): void => {
-    this.worker.concurrency = holdingSlots + maxSlotless;
-  };
-
-  protected get log(): Log {
-    return this.worker.host.log;
-  }
-
-  /** False before the worker is registered, after it was told to stop, and while it is paused. */
-  protected get isTaking(): boolean {
-    return this.startedWorker()?.isPaused() === false;
-  }
-
-  private async resultOf(job: RunJob, signal: AbortSignal): Promise<JobResult> {
-    const { id: runId = '', name: provider, data } = job;
+  /** Handles a run. Never rejects: a handler that throws makes the result `afterThrow`. */
+  async deliver(
+    run: DeliveredRun,
+    signal: AbortSignal,
+    afterThrow = retryIn(thrownAgainMs),
+  ): Promise<JobResult> {
     try {
-      const run = { runId, provider, mayHaveCrashed: Boolean(data.crashes) };
-      return await this.worker.host.activity.during(() => this.handle(run, signal));
+      return await this.handle(run, signal);
     } catch (error) {
       if (signal.aborted) return retryIn(0);
       if (error instanceof RouterError && error.bucket === 'service_unavailable')
         return retryIn(databaseAwayMs);
       this.log.error(
-        { run_id: runId, queue: this.worker.name, err: error },
-        'a handler threw; the reconciler will deliver the run again',
+        { run_id: run.runId, queue: this.queue, err: error },
+        'a handler threw; the run comes again',
       );
-      return done;
+      return afterThrow;
     }
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    this.isClosing = true;
+    await this.startedWorker()?.shutDown(this.closeGraceMs);
+  }
+
+  /** Others wait in the queue, where they cost nothing. */
+  protected readonly boundRuns = (holdingSlots: number): void => {
+    this.maxRuns = holdingSlots + maxSlotless;
+    const worker = this.startedWorker();
+    if (worker) worker.concurrency = this.maxRuns;
+  };
+
+  /** False before runs are taken for the first time, after the app was told to stop, and while taking is paused. */
+  protected get isTaking(): boolean {
+    return this.queues.isTaking && !this.isClosing;
   }
 
   /** Nest throws as long as no worker is registered. */

@@ -1,9 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { readSettings } from '#schemas';
-import { withSessionOptions } from './postgres-connections.js';
 import { queueSettings } from './settings.js';
-
-const options = (url: string) => new URL(withSessionOptions(url)).searchParams.get('options');
 
 describe('queue settings', () => {
   it('have defaults for all but the servers', () => {
@@ -45,23 +42,4 @@ describe('queue settings', () => {
       expect(() => readSettings(queueSettings, { REDIS_URL: url })).toThrow('REDIS_URL: is no URL');
     },
   );
-});
-
-describe('session options', () => {
-  it('join the options that the URL already has', () => {
-    expect(options('postgres://u:p@h:5432/d?sslmode=require')).toBe('-c search_path=bullmq');
-    expect(options('postgres://h/d?options=-c%20statement_timeout%3D1000')).toBe(
-      '-c statement_timeout=1000 -c search_path=bullmq',
-    );
-  });
-
-  it('leave the rest of the URL alone', () => {
-    const url = new URL(withSessionOptions('postgres://u:p%40ss@h:5433/d?sslmode=require'));
-    expect([url.password, url.host, url.pathname, url.searchParams.get('sslmode')]).toEqual([
-      'p%40ss',
-      'h:5433',
-      '/d',
-      'require',
-    ]);
-  });
 });

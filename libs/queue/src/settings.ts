@@ -12,21 +12,24 @@ const redisUrl = z
     'is no URL: its host, port or password is malformed',
   );
 
-/** The queues also read the settings of the database, which carries them without `REDIS_URL`. */
+/** The settings of the database belong to it too: without `REDIS_URL` it carries wake-ups and signals. */
 export const queueSettings = {
   REDIS_URL: redisUrl.optional().meta({
     description:
-      'Redis or Valkey that carries run ids and wake-ups; several URLs separated by commas mean a cluster; redis+sentinel://:password@host:26379,host:26379/name finds the primary of that name by its sentinels. Absent: the database carries them.',
+      'Redis or Valkey that carries jobs, wake-ups and signals; several URLs separated by commas mean a cluster; redis+sentinel://:password@host:26379,host:26379/name finds the primary of that name by its sentinels. Absent: workers take due rows from the database, which also carries wake-ups and signals.',
     example: 'redis://127.0.0.1:6379',
   }),
   QUEUE_COMMAND_TIMEOUT_MS: milliseconds(
     500,
     'How long a caller waits for the queue server before the run is left to the reconciler.',
   ),
-  QUEUE_LOCK_MS: milliseconds(15_000, 'How long a worker owns a job without renewing its lock.'),
+  QUEUE_LOCK_MS: milliseconds(
+    15_000,
+    'How long a worker owns a job, or without Redis a due row, unless it renews its lock.',
+  ),
   // A check may be skipped because the one before it was a moment late, so a killed worker's jobs wait for
-  // the lock and twice this time: 19 s.
-  QUEUE_STALLED_MS: milliseconds(2_000, 'How often workers look for jobs whose owner has died.'),
+  // the lock and twice this time: 19 s. Rows wait for the lock alone.
+  QUEUE_STALLED_MS: milliseconds(2_000, 'How often workers look for jobs on Redis whose owner has died.'),
 };
 
 export interface QueueSettings extends z.infer<z.ZodObject<typeof queueSettings>> {
@@ -41,7 +44,7 @@ export interface QueueSettings extends z.infer<z.ZodObject<typeof queueSettings>
 export const boardSettings = {
   QUEUE_BOARD_PASSWORD: z.string().min(16, 'must have at least 16 characters').optional().meta({
     description:
-      'Password of the user operator for the board of the queues, at /queues of the internal listener. Absent: there is no board.',
+      'Password of the user operator for the board of the queues, at /queues of the internal listener of workers. Absent, or without Redis: there is no board.',
     example: 'replace-me-with-16-characters-or-more',
   }),
   QUEUE_BOARD_WRITABLE: z.stringbool().default(false).meta({

@@ -83,7 +83,7 @@ export const databaseUrlSettings = {
   }),
   DATABASE_DIRECT_URL: postgresUrl.optional().meta({
     description:
-      'The server itself, when DATABASE_URL leads to a transaction pooler such as PgBouncer: for migrations, LISTEN and the queue without Redis. Absent: DATABASE_URL leads to the server.',
+      'The server itself, when DATABASE_URL leads to a transaction pooler such as PgBouncer: for migrations and LISTEN. Absent: DATABASE_URL leads to the server.',
     example: 'postgres://router:secret@10.0.0.5:5432/router',
   }),
 };

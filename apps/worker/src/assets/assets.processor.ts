@@ -24,7 +24,8 @@ const now = retryIn(0);
  */
 @Processor('assets', { concurrency: maxSlotless })
 export class AssetsProcessor extends RunProcessor {
-  protected readonly closeGraceMs: number;
+  readonly queue = 'assets';
+  readonly closeGraceMs: number;
   private readonly slots: Slots;
 
   constructor(
@@ -37,7 +38,7 @@ export class AssetsProcessor extends RunProcessor {
   ) {
     super();
     this.closeGraceMs = repeatableGraceMs(settings);
-    this.slots = new Slots({ max: settings.WORKER_ASSET_CONCURRENCY, onTotal: this.boundJobs });
+    this.slots = new Slots({ max: settings.WORKER_ASSET_CONCURRENCY, onTotal: this.boundRuns });
   }
 
   protected handle(run: DeliveredRun, signal: AbortSignal): Promise<JobResult> {

@@ -189,8 +189,9 @@ export class Outcomes {
     return finished.won;
   }
 
-  /** Its stored reply waits to be read. */
+  /** Its stored reply waits to be read; its row was put off for as long as the reading might take. */
   async readLater(run: OngoingRun): Promise<typeof done> {
+    await this.runs.leaveToReconciler(run.runId, readAgainMs);
     await this.enqueue('poll', run, readAgainMs);
     return done;
   }

@@ -44,10 +44,8 @@ async function poll(
   const made: string[] = [];
   const ended = (as: string) => made.push(as) && done;
   class Exposed extends PollProcessor {
-    // What the framework provides when it registers a processor.
-    override get worker() {
-      return { concurrency: 0, host: { log } } as never;
-    }
+    // The framework injects it.
+    override log = log;
     delivered(): Promise<JobResult> {
       return this.handle({ runId: 'run', provider: 'fal', mayHaveCrashed }, new AbortController().signal);
     }

@@ -35,7 +35,8 @@ const minProgress = 0.05;
 /** Polls a generation once, or fetches its result. Nothing is held between two polls. */
 @Processor('poll', { concurrency: maxSlotless })
 export class PollProcessor extends RunProcessor {
-  protected readonly closeGraceMs: number;
+  readonly queue = 'poll';
+  readonly closeGraceMs: number;
   private readonly slots: Slots;
 
   constructor(
@@ -49,7 +50,7 @@ export class PollProcessor extends RunProcessor {
   ) {
     super();
     this.closeGraceMs = repeatableGraceMs(settings);
-    this.slots = new Slots({ max: settings.WORKER_POLL_CONCURRENCY, onTotal: this.boundJobs });
+    this.slots = new Slots({ max: settings.WORKER_POLL_CONCURRENCY, onTotal: this.boundRuns });
   }
 
   protected handle(run: DeliveredRun, signal: AbortSignal): Promise<JobResult> {

@@ -19,6 +19,7 @@ it('counts a run whose job was lost, and none that waited in its row without one
     drift: async () => [],
   };
   const queues = {
+    kind: 'redis',
     healthy: async () => true,
     stateOf: async () => 'missing',
   };

@@ -13,7 +13,7 @@ const driftEveryMs = 30_000;
 /**
  * Puts back what the queues lost: runs whose outbox row is overdue and that have no job. Every worker does rounds; a row
  * is taken by one of them at a time. While the queues are away nothing is taken, so that overdue rows go out as soon as
- * they return.
+ * they return. Without Redis there are no jobs to lose: `DueRuns` takes the rows.
  */
 @Injectable()
 export class Reconciler implements OnApplicationBootstrap, OnModuleDestroy {
@@ -48,6 +48,10 @@ export class Reconciler implements OnApplicationBootstrap, OnModuleDestroy {
   private async reconcile(): Promise<void> {
     await this.queues.passOn(await this.outbox.promoteAll());
     for (const run of await this.outbox.unaffordable(batchSize)) await this.outcomes.endUnaffordable(run);
+    if (this.queues.kind === 'redis') await this.putBack();
+  }
+
+  private async putBack(): Promise<void> {
     for (let batch = 1; batch <= maxBatches; batch += 1) {
       const overdue = await this.outbox.takeOverdue(batchSize);
       const missing = await Promise.all(overdue.map((run) => this.isMissing(run)));

@@ -17,8 +17,13 @@ const maxOfWorkspace = 50;
  */
 @Processor('webhooks')
 export class WebhooksProcessor extends RunProcessor {
-  protected readonly closeGraceMs: number;
-  private readonly slots = new Slots({ max: maxOfWorkspace, maxOfHolder: maxOfReceiver });
+  readonly queue = 'webhooks';
+  readonly closeGraceMs: number;
+  private readonly slots = new Slots({
+    max: maxOfWorkspace,
+    maxOfHolder: maxOfReceiver,
+    onTotal: this.boundRuns,
+  });
   /** Receivers for which a webhook began to wait while they were called. */
   private readonly joined = new Set<string>();
 
@@ -80,7 +85,7 @@ export class WebhooksProcessor extends RunProcessor {
   private note({ runId, workspaceId, tries }: DueWebhook, problem: string, afterMs: number | null): void {
     const facts = { run_id: runId, workspace_id: workspaceId, tries: tries + 1, problem };
     if (afterMs === null) {
-      this.worker.host.metrics.webhooksGivenUp.inc();
+      this.metrics.webhooksGivenUp.inc();
       this.log.warn(facts, 'a webhook was given up');
     } else this.log.info({ ...facts, after_ms: afterMs }, 'a webhook was not taken, trying again');
   }

@@ -91,6 +91,8 @@ export class Outbox {
   /** It found no concurrency slot of its provider. */
   @Column('boolean', { default: false }) waiting: boolean;
   @Column('timestamptz') dueAt: Date;
+  /** How often workers have taken it since one of them last put it back: see `DueRowRepository`. */
+  @Column('smallint', { default: 0 }) attempts: number;
 }
 
 /** How many runs of a workspace are parked from this place on, up to the next chunk. */

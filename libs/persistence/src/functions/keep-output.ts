@@ -1,10 +1,10 @@
 /**
- * `keep_output(run, epoch, media type, body, stored as, reported micros)`: a generation is done and paid; its output is kept as
- * the provider gave it while its assets are copied. False when the claim was lost.
+ * `keep_output(run, epoch, media type, body, stored as, reported micros, rest)`: a generation is done and paid; its output is
+ * kept as the provider gave it while its assets are copied, by a job for which the row rests. False when the claim was lost.
  */
 export const keepOutput = /* sql */ `
 CREATE OR REPLACE FUNCTION keep_output(kept_id uuid, claimed_epoch integer, media text, body bytea, stored text,
-  reported bigint)
+  reported bigint, rest interval)
 RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   space_id uuid;
@@ -19,7 +19,8 @@ BEGIN
   IF stored IS NOT NULL THEN
     PERFORM need_objects(ARRAY[stored]);
   END IF;
-  UPDATE outbox SET queue = 'assets', due_at = router_now() + interval '2 seconds' WHERE workspace_id = space_id AND run_id = kept_id;
+  UPDATE outbox SET queue = 'assets', due_at = router_now() + rest, attempts = 0
+  WHERE workspace_id = space_id AND run_id = kept_id;
   RETURN true;
 END $$;
 `;

@@ -1,6 +1,6 @@
 /**
  * `request_cancel(workspace, model, run)`: a run that was not sent to its provider is finished on the spot,
- * before the answer; otherwise the first request is recorded on the row. Returns null for an unknown run.
+ * before the answer; otherwise the first request is recorded on the row, and a poll is due at once. Returns null for an unknown run.
  */
 export const requestCancel = /* sql */ `
 CREATE OR REPLACE FUNCTION request_cancel(space_id uuid, model_id text, requested_id uuid, ending jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
@@ -19,6 +19,12 @@ BEGIN
     RETURN jsonb_build_object('found', 'waiting', 'granted', finished -> 'granted', 'record', finished -> 'record');
   END IF;
   UPDATE run SET cancel_requested_at = router_now() WHERE id = found_run.id AND cancel_requested_at IS NULL;
-  RETURN jsonb_build_object('found', 'dispatched', 'isRepeated', NOT FOUND, 'granted', '[]'::jsonb);
+  IF NOT FOUND THEN
+    RETURN jsonb_build_object('found', 'dispatched', 'isRepeated', true, 'granted', '[]'::jsonb);
+  END IF;
+  -- The next poll passes it on. One that is under way may have begun before.
+  UPDATE outbox SET due_at = router_now()
+  WHERE workspace_id = space_id AND run_id = found_run.id AND queue = 'poll' AND attempts = 0;
+  RETURN jsonb_build_object('found', 'dispatched', 'isRepeated', false, 'granted', '[]'::jsonb);
 END $$;
 `;

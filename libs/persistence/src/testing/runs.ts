@@ -4,6 +4,7 @@ import { v7 } from 'uuid';
 import { type Admission, AdmissionRepository, type Admitted } from '../admission.repository.js';
 import { Database } from '../database.js';
 import { DispatchRepository, type TakenRun } from '../dispatch.repository.js';
+import { DueRowRepository } from '../due-row.repository.js';
 import { OutboxRepository } from '../outbox.repository.js';
 import { RunRepository } from '../run.repository.js';
 import type { Workspace } from '../entities/workspace.entity.js';
@@ -36,6 +37,7 @@ export class TestProcess {
   readonly database: Database;
   readonly admissions: AdmissionRepository;
   readonly dispatch: DispatchRepository;
+  readonly dueRows: DueRowRepository;
   readonly runs: RunRepository;
   readonly heldRuns: HeldRunRepository;
   readonly outbox: OutboxRepository;
@@ -46,13 +48,15 @@ export class TestProcess {
   readonly retention: RetentionRepository;
   readonly workspaces: WorkspaceRepository;
 
-  constructor(url: string, settings: Record<string, string> = {}) {
-    this.database = Database.create(
-      readSettings(databaseSettings, { DATABASE_URL: url, ...longTimeouts, ...settings }),
-    );
+  constructor(url: string, settings: Record<string, string> = {}, REDIS_URL?: string) {
+    this.database = Database.create({
+      ...readSettings(databaseSettings, { DATABASE_URL: url, ...longTimeouts, ...settings }),
+      REDIS_URL,
+    });
     this.admissions = new AdmissionRepository(this.database);
     this.heldRuns = new HeldRunRepository(this.database);
     this.dispatch = new DispatchRepository(this.database);
+    this.dueRows = new DueRowRepository(this.database);
     this.outbox = new OutboxRepository(this.database);
     const periods = readSettings(retentionSettings, {});
     this.runReader = new RunReader(this.database, periods);

@@ -26,9 +26,10 @@ export class SpecDatabase {
     return this.database.url;
   }
 
-  /** A process whose clock is off by an interval, such as `-25 hours`, or is right. */
-  process(offset?: string): TestProcess {
-    const process = new TestProcess(offset === undefined ? this.url : this.database.at(offset));
+  /** A process whose clock is off by an interval, such as `-25 hours`, or is right; with jobs on Redis, or without. */
+  process(offset?: string, { hasJobs = true } = {}): TestProcess {
+    const url = offset === undefined ? this.url : this.database.at(offset);
+    const process = new TestProcess(url, {}, hasJobs ? 'redis://127.0.0.1:6379' : undefined);
     this.processes.push(process);
     return process;
   }

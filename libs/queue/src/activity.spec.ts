@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Activity } from './queue-backend.js';
+import { Activity } from './activity.js';
 
 describe('Activity', () => {
   let now = 0;

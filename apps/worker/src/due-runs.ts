@@ -1,0 +1,213 @@
+import { SETTINGS } from '#infrastructure';
+import { every, type Log, LOG, Metrics, type PeriodicWork, settlesWithin } from '#observability';
+import { type DueRow, DueRowRepository } from '#persistence';
+import { queueNames, RunQueues, type RunProcessor, separationMs, type WakeUpListener } from '#queue';
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AssetsProcessor } from './assets/assets.processor.js';
+import { PollProcessor } from './runs/poll.processor.js';
+import { repeatableGraceMs, type WorkerSettings } from './settings.js';
+import { WebhooksProcessor } from './webhooks/webhooks.processor.js';
+
+/** Rows that other workers left, and those of which no word was heard, are found after this time. */
+const lookEveryMs = 1_000;
+/** Rows that fall due at about the same time are looked for at once. */
+const stepMs = 50;
+/** An aborted handler gets this time to return. */
+const settleMs = 1_000;
+
+/** A row that this process has taken, and what ends the work on it. */
+interface Taken {
+  row: DueRow;
+  abort: AbortController;
+  /** The process' own clock decides: a worker that cannot reach the database learns nothing about its leases. */
+  leasedUntilMs: number;
+}
+
+type Deliverer = Pick<RunProcessor, 'deliver' | 'maxRuns'>;
+
+const leaseLost = 'lease lost';
+
+/**
+ * Without Redis: takes the rows of runs to poll or to copy, and of webhooks, when they are due, and hands them to their
+ * processors. A row that is under way is leased, which `QUEUE_LOCK_MS` bounds, and the lease is renewed; another worker takes
+ * a row whose lease has ended.
+ */
+@Injectable()
+export class DueRuns implements OnModuleDestroy {
+  private readonly processors: Record<DueRow['queue'], Deliverer>;
+  private readonly taken = new Map<string, Taken>();
+  private readonly underWay = new Set<Promise<void>>();
+  /** When looks are due beside the regular ones. */
+  private readonly looksDueMs = new Set<number>();
+  /** No row is taken for queues that have all the runs they may have; then a look follows each run that ends. */
+  private isBehind = false;
+  private isTaking = false;
+  private isLooking = false;
+  private mustLook = false;
+  private listener: WakeUpListener | null | undefined;
+  private looks: PeriodicWork | undefined;
+  private renewals: PeriodicWork | undefined;
+  private expiries: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly rows: DueRowRepository,
+    private readonly queues: RunQueues,
+    @Inject(PollProcessor) poll: Deliverer,
+    @Inject(AssetsProcessor) assets: Deliverer,
+    @Inject(WebhooksProcessor) webhooks: Deliverer,
+    private readonly metrics: Metrics,
+    @Inject(SETTINGS)
+    private readonly settings: Pick<WorkerSettings, 'QUEUE_LOCK_MS' | 'WORKER_CLOSE_MS'>,
+    @Inject(LOG) private readonly log: Pick<Log, 'warn'>,
+  ) {
+    this.processors = { poll, assets, webhooks };
+  }
+
+  /** Whether rows are taken from now on; those under way go on. */
+  takeRuns(isTaking: boolean): void {
+    this.isTaking = isTaking;
+    if (this.listener !== undefined || !isTaking) return;
+    this.listener = this.queues.onDueRow((afterMs) => this.lookAfter(afterMs));
+    if (this.listener === null) return;
+    for (const queue of queueNames) {
+      this.metrics.stalledJobs.inc({ queue }, 0);
+      this.metrics.lostLocks.inc({ queue }, 0);
+    }
+    const onError = (error: unknown) => this.log.warn({ error }, 'due rows could not be taken, trying again');
+    this.looks = every(lookEveryMs, () => this.look(), { onError, immediately: true });
+    const { QUEUE_LOCK_MS: leaseMs } = this.settings;
+    this.renewals = every(leaseMs / 3, () => this.renew(), { onError });
+    this.expiries = setInterval(() => this.abortExpired(), Math.max(50, leaseMs / 20)).unref();
+  }
+
+  /** Calls under way get their grace; rows of those that are aborted then are put back at once. */
+  async onModuleDestroy(): Promise<void> {
+    this.isTaking = false;
+    await this.listener?.close();
+    if (!(await settlesWithin(this.idle(), repeatableGraceMs(this.settings)))) {
+      for (const { abort } of this.taken.values()) abort.abort('closing');
+      await settlesWithin(this.idle(), settleMs);
+    }
+    clearInterval(this.expiries);
+    await settlesWithin(this.renewals?.stop() ?? Promise.resolve(), settleMs);
+  }
+
+  private lookAfter(afterMs: number): void {
+    if (afterMs <= 0) return this.lookNow();
+    const dueMs = Math.ceil((performance.now() + afterMs) / stepMs) * stepMs;
+    if (this.looksDueMs.has(dueMs)) return;
+    this.looksDueMs.add(dueMs);
+    const look = () => {
+      this.looksDueMs.delete(dueMs);
+      this.lookNow();
+    };
+    setTimeout(look, dueMs - performance.now()).unref();
+  }
+
+  private lookNow(): void {
+    this.track(this.look(), 'due rows could not be taken');
+  }
+
+  /** Once at a time: what is said to be due meanwhile is looked for afterwards. */
+  private async look(): Promise<void> {
+    this.mustLook = true;
+    if (this.isLooking) return;
+    this.isLooking = true;
+    try {
+      while (this.mustLook && this.isTaking) {
+        this.mustLook = false;
+        await this.takeDue();
+      }
+    } finally {
+      this.isLooking = false;
+    }
+  }
+
+  private async takeDue(): Promise<void> {
+    const open = queueNames.filter((queue) => this.countOf(queue) < this.processors[queue].maxRuns);
+    this.isBehind = open.length < queueNames.length;
+    if (open.length === 0) return;
+    const leasedUntilMs = this.leaseEndMs();
+    const { rows, isFull } = await this.rows.take(open, this.settings.QUEUE_LOCK_MS);
+    for (const row of rows)
+      this.track(
+        this.deliver(row, leasedUntilMs),
+        'a row could not be put back; it is taken again when its lease ends',
+      );
+    this.mustLook ||= isFull;
+  }
+
+  private countOf(queue: DueRow['queue']): number {
+    let count = 0;
+    for (const { row } of this.taken.values()) if (row.queue === queue) count += 1;
+    return count;
+  }
+
+  private async deliver(row: DueRow, leasedUntilMs: number): Promise<void> {
+    const { queue, runId, provider, attempts } = row;
+    const key = `${queue} ${runId}`;
+    // A second delivery of the same run proves that the first one's lease has ended.
+    this.taken.get(key)?.abort.abort(leaseLost);
+    const taken = { row, abort: new AbortController(), leasedUntilMs };
+    const { signal } = taken.abort;
+    this.taken.set(key, taken);
+    try {
+      const mayHaveCrashed = attempts > 1;
+      if (mayHaveCrashed) {
+        this.metrics.stalledJobs.inc({ queue });
+        await sleep(separationMs(attempts - 1), undefined, { signal }).catch(() => {});
+      } else this.measure(row);
+      const result = signal.aborted
+        ? ({ kind: 'retry', delayMs: 0 } as const)
+        : await this.processors[queue].deliver({ runId, provider, mayHaveCrashed }, signal);
+      if (signal.reason === leaseLost) return this.metrics.lostLocks.inc({ queue });
+      if (result.kind === 'done') return;
+      await this.rows.putBack(row, result.delayMs);
+      this.lookAfter(result.delayMs);
+    } finally {
+      if (this.taken.get(key) === taken) this.taken.delete(key);
+      if (this.isBehind) this.lookNow();
+    }
+  }
+
+  private measure({ queue, provider, lateMs }: DueRow): void {
+    this.metrics.queueWaitSeconds.observe({ queue }, lateMs / 1000);
+    if (queue === 'poll') this.metrics.pollLatenessSeconds.observe({ provider }, lateMs / 1000);
+  }
+
+  private async renew(): Promise<void> {
+    const { leased } = this;
+    if (leased.length === 0) return;
+    const leasedUntilMs = this.leaseEndMs();
+    const rows = leased.map(({ row }) => row);
+    const renewed = new Set(await this.rows.renew(rows, this.settings.QUEUE_LOCK_MS));
+    for (const taken of leased) if (renewed.has(taken.row.runId)) taken.leasedUntilMs = leasedUntilMs;
+  }
+
+  private abortExpired(): void {
+    const nowMs = performance.now();
+    for (const { abort, leasedUntilMs } of this.leased) if (leasedUntilMs <= nowMs) abort.abort(leaseLost);
+  }
+
+  /** Each call of a webhook leases the webhook's row by itself. */
+  private get leased(): Taken[] {
+    return [...this.taken.values()].filter(({ row }) => row.queue !== 'webhooks');
+  }
+
+  private leaseEndMs(): number {
+    return performance.now() + this.settings.QUEUE_LOCK_MS;
+  }
+
+  private track(work: Promise<void>, whatFailed: string): void {
+    const tracked = work.catch((error: unknown) => this.log.warn({ error }, whatFailed));
+    this.underWay.add(tracked);
+    void tracked.finally(() => this.underWay.delete(tracked));
+  }
+
+  /** Rows that a look has taken meanwhile are delivered too. */
+  private async idle(): Promise<void> {
+    await this.looks?.stop();
+    while (this.underWay.size > 0) await Promise.all(this.underWay);
+  }
+}

@@ -1,0 +1,167 @@
+import type { Log } from '#observability';
+import { settlesWithin } from '#observability';
+import { OutageLog } from './outage-log.js';
+import { BoundedPool } from './postgres-connections.js';
+import { PostgresListener } from './postgres-listener.js';
+import { type QueuedRun, RunQueues } from './run-queues.js';
+import { RunSignals } from './run-signals.js';
+import type { QueueSettings } from './settings.js';
+import { Gathered, type WakeUpListener } from './wake-ups.js';
+
+/** One for signals, one for wake-ups. */
+const maxConnections = 2;
+const shutMs = 500;
+
+const channels = { signal: 'mr_run', wakeUp: 'mr_wake', dueRow: 'mr_due' } as const;
+type Channel = (typeof channels)[keyof typeof channels];
+
+/**
+ * Without Redis there are no jobs: workers take the rows that are due. This process' reader of rows is told when one is; NOTIFY
+ * tells all workers of what somebody else made due, and whoever waits for a run that its row has changed.
+ */
+export class PostgresQueues extends RunQueues {
+  readonly kind = 'postgres';
+  readonly all = [];
+  readonly isStuck = false;
+  readonly signals: RunSignals;
+  private readonly outage: OutageLog;
+  private readonly pool: BoundedPool;
+  private readonly notices = {
+    wakeUp: new Gathered((providers) => this.notify(channels.wakeUp, providers)),
+    dueRow: new Gathered((queues) => this.notify(channels.dueRow, queues)),
+    signal: new Gathered((runIds) => this.notify(channels.signal, runIds)),
+  };
+  private tellReader: ((afterMs: number) => void) | undefined;
+  private isClosed = false;
+
+  constructor(
+    settings: QueueSettings,
+    private readonly url: string,
+    log: Log,
+  ) {
+    super();
+    this.outage = new OutageLog(log, 'the database as transport');
+    this.pool = new BoundedPool(
+      url,
+      maxConnections,
+      settings.QUEUE_COMMAND_TIMEOUT_MS,
+      'model-router notices',
+    );
+    this.signals = new PostgresSignals(this.notices.signal, (heard, connected) =>
+      this.listen(channels.signal, heard, connected),
+    );
+  }
+
+  wake(...providers: string[]): void {
+    this.notices.wakeUp.add(providers);
+  }
+
+  /** Every worker hears every wake-up. */
+  onWakeUp(heard: (provider: string) => void): WakeUpListener {
+    return this.listen(channels.wakeUp, (provider) => this.isTaking && heard(provider));
+  }
+
+  onDueRow(heard: (afterMs: number) => void): WakeUpListener {
+    this.tellReader = heard;
+    return this.listen(channels.dueRow, () => heard(0));
+  }
+
+  /** The rows say all of it, so each run counts as accepted. */
+  async enqueue(runs: readonly QueuedRun[]): Promise<boolean[]> {
+    if (this.tellReader) for (const { delayMs = 0 } of runs) this.tellReader(delayMs);
+    else if (runs.some(({ delayMs = 0 }) => delayMs === 0)) this.notices.dueRow.add(['']);
+    return runs.map(() => true);
+  }
+
+  async runNow(): Promise<void> {
+    this.notices.dueRow.add(['']);
+  }
+
+  async stateOf(): Promise<null> {
+    return null;
+  }
+
+  async counts(): Promise<[]> {
+    return [];
+  }
+
+  async healthy(): Promise<boolean> {
+    return !this.isClosed && this.sends('SELECT 1', []);
+  }
+
+  async close(): Promise<void> {
+    if (this.isClosed) return;
+    await settlesWithin(Promise.all(Object.values(this.notices).map(({ sent }) => sent)), shutMs);
+    this.isClosed = true;
+    await Promise.all([this.signals.close(), this.pool.shut()]);
+  }
+
+  private notify(channel: Channel, payloads: string[]): Promise<boolean> {
+    return this.sends('SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload', [
+      channel,
+      payloads,
+    ]);
+  }
+
+  /** A notice that is lost while the server is away only delays: workers look at the rows once a second. */
+  private async sends(text: string, values: unknown[]): Promise<boolean> {
+    try {
+      await this.pool.query(text, values);
+      this.outage.back();
+      return true;
+    } catch (error) {
+      this.lose(error);
+      return false;
+    }
+  }
+
+  private lose(error: unknown): void {
+    if (!this.isClosed) this.outage.lost(error);
+  }
+
+  private listen(
+    channel: Channel,
+    heard: (payload: string) => void,
+    connected: () => void = () => {},
+  ): PostgresListener {
+    return new PostgresListener({
+      url: this.url,
+      channel,
+      heard,
+      connected: () => {
+        this.outage.back();
+        connected();
+      },
+      lost: (error) => this.lose(error),
+    });
+  }
+}
+
+/** One channel serves all runs, with the run id as payload: subscribing costs nothing then. */
+class PostgresSignals extends RunSignals {
+  private listener: PostgresListener | undefined;
+
+  constructor(
+    private readonly notices: Gathered,
+    private readonly listen: (heard: (runId: string) => void, connected: () => void) => PostgresListener,
+  ) {
+    super();
+  }
+
+  async publish(runId: string): Promise<void> {
+    this.notices.add([runId]);
+  }
+
+  async close(): Promise<void> {
+    await this.listener?.close();
+  }
+
+  protected added(): void {
+    this.listener ??= this.listen(
+      (runId) => this.wake(runId),
+      () => this.wakeAll(),
+    );
+  }
+
+  protected removed(): void {}
+}

@@ -1,0 +1,218 @@
+import { type Log, type Metrics, settlesWithin } from '#observability';
+import { BullModule, type BullRegistrar } from '@nestjs/bullmq';
+import { Queue } from 'bullmq';
+import { Activity } from './activity.js';
+import { OutageLog } from './outage-log.js';
+import {
+  disconnect,
+  isReady,
+  producerConnection,
+  type RedisClient,
+  workerConnection,
+} from './redis-connections.js';
+import { RedisSignals } from './redis-signals.js';
+import { RedisWakeUps } from './redis-wake-ups.js';
+import { type QueueCounts, type QueuedRun, type QueueName, queueNames, RunQueues } from './run-queues.js';
+import { prefixOf, type RunWorker, type WorkerContext, workersOf } from './run-worker.js';
+import type { QueueSettings } from './settings.js';
+import type { WakeUpListener } from './wake-ups.js';
+
+const chunkSize = 500;
+/** Several at once are a pipeline. */
+const minBulkJobs = 8;
+
+/** BullMQ jobs, a list for wake-ups and channels for signals, on Redis or Valkey. A job's name is its provider. */
+export class RedisQueues extends RunQueues implements WorkerContext {
+  readonly kind = 'redis';
+  readonly signals: RedisSignals;
+  readonly outage: OutageLog;
+  readonly activity = new Activity();
+  /** The workers of this process, one for each of its queues. */
+  readonly workers = new Set<RunWorker>();
+  private readonly byName: Record<QueueName, Queue>;
+  private readonly producer: RedisClient;
+  private readonly wakeUps: RedisWakeUps;
+  private isRegistered = false;
+  private isClosed = false;
+
+  constructor(
+    readonly settings: QueueSettings,
+    private readonly url: string,
+    log: Log,
+    readonly metrics: Metrics,
+    private readonly registrar: BullRegistrar,
+  ) {
+    super();
+    this.outage = new OutageLog(log, 'redis');
+    this.producer = producerConnection(settings, url);
+    this.producer.on('error', (error) => this.outage.lost(error));
+    this.producer.on('close', () => {
+      if (!this.isClosed) this.outage.lost();
+    });
+    this.producer.on('ready', () => this.outage.back());
+    const connect = () => producerConnection(settings, url);
+    this.signals = new RedisSignals(this.producer, connect, this.outage, settings.SIGNING_SECRET);
+    this.wakeUps = new RedisWakeUps(
+      this.producer,
+      () => this.connect('wake-ups'),
+      () => this.isTaking,
+    );
+    this.byName = {
+      poll: this.openQueue('poll'),
+      assets: this.openQueue('assets'),
+      webhooks: this.openQueue('webhooks'),
+    };
+  }
+
+  get all(): Queue[] {
+    return Object.values(this.byName);
+  }
+
+  get isStuck(): boolean {
+    return this.activity.isStuck;
+  }
+
+  /** A connection for one worker, which belongs to us, so that a close need not wait for a server that is away. */
+  connect(use: string): RedisClient {
+    return workerConnection(this.settings, this.url, `model-router ${use}`);
+  }
+
+  wake(...providers: string[]): void {
+    this.wakeUps.wake(providers);
+  }
+
+  onWakeUp(heard: (provider: string) => void): WakeUpListener {
+    return this.wakeUps.listen(heard);
+  }
+
+  onDueRow(): null {
+    return null;
+  }
+
+  /** The processors get their workers when jobs are taken for the first time. */
+  override takeJobs(isTaking: boolean): void {
+    super.takeJobs(isTaking);
+    if (isTaking && !this.isRegistered) this.register();
+    for (const worker of this.workers) void (isTaking ? worker.resume() : worker.pause(true));
+  }
+
+  async enqueue(runs: readonly QueuedRun[]): Promise<boolean[]> {
+    const accepted = new Set<QueuedRun>();
+    const untilMs = performance.now() + this.settings.QUEUE_COMMAND_TIMEOUT_MS;
+    for (let at = 0; at < runs.length && this.isUp; at += chunkSize) {
+      if (at > 0 && performance.now() > untilMs) break;
+      const sizeBefore = accepted.size;
+      await Promise.all(
+        queueNames.map(async (name) => {
+          const chunk = runs.slice(at, at + chunkSize).filter(({ queue }) => queue === name);
+          if (chunk.length > 0 && (await this.add(name, chunk))) for (const run of chunk) accepted.add(run);
+        }),
+      );
+      if (accepted.size === sizeBefore) break;
+    }
+    return runs.map((run) => accepted.has(run));
+  }
+
+  async runNow(queue: QueueName, runId: string): Promise<void> {
+    if (!this.isUp) return;
+    // It fails when the job is not delayed: then there is nothing to bring forward.
+    await this.inTime(this.byName[queue].getBackend().changeDelay(runId, 0), null);
+  }
+
+  async stateOf(queue: QueueName, runId: string): Promise<'missing' | 'delayed' | 'queued' | null> {
+    if (!this.isUp) return null;
+    const state = await this.inTime(this.byName[queue].getJobState(runId), null);
+    if (state === 'unknown') return 'missing';
+    return state === 'delayed' || state === null ? state : 'queued';
+  }
+
+  async counts(): Promise<QueueCounts[]> {
+    if (!this.isUp) return [];
+    const counting = Promise.all(
+      queueNames.map(async (queue) => {
+        const counts = await this.byName[queue].getJobCounts('waiting', 'active', 'delayed');
+        const of = (state: string) => counts[state] ?? 0;
+        return { queue, waiting: of('waiting'), active: of('active'), delayed: of('delayed') };
+      }),
+    );
+    const counted = await this.inTime(counting, []);
+    this.activity.noteWaiting(counted.reduce((sum, { waiting }) => sum + waiting, 0));
+    return counted;
+  }
+
+  /** A server that is out of memory, a replica after a failover or a full disk answers a ping: only a write shows it. */
+  async healthy(): Promise<boolean> {
+    if (!this.isUp) return false;
+    return this.succeeds(this.producer.set('mr:writable', '', 'PX', 1_000), 'a probe was not answered');
+  }
+
+  async close(): Promise<void> {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    await this.signals.close();
+    disconnect(this.producer);
+  }
+
+  /** False while nothing would be accepted; tells without a round trip. */
+  private get isUp(): boolean {
+    return isReady(this.producer) && !this.isClosed;
+  }
+
+  private openQueue(name: QueueName): Queue {
+    const queue = new Queue(name, {
+      connection: this.producer,
+      prefix: prefixOf(name),
+      // It would wait for the server.
+      skipVersionCheck: true,
+      // Nobody reads the event stream.
+      streams: { events: { maxLen: 100 } },
+      defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
+    });
+    return queue.on('error', (error) => this.outage.trouble(error, `queue ${name}`));
+  }
+
+  /** The class of workers is static in Nest's module, which makes them in this call. */
+  private register(): void {
+    this.isRegistered = true;
+    BullModule.workerClass = workersOf(this);
+    this.registrar.register();
+  }
+
+  /** True when `work` succeeded within the command timeout; a failure is logged, not thrown. */
+  private async succeeds(work: Promise<unknown>, what: string): Promise<boolean> {
+    const answered = work.then(
+      () => true,
+      (error: unknown) => {
+        this.outage.trouble(error, what);
+        return false;
+      },
+    );
+    if (await settlesWithin(answered, this.settings.QUEUE_COMMAND_TIMEOUT_MS)) return answered;
+    this.outage.trouble(new Error('no answer in time'), what);
+    return false;
+  }
+
+  /** The server's answer, or `otherwise` when it fails or takes longer than a command may. */
+  private async inTime<Answer, Otherwise>(
+    asked: Promise<Answer>,
+    otherwise: Otherwise,
+  ): Promise<Answer | Otherwise> {
+    const answer = asked.catch(() => otherwise);
+    return (await settlesWithin(answer, this.settings.QUEUE_COMMAND_TIMEOUT_MS)) ? answer : otherwise;
+  }
+
+  /** A job that is there already stays as it is. */
+  private add(name: QueueName, runs: readonly QueuedRun[]): Promise<boolean> {
+    const queue = this.byName[name];
+    const jobs = runs.map(({ provider, runId, delayMs = 0 }) => ({
+      name: provider,
+      data: {},
+      opts: { jobId: runId, delay: delayMs },
+    }));
+    const adding =
+      jobs.length >= minBulkJobs
+        ? queue.addBulk(jobs)
+        : Promise.all(jobs.map((job) => queue.add(job.name, job.data, job.opts)));
+    return this.succeeds(adding, 'runs were not enqueued');
+  }
+}
