@@ -56,10 +56,10 @@ function worker() {
     },
   };
   class Exposed extends WebhooksProcessor {
-    override get worker() {
-      return { isPaused: () => false } as never;
+    protected override get isTaking() {
+      return true;
     }
-    deliver(runId: string): Promise<unknown> {
+    serveRun(runId: string): Promise<unknown> {
       return this.handle({ runId, provider: 'fal', mayHaveCrashed: false }, new AbortController().signal);
     }
   }
@@ -70,7 +70,7 @@ function worker() {
   );
   const add = (runId: string) => {
     due.set(runId, { runId, workspaceId: 'w', receiver: 'https://one', tries: 0 } as DueWebhook);
-    return processor.deliver(runId);
+    return processor.serveRun(runId);
   };
   return { add, counts, delivered };
 }
