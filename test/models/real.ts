@@ -114,7 +114,7 @@ export class Real {
     return answer;
   }
 
-  /** What the clock does when a claimant is dead, or a pause has ended. */
+  /** Acts as the clock does when a claimant is dead, or a pause has ended. */
   async expire(runId: string): Promise<void> {
     await this.database.work.query(
       `WITH lapsed AS (

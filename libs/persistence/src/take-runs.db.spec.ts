@@ -36,7 +36,7 @@ async function taken(provider: string, count: number): Promise<(string | null)[]
   return runIds;
 }
 
-/** What one process takes until nothing waits any more, in several looks at a time. */
+/** Runs that one process takes until nothing waits any more, in several looks at a time. */
 async function drained(provider: string, by = fixture.first, most = 3): Promise<TakenRun[]> {
   const runs: TakenRun[] = [];
   while ((await by.dispatch.providersToLookAt()).includes(provider)) {
@@ -277,7 +277,7 @@ it('a look reads the heads of the lines, however many runs wait behind them or a
   expect(scans.length).toBeGreaterThan(0);
   for (const { node } of scans) expect(node).toMatch(/Index (Only )?Scan using outbox_waiting/);
   const read = scans.reduce((sum, { rows, loops }) => sum + rows * loops, 0);
-  // Of each workspace the head, and of its line an even share of the eight candidates and one.
+  // The head of each workspace is read, and of its line an even share of the eight candidates and one.
   expect(read).toBeGreaterThanOrEqual(spaceIds.length * 2);
   expect(read).toBeLessThanOrEqual(spaceIds.length * 3);
   await fixture.first.sql('DELETE FROM outbox WHERE provider = $1 AND run_id NOT IN (SELECT id FROM run)', [

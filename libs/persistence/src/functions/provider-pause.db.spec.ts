@@ -26,7 +26,7 @@ const held = async (runId: string, by = fixture.first) => {
   expect(await takenBy(runId, by)).toBeUndefined();
   return restMs;
 };
-/** What a look at the line of that run gives of it. */
+/** The run, as a look at its line gives it out. */
 const takenBy = async (runId: string, by = fixture.first) => {
   const [row] = await by.sql<{ provider: string }>('SELECT provider FROM run WHERE id = $1', [runId]);
   const looked = { held: new Map<string, number>(), maxHeld: 100, most: 10, leaseMs };
