@@ -115,7 +115,7 @@ export const alerts: readonly Alert[] = [
     expression: 'max(router_outbox_oldest_age_seconds) > 30',
     holds: '2m',
     severity: 'page',
-    summary: 'The outbox is {{ $value | humanizeDuration }} overdue: the transport takes no jobs.',
+    summary: 'The outbox is {{ $value | humanizeDuration }} overdue: nobody takes its runs.',
   },
   {
     name: 'RouterWebhooksOverdue',

@@ -14,7 +14,7 @@ describe.each(transports())('a cancellation that is requested again and again, o
     const tag = newTag('impatient');
     const run = await caller.submit('bfl/flux-2-pro', `{"prompt":"${unending} [[sim:tag=${tag}]]"}`);
     const polls = async () => (await system.provider.ledger(tag))[0]?.pollCount ?? 0;
-    await waitFor(polls, { withinMs: 30_000, what: 'the run to be polled' });
+    await waitFor(async () => (await polls()) > 0, { withinMs: 30_000, what: 'the run to be polled' });
     const [before, beganMs] = [await polls(), performance.now()];
     for (let nth = 1; nth <= 200; nth += 1) {
       const { status, bytes } = await caller.cancel(run);

@@ -70,18 +70,13 @@ export class Model {
       Object.assign(this.limits, { inflight, committed, backlog });
       return { granted: this.promote() };
     }
-    switch (command.verb) {
-      case 'take':
-        return this.take();
-      case 'sweep':
-        return this.sweep();
-      case 'pause': {
-        const fresh = !this.isPaused;
-        this.isPaused = true;
-        return { won: fresh };
-      }
-      case 'resume':
-        return this.resume();
+    if (command.verb === 'take') return this.take();
+    if (command.verb === 'sweep') return this.sweep();
+    if (command.verb === 'resume') return this.resume();
+    if (command.verb === 'pause') {
+      const fresh = !this.isPaused;
+      this.isPaused = true;
+      return { won: fresh };
     }
     const run = this.chosen(command.pick);
     if (!run) return cannotBeFound;

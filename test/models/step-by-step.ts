@@ -84,26 +84,22 @@ async function applyToReal(
     return { kind: 'admitted', run, ready: admitted.ready, position: admitted.position };
   }
   if (command.verb === 'limits') return { granted: real.places(await store.setLimits(real, command)) };
-  switch (command.verb) {
-    case 'take': {
-      const [taken] = await real.take();
-      if (!taken) return { kind: 'none' };
-      const { runId, epoch, crashes } = taken;
-      return { kind: 'taken', run: real.runIds.indexOf(runId), epoch, crashes };
-    }
-    case 'sweep': {
-      const swept = (await real.sweep()).map(({ kind, runId, epoch }) => ({
-        kind,
-        run: real.runIds.indexOf(runId),
-        epoch,
-      }));
-      return { swept: swept.toSorted((one, other) => one.run - other.run) };
-    }
-    case 'pause':
-      return { won: await real.pause() };
-    case 'resume':
-      return { won: await real.resume() };
+  if (command.verb === 'take') {
+    const [taken] = await real.take();
+    if (!taken) return { kind: 'none' };
+    const { runId, epoch, crashes } = taken;
+    return { kind: 'taken', run: real.runIds.indexOf(runId), epoch, crashes };
   }
+  if (command.verb === 'sweep') {
+    const swept = (await real.sweep()).map(({ kind, runId, epoch }) => ({
+      kind,
+      run: real.runIds.indexOf(runId),
+      epoch,
+    }));
+    return { swept: swept.toSorted((one, other) => one.run - other.run) };
+  }
+  if (command.verb === 'pause') return { won: await real.pause() };
+  if (command.verb === 'resume') return { won: await real.resume() };
   const runId = real.runIds[run?.place ?? 0] ?? '';
   const epoch = (run?.epoch ?? 0) - ('stale' in command && command.stale ? 1 : 0);
   switch (command.verb) {

@@ -1,7 +1,7 @@
 import type { Log } from '#observability';
 
 const QUIET_MS = 10_000;
-const RUN_ID = /[0-9a-f]{8}-[0-9a-f-]{27}/g;
+const RUN_ID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 /**
  * One line when a server is lost and one when it is back, however many connections notice; other errors

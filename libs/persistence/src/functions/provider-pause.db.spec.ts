@@ -139,8 +139,8 @@ describe('a provider that asks to be left alone', () => {
     const later = fixture.at('61 minutes');
     const swept = await later.dispatch.sweep(10_000, leaseMs);
     const spent = swept.filter((each) => runs.includes(each.runId));
-    expect(spent.map(({ runId, kind }) => [kind, runId]).toSorted()).toEqual(
-      runs.map((runId) => ['spent', runId]).toSorted(),
+    expect(spent.map(({ runId, kind }) => `${kind} ${runId}`).toSorted()).toEqual(
+      runs.map((runId) => `spent ${runId}`).toSorted(),
     );
     for (const run of spent) {
       expect(run).toMatchObject({ epoch: 1, workspaceId: spaceId, provider, facts: { budgetMs: hourMs } });
