@@ -89,9 +89,9 @@ describe('admin restore', () => {
       const dispatch = new DispatchRepository(database);
       const line = { held: new Map<string, number>(), maxHeld: 10, most: 10, leaseMs: hourMs };
       expect(await dispatch.takeRuns(provider, line)).toEqual([]);
-      expect((await dispatch.sweep(10, hourMs)).map(({ kind, runId }) => `${kind} ${runId}`).toSorted()).toEqual(
-        [one, other].map(({ runId }) => `abandoned ${runId}`).toSorted(),
-      );
+      expect(
+        (await dispatch.sweep(10, hourMs)).map(({ kind, runId }) => `${kind} ${runId}`).toSorted(),
+      ).toEqual([one, other].map(({ runId }) => `abandoned ${runId}`).toSorted());
       expect(await answerOf(env, 'restore', 'runs')).toEqual({ runs: 0 });
       expect(await recorded('restore.runs')).toEqual([
         { subject: 'runs', details: { runs: 2 } },

@@ -76,7 +76,7 @@ describe('runs that a restored database has as not sent', () => {
     expect(await endedBySweep()).toEqual(
       [waiting, putOff.runId, lapsed.runId].map((runId) => `abandoned ${runId}`).toSorted(),
     );
-    expect(await endedBySweep()).toEqual([['abandoned', parked]]);
+    expect(await endedBySweep()).toEqual([`abandoned ${parked}`]);
     expect(await worker.outbox.drift()).toEqual([]);
   });
 });
