@@ -90,13 +90,26 @@ export class DispatchRepository {
     return rows.map(({ provider }) => provider);
   }
 
-  /** Brings back runs whose pause or lease has ended, and puts off those that wait for a paused provider. */
-  async sweep(most: number, leaseMs: number): Promise<SweptRun[]> {
+  /** The database's clock. */
+  async now(): Promise<Date> {
+    const [row] = await this.database.work.query<{ now: Date }>('SELECT router_now() AS now');
+    return row?.now ?? new Date();
+  }
+
+  /**
+   * Brings back runs whose pause or lease has ended, and puts off those that wait for a paused provider. Does nothing when it
+   * comes later than 2 s after `askedAt`, and takes no lease for lapsed before `judgesFrom`.
+   */
+  async sweep(
+    most: number,
+    leaseMs: number,
+    { askedAt, judgesFrom }: { askedAt?: Date; judgesFrom?: Date } = {},
+  ): Promise<SweptRun[]> {
     const swept = (verb: string) =>
       this.database.work.query<SweptRun>(
         `SELECT kind, run_id AS "runId", epoch, workspace_id AS "workspaceId", provider, model, facts
-          FROM ${verb}($1, $2 * interval '1 millisecond')`,
-        [most, leaseMs],
+          FROM ${verb}($1, $2 * interval '1 millisecond', $3, $4)`,
+        [most, leaseMs, askedAt, judgesFrom],
       );
     return [...(await swept('wake_overdue')), ...(await swept('postpone_paused'))];
   }

@@ -1,7 +1,7 @@
 import { Metrics } from '#observability';
 import type { DispatchRepository, SweptRun, TakenRun } from '#persistence';
 import type { RunQueues } from '#queue';
-import { expect, it } from '@jest/globals';
+import { expect, it, jest } from '@jest/globals';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Providers } from '../providers.js';
 import type { Claims } from './claims.js';
@@ -30,10 +30,12 @@ interface Given {
   take?: (terms: Take) => Promise<TakenRun[]> | TakenRun[];
   swept?: SweptRun[];
   isSuspect?: boolean;
+  nowMs?: () => number;
 }
 
 /** A dispatcher that hears wake-ups of fal, whose submissions end when they are told to. */
-function dispatcher({ slots = 8, take = () => [], swept = [], isSuspect = false }: Given) {
+function dispatcher({ slots = 8, take = () => [], swept = [], isSuspect = false, nowMs = () => 0 }: Given) {
+  const sweeps: object[] = [];
   let wake: ((provider: string) => void) | undefined;
   const takes: Take[] = [];
   const woken: string[] = [];
@@ -55,7 +57,11 @@ function dispatcher({ slots = 8, take = () => [], swept = [], isSuspect = false 
         takes.push({ ...terms, held: new Map(terms.held) });
         return take(terms);
       },
-      sweep: async () => swept.splice(0),
+      now: async () => new Date(nowMs()),
+      sweep: async (_most: number, _leaseMs: number, asked: object) => {
+        sweeps.push(asked);
+        return swept.splice(0);
+      },
       providersToLookAt: async () => [],
     } as unknown as DispatchRepository,
     {
@@ -77,7 +83,16 @@ function dispatcher({ slots = 8, take = () => [], swept = [], isSuspect = false 
     { warn: (...words: unknown[]) => said.push(words) },
   );
   made.takeRuns(true);
-  return { made, wake: (provider = 'fal') => wake?.(provider), takes, woken, submissions, said, metrics };
+  return {
+    made,
+    wake: (provider = 'fal') => wake?.(provider),
+    takes,
+    woken,
+    submissions,
+    said,
+    metrics,
+    sweeps,
+  };
 }
 
 it('takes a part of the free slots at a time, wakes another worker, and looks again until the line is empty', async () => {
@@ -160,6 +175,19 @@ it('ends what a sweep found, without a slot, and counts what comes back from a d
   ]);
   const { values } = await metrics.redelivered.get();
   expect(values).toEqual([{ labels: { queue: 'dispatch' }, value: 1 }]);
+});
+
+it('gives every lease its time once more from when the database answers again', async () => {
+  const times = [1_000, 2_000, 9_000, 10_000, 11_000];
+  jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+  const { sweeps } = dispatcher({ nowMs: () => times.shift() ?? 0 });
+  while (times.length > 0) {
+    await turns();
+    jest.advanceTimersByTime(1_000);
+  }
+  jest.useRealTimers();
+  const from = sweeps.map((asked) => (asked as { judgesFrom: Date }).judgesFrom.getTime());
+  expect(from.slice(0, 4)).toEqual([2_000, 2_000, 10_000, 10_000]);
 });
 
 it('waits at its stop for the submission of a run that was being taken when the stop began, and takes no more', async () => {

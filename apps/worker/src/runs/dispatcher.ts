@@ -40,6 +40,9 @@ export class Dispatcher implements OnModuleDestroy {
   );
   private isTaking = false;
   private isSweeping = false;
+  /** When the database answered last, and since when it has gone on to, by its own clock. */
+  private answeredAtMs = -Infinity;
+  private answersSinceMs = -Infinity;
   private sweeps: PeriodicWork | undefined;
   private wakeUps: WakeUpListener | undefined;
 
@@ -144,12 +147,25 @@ export class Dispatcher implements OnModuleDestroy {
     if (!this.isTaking || this.isSweeping) return;
     this.isSweeping = true;
     try {
-      for (const run of await this.runs.sweep(maxSwept, this.settings.CLAIM_LEASE_MS))
+      for (const run of await this.runs.sweep(maxSwept, this.settings.CLAIM_LEASE_MS, await this.answering()))
         this.track(this.settle(run), 'a swept run could not be ended');
       for (const provider of await this.runs.providersToLookAt()) this.lookAt(provider);
     } finally {
       this.isSweeping = false;
     }
+  }
+
+  /**
+   * While the database was away no worker could renew its leases: from when it answers again, each gets the time of one. Before
+   * the first answer it may have been away as well.
+   */
+  private async answering(): Promise<{ askedAt: Date; judgesFrom: Date }> {
+    const askedAt = await this.runs.now();
+    const leaseMs = this.settings.CLAIM_LEASE_MS;
+    if (askedAt.getTime() - this.answeredAtMs > leaseMs / 6 + sweepEveryMs)
+      this.answersSinceMs = askedAt.getTime();
+    this.answeredAtMs = askedAt.getTime();
+    return { askedAt, judgesFrom: new Date(this.answersSinceMs + leaseMs) };
   }
 
   private async settle(run: SweptRun): Promise<void> {

@@ -192,3 +192,26 @@ describe('a sweep', () => {
     }
   });
 });
+
+describe('a database that was away', () => {
+  it('gives the leases that lapsed meanwhile their time once more', async () => {
+    const sent = await fixture.run('submitting');
+    const unsent = await fixture.run('claimed');
+    const back = fixture.at('61 minutes');
+    const judgesFrom = new Date((await back.dispatch.now()).getTime() + leaseMs);
+    expect(await back.dispatch.sweep(10_000, leaseMs, { judgesFrom })).toEqual([]);
+    await back.dispatch.renewLeases([sent, unsent], leaseMs);
+    const later = fixture.at('120 minutes');
+    expect(await later.dispatch.sweep(10_000, leaseMs, { judgesFrom })).toEqual([]);
+    expect(await later.runs.saveHandle(sent.runId, sent.epoch, testHandle, 0)).not.toBeNull();
+    expect(await fixture.swept(unsent.runId, fixture.at('182 minutes'))).toMatchObject({ kind: 'lapsed' });
+  });
+
+  it('does not judge by a statement that it held while it was frozen', async () => {
+    const { runId } = await fixture.run('submitting');
+    const thawed = fixture.at('62 minutes');
+    const askedAt = await fixture.at('61 minutes').dispatch.now();
+    expect(await thawed.dispatch.sweep(10_000, leaseMs, { askedAt })).toEqual([]);
+    expect(await fixture.swept(runId, thawed)).toMatchObject({ kind: 'abandoned' });
+  });
+});

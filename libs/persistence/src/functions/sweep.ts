@@ -5,9 +5,12 @@
  * worker died with the submission in the air: whether the provider accepted it is unknown) and `spent` (a pause outlasted
  * its time budget). The last two are claimed for that.
  *
- * `wake_overdue(most, lease)`: runs whose pause or lease has ended wait for a worker again.
+ * A lease is no proof of a death while workers could not renew it: none is judged before `judges_from`, and none by a
+ * statement that comes later than 2 s after `asked_at`, because the database was frozen in between.
  *
- * `postpone_paused(most, lease)`: runs that wait for a paused provider come back when the pause ends. A provider's pause
+ * `wake_overdue(most, lease, asked_at, judges_from)`: runs whose pause or lease has ended wait for a worker again.
+ *
+ * `postpone_paused(most, lease, asked_at, judges_from)`: runs that wait for a paused provider come back when the pause ends. A provider's pause
  * counts against the budget of a run, so that one who refuses for an hour does not hold callers for an hour: a run that
  * was never sent is given the limit here, and a new one with its submission. An operator's pause costs a run that was
  * never sent nothing.
@@ -23,20 +26,24 @@ BEGIN
   RETURN ended.epoch + 1;
 END $$;
 
-CREATE OR REPLACE FUNCTION wake_overdue(most integer, lease interval)
+CREATE OR REPLACE FUNCTION wake_overdue(most integer, lease interval, asked_at timestamptz, judges_from timestamptz)
 RETURNS TABLE (kind text, run_id uuid, epoch integer, workspace_id uuid, provider text, model text, facts jsonb) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
+  this_moment timestamptz := router_now();
   overdue outbox%ROWTYPE;
   mine run%ROWTYPE;
 BEGIN
+  IF this_moment > asked_at + interval '2 seconds' THEN
+    RETURN;
+  END IF;
   FOR overdue IN
     SELECT * FROM outbox WHERE due_at <= router_statement_now() AND queue = 'dispatch' ORDER BY due_at LIMIT most
   LOOP
     SELECT * INTO mine FROM run WHERE id = overdue.run_id FOR UPDATE SKIP LOCKED;
     CONTINUE WHEN NOT FOUND OR mine.stage NOT IN ('ready', 'submitting');
-    IF lease_stands(mine.lease_until, lease) THEN
-      UPDATE outbox SET due_at = mine.lease_until
+    IF mine.lease_until IS NOT NULL AND lease_stands(greatest(mine.lease_until, judges_from), lease, this_moment) THEN
+      UPDATE outbox SET due_at = greatest(mine.lease_until, judges_from)
       WHERE workspace_id = mine.workspace_id AND run_id = mine.id AND due_at <= router_now();
       CONTINUE;
     END IF;
@@ -60,16 +67,19 @@ BEGIN
   END LOOP;
 END $$;
 
-CREATE OR REPLACE FUNCTION postpone_paused(most integer, lease interval)
+CREATE OR REPLACE FUNCTION postpone_paused(most integer, lease interval, asked_at timestamptz, judges_from timestamptz)
 RETURNS TABLE (kind text, run_id uuid, epoch integer, workspace_id uuid, provider text, model text, facts jsonb) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   pause record;
   waiting_id uuid;
   mine run%ROWTYPE;
-  this_moment timestamptz;
+  this_moment timestamptz := router_now();
   rests_ms integer;
 BEGIN
+  IF this_moment > asked_at + interval '2 seconds' THEN
+    RETURN;
+  END IF;
   FOR pause IN
     SELECT provider, bool_or(asked_by = 'operator') AS by_operator FROM provider_pause
     WHERE calls = 'submit' AND until > router_now() GROUP BY provider
@@ -79,10 +89,9 @@ BEGIN
     FOR waiting_id IN SELECT run_id FROM outbox WHERE provider = pause.provider AND waiting LIMIT most LOOP
       SELECT * INTO mine FROM run WHERE id = waiting_id FOR UPDATE SKIP LOCKED;
       CONTINUE WHEN NOT FOUND OR mine.stage NOT IN ('ready', 'submitting') OR mine.provider <> pause.provider
-        OR lease_stands(mine.lease_until, lease);
+        OR mine.lease_until IS NOT NULL AND lease_stands(greatest(mine.lease_until, judges_from), lease, this_moment);
       rests_ms := paused_ms(pause.provider, 'submit');
       EXIT WHEN rests_ms IS NULL;
-      this_moment := router_now();
       mine.deadline_at := CASE WHEN pause.by_operator AND mine.dispatched_at IS NULL THEN NULL
         ELSE coalesce(mine.deadline_at, this_moment + (mine.facts ->> 'budgetMs')::bigint * interval '1 millisecond') END;
       IF mine.sent_at IS NOT NULL OR mine.deadline_at <= this_moment THEN

@@ -5,8 +5,9 @@
 export const take = /* sql */ `
 -- No lease lasts an hour longer than it was made for: one that seems to was dated by a clock that was ahead, and its worker
 -- would have renewed it.
-CREATE OR REPLACE FUNCTION lease_stands(lease_until timestamptz, lease interval) RETURNS boolean LANGUAGE sql VOLATILE
-RETURN coalesce(lease_until > router_now() AND lease_until < router_now() + lease + interval '1 hour', false);
+CREATE OR REPLACE FUNCTION lease_stands(lease_until timestamptz, lease interval, this_moment timestamptz) RETURNS boolean
+LANGUAGE sql IMMUTABLE
+RETURN coalesce(lease_until > this_moment AND lease_until < this_moment + lease + interval '1 hour', false);
 
 CREATE OR REPLACE FUNCTION take_run(waiting_id uuid, lease interval)
 RETURNS TABLE (epoch integer, workspace_id uuid, model text, facts jsonb, crashes integer, left_ms integer, waited_ms float,
@@ -25,7 +26,7 @@ BEGIN
   END IF;
   this_moment := router_now();
   -- It was taken by a release that leaves the mark until the submission: the sweep comes back to it.
-  IF mine.sent_at IS NOT NULL OR lease_stands(mine.lease_until, lease) THEN
+  IF mine.sent_at IS NOT NULL OR lease_stands(mine.lease_until, lease, this_moment) THEN
     UPDATE outbox SET waiting = false, due_at = coalesce(mine.lease_until, this_moment)
     WHERE outbox.workspace_id = mine.workspace_id AND run_id = waiting_id AND waiting;
     RETURN;
