@@ -1,11 +1,14 @@
 // Runs the benchmarks that are named on the command line, or all: npm run bench -- registry
 // Each measures what it is about and its floor in the same run, on the same machine; only the ratio says something.
+// A short run, as of two checkouts in turns: BENCH_ROUNDS (3) measurements of each kind, BENCH_ROUND_MS (3000) of load in
+// each, BENCH_DRAIN_RUNS (6000) in a backlog. The checkouts use the service from outside: HTTP, settings, its tables.
 import { cpus } from 'node:os';
 
 const benchmarks = {
   drain: () => import('./bench/drain.mjs'),
   embedded: () => import('./bench/embedded.mjs'),
   growth: () => import('./bench/growth.mjs'),
+  line: () => import('./bench/line.mjs'),
   polls: () => import('./bench/polls.mjs'),
   registry: () => import('./bench/registry.mjs'),
   runs: () => import('./bench/runs.mjs'),

@@ -1,6 +1,6 @@
-// How fast one worker gets through runs that wait, at a provider that answers at once, beside BullMQ alone that makes the
-// same call between three statements on one row.
-import { share } from './load.mjs';
+// How fast workers get through runs that wait, at a provider that answers at once, beside as many workers of BullMQ alone
+// that make the same call between three statements on one row.
+import { atMost, costGrowth, inTurns, share } from './load.mjs';
 import { costText, metered, processesOf } from './meter.mjs';
 import { hasRedis, skipped, startScript, startService, submitRuns } from './service.mjs';
 
@@ -8,67 +8,102 @@ const model = 'openai/gpt-image-2';
 const body = JSON.stringify({ model: 'gpt-image-2', prompt: 'a cat '.repeat(160) });
 const runs = Number(process.env.BENCH_DRAIN_RUNS ?? 6000);
 const concurrency = 50;
-const rounds = 3;
 const maxMs = 120_000;
 
 export async function* run() {
   if (!hasRedis()) return yield skipped('redis-server is not installed');
   const service = await startService({ transport: 'redis' });
   try {
-    const found = [];
-    const costs = {};
-    for (let round = 0; round < rounds; round += 1) {
-      costs.floor = await bare(service);
-      costs.ours = await ours(service);
-      found.push({ floor: costs.floor.perSecond, ours: costs.ours.perSecond });
+    const fifty = await service.customers(50);
+    const rounds = await inTurns(
+      {
+        floor: () => bare(service, 1),
+        ours: () => drain(service, { spaces: fifty }),
+        oneWorkspace: () => drain(service, { spaces: [service] }),
+        floorOf4: () => bare(service, 4),
+        oursOf4: () => drain(service, { spaces: fifty, workers: 4 }),
+      },
+      (measure) => measure(),
+    );
+    for (const [what, ours, floor, aim] of [
+      ['1 worker, 50 workspaces', 'ours', 'floor', 0.8],
+      ['1 worker, one workspace', 'oneWorkspace', 'floor', 0.8],
+      ['4 workers, 50 workspaces', 'oursOf4', 'floorOf4', 0.9],
+    ]) {
+      const rates = rounds.map((round) => ({ ours: round[ours].perSecond, floor: round[floor].perSecond }));
+      const costs = rounds.map((round) => round[ours].cpu.postgres);
+      yield {
+        ...share(`runs drained by ${what}, against BullMQ, the same call and three statements`, rates, aim),
+        more: [`a run: ${costText(rounds.at(-1)[ours])}`, `bare: ${costText(rounds.at(-1)[floor])}`],
+      };
+      yield atMost(`Postgres CPU of a run drained by ${what}`, costs, Infinity, 'ms', 2);
     }
-    yield {
-      ...share('runs drained by one worker against BullMQ, the same call and three statements', found, 0.6),
-      more: [`a run: ${costText(costs.ours)}`, `bare: ${costText(costs.floor)}`],
-    };
+    yield costGrowth(
+      'Postgres CPU of a run drained by 4 workers against 1, 50 workspaces',
+      rounds.map((round) => ({ ours: round.oursOf4.cpu.postgres, floor: round.ours.cpu.postgres })),
+      1.15,
+    );
     await service.holdToInvariants();
   } finally {
     await service.stop();
   }
 }
 
-async function ours(service) {
+/** Beyond those that are counted, each worker gets the calls that wait for its start. */
+const backlogFor = (workers) => runs + workers * concurrency;
+
+/** Drains a backlog of the workspaces, beside so many runs of the same provider that are due in an hour. */
+export async function drain(service, { spaces, workers = 1, postponed = 0 }) {
   await service.empty();
   const gateway = await service.start('gateway');
-  await submitRuns(service, gateway, { model, body, runs });
+  if (postponed > 0) {
+    await submitRuns(spaces, gateway, { model, body, runs: postponed });
+    await service.client.query(`UPDATE outbox SET waiting = false, due_at = now() + interval '1 hour'`);
+    await service.dropMessages();
+  }
+  await submitRuns(spaces, gateway, { model, body, runs: backlogFor(workers) });
   await gateway.stop();
   // A quarter of the slots is kept free for another workspace.
-  const slots = Math.ceil(concurrency / 0.75);
-  return drained(service, () => service.start('worker', { WORKER_DISPATCH_CONCURRENCY: String(slots) }));
+  const slots = spaces.length > 1 ? concurrency : Math.ceil(concurrency / 0.75);
+  const settings = { WORKER_DISPATCH_CONCURRENCY: String(slots) };
+  return drained(service, workers, () => service.start('worker', settings));
 }
 
-async function bare(service) {
+async function bare(service, workers) {
   await service.client.query('DROP TABLE IF EXISTS bare_drain');
   const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = service.env;
   const callUrl = `${service.provider.url}/openai/images/generations`;
-  const settings = { databaseUrl, redisUrl, callUrl, body, jobs: runs, concurrency };
-  return drained(service, () => startScript('bare-drain.mjs', settings));
+  return drained(service, workers, (index) => {
+    // The first one brings the jobs.
+    const jobs = index === 0 ? backlogFor(workers) : 0;
+    return startScript('bare-drain.mjs', { databaseUrl, redisUrl, callUrl, body, jobs, concurrency });
+  });
 }
 
-/** The provider lets the first calls wait until the worker has come to rest. Those and the last tenth are not counted. */
-async function drained(service, start) {
+/** The provider lets the first calls wait until the workers have come to rest. Those and the first and last tenths are not counted. */
+async function drained(service, workers, start) {
   const { submissions: before } = await service.provider.counts();
   const through = async (wanted) => {
     const lastMs = performance.now() + maxMs;
     for (;;) {
       const done = (await service.provider.counts()).submissions - before;
       if (done >= wanted) return done;
-      if (performance.now() > lastMs) throw new Error(`only ${done} of ${runs} runs were submitted`);
+      if (performance.now() > lastMs) throw new Error(`only ${done} of ${wanted} runs were submitted`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };
   await service.provider.settings({ takesMs: 0, isClosed: true });
-  const worker = await start();
-  await through(concurrency);
+  const first = await start(0);
+  const others = Array.from({ length: workers - 1 }, (_each, index) => start(index + 1));
+  const worker = [first, ...(await Promise.all(others))];
+  const held = workers * concurrency;
+  const end = held + runs * 0.9;
+  await through(held);
   const pids = await processesOf(service, { worker });
   await service.provider.settings({ takesMs: 0 });
-  const begun = await through(runs / 10);
-  const cost = await metered(service, pids, async () => (await through(runs * 0.9)) - begun, { restMs: 0 });
-  await worker.stop();
+  const begun = await through(held + runs / 10);
+  if (begun > (held + end) / 2) throw new Error('the backlog is too short: raise BENCH_DRAIN_RUNS');
+  const cost = await metered(service, pids, async () => (await through(end)) - begun, { restMs: 0 });
+  await Promise.all(worker.map((each) => each.stop()));
   return cost;
 }

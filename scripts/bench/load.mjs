@@ -1,6 +1,14 @@
 import { Pool } from 'undici';
 
 const roundMs = Number(process.env.BENCH_ROUND_MS ?? 3000);
+const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
+
+/** The results of each round. */
+export async function inRounds(measure) {
+  const found = [];
+  for (let round = 0; round < rounds; round += 1) found.push(await measure());
+  return found;
+}
 
 /** How many requests a second are answered. */
 export const perSecond = async (origin, request, terms) =>
@@ -59,42 +67,68 @@ async function answered(pool, request, status) {
 
 export const quantile = (sorted, share) => sorted[Math.floor(sorted.length * share)];
 
-/** Three rounds of each, taken in turns, so that both meet the same moments of the machine. */
-export async function against(floor, ours) {
-  const rounds = [];
-  for (let round = 0; round < 3; round += 1) rounds.push({ floor: await floor(), ours: await ours() });
-  return rounds;
-}
+/** Measures all kinds in each round by turns, so that they meet the same moments of the machine. */
+export const inTurns = (kinds, measure) =>
+  inRounds(async () => {
+    const round = {};
+    for (const [name, kind] of Object.entries(kinds)) round[name] = await measure(kind, name);
+    return round;
+  });
 
-/** The middle one of the rounds' ratios, and all of them as text. */
-function ratioOf(rounds, ratio) {
-  const ratios = rounds.map(ratio).toSorted((a, b) => a - b);
-  const middle = (of) => Math.round(rounds.map(of).toSorted((a, b) => a - b)[1]);
-  const text = `${ratios[1].toFixed(2)} (${ratios[0].toFixed(2)} to ${ratios[2].toFixed(2)}; ${middle(({ ours }) => ours)} / ${middle(({ floor }) => floor)} a second)`;
-  return { ratio: ratios[1], text };
+export const against = (floor, ours) => inTurns({ floor, ours }, (measure) => measure());
+
+const ascending = (values) => values.toSorted((a, b) => a - b);
+const middleOf = (values) => ascending(values)[Math.floor(values.length / 2)];
+
+/** The lowest and the highest of several values. */
+const spreadOf = (values, digits) =>
+  [ascending(values)[0], ascending(values).at(-1)].map((each) => each.toFixed(digits)).join(' to ');
+
+/** The middle one of the rounds' ratios, and as text with its spread and the middle ones of both sides. */
+function ratioOf(each, ratio, { unit = 'a second', digits = 0 } = {}) {
+  const ratios = each.map(ratio);
+  const middle = (of) => middleOf(each.map(of)).toFixed(digits);
+  const text = `${middleOf(ratios).toFixed(2)} (${spreadOf(ratios, 2)}; ${middle(({ ours }) => ours)} / ${middle(({ floor }) => floor)} ${unit})`;
+  return { ratio: middleOf(ratios), text };
 }
 
 /** A result whose measure is a share of what the floor reaches. */
-export function share(what, rounds, aim) {
-  const { ratio, text } = ratioOf(rounds, ({ ours, floor }) => ours / floor);
+export function share(what, each, aim) {
+  const { ratio, text } = ratioOf(each, ({ ours, floor }) => ours / floor);
   return { what, measured: text, aim: aim > 0 ? `≥ ${aim}` : '', reached: ratio >= aim };
 }
 
 /** A result whose measure is how many times longer ours takes than the other. */
-export function growth(what, rounds, aim) {
-  const { ratio, text } = ratioOf(rounds, ({ ours, floor }) => floor / ours);
+export const growth = (what, each, aim) =>
+  timesAtMost(
+    what,
+    ratioOf(each, ({ ours, floor }) => floor / ours),
+    aim,
+  );
+
+/** A result whose measure is how many times the milliseconds of the other ours costs. */
+export const costGrowth = (what, each, aim) =>
+  timesAtMost(
+    what,
+    ratioOf(each, ({ ours, floor }) => ours / floor, { unit: 'ms', digits: 2 }),
+    aim,
+  );
+
+const timesAtMost = (what, { ratio, text }, aim) => ({
+  what,
+  measured: text.replace(' (', ' times ('),
+  aim: aim === Infinity ? '' : `≤ ${aim} times`,
+  reached: ratio <= aim,
+});
+
+/** A result whose measure, of several rounds the middle one, is to stay below a bound; without a bound it is only told. */
+export function atMost(what, values, max, unit = '', digits = 0) {
+  const each = [values].flat();
+  const spread = each.length > 1 ? ` (${spreadOf(each, digits)})` : '';
   return {
     what,
-    measured: text.replace(' (', ' times ('),
-    aim: `≤ ${aim} times`,
-    reached: ratio <= aim,
+    measured: `${middleOf(each).toFixed(digits)} ${unit}`.trim() + spread,
+    aim: max === Infinity ? '' : `≤ ${max} ${unit}`.trim(),
+    reached: middleOf(each) <= max,
   };
 }
-
-/** A result whose measure is to stay below a bound; without a bound it is only told. */
-export const atMost = (what, value, max, unit = '', digits = 0) => ({
-  what,
-  measured: `${value.toFixed(digits)} ${unit}`.trim(),
-  aim: max === Infinity ? '' : `≤ ${max} ${unit}`.trim(),
-  reached: value <= max,
-});

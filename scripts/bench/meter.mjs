@@ -6,7 +6,7 @@ import { childrenOf } from '../../dist/test/harness/servers.js';
 
 const ticksPerSecond = 100;
 
-/** The processes of a service by name, each with what it has started. Apps are added by their pid. */
+/** The processes of a service by name, each with what it has started. Apps, also several under one name, are added by their pids. */
 export async function processesOf({ client, env }, apps) {
   const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
   const pids = { postgres: Number(fieldsOf(rows[0].pid)[1]) };
@@ -15,7 +15,7 @@ export async function processesOf({ client, env }, apps) {
     pids.redis = Number(/process_id:(\d+)/.exec(await redis.info('server'))[1]);
     redis.disconnect();
   }
-  for (const [name, app] of Object.entries(apps)) pids[name] = app.pid;
+  for (const [name, app] of Object.entries(apps)) pids[name] = [app].flat().map(({ pid }) => pid);
   return pids;
 }
 
@@ -61,16 +61,15 @@ async function written(client, restMs) {
 }
 
 function cpuMs(pids) {
-  return Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, treeMs(pid)]));
+  return Object.fromEntries(Object.entries(pids).map(([name, each]) => [name, treesMs([each].flat())]));
 }
+
+const treesMs = (pids) => pids.reduce((sum, pid) => sum + treeMs(pid), 0);
 
 /** The time of the process and its children; children that have ended are in its own account. */
 function treeMs(pid) {
   const [user, system, endedUser, endedSystem] = fieldsOf(pid).slice(11, 15).map(Number);
-  return childrenOf(pid).reduce(
-    (sum, child) => sum + treeMs(child),
-    ((user + system + endedUser + endedSystem) * 1000) / ticksPerSecond,
-  );
+  return treesMs(childrenOf(pid)) + ((user + system + endedUser + endedSystem) * 1000) / ticksPerSecond;
 }
 
 /** From the state on; the name before it may contain anything. None of a process that is gone. */

@@ -79,7 +79,10 @@ export async function startService({ transport = hasRedis() ? 'redis' : 'postgre
       stop,
       holdToInvariants: () => holdToInvariants(env),
       empty: () => empty(env, client),
+      dropMessages: () => dropMessages(env, client),
       customer: (name, limits) => customer(env, name, limits),
+      customers: (count, name = 'bench') =>
+        Promise.all(Array.from({ length: count }, (_each, index) => customer(env, `${name}-${index}`))),
       ...(await customer(env, 'bench')),
     };
   } catch (error) {
@@ -106,10 +109,25 @@ async function holdToInvariants(env) {
 /** Ends a benchmark: what it left would wait in front of the next one's runs. */
 async function empty(env, client) {
   await holdToInvariants(env);
-  const { REDIS_URL } = env;
-  await client.query('TRUNCATE run, payload, outbox, backlog_chunk, ledger_entry, audit_record');
+  await truncate(client, ['run', 'payload', 'outbox', 'backlog_chunk', 'ledger_entry', 'audit_record']);
   await client.query('UPDATE workspace SET inflight = 0, committed_micros = 0, held_micros = 0, backlog = 0');
-  if (REDIS_URL !== undefined) {
+  await dropMessages(env, client);
+}
+
+/** Empties the tables that exist: the same benchmarks measure a release that lacks one of them. */
+async function truncate(client, names) {
+  const { rows } = await client.query(
+    `SELECT string_agg(to_regclass(name)::text, ', ') AS tables FROM unnest($1::text[]) AS name`,
+    [names],
+  );
+  if (rows[0].tables !== null) await client.query(`TRUNCATE ${rows[0].tables} CASCADE`);
+}
+
+/** Empties the transport: rows of the database alone say then what waits. */
+async function dropMessages({ REDIS_URL }, client) {
+  if (REDIS_URL === undefined) {
+    await truncate(client, ['bullmq.job']);
+  } else {
     const redis = new Redis(REDIS_URL);
     await redis.flushall();
     redis.disconnect();
@@ -142,9 +160,9 @@ export async function startApp(name, env, { rests = true } = {}) {
   return app;
 }
 
-/** Admits so many runs through the gateway, sixteen at a time. */
-export async function submitRuns({ key }, gateway, { model, body, runs }) {
-  const headers = { 'x-api-key': key, 'content-type': 'application/json' };
+/** The workspaces submit so many runs in turns through the gateway, sixteen at a time. */
+export async function submitRuns(spaces, gateway, { model, body, runs }) {
+  const keys = [spaces].flat().map(({ key }) => key);
   let left = runs;
   await Promise.all(
     Array.from({ length: 16 }, async () => {
@@ -152,7 +170,7 @@ export async function submitRuns({ key }, gateway, { model, body, runs }) {
         left -= 1;
         const answer = await fetch(`${gateway.url}/v2/models/${model}/requests`, {
           method: 'POST',
-          headers,
+          headers: { 'x-api-key': keys[left % keys.length], 'content-type': 'application/json' },
           body,
         });
         await answer.arrayBuffer();

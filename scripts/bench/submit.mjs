@@ -1,10 +1,10 @@
 // The cost of a queued submit beside a durable row and a job, by the size of the input, the number of callers at once and
-// of workspaces. No worker runs; one statement now and then takes what was admitted, as workers that keep up would: each
-// admission counts the granted runs before it that nobody has taken, up to a thousand. The last figure is without that.
+// of workspaces. No worker runs; one statement now and then takes what was admitted, as workers that keep up would. The
+// last figures are of workspaces whose runs nobody takes: to tell how many are ahead may not make an admission dear.
 import { setTimeout as pause } from 'node:timers/promises';
-import { against, answeredInRound, perSecond, share } from './load.mjs';
+import { against, answeredInRound, costGrowth, perSecond, share } from './load.mjs';
 import { costText, metered, processesOf } from './meter.mjs';
-import { startScript, startService } from './service.mjs';
+import { startScript, startService, submitRuns } from './service.mjs';
 
 const model = 'openai/gpt-image-2';
 const cats = (kibibytes) => 'a cat '.repeat((kibibytes * 1024) / 6);
@@ -17,27 +17,26 @@ export async function* run() {
     const gateway = await service.start('gateway');
     const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = service.env;
     const bare = await startScript('bare-runs.mjs', { databaseUrl, redisUrl });
-    const others = await Promise.all(
-      Array.from({ length: 49 }, (_each, index) => service.customer(`bench-${index}`)),
-    );
-    for (const [spaces, aim] of [
-      [[service], 0.8],
-      [[service, ...others], 0.75],
-    ]) {
-      for (const [kibibytes, concurrency] of [
-        [1, 64],
-        [1, 16],
-        [1, 1],
-        [64, 16],
+    const fifty = await service.customers(50);
+    for (const spaces of [[service], fifty]) {
+      for (const [kibibytes, concurrency, aim] of [
+        [1, 64, 0.85],
+        [1, 16, 0.8],
+        [1, 1, 0.7],
+        [64, 16, 0],
       ]) {
         yield await compared(service, gateway, bare, { spaces, kibibytes, concurrency, aim });
         await service.empty();
       }
     }
+    const spaces = await service.customers(50, 'waiting');
+    await submitRuns(spaces, gateway, { model, body: inputOf(1), runs: spaces.length * waitingRuns });
+    yield await behindWaiting(service, gateway, fifty, spaces);
     yield await compared(service, gateway, bare, {
-      spaces: [service, ...others],
+      spaces,
       kibibytes: 1,
       concurrency: 64,
+      aim: 0.85,
       taken: false,
     });
     await bare.stop();
@@ -48,13 +47,18 @@ export async function* run() {
 }
 
 const takeEveryMs = 100;
+const waitingRuns = 760;
 
-/** Does it while what is admitted is taken. */
-async function whileTaking({ client }, act) {
+/** Does it while what the workspaces admit is taken. */
+async function whileTaking({ client }, spaces, act) {
+  const ids = spaces.map(({ workspaceId }) => workspaceId);
   const ended = new AbortController();
   const taking = (async () => {
     while (!ended.signal.aborted) {
-      await client.query('UPDATE outbox SET dispatched = true WHERE NOT dispatched');
+      await client.query(
+        'UPDATE outbox SET dispatched = true, waiting = false WHERE NOT dispatched AND workspace_id = ANY ($1)',
+        [ids],
+      );
       await pause(takeEveryMs);
     }
   })();
@@ -66,19 +70,39 @@ async function whileTaking({ client }, act) {
   }
 }
 
-async function compared(service, gateway, bare, { spaces, kibibytes, concurrency, aim = 0, taken = true }) {
-  const body = inputOf(kibibytes);
-  const headers = spaces.map(({ key }) => ({ 'x-api-key': key, 'content-type': 'application/json' }));
+/** Makes the submits of the workspaces in turns. */
+function submitsOf(spaces, body) {
   let at = 0;
-  const submit = () => ({
+  return () => ({
     path: `/v2/models/${model}/requests`,
     method: 'POST',
-    headers: headers[at++ % headers.length],
+    headers: { 'x-api-key': spaces[at++ % spaces.length].key, 'content-type': 'application/json' },
     body,
   });
-  const floor = { path: '/submit', method: 'POST', headers: headers[0], body };
+}
+
+/** Postgres' CPU of a submit to workspaces whose runs wait, beside others whose runs are taken. */
+async function behindWaiting(service, gateway, taken, waiting) {
+  const pids = await processesOf(service, { gateway });
+  const cost = async (spaces) => {
+    const load = () =>
+      answeredInRound(gateway.url, submitsOf(spaces, inputOf(1)), { concurrency: 64, status: 201 });
+    return (await metered(service, pids, load)).cpu.postgres;
+  };
+  const withoutWaiting = () => whileTaking(service, taken, () => cost(taken));
+  return costGrowth(
+    `Postgres CPU of a submit, 64 at once, 50 workspaces with ${waitingRuns} waiting runs each or more, against none`,
+    await against(withoutWaiting, () => cost(waiting)),
+    1.2,
+  );
+}
+
+async function compared(service, gateway, bare, { spaces, kibibytes, concurrency, aim, taken = true }) {
+  const body = inputOf(kibibytes);
+  const submit = submitsOf(spaces, body);
+  const floor = { ...submit(), path: '/submit' };
   const terms = { concurrency, status: 201 };
-  const asTaken = taken ? (act) => whileTaking(service, act) : (act) => act();
+  const asTaken = taken ? (act) => whileTaking(service, spaces, act) : (act) => act();
   const ours = () => asTaken(() => perSecond(gateway.url, submit, terms));
   await ours();
   const rates = await against(() => perSecond(bare.url, floor, terms), ours);
@@ -90,12 +114,11 @@ async function compared(service, gateway, bare, { spaces, kibibytes, concurrency
     cost('gateway', gateway, () => answeredInRound(gateway.url, submit, terms)),
   );
   const bareCost = await cost('bare', bare, () => answeredInRound(bare.url, floor, terms));
-  const isMain = kibibytes === 1 && concurrency === 64;
   return {
     ...share(
-      `queued submit, ${kibibytes} KiB, ${spaces.length === 1 ? 'one workspace' : `${spaces.length} workspaces`}, ${concurrency} at once, ${taken ? '' : 'nobody takes them, '}against a bare row and job`,
+      `queued submit, ${kibibytes} KiB, ${spaces.length === 1 ? 'one workspace' : `${spaces.length} workspaces`}, ${concurrency} at once, ${taken ? '' : `${waitingRuns} waiting runs each or more, `}against a bare row and job`,
       rates,
-      isMain ? aim : 0,
+      aim,
     ),
     more: [`a request: ${oursCost}`, `bare: ${bareCost}`],
   };

@@ -28,6 +28,7 @@ interface Call {
 }
 
 export const costMicros = 70_001;
+export const provider = 'bfl';
 const leaseMs = 60_000;
 const usualModel = 'bfl/flux-2-pro';
 
@@ -89,7 +90,7 @@ export class RunMaker {
       runId: run.runId,
       workspaceId,
       model,
-      provider: 'bfl',
+      provider,
       mode,
       facts: plainFacts,
       reservedMicros: costMicros,

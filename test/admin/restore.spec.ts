@@ -1,11 +1,4 @@
-import {
-  Database,
-  databaseSettings,
-  retentionSettings,
-  RunReader,
-  RunRepository,
-  StoredObjectRepository,
-} from '#persistence';
+import { Database, databaseSettings, DispatchRepository, StoredObjectRepository } from '#persistence';
 import { readSettings } from '#schemas';
 import { type AssetStore, createStore, fileKey, runKeys, storageSettings } from '#storage';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -19,7 +12,7 @@ import {
   temporaryFolder,
   type TestDatabase,
 } from '../harness/index.js';
-import { RunMaker, succeeded } from './finished-runs.js';
+import { provider, RunMaker, succeeded } from './finished-runs.js';
 import { answerOf, runAdmin } from './run-admin.js';
 
 interface Found {
@@ -85,8 +78,6 @@ describe('admin restore', () => {
     utimesSync(path.join(assets, key), at, at);
     return key;
   };
-  const runs = () =>
-    new RunRepository(database, new RunReader(database, readSettings(retentionSettings, {})));
   const find = (...words: string[]) => answerOf<Found>(env, 'restore', 'objects', ...words);
 
   describe('runs', () => {
@@ -95,8 +86,12 @@ describe('admin restore', () => {
       expect(await refusal('runs')).toContain('This ends 2 waiting runs as internal_error');
       expect(await recorded('restore.runs')).toEqual([]);
       expect(await answerOf(env, 'restore', 'runs', '--yes')).toEqual({ runs: 2 });
-      for (const { runId } of [one, other])
-        expect(await runs().claimRun(runId, hourMs)).toMatchObject({ kind: 'abandoned' });
+      const dispatch = new DispatchRepository(database);
+      const line = { held: new Map<string, number>(), maxHeld: 10, most: 10, leaseMs: hourMs };
+      expect(await dispatch.takeRuns(provider, line)).toEqual([]);
+      expect((await dispatch.sweep(10, hourMs)).map(({ kind, runId }) => `${kind} ${runId}`).toSorted()).toEqual(
+        [one, other].map(({ runId }) => `abandoned ${runId}`).toSorted(),
+      );
       expect(await answerOf(env, 'restore', 'runs')).toEqual({ runs: 0 });
       expect(await recorded('restore.runs')).toEqual([
         { subject: 'runs', details: { runs: 2 } },
@@ -112,7 +107,8 @@ describe('admin restore', () => {
       );
       expect(await refusal('runs', '--yes')).toMatch(/^error: Scale .+ to 0.+ worker on node-7 at /);
       await database.work.query(`UPDATE process SET seen_at = router_now() - interval '101 seconds'`);
-      expect(await runs().claimRun(runId, hourMs)).toMatchObject({ kind: 'claimed' });
+      const line = { held: new Map<string, number>(), maxHeld: 10, most: 10, leaseMs: hourMs };
+      expect(await new DispatchRepository(database).takeRuns(provider, line)).toMatchObject([{ runId }]);
     });
   });
 

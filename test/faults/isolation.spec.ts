@@ -98,7 +98,7 @@ describe('a provider in trouble', () => {
     const caller = await start(1);
     const before = median(await probe(caller, 'dispatched_at', 20, 100));
     await submitMany(caller, hangingModel, 2_000, '[[sim:hang_submit]]');
-    await reach('waiting', 1_900, hangingModel);
+    await reach('waiting', 1_800, hangingModel);
     await pause(3_000);
     const [worker] = system.workers;
     if (!worker) throw new Error('no worker');

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Queue } from 'bullmq';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort, holdToInvariants, System, type TestServer } from '../harness/faults.js';
 import { failOnLeftovers, unending, waitFor } from '../harness/index.js';
@@ -65,10 +67,11 @@ describe.each(onRedis())('%s answers and refuses to write', () => {
   it('out of memory for longer than a minute: its workers are not taken for stuck, since no restart would help', async () => {
     for (const worker of system.workers) await worker.kill('SIGSTOP');
     const runs = await submitMany(caller, model, 5, 'waiting');
-    await waitFor(async () => (await laneSizes(redis.url, 'dispatch')).waiting > 0, {
-      withinMs: 10_000,
-      what: 'jobs that wait',
-    });
+    const connection = { url: redis.url };
+    const polls = new Queue('poll', { connection, prefix: '{mr:poll}' });
+    await polls.addBulk(runs.map(() => ({ name: 'bfl', data: {}, opts: { jobId: randomUUID() } })));
+    await polls.close();
+    expect((await laneSizes(redis.url, 'poll')).waiting).toBe(runs.length);
     await redisCommand(redis.url, 'CONFIG', 'SET', 'maxmemory', '1');
     for (const worker of system.workers) await worker.kill('SIGCONT');
     const live = async () => {

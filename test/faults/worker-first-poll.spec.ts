@@ -4,8 +4,8 @@ import { failOnLeftovers, transports, waitFor } from '../harness/index.js';
 import { metric } from './metrics.js';
 import { death, dismissWorkers, quick, reached } from './worker-faults.js';
 
-/** Far less than the half minute after which the sweep looks at a run that is being polled. */
-const soonMs = 12_000;
+/** Less than the half minute after which the reconciler looks at a run that is being polled. */
+const soonMs = 20_000;
 
 (transports().includes('redis') ? describe : describe.skip)('a first poll that was never delivered', () => {
   let system: System;

@@ -13,6 +13,8 @@ interface Tally {
   /** How often each run was told that it has its outcome now. */
   endings: Map<string, number>;
   granted: string[];
+  /** Each claim that was given out, by run and epoch. */
+  claims: string[];
   highest: { inflight: number; committed: number };
 }
 
@@ -37,6 +39,7 @@ export async function expectInvariants(
         runs: [],
         endings: new Map(),
         granted: [],
+        claims: [],
         highest: { inflight, committed },
       };
       const play = (sequence: Command[], index: number) =>
@@ -64,15 +67,24 @@ async function runLane(store: Store, real: Real, sequence: Command[], tally: Tal
       tally.highest.inflight = Math.max(tally.highest.inflight, command.inflight);
       tally.highest.committed = Math.max(tally.highest.committed, command.committed);
       note(tally, await store.setLimits(real, command));
+    } else if (command.verb === 'take') {
+      for (const { runId, epoch } of await real.take(2)) {
+        tally.claims.push(`${runId} ${epoch}`);
+        epochs.set(runId, epoch);
+      }
+    } else if (command.verb === 'sweep') {
+      await sweep(real, 'provider_failed', tally);
+    } else if (command.verb === 'pause' || command.verb === 'resume') {
+      await real[command.verb]();
     } else {
-      const recent = tally.runs.slice(-6);
+      const recent = ('stale' in command ? [...epochs.keys()] : tally.runs).slice(-6);
       const runId = recent[command.pick % recent.length];
       if (runId !== undefined) await takeStep(real, command, runId, epochs, tally);
     }
   }
 }
 
-type Step = Exclude<Command, { verb: 'admit' | 'limits' }>;
+type Step = Extract<Command, { pick: number }>;
 
 async function takeStep(
   real: Real,
@@ -83,12 +95,6 @@ async function takeStep(
 ): Promise<void> {
   const epoch = epochs.get(runId);
   switch (command.verb) {
-    case 'claim': {
-      const claim = await real.claim(runId);
-      if (claim.kind === 'claimed') epochs.set(runId, claim.epoch);
-      else if (claim.kind === 'abandoned') await end(real, runId, claim.epoch, 'provider_failed', tally);
-      return;
-    }
     case 'cancel': {
       const answer = await real.cancel(runId);
       if (answer.found === 'waiting') noteEnding(tally, runId);
@@ -118,10 +124,19 @@ async function useClaim(
 ): Promise<void> {
   if (command.verb === 'finish') return end(real, runId, epoch, command.ending, tally);
   if (command.verb === 'postpone') {
-    await real.postpone(runId, epoch);
+    await real.postpone(runId, epoch, command.later ? 60_000 : 0);
     return;
   }
   if (command.verb === 'begin' && (await real.begin(runId, epoch))) await real.save(runId, epoch);
+}
+
+/** Ends the runs whose submission nobody knows the outcome of. */
+async function sweep(real: Real, ending: EndingKind, tally: Tally): Promise<void> {
+  for (const { kind, runId, epoch } of await real.sweep()) {
+    if (kind === 'lapsed') continue;
+    tally.claims.push(`${runId} ${epoch}`);
+    await end(real, runId, epoch, ending, tally);
+  }
 }
 
 async function end(real: Real, runId: string, epoch: number, kind: EndingKind, tally: Tally): Promise<void> {
@@ -132,6 +147,7 @@ async function end(real: Real, runId: string, epoch: number, kind: EndingKind, t
 
 /** Lets every run reach its outcome, with room for all. */
 async function settle(store: Store, views: readonly Real[], tally: Tally): Promise<void> {
+  await viewAt(views, 0).resume();
   for (let round = 0; round < 1_000; round += 1) {
     const live = await store.sql<{ id: string; stage: string; epoch: number }>(
       `SELECT id, stage, epoch FROM run WHERE workspace_id = $1 AND stage <> 'completed'`,
@@ -150,9 +166,15 @@ async function settle(store: Store, views: readonly Real[], tally: Tally): Promi
         const real = viewAt(views, index);
         if (stage === 'running') return end(real, id, epoch, 'succeeded', tally);
         await real.expire(id);
-        const claim = await real.claim(id);
-        if (claim.kind === 'claimed' || claim.kind === 'abandoned')
-          await end(real, id, claim.epoch, 'succeeded', tally);
+      }),
+    );
+    await Promise.all(
+      views.map(async (real) => {
+        await sweep(real, 'succeeded', tally);
+        for (const { runId, epoch } of await real.take(3)) {
+          tally.claims.push(`${runId} ${epoch}`);
+          await end(real, runId, epoch, 'succeeded', tally);
+        }
       }),
     );
   }
@@ -203,6 +225,7 @@ async function brokenRules(store: Store, real: Real, tally: Tally): Promise<stri
     // A run that ended as unavailable freed its key: the caller is told to try again.
     ['one purchase a key', facts?.['boughtTwice'] === 0],
     ['one ending a run', endings.size === runs.length && [...endings.values()].every((times) => times === 1)],
+    ['each claim given out once', new Set(tally.claims).size === tally.claims.length],
     ['each grant told once', new Set(granted).size === granted.length],
     ['no counter drifts', (await real.outbox.drift()).length === 0],
   ];

@@ -3,13 +3,19 @@ import * as fc from 'fast-check';
 /** How a run may end here: what is billed, and what a provider said. */
 export type EndingKind = 'succeeded' | 'unavailable' | 'provider_failed' | 'policy_billed' | 'cancelled';
 
-/** One verb. `pick` chooses among the runs there are; `stale` uses a claim that was lost. */
+/**
+ * One verb. `pick` chooses among the runs there are; `stale` uses a claim that was lost. `take`, `sweep`, `pause` and `resume`
+ * concern all runs.
+ */
 export type Command =
   | { verb: 'admit'; mode: 'queued' | 'sync'; cost: number; key: number | null; variant: number }
-  | { verb: 'claim'; pick: number }
+  | { verb: 'take' }
+  | { verb: 'sweep' }
+  | { verb: 'pause' }
+  | { verb: 'resume' }
   | { verb: 'begin'; pick: number; stale: boolean }
   | { verb: 'save'; pick: number; stale: boolean }
-  | { verb: 'postpone'; pick: number; stale: boolean }
+  | { verb: 'postpone'; pick: number; stale: boolean; later: boolean }
   | { verb: 'finish'; pick: number; stale: boolean; ending: EndingKind }
   | { verb: 'cancel'; pick: number }
   | { verb: 'leave'; pick: number; disconnected: boolean }
@@ -46,6 +52,7 @@ const admit = fc.record({
   key: fc.option(fc.integer({ min: 0, max: 3 })),
   variant: fc.integer({ min: 0, max: 3 }).map((value) => (value === 0 ? 1 : 0)),
 });
+const onAll = <Verb extends string>(verb: Verb) => fc.record({ verb: fc.constant(verb) });
 const onRun = <Verb extends string>(verb: Verb) => fc.record({ verb: fc.constant(verb), pick });
 const onClaim = <Verb extends string>(verb: Verb) =>
   fc.record({ verb: fc.constant(verb), pick, stale: rarely });
@@ -55,21 +62,32 @@ export const commands = (maxLength: number): fc.Arbitrary<Command[]> =>
   fc.array(
     fc.oneof(
       { weight: 8, arbitrary: admit },
-      { weight: 6, arbitrary: onRun('claim') },
-      { weight: 5, arbitrary: onClaim('begin') },
+      { weight: 8, arbitrary: onAll('take') },
+      { weight: 6, arbitrary: onAll('sweep') },
+      { weight: 1, arbitrary: onAll('pause') },
+      { weight: 3, arbitrary: onAll('resume') },
+      { weight: 7, arbitrary: onClaim('begin') },
       { weight: 4, arbitrary: onClaim('save') },
-      { weight: 2, arbitrary: onClaim('postpone') },
+      {
+        weight: 2,
+        arbitrary: fc.record({
+          verb: fc.constant('postpone' as const),
+          pick,
+          stale: rarely,
+          later: fc.boolean(),
+        }),
+      },
       {
         weight: 6,
         arbitrary: fc.record({ verb: fc.constant('finish' as const), pick, stale: rarely, ending: endings }),
       },
-      { weight: 1, arbitrary: onRun('cancel') },
+      { weight: 3, arbitrary: onRun('cancel') },
       {
         weight: 1,
         arbitrary: fc.record({ verb: fc.constant('leave' as const), pick, disconnected: fc.boolean() }),
       },
       { weight: 4, arbitrary: onRun('expire') },
-      { weight: 1, arbitrary: fc.record({ verb: fc.constant('limits' as const), ...limits }) },
+      { weight: 2, arbitrary: fc.record({ verb: fc.constant('limits' as const), ...limits }) },
     ),
     { minLength: Math.min(20, maxLength), maxLength, size: 'max' },
   );

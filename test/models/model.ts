@@ -1,6 +1,9 @@
 import type { Command, EndingKind, Start } from './commands.js';
 
-/** A run as the rules see it. `lease` is null between two claims. */
+/** Runs that a look for one run reads. */
+const candidates = 4;
+
+/** A run and its outbox row as the rules see them. `lease` is null between two claims. */
 export interface ModelRun {
   place: number;
   mode: 'queued' | 'sync';
@@ -12,7 +15,14 @@ export interface ModelRun {
   /** Sent and neither refused since. */
   sent: boolean;
   /** Was sent at least once. */
+  wasSent: boolean;
+  /** It waits for a worker. */
+  waiting: boolean;
+  /** Is no longer counted among those that wait. */
   dispatched: boolean;
+  /** A sweep comes to its row next. */
+  due: boolean;
+  crashes: number;
   handle: boolean;
   cancelAsked: boolean;
   outcome: 'succeeded' | 'failed' | 'cancelled' | null;
@@ -30,6 +40,7 @@ const billable: readonly EndingKind[] = ['succeeded', 'policy_billed'];
 export class Model {
   readonly runs: ModelRun[] = [];
   readonly keys = new Map<number, { run: number; variant: number }>();
+  private isPaused = false;
 
   constructor(private readonly limits: Start) {}
 
@@ -59,22 +70,29 @@ export class Model {
       Object.assign(this.limits, { inflight, committed, backlog });
       return { granted: this.promote() };
     }
+    if (command.verb === 'take') return this.take();
+    if (command.verb === 'sweep') return this.sweep();
+    if (command.verb === 'resume') return this.resume();
+    if (command.verb === 'pause') {
+      const fresh = !this.isPaused;
+      this.isPaused = true;
+      return { won: fresh };
+    }
     const run = this.chosen(command.pick);
     if (!run) return cannotBeFound;
     switch (command.verb) {
-      case 'claim':
-        return this.claim(run);
       case 'begin':
-        if (command.stale || !isClaimable(run) || run.sent) return { won: false };
-        Object.assign(run, { sent: true, dispatched: true, stage: 'submitting', lease: 'live' });
+        if (command.stale || !isClaimable(run) || run.sent || run.lease === null) return { won: false };
+        Object.assign(run, { sent: true, wasSent: true, stage: 'submitting', lease: 'live' });
         return { won: true };
       case 'save':
         if (command.stale || (run.stage !== 'submitting' && run.stage !== 'running')) return { won: false };
-        Object.assign(run, { stage: 'running', handle: true, lease: null });
+        Object.assign(run, { stage: 'running', handle: true, lease: null, crashes: 0 });
         return { won: true, cancelAsked: run.cancelAsked };
       case 'postpone':
         if (command.stale || !isClaimable(run)) return { won: false };
-        Object.assign(run, { sent: false, lease: null });
+        Object.assign(run, { sent: false, lease: null, due: false });
+        Object.assign(run, { waiting: !command.later, dispatched: run.wasSent });
         return { won: true };
       case 'finish':
         if (command.stale || run.stage === 'completed') return { won: false, granted: [] };
@@ -91,6 +109,7 @@ export class Model {
         return { found: 'going_on', granted: [], hasHandle: run.handle };
       case 'expire':
         if (run.lease !== null) run.lease = 'expired';
+        if (isClaimable(run) && !run.waiting) run.due = true;
         return {};
     }
   }
@@ -132,7 +151,11 @@ export class Model {
       epoch: 0,
       lease: null,
       sent: false,
+      wasSent: false,
+      waiting: ready,
       dispatched: false,
+      due: false,
+      crashes: 0,
       handle: false,
       cancelAsked: false,
       outcome: null,
@@ -142,12 +165,59 @@ export class Model {
     return { kind: 'admitted', run: place, ready, position };
   }
 
-  private claim(run: ModelRun): Answer {
-    if (run.stage !== 'ready' && run.stage !== 'submitting') return { kind: 'gone' };
-    if (run.lease === 'live') return { kind: 'held' };
-    run.epoch += 1;
-    run.lease = 'live';
-    return { kind: run.sent ? 'abandoned' : 'claimed', epoch: run.epoch };
+  /** The oldest run that waits, unless it is another worker's after all. */
+  private take(): Answer {
+    if (this.isPaused) return { kind: 'none' };
+    for (const run of this.live()
+      .filter(({ waiting }) => waiting)
+      .slice(0, candidates)) {
+      run.waiting = false;
+      if (!isClaimable(run)) continue;
+      if (run.sent || run.lease === 'live') {
+        run.due = run.lease !== 'live';
+        continue;
+      }
+      if (run.lease !== null) run.crashes += 1;
+      claim(run);
+      return { kind: 'taken', run: run.place, epoch: run.epoch, crashes: run.crashes };
+    }
+    return { kind: 'none' };
+  }
+
+  private sweep(): Answer {
+    const swept: Answer[] = [];
+    const abandon = (run: ModelRun) => {
+      claim(run);
+      swept.push({ kind: 'abandoned', run: run.place, epoch: run.epoch });
+    };
+    for (const run of this.live().filter((each) => isClaimable(each) && each.due)) {
+      run.due = false;
+      if (run.lease === 'live') continue;
+      if (run.sent) {
+        abandon(run);
+        continue;
+      }
+      Object.assign(run, { waiting: true, dispatched: run.wasSent });
+      if (run.lease === null) continue;
+      run.lease = null;
+      run.crashes += 1;
+      swept.push({ kind: 'lapsed', run: run.place, epoch: run.epoch });
+    }
+    for (const run of this.live().filter((each) => this.isPaused && isClaimable(each) && each.waiting)) {
+      if (run.lease === 'live') continue;
+      if (run.sent) abandon(run);
+      else run.waiting = false;
+    }
+    return { swept: swept.toSorted((one, other) => Number(one['run']) - Number(other['run'])) };
+  }
+
+  private resume(): Answer {
+    if (!this.isPaused) return { won: false };
+    this.isPaused = false;
+    for (const run of this.live())
+      if (isClaimable(run) && !run.sent && run.lease === null)
+        Object.assign(run, { waiting: true, due: false });
+    return { won: true };
   }
 
   private finish(run: ModelRun, ending: EndingKind): number[] {
@@ -165,6 +235,7 @@ export class Model {
       if (this.inflight >= this.limits.inflight) break;
       if (this.committed + head.cost > this.limits.committed) break;
       head.stage = 'ready';
+      head.waiting = true;
       granted.push(head.place);
     }
     return granted;
@@ -180,4 +251,9 @@ export class Model {
 }
 
 const isClaimable = (run: ModelRun): boolean => run.stage === 'ready' || run.stage === 'submitting';
+function claim(run: ModelRun): void {
+  run.epoch += 1;
+  Object.assign(run, { lease: 'live', waiting: false, dispatched: true, due: false });
+}
+
 const sum = (runs: readonly ModelRun[]): number => runs.reduce((total, run) => total + run.cost, 0);

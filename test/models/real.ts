@@ -3,11 +3,13 @@ import {
   type CancelAnswer,
   Database,
   databaseSettings,
+  DispatchRepository,
   OutboxRepository,
   RunRepository,
   type Ending,
   type Granted,
   HeldRunRepository,
+  ProviderPauseRepository,
   retentionSettings,
   RunReader,
   WorkspaceRepository,
@@ -31,6 +33,8 @@ export class Real {
   readonly database: Database;
   readonly outbox: OutboxRepository;
   private readonly admissions: AdmissionRepository;
+  private readonly dispatch: DispatchRepository;
+  private readonly pauses: ProviderPauseRepository;
   private readonly runs: RunRepository;
   private readonly heldRuns: HeldRunRepository;
 
@@ -45,6 +49,8 @@ export class Real {
     this.database = database;
     this.outbox = new OutboxRepository(database);
     this.admissions = new AdmissionRepository(database);
+    this.dispatch = new DispatchRepository(database);
+    this.pauses = new ProviderPauseRepository(database);
     this.runs = new RunRepository(database, new RunReader(database, readSettings(retentionSettings, {})));
     this.heldRuns = new HeldRunRepository(database);
   }
@@ -55,7 +61,7 @@ export class Real {
       runId,
       workspaceId: this.workspaceId,
       model,
-      provider: 'model',
+      provider: this.provider,
       mode,
       facts: {
         upstream: {},
@@ -81,10 +87,22 @@ export class Real {
     return admitted;
   }
 
-  claim = (runId: string) => this.runs.claimRun(runId, leaseMs);
-  begin = (runId: string, epoch: number) => this.runs.beginSubmission(runId, epoch, leaseMs);
+  /** The workspace's own provider: no other workspace's runs are in its line. */
+  private get provider(): string {
+    return `model-${this.workspaceId}`;
+  }
+
+  take = (most = 1) =>
+    this.dispatch.takeRuns(this.provider, { held: new Map(), maxHeld: 1_000, most, leaseMs });
+  /** It brings back the runs of all workspaces, of which those of this one are told. */
+  sweep = async () =>
+    (await this.dispatch.sweep(10_000, leaseMs)).filter((run) => run.workspaceId === this.workspaceId);
+  pause = () => this.pauses.pause(this.provider, 'maintenance', 'model');
+  resume = () => this.pauses.resume(this.provider, 'model');
+  begin = (runId: string, epoch: number) => this.dispatch.beginSubmission(runId, epoch, leaseMs);
   save = (runId: string, epoch: number) => this.runs.saveHandle(runId, epoch, { step: 'poll' }, 700);
-  postpone = async (runId: string, epoch: number) => (await this.runs.postpone(runId, epoch, 0)) !== null;
+  postpone = async (runId: string, epoch: number, afterMs: number) =>
+    (await this.dispatch.postpone(runId, epoch, afterMs)) !== null;
   finish = (runId: string, epoch: number, kind: EndingKind) =>
     this.runs.finishRun({ runId, epoch, workspaceId: this.workspaceId }, endings[kind]);
   leave = (runId: string, disconnected: boolean) => this.heldRuns.releaseRun(runId, disconnected);
@@ -96,10 +114,14 @@ export class Real {
     return answer;
   }
 
-  /** What the clock does when a claimant is dead. */
+  /** Acts as the clock does when a claimant is dead, or a pause has ended. */
   async expire(runId: string): Promise<void> {
     await this.database.work.query(
-      `UPDATE run SET lease_until = clock_timestamp() - interval '1 second' WHERE id = $1 AND lease_until IS NOT NULL`,
+      `WITH lapsed AS (
+          UPDATE run SET lease_until = clock_timestamp() - interval '1 second' WHERE id = $1 AND lease_until IS NOT NULL
+        )
+        UPDATE outbox SET due_at = clock_timestamp() - interval '1 second'
+        WHERE run_id = $1 AND queue = 'dispatch' AND NOT waiting`,
       [runId],
     );
   }

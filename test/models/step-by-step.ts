@@ -41,8 +41,11 @@ export const rareAnswers = [
   'admit refused inflight',
   'admit refused spend',
   'admit existing',
-  'claim abandoned',
-  'claim held',
+  'take taken',
+  'take none',
+  'sweep lapsed',
+  'sweep abandoned',
+  'resume true',
   'cancel dispatched',
   'leave withdrawn',
   'leave going_on',
@@ -52,7 +55,7 @@ export const rareAnswers = [
 
 /** Steps that only a claimant takes need a claim, and only what was sent has a handle. */
 function isPossible(command: Command, run: ModelRun | undefined): boolean {
-  if (command.verb === 'admit' || command.verb === 'limits') return true;
+  if (!('pick' in command)) return true;
   if (!run) return false;
   switch (command.verb) {
     case 'begin':
@@ -81,15 +84,25 @@ async function applyToReal(
     return { kind: 'admitted', run, ready: admitted.ready, position: admitted.position };
   }
   if (command.verb === 'limits') return { granted: real.places(await store.setLimits(real, command)) };
+  if (command.verb === 'take') {
+    const [taken] = await real.take();
+    if (!taken) return { kind: 'none' };
+    const { runId, epoch, crashes } = taken;
+    return { kind: 'taken', run: real.runIds.indexOf(runId), epoch, crashes };
+  }
+  if (command.verb === 'sweep') {
+    const swept = (await real.sweep()).map(({ kind, runId, epoch }) => ({
+      kind,
+      run: real.runIds.indexOf(runId),
+      epoch,
+    }));
+    return { swept: swept.toSorted((one, other) => one.run - other.run) };
+  }
+  if (command.verb === 'pause') return { won: await real.pause() };
+  if (command.verb === 'resume') return { won: await real.resume() };
   const runId = real.runIds[run?.place ?? 0] ?? '';
   const epoch = (run?.epoch ?? 0) - ('stale' in command && command.stale ? 1 : 0);
   switch (command.verb) {
-    case 'claim': {
-      const claim = await real.claim(runId);
-      return claim.kind === 'claimed' || claim.kind === 'abandoned'
-        ? { kind: claim.kind, epoch: claim.epoch }
-        : { kind: claim.kind };
-    }
     case 'begin':
       return { won: await real.begin(runId, epoch) };
     case 'save': {
@@ -97,7 +110,7 @@ async function applyToReal(
       return saved ? { won: true, cancelAsked: saved.cancelRequested } : { won: false };
     }
     case 'postpone':
-      return { won: await real.postpone(runId, epoch) };
+      return { won: await real.postpone(runId, epoch, command.later ? 60_000 : 0) };
     case 'finish': {
       const { won, granted } = await real.finish(runId, epoch, command.ending);
       return { won, granted: real.places(granted) };
@@ -127,7 +140,8 @@ async function stateOf(store: Store, real: Real): Promise<unknown> {
        'audited', (SELECT count(*) FROM audit_record WHERE workspace_id = $1),
        'keys', (SELECT coalesce(jsonb_object_agg(key, run_id), '{}') FROM idempotency_key WHERE workspace_id = $1),
        'runs', (SELECT coalesce(jsonb_object_agg(id, jsonb_build_array(stage, outcome, epoch, coalesce(billed_micros, 0) / $2,
-           CASE WHEN stage IN ('parked', 'ready') THEN waiting_ahead(run.workspace_id, place) END)), '{}')
+           CASE WHEN stage IN ('parked', 'ready') THEN waiting_ahead(run.workspace_id, place) END,
+           crashes, coalesce(waiting, false), coalesce(dispatched, true))), '{}')
          FROM run LEFT JOIN outbox ON run_id = id WHERE run.workspace_id = $1)
      ) AS state FROM workspace WHERE id = $1`,
     [real.workspaceId, unitMicros],
@@ -150,7 +164,10 @@ function stateOfModel(model: Model): unknown {
     ledger: model.billed,
     audited: model.runs.filter((run) => run.outcome !== null).length,
     keys: Object.fromEntries([...model.keys].map(([key, { run }]) => [`key-${key}`, run])),
-    runs: model.runs.map((run) => [run.stage, run.outcome, run.epoch, run.billed, model.position(run)]),
+    runs: model.runs.map((run) => {
+      const row = run.outcome === null ? [run.waiting, run.dispatched] : [false, true];
+      return [run.stage, run.outcome, run.epoch, run.billed, model.position(run), run.crashes, ...row];
+    }),
   };
 }
 
@@ -159,6 +176,8 @@ function note(seen: Map<string, number>, { verb }: Command, answer: Answer): voi
   const { kind, found, won, limit } = answer;
   const words = [verb, kind ?? found ?? won, limit].filter((word) => word !== undefined);
   const names = [words.map(String).join(' ')];
+  const swept = answer['swept'];
+  if (Array.isArray(swept)) names.push(...swept.map((each: Answer) => `${verb} ${String(each['kind'])}`));
   if (Array.isArray(granted) && granted.length > 0) names.push(`${verb} granted`);
   for (const name of names) seen.set(name, (seen.get(name) ?? 0) + 1);
 }

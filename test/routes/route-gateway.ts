@@ -2,6 +2,7 @@ import {
   type ClaimedRun,
   ApiKeyRepository,
   type Database,
+  DispatchRepository,
   retentionSettings,
   RunReader,
   RunRepository,
@@ -93,21 +94,20 @@ export class RouteGateway {
 
   /** Sends the run to its provider, as far as the database knows. */
   async dispatch(run: Submitted, moment: Moment = {}): Promise<ClaimedRun> {
-    const dispatching = this.dispatching(moment);
-    const claim = await dispatching.claimRun(run.requestId, 60_000);
-    if (claim.kind !== 'claimed') throw new Error(`the run is ${claim.kind}`);
-    await dispatching.beginSubmission(run.requestId, claim.epoch, 60_000);
-    await dispatching.saveHandle(run.requestId, claim.epoch, { v: 1, step: 'poll' }, 1_000);
-    return { runId: run.requestId, epoch: claim.epoch, workspaceId: claim.workspaceId };
+    const claimed = await this.submit(run, moment);
+    await runsOf(this.databaseAt(moment)).saveHandle(
+      run.requestId,
+      claimed.epoch,
+      { v: 1, step: 'poll' },
+      1_000,
+    );
+    return claimed;
   }
 
   /** The provider is too busy for a run that waits: it is given back, to be sent again. */
   async refuse(run: Submitted): Promise<void> {
-    const dispatching = this.dispatching({});
-    const claim = await dispatching.claimRun(run.requestId, 60_000);
-    if (claim.kind !== 'claimed') throw new Error(`the run is ${claim.kind}`);
-    await dispatching.beginSubmission(run.requestId, claim.epoch, 60_000);
-    await dispatching.postpone(run.requestId, claim.epoch, 0);
+    const { runId, epoch } = await this.submit(run, {});
+    await new DispatchRepository(this.database).postpone(runId, epoch, 0);
   }
 
   /** Takes a run that waits to its end. */
@@ -117,7 +117,7 @@ export class RouteGateway {
 
   /** Ends a dispatched run. */
   async end(run: ClaimedRun, ending: Ending, moment: Moment = {}): Promise<void> {
-    const { won } = await this.dispatching(moment).finishRun(run, ending);
+    const { won } = await runsOf(this.databaseAt(moment)).finishRun(run, ending);
     if (!won) throw new Error('the run was finished by somebody else');
   }
 
@@ -160,11 +160,23 @@ export class RouteGateway {
     });
   }
 
-  private dispatching({ ago }: Moment): RunRepository {
-    if (ago === undefined) return runsOf(this.database);
+  /** Claims the run, whichever is next in the line, and begins its submission. */
+  private async submit({ requestId: runId }: Submitted, moment: Moment): Promise<ClaimedRun> {
+    const database = this.databaseAt(moment);
+    const [claim] = await database.work.query<Omit<ClaimedRun, 'runId'>>(
+      `SELECT epoch, workspace_id AS "workspaceId" FROM take_run($1, interval '1 minute')`,
+      [runId],
+    );
+    if (!claim) throw new Error('the run is not given out');
+    await new DispatchRepository(database).beginSubmission(runId, claim.epoch, 60_000);
+    return { runId, ...claim };
+  }
+
+  private databaseAt({ ago }: Moment): Database {
+    if (ago === undefined) return this.database;
     const database = this.past.get(ago) ?? harnessDatabase(withClockAt(this.databaseUrl, `${ago} ago`));
     this.past.set(ago, database);
-    return runsOf(database);
+    return database;
   }
 }
 

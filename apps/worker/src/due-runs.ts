@@ -1,5 +1,5 @@
 import { SETTINGS } from '#infrastructure';
-import { every, type Log, LOG, Metrics, type PeriodicWork, settlesWithin } from '#observability';
+import { Alarm, every, type Log, LOG, Metrics, type PeriodicWork, settlesWithin } from '#observability';
 import { type DueRow, DueRowRepository } from '#persistence';
 import { queueNames, RunQueues, type RunProcessor, separationMs, type WakeUpListener } from '#queue';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
@@ -11,8 +11,6 @@ import { WebhooksProcessor } from './webhooks/webhooks.processor.js';
 
 /** Rows that other workers left, and those of which no word was heard, are found after this time. */
 const lookEveryMs = 1_000;
-/** Rows that fall due at about the same time are looked for at once. */
-const stepMs = 50;
 /** An aborted handler gets this time to return. */
 const settleMs = 1_000;
 
@@ -38,8 +36,8 @@ export class DueRuns implements OnModuleDestroy {
   private readonly processors: Record<DueRow['queue'], Deliverer>;
   private readonly taken = new Map<string, Taken>();
   private readonly underWay = new Set<Promise<void>>();
-  /** When looks are due beside the regular ones. */
-  private readonly looksDueMs = new Set<number>();
+  /** Rings when a row falls due that this process put off. */
+  private readonly fallingDue = new Alarm(() => this.lookNow());
   /** No row is taken for queues that have all the runs they may have; then a look follows each run that ends. */
   private isBehind = false;
   private isTaking = false;
@@ -68,7 +66,7 @@ export class DueRuns implements OnModuleDestroy {
   takeRuns(isTaking: boolean): void {
     this.isTaking = isTaking;
     if (this.listener !== undefined || !isTaking) return;
-    this.listener = this.queues.onDueRow((afterMs) => this.lookAfter(afterMs));
+    this.listener = this.queues.onDueRow((afterMs) => this.fallingDue.set(afterMs));
     if (this.listener === null) return;
     for (const queue of queueNames) {
       this.metrics.stalledJobs.inc({ queue }, 0);
@@ -91,18 +89,6 @@ export class DueRuns implements OnModuleDestroy {
     }
     clearInterval(this.expiries);
     await settlesWithin(this.renewals?.stop() ?? Promise.resolve(), settleMs);
-  }
-
-  private lookAfter(afterMs: number): void {
-    if (afterMs <= 0) return this.lookNow();
-    const dueMs = Math.ceil((performance.now() + afterMs) / stepMs) * stepMs;
-    if (this.looksDueMs.has(dueMs)) return;
-    this.looksDueMs.add(dueMs);
-    const look = () => {
-      this.looksDueMs.delete(dueMs);
-      this.lookNow();
-    };
-    setTimeout(look, dueMs - performance.now()).unref();
   }
 
   private lookNow(): void {
@@ -164,7 +150,7 @@ export class DueRuns implements OnModuleDestroy {
       if (signal.reason === leaseLost) return this.metrics.lostLocks.inc({ queue });
       if (result.kind === 'done') return;
       await this.rows.putBack(row, result.delayMs);
-      this.lookAfter(result.delayMs);
+      this.fallingDue.set(result.delayMs);
     } finally {
       if (this.taken.get(key) === taken) this.taken.delete(key);
       if (this.isBehind) this.lookNow();

@@ -1,3 +1,4 @@
+export { Alarm } from './alarm.js';
 export { boot } from './boot.js';
 export { every, type PeriodicWork } from './every.js';
 export { failpoint } from './failpoint.js';

@@ -65,6 +65,20 @@ describe('the beginning of a submission', () => {
     expect(await fixture.written(runId)).toEqual(before);
   });
 
+  it('is refused under a claim that lapsed or was given back: the run waits for another worker', async () => {
+    const lapsed = await fixture.run('claimed');
+    const woken = fixture.at('61 minutes');
+    expect(await fixture.swept(lapsed.runId, woken)).toMatchObject({ kind: 'lapsed' });
+    const back = await fixture.run('claimed');
+    await fixture.first.dispatch.postpone(back.runId, back.epoch, 0);
+    for (const { runId, epoch } of [lapsed, back]) {
+      const before = await fixture.written(runId);
+      expect(await woken.dispatch.beginSubmission(runId, epoch, leaseMs)).toBe(false);
+      expect(await fixture.written(runId)).toEqual(before);
+      expect(await fixture.claim(runId, woken)).toMatchObject({ epoch: epoch + 1 });
+    }
+  });
+
   it('is refused once the run has its outcome', async () => {
     const { runId, epoch } = await fixture.run('claimed');
     expect((await fixture.second.finish(runId, epoch, { outcome: 'cancelled' })).won).toBe(true);
@@ -99,7 +113,8 @@ describe('the beginning of a submission', () => {
 describe('a claim that is given back', () => {
   it('waits again after the pause', async () => {
     const { runId, epoch } = await fixture.run('submitting');
-    const postponed = async () => expect(await fixture.first.dispatch.postpone(runId, epoch, 5000)).toBe(5000);
+    const postponed = async () =>
+      expect(await fixture.first.dispatch.postpone(runId, epoch, 5000)).toBe(5000);
     expect(await fixture.restAfter(postponed, runId, 5000)).toBe(5000);
     expect(await fixture.claim(runId)).toBeNull();
     expect((await fixture.written(runId))['outbox']).toMatchObject({ waiting: false, dispatched: true });
@@ -115,13 +130,13 @@ describe('a claim that is given back', () => {
   it('is ahead of the later runs of its workspace again when it was never sent', async () => {
     const { runId, epoch, spaceId } = await fixture.run('claimed');
     const after = await fixture.first.run(spaceId);
-    const positionOf = async () => (await fixture.first.runReader.state(spaceId, testModel, after))?.position;
-    expect(await positionOf()).toBe(0);
+    const state = () => fixture.first.runReader.state(spaceId, testModel, after);
+    expect(await state()).toMatchObject({ position: 0 });
     await fixture.first.dispatch.postpone(runId, epoch, 0);
-    expect(await positionOf()).toBe(1);
+    expect(await state()).toMatchObject({ position: 1 });
     const again = await fixture.claim(runId);
     await fixture.first.dispatch.postpone(runId, again?.epoch ?? 0, 60_000);
-    expect(await positionOf()).toBe(1);
+    expect(await state()).toMatchObject({ position: 1 });
   });
 
   it('comes back when the time of the run is over, if that is earlier', async () => {

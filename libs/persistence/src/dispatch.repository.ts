@@ -79,13 +79,13 @@ export class DispatchRepository {
   }
 
   /** Providers that runs wait for. */
-  async awaitedProviders(): Promise<string[]> {
+  async providersToLookAt(): Promise<string[]> {
     const rows = await this.database.work.query<{ provider: string }>(
-      `WITH RECURSIVE awaited AS (
-          (${firstAwaited('')})
+      `WITH RECURSIVE waited_for AS (
+          (${firstWaitedFor('')})
           UNION ALL
-          SELECT next.provider FROM awaited, LATERAL (${firstAwaited('AND provider > awaited.provider')}) AS next
-        ) SELECT provider FROM awaited`,
+          SELECT next.provider FROM waited_for, LATERAL (${firstWaitedFor('AND provider > waited_for.provider')}) AS next
+        ) SELECT provider FROM waited_for`,
     );
     return rows.map(({ provider }) => provider);
   }
@@ -192,5 +192,5 @@ export class DispatchRepository {
 const headOfLine = (after: string): string => `SELECT workspace_id, place, run_id FROM outbox
   WHERE provider = $1 AND waiting ${after} ORDER BY workspace_id, place LIMIT 1`;
 
-const firstAwaited = (after: string): string =>
+const firstWaitedFor = (after: string): string =>
   `SELECT provider FROM outbox WHERE waiting ${after} ORDER BY provider LIMIT 1`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { leaseMs, openRunFixture } from './testing/run-fixture.js';
+import { openRunFixture } from './testing/run-fixture.js';
 import { cents, succeeded, testProvider } from './testing/runs.js';
 
 const fixture = await openRunFixture();
@@ -56,7 +56,7 @@ describe('what should have moved and did not', () => {
     const parked = await fixture.first.run(spaceId);
     await fixture.first.finish(runId, epoch, succeeded);
     expect(await fixture.overdueAt('1 minute')).not.toContain(parked);
-    expect(await fixture.first.dispatch.awaitedProviders()).toContain(testProvider);
+    expect(await fixture.first.dispatch.providersToLookAt()).toContain(testProvider);
     expect(await fixture.claim(parked)).toMatchObject({ epoch: 1 });
   });
 

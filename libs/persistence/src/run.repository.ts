@@ -24,8 +24,12 @@ import {
 } from './run-facts.js';
 import { type AgedOut, RunReader } from './run-reader.js';
 
-/** How long an outbox row rests while a job polls or copies; an empty Redis heals within this time. */
+/**
+ * How long an outbox row rests while a job polls or copies; an empty Redis heals within this time. The first poll may never
+ * have been enqueued, because its worker died, and most runs are done at the second: these write no row.
+ */
 const pollRestMs = 30_000;
+const firstPollRestMs = 12_000;
 const copyRestMs = 2_000;
 
 interface EndingRun extends ClaimedRun {
@@ -75,7 +79,7 @@ export class RunRepository {
           FROM saved WHERE ${outboxRowOf('saved')} AND attempts = 0
         )
         SELECT cancel_requested AS "cancelRequested" FROM saved`,
-      [runId, epoch, jsonText(handle), afterMs, reportedMicros, this.database.hasJobs ? pollRestMs : 0],
+      [runId, epoch, jsonText(handle), afterMs, reportedMicros, this.database.hasJobs ? firstPollRestMs : 0],
       retryForMs,
     );
     return row ?? null;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { leaseMs, openRunFixture } from './testing/run-fixture.js';
+import { openRunFixture } from './testing/run-fixture.js';
 import { failed, testHandle, testModel, testPollMs } from './testing/runs.js';
 
 const next = { step: 'fetch' };
@@ -32,10 +32,10 @@ describe('a handle', () => {
     });
   });
 
-  it('brings its run back half a minute after the first poll should have been', async () => {
+  it('brings its run back twelve seconds after the first poll should have been', async () => {
     const { runId, epoch } = await fixture.run('submitting');
     const saved = () => fixture.first.runs.saveHandle(runId, epoch, testHandle, 20_000);
-    expect(await fixture.restAfter(saved, runId, 50_000)).toBe(50_000);
+    expect(await fixture.restAfter(saved, runId, 32_000)).toBe(32_000);
   });
 
   it('comes too late when the run was given up meanwhile, and when it has its outcome', async () => {

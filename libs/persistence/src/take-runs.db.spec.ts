@@ -36,10 +36,10 @@ async function taken(provider: string, count: number): Promise<(string | null)[]
   return runIds;
 }
 
-/** What one process takes until nothing waits any more, in several looks at a time. */
+/** Runs that one process takes until nothing waits any more, in several looks at a time. */
 async function drained(provider: string, by = fixture.first, most = 3): Promise<TakenRun[]> {
   const runs: TakenRun[] = [];
-  while ((await by.dispatch.awaitedProviders()).includes(provider)) {
+  while ((await by.dispatch.providersToLookAt()).includes(provider)) {
     const looks = await Promise.all([1, most].map((each) => take(provider, nobody, { most: each, by })));
     runs.push(...looks.flat());
   }
@@ -99,10 +99,10 @@ describe('the runs that wait for a provider', () => {
     const [runId] = await waitingRuns(provider, spaceId, 1);
     const full = new Map([[spaceId, 2]]);
     expect(await take(provider, full, { maxHeld: 2 })).toEqual([]);
-    expect(await fixture.first.dispatch.awaitedProviders()).toContain(provider);
+    expect(await fixture.first.dispatch.providersToLookAt()).toContain(provider);
     expect(await take(provider, full, { maxHeld: 3 })).toMatchObject([{ runId }]);
     expect(await take(provider)).toEqual([]);
-    expect(await fixture.first.dispatch.awaitedProviders()).not.toContain(provider);
+    expect(await fixture.first.dispatch.providersToLookAt()).not.toContain(provider);
   });
 
   it('get as many slots as are free at a time, by the same turns', async () => {
@@ -143,10 +143,10 @@ describe('the runs that wait for a provider', () => {
     const [before, after] = [newProvider(), newProvider()];
     const { runId, epoch } = await fixture.run('submitting', { provider: before });
     const fallback = { provider: after, computedMicros: 1, facts: { budgetMs: 1_000, assets: [] } };
-    await fixture.first.sql(`UPDATE run SET facts = facts || jsonb_build_object('fallback', $2::jsonb) WHERE id = $1`, [
-      runId,
-      JSON.stringify(fallback),
-    ]);
+    await fixture.first.sql(
+      `UPDATE run SET facts = facts || jsonb_build_object('fallback', $2::jsonb) WHERE id = $1`,
+      [runId, JSON.stringify(fallback)],
+    );
     expect(await fixture.first.dispatch.fallBack(runId, epoch)).toBe(after);
     expect(await fixture.second.dispatch.fallBack(runId, epoch + 1)).toBeNull();
     expect(await take(before)).toEqual([]);
@@ -161,7 +161,7 @@ describe('the runs that wait for a provider', () => {
     await fixture.run('claimed', { spaceId, provider: none });
     const refused = await fixture.run('submitting', { spaceId, provider: paused });
     await fixture.first.dispatch.postpone(refused.runId, refused.epoch, leaseMs);
-    const awaited = await fixture.first.dispatch.awaitedProviders();
+    const awaited = await fixture.first.dispatch.providersToLookAt();
     expect(awaited.filter((each) => [one, two, none, paused].includes(each))).toEqual([one, two].toSorted());
   });
 
@@ -266,14 +266,21 @@ it('a look reads the heads of the lines, however many runs wait behind them or a
   );
   await fixture.first.script('VACUUM (ANALYZE) outbox');
   const plan = await planOf(fixture.first, (listening) =>
-    new DispatchRepository(listening).takeRuns(provider, { held: nobody, maxHeld: anyNumber, most: 2, leaseMs }),
+    new DispatchRepository(listening).takeRuns(provider, {
+      held: nobody,
+      maxHeld: anyNumber,
+      most: 2,
+      leaseMs,
+    }),
   );
   const scans = plan.filter(({ node }) => / on outbox/.test(node));
   expect(scans.length).toBeGreaterThan(0);
   for (const { node } of scans) expect(node).toMatch(/Index (Only )?Scan using outbox_waiting/);
   const read = scans.reduce((sum, { rows, loops }) => sum + rows * loops, 0);
-  // Of each workspace the head, and of its line an even share of the eight candidates and one.
+  // The head of each workspace is read, and of its line an even share of the eight candidates and one.
   expect(read).toBeGreaterThanOrEqual(spaceIds.length * 2);
   expect(read).toBeLessThanOrEqual(spaceIds.length * 3);
-  await fixture.first.sql('DELETE FROM outbox WHERE provider = $1 AND run_id NOT IN (SELECT id FROM run)', [provider]);
+  await fixture.first.sql('DELETE FROM outbox WHERE provider = $1 AND run_id NOT IN (SELECT id FROM run)', [
+    provider,
+  ]);
 });

@@ -71,10 +71,10 @@ describe('runs that a restored database has as not sent', () => {
     const endedBySweep = async () => {
       const swept = await worker.dispatch.sweep(10_000, leaseMs);
       for (const run of swept) expect((await worker.runs.finishRun(run, unknown)).won).toBe(true);
-      return swept.map(({ kind, runId }) => [kind, runId]).toSorted();
+      return swept.map(({ kind, runId }) => `${kind} ${runId}`).toSorted();
     };
     expect(await endedBySweep()).toEqual(
-      [waiting, putOff.runId, lapsed.runId].map((runId) => ['abandoned', runId]).toSorted(),
+      [waiting, putOff.runId, lapsed.runId].map((runId) => `abandoned ${runId}`).toSorted(),
     );
     expect(await endedBySweep()).toEqual([['abandoned', parked]]);
     expect(await worker.outbox.drift()).toEqual([]);

@@ -5,11 +5,13 @@ import { Gathered, type WakeUpListener } from './wake-ups.js';
 const list = 'mr:wake-ups';
 /** While no worker runs they would grow in number, and one of each provider is enough. */
 const maxKept = 1_000;
+const pushesPerTrim = 100;
 const blockSeconds = 5;
 const betweenFailuresMs = 200;
 
 /** A list in Redis, of which each wake-up goes to the worker that has waited longest. */
 export class RedisWakeUps {
+  private pushes = 0;
   private readonly gathered = new Gathered((providers) => this.push(providers));
 
   constructor(
@@ -28,12 +30,9 @@ export class RedisWakeUps {
   }
 
   private async push(providers: string[]): Promise<void> {
-    const pushed = this.producer
-      .pipeline()
-      .lpush(list, ...providers)
-      .ltrim(list, 0, maxKept - 1)
-      .exec();
-    await pushed.catch(() => {});
+    await this.producer.lpush(list, ...providers).catch(() => {});
+    this.pushes += 1;
+    if (this.pushes % pushesPerTrim === 0) await this.producer.ltrim(list, 0, maxKept - 1).catch(() => {});
   }
 }
 

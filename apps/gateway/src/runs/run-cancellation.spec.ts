@@ -16,7 +16,7 @@ it('a gateway that stops first withdraws what it owes: its database closes after
   const cancellation = new RunCancellation(
     runs,
     {} as HeldRunRepository,
-    { enqueue: async () => {} } as unknown as RunQueues,
+    { passOn: async () => {} } as unknown as RunQueues,
     {} as RunSignals,
     createLog('gateway', 'silent'),
     new Metrics(),

@@ -56,7 +56,7 @@ function dispatcher({ slots = 8, take = () => [], swept = [], isSuspect = false 
         return take(terms);
       },
       sweep: async () => swept.splice(0),
-      awaitedProviders: async () => [],
+      providersToLookAt: async () => [],
     } as unknown as DispatchRepository,
     {
       hold: () => (isSuspect ? null : { [Symbol.dispose]: () => {} }),

@@ -1,5 +1,5 @@
 import { SETTINGS } from '#infrastructure';
-import { every, type Log, LOG, Metrics, type PeriodicWork, settlesWithin } from '#observability';
+import { Alarm, every, type Log, LOG, Metrics, type PeriodicWork, settlesWithin } from '#observability';
 import { DispatchRepository, type SweptRun, type TakenRun } from '#persistence';
 import type { BoundProvider } from '#providers';
 import { RunQueues, Slots, type WakeUpListener } from '#queue';
@@ -17,8 +17,6 @@ const sweepEveryMs = 1_000;
 const maxSwept = 1_000;
 /** So many runs, each with an input of 256 KiB at most, are taken at a time. */
 const maxTaken = 16;
-/** Runs that come back at about the same time are looked for at once. */
-const wakeStepMs = 50;
 
 /**
  * Takes runs that wait for their providers, each under one of the provider's concurrency slots, and has them submitted. They
@@ -36,8 +34,10 @@ export class Dispatcher implements OnModuleDestroy {
   /** Providers for which runs may wait that found no slot. */
   private readonly behind = new Set<string>();
   private readonly underWay = new Set<Promise<void>>();
-  /** When sweeps are due beside the regular ones. */
-  private readonly wakesDueMs = new Set<number>();
+  /** Rings when a run comes back that this process postponed. */
+  private readonly comingBack = new Alarm(() =>
+    this.track(this.sweep(), 'the waiting runs could not be swept'),
+  );
   private isTaking = false;
   private isSweeping = false;
   private sweeps: PeriodicWork | undefined;
@@ -131,23 +131,13 @@ export class Dispatcher implements OnModuleDestroy {
         lease === null
           ? await this.outcomes.postpone(run, suspectAgainMs)
           : await this.submission.submit(provider, run);
-      if (submitted.kind === 'waits') this.lookAfter(submitted.afterMs, submitted.provider);
+      if (submitted.kind !== 'waits') return;
+      if (submitted.afterMs > 0) this.comingBack.set(submitted.afterMs);
+      else this.lookAt(submitted.provider);
     } finally {
       slot?.[Symbol.dispose]();
       if (this.behind.has(name)) this.lookAt(name);
     }
-  }
-
-  private lookAfter(afterMs: number, provider: string): void {
-    if (afterMs === 0) return this.lookAt(provider);
-    const dueMs = Math.ceil((performance.now() + afterMs) / wakeStepMs) * wakeStepMs;
-    if (this.wakesDueMs.has(dueMs)) return;
-    this.wakesDueMs.add(dueMs);
-    const wake = () => {
-      this.wakesDueMs.delete(dueMs);
-      this.track(this.sweep(), 'the waiting runs could not be swept');
-    };
-    setTimeout(wake, dueMs - performance.now()).unref();
   }
 
   private async sweep(): Promise<void> {
@@ -156,7 +146,7 @@ export class Dispatcher implements OnModuleDestroy {
     try {
       for (const run of await this.runs.sweep(maxSwept, this.settings.CLAIM_LEASE_MS))
         this.track(this.settle(run), 'a swept run could not be ended');
-      for (const provider of await this.runs.awaitedProviders()) this.lookAt(provider);
+      for (const provider of await this.runs.providersToLookAt()) this.lookAt(provider);
     } finally {
       this.isSweeping = false;
     }

@@ -33,7 +33,7 @@ interface EndingRun extends ClaimedRun {
 /** A run at its provider, as its row knows it. */
 export type OngoingRun = LiveRun & EndingRun;
 
-/** What became of a submission: it is done with, or the run waits for that provider and may be taken in `afterMs`. */
+/** The end of a submission: it is done with, or the run waits for that provider and may be taken in `afterMs`. */
 export type Submitted = typeof done | { kind: 'waits'; provider: string; afterMs: number };
 
 /**

@@ -20,7 +20,16 @@ export const refilledTables = ['migrations', 'typeorm_metadata', 'process', 'reg
 
 /** Counters of live runs. Runs are not carried over, so these start at the defaults of their columns. */
 export const liveCounters: Partial<Record<CarriedTable, readonly string[]>> = {
-  workspace: ['inflight', 'committed_micros', 'held_micros', 'backlog', 'window_started_at', 'window_count'],
+  workspace: [
+    'inflight',
+    'committed_micros',
+    'held_micros',
+    'backlog',
+    'window_started_at',
+    'window_count',
+    'undispatched',
+    'undispatched_counted_at',
+  ],
 };
 
 /** Amounts whose sums must be the same before and after, and the column that names their workspace. */

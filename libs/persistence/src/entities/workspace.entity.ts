@@ -36,6 +36,10 @@ export class Workspace {
   @Column({ type: 'timestamptz', default: () => "'1970-01-01 00:00:00+00'", update: false })
   windowStartedAt: Date;
   @Column(counter) windowCount: number;
+  /** Granted runs that were not dispatched at the last count, and those granted since; counted again when they are needed. */
+  @Column(counter) undispatched: number;
+  @Column({ type: 'timestamptz', default: () => "'1970-01-01 00:00:00+00'", update: false })
+  undispatchedCountedAt: Date;
   @Column(counter) inflightPeak: number;
   @Column({ ...counter, ...bigint }) committedPeakMicros: number;
 }

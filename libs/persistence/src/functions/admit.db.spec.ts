@@ -205,7 +205,7 @@ describe('an admitted run', () => {
     const admission = admissionOf(id, { reservedMicros: cents(7), key: 'whole', body });
     expect(await gateway.admissions.admitRun(admission)).toMatchObject({ kind: 'admitted' });
     const [row] = await gateway.sql(
-      `SELECT run.workspace_id AS workspace, run.model, run.provider, mode, stage, epoch, facts, call, queue, dispatched,
+      `SELECT run.workspace_id AS workspace, run.model, run.provider, mode, stage, epoch, facts, call, queue, dispatched, waiting,
          run.reserved_micros::float AS reserved, outbox.reserved_micros::float AS delivered, body, stored_as,
          granted_at IS NOT NULL AS granted, sent_at, deadline_at, lease_until,
          due_at = 'infinity' AS "neverDue", admitted_at BETWEEN router_now() - interval '1 minute' AND router_now() AS now
@@ -230,22 +230,19 @@ describe('an admitted run', () => {
       stored_as: null,
       now: true,
       granted: stage === 'ready',
-      neverDue: stage === 'parked',
+      waiting: stage === 'ready',
+      neverDue: true,
       sent_at: null,
       deadline_at: null,
       lease_until: null,
     });
   });
 
-  it('falls due for the sweep half a second later, so that the gateway delivers it first', async () => {
+  it('waits for a worker from its commit on, and is named with its provider', async () => {
     const { id } = await gateway.workspace();
-    const runId = await gateway.run(id);
-    const [row] = await gateway.sql(
-      `SELECT due_at > admitted_at + interval '400 milliseconds' AND due_at < admitted_at + interval '1 minute' AS later
-       FROM run JOIN outbox ON run_id = id WHERE id = $1`,
-      [runId],
-    );
-    expect(row).toEqual({ later: true });
+    const provider = 'just-admitted';
+    await gateway.run(id, { provider });
+    expect(await gateway.dispatch.providersToLookAt()).toContain(provider);
   });
 
   it('may have an id of another year: a gateway whose clock is far off still admits', async () => {

@@ -88,8 +88,10 @@ BEGIN
       END IF;
 
       fits := fits AND (entry.mode = 'sync' OR space.backlog = 0);
-      ahead := coalesce(ahead, space.backlog
-        + CASE WHEN space.inflight = 0 THEN 0 ELSE granted_ahead(space.id, 9223372036854775807) END);
+      IF ahead IS NULL THEN
+        space := count_undispatched(space, this_moment);
+        ahead := space.backlog + space.undispatched;
+      END IF;
       IF entry."storedAs" IS NOT NULL THEN
         PERFORM need_objects(ARRAY[entry."storedAs"]);
       END IF;
@@ -99,6 +101,7 @@ BEGIN
       space.window_count := space.window_count + 1;
       IF fits THEN
         space.inflight := space.inflight + 1;
+        space.undispatched := space.undispatched + 1;
         space.committed_micros := space.committed_micros + cost;
       ELSE
         space.backlog := space.backlog + 1;
@@ -133,7 +136,8 @@ BEGIN
   ), counted AS (
     UPDATE workspace SET inflight = counted.inflight, committed_micros = counted.committed_micros,
       held_micros = counted.held_micros, backlog = counted.backlog,
-      window_started_at = counted.window_started_at, window_count = counted.window_count
+      window_started_at = counted.window_started_at, window_count = counted.window_count,
+      undispatched = counted.undispatched, undispatched_counted_at = counted.undispatched_counted_at
     FROM unnest(spaces) AS counted WHERE workspace.id = counted.id
   )
   INSERT INTO outbox (run_id, workspace_id, provider, queue, place, reserved_micros, waiting, due_at)

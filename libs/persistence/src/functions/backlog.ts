@@ -4,7 +4,10 @@
  * in one of them. Chunks change only under the lock of the workspace row, as the backlog does.
  *
  * Granted runs that are not dispatched yet are counted one by one, since a dispatch does not take that lock: there are
- * no more than slots, and counting ends at 1,000.
+ * no more than slots, and counting ends at 1,000. An admission would count them all while it holds the lock, so
+ * `count_undispatched` counts more than 20 only once a second and keeps the number in the workspace's row, to which
+ * admission and promotion add the runs that they grant. Until the next count the number is too high by the runs that
+ * were dispatched or ended since. A status counts each time.
  */
 export const backlog = /* sql */ `
 CREATE OR REPLACE FUNCTION backlog_chunk_size() RETURNS integer LANGUAGE sql IMMUTABLE RETURN 250;
@@ -15,6 +18,19 @@ CREATE OR REPLACE FUNCTION granted_ahead(space_id uuid, before_place bigint) RET
     ORDER BY place LIMIT 1000
   ) AS granted
 $$;
+
+-- The workspace, whose row is locked, with the number of its undispatched runs.
+CREATE OR REPLACE FUNCTION count_undispatched(space workspace, this_moment timestamptz) RETURNS workspace LANGUAGE plpgsql AS $$
+BEGIN
+  -- A count that was dated by a clock that was ahead is made again.
+  IF space.undispatched > 20 AND this_moment - space.undispatched_counted_at BETWEEN '0' AND interval '1 second' THEN
+    space.undispatched := least(space.undispatched, space.inflight, 1000);
+  ELSE
+    space.undispatched := CASE WHEN space.inflight = 0 THEN 0 ELSE granted_ahead(space.id, 9223372036854775807) END;
+    space.undispatched_counted_at := this_moment;
+  END IF;
+  RETURN space;
+END $$;
 
 CREATE OR REPLACE FUNCTION chunk_of(space_id uuid, of_place bigint) RETURNS bigint LANGUAGE sql STABLE AS $$
   SELECT max(first_place) FROM backlog_chunk WHERE workspace_id = space_id AND first_place <= of_place

@@ -24,7 +24,8 @@ const ask: Act<string | null> = async ({ spaceId, runId }) => {
   return answer === null || answer === 'aged_out' ? answer : answer.found;
 };
 const leave: Act<string> = async ({ runId }) => (await fixture.first.heldRuns.releaseRun(runId, true)).found;
-const begin: Act<boolean> = ({ runId, epoch }) => fixture.second.dispatch.beginSubmission(runId, epoch, leaseMs);
+const begin: Act<boolean> = ({ runId, epoch }) =>
+  fixture.second.dispatch.beginSubmission(runId, epoch, leaseMs);
 const succeed: Act<boolean> = async ({ runId, epoch }) =>
   (await fixture.second.finish(runId, epoch, succeeded)).won;
 const fail: Act<boolean> = async ({ runId, epoch }) =>

@@ -190,6 +190,7 @@ describe('a worker that slept past its lease', () => {
   it('writes nothing over the claim of the next one, nor over its outcome', async () => {
     const { runId, epoch, spaceId } = await fixture.run('claimed', { key: 'slept' });
     const later = fixture.at('61 minutes');
+    expect(await fixture.swept(runId, later)).toMatchObject({ kind: 'lapsed' });
     const next = await later.take(runId, 'claimed', leaseMs);
     const asleep = async () => {
       const before = [await fixture.written(runId), await fixture.counters(spaceId)];

@@ -17,119 +17,140 @@ export const finish = /* sql */ `
 CREATE OR REPLACE FUNCTION milliseconds_between(since timestamptz, until timestamptz) RETURNS float LANGUAGE sql IMMUTABLE
 RETURN greatest(0, extract(epoch FROM until - since) * 1000)::float;
 
-CREATE OR REPLACE FUNCTION finish_all(space_ids uuid[], runs jsonb, bodies bytea, waits boolean) RETURNS jsonb LANGUAGE plpgsql AS $$
+-- A connection plans its statements once, perhaps while the tables are small, and a plan that reads a whole table would stay
+-- when the table grows. Sequential scans are off for that reason, and arrays of keys keep every order of the joins on an index.
+CREATE OR REPLACE FUNCTION finish_all(space_ids uuid[], runs jsonb, bodies bytea, waits boolean) RETURNS jsonb LANGUAGE plpgsql
+SET enable_seqscan = off AS $$
 DECLARE
   results jsonb[] := array_fill(NULL::jsonb, ARRAY[cardinality(space_ids)]);
-  space workspace%ROWTYPE;
-  nth integer;
-  entry jsonb;
-  ending jsonb;
-  output bytea;
-  done run%ROWTYPE;
-  gone outbox%ROWTYPE;
-  billed bigint;
-  basis text;
+  locked uuid[] := ARRAY(SELECT id FROM locked_workspaces(space_ids, waits));
+  ids uuid[];
+  first_id uuid;
+  last_id uuid;
+  done record;
   granted jsonb;
-  last_won integer;
 BEGIN
-  FOR space IN SELECT * FROM locked_workspaces(space_ids, waits) LOOP
-    last_won := NULL;
-    FOREACH nth IN ARRAY array_positions(space_ids, space.id) LOOP
-      entry := runs -> (nth - 1);
-      ending := entry -> 'ending';
-      output := substr(bodies, (entry -> 'bodyFrom')::integer, (entry -> 'bodyBytes')::integer);
-      UPDATE run SET stage = 'completed', completed_at = router_now(), lease_until = NULL,
-        outcome = ending ->> 'outcome', bucket = ending ->> 'bucket', status = (ending ->> 'status')::integer,
-        failure = ending -> 'failure', provider_urls = coalesce((ending ->> 'providerUrls')::boolean, false),
-        (reported_micros, billed_micros) = (
-          SELECT reported, CASE WHEN (ending ->> 'billable')::boolean
-            THEN least(reserved_micros, coalesce(ceil(reported * markup), computed_micros)) ELSE 0 END
-          FROM (SELECT coalesce((ending ->> 'reportedMicros')::bigint, reported_micros) AS reported) AS reply
-        )
-      WHERE id = (entry ->> 'runId')::uuid AND epoch = (entry ->> 'epoch')::integer AND stage <> 'completed'
-      RETURNING * INTO done;
-      IF NOT FOUND THEN
-        results[nth] := jsonb_build_object('won', false, 'granted', '[]'::jsonb);
-        CONTINUE;
-      END IF;
-      last_won := nth;
-      billed := done.billed_micros;
-      basis := CASE WHEN (ending ->> 'billable')::boolean
-        THEN CASE WHEN done.reported_micros IS NULL THEN done.facts ->> 'basis' ELSE 'reported' END END;
+  IF cardinality(locked) = 0 THEN
+    RETURN to_jsonb(results);
+  END IF;
+  FOR nth IN 1 .. cardinality(space_ids) LOOP
+    CONTINUE WHEN space_ids[nth] <> ALL (locked);
+    results[nth] := '{"won": false, "granted": []}';
+    ids[nth] := runs -> (nth - 1) ->> 'runId';
+    first_id := least(first_id, ids[nth]);
+    last_id := greatest(last_id, ids[nth]);
+  END LOOP;
 
-      IF done.outcome = 'succeeded' THEN
-        IF done.output_at IS NULL THEN
-          INSERT INTO payload (run_id, kind, media_type, body, stored_as)
-          VALUES (done.id, 'output', ending ->> 'mediaType', output, ending ->> 'storedAs');
-        ELSE
-          -- What was kept while assets were copied is replaced; an object of the store that it lay in can go.
-          UPDATE stored_object SET delete_at = router_now()
-          FROM payload WHERE payload.run_id = done.id AND kind = 'output' AND key = stored_as;
-          UPDATE payload SET body = output, stored_as = ending ->> 'storedAs' WHERE run_id = done.id AND kind = 'output';
-        END IF;
-        IF ending ? 'storedAs' THEN
-          PERFORM need_objects(ARRAY[ending ->> 'storedAs']);
-        END IF;
-        IF ending ? 'assets' THEN
-          PERFORM need_objects(ARRAY(SELECT jsonb_array_elements_text(ending -> 'assets')), (ending ->> 'linkExpiresAt')::timestamptz);
-        END IF;
-      END IF;
-      DELETE FROM outbox WHERE workspace_id = space.id AND run_id = done.id RETURNING * INTO STRICT gone;
-      space.held_micros := space.held_micros - done.reserved_micros;
-      space.balance_micros := space.balance_micros - billed;
-      IF gone.queue = 'backlog' THEN
-        space.backlog := space.backlog - 1;
-        PERFORM leave_backlog(space.id, gone.place);
-      ELSE
-        space.inflight := space.inflight - 1;
-        space.committed_micros := space.committed_micros - done.reserved_micros;
-      END IF;
-      IF billed > 0 THEN
-        INSERT INTO ledger_entry (workspace_id, run_id, amount_micros, balance_micros, basis, note)
-        VALUES (space.id, done.id, -billed, space.balance_micros, basis,
-          done.model || coalesce(' by ' || (done.facts ->> 'server'), ''));
-      END IF;
+  -- One statement writes all of them: to begin one takes longer than to write a row.
+  FOR done IN
+    WITH entry AS MATERIALIZED (
+      -- A run that is ended twice under one claim keeps the first ending.
+      SELECT DISTINCT ON (run_id, claimed_epoch) * FROM ROWS FROM (
+        jsonb_to_recordset(runs) AS ("runId" uuid, epoch integer, "bodyFrom" integer, "bodyBytes" integer, ending jsonb),
+        unnest(space_ids)
+      ) WITH ORDINALITY AS each (run_id, claimed_epoch, body_from, body_bytes, ending, space_id, nth),
+      jsonb_to_record(ending) AS reply (outcome text, bucket text, status integer, failure jsonb, "providerUrls" boolean,
+        billable boolean, "reportedMicros" bigint)
+      WHERE space_id = ANY (locked) ORDER BY run_id, claimed_epoch, nth
+    ), ended AS (
+      UPDATE run SET stage = 'completed', completed_at = router_now(), lease_until = NULL,
+        outcome = entry.outcome, bucket = entry.bucket, status = entry.status, failure = entry.failure,
+        provider_urls = coalesce("providerUrls", false), reported_micros = coalesce("reportedMicros", reported_micros),
+        billed_micros = CASE WHEN billable
+          THEN least(reserved_micros, coalesce(ceil(coalesce("reportedMicros", reported_micros) * markup), computed_micros)) ELSE 0 END
+      FROM entry
+      -- The bounds keep the other days' partitions closed: to open all of them takes longer than the update.
+      WHERE id = ANY (ids) AND id BETWEEN first_id AND last_id AND id = run_id AND epoch = claimed_epoch AND stage <> 'completed'
+      RETURNING id, space_id, nth, ending, body_from, body_bytes, model, provider, mode, reserved_micros, markup, credential, call,
+        facts ->> 'server' AS server, facts ->> 'traceparent' AS traceparent, reported_micros, billed_micros,
+        CASE WHEN billable THEN CASE WHEN reported_micros IS NULL THEN facts ->> 'basis' ELSE 'reported' END END AS basis,
+        run.outcome, run.bucket, run.status, sent_at, caller_left_at, admitted_at, granted_at, dispatched_at, output_at, completed_at
+    ), gone AS (
+      DELETE FROM outbox USING ended
+      WHERE workspace_id = ANY (locked) AND run_id = ANY (ids) AND workspace_id = space_id AND run_id = id RETURNING nth, place
+    ), outputs AS (
+      INSERT INTO payload (run_id, kind, media_type, body, stored_as)
+      SELECT id, 'output', ending ->> 'mediaType', substr(bodies, body_from, body_bytes), ending ->> 'storedAs'
+      FROM ended WHERE outcome = 'succeeded' AND output_at IS NULL
+    ), billed AS (
+      INSERT INTO ledger_entry (workspace_id, run_id, amount_micros, balance_micros, basis, note)
+      SELECT space_id, ended.id, -billed_micros,
+        balance_micros - sum(billed_micros) OVER (PARTITION BY space_id ORDER BY nth), basis, model || coalesce(' by ' || server, '')
+      FROM ended JOIN workspace ON workspace.id = ANY (locked) AND workspace.id = space_id
+      WHERE billed_micros > 0 ORDER BY space_id, nth
+    ), recorded AS (
       INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, provider, route, outcome, bucket, status,
         caller_left, admitted_at, granted_at, dispatched_at, output_at, completed_at, cost_micros, billed_micros, basis)
-      VALUES (done.id, space.id, (done.call ->> 'requestId')::uuid, done.credential, done.model, done.provider,
-        done.call ->> 'route', done.outcome, done.bucket, done.status, done.caller_left_at IS NOT NULL, done.admitted_at,
-        done.granted_at, done.dispatched_at, done.output_at, done.completed_at, done.reserved_micros, billed, basis);
-      -- Nothing is with the partner, or the caller is told to try again: the same key may start another run.
-      IF done.sent_at IS NULL OR done.bucket = 'service_unavailable' THEN
-        DELETE FROM idempotency_key WHERE workspace_id = space.id
-          AND key = done.call ->> 'idempotencyKey' AND run_id = done.id;
-      END IF;
-      granted := '[]';
-      IF done.call ? 'webhook' THEN
-        -- As with a run: enqueued at once, and by the reconciler only when that could not be.
-        INSERT INTO webhook (run_id, workspace_id, model, origin, bucket, completed_at, url, receiver, form, due_at)
-        VALUES (done.id, space.id, done.model, done.call ->> 'origin', done.bucket, done.completed_at,
-          done.call -> 'webhook' ->> 'url', done.call -> 'webhook' ->> 'receiver', done.call -> 'webhook' ->> 'form',
-          router_now() + interval '500 milliseconds');
-        granted := granted || jsonb_build_object('runId', done.id, 'provider', done.provider, 'queue', 'webhooks');
-      END IF;
-      results[nth] := jsonb_build_object('won', true, 'granted', granted, 'record', jsonb_build_object(
-        'workspaceId', space.id, 'provider', done.provider, 'model', done.model, 'delivery', done.mode,
-        'outcome', done.outcome, 'bucket', done.bucket, 'billedMicros', billed, 'server', done.facts ->> 'server', 'basis', basis,
-        'reservedMicros', done.reserved_micros, 'reportedMicros', ceil(done.reported_micros * done.markup), 'traceparent', done.facts ->> 'traceparent',
-        'phasesMs', jsonb_strip_nulls(jsonb_build_object(
-          'queue', milliseconds_between(done.admitted_at, coalesce(done.granted_at, done.completed_at)),
-          'dispatch', milliseconds_between(done.granted_at, coalesce(done.dispatched_at, done.completed_at)),
-          'provider', milliseconds_between(done.dispatched_at, coalesce(done.output_at, done.completed_at)),
-          'assets', milliseconds_between(done.output_at, done.completed_at)))));
-    END LOOP;
+      SELECT id, space_id, (call ->> 'requestId')::uuid, credential, model, provider, call ->> 'route', outcome, bucket, status,
+        caller_left_at IS NOT NULL, admitted_at, granted_at, dispatched_at, output_at, completed_at, reserved_micros,
+        billed_micros, basis
+      FROM ended
+    ), called AS (
+      -- As with a run: enqueued at once, and by the reconciler only when that could not be.
+      INSERT INTO webhook (run_id, workspace_id, model, origin, bucket, completed_at, url, receiver, form, due_at)
+      SELECT id, space_id, model, call ->> 'origin', bucket, completed_at, call #>> '{webhook,url}', call #>> '{webhook,receiver}',
+        call #>> '{webhook,form}', router_now() + interval '500 milliseconds'
+      FROM ended WHERE call ? 'webhook'
+    ), counted AS (
+      UPDATE workspace SET held_micros = held_micros - held, balance_micros = balance_micros - billed,
+        inflight = inflight - slots, committed_micros = committed_micros - committed, backlog = backlog - parked
+      FROM (
+        SELECT space_id, max(nth) AS last_won, sum(reserved_micros) AS held, sum(billed_micros) AS billed, count(granted_at) AS slots,
+          coalesce(sum(reserved_micros) FILTER (WHERE granted_at IS NOT NULL), 0) AS committed, count(*) - count(granted_at) AS parked
+        FROM ended GROUP BY space_id
+      ) AS sums WHERE workspace.id = ANY (locked) AND workspace.id = space_id
+      RETURNING last_won, backlog
+    )
+    SELECT *, (SELECT place FROM gone WHERE gone.nth = ended.nth) AS place,
+      (SELECT backlog FROM counted WHERE last_won = ended.nth) AS backlog
+    FROM ended ORDER BY space_id, nth
+  LOOP
+    IF done.place IS NULL THEN
+      RAISE EXCEPTION 'run % was live without an outbox row', done.id;
+    ELSIF done.granted_at IS NULL THEN
+      PERFORM leave_backlog(done.space_id, done.place);
+    END IF;
 
-    -- Once for all of them, since each update of the row would be a version of it; parked runs are looked for after it.
-    IF last_won IS NOT NULL THEN
-      UPDATE workspace SET held_micros = space.held_micros, balance_micros = space.balance_micros,
-        inflight = space.inflight, committed_micros = space.committed_micros, backlog = space.backlog
-      WHERE id = space.id;
-      IF space.backlog > 0 THEN
-        SELECT coalesce(jsonb_agg(jsonb_build_object('runId', run_id, 'provider', provider)), '[]') INTO granted
-        FROM promote(space.id);
-        results[last_won] := jsonb_set(results[last_won], '{granted}', granted || (results[last_won] -> 'granted'));
+    IF done.outcome = 'succeeded' THEN
+      IF done.output_at IS NOT NULL THEN
+        -- What was kept while assets were copied is replaced; an object of the store that it lay in can go.
+        UPDATE stored_object SET delete_at = router_now()
+        FROM payload WHERE payload.run_id = done.id AND kind = 'output' AND key = stored_as;
+        UPDATE payload SET body = substr(bodies, done.body_from, done.body_bytes), stored_as = done.ending ->> 'storedAs'
+        WHERE run_id = done.id AND kind = 'output';
+      END IF;
+      IF done.ending ? 'storedAs' THEN
+        PERFORM need_objects(ARRAY[done.ending ->> 'storedAs']);
+      END IF;
+      IF done.ending ? 'assets' THEN
+        PERFORM need_objects(ARRAY(SELECT jsonb_array_elements_text(done.ending -> 'assets')),
+          (done.ending ->> 'linkExpiresAt')::timestamptz);
       END IF;
     END IF;
+    -- Nothing is with the partner, or the caller is told to try again: the same key may start another run.
+    IF done.sent_at IS NULL OR done.bucket = 'service_unavailable' THEN
+      DELETE FROM idempotency_key WHERE workspace_id = done.space_id
+        AND key = done.call ->> 'idempotencyKey' AND run_id = done.id;
+    END IF;
+
+    granted := '[]';
+    -- Parked runs are looked for after the workspace's last run, when its row tells of all that they freed.
+    IF done.backlog > 0 THEN
+      SELECT coalesce(jsonb_agg(jsonb_build_object('runId', run_id, 'provider', provider)), '[]') INTO granted
+      FROM promote(done.space_id);
+    END IF;
+    IF done.call ? 'webhook' THEN
+      granted := granted || jsonb_build_object('runId', done.id, 'provider', done.provider, 'queue', 'webhooks');
+    END IF;
+    results[done.nth] := jsonb_build_object('won', true, 'granted', granted, 'record', jsonb_build_object(
+      'workspaceId', done.space_id, 'provider', done.provider, 'model', done.model, 'delivery', done.mode,
+      'outcome', done.outcome, 'bucket', done.bucket, 'billedMicros', done.billed_micros, 'server', done.server, 'basis', done.basis,
+      'reservedMicros', done.reserved_micros, 'reportedMicros', ceil(done.reported_micros * done.markup),
+      'traceparent', done.traceparent, 'phasesMs', jsonb_strip_nulls(jsonb_build_object(
+        'queue', milliseconds_between(done.admitted_at, coalesce(done.granted_at, done.completed_at)),
+        'dispatch', milliseconds_between(done.granted_at, coalesce(done.dispatched_at, done.completed_at)),
+        'provider', milliseconds_between(done.dispatched_at, coalesce(done.output_at, done.completed_at)),
+        'assets', milliseconds_between(done.output_at, done.completed_at)))));
   END LOOP;
   RETURN to_jsonb(results);
 END $$;

@@ -45,17 +45,17 @@ describe('parked runs', () => {
     expect(await stages(runs)).toEqual(['completed', 'completed', 'completed', 'completed', 'ready']);
   });
 
-  it('become ready in every row: for the worker, for the sweep and for the counters', async () => {
+  it('become ready in every row: for the worker and for the counters', async () => {
     const { id, at } = await line({ inflightLimit: 1 }, 2, 3, 4);
     await end(one, at(0));
     const rows = await one.sql(
-      `SELECT stage, queue, dispatched, granted_at > admitted_at AS granted, due_at = 'infinity' AS "neverDue"
+      `SELECT stage, queue, waiting, dispatched, granted_at > admitted_at AS granted, due_at = 'infinity' AS "neverDue"
        FROM run JOIN outbox ON run_id = id WHERE run.workspace_id = $1 ORDER BY place`,
       [id],
     );
     expect(rows).toEqual([
-      { stage: 'ready', queue: 'dispatch', dispatched: false, granted: true, neverDue: false },
-      { stage: 'parked', queue: 'backlog', dispatched: false, granted: null, neverDue: true },
+      { stage: 'ready', queue: 'dispatch', waiting: true, dispatched: false, granted: true, neverDue: true },
+      { stage: 'parked', queue: 'backlog', waiting: false, dispatched: false, granted: null, neverDue: true },
     ]);
     expect(await one.counters(id)).toMatchObject({
       inflight: 1,

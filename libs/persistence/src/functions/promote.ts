@@ -26,7 +26,8 @@ BEGIN
     provider := head.provider;
     RETURN NEXT;
   END LOOP;
-  UPDATE workspace SET inflight = space.inflight, committed_micros = space.committed_micros, backlog = space.backlog
+  UPDATE workspace SET inflight = space.inflight, committed_micros = space.committed_micros, backlog = space.backlog,
+    undispatched = undispatched + backlog - space.backlog
   WHERE id = space_id AND backlog <> space.backlog;
 END $$;
 `;

@@ -26,7 +26,7 @@ const held = async (runId: string, by = fixture.first) => {
   expect(await takenBy(runId, by)).toBeUndefined();
   return restMs;
 };
-/** What a look at the line of that run gives of it. */
+/** The run, as a look at its line gives it out. */
 const takenBy = async (runId: string, by = fixture.first) => {
   const [row] = await by.sql<{ provider: string }>('SELECT provider FROM run WHERE id = $1', [runId]);
   const looked = { held: new Map<string, number>(), maxHeld: 100, most: 10, leaseMs };
@@ -139,8 +139,8 @@ describe('a provider that asks to be left alone', () => {
     const later = fixture.at('61 minutes');
     const swept = await later.dispatch.sweep(10_000, leaseMs);
     const spent = swept.filter((each) => runs.includes(each.runId));
-    expect(spent.map(({ runId, kind }) => [kind, runId]).toSorted()).toEqual(
-      runs.map((runId) => ['spent', runId]).toSorted(),
+    expect(spent.map(({ runId, kind }) => `${kind} ${runId}`).toSorted()).toEqual(
+      runs.map((runId) => `spent ${runId}`).toSorted(),
     );
     for (const run of spent) {
       expect(run).toMatchObject({ epoch: 1, workspaceId: spaceId, provider, facts: { budgetMs: hourMs } });
@@ -216,7 +216,9 @@ describe('a provider that asks to be left alone', () => {
     const inTheAir = await submission(provider);
     await fixture.first.pauses.pauseFor(provider, 'submit', 3 * hourMs, 'HTTP 429');
     expect(await fixture.second.runs.readForPoll(running.runId)).toMatchObject({ pausedMs: null });
-    expect(await fixture.swept(inTheAir.runId, fixture.at('61 minutes'))).toMatchObject({ kind: 'abandoned' });
+    expect(await fixture.swept(inTheAir.runId, fixture.at('61 minutes'))).toMatchObject({
+      kind: 'abandoned',
+    });
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
-import { leaseMs, openRunFixture } from '../testing/run-fixture.js';
+import { openRunFixture } from '../testing/run-fixture.js';
 import { cancelled, cents, failed, succeeded, testModel, testProvider } from '../testing/runs.js';
 
 const fixture = await openRunFixture();

@@ -1,5 +1,5 @@
 /**
- * What becomes of runs that are to be dispatched by the passing of time. Every worker sweeps once a second, each row is
+ * Moves runs that are to be dispatched as time passes. Every worker sweeps once a second, each row is
  * swept by one of them, and no concurrency slot is needed. Both functions change up to `most` rows and answer with the runs
  * that the caller is to note or end: `lapsed` (its worker died before the submission: it waits again), `abandoned` (its
  * worker died with the submission in the air: whether the provider accepted it is unknown) and `spent` (a pause outlasted

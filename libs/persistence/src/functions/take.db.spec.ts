@@ -135,7 +135,7 @@ async function claimedBefore(): Promise<string> {
   return runId;
 }
 
-/** By the function of the release before, which the first migration made. */
+/** Calls the function of the release before, which the first migration made. */
 async function oldClaim(runId: string, by = fixture.first): Promise<string | undefined> {
   const [row] = await by.sql<{ kind: string }>(
     `SELECT kind FROM claim($1, $2 * interval '1 millisecond', true)`,

@@ -45,8 +45,8 @@ BEGIN
   FROM payload AS input WHERE input.run_id = waiting_id AND input.kind = 'input';
 END $$;
 
--- Write-ahead of a submission under a claim, whose lease is renewed: whether the claim still stood. Null for a row that is
--- locked when it does not wait.
+-- Write-ahead of a submission under a claim, whose lease is renewed: whether the claim still stood. A run without a lease was
+-- given back, and waits for another worker. Null for a row that is locked when it does not wait.
 CREATE OR REPLACE FUNCTION begin_run(begun_id uuid, claimed_epoch integer, lease interval, waits boolean)
 RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
@@ -62,7 +62,8 @@ BEGIN
     deadline_at = CASE WHEN dispatched_at IS NULL
       THEN this_moment + (facts ->> 'budgetMs')::bigint * interval '1 millisecond' ELSE deadline_at END,
     lease_until = this_moment + lease
-  WHERE id = begun_id AND epoch = claimed_epoch AND stage IN ('ready', 'submitting') AND sent_at IS NULL;
+  WHERE id = begun_id AND epoch = claimed_epoch AND stage IN ('ready', 'submitting') AND sent_at IS NULL
+    AND lease_until IS NOT NULL;
   RETURN FOUND;
 END $$;
 `;

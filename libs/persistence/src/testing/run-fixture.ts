@@ -65,7 +65,7 @@ export class RunFixture {
     return by.claim(runId, leaseMs);
   }
 
-  /** What a sweep of that worker, which changes all runs of this database, finds of this one. */
+  /** The run as a sweep of that worker finds it, which changes all runs of this database. */
   async swept(runId: string, by = this.first): Promise<SweptRun | undefined> {
     return (await by.dispatch.sweep(10_000, leaseMs)).find((each) => each.runId === runId);
   }

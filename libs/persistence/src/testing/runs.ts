@@ -224,6 +224,7 @@ export type AdmissionFacts = Partial<
     | 'reservedMicros'
     | 'computedMicros'
     | 'credential'
+    | 'call'
     | 'key'
     | 'fingerprint'
     | 'body'
