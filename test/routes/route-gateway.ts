@@ -163,11 +163,12 @@ export class RouteGateway {
   /** Claims the run, whichever is next in the line, and begins its submission. */
   private async submit({ requestId: runId }: Submitted, moment: Moment): Promise<ClaimedRun> {
     const database = this.databaseAt(moment);
-    const [claim] = await database.work.query<Omit<ClaimedRun, 'runId'>>(
-      `SELECT epoch, workspace_id AS "workspaceId" FROM take_run($1, interval '1 minute')`,
-      [runId],
+    const take = `SELECT epoch, workspace_id AS "workspaceId" FROM take_run($1, interval '1 minute')`;
+    // It is passed over while somebody else has locked its row, as a gateway does whose caller leaves.
+    const claim = await waitFor(
+      async () => (await database.work.query<Omit<ClaimedRun, 'runId'>>(take, [runId]))[0],
+      { withinMs: 15_000, what: `run ${runId} to be given out` },
     );
-    if (!claim) throw new Error('the run is not given out');
     await new DispatchRepository(database).beginSubmission(runId, claim.epoch, 60_000);
     return { runId, ...claim };
   }

@@ -22,8 +22,8 @@ it('a temporary table of the caller’s stands in for none of the schema', async
   await dataSource.transaction(async (manager) => {
     await manager.query('CREATE TEMPORARY TABLE outbox (LIKE outbox) ON COMMIT DROP');
     await manager.query(
-      `INSERT INTO pg_temp.outbox (run_id, workspace_id, provider, queue, place, reserved_micros, dispatched, waiting, due_at)
-       VALUES (gen_random_uuid(), gen_random_uuid(), 'bfl', 'dispatch', 1, 0, false, false, now())`,
+      `INSERT INTO pg_temp.outbox (run_id, workspace_id, provider, queue, place, reserved_micros, dispatched, waiting, due_at, attempts)
+       VALUES (gen_random_uuid(), gen_random_uuid(), 'bfl', 'dispatch', 1, 0, false, false, now(), 0)`,
     );
     expect(await manager.query('SELECT workers_wanted(1, 1)::float8 AS wanted')).toEqual([{ wanted: 0 }]);
   });

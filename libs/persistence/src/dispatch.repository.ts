@@ -91,7 +91,7 @@ export class DispatchRepository {
   }
 
   /** The database's clock. */
-  async now(): Promise<Date> {
+  async readClock(): Promise<Date> {
     const [row] = await this.database.work.query<{ now: Date }>('SELECT router_now() AS now');
     return row?.now ?? new Date();
   }

@@ -57,7 +57,7 @@ function dispatcher({ slots = 8, take = () => [], swept = [], isSuspect = false,
         takes.push({ ...terms, held: new Map(terms.held) });
         return take(terms);
       },
-      now: async () => new Date(nowMs()),
+      readClock: async () => new Date(nowMs()),
       sweep: async (_most: number, _leaseMs: number, asked: object) => {
         sweeps.push(asked);
         return swept.splice(0);

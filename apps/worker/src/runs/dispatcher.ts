@@ -160,7 +160,7 @@ export class Dispatcher implements OnModuleDestroy {
    * the first answer it may have been away as well.
    */
   private async answering(): Promise<{ askedAt: Date; judgesFrom: Date }> {
-    const askedAt = await this.runs.now();
+    const askedAt = await this.runs.readClock();
     const leaseMs = this.settings.CLAIM_LEASE_MS;
     if (askedAt.getTime() - this.answeredAtMs > leaseMs / 6 + sweepEveryMs)
       this.answersSinceMs = askedAt.getTime();

@@ -198,7 +198,7 @@ describe('a database that was away', () => {
     const sent = await fixture.run('submitting');
     const unsent = await fixture.run('claimed');
     const back = fixture.at('61 minutes');
-    const judgesFrom = new Date((await back.dispatch.now()).getTime() + leaseMs);
+    const judgesFrom = new Date((await back.dispatch.readClock()).getTime() + leaseMs);
     expect(await back.dispatch.sweep(10_000, leaseMs, { judgesFrom })).toEqual([]);
     await back.dispatch.renewLeases([sent, unsent], leaseMs);
     const later = fixture.at('120 minutes');
@@ -210,7 +210,7 @@ describe('a database that was away', () => {
   it('does not judge by a statement that it held while it was frozen', async () => {
     const { runId } = await fixture.run('submitting');
     const thawed = fixture.at('62 minutes');
-    const askedAt = await fixture.at('61 minutes').dispatch.now();
+    const askedAt = await fixture.at('61 minutes').dispatch.readClock();
     expect(await thawed.dispatch.sweep(10_000, leaseMs, { askedAt })).toEqual([]);
     expect(await fixture.swept(runId, thawed)).toMatchObject({ kind: 'abandoned' });
   });
