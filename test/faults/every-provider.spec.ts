@@ -29,6 +29,8 @@ beforeAll(async () => {
       CATALOG_DIR: folder,
       PROVIDER_POLL_PAUSE_MS: '300',
       PROVIDER_POLL_TIMEOUT_MS: '1000',
+      // All at once would keep the replies to polls waiting for longer than that.
+      WORKER_DISPATCH_CONCURRENCY: '50',
       // Each run is a case of its own here: none shall wait for another one's refusal.
       PROVIDER_MAX_PAUSE_MS: '10',
       // A copied asset has another URL; here results are compared as the provider sent them.

@@ -233,7 +233,8 @@ async function jobsOnNode(url: string): Promise<number> {
   const { Redis } = await import('ioredis');
   const redis = new Redis(url, { maxRetriesPerRequest: 1 });
   try {
-    const keys = await redis.keys('{mr:*');
+    // A release that had a queue of dispatches may have left jobs there, which are nobody's any more.
+    const keys = (await redis.keys('{mr:*')).filter((key) => !key.startsWith('{mr:dispatch}'));
     const sizes = await Promise.all(
       keys.map(async (key) => {
         if (/:(wait|active|paused)$/.test(key)) return redis.llen(key);
