@@ -98,20 +98,23 @@ export class DispatchRepository {
 
   /**
    * Brings back runs whose pause or lease has ended, and puts off those that wait for a paused provider. Does nothing when it
-   * comes later than 2 s after `askedAt`, and takes no lease for lapsed before `judgesFrom`.
+   * comes later than 2 s after `askedAt`, and takes no submission in the air for abandoned before `judgesFrom`.
    */
   async sweep(
     most: number,
     leaseMs: number,
     { askedAt, judgesFrom }: { askedAt?: Date; judgesFrom?: Date } = {},
   ): Promise<SweptRun[]> {
-    const swept = (verb: string) =>
-      this.database.work.query<SweptRun>(
-        `SELECT kind, run_id AS "runId", epoch, workspace_id AS "workspaceId", provider, model, facts
-          FROM ${verb}($1, $2 * interval '1 millisecond', $3, $4)`,
-        [most, leaseMs, askedAt, judgesFrom],
-      );
-    return [...(await swept('wake_overdue')), ...(await swept('postpone_paused'))];
+    const columns = `kind, run_id AS "runId", epoch, workspace_id AS "workspaceId", provider, model, facts`;
+    const woken = await this.database.work.query<SweptRun>(
+      `SELECT ${columns} FROM wake_overdue($1, $2 * interval '1 millisecond', $3, $4)`,
+      [most, leaseMs, askedAt, judgesFrom],
+    );
+    const paused = await this.database.work.query<SweptRun>(
+      `SELECT ${columns} FROM postpone_paused($1, $2 * interval '1 millisecond', $3)`,
+      [most, leaseMs, askedAt],
+    );
+    return [...woken, ...paused];
   }
 
   /** Write-ahead of a submission: after this, and until the handle is saved, the outcome of a crash is unknown. */

@@ -156,8 +156,8 @@ export class Dispatcher implements OnModuleDestroy {
   }
 
   /**
-   * While the database was away no worker could renew its leases: from when it answers again, each gets the time of one. Before
-   * the first answer it may have been away as well.
+   * While the database was away no worker could renew its leases: from when it answers again, each gets two rounds of renewals.
+   * Before the first answer it may have been away as well.
    */
   private async answering(): Promise<{ askedAt: Date; judgesFrom: Date }> {
     const askedAt = await this.runs.readClock();
@@ -165,7 +165,7 @@ export class Dispatcher implements OnModuleDestroy {
     if (askedAt.getTime() - this.answeredAtMs > leaseMs / 6 + sweepEveryMs)
       this.answersSinceMs = askedAt.getTime();
     this.answeredAtMs = askedAt.getTime();
-    return { askedAt, judgesFrom: new Date(this.answersSinceMs + leaseMs) };
+    return { askedAt, judgesFrom: new Date(this.answersSinceMs + (leaseMs * 2) / 3) };
   }
 
   private async settle(run: SweptRun): Promise<void> {

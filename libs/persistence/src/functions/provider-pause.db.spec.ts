@@ -309,7 +309,7 @@ describe('a provider that an operator pauses', () => {
     const runId = await fixture.first.run(await fixture.space(), { provider, budgetMs: 10 * hourMs });
     await fixture.first.pauses.pauseFor(provider, 'submit', hourMs, 'HTTP 429');
     const resumed = await fixture.first.database.transaction(async ({ query }) => {
-      await query(`SELECT FROM postpone_paused(10000, interval '1 hour', NULL, NULL)`);
+      await query(`SELECT FROM postpone_paused(10000, interval '1 hour', NULL)`);
       const resuming = fixture.second.pauses.resume(provider, 'test');
       await waitFor(async () => (await fixture.first.waiting()) === 1, {
         withinMs: 15_000,

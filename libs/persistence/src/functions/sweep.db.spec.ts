@@ -194,17 +194,25 @@ describe('a sweep', () => {
 });
 
 describe('a database that was away', () => {
-  it('gives the leases that lapsed meanwhile their time once more', async () => {
-    const sent = await fixture.run('submitting');
-    const unsent = await fixture.run('claimed');
+  it('gives the leases of submissions in the air their time once more', async () => {
+    const { runId, epoch } = await fixture.run('submitting');
     const back = fixture.at('61 minutes');
     const judgesFrom = new Date((await back.dispatch.readClock()).getTime() + leaseMs);
-    expect(await back.dispatch.sweep(10_000, leaseMs, { judgesFrom })).toEqual([]);
-    await back.dispatch.renewLeases([sent, unsent], leaseMs);
-    const later = fixture.at('120 minutes');
-    expect(await later.dispatch.sweep(10_000, leaseMs, { judgesFrom })).toEqual([]);
-    expect(await later.runs.saveHandle(sent.runId, sent.epoch, testHandle, 0)).not.toBeNull();
-    expect(await fixture.swept(unsent.runId, fixture.at('182 minutes'))).toMatchObject({ kind: 'lapsed' });
+    const swept = async (by: typeof back) =>
+      (await by.dispatch.sweep(10_000, leaseMs, { judgesFrom })).filter((each) => each.runId === runId);
+    expect(await swept(back)).toEqual([]);
+    await back.dispatch.renewLeases([{ runId, epoch }], leaseMs);
+    expect(await swept(fixture.at('120 minutes'))).toEqual([]);
+    expect(await back.runs.saveHandle(runId, epoch, testHandle, 0)).not.toBeNull();
+  });
+
+  it('takes a claim for lapsed whose submission had not begun: its worker cannot begin it any more', async () => {
+    const { runId, epoch } = await fixture.run('claimed');
+    const back = fixture.at('61 minutes');
+    const judgesFrom = new Date((await back.dispatch.readClock()).getTime() + leaseMs);
+    const swept = await back.dispatch.sweep(10_000, leaseMs, { judgesFrom });
+    expect(swept.find((each) => each.runId === runId)).toMatchObject({ kind: 'lapsed' });
+    expect(await back.dispatch.beginSubmission(runId, epoch, leaseMs)).toBe(false);
   });
 
   it('does not judge by a statement that it held while it was frozen', async () => {

@@ -5,12 +5,13 @@
  * worker died with the submission in the air: whether the provider accepted it is unknown) and `spent` (a pause outlasted
  * its time budget). The last two are claimed for that.
  *
- * A lease is no proof of a death while workers could not renew it: none is judged before `judges_from`, and none by a
- * statement that comes later than 2 s after `asked_at`, because the database was frozen in between.
+ * A lease is no proof of a death while workers could not renew it. The one of a submission in the air is not judged before
+ * `judges_from`; one before the submission is, since whoever slept cannot begin it any more. A statement that comes later than
+ * 2 s after `asked_at`, because the database was frozen in between, does nothing.
  *
  * `wake_overdue(most, lease, asked_at, judges_from)`: runs whose pause or lease has ended wait for a worker again.
  *
- * `postpone_paused(most, lease, asked_at, judges_from)`: runs that wait for a paused provider come back when the pause ends. A provider's pause
+ * `postpone_paused(most, lease, asked_at)`: runs that wait for a paused provider come back when the pause ends. A provider's pause
  * counts against the budget of a run, so that one who refuses for an hour does not hold callers for an hour: a run that
  * was never sent is given the limit here, and a new one with its submission. An operator's pause costs a run that was
  * never sent nothing.
@@ -33,6 +34,7 @@ DECLARE
   this_moment timestamptz := router_now();
   overdue outbox%ROWTYPE;
   mine run%ROWTYPE;
+  lease_ends timestamptz;
 BEGIN
   IF this_moment > asked_at + interval '2 seconds' THEN
     RETURN;
@@ -42,8 +44,10 @@ BEGIN
   LOOP
     SELECT * INTO mine FROM run WHERE id = overdue.run_id FOR UPDATE SKIP LOCKED;
     CONTINUE WHEN NOT FOUND OR mine.stage NOT IN ('ready', 'submitting');
-    IF mine.lease_until IS NOT NULL AND lease_stands(greatest(mine.lease_until, judges_from), lease, this_moment) THEN
-      UPDATE outbox SET due_at = greatest(mine.lease_until, judges_from)
+    lease_ends := CASE WHEN mine.sent_at IS NULL THEN mine.lease_until
+      WHEN mine.lease_until IS NOT NULL THEN greatest(mine.lease_until, judges_from) END;
+    IF lease_stands(lease_ends, lease, this_moment) THEN
+      UPDATE outbox SET due_at = lease_ends
       WHERE workspace_id = mine.workspace_id AND run_id = mine.id AND due_at <= router_now();
       CONTINUE;
     END IF;
@@ -67,7 +71,7 @@ BEGIN
   END LOOP;
 END $$;
 
-CREATE OR REPLACE FUNCTION postpone_paused(most integer, lease interval, asked_at timestamptz, judges_from timestamptz)
+CREATE OR REPLACE FUNCTION postpone_paused(most integer, lease interval, asked_at timestamptz)
 RETURNS TABLE (kind text, run_id uuid, epoch integer, workspace_id uuid, provider text, model text, facts jsonb) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -89,7 +93,7 @@ BEGIN
     FOR waiting_id IN SELECT run_id FROM outbox WHERE provider = pause.provider AND waiting LIMIT most LOOP
       SELECT * INTO mine FROM run WHERE id = waiting_id FOR UPDATE SKIP LOCKED;
       CONTINUE WHEN NOT FOUND OR mine.stage NOT IN ('ready', 'submitting') OR mine.provider <> pause.provider
-        OR mine.lease_until IS NOT NULL AND lease_stands(greatest(mine.lease_until, judges_from), lease, this_moment);
+        OR lease_stands(mine.lease_until, lease, this_moment);
       rests_ms := paused_ms(pause.provider, 'submit');
       EXIT WHEN rests_ms IS NULL;
       mine.deadline_at := CASE WHEN pause.by_operator AND mine.dispatched_at IS NULL THEN NULL
