@@ -34,9 +34,12 @@ export class Dispatcher implements OnModuleDestroy {
   /** Providers for which runs may wait that found no slot. */
   private readonly behind = new Set<string>();
   private readonly underWay = new Set<Promise<void>>();
-  /** Rings when a run comes back that this process postponed. */
+  /** Rings when a run comes back that this process postponed. Another worker may have more luck with it, such as a key. */
   private readonly comingBack = new Alarm(() =>
-    this.track(this.sweep(), 'the waiting runs could not be swept'),
+    this.track(
+      this.sweep((provider) => this.queues.wake(provider)),
+      'the waiting runs could not be swept',
+    ),
   );
   private isTaking = false;
   private isSweeping = false;
@@ -143,13 +146,13 @@ export class Dispatcher implements OnModuleDestroy {
     }
   }
 
-  private async sweep(): Promise<void> {
+  private async sweep(found = (provider: string): void => this.lookAt(provider)): Promise<void> {
     if (!this.isTaking || this.isSweeping) return;
     this.isSweeping = true;
     try {
       for (const run of await this.runs.sweep(maxSwept, this.settings.CLAIM_LEASE_MS, await this.answering()))
         this.track(this.settle(run), 'a swept run could not be ended');
-      for (const provider of await this.runs.providersToLookAt()) this.lookAt(provider);
+      for (const provider of await this.runs.providersToLookAt()) found(provider);
     } finally {
       this.isSweeping = false;
     }
