@@ -51,7 +51,9 @@ function dispatcher({ slots = 8, take = () => [], swept = [], isSuspect = false,
   };
   const metrics = new Metrics();
   const made = new Dispatcher(
-    { get: (name: string) => (name === 'unknown' ? undefined : { name }) } as unknown as Providers,
+    {
+      get: (name: string) => (name === 'unknown' ? undefined : { name, secret: 'key' }),
+    } as unknown as Providers,
     {
       takeRuns: async (_provider: string, terms: Take) => {
         takes.push({ ...terms, held: new Map(terms.held) });

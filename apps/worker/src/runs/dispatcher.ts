@@ -4,6 +4,7 @@ import { DispatchRepository, type SweptRun, type TakenRun } from '#persistence';
 import type { BoundProvider } from '#providers';
 import { RunQueues, Slots, type WakeUpListener } from '#queue';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Providers } from '../providers.js';
 import type { WorkerSettings } from '../settings.js';
 import { Claims } from './claims.js';
@@ -15,6 +16,8 @@ const suspectAgainMs = 1_000;
 /** Runs of which no wake-up was heard, and those whose pause has ended, are found after this time. */
 const sweepEveryMs = 1_000;
 const maxSwept = 1_000;
+/** A worker without the key leaves runs to those that have it for so long; then it lets their time budget count. */
+const keylessMs = 2_000;
 /** So many runs, each with an input of 256 KiB at most, are taken at a time. */
 const maxTaken = 16;
 
@@ -102,7 +105,9 @@ export class Dispatcher implements OnModuleDestroy {
         this.looking.set(name, false);
         const provider = this.providers.get(name);
         // Declared by an operator, and not known to this process yet: a worker that knows it takes them.
-        if (provider) await this.take(provider);
+        if (provider === undefined) continue;
+        if (provider.secret === undefined) await sleep(keylessMs);
+        await this.take(provider);
       }
     } finally {
       this.looking.delete(name);
