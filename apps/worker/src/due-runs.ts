@@ -1,5 +1,14 @@
 import { SETTINGS } from '#infrastructure';
-import { Alarm, every, type Log, LOG, Metrics, type PeriodicWork, settlesWithin } from '#observability';
+import {
+  Alarm,
+  every,
+  type Log,
+  LOG,
+  Metrics,
+  type PeriodicWork,
+  settlesWithin,
+  UnderWay,
+} from '#observability';
 import { type DueRow, DueRowRepository } from '#persistence';
 import { queueNames, RunQueues, type RunProcessor, separationMs, type WakeUpListener } from '#queue';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
@@ -35,7 +44,7 @@ const leaseLost = 'lease lost';
 export class DueRuns implements OnModuleDestroy {
   private readonly processors: Record<DueRow['queue'], Deliverer>;
   private readonly taken = new Map<string, Taken>();
-  private readonly underWay = new Set<Promise<void>>();
+  private readonly underWay: UnderWay;
   /** Rings when a row falls due that this process put off. */
   private readonly fallingDue = new Alarm(() => this.lookNow());
   /** No row is taken for queues that have all the runs they may have; then a look follows each run that ends. */
@@ -59,6 +68,7 @@ export class DueRuns implements OnModuleDestroy {
     private readonly settings: Pick<WorkerSettings, 'QUEUE_LOCK_MS' | 'WORKER_CLOSE_MS'>,
     @Inject(LOG) private readonly log: Pick<Log, 'warn'>,
   ) {
+    this.underWay = new UnderWay(log);
     this.processors = { poll, assets, webhooks };
   }
 
@@ -92,7 +102,7 @@ export class DueRuns implements OnModuleDestroy {
   }
 
   private lookNow(): void {
-    this.track(this.look(), 'due rows could not be taken');
+    this.underWay.track(this.look(), 'due rows could not be taken');
   }
 
   /** Once at a time: what is said to be due meanwhile is looked for afterwards. */
@@ -117,7 +127,7 @@ export class DueRuns implements OnModuleDestroy {
     const leasedUntilMs = this.leaseEndMs();
     const { rows, isFull } = await this.rows.take(open, this.settings.QUEUE_LOCK_MS);
     for (const row of rows)
-      this.track(
+      this.underWay.track(
         this.deliver(row, leasedUntilMs),
         'a row could not be put back; it is taken again when its lease ends',
       );
@@ -185,15 +195,9 @@ export class DueRuns implements OnModuleDestroy {
     return performance.now() + this.settings.QUEUE_LOCK_MS;
   }
 
-  private track(work: Promise<void>, whatFailed: string): void {
-    const tracked = work.catch((error: unknown) => this.log.warn({ error }, whatFailed));
-    this.underWay.add(tracked);
-    void tracked.finally(() => this.underWay.delete(tracked));
-  }
-
   /** Rows that a look has taken meanwhile are delivered too. */
   private async idle(): Promise<void> {
     await this.looks?.stop();
-    while (this.underWay.size > 0) await Promise.all(this.underWay);
+    await this.underWay.ended();
   }
 }

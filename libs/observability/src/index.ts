@@ -10,4 +10,5 @@ export { unreachable } from './reachability.js';
 export { readTraceparent, type Span, TRACING, type Tracing } from './tracing.js';
 export { type ObservabilityOptions, observabilitySettings } from './settings.js';
 export { Turns } from './turns.js';
+export { UnderWay } from './under-way.js';
 export { backoff, jittered, settlesWithin, waitIn, type Waits, withTimeout } from './waits.js';

@@ -105,16 +105,15 @@ export class DispatchRepository {
     leaseMs: number,
     { askedAt, judgesFrom }: { askedAt?: Date; judgesFrom?: Date } = {},
   ): Promise<SweptRun[]> {
-    const columns = `kind, run_id AS "runId", epoch, workspace_id AS "workspaceId", provider, model, facts`;
-    const woken = await this.database.work.query<SweptRun>(
-      `SELECT ${columns} FROM wake_overdue($1, $2 * interval '1 millisecond', $3, $4)`,
-      [most, leaseMs, askedAt, judgesFrom],
-    );
-    const paused = await this.database.work.query<SweptRun>(
-      `SELECT ${columns} FROM postpone_paused($1, $2 * interval '1 millisecond', $3)`,
-      [most, leaseMs, askedAt],
-    );
-    return [...woken, ...paused];
+    const swept = (verb: string, ...values: unknown[]) =>
+      this.database.work.query<SweptRun>(
+        `SELECT kind, run_id AS "runId", epoch, workspace_id AS "workspaceId", provider, model, facts FROM ${verb}`,
+        [most, leaseMs, askedAt, ...values],
+      );
+    return [
+      ...(await swept(`wake_overdue($1, $2 * interval '1 millisecond', $3, $4)`, judgesFrom)),
+      ...(await swept(`postpone_paused($1, $2 * interval '1 millisecond', $3)`)),
+    ];
   }
 
   /** Write-ahead of a submission: after this, and until the handle is saved, the outcome of a crash is unknown. */

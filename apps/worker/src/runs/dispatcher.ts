@@ -1,5 +1,14 @@
 import { SETTINGS } from '#infrastructure';
-import { Alarm, every, type Log, LOG, Metrics, type PeriodicWork, settlesWithin } from '#observability';
+import {
+  Alarm,
+  every,
+  type Log,
+  LOG,
+  Metrics,
+  type PeriodicWork,
+  settlesWithin,
+  UnderWay,
+} from '#observability';
 import { DispatchRepository, type SweptRun, type TakenRun } from '#persistence';
 import type { BoundProvider } from '#providers';
 import { RunQueues, Slots, type WakeUpListener } from '#queue';
@@ -36,10 +45,10 @@ export class Dispatcher implements OnModuleDestroy {
   private readonly looking = new Map<string, boolean>();
   /** Providers for which runs may wait that found no slot. */
   private readonly behind = new Set<string>();
-  private readonly underWay = new Set<Promise<void>>();
+  private readonly underWay: UnderWay;
   /** Rings when a run comes back that this process postponed. Another worker may have more luck with it, such as a key. */
   private readonly comingBack = new Alarm(() =>
-    this.track(
+    this.underWay.track(
       this.sweep((provider) => this.queues.wake(provider)),
       'the waiting runs could not be swept',
     ),
@@ -67,6 +76,7 @@ export class Dispatcher implements OnModuleDestroy {
     >,
     @Inject(LOG) private readonly log: Pick<Log, 'warn'>,
   ) {
+    this.underWay = new UnderWay(log);
     const max = settings.WORKER_DISPATCH_CONCURRENCY;
     this.maxHeld = Math.max(1, Math.min(max - 1, Math.ceil(max * 0.75)));
     this.slots = new Slots({ max, maxOfHolder: this.maxHeld });
@@ -95,7 +105,7 @@ export class Dispatcher implements OnModuleDestroy {
     if (!this.isTaking) return;
     const isLooking = this.looking.has(provider);
     this.looking.set(provider, true);
-    if (!isLooking) this.track(this.look(provider), 'waiting runs could not be taken');
+    if (!isLooking) this.underWay.track(this.look(provider), 'waiting runs could not be taken');
   }
 
   /** Once at a time: two looks at once would both find a workspace below its share. */
@@ -107,7 +117,7 @@ export class Dispatcher implements OnModuleDestroy {
         // Declared by an operator, and not known to this process yet: a worker that knows it takes them.
         if (provider === undefined) continue;
         if (provider.secret === undefined) await sleep(keylessMs);
-        await this.take(provider);
+        if (this.isTaking) await this.take(provider);
       }
     } finally {
       this.looking.delete(name);
@@ -122,7 +132,8 @@ export class Dispatcher implements OnModuleDestroy {
     const held = this.slots.heldOf(name);
     const leaseMs = this.settings.CLAIM_LEASE_MS;
     const taken = most === 0 ? [] : await this.runs.takeRuns(name, { held, maxHeld, most, leaseMs });
-    for (const run of taken) this.track(this.dispatch(provider, run), 'a run could not be dispatched');
+    for (const run of taken)
+      this.underWay.track(this.dispatch(provider, run), 'a run could not be dispatched');
     if (taken.length === most || [...this.slots.heldOf(name).values()].some((slots) => slots >= maxHeld))
       this.behind.add(name);
     else this.behind.delete(name);
@@ -156,7 +167,7 @@ export class Dispatcher implements OnModuleDestroy {
     this.isSweeping = true;
     try {
       for (const run of await this.runs.sweep(maxSwept, this.settings.CLAIM_LEASE_MS, await this.answering()))
-        this.track(this.settle(run), 'a swept run could not be ended');
+        this.underWay.track(this.settle(run), 'a swept run could not be ended');
       for (const provider of await this.runs.providersToLookAt()) found(provider);
     } finally {
       this.isSweeping = false;
@@ -187,15 +198,9 @@ export class Dispatcher implements OnModuleDestroy {
     }
   }
 
-  private track(work: Promise<void>, whatFailed: string): void {
-    const tracked = work.catch((error: unknown) => this.log.warn({ error }, whatFailed));
-    this.underWay.add(tracked);
-    void tracked.finally(() => this.underWay.delete(tracked));
-  }
-
   /** Runs that a look has taken meanwhile are submitted too. */
   private async idle(): Promise<void> {
     await this.sweeps?.stop();
-    while (this.underWay.size > 0) await Promise.all(this.underWay);
+    await this.underWay.ended();
   }
 }

@@ -1,9 +1,9 @@
 /**
- * Moves runs that are to be dispatched as time passes. Every worker sweeps once a second, each row is
- * swept by one of them, and no concurrency slot is needed. Both functions change up to `most` rows and answer with the runs
- * that the caller is to note or end: `lapsed` (its worker died before the submission: it waits again), `abandoned` (its
- * worker died with the submission in the air: whether the provider accepted it is unknown) and `spent` (a pause outlasted
- * its time budget). The last two are claimed for that.
+ * Moves runs that are to be dispatched as time passes. Every worker sweeps once a second, each row is swept by one of them,
+ * and no concurrency slot is needed. Both functions change up to `most` rows and answer with the runs that the caller is to
+ * note or end: `lapsed` (its worker died before the submission: it waits again), `abandoned` (its worker died with the
+ * submission in the air: whether the provider accepted it is unknown) and `spent` (a pause outlasted its time budget). The
+ * last two are claimed for that.
  *
  * A lease is no proof of a death while workers could not renew it. The one of a submission in the air is not judged before
  * `judges_from`; one before the submission is, since whoever slept cannot begin it any more. A statement that comes later than
@@ -11,8 +11,8 @@
  *
  * `wake_overdue(most, lease, asked_at, judges_from)`: runs whose pause or lease has ended wait for a worker again.
  *
- * `postpone_paused(most, lease, asked_at)`: runs that wait for a paused provider come back when the pause ends. A provider's pause
- * counts against the budget of a run, so that one who refuses for an hour does not hold callers for an hour: a run that
+ * `postpone_paused(most, lease, asked_at)`: runs that wait for a paused provider come back when the pause ends. A provider's
+ * pause counts against the budget of a run, so that one who refuses for an hour does not hold callers for an hour: a run that
  * was never sent is given the limit here, and a new one with its submission. An operator's pause costs a run that was
  * never sent nothing.
  */
@@ -32,17 +32,17 @@ RETURNS TABLE (kind text, run_id uuid, epoch integer, workspace_id uuid, provide
 #variable_conflict use_column
 DECLARE
   this_moment timestamptz := router_now();
-  overdue outbox%ROWTYPE;
+  overdue_id uuid;
   mine run%ROWTYPE;
   lease_ends timestamptz;
 BEGIN
   IF this_moment > asked_at + interval '2 seconds' THEN
     RETURN;
   END IF;
-  FOR overdue IN
-    SELECT * FROM outbox WHERE due_at <= router_statement_now() AND queue = 'dispatch' ORDER BY due_at LIMIT most
+  FOR overdue_id IN
+    SELECT run_id FROM outbox WHERE due_at <= router_statement_now() AND queue = 'dispatch' ORDER BY due_at LIMIT most
   LOOP
-    SELECT * INTO mine FROM run WHERE id = overdue.run_id FOR UPDATE SKIP LOCKED;
+    SELECT * INTO mine FROM run WHERE id = overdue_id FOR UPDATE SKIP LOCKED;
     CONTINUE WHEN NOT FOUND OR mine.stage NOT IN ('ready', 'submitting');
     lease_ends := CASE WHEN mine.sent_at IS NULL THEN mine.lease_until
       WHEN mine.lease_until IS NOT NULL THEN greatest(mine.lease_until, judges_from) END;
@@ -52,22 +52,15 @@ BEGIN
       CONTINUE;
     END IF;
     IF mine.sent_at IS NOT NULL THEN
-      kind := 'abandoned';
-      epoch := claim_to_end(mine, lease);
+      mine.epoch := claim_to_end(mine, lease);
     ELSE
       UPDATE outbox SET waiting = true, dispatched = mine.dispatched_at IS NOT NULL, due_at = 'infinity'
       WHERE workspace_id = mine.workspace_id AND run_id = mine.id AND due_at <= router_now();
       CONTINUE WHEN NOT FOUND OR mine.lease_until IS NULL;
       UPDATE run SET lease_until = NULL, crashes = crashes + 1 WHERE id = mine.id;
-      kind := 'lapsed';
-      epoch := mine.epoch;
     END IF;
-    run_id := mine.id;
-    workspace_id := mine.workspace_id;
-    provider := mine.provider;
-    model := mine.model;
-    facts := mine.facts;
-    RETURN NEXT;
+    RETURN QUERY SELECT CASE WHEN mine.sent_at IS NULL THEN 'lapsed' ELSE 'abandoned' END,
+      mine.id, mine.epoch, mine.workspace_id, mine.provider, mine.model, mine.facts;
   END LOOP;
 END $$;
 
@@ -99,14 +92,8 @@ BEGIN
       mine.deadline_at := CASE WHEN pause.by_operator AND mine.dispatched_at IS NULL THEN NULL
         ELSE coalesce(mine.deadline_at, this_moment + (mine.facts ->> 'budgetMs')::bigint * interval '1 millisecond') END;
       IF mine.sent_at IS NOT NULL OR mine.deadline_at <= this_moment THEN
-        kind := CASE WHEN mine.sent_at IS NULL THEN 'spent' ELSE 'abandoned' END;
-        epoch := claim_to_end(mine, lease);
-        run_id := mine.id;
-        workspace_id := mine.workspace_id;
-        provider := mine.provider;
-        model := mine.model;
-        facts := mine.facts;
-        RETURN NEXT;
+        RETURN QUERY SELECT CASE WHEN mine.sent_at IS NULL THEN 'spent' ELSE 'abandoned' END,
+          mine.id, claim_to_end(mine, lease), mine.workspace_id, mine.provider, mine.model, mine.facts;
         CONTINUE;
       END IF;
       -- No row is put off for longer than two hours.

@@ -1,0 +1,19 @@
+import type { Log } from './log.js';
+
+/** Work that goes on beside its caller; a failure is logged. */
+export class UnderWay {
+  private readonly all = new Set<Promise<void>>();
+
+  constructor(private readonly log: Pick<Log, 'warn'>) {}
+
+  track(work: Promise<void>, whatFailed: string): void {
+    const tracked = work.catch((error: unknown) => this.log.warn({ error }, whatFailed));
+    this.all.add(tracked);
+    void tracked.finally(() => this.all.delete(tracked));
+  }
+
+  /** Resolves when nothing is under way any more, nor what came meanwhile. */
+  async ended(): Promise<void> {
+    while (this.all.size > 0) await Promise.all(this.all);
+  }
+}
