@@ -2,11 +2,12 @@ import { catalogSettings } from '#catalog';
 import { databaseSettings, retentionSettings } from '#persistence';
 import { observabilitySettings } from '#observability';
 import { providerKeySettings, providerSettings } from '#providers';
-import { boardSettings, queueSettings } from '#queue';
+import { queueSettings } from '#queue';
 import { count, countUpTo, list, milliseconds, webhookSettings } from '#schemas';
 import { maxSignedSeconds, signingSettings, storageSettings } from '#storage';
 import { Resolver } from 'node:dns';
 import { z } from 'zod';
+import { boardSettings } from './board.js';
 
 const mebibyte = 1024 * 1024;
 

@@ -1,9 +1,10 @@
 import { SETTINGS } from '#infrastructure';
 import { InternalServer } from '#observability';
 import { ClockSkew, Database } from '#persistence';
-import { boardPath, createBoard, RunQueues } from '#queue';
+import { RunQueues } from '#queue';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import os from 'node:os';
+import { boardPath, createBoard } from './board.js';
 import { Dispatcher } from './runs/dispatcher.js';
 import { DueRuns } from './due-runs.js';
 import type { WorkerSettings } from './settings.js';

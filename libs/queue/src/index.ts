@@ -1,4 +1,3 @@
-export { boardPath, createBoard } from './board.js';
 export { PostgresListener } from './postgres-listener.js';
 export { QueueModule } from './queue.module.js';
 export { type QueueCounts, type QueuedRun, type QueueName, queueNames, RunQueues } from './run-queues.js';
@@ -6,5 +5,5 @@ export { type DeliveredRun, maxSlotless, RunProcessor, separationMs } from './ru
 export { done, type JobResult, retryIn } from './run-worker.js';
 export { RunSignals } from './run-signals.js';
 export { Slots } from './slots.js';
-export { boardSettings, type QueueSettings, queueSettings } from './settings.js';
+export { type QueueSettings, queueSettings } from './settings.js';
 export type { WakeUpListener } from './wake-ups.js';

@@ -39,18 +39,3 @@ export interface QueueSettings extends z.infer<z.ZodObject<typeof queueSettings>
   /** The first one seals what signals carry, and any of them opens it. */
   SIGNING_SECRET: readonly string[];
 }
-
-/** The settings of the queues' board. */
-export const boardSettings = {
-  QUEUE_BOARD_PASSWORD: z.string().min(16, 'must have at least 16 characters').optional().meta({
-    description:
-      'Password of the user operator for the board of the queues, at /queues of the internal listener of workers. Absent, or without Redis: there is no board.',
-    example: 'replace-me-with-16-characters-or-more',
-  }),
-  QUEUE_BOARD_WRITABLE: z.stringbool().default(false).meta({
-    description: 'Whether jobs may be changed on the board.',
-    example: 'false',
-  }),
-};
-
-export type BoardSettings = z.infer<z.ZodObject<typeof boardSettings>>;

@@ -1,12 +1,25 @@
+import type { RunQueues } from '#queue';
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { FastifyAdapter } from '@bull-board/fastify';
 import fastify from 'fastify';
-import type { RunQueues } from './run-queues.js';
-import type { BoardSettings } from './settings.js';
+import { z } from 'zod';
 
+export const boardSettings = {
+  QUEUE_BOARD_PASSWORD: z.string().min(16, 'must have at least 16 characters').optional().meta({
+    description:
+      'Password of the user operator for the board of the queues, at /queues of the internal listener of workers. Absent, or without Redis: there is no board.',
+    example: 'replace-me-with-16-characters-or-more',
+  }),
+  QUEUE_BOARD_WRITABLE: z.stringbool().default(false).meta({
+    description: 'Whether jobs may be changed on the board.',
+    example: 'false',
+  }),
+};
+
+type BoardSettings = z.infer<z.ZodObject<typeof boardSettings>>;
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Where the board is found on the internal listener. */
