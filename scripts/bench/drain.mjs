@@ -49,8 +49,10 @@ export async function* run() {
   }
 }
 
-/** Beyond those that are counted, each worker gets the calls that wait for its start. */
-const backlogFor = (workers) => runs + workers * concurrency;
+/** Many workers need a longer backlog: they drain a good part of it before the measurement has begun. */
+const countedFor = (workers) => runs * Math.max(1, workers / 4);
+/** Each worker also gets the calls that wait for its start. */
+const backlogFor = (workers) => countedFor(workers) + workers * concurrency;
 
 /** Drains a backlog of the workspaces, beside so many runs of the same provider that are due in an hour. */
 export async function drain(service, { spaces, workers = 1, postponed = 0 }) {
@@ -97,13 +99,18 @@ async function drained(service, workers, start) {
   const others = Array.from({ length: workers - 1 }, (_each, index) => start(index + 1));
   const worker = [first, ...(await Promise.all(others))];
   const held = workers * concurrency;
-  const end = held + runs * 0.9;
+  const counted = countedFor(workers);
+  const end = held + counted * 0.9;
   await through(held);
   const pids = await processesOf(service, { worker });
   await service.provider.settings({ takesMs: 0 });
-  const begun = await through(held + runs / 10);
-  if (begun > (held + end) / 2) throw new Error('the backlog is too short: raise BENCH_DRAIN_RUNS');
-  const cost = await metered(service, pids, async () => (await through(end)) - begun, { restMs: 0 });
+  await through(held + counted / 10);
+  const work = async () => {
+    const begun = await through(0);
+    if (begun > (held + end) / 2) throw new Error('the backlog is too short: raise BENCH_DRAIN_RUNS');
+    return (await through(end)) - begun;
+  };
+  const cost = await metered(service, pids, work, { restMs: 0 });
   await Promise.all(worker.map((each) => each.stop()));
   return cost;
 }

@@ -128,6 +128,27 @@ it('gives a workspace three quarters of the slots, and goes on with it when one 
   void made;
 });
 
+it('looks again for a workspace whose submissions finished while its share limited a look', async () => {
+  const look = later<TakenRun[]>();
+  const looks = [Array.from({ length: 4 }, () => runOf('crowd')), [runOf('crowd')], look.promise];
+  const { wake, takes, submissions } = dispatcher({ take: () => looks.shift() ?? [] });
+  wake();
+  await turns();
+  wake();
+  await turns();
+  for (const { end } of submissions) end({ kind: 'done' });
+  await turns();
+  look.resolve([runOf('crowd')]);
+  await turns();
+  expect(takes.map(({ most, held }) => [most, held.get('crowd')])).toEqual([
+    [4, undefined],
+    [2, 4],
+    [2, 5],
+    [4, 1],
+  ]);
+  submissions.at(-1)?.end({ kind: 'done' });
+});
+
 it('leaves the only slot of a provider to whoever needs it', async () => {
   const { wake, takes } = dispatcher({ slots: 1 });
   wake();

@@ -124,19 +124,28 @@ export class Dispatcher implements OnModuleDestroy {
     }
   }
 
-  /** A part of the free slots at most, so that a burst is shared out among workers: whoever took a whole part wakes another one. */
+  /**
+   * Takes at most half of the free slots' worth, so that a burst is shared among the workers: a worker that took a full part
+   * wakes another one.
+   */
   private async take(provider: BoundProvider): Promise<void> {
     const { name } = provider;
     const { maxHeld } = this;
     const most = Math.min(maxTaken, Math.ceil(this.slots.free(name) / 2));
-    const held = this.slots.heldOf(name);
+    // Submissions finish while the statement runs: their workspaces were limited by the slots they held before.
+    const held = new Map(this.slots.heldOf(name));
     const leaseMs = this.settings.CLAIM_LEASE_MS;
     const taken = most === 0 ? [] : await this.runs.takeRuns(name, { held, maxHeld, most, leaseMs });
-    for (const run of taken)
+    for (const run of taken) {
+      held.set(run.workspaceId, (held.get(run.workspaceId) ?? 0) + 1);
       this.underWay.track(this.dispatch(provider, run), 'a run could not be dispatched');
-    if (taken.length === most || [...this.slots.heldOf(name).values()].some((slots) => slots >= maxHeld))
-      this.behind.add(name);
+    }
+    const limited = [...held].filter(([, slots]) => slots >= maxHeld);
+    if (taken.length === most || limited.length > 0) this.behind.add(name);
     else this.behind.delete(name);
+    const heldNow = this.slots.heldOf(name);
+    if (limited.some(([workspaceId]) => (heldNow.get(workspaceId) ?? 0) < maxHeld))
+      this.looking.set(name, true);
     if (most === 0 || taken.length < most) return;
     this.looking.set(name, true);
     this.queues.wake(name);
