@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { OutageLog } from './outage-log.js';
 import { isReady, type RedisClient } from './redis-connections.js';
 import { RunSignals } from './run-signals.js';
+import { Gathered } from './wake-ups.js';
 
 const heartbeatMs = 5_000;
 const channelPrefix = 'mr:news:';
@@ -14,6 +15,7 @@ const channelPrefix = 'mr:news:';
 export class RedisSignals extends RunSignals {
   private subscriber: RedisClient | undefined;
   private heartbeat: NodeJS.Timeout | undefined;
+  private readonly subscriptions = new Gathered((runIds) => this.subscribeTo(runIds));
   private readonly unsent: [channel: string, sealed: Buffer | string][] = [];
   private sending: Promise<void> | undefined;
 
@@ -43,7 +45,7 @@ export class RedisSignals extends RunSignals {
   protected added(runId: string): void {
     this.subscriber ??= this.open();
     // While the connection is away nothing is sent: on return it subscribes to everything at once.
-    if (isReady(this.subscriber)) void this.subscribeTo([runId]);
+    if (isReady(this.subscriber)) this.subscriptions.add([runId]);
   }
 
   protected removed(runIds: string[]): void {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { done, type JobResult } from './run-worker.js';
 import { Slots } from './slots.js';
 
@@ -75,6 +75,23 @@ describe('a job that found no slot', () => {
     expect('delayMs' in result && result.delayMs >= 2_500 && result.delayMs <= 5_000).toBe(true);
     held?.[Symbol.dispose]();
     expect(await waiting).toEqual(done);
+  });
+
+  it('waits if no more jobs wait than slots were given back within half a second', async () => {
+    jest.useFakeTimers();
+    const slots = new Slots({ max: 2 });
+    slots.acquire('p');
+    for (let count = 0; count < 5; count += 1) slots.acquire('p')?.[Symbol.dispose]();
+    slots.acquire('p');
+    jest.advanceTimersByTime(500);
+    const results: JobResult[] = [];
+    for (let count = 0; count < 6; count += 1)
+      void slots.during('p', signal, unreached).then((result) => results.push(result));
+    await jest.advanceTimersByTimeAsync(0);
+    expect(results).toMatchObject([{ kind: 'retry' }]);
+    await jest.advanceTimersByTimeAsync(500);
+    expect(results).toHaveLength(6);
+    jest.useRealTimers();
   });
 
   it('goes back without its work when it was aborted', async () => {

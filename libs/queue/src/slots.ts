@@ -15,9 +15,11 @@ interface Key {
   byHolder: Map<string, number>;
   /** Jobs that wait for the next slot, in turn. */
   waits: Waits<Disposable | null>;
+  /** Slots given back in the window of `maxWaitMs` that began at `sinceMs`, and in the window before it. */
+  given: { sinceMs: number; now: number; before: number };
 }
 
-/** A job waits so long for a slot, if no more jobs than slots wait; else it goes back, and jobs of other keys come up. */
+/** The longest wait for a slot. A job that would wait longer goes back to its queue, so that jobs of other keys are handled. */
 const maxWaitMs = 500;
 const againMs = 5_000;
 
@@ -45,12 +47,19 @@ export class Slots {
   acquire(key: string, holder = ''): Disposable | null {
     const { max, maxOfHolder = max } = this.limits;
     if (this.free(key) <= 0 || (this.heldOf(key).get(holder) ?? 0) >= maxOfHolder) return null;
-    const entry = this.keys.get(key) ?? { held: 0, byHolder: new Map<string, number>(), waits: new Set() };
+    const entry = this.keys.get(key) ?? {
+      held: 0,
+      byHolder: new Map<string, number>(),
+      waits: new Set(),
+      given: { sinceMs: performance.now(), now: 0, before: 0 },
+    };
     this.keys.set(key, entry);
     this.change(entry, holder, 1);
     return {
       [Symbol.dispose]: () => {
         this.change(entry, holder, -1);
+        startWindow(entry);
+        entry.given.now += 1;
         const [next] = entry.waits;
         next?.(this.acquire(key));
         // Callers choose some of the keys.
@@ -70,9 +79,12 @@ export class Slots {
   }
 
   private async next(key: string): Promise<Disposable | null> {
-    const { waits } = this.keys.get(key) ?? {};
-    if (waits === undefined || waits.size >= this.limits.max) return null;
-    return waitIn(waits, { maxMs: maxWaitMs }).catch(() => null);
+    const entry = this.keys.get(key);
+    if (entry === undefined) return null;
+    startWindow(entry);
+    // Quick calls give back more slots than there are while a job waits.
+    if (entry.waits.size >= Math.max(this.limits.max, entry.given.before)) return null;
+    return waitIn(entry.waits, { maxMs: maxWaitMs }).catch(() => null);
   }
 
   private change(entry: Key, holder: string, by: 1 | -1): void {
@@ -82,4 +94,13 @@ export class Slots {
     else entry.byHolder.set(holder, ofHolder);
     this.limits.onTotal?.((this.total += by));
   }
+}
+
+function startWindow({ given }: Key): void {
+  const nowMs = performance.now();
+  const passedMs = nowMs - given.sinceMs;
+  if (passedMs < maxWaitMs) return;
+  given.before = passedMs < 2 * maxWaitMs ? given.now : 0;
+  given.now = 0;
+  given.sinceMs = nowMs;
 }

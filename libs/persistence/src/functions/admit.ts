@@ -6,8 +6,8 @@
  * refused run leaves nothing behind, its key included.
  */
 export const admit = /* sql */ `
--- A clock that is set back by less than a minute opens no second window. A window that starts later than that was dated by
--- a clock that was ahead and has been put right: it ends at once.
+-- Setting the clock back by less than a minute does not open a second window. A window that starts later than that was dated
+-- by a clock that ran ahead and has been corrected, so it ends at once.
 CREATE OR REPLACE FUNCTION is_current_window(started_at timestamptz, this_window timestamptz) RETURNS boolean
 LANGUAGE sql IMMUTABLE
 RETURN started_at BETWEEN this_window AND this_window + interval '1 minute';
@@ -16,7 +16,7 @@ CREATE OR REPLACE FUNCTION admit(space_ids uuid[], runs jsonb, bodies bytea, wai
 DECLARE
   results jsonb[] := array_fill(NULL::jsonb, ARRAY[cardinality(space_ids)]);
   locked workspace[];
-  -- With what is admitted into them.
+  -- Updated as entries are admitted.
   spaces workspace[] := '{}';
   space workspace%ROWTYPE;
   this_moment timestamptz;
@@ -30,12 +30,12 @@ DECLARE
   ahead integer;
   parked integer;
   first_parked bigint;
-  -- Of the entries that are admitted, by their places.
+  -- Costs of the admitted entries, and their places in the line.
   costs bigint[] := '{}';
   places bigint[] := '{}';
 BEGIN
   locked := ARRAY(SELECT each FROM locked_workspaces(space_ids, waits) AS each);
-  -- One instant for the window and for the rows: a run that counts in one minute is not dated in the next.
+  -- The window and the rows share one instant, so that a run counted in one minute is not dated in the next.
   this_moment := router_now();
   this_window := date_trunc('minute', this_moment);
   FOREACH space IN ARRAY locked LOOP
@@ -117,7 +117,7 @@ BEGIN
     spaces := spaces || space;
   END LOOP;
 
-  -- One statement writes all of them: to begin one takes longer than to write a row.
+  -- One statement writes all rows, because starting a statement takes longer than writing a row.
   WITH admitted AS MATERIALIZED (
     SELECT each.*, id AS space_id, markup, (results[ordinality] -> 'ready')::boolean AS ready
     FROM jsonb_populate_recordset(NULL::admission, runs) WITH ORDINALITY AS each

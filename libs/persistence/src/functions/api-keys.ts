@@ -9,7 +9,7 @@ import { advisoryLocks } from '../locks.js';
  * `revoke_keys` also revokes every key that was made by the given ones. `rotate_key` gives them to the new key first.
  */
 export const apiKeys = /* sql */ `
--- The key and its makers, the nearest first.
+-- Returns the key and its makers, nearest first.
 CREATE OR REPLACE FUNCTION key_and_makers(key_id uuid) RETURNS SETOF api_key LANGUAGE sql STABLE AS $$
   WITH RECURSIVE makers AS (
     SELECT api_key.* FROM api_key WHERE id = key_id
@@ -19,13 +19,13 @@ CREATE OR REPLACE FUNCTION key_and_makers(key_id uuid) RETURNS SETOF api_key LAN
   SELECT * FROM makers
 $$;
 
--- When the key or the first of its makers ends: 'infinity' for never, '-infinity' when one of them is revoked.
+-- Returns when the key or the first of its makers expires: 'infinity' for never, '-infinity' if one of them is revoked.
 CREATE OR REPLACE FUNCTION key_end(key_id uuid) RETURNS timestamptz LANGUAGE sql STABLE AS $$
   SELECT min(CASE WHEN revoked_at IS NULL THEN coalesce(expires_at, 'infinity') ELSE '-infinity' END)
   FROM key_and_makers(key_id)
 $$;
 
--- Not the lock of the workspace's row, which every admission waits for.
+-- An advisory lock, because every admission waits for the lock of the workspace's row.
 CREATE OR REPLACE FUNCTION lock_keys(space uuid) RETURNS void LANGUAGE sql AS $$
   SELECT pg_advisory_xact_lock(${advisoryLocks.apiKeys}, hashtext(space::text))
 $$;
@@ -39,7 +39,7 @@ RETURNS void LANGUAGE sql AS $$
   FROM workspace WHERE workspace.id = key.workspace_id
 $$;
 
--- by_key and by_subject: the key, or the subject of the access token, of the caller. Both are null for an operator.
+-- by_key and by_subject: the caller's key, or the subject of the caller's access token. Both are null for an operator.
 -- latest: when the caller's access token expires.
 CREATE OR REPLACE FUNCTION make_key(key_id uuid, space uuid, key_name text, key_prefix text, key_hash bytea,
   key_scopes text[], ends timestamptz, is_code boolean, by_key uuid, by_subject text, latest timestamptz, actor text,
@@ -67,11 +67,11 @@ BEGIN
     END IF;
   END IF;
   IF is_code THEN
-    -- A session that opens another one would otherwise never have to end.
+    -- Otherwise sessions could open new sessions for ever.
     session_end := least(router_now() + interval '12 hours', latest, caller.session_until);
     ends := least(router_now() + interval '15 minutes', session_end);
   ELSIF by_key IS NULL THEN
-    -- A person outlives the access token.
+    -- A person's key may outlive the access token that created it.
     NULL;
   ELSIF ends > latest THEN
     RETURN QUERY SELECT 'outlives_maker', NULL::api_key;
@@ -79,7 +79,7 @@ BEGIN
   ELSE
     ends := coalesce(ends, nullif(latest, 'infinity'));
   END IF;
-  -- Operators may still make a key for a workspace whose leaked key made as many as it could.
+  -- Operators may exceed the limit: a leaked key may have used it up.
   IF coalesce(by_key::text, by_subject) IS NOT NULL
     AND (SELECT count(*) FROM api_key WHERE workspace_id = space AND id >= v7_floor(day_ago)) >= max_a_day THEN
     RETURN QUERY SELECT 'too_many_a_day', NULL::api_key;
@@ -98,7 +98,7 @@ BEGIN
   RETURN NEXT;
 END $$;
 
--- Answers how many keys it ended. One that is made meanwhile is ended too: whoever makes keys takes the same lock.
+-- Returns the number of revoked keys. A key created concurrently is revoked too, because creation takes the same lock.
 CREATE OR REPLACE FUNCTION revoke_keys(ids uuid[], actor text) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   ended uuid[];
@@ -122,7 +122,7 @@ BEGIN
   RETURN cardinality(ended);
 END $$;
 
--- Answers the new row and when the old key ends; no row for a key that does not work, or that is a session.
+-- Returns the new row and when the old key expires; no row if the key does not work or is a session.
 CREATE OR REPLACE FUNCTION rotate_key(old_id uuid, new_id uuid, new_prefix text, new_hash bytea, keep_s double precision,
   actor text)
 RETURNS TABLE (made api_key, old_ends timestamptz) LANGUAGE plpgsql AS $$

@@ -19,10 +19,10 @@ CREATE OR REPLACE FUNCTION granted_ahead(space_id uuid, before_place bigint) RET
   ) AS granted
 $$;
 
--- The workspace, whose row is locked, with the number of its undispatched runs.
+-- Returns the workspace, whose row is locked, with the number of its undispatched runs.
 CREATE OR REPLACE FUNCTION count_undispatched(space workspace, this_moment timestamptz) RETURNS workspace LANGUAGE plpgsql AS $$
 BEGIN
-  -- A count that was dated by a clock that was ahead is made again.
+  -- Counts again if the last count was dated by a clock that ran ahead.
   IF space.undispatched > 20 AND this_moment - space.undispatched_counted_at BETWEEN '0' AND interval '1 second' THEN
     space.undispatched := least(space.undispatched, space.inflight, 1000);
   ELSE

@@ -41,10 +41,10 @@ BEGIN
     last_id := greatest(last_id, ids[nth]);
   END LOOP;
 
-  -- One statement writes all of them: to begin one takes longer than to write a row.
+  -- One statement writes all rows, because starting a statement takes longer than writing a row.
   FOR done IN
     WITH entry AS MATERIALIZED (
-      -- A run that is ended twice under one claim keeps the first ending.
+      -- If one claim finishes a run twice, the first outcome is kept.
       SELECT DISTINCT ON (run_id, claimed_epoch) * FROM ROWS FROM (
         jsonb_to_recordset(runs) AS ("runId" uuid, epoch integer, "bodyFrom" integer, "bodyBytes" integer, ending jsonb),
         unnest(space_ids)
@@ -59,7 +59,7 @@ BEGIN
         billed_micros = CASE WHEN billable
           THEN least(reserved_micros, coalesce(ceil(coalesce("reportedMicros", reported_micros) * markup), computed_micros)) ELSE 0 END
       FROM entry
-      -- The bounds keep the other days' partitions closed: to open all of them takes longer than the update.
+      -- The bounds prune the other days' partitions: opening all of them takes longer than the update.
       WHERE id = ANY (ids) AND id BETWEEN first_id AND last_id AND id = run_id AND epoch = claimed_epoch AND stage <> 'completed'
       RETURNING id, space_id, nth, ending, body_from, body_bytes, model, provider, mode, reserved_micros, markup, credential, call,
         facts ->> 'server' AS server, facts ->> 'traceparent' AS traceparent, reported_micros, billed_micros,
@@ -86,7 +86,7 @@ BEGIN
         billed_micros, basis
       FROM ended
     ), called AS (
-      -- As with a run: enqueued at once, and by the reconciler only when that could not be.
+      -- Enqueued at once, like a run; the reconciler picks it up if that fails.
       INSERT INTO webhook (run_id, workspace_id, model, origin, bucket, completed_at, url, receiver, form, due_at)
       SELECT id, space_id, model, call ->> 'origin', bucket, completed_at, call #>> '{webhook,url}', call #>> '{webhook,receiver}',
         call #>> '{webhook,form}', router_now() + interval '500 milliseconds'
@@ -113,7 +113,7 @@ BEGIN
 
     IF done.outcome = 'succeeded' THEN
       IF done.output_at IS NOT NULL THEN
-        -- What was kept while assets were copied is replaced; an object of the store that it lay in can go.
+        -- Replaces the output kept while assets were copied, and marks its stored object for deletion.
         UPDATE stored_object SET delete_at = router_now()
         FROM payload WHERE payload.run_id = done.id AND kind = 'output' AND key = stored_as;
         UPDATE payload SET body = substr(bodies, done.body_from, done.body_bytes), stored_as = done.ending ->> 'storedAs'
@@ -127,14 +127,14 @@ BEGIN
           (done.ending ->> 'linkExpiresAt')::timestamptz);
       END IF;
     END IF;
-    -- Nothing is with the partner, or the caller is told to try again: the same key may start another run.
+    -- The provider has no run, or the caller is told to retry, so the same key may start another run.
     IF done.sent_at IS NULL OR done.bucket = 'service_unavailable' THEN
       DELETE FROM idempotency_key WHERE workspace_id = done.space_id
         AND key = done.call ->> 'idempotencyKey' AND run_id = done.id;
     END IF;
 
     granted := '[]';
-    -- Parked runs are looked for after the workspace's last run, when its row tells of all that they freed.
+    -- Parked runs are promoted after the workspace's last run, when its row counts everything that was freed.
     IF done.backlog > 0 THEN
       SELECT coalesce(jsonb_agg(jsonb_build_object('runId', run_id, 'provider', provider)), '[]') INTO granted
       FROM promote(done.space_id);

@@ -10,14 +10,14 @@ CREATE OR REPLACE FUNCTION v7_floor(at timestamptz) RETURNS uuid LANGUAGE sql IM
   SELECT (lpad(to_hex((extract(epoch FROM at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
 $$;
 
--- False when the day has to be tried again: the tables were busy, or the default partition holds ids of that day.
+-- Returns false if the day has to be tried again: the tables were busy, or the default partition holds ids of that day.
 CREATE OR REPLACE FUNCTION ensure_day(day date) RETURNS boolean LANGUAGE plpgsql SET lock_timeout = '200ms' AS $$
 DECLARE
   parent text;
 BEGIN
   FOREACH parent IN ARRAY ARRAY['run', 'payload'] LOOP
     CONTINUE WHEN to_regclass(parent || to_char(day, '_YYYYMMDD')) IS NOT NULL;
-    -- A run is written about three times in a short life: its versions find room on its own page.
+    -- A run is written about three times within seconds; the free space keeps its row versions on one page.
     EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L) WITH (fillfactor = %s)',
       parent || to_char(day, '_YYYYMMDD'), parent,
       v7_floor(day::timestamp AT TIME ZONE 'UTC'), v7_floor((day + 1)::timestamp AT TIME ZONE 'UTC'),
@@ -28,8 +28,8 @@ EXCEPTION WHEN lock_not_available OR check_violation THEN
   RETURN false;
 END $$;
 
--- Returns how many days could not be made. Apps may run as a role that owns no table; this and drop_day are all that
--- they do as the owner.
+-- Returns how many days could not be created. Apps may run as a role that owns no tables; only this function and drop_day run
+-- as the owner.
 CREATE OR REPLACE FUNCTION ensure_partitions(days_ahead integer) RETURNS integer LANGUAGE plpgsql
 SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE

@@ -31,7 +31,7 @@ BEGIN
     SELECT max(CASE WHEN until = 'infinity' THEN 50000
       ELSE milliseconds_left(until + random() / 2 * (until - since)) END)
     FROM provider_pause WHERE provider = paused AND calls = calls_paused AND until > router_now()
-      -- A partner's pause that begins later was dated by a clock that was ahead.
+      -- A provider's pause that begins in the future was dated by a clock that ran ahead.
       AND (asked_by = 'operator' OR since < router_now() + interval '1 minute')
   );
 END $$;

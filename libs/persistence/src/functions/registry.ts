@@ -1,6 +1,6 @@
 /** What follows from the writing of nodes, and what the ban of a publisher does to its nodes. */
 export const registryFunctions = /* sql */ `
--- A statement that changes no node leaves the revision as it is.
+-- A statement that changes no nodes does not change the revision.
 CREATE OR REPLACE FUNCTION renew_revision() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP <> 'TRUNCATE' THEN
@@ -11,7 +11,7 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- The ban of a publisher bans its nodes: for a reader of changes they have changed.
+-- Banning a publisher bans its nodes, so readers of changes must see them as changed.
 CREATE OR REPLACE FUNCTION mark_nodes_of_publisher() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE node SET publisher_banned = NEW.listed_status = 'PublisherStatusBanned',

@@ -22,7 +22,7 @@ BEGIN
   IF NOT FOUND THEN
     RETURN jsonb_build_object('found', 'dispatched', 'isRepeated', true, 'granted', '[]'::jsonb);
   END IF;
-  -- The next poll passes it on. One that is under way may have begun before.
+  -- The next poll passes it on, because a poll in flight may have started before this request.
   UPDATE outbox SET due_at = router_now()
   WHERE workspace_id = space_id AND run_id = found_run.id AND queue = 'poll' AND attempts = 0;
   RETURN jsonb_build_object('found', 'dispatched', 'isRepeated', false, 'granted', '[]'::jsonb);

@@ -12,8 +12,8 @@ RETURNS text LANGUAGE sql VOLATILE AS $$
   END
 $$;
 
--- Replaces a batch of runs that completed longer ago than that by their tombstones, oldest ids first; answers
--- how many. A batch ends at its number of runs or bytes, whichever comes first, so that no call takes long.
+-- Replaces a batch of runs past the cutoff with tombstones, oldest ids first, and returns their number. A batch is limited in
+-- runs and in bytes, so that no call takes long.
 CREATE OR REPLACE FUNCTION age_out(kept_s double precision, batch_rows integer, batch_bytes bigint)
 RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
@@ -26,10 +26,10 @@ BEGIN
   SELECT coalesce(array_agg(id), '{}') INTO aged FROM (
     SELECT id, sum(bytes) OVER (ORDER BY id) - bytes AS bytes_before FROM (
       SELECT id, coalesce((SELECT sum(octet_length(body)) FROM payload WHERE run_id = id), 0) AS bytes FROM (
-        -- No run completes before its id was made, so the ids bound the search.
+        -- A run completes after its id was created, so the ids bound the search.
         (SELECT id FROM run WHERE id < v7_floor(cutoff) AND completed_at <= cutoff ORDER BY id LIMIT batch_rows)
         UNION
-        -- Except by the clock of a gateway that is far ahead.
+        -- Unless the gateway's clock ran far ahead.
         (SELECT id FROM run_default WHERE completed_at <= cutoff LIMIT batch_rows)
       ) AS oldest
     ) AS measured
@@ -45,8 +45,8 @@ BEGIN
   RETURN cardinality(aged);
 END $$;
 
--- By the index: a first look marks the entries of deleted rows there, so that a second one, which is made while
--- everybody waits, passes over them without reading the table.
+-- Uses the index: the first call marks the entries of deleted rows as dead, so the second call, made under an exclusive lock,
+-- skips them without reading the table.
 CREATE OR REPLACE FUNCTION day_is_empty(day date) RETURNS boolean LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
   parent text;
@@ -61,8 +61,8 @@ BEGIN
   RETURN true;
 END $$;
 
--- Drops the oldest day that has nothing left in it and answers which; null when there is none, or when the
--- tables are busy. A live run, or one whose result can be collected, keeps its day.
+-- Drops the oldest empty day and returns it; null if no day is empty or the tables are busy. A live run, or one whose result
+-- can still be collected, keeps its day.
 CREATE OR REPLACE FUNCTION drop_day() RETURNS date LANGUAGE plpgsql
 SECURITY DEFINER SET search_path FROM CURRENT SET lock_timeout = '200ms' AS $$
 DECLARE
@@ -75,11 +75,11 @@ BEGIN
     SELECT to_date(right(relname, 8), 'YYYYMMDD') FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
     WHERE inhparent = 'run'::regclass AND relname ~ '^run_[0-9]{8}$' ORDER BY 1
   LOOP
-    -- Yesterday is kept: a gateway's clock may be behind.
+    -- Yesterday is kept, because a gateway's clock may run behind.
     EXIT WHEN day >= timezone('UTC', router_now())::date - 1;
     CONTINUE WHEN NOT day_is_empty(day);
     LOCK TABLE ONLY run, ONLY payload IN ACCESS EXCLUSIVE MODE;
-    -- Looked at again, now that nobody can add to it.
+    -- Checked again under the lock, when no rows can be added.
     IF NOT day_is_empty(day) THEN
       RETURN NULL;
     END IF;

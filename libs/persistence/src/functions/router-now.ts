@@ -13,7 +13,8 @@ RETURN clock_timestamp() + coalesce(nullif(current_setting('router.clock_offset'
 CREATE OR REPLACE FUNCTION router_statement_now() RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE
 RETURN statement_timestamp() + coalesce(nullif(current_setting('router.clock_offset', true), '')::interval, '0');
 
--- Rounded up; -1 when it is over. An integer holds the milliseconds of 24 days, and a clock may be further off than that.
+-- Rounded up; -1 once the deadline has passed. Clamped, because an integer holds only 24 days of milliseconds and a clock may be
+-- further off than that.
 CREATE OR REPLACE FUNCTION milliseconds_left(deadline timestamptz) RETURNS integer LANGUAGE sql STABLE STRICT
 RETURN least(2147483647, greatest(-1, ceil(extract(epoch FROM deadline - router_now()) * 1000)))::integer;
 `;

@@ -28,7 +28,7 @@ DECLARE
   files bigint;
   taken bigint;
 BEGIN
-  -- Not the lock of the workspace's row, which every admission waits for.
+  -- An advisory lock, because every admission waits for the lock of the workspace's row.
   PERFORM pg_advisory_xact_lock(${advisoryLocks.fileReservation}, hashtext(owner::text));
   SELECT * INTO STRICT allowed FROM workspace WHERE id = owner;
   SELECT count(*), coalesce(sum(bytes), 0) INTO files, taken FROM stored_object

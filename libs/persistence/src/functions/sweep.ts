@@ -17,7 +17,7 @@
  * never sent nothing.
  */
 export const sweep = /* sql */ `
--- Claims a run to end it.
+-- Claims a run in order to finish it.
 CREATE OR REPLACE FUNCTION claim_to_end(ended run, lease interval) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   ends timestamptz := router_now() + lease;
@@ -81,7 +81,7 @@ BEGIN
     SELECT provider, bool_or(asked_by = 'operator') AS by_operator FROM provider_pause
     WHERE calls = 'submit' AND until > router_now() GROUP BY provider
   LOOP
-    -- It is not resumed meanwhile: these rows would be put off after they were woken.
+    -- Holds off a resume, which would wake these rows just before they are postponed.
     PERFORM FROM provider_pause WHERE provider = pause.provider FOR KEY SHARE;
     FOR waiting_id IN SELECT run_id FROM outbox WHERE provider = pause.provider AND waiting LIMIT most LOOP
       SELECT * INTO mine FROM run WHERE id = waiting_id FOR UPDATE SKIP LOCKED;
@@ -96,7 +96,7 @@ BEGIN
           mine.id, claim_to_end(mine, lease), mine.workspace_id, mine.provider, mine.model, mine.facts;
         CONTINUE;
       END IF;
-      -- No row is put off for longer than two hours.
+      -- A row is postponed by at most two hours.
       UPDATE outbox SET waiting = false, due_at = this_moment + least(rests_ms, milliseconds_left(mine.deadline_at), 7200000) * interval '1 millisecond'
       WHERE workspace_id = mine.workspace_id AND run_id = mine.id AND waiting;
       IF FOUND THEN

@@ -3,8 +3,7 @@
  * with the facts and the input of the run; with nothing when another worker was quicker, or the run does not wait.
  */
 export const take = /* sql */ `
--- No lease lasts an hour longer than it was made for: one that seems to was dated by a clock that was ahead, and its worker
--- would have renewed it.
+-- A lease that ends more than an hour after its duration was dated by a clock that ran ahead. A live worker would have renewed it.
 CREATE OR REPLACE FUNCTION lease_stands(lease_until timestamptz, lease interval, this_moment timestamptz) RETURNS boolean
 LANGUAGE sql IMMUTABLE
 RETURN coalesce(lease_until > this_moment AND lease_until < this_moment + lease + interval '1 hour', false);
@@ -19,13 +18,13 @@ DECLARE
   this_moment timestamptz;
   ends timestamptz;
 BEGIN
-  -- Whoever locks both rows locks the run first.
+  -- Statements that lock both rows lock the run first.
   SELECT * INTO mine FROM run WHERE id = waiting_id FOR UPDATE SKIP LOCKED;
   IF NOT FOUND OR mine.stage NOT IN ('ready', 'submitting') THEN
     RETURN;
   END IF;
   this_moment := router_now();
-  -- It was taken by a release that leaves the mark until the submission: the sweep comes back to it.
+  -- The previous release keeps the mark until the submission; the sweep handles this row later.
   IF mine.sent_at IS NOT NULL OR lease_stands(mine.lease_until, lease, this_moment) THEN
     UPDATE outbox SET waiting = false, due_at = coalesce(mine.lease_until, this_moment)
     WHERE outbox.workspace_id = mine.workspace_id AND run_id = waiting_id AND waiting;
@@ -46,8 +45,8 @@ BEGIN
   FROM payload AS input WHERE input.run_id = waiting_id AND input.kind = 'input';
 END $$;
 
--- Write-ahead of a submission under a claim, whose lease is renewed: whether the claim still stood. A run without a lease was
--- given back, and waits for another worker. Null for a row that is locked when it does not wait.
+-- Write-ahead of a submission: renews the lease and returns whether the claim was still valid. A run without a lease was given
+-- back and waits for another worker. Returns null if the row is locked and the caller does not wait.
 CREATE OR REPLACE FUNCTION begin_run(begun_id uuid, claimed_epoch integer, lease interval, waits boolean)
 RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,6 +1,6 @@
 /** What an autoscaler asks, as a role that may read no table. */
 export const workersWanted = /* sql */ `
--- A worker for so many runs that wait for their submission, and one for so many generations that are being polled.
+-- One worker for this many runs waiting to be submitted, and one for this many runs being polled.
 CREATE OR REPLACE FUNCTION workers_wanted(submissions_each numeric, polled_each numeric) RETURNS numeric LANGUAGE sql STABLE
 SECURITY DEFINER SET search_path FROM CURRENT AS $$
   SELECT count(*) FILTER (WHERE queue = 'dispatch') / submissions_each
