@@ -14,6 +14,8 @@ const { values } = parseArgs({
     /** Of each phase. */
     minutes: { type: 'string', default: '10' },
     seed: { type: 'string', default: String(randomSeed()) },
+    /** redis or postgres; without it, redis where there is a server. */
+    transport: { type: 'string' },
     /** Calls a second. */
     rate: { type: 'string', default: '5' },
     /** Seconds between two acts of chaos, on average. */
@@ -32,7 +34,9 @@ const phase = {
 };
 
 await startServices();
-const [transport = 'postgres'] = transports();
+const known = transports();
+const transport = known.find((kind) => kind === (values.transport ?? known[0]));
+if (!transport) throw new Error(`--transport must be one of ${known.join(', ')} on this machine.`);
 const system = await System.start({ transport, ownPostgres: true, gateways: 2, workers: 2 });
 const reports: PhaseReport[] = [];
 const run = async (name: string, chaos: { pauseMs: number } | null) => {
