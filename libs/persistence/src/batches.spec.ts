@@ -83,7 +83,7 @@ describe('items of one turn of the event loop', () => {
 
   it('without a result from a statement that waits are told so', async () => {
     const { double } = doubling(() => undefined);
-    await expect(double(1)).rejects.toThrow('a statement that waits gave an item no result');
+    await expect(double(1)).rejects.toThrow('a statement that waits for locks returned no result for an item');
   });
 });
 
