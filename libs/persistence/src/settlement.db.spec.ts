@@ -11,7 +11,7 @@ const written = async (runId: string) => {
   return { ledger, audit };
 };
 
-describe('what is billed', () => {
+describe('the billed amount', () => {
   it.each([
     ['the computed price while no reply says more', undefined, 20, 'flat'],
     ['what the reply reports', cents(7) + 1, 7.0001, 'reported'],
@@ -57,7 +57,7 @@ describe('what is billed', () => {
   });
 });
 
-describe('the mark-up of a workspace', () => {
+describe('the markup of a workspace', () => {
   it.each([
     ['the computed price', undefined, 24, 24],
     ['the reported one', cents(7) + 1, 8.4002, 8.4002],
@@ -77,7 +77,7 @@ describe('the mark-up of a workspace', () => {
     expect(await fixture.counters(spaceId)).toMatchObject({ balance: cents(100 - billed), held: 0 });
   });
 
-  it('is that of the admission', async () => {
+  it('is fixed at the admission', async () => {
     const spaceId = await fixture.space({ markup: 1.2 });
     const { runId, epoch } = await fixture.run('running', { ...amounts, spaceId });
     await fixture.first.workspaces.change(spaceId, { markup: 3 }, 'test');
@@ -85,7 +85,7 @@ describe('the mark-up of a workspace', () => {
     expect(finished).toMatchObject({ record: { billedMicros: cents(12) } });
   });
 
-  it('may be nothing', async () => {
+  it('may be zero', async () => {
     const spaceId = await fixture.space({ markup: 0 });
     const { runId, epoch } = await fixture.run('running', { ...amounts, spaceId });
     const finished = await fixture.first.finish(runId, epoch, succeeded, cents(10));

@@ -1,4 +1,4 @@
-/** What an autoscaler asks, as a role that may read no table. */
+/** Called by an autoscaler, as a role that cannot read any table. */
 export const workersWanted = /* sql */ `
 -- A worker for so many runs that wait for their submission, and one for so many generations that are being polled.
 CREATE OR REPLACE FUNCTION workers_wanted(submissions_each numeric, polled_each numeric) RETURNS numeric LANGUAGE sql STABLE
