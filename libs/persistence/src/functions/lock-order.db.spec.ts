@@ -9,7 +9,7 @@ const file = await SpecDatabase.create();
 const one = file.process();
 const other = file.process();
 
-describe('workspaces are locked before their runs, so that no two verbs wait for each other', () => {
+describe('workspaces are locked before their runs, so that no two functions deadlock', () => {
   it.each<[string, Verb]>([
     ['finish', (process, _workspaceId, runId) => process.finish(runId, 0, cancelled)],
     [
