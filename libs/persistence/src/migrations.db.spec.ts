@@ -47,10 +47,10 @@ describe('an example migration', () => {
   it.each([
     ['a nullable column', 'ALTER TABLE outbox ADD COLUMN planted integer'],
     ['a column with a constant default', `ALTER TABLE run ADD COLUMN planted text NOT NULL DEFAULT 'none'`],
-    ['a reference from a new column', 'ALTER TABLE api_key ADD COLUMN planted uuid REFERENCES api_key (id)'],
+    ['a foreign key of a new column', 'ALTER TABLE api_key ADD COLUMN planted uuid REFERENCES api_key (id)'],
     ['a check that is validated later', 'ALTER TABLE run ADD CHECK (epoch >= 0) NOT VALID'],
     ['a new table and its index', 'CREATE TABLE planted (id uuid); CREATE INDEX ON planted (id)'],
-    ['a default for rows to come', 'ALTER TABLE workspace ALTER COLUMN inflight_limit SET DEFAULT 6'],
+    ['a default for new rows', 'ALTER TABLE workspace ALTER COLUMN inflight_limit SET DEFAULT 6'],
     [
       'an index that is built concurrently',
       '-- without a transaction\nDROP INDEX CONCURRENTLY IF EXISTS planted;\nCREATE INDEX CONCURRENTLY planted ON outbox (provider);\n',
@@ -76,13 +76,13 @@ describe('an example migration', () => {
       'ALTER TABLE outbox ADD COLUMN planted micros',
       ['rewrites outbox'],
     ],
-    ['another type', 'ALTER TABLE outbox ALTER COLUMN place TYPE numeric', ['rewrites outbox']],
+    ['a new type', 'ALTER TABLE outbox ALTER COLUMN place TYPE numeric', ['rewrites outbox']],
     [
       'a column that becomes NOT NULL',
       'ALTER TABLE audit_record ALTER COLUMN granted_at SET NOT NULL',
       ['scans audit_record'],
     ],
-    ['a check of every row', 'ALTER TABLE outbox ADD CHECK (place > 0)', ['scans outbox']],
+    ['a constraint that checks every row', 'ALTER TABLE outbox ADD CHECK (place > 0)', ['scans outbox']],
     [
       'a foreign key that checks every row',
       'ALTER TABLE outbox ADD FOREIGN KEY (workspace_id) REFERENCES workspace',

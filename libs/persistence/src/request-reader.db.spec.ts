@@ -44,14 +44,14 @@ describe('with 100,000 runs of one workspace, beside another', () => {
   });
 
   it.each<[string, RequestFilter]>([
-    ['the newest', {}],
-    ['those of a model', { model: 'bfl/flux-2-pro' }],
+    ['the newest runs', {}],
+    ['the runs of a model', { model: 'bfl/flux-2-pro' }],
     [
       'the runs of a day',
       { from: new Date(Date.now() - 200 * 86_400_000), until: new Date(Date.now() - 199 * 86_400_000) },
     ],
-    ['those that succeeded', { outcome: 'succeeded' }],
-    ['those in progress', { stages: ['running'] }],
+    ['the successful runs', { outcome: 'succeeded' }],
+    ['the runs in progress', { stages: ['running'] }],
   ])('reads %s by index, and only the rows that it lists', async (_what, filter) => {
     const plan = await planOf(process, (database) =>
       new RequestReader(database, periods).page(workspaceId, filter, { limit: 20 }),

@@ -18,14 +18,14 @@ it('TypeORM finds no difference between the entities and the migrated database',
 });
 
 it.each([
-  ['a column that is missing', 'ALTER TABLE outbox DROP COLUMN waiting'],
-  ['a column of another type', 'ALTER TABLE run ALTER COLUMN status TYPE bigint'],
+  ['a missing column', 'ALTER TABLE outbox DROP COLUMN waiting'],
+  ['a column with another type', 'ALTER TABLE run ALTER COLUMN status TYPE bigint'],
   ['another nullability', 'ALTER TABLE api_key ALTER COLUMN name DROP NOT NULL'],
   ['another default', 'ALTER TABLE workspace ALTER COLUMN inflight_limit SET DEFAULT 6'],
-  ['an index that is missing', 'DROP INDEX outbox_due'],
-  ['an index that no entity names', 'CREATE INDEX run_model ON run (model)'],
-  ['a check that is missing', 'ALTER TABLE payload DROP CONSTRAINT payload_check'],
-  ['a reference that is missing', 'ALTER TABLE api_key DROP CONSTRAINT api_key_workspace_id_fkey'],
+  ['a missing index', 'DROP INDEX outbox_due'],
+  ['an index without an entity', 'CREATE INDEX run_model ON run (model)'],
+  ['a missing check', 'ALTER TABLE payload DROP CONSTRAINT payload_check'],
+  ['a missing foreign key', 'ALTER TABLE api_key DROP CONSTRAINT api_key_workspace_id_fkey'],
   ['another expression', `UPDATE typeorm_metadata SET value = 'status' WHERE name = 'listed_status'`],
 ])('and it would find %s', async (_what, change) => {
   const before = await differences();

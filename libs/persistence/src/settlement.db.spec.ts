@@ -13,9 +13,9 @@ const written = async (runId: string) => {
 
 describe('the billed amount', () => {
   it.each([
-    ['the computed price while no reply says more', undefined, 20, 'flat'],
-    ['what the reply reports', cents(7) + 1, 7.0001, 'reported'],
-    ['nothing, when the reply reports that', 0, 0, 'reported'],
+    ['the computed price if no reply reports a cost', undefined, 20, 'flat'],
+    ['the cost that the reply reports', cents(7) + 1, 7.0001, 'reported'],
+    ['nothing, if the reply reports zero', 0, 0, 'reported'],
     ['never more than was reserved', cents(31), 30, 'reported'],
   ])('is %s', async (_what, reportedMicros, billed, basis) => {
     const { runId, epoch, spaceId } = await fixture.run('running', amounts);
@@ -60,8 +60,8 @@ describe('the billed amount', () => {
 describe('the markup of a workspace', () => {
   it.each([
     ['the computed price', undefined, 24, 24],
-    ['the reported one', cents(7) + 1, 8.4002, 8.4002],
-    ['up to what was reserved', cents(31), 36, 37.2],
+    ['the reported cost', cents(7) + 1, 8.4002, 8.4002],
+    ['up to the reserved amount', cents(31), 36, 37.2],
   ])('multiplies %s', async (_what, reportedMicros, billed, ours) => {
     const spaceId = await fixture.space({ markup: 1.2, balanceMicros: cents(100) });
     const { runId, epoch } = await fixture.run('running', { ...amounts, spaceId });

@@ -98,7 +98,10 @@ export class WebhookRepository {
     );
   }
 
-  /** Schedules the next try in `afterMs`, or gives up if null. False if another try ended first or a redelivery was requested meanwhile. */
+  /**
+   * Schedules the next try in `afterMs`, or gives up if it is null. False if another try ended first, or a
+   * redelivery was requested meanwhile.
+   */
   async failed(
     { runId, tries, redeliveries }: WebhookTry,
     problem: string,

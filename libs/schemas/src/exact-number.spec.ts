@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { isExact, markInexact } from './exact-number.js';
 
-describe('a number that is parsed and written again', () => {
+describe('a number that is parsed and serialized again', () => {
   it.each([
     '0',
     '-0.0',

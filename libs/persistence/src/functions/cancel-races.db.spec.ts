@@ -78,7 +78,7 @@ interface Race {
 
 const races: Race[] = [
   {
-    what: 'a cancellation and the beginning of the submission: what was cancelled is not sent',
+    what: 'a cancellation and the beginning of the submission: a cancelled run is not sent',
     from: 'claimed',
     withdraw: ask,
     against: begin,
@@ -86,7 +86,7 @@ const races: Race[] = [
     won: ['dispatched', null],
   },
   {
-    what: 'a cancellation and the end of a run that was not sent: one of them is its outcome',
+    what: 'a cancellation and the end of a run that was not sent: one of them becomes the outcome',
     from: 'claimed',
     withdraw: ask,
     against: fail,
@@ -94,7 +94,7 @@ const races: Race[] = [
     won: ['completed', 'failed'],
   },
   {
-    what: 'a held call that hangs up and the beginning of the submission: what was withdrawn is not sent',
+    what: 'a disconnected held call and the beginning of the submission: a withdrawn run is not sent',
     from: 'claimed',
     withdraw: leave,
     against: begin,

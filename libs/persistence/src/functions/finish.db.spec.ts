@@ -75,7 +75,7 @@ describe('an outcome', () => {
   });
 
   it.each([
-    ['a failure that nobody pays for', failed('provider_error'), 0],
+    ['a failure that is not billed', failed('provider_error'), 0],
     ['a failure that the provider charges for', failed('content_policy_violation', true), cents(1)],
     ['a cancellation', cancelled, 0],
   ])('of %s is billed accordingly, and stores no output', async (_what, ending, billed) => {

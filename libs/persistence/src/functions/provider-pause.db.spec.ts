@@ -22,7 +22,7 @@ const putOffMs = async (runId: string, by = fixture.first) => {
 /** Puts a run off by a sweep, and expects that no worker can take it. */
 const held = async (runId: string, by = fixture.first) => {
   const restMs = await putOffMs(runId, by);
-  if (restMs === null) throw new Error('The run goes on waiting');
+  if (restMs === null) throw new Error('The run keeps waiting');
   expect(await takenBy(runId, by)).toBeUndefined();
   return restMs;
 };
