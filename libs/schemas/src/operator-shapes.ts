@@ -10,7 +10,7 @@ import { oneLine, severalLines } from './stored-text.js';
 const seconds = (description: string) => z.number().min(0).describe(description);
 const globs = z.array(oneLine(z.string().min(1).max(200))).max(1000);
 const facts = {
-  enabled: z.boolean().describe('Whether the workspace is enabled. If not, its new runs are rejected.'),
+  enabled: z.boolean().describe('Whether the workspace is enabled. If not, its calls are rejected, but runs in progress finish.'),
   visible: globs.describe('Globs of the models that the workspace may see.'),
   runnable: globs.describe('Globs of the models that the workspace may run.'),
   markup: z.number().min(0).max(100).describe('The factor by which prices are multiplied. 1 means no markup.'),
