@@ -67,7 +67,7 @@ describe('the settings of a gateway', () => {
     const socket = 'postgres://router:secret@/router?host=/run/postgresql';
     expect(withSetting('DATABASE_URL', socket)).toMatchObject({ DATABASE_URL: socket });
     for (const url of ['postgres://a:b@host:99999/router', 'postgres://a:p#w@host/router'])
-      expect(() => withSetting('DATABASE_URL', url)).toThrow('DATABASE_URL: is not a URL');
+      expect(() => withSetting('DATABASE_URL', url)).toThrow('DATABASE_URL: is no URL');
   });
 
   it.each([

@@ -114,7 +114,7 @@ const tokens = z.strictObject({
   tokens: z
     .union([pointer, z.literal('')])
     .describe('The place of a part of the input, or "" for all of it. Its tokens are estimated as one per four characters.'),
-  max: amount.describe('The maximum number of tokens, which the provider never exceeds. It limits the upper bound.'),
+  max: amount.describe('The maximum number of tokens, which the provider never exceeds. It is the upper bound unless `unbounded_fields` allows a lower one.'),
   unbounded_fields: z
     .array(z.string().min(1))
     .optional()

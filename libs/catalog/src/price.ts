@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { amount, factor, pointer, pointersOf } from './price-factors.js';
 
 const usd = amount.describe('The amount in US dollars, multiplied by all factors.');
-const times = z.array(factor).default([]).describe('Factors that depend on the input. By default there are none.');
+const times = z.array(factor).default([]).describe('Factors that depend on the input.');
 const reportedUnits = {
   optional: z
     .boolean()
@@ -67,7 +67,7 @@ export const price = z.strictObject({
   reported: z
     .array(reportedTerm)
     .default([])
-    .describe('Terms over numbers in the reply. If the reply has all of them, their sum is billed instead of the computed price.'),
+    .describe('Terms over numbers in the reply. If the reply has all of them, their sum is billed instead of the computed price, up to the upper bound.'),
   source: z.string().min(1).optional().describe('The document from which the price was taken.'),
   date: z.iso.date().optional().describe('The day on which the price was read.'),
 });

@@ -202,7 +202,7 @@ function listTurns(settings: DatabaseSettings): Turns {
     // Long enough for a slow list of another workspace to finish. Operators' commands have no statement timeout.
     maxWaitMs: DATABASE_STATEMENT_MS === 0 ? Infinity : DATABASE_STATEMENT_MS + DATABASE_ACQUIRE_MS,
     refusal: () =>
-      new RouterError('service_unavailable', 'Too many lists are being read; please retry.', {
+      new RouterError('service_unavailable', 'Too many lists are being read; retry later.', {
         internal: 'too many lists wait for their turn',
       }),
   });

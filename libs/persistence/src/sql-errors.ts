@@ -22,7 +22,7 @@ export class AnswerLost extends RouterError {}
 export function translated(error: unknown, Kind: typeof RouterError = RouterError): never {
   const code = sqlState(error);
   if (code !== undefined && !transientStates.test(code)) throw error;
-  throw new Kind('service_unavailable', 'The service is temporarily unavailable; please retry.', {
+  throw new Kind('service_unavailable', 'The service is temporarily unavailable; retry later.', {
     internal: `postgres: ${error instanceof Error ? error.message : String(error)}`,
     cause: error,
   });

@@ -75,7 +75,7 @@ const postgresUrl = z
   // The driver accepts an empty host, for a socket whose folder is a parameter. `URL` does not.
   .refine(
     (url) => URL.canParse(url.replace('@/', '@host/')),
-    'is not a URL: its host, port or password is malformed',
+    'is no URL: its host, port or password is malformed',
   );
 
 /** The address of the database, for the repositories, and for the queue if there is no Redis. */

@@ -196,7 +196,7 @@ class Intake {
 
   /**
    * The target of a reference: a place in the same text (`#/$defs/Size`), or in a document in the directory of the
-   * row * (`provider.json#/components/schemas/Input`). Throws if the reference is not usable.
+   * row (`provider.json#/components/schemas/Input`). Throws if the reference is not usable.
    */
   private target(reference: unknown, place: Place): { schema: unknown; place: Place } {
     if (typeof reference !== 'string') throw new Error('expected a string');
