@@ -144,7 +144,7 @@ const ending = (ends: string) =>
     modelOf('fal/older'),
   ]);
 
-describe('a model whose end is near', () => {
+describe('a model that ends soon', () => {
   it('is available until its day', () => {
     const catalog = ending(day(1));
     expect(catalog.find('fal/old')).toBeDefined();

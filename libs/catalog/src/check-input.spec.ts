@@ -105,7 +105,7 @@ describe('checkInput', () => {
     expect(inputErrors(model, { 'a/b~c': { '0': 1 } })[0]?.loc).toEqual(['body', 'a/b~c', '0']);
   });
 
-  it('cuts long strings and leaves heavy objects out of the echo', () => {
+  it('shortens long strings and does not echo large objects', () => {
     const long = 'x'.repeat(5000);
     const [text] = errorsOf({ type: 'integer' }, long);
     expect(text?.input).toBe(`${'x'.repeat(1024)}…`);

@@ -276,7 +276,7 @@ describe('priced inputs', () => {
     ['vertexai/gemini-nano-banana-2.1', drawn],
     ['qwen/qwen-image-3.0', cut],
     ['qwen/qwen-image-3.0-pro', cut],
-  ])('%s: a reply that does not tell the kind of its images reports nothing', (model, json) => {
+  ])('%s: a reply without the kind of its images reports no cost', (model, json) => {
     const row = catalog.models.find(({ id }) => id === model);
     if (row === undefined) throw new Error(`there is no ${model}`);
     const reply = { status: 200, headers: {}, body: new TextEncoder().encode(JSON.stringify(json)) };

@@ -46,7 +46,7 @@ describe('aliases', () => {
 });
 
 describe('loadCatalog', () => {
-  it.each(['yes', 'no', 'unknown'])('reads a bare %s as the text it is, not as a boolean', async (word) => {
+  it.each(['yes', 'no', 'unknown'])('reads a bare %s as a string, not as a boolean', async (word) => {
     const text = row('a/b').replace('rejection: no', `rejection: ${word}`);
     const catalog = await load(await directoryOf({ 'b.yaml': text }));
     expect(catalog.find('a/b')?.chargesOnPolicyRejection).toBe(word);

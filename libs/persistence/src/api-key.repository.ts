@@ -8,9 +8,7 @@ import { isApiKey, keyHash, keyPrefix, newApiKey } from './key-format.js';
 import { newestFirst, newestId } from './newest-first.js';
 import { orUnknownWorkspace } from './sql-errors.js';
 
-/**
- * An authenticated caller: the workspace, the models it may see and run, and the scopes of the credential.
- */
+/** An authenticated caller: the workspace, the models it may see and run, and the scopes of the credential. */
 export interface CallerRow extends Pick<Workspace, 'enabled' | 'visible' | 'runnable'> {
   workspaceId: string;
   workspaceName: string;
@@ -188,7 +186,7 @@ export class ApiKeyRepository {
   ): Promise<{ code: string; row: KeyRow; expiresAt: Date }> {
     const made = { name: 'sign-in', scopes, expiresAt: null, isCode: true };
     const { key, row } = await this.create(workspaceId, made, maker);
-    if (row.expiresAt === null) throw new Error('the new code has no end');
+    if (row.expiresAt === null) throw new Error('the new code has no expiry');
     return { code: key, row, expiresAt: row.expiresAt };
   }
 

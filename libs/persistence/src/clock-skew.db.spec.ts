@@ -32,7 +32,7 @@ describe('a clock', () => {
   it.each([
     [600_000, "this machine's clock is 600.0 s ahead of the database's"],
     [-600_000, "this machine's clock is 600.0 s behind the database's"],
-  ])('that is off by %i ms is one, with the measured skew', async (ms, problem) => {
+  ])('that is off by %i ms is a problem, with the measured skew', async (ms, problem) => {
     machineIsOffBy(ms);
     await skew.onModuleInit();
     expect(skew.problem?.replace(/(599|600)\.\d/, '600.0')).toBe(problem);

@@ -107,7 +107,7 @@ const places: Place[] = [
     answers: { cancelRequested: false },
   },
   {
-    what: 'a kept output',
+    what: 'a stored output',
     event: 'INSERT',
     table: 'payload',
     prepare: async () => {

@@ -169,7 +169,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     if (this.closed) return;
     this.closed = true;
     await this.opening?.catch(() => {});
-    // The data source ends the work pool.
+    // The data source closes the work pool.
     const work = this.source.isInitialized ? this.source.destroy() : this.work.end();
     await Promise.all([work, this.reads.end(), this.registry.end()]);
   }

@@ -176,7 +176,7 @@ describe('a run whose row is taken', () => {
   });
 });
 
-describe('a cancellation of a run at its provider', () => {
+describe('a cancellation of a submitted run', () => {
   it('brings its poll forward, once', async () => {
     const { spaceId, runId } = await polled();
     await bare.dueRows.putBack(await takeOne(runId), 60_000);

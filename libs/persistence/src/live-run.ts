@@ -13,9 +13,7 @@ export type RunTimes = Pick<Run, 'admittedAt' | 'grantedAt' | 'dispatchedAt' | '
 /** The facts of a run that every step needs. */
 export type LiveRun = Pick<Run, 'epoch' | 'workspaceId' | 'provider' | 'model' | 'facts'>;
 
-/**
- * A run, the claim (epoch) under which it is written, and the workspace whose row is locked for the write.
- */
+/** A run, the claim (epoch) under which it is written, and the workspace whose row is locked for the write. */
 export interface ClaimedRun extends Pick<Run, 'epoch' | 'workspaceId'> {
   runId: string;
 }

@@ -32,7 +32,7 @@ const heldToItsIndex = (plan: Awaited<ReturnType<typeof planOf>>, index: RegExp,
   expect(plan.filter(({ rows }) => rows > maxRows)).toEqual([]);
 };
 
-describe('with 100,000 webhooks and files of one workspace, beside another', () => {
+describe('with 100,000 webhooks and files of one workspace, and another workspace', () => {
   let workspaceId: string;
   beforeAll(async () => {
     const [own, other] = [await process.workspace(), await process.workspace()];

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { type Database, operators } from './database.js';
 import { OperatorAction } from './entities/operations.entity.js';
 
-/** A change by an operator that its own statement does not record. */
+/** A change by an operator, for statements that do not record it themselves. */
 export interface Action {
   actor: string;
   /** For example `key.revoke`. */

@@ -25,7 +25,7 @@ async function endedRuns(workspaceId: string, count: number): Promise<void> {
   );
 }
 
-describe('with 100,000 runs of one workspace, beside another', () => {
+describe('with 100,000 runs of one workspace, and another workspace', () => {
   let workspaceId: string;
   // The counters of the workspace do not include rows without runs.
   afterAll(() => process.sql(`DELETE FROM outbox WHERE run_id NOT IN (SELECT id FROM run)`));

@@ -18,9 +18,7 @@ export const databaseSettings = {
 
 const tenYearsSeconds = 10 * 365 * 86_400;
 
-/**
- * Gateways use these to answer callers, and workers to delete rows, so all processes need the same values.
- */
+/** Gateways use these to answer callers, and workers to delete rows, so all processes need the same values. */
 export const retentionSettings = {
   RESULT_RETENTION_SECONDS: countUpTo(
     tenYearsSeconds,
@@ -34,9 +32,7 @@ export const retentionSettings = {
   ),
 };
 
-/**
- * How long an aged-out run is remembered and answers 410 before it answers 404. The guide promises a week.
- */
+/** How long an aged-out run is remembered and answers 410 before it answers 404. The guide promises a week. */
 export const tombstoneSeconds = 7 * 86_400;
 
 export interface DatabaseSettings extends z.infer<z.ZodObject<typeof databaseSettings>> {

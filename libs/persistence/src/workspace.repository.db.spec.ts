@@ -67,7 +67,7 @@ describe('limits of a workspace', () => {
     [{ committedLimitMicros: -1 }],
     [{ backlogLimit: -1 }],
     [{ windowLimit: -1 }],
-  ])('are never negative: %j is refused and changes nothing', async (limits) => {
+  ])('are never negative: %j is rejected and changes nothing', async (limits) => {
     const { name } = await process.workspace();
     const before = await workspaces.find(name);
     await expect(workspaces.change(name, { inflightLimit: 3, ...limits }, 'test')).rejects.toThrow(

@@ -194,7 +194,7 @@ describe('withMembersFirst', () => {
       '{"model":"a\\"b","n":1,"seed":1.0,"seed":18446744073709551615}',
     ],
     ['{ "a" : [ ] }', '{"model":"a\\"b","n":1, "a" : [ ] }'],
-  ])('puts them into %s', (text, expected) => {
+  ])('inserts the members into %s', (text, expected) => {
     expect(Buffer.from(withMembersFirst(bytes(text), { model: 'a"b', n: 1 })).toString()).toBe(expected);
   });
 

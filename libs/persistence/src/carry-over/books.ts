@@ -37,9 +37,7 @@ export async function readBooks(
   return books;
 }
 
-/**
- * Describes the first difference, considering only the tables and amounts in `found`. Null if there is none.
- */
+/** Describes the first difference, considering only the tables and amounts in `found`. Null if there is none. */
 export function difference(expected: Books, found: Books): string | null {
   for (const [table, rows] of Object.entries(found.rows)) {
     if (expected.rows[table] !== rows) return `${table} has ${rows} rows instead of ${expected.rows[table]}`;

@@ -22,9 +22,7 @@ interface Carried {
   value: string;
 }
 
-/**
- * A consistent snapshot of a database: the rows that are carried over, and the tables that are left behind.
- */
+/** A consistent snapshot of a database: the rows that are carried over, and the tables that are left behind. */
 export class DatabaseSnapshot {
   private constructor(
     private readonly sql: Query,

@@ -80,9 +80,7 @@ export class NewDatabase {
     return readBooks(this.transaction.query, this.shared);
   }
 
-  /**
-   * Advances the sequences past the inserted values, updates the planner's statistics and records the import.
-   */
+  /** Advances the sequences past the inserted values, updates the planner's statistics and records the import. */
   async finish(actor: string, subject: string, details: object): Promise<void> {
     for (const [table, columns] of this.columns) {
       for (const { name } of columns.filter(({ isIdentity }) => isIdentity)) {

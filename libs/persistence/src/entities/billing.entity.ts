@@ -27,7 +27,7 @@ export class AuditRecord {
   @PrimaryColumn('uuid') workspaceId: string;
   @PrimaryColumn('uuid') runId: string;
   @Column('uuid') requestId: string;
-  /** `key:<id>` or `token:<subject>`, as it was when the run was admitted. */
+  /** `key:<id>` or `token:<subject>` of the caller, as of the admission. */
   @Column('text') credential: string;
   @Column('text') model: string;
   /** The provider that served the run. */

@@ -226,7 +226,7 @@ describe('a key is free again', () => {
     ['running', 'fails and is billed', failed('content_policy_violation', true)],
     ['running', 'is cancelled', cancelled],
     ['copying', 'succeeds', succeeded],
-  ])('not with the outcome of a run that was sent: %s, it %s', async (stage, _how, ending) => {
+  ])('but not after the outcome of a run that was sent: %s, it %s', async (stage, _how, ending) => {
     const { id } = await gateway.workspace();
     const runId = await gateway.run(id, { key: 'sent' });
     const { won } = await gateway.finish(runId, await gateway.take(runId, stage), ending);

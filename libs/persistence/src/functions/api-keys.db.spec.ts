@@ -22,7 +22,7 @@ const works = async ({ key }: { key: string }) => (await keys.byApiKey(key)) !==
 async function session(workspaceId: string, maker: KeyMaker): Promise<Made> {
   const { code } = await keys.createCode(workspaceId, ['run', 'manage'], maker);
   const opened = await keys.exchange(code);
-  if (opened === null) throw new Error('the code was refused');
+  if (opened === null) throw new Error('the code was rejected');
   return opened;
 }
 

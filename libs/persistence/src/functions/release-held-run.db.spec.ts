@@ -120,7 +120,7 @@ it('an unknown run cannot be released', async () => {
   await expect(release(v7())).rejects.toThrow('query returned no rows');
 });
 
-describe('the calls that a gateway holds', () => {
+describe('the held calls of a gateway', () => {
   it('record that a result was delivered in full, for the run of the key', async () => {
     const { runId, spaceId } = await fixture.run('completed', { mode: 'sync', key: 'delivered' });
     const delivered = async () => {
