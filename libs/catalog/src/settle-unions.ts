@@ -37,7 +37,7 @@ function bestBranch(errors: readonly ErrorObject[], union: ErrorObject): ErrorOb
     else ofBranch.push(error);
   }
   const candidates = [...branches.values()];
-  const other = candidates.filter((branch) => !branch.every(asksForNull));
+  const other = candidates.filter((branch) => !branch.every(expectsNull));
   const tagged = other.filter((branch) => !branch.some((error) => isWrongTag(error, union)));
   const [best = []] =
     [tagged, other, candidates]
@@ -50,7 +50,7 @@ function bestBranch(errors: readonly ErrorObject[], union: ErrorObject): ErrorOb
 const isWrongTag = ({ keyword, instancePath }: ErrorObject, union: ErrorObject): boolean =>
   keyword === 'const' && instancePath.split('/').length === union.instancePath.split('/').length + 1;
 
-const asksForNull = (error: ErrorObject): boolean =>
+const expectsNull = (error: ErrorObject): boolean =>
   error.keyword === 'type' && error.params['type'] === 'null';
 
 const depth = ({ instancePath, keyword }: ErrorObject): number =>

@@ -98,12 +98,12 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
    * statements.
    */
   async withManager<Result>(use: (manager: EntityManager) => Promise<Result>): Promise<Result> {
-    return this.lendRunner(({ manager }) => use(manager));
+    return this.withRunner(({ manager }) => use(manager));
   }
 
   /** Calls `use` in one transaction on the work pool. */
   async transaction<Result>(use: (transaction: Transaction) => Promise<Result>): Promise<Result> {
-    return this.lendRunner((runner) =>
+    return this.withRunner((runner) =>
       runner.manager.transaction((manager) =>
         use({
           manager,
@@ -178,7 +178,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     await this.close();
   }
 
-  private async lendRunner<Result>(use: (runner: QueryRunner) => Promise<Result>): Promise<Result> {
+  private async withRunner<Result>(use: (runner: QueryRunner) => Promise<Result>): Promise<Result> {
     const source = await this.dataSource().catch((error: unknown) => translated(error));
     const runner = source.createQueryRunner();
     await runner.connect().catch((error: unknown) => translated(error));

@@ -11,7 +11,7 @@ const maxAttempts = 60;
 const pauseMs = 1000;
 /** Another migrator may build an index of a large table. */
 const maxWaitMs = 3_600_000;
-const askEveryMs = 200;
+const lockPollMs = 200;
 
 /** The changes made by `migrate`. */
 export interface Migrated {
@@ -25,7 +25,7 @@ export interface Migrated {
 export async function migrate(dataSource: DataSource): Promise<Migrated> {
   const runner = dataSource.createQueryRunner();
   try {
-    await onlyOne(runner);
+    await takeMigrationLock(runner);
     const before = await schemaState(dataSource, runner);
     await runPending(dataSource, runner);
     const { migrations } = await schemaState(dataSource, runner);
@@ -44,11 +44,11 @@ export async function migrate(dataSource: DataSource): Promise<Migrated> {
  * polls for the lock: a waiting statement would hold a snapshot, and CREATE INDEX CONCURRENTLY of the other
  * migrator would wait for that snapshot, a deadlock.
  */
-async function onlyOne(runner: QueryRunner): Promise<void> {
+async function takeMigrationLock(runner: QueryRunner): Promise<void> {
   for (
     const startedMs = performance.now();
     performance.now() - startedMs < maxWaitMs;
-    await pause(askEveryMs)
+    await pause(lockPollMs)
   ) {
     const text = `SELECT pg_try_advisory_lock(${advisoryLocks.migration}) AS locked`;
     const [answer] = (await runner.query(text)) as { locked: boolean }[];

@@ -44,18 +44,18 @@ export function dispatchCounts(load: readonly Load[]) {
 }
 
 /** More than the longest time for which a row is put off. */
-const longestHours = { runs: 3, webhooks: 17 };
+const maxHours = { runs: 3, webhooks: 17 };
 
 /** Makes rows due now whose due time is too far ahead. They were dated while a clock was fast. */
 export const rowsAhead = (limit: string): string => `runs_ahead AS (
           UPDATE outbox SET due_at = router_now() WHERE (workspace_id, run_id) IN (
             SELECT workspace_id, run_id FROM outbox
-            WHERE due_at > router_statement_now() + interval '${longestHours.runs} hours' AND due_at < 'infinity' LIMIT ${limit} FOR UPDATE SKIP LOCKED
+            WHERE due_at > router_statement_now() + interval '${maxHours.runs} hours' AND due_at < 'infinity' LIMIT ${limit} FOR UPDATE SKIP LOCKED
           )
         ), webhooks_ahead AS (
           UPDATE webhook SET due_at = router_now() WHERE run_id IN (
             SELECT run_id FROM webhook WHERE ended_at IS NULL
-              AND due_at > router_statement_now() + interval '${longestHours.webhooks} hours' AND due_at < 'infinity' LIMIT ${limit} FOR UPDATE SKIP LOCKED
+              AND due_at > router_statement_now() + interval '${maxHours.webhooks} hours' AND due_at < 'infinity' LIMIT ${limit} FOR UPDATE SKIP LOCKED
           )
         )`;
 

@@ -69,7 +69,7 @@ export class ConnectionPool implements Queryable {
 
   /** Runs one prepared statement. */
   async query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
-    return this.lend((client) => send<Row>(client, { ...this.named(text), text, values }));
+    return this.withClient((client) => send<Row>(client, { ...this.named(text), text, values }));
   }
 
   /**
@@ -77,12 +77,12 @@ export class ConnectionPool implements Queryable {
    * request.
    */
   async queryUnprepared<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
-    return this.lend((client) => send<Row>(client, { text, values }));
+    return this.withClient((client) => send<Row>(client, { text, values }));
   }
 
   /** Calls `use` with a connection whose reads all see the same snapshot. */
   async snapshot<Result>(use: (query: Query) => Promise<Result>): Promise<Result> {
-    return this.lend(async (client) => {
+    return this.withClient(async (client) => {
       // No retries, because a failure aborts the transaction.
       const query: Query = (text, values = []) => send(client, { text, values }, 1);
       await query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
@@ -101,7 +101,7 @@ export class ConnectionPool implements Queryable {
     if (!this.pool.ending) await this.pool.end();
   }
 
-  private async lend<Result>(use: (client: PoolClient) => Promise<Result>): Promise<Result> {
+  private async withClient<Result>(use: (client: PoolClient) => Promise<Result>): Promise<Result> {
     // If no connection is available, nothing was sent.
     const client = await this.pool.connect().catch((error: unknown) => translated(error));
     let isBroken = true;

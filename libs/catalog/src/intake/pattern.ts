@@ -8,14 +8,14 @@ const maxPatternLength = 1000;
 const largestProgram = 200;
 
 /** A trailing `.*` changes nothing, but would read a long text to its end. */
-const unasked = /(?<!\\)\.\*$/;
+const trailingWildcard = /(?<!\\)\.\*$/;
 
 /**
  * Compiles a pattern for matching in linear time, because patterns of catalog rows are applied to callers' texts of
  * any length. Throws for patterns that need backtracking, such as look-ahead.
  */
 export const linearTime = (pattern: string): RE2JS =>
-  RE2JS.compile(RE2JS.translateRegExp(pattern.replace(unasked, '')));
+  RE2JS.compile(RE2JS.translateRegExp(pattern.replace(trailingWildcard, '')));
 
 /** Why the pattern cannot be used. Undefined if it can. */
 export function patternProblem(pattern: string): string | undefined {
