@@ -15,7 +15,13 @@ export function acceptedInput(
   const input = authored ?? { type: 'object', additionalProperties: true };
   const members = Object.entries(constants).map(([name, value]): [string, JsonSchema] => {
     const { description } = input.properties?.[name] ?? {};
-    return [name, { description: description ?? 'The name of the model at the provider. The router adds it.', const: value }];
+    return [
+      name,
+      {
+        description: description ?? 'The name of the model at the provider. The router adds it.',
+        const: value,
+      },
+    ];
   });
   const accepted: JsonSchema = {
     ...input,

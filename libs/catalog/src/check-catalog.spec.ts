@@ -78,7 +78,8 @@ describe('checkCatalog', () => {
     [
       'a keyword that has no effect',
       withProperty('m', { type: 'string', minimum: 1 }),
-      '/input/properties/m/minimum', 'does not apply',
+      '/input/properties/m/minimum',
+      'does not apply',
     ],
     [
       'a pattern that has no linear-time form',
@@ -89,7 +90,8 @@ describe('checkCatalog', () => {
     [
       'a broken output schema',
       { ...sound, output: { media_type: 'a/b', schema: { type: 'string', minimum: 1 } } },
-      '/output/schema/minimum', 'does not apply',
+      '/output/schema/minimum',
+      'does not apply',
     ],
     [
       'a callback field',

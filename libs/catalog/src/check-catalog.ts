@@ -85,8 +85,12 @@ function* failedExample(model: Model): Generator<Finding> {
 function* lifecycle(model: Model, ids: ReadonlySet<string>): Generator<Finding> {
   const { ends, successor } = model;
   if (hasEnded(model)) {
-    yield { pointer: '/ends', reason: `the model ended on ${ends}: reduce the row to id, ended and successor` };
-  } else if (endsSoon(model)) yield { pointer: '/ends', reason: `the model ends on ${ends}`, isWarning: true };
+    yield {
+      pointer: '/ends',
+      reason: `the model ended on ${ends}: reduce the row to id, ended and successor`,
+    };
+  } else if (endsSoon(model))
+    yield { pointer: '/ends', reason: `the model ends on ${ends}`, isWarning: true };
   if (successor !== undefined) yield* absent('/successor', successor, ids);
 }
 

@@ -111,7 +111,10 @@ export class LiveCatalog {
       this.problem = error instanceof Error ? error.message : String(error);
       this.report('refused');
       const { revision } = this.catalog;
-      log.error({ error, revision }, 'the catalog could not be reloaded, so the running revision stays in use');
+      log.error(
+        { error, revision },
+        'the catalog could not be reloaded, so the running revision stays in use',
+      );
     }
   }
 

@@ -114,7 +114,11 @@ export function layered(
     const stem = settingStem(name);
     const other = [...providers.keys()].find((each) => each !== name && settingStem(each) === stem);
     if (other !== undefined) {
-      problems.push({ file, pointer: '/provider', reason: `the provider "${other}" has the same settings, ${stem}_…` });
+      problems.push({
+        file,
+        pointer: '/provider',
+        reason: `the provider "${other}" has the same settings, ${stem}_…`,
+      });
     }
   }
   const named = [...[...models.values()].map(({ file, model }) => ({ ...model, file })), ...ended.values()];

@@ -13,7 +13,9 @@ const modalities = z.array(routerModality).min(1);
 const constantValue = z.union([z.string(), z.number(), z.boolean()]);
 export type ConstantValue = z.infer<typeof constantValue>;
 
-const id = routerModelId.describe('The id of the model: a provider segment and a model segment, joined by a slash, such as `acme/paint-2`.');
+const id = routerModelId.describe(
+  'The id of the model: a provider segment and a model segment, joined by a slash, such as `acme/paint-2`.',
+);
 const alias = z
   .string()
   .regex(/^[a-z0-9]+([._-][a-z0-9]+)*(\/[a-z0-9]+([._-][a-z0-9]+)*){1,5}$/)
@@ -26,7 +28,9 @@ const aliases = z
   );
 const successor = routerModelId
   .optional()
-  .describe('The id of the model that replaces this one. After the end, it is the first suggestion for callers.');
+  .describe(
+    'The id of the model that replaces this one. After the end, it is the first suggestion for callers.',
+  );
 
 const inputValue = z.record(z.string(), z.json());
 const pointer = z.string().regex(/^(\/[^/]+)+$/, 'expected a JSON pointer such as /images/*/url');
@@ -46,10 +50,16 @@ export const modelRow = z
       .optional()
       .describe('The provider that serves the model. Defaults to the first segment of the id.'),
     title: z.string().min(1).max(100).optional().describe('The display name of the model.'),
-    description: z.string().min(1).max(300).optional().describe('A description of the model, in one sentence.'),
+    description: z
+      .string()
+      .min(1)
+      .max(300)
+      .optional()
+      .describe('A description of the model, in one sentence.'),
     modalities: z
       .strictObject({
-        in: modalities.describe('The kinds of content that the model accepts.'), out: modalities.describe('The kinds of content that the model produces.'),
+        in: modalities.describe('The kinds of content that the model accepts.'),
+        out: modalities.describe('The kinds of content that the model produces.'),
       })
       .optional()
       .describe('The kinds of content in the input and the output.'),
@@ -71,11 +81,18 @@ export const modelRow = z
         path: z.string().min(1).describe('The path of the model at the provider, or another name for it.'),
       })
       .catchall(z.string())
-      .describe('The address of the model at the provider: the values for {upstream.<name>} in the provider’s file.'),
+      .describe(
+        'The address of the model at the provider: the values for {upstream.<name>} in the provider’s file.',
+      ),
     variants: z
       .array(
         z.strictObject({
-          contains: z.array(pointer).min(1).describe('Places in the input (JSON pointers). The variant matches if at least one of them has a value.'),
+          contains: z
+            .array(pointer)
+            .min(1)
+            .describe(
+              'Places in the input (JSON pointers). The variant matches if at least one of them has a value.',
+            ),
           upstream: z
             .record(z.string(), z.string())
             .describe('The entries of `upstream` that differ for this input.'),
@@ -92,11 +109,15 @@ export const modelRow = z
       .min(1)
       .max(86_400)
       .default(540)
-      .describe('The time limit of a run, in seconds. A run that takes longer fails with `provider_timeout`.'),
+      .describe(
+        'The time limit of a run, in seconds. A run that takes longer fails with `provider_timeout`.',
+      ),
     assets: z
       .array(pointer)
       .default([])
-      .describe('The places of file URLs in the output (JSON pointers; `*` is every element). The router copies these files.'),
+      .describe(
+        'The places of file URLs in the output (JSON pointers; `*` is every element). The router copies these files.',
+      ),
     constants: z
       .record(z.string().min(1), constantValue)
       .refine((constants) => [1, 2, 3].includes(Object.keys(constants).length), {
@@ -125,7 +146,9 @@ export const modelRow = z
           .describe('The media type of the result, such as `application/json`.'),
         schema: anySchema
           .optional()
-          .describe('The schema of the result, shown in model documents. Results are not checked against it.'),
+          .describe(
+            'The schema of the result, shown in model documents. Results are not checked against it.',
+          ),
         example: z.json().optional().describe('An example of a result, shown in model documents.'),
       })
       .optional()
@@ -152,7 +175,9 @@ export const modelRow = z
         }),
       )
       .default([])
-      .describe('Examples of rejected inputs. `admin catalog check` verifies that they fail with exactly these errors.'),
+      .describe(
+        'Examples of rejected inputs. `admin catalog check` verifies that they fail with exactly these errors.',
+      ),
   })
   .superRefine(({ id }, context) => {
     const [provider, model] = id.split('/');

@@ -92,7 +92,9 @@ function render(model: Model, generation: Generation, frame: DocumentFrame): Mod
 function descriptionOf(model: Model): string | undefined {
   const { title, description, ends, successor } = model;
   const instead = successor === undefined ? '' : ` Use ${successor} instead.`;
-  const ending = endsSoon(model) ? `Ends on ${ends}. From that day on, runs are rejected.${instead}` : undefined;
+  const ending = endsSoon(model)
+    ? `Ends on ${ends}. From that day on, runs are rejected.${instead}`
+    : undefined;
   return [title && `**${title}**`, description, ending].filter(Boolean).join('\n\n') || undefined;
 }
 
@@ -126,7 +128,8 @@ function queuedRun({ id }: Model, { externalDocs }: DocumentFrame) {
     operationRef: `${externalDocs.url}#${route}`,
     parameters: { provider, model },
     requestBody: '$request.body',
-    description: 'Submits the same input as a queued run. The response links to its status, result and cancellation.',
+    description:
+      'Submits the same input as a queued run. The response links to its status, result and cancellation.',
   };
 }
 

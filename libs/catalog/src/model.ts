@@ -92,7 +92,10 @@ export function readModel(
     input.schema?.required?.includes(name),
   );
   if (required.length > 0) {
-    problems.push({ path: ['input', 'required'], message: `${required.join(', ')} must not be required, because the router adds it` });
+    problems.push({
+      path: ['input', 'required'],
+      message: `${required.join(', ')} must not be required, because the router adds it`,
+    });
   }
   if (!parsed.success || problems.length > 0) return { problems };
   return { model: modelFrom(parsed.data, input.schema, output.schema) };

@@ -8,14 +8,18 @@ const minus = amount.default(0).describe('The number of units to subtract, becau
 
 const flags = z
   .strictObject({
-    path: pointer.describe('The place of a text in the input, such as the prompt. `*` stands for every element.'),
+    path: pointer.describe(
+      'The place of a text in the input, such as the prompt. `*` stands for every element.',
+    ),
     names: z
       .array(z.string().regex(/^[a-z_]+$/))
       .min(1)
       .describe('The names of the options: `rs` for an option `--rs`.'),
   })
   .optional()
-  .describe('Options inside a text that also set this value. If the text has one, the upper bound uses the highest value.');
+  .describe(
+    'Options inside a text that also set this value. If the text has one, the upper bound uses the highest value.',
+  );
 
 const number = z
   .strictObject({
@@ -28,12 +32,17 @@ const number = z
           path: pointer.describe(
             'The place of another field for the same quantity. With `*`, several numbers are added up.',
           ),
-          per: z.number().positive().default(1).describe('How many units of this field make one unit of `number`.'),
+          per: z
+            .number()
+            .positive()
+            .default(1)
+            .describe('How many units of this field make one unit of `number`.'),
         }),
       )
       .default([])
       .describe('Other fields for the same quantity. The largest value in the input counts.'),
-    min: amount.default(1).describe('The minimum that is billed, in units of `number`.'), flags,
+    min: amount.default(1).describe('The minimum that is billed, in units of `number`.'),
+    flags,
     default: amount.default(1).describe('The provider’s default, used if the input has no positive number.'),
     max: amount.optional().describe(max),
     per: z
@@ -43,7 +52,9 @@ const number = z
       .describe('The size of a billed unit: 60 for a price per minute if `number` is in seconds.'),
     minus,
   })
-  .refine((factor) => (factor.max ?? Infinity) >= factor.default, { message: 'max must not be below default' })
+  .refine((factor) => (factor.max ?? Infinity) >= factor.default, {
+    message: 'max must not be below default',
+  })
   .refine(({ flags: given, max: bound }) => !given || bound !== undefined, {
     message: 'flags require max',
   });
@@ -64,20 +75,26 @@ const table = z
     default: z
       .union([z.string(), z.number(), z.boolean()])
       .optional()
-      .describe('The provider’s default value, used if the input has none. Without it, and for unknown values, the most expensive value counts.'),
+      .describe(
+        'The provider’s default value, used if the input has none. Without it, and for unknown values, the most expensive value counts.',
+      ),
   })
   .refine((factor) => factor.default === undefined || keyOf(factor, factor.default) !== undefined, {
     message: 'default must match a key of values',
   });
 
 const characters = z.strictObject({
-  characters: pointer.describe('The place of a text in the input. With `*`, the lengths of several texts are added up.'),
+  characters: pointer.describe(
+    'The place of a text in the input. With `*`, the lengths of several texts are added up.',
+  ),
   per: z.number().positive().default(1).describe('The number of characters in one billed unit.'),
   max_each: z
     .number()
     .min(1)
     .default(1)
-    .describe('How often the upper bound counts each character: 2 if the provider counts some characters twice.'),
+    .describe(
+      'How often the upper bound counts each character: 2 if the provider counts some characters twice.',
+    ),
 });
 
 const megapixels = z
@@ -90,7 +107,9 @@ const megapixels = z
     min: amount.default(0).describe('The minimum that is billed, in megapixels.'),
     minus,
   })
-  .refine((factor) => (factor.max ?? Infinity) >= factor.default, { message: 'max must not be below default' });
+  .refine((factor) => (factor.max ?? Infinity) >= factor.default, {
+    message: 'max must not be below default',
+  });
 
 const present = z
   .strictObject({
@@ -113,8 +132,12 @@ const present = z
 const tokens = z.strictObject({
   tokens: z
     .union([pointer, z.literal('')])
-    .describe('The place of a part of the input, or "" for all of it. Its tokens are estimated as one per four characters.'),
-  max: amount.describe('The maximum number of tokens, which the provider never exceeds. It is the upper bound unless `unbounded_fields` allows a lower one.'),
+    .describe(
+      'The place of a part of the input, or "" for all of it. Its tokens are estimated as one per four characters.',
+    ),
+  max: amount.describe(
+    'The maximum number of tokens, which the provider never exceeds. It is the upper bound unless `unbounded_fields` allows a lower one.',
+  ),
   unbounded_fields: z
     .array(z.string().min(1))
     .optional()

@@ -4,7 +4,12 @@ import { priceFrom, priceText } from './price-text.js';
 
 it.each([
   ['fields that count once', { present: ['/a', '/b'] }, '$0.28 × number of a and 1 more', 0.28],
-  ['fields that count several times', { present: ['/video'], each: 5 }, '$0.28 × number of video (5 each)', 1.4],
+  [
+    'fields that count several times',
+    { present: ['/video'], each: 5 },
+    '$0.28 × number of video (5 each)',
+    1.4,
+  ],
   [
     'fields that the bound counts more often',
     { present: ['/video'], each: 5, max_each: 30 },

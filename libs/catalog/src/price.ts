@@ -67,7 +67,9 @@ export const price = z.strictObject({
   reported: z
     .array(reportedTerm)
     .default([])
-    .describe('Terms over numbers in the reply. If the reply has all of them, their sum is billed instead of the computed price, up to the upper bound.'),
+    .describe(
+      'Terms over numbers in the reply. If the reply has all of them, their sum is billed instead of the computed price, up to the upper bound.',
+    ),
   source: z.string().min(1).optional().describe('The document from which the price was taken.'),
   date: z.iso.date().optional().describe('The day on which the price was read.'),
 });

@@ -151,7 +151,10 @@ describe('a provider of a directory', () => {
 
   it('must exist for each row', async () => {
     await expect(load(await directoryOf({ 'm.yaml': row('nobody/m') }))).rejects.toThrow(
-      /m\.yaml#\/id: there is no provider "nobody"/, ); }); it('may differ from the first segment of the id', async () => {
+      /m\.yaml#\/id: there is no provider "nobody"/,
+    );
+  });
+  it('may differ from the first segment of the id', async () => {
     const catalog = await load(await directoryOf({ 'm.yaml': row('public/m', 'provider: a\n') }));
     expect(catalog.find('public/m')).toMatchObject({ id: 'public/m', provider: 'a' });
     await expect(load(await directoryOf({ 'm.yaml': row('a/m', 'provider: nobody\n') }))).rejects.toThrow(
@@ -257,8 +260,18 @@ describe('a row', () => {
   });
 
   it.each([
-    ['that is missing', 'extends: a/absent\n', '/extends', 'there is no row "a/absent" in the same directory'],
-    [ 'that extends a third one', 'extends: a/second\n', '/extends', '"a/second" itself extends another row; only one level is allowed', ],
+    [
+      'that is missing',
+      'extends: a/absent\n',
+      '/extends',
+      'there is no row "a/absent" in the same directory',
+    ],
+    [
+      'that extends a third one',
+      'extends: a/second\n',
+      '/extends',
+      '"a/second" itself extends another row; only one level is allowed',
+    ],
     ['and have an unknown field', 'extends: a/first\ncolour: red\n', '', 'Unrecognized key: "colour"'],
   ])('may not extend a row %s', async (_, text, pointer, reason) => {
     const directory = await directoryOf({

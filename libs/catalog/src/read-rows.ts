@@ -115,7 +115,8 @@ function extended(row: unknown, byId: ReadonlyMap<unknown, unknown>): unknown {
   const other = byId.get(id);
   if (!isObject(other)) throw new Error(`there is no row ${JSON.stringify(id)} in the same directory`);
   // Only one level, so that a reader has at most two files to open, and there are no cycles.
-  if (other['extends'] !== undefined) throw new Error(`${JSON.stringify(id)} itself extends another row; only one level is allowed`);
+  if (other['extends'] !== undefined)
+    throw new Error(`${JSON.stringify(id)} itself extends another row; only one level is allowed`);
   const isShared = (name: string) => !ownFields.includes(name) && !(name === 'example' && own['example']);
   const shared = Object.entries(other).filter(([name]) => isShared(name));
   return merged(Object.fromEntries(shared), own);
@@ -139,7 +140,8 @@ function documentsIn(directory: string): Documents {
   const known = new Map<string, unknown>();
   return (file) => {
     // Never outside the directory: permission to write rows must not give access to other files.
-    if (!/^[^./\\][^/\\]*\.json$/.test(file)) throw new Error('a document must be a .json file in the directory of the row');
+    if (!/^[^./\\][^/\\]*\.json$/.test(file))
+      throw new Error('a document must be a .json file in the directory of the row');
     if (!known.has(file)) known.set(file, JSON.parse(textOf(join(directory, file), maxDocumentBytes)));
     return known.get(file);
   };

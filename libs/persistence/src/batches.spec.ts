@@ -83,7 +83,9 @@ describe('items of one turn of the event loop', () => {
 
   it('fail if a waiting statement returns no result for them', async () => {
     const { double } = doubling(() => undefined);
-    await expect(double(1)).rejects.toThrow('a statement that waits for locks returned no result for an item');
+    await expect(double(1)).rejects.toThrow(
+      'a statement that waits for locks returned no result for an item',
+    );
   });
 });
 

@@ -85,7 +85,8 @@ export class Batches<Item, Result> {
         const result = results[nth];
         if (result instanceof Error) each.reject(result);
         else if (result !== undefined) each.resolve(result);
-        else if (waits) each.reject(new Error('a statement that waits for locks returned no result for an item'));
+        else if (waits)
+          each.reject(new Error('a statement that waits for locks returned no result for an item'));
         else locked.push(each);
       }
       this.waitForRows(locked);

@@ -159,12 +159,15 @@ describe('a claim that is given back', () => {
     expect(await fixture.written(runId)).toEqual(before);
   });
 
-  it.each(['running', 'copying', 'completed'] as const)('changes nothing in a run that is %s', async (stage) => {
-    const { runId, epoch } = await fixture.run(stage);
-    const before = await fixture.written(runId);
-    expect(await fixture.first.dispatch.postpone(runId, epoch, 0)).toBeNull();
-    expect(await fixture.written(runId)).toEqual(before);
-  });
+  it.each(['running', 'copying', 'completed'] as const)(
+    'changes nothing in a run that is %s',
+    async (stage) => {
+      const { runId, epoch } = await fixture.run(stage);
+      const before = await fixture.written(runId);
+      expect(await fixture.first.dispatch.postpone(runId, epoch, 0)).toBeNull();
+      expect(await fixture.written(runId)).toEqual(before);
+    },
+  );
 });
 
 describe('a lease that is renewed', () => {

@@ -16,15 +16,18 @@ describe('an overdue row', () => {
   it.each([
     ['running', 'poll'],
     ['copying', 'assets'],
-  ] as const)('belongs to a run that the queue has lost: %s comes back in its own queue', async (stage, queue) => {
-    const { runId } = await fixture.run(stage);
-    expect(await fixture.at('2 hours').outbox.takeOverdue(10_000)).toContainEqual({
-      runId,
-      provider: testProvider,
-      queue,
-      waited: false,
-    });
-  });
+  ] as const)(
+    'belongs to a run that the queue has lost: %s comes back in its own queue',
+    async (stage, queue) => {
+      const { runId } = await fixture.run(stage);
+      expect(await fixture.at('2 hours').outbox.takeOverdue(10_000)).toContainEqual({
+        runId,
+        provider: testProvider,
+        queue,
+        waited: false,
+      });
+    },
+  );
 
   it('does not belong to a run before its submission: sweeps bring those back', async () => {
     const spaceId = await fixture.space();

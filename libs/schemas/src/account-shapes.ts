@@ -25,7 +25,9 @@ const routerRequest = z
     created_at: moment('When the run was admitted.'),
     granted_at: moment('When the run got its slot. Until then it waited in the backlog.').optional(),
     started_at: moment('When the run was sent to the provider.').optional(),
-    output_at: moment('When the provider had finished and the copying of the output’s assets began.').optional(),
+    output_at: moment(
+      'When the provider had finished and the copying of the output’s assets began.',
+    ).optional(),
     completed_at: moment('When the run got its outcome.').optional(),
     duration_ms: count('The time from admission to outcome, in milliseconds.').optional(),
     reserved_cents: cents('The maximum that the run could cost'),
@@ -33,7 +35,9 @@ const routerRequest = z
     cost_basis: z
       .enum(['reported', 'computed', 'flat'])
       .optional()
-      .describe('The basis of the billed amount: reported by the provider, computed from the input, or a flat price. Absent if nothing was billed.'),
+      .describe(
+        'The basis of the billed amount: reported by the provider, computed from the input, or a flat price. Absent if nothing was billed.',
+      ),
     result_available: z
       .boolean()
       .describe('Whether the result or the error of the completed run can still be collected.'),
@@ -102,8 +106,13 @@ export const runAllowances = {
 
 export const routerWorkspace = z
   .object({
-    id: z.uuid().describe('The id of the workspace.'), name: text('The name of the workspace.'), limits: z.object(runAllowances).describe('The limits, and their current use.'),
-    credits_cents: z.number().nullable().describe('The balance in US dollar cents. Null for unlimited credits.'),
+    id: z.uuid().describe('The id of the workspace.'),
+    name: text('The name of the workspace.'),
+    limits: z.object(runAllowances).describe('The limits, and their current use.'),
+    credits_cents: z
+      .number()
+      .nullable()
+      .describe('The balance in US dollar cents. Null for unlimited credits.'),
     held_cents: cents('The part of the balance that is reserved for live runs'),
     markup: z.number().describe('The factor by which prices are multiplied. 1 means no markup.'),
     credential: z
@@ -142,7 +151,8 @@ const routerKey = z
     ),
     name: text('The name of the key.'),
     prefix: text('The first characters of the key.'),
-    scopes: z.array(z.string()).describe('The scopes of the key.'), state: z.enum(['live', 'revoked', 'expired']).describe('Whether the key works.'),
+    scopes: z.array(z.string()).describe('The scopes of the key.'),
+    state: z.enum(['live', 'revoked', 'expired']).describe('Whether the key works.'),
     made_by: z
       .uuid()
       .optional()

@@ -5,7 +5,10 @@ import { bucketNames } from '#errors';
 /** The closed set of fifteen categories, also the values of the `X-Service-Error-Type` header. */
 export const routerErrorType = z
   .enum(bucketNames)
-  .meta({ id: 'RouterErrorType', description: 'The category of the error, the same as in the `X-Service-Error-Type` header.' });
+  .meta({
+    id: 'RouterErrorType',
+    description: 'The category of the error, the same as in the `X-Service-Error-Type` header.',
+  });
 
 /** The body of every router error except the 422. */
 export const routerErrorResponse = z
@@ -41,7 +44,10 @@ export const routerValidationErrorResponse = z
   .object({
     detail: z.array(routerValidationErrorDetail).describe('One entry per invalid field.'),
   })
-  .meta({ id: 'RouterValidationErrorResponse', description: 'The input has fields that the model does not accept.' });
+  .meta({
+    id: 'RouterValidationErrorResponse',
+    description: 'The input has fields that the model does not accept.',
+  });
 
 /** The error body of the registry, for routes outside `/v1` and `/v2`. */
 export const registryErrorResponse = z

@@ -14,7 +14,9 @@ export const routerFile = z
     id: routerFileId,
     url: z
       .url()
-      .describe( 'The URL of the file. Anyone with it can read the file until it expires. Use it unchanged in an input.', ),
+      .describe(
+        'The URL of the file. Anyone with it can read the file until it expires. Use it unchanged in an input.',
+      ),
     content_type: z.string().meta({
       description:
         'The media type, detected from the content. The declared media type counts only for text and meshes.',

@@ -31,7 +31,10 @@ export const routerPageCursor = z
   .min(1)
   .max(512)
   .regex(/^[A-Za-z0-9._~+/=-]+$/)
-  .meta({ id: 'RouterPageCursor', description: 'The position of the next page. Pass it back unchanged as `cursor`.' });
+  .meta({
+    id: 'RouterPageCursor',
+    description: 'The position of the next page. Pass it back unchanged as `cursor`.',
+  });
 
 /** The id of a run. A call's `X-Service-Request-Id` is a different id in the same format. */
 export const routerQueueRequestId = z.string().max(36).regex(requestId).meta({

@@ -56,7 +56,10 @@ const routerModelFullEntry = routerModelListEntry
     output_modalities: z.array(routerModality).describe('The kinds of content in the result.'),
     price: z
       .object({
-        from_usd: z.number().min(0).describe('The price of one unit with the cheapest options, in US dollars.'),
+        from_usd: z
+          .number()
+          .min(0)
+          .describe('The price of one unit with the cheapest options, in US dollars.'),
         unit: text('The unit: fields of the input, or `run`.'),
         text: text('The complete price as a formula.'),
         date: z.iso.date().optional().describe('The day on which the price was read.'),
@@ -69,7 +72,9 @@ const routerModelFullEntry = routerModelListEntry
     aliases: z.array(z.string()).describe('Other names of the model.'),
     servers: z
       .array(routerProviderSegment)
-      .describe('The providers that can serve the model, its own first. These are the values of `model_provider`.'),
+      .describe(
+        'The providers that can serve the model, its own first. These are the values of `model_provider`.',
+      ),
     example_output: z.unknown().optional().describe('An example of a result, if the catalog has one.'),
   })
   .meta({ id: 'RouterModelFullEntry', description: 'A model with its facts for people.' });

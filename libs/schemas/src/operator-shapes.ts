@@ -10,10 +10,18 @@ import { oneLine, severalLines } from './stored-text.js';
 const seconds = (description: string) => z.number().min(0).describe(description);
 const globs = z.array(oneLine(z.string().min(1).max(200))).max(1000);
 const facts = {
-  enabled: z.boolean().describe('Whether the workspace is enabled. If not, its calls are rejected, but runs in progress finish.'),
+  enabled: z
+    .boolean()
+    .describe(
+      'Whether the workspace is enabled. If not, its calls are rejected, but runs in progress finish.',
+    ),
   visible: globs.describe('Globs of the models that the workspace may see.'),
   runnable: globs.describe('Globs of the models that the workspace may run.'),
-  markup: z.number().min(0).max(100).describe('The factor by which prices are multiplied. 1 means no markup.'),
+  markup: z
+    .number()
+    .min(0)
+    .max(100)
+    .describe('The factor by which prices are multiplied. 1 means no markup.'),
 };
 
 export const operatorWorkspace = z
@@ -29,16 +37,23 @@ export const operatorWorkspace = z
         file_bytes: allowance('The total size of the uploaded files, in bytes.'),
       })
       .describe('The limits, and their current use.'),
-    credits_cents: z.number().nullable().describe('The balance in US dollar cents. Null for unlimited credits.'),
+    credits_cents: z
+      .number()
+      .nullable()
+      .describe('The balance in US dollar cents. Null for unlimited credits.'),
     held_cents: cents('The part of the balance that is reserved for live runs'),
     today: z.object(usageNumbers).describe('The usage since midnight UTC.'),
   })
   .meta({ id: 'OperatorWorkspace', description: 'A workspace, for operators.' });
 
-export const operatorWorkspaceListResponse = pageOf(operatorWorkspace, 'At most `limit` workspaces, ordered by name.', {
-  id: 'OperatorWorkspaceListResponse',
-  description: 'One page of workspaces.',
-});
+export const operatorWorkspaceListResponse = pageOf(
+  operatorWorkspace,
+  'At most `limit` workspaces, ordered by name.',
+  {
+    id: 'OperatorWorkspaceListResponse',
+    description: 'One page of workspaces.',
+  },
+);
 
 const limit = (description: string, max = 2_147_483_647) => z.int().min(0).max(max).describe(description);
 const credits = z.int().min(-maxCents).max(maxCents);
@@ -58,12 +73,16 @@ export const operatorWorkspaceChange = z
       })
       .partial()
       .describe('New limits. They take effect at once, also for waiting runs.'),
-    credits_cents: credits.nullable().describe('The new balance in whole US dollar cents. Null for unlimited credits.'),
+    credits_cents: credits
+      .nullable()
+      .describe('The new balance in whole US dollar cents. Null for unlimited credits.'),
     add_credits_cents: credits
       // Adding 0 would still end unlimited credits.
       .refine((cents) => cents !== 0, 'must not be 0')
       .describe('Credits to add in whole US dollar cents, or to take back if negative.'),
-    note: severalLines(z.string().trim().min(1).max(500)).describe('The reason for the change of credits, for the ledger.'),
+    note: severalLines(z.string().trim().min(1).max(500)).describe(
+      'The reason for the change of credits, for the ledger.',
+    ),
   })
   .partial()
   .refine(
@@ -79,18 +98,26 @@ const operatorPause = z
       .enum(['operator', 'provider'])
       .describe('Who paused the calls. A pause that the provider asked for ends by itself.'),
     since: moment('When the pause began.'),
-    until: moment('When the pause ends. Absent for an operator’s pause, which lasts until it is ended.').optional(),
+    until: moment(
+      'When the pause ends. Absent for an operator’s pause, which lasts until it is ended.',
+    ).optional(),
     reason: text('The reason.'),
   })
   .meta({ id: 'OperatorPause', description: 'A pause of calls to a provider.' });
 
 const waiting = (description: string) =>
   z
-    .object({ runs: count('The number of runs.'), oldest_seconds: seconds('How long ago the oldest run was admitted, in seconds.') }) .describe(description);
+    .object({
+      runs: count('The number of runs.'),
+      oldest_seconds: seconds('How long ago the oldest run was admitted, in seconds.'),
+    })
+    .describe(description);
 const outcomes = z.object({
   requests: count('The number of runs that ended.'),
   succeeded: count('The number of these that succeeded.'),
-  errors: z.partialRecord(routerErrorType, z.int().min(0)).describe('The number of the others, by error type.'),
+  errors: z
+    .partialRecord(routerErrorType, z.int().min(0))
+    .describe('The number of the others, by error type.'),
 });
 
 export const operatorProvider = z
@@ -149,7 +176,10 @@ export const operatorQueues = z
         z.object({
           state: z.enum(['parked', 'waiting', 'submitting', 'running', 'copying']),
           runs: count('The number of live runs in this state.'),
-          oldest_seconds: seconds('How long ago the oldest run was admitted, in seconds.'), }), ) .describe('All live runs by state, as counted by the database.'),
+          oldest_seconds: seconds('How long ago the oldest run was admitted, in seconds.'),
+        }),
+      )
+      .describe('All live runs by state, as counted by the database.'),
     processes: z
       .array(
         z.object({

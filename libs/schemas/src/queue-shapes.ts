@@ -52,7 +52,8 @@ export const routerQueueStatusResponse = z
 /** The body of both cancel responses, 202 and 400. */
 export const routerQueueCancelResponse = z
   .object({ request_id: routerQueueRequestId, status: routerQueueCancelStatus })
-  .meta({ id: 'RouterQueueCancelResponse', description: 'The result of the cancellation.' }); export type RouterQueueStatus = z.infer<typeof routerQueueStatus>;
+  .meta({ id: 'RouterQueueCancelResponse', description: 'The result of the cancellation.' });
+export type RouterQueueStatus = z.infer<typeof routerQueueStatus>;
 export type RouterQueueUrls = z.infer<typeof routerQueueUrls>;
 export type RouterQueueSubmitResponse = z.infer<typeof routerQueueSubmitResponse>;
 export type RouterQueueStatusResponse = z.infer<typeof routerQueueStatusResponse>;

@@ -42,7 +42,8 @@ const publisherMember = z
 const publisher = z
   .object({
     id: text('The id, similar to a user name, in lower case.'),
-    name: text('The display name.'), description: text('A description of the publisher.'),
+    name: text('The display name.'),
+    description: text('A description of the publisher.'),
     logo: text('The URL of the logo.'),
     website: text('The website of the publisher.'),
     support: text('The support contact.'),
@@ -57,7 +58,9 @@ const platforms = {
   supported_accelerators: texts('Supported accelerators, such as CUDA, DirectML or ROCm. None means any.'),
   supported_os: texts('Supported operating systems, as classifiers. None means any.'),
   supported_app_version: text('The supported versions of the host application, as a range.'),
-  supported_app_frontend_version: text('The supported versions of the host application’s frontend, as a range.'),
+  supported_app_frontend_version: text(
+    'The supported versions of the host application’s frontend, as a range.',
+  ),
 };
 
 const nodeVersion = z
@@ -82,7 +85,10 @@ const nodeVersion = z
 /** A node in a list. Fields without a value are absent, never null. */
 const registryNode = z
   .object({
-    id: text('The unique id of the node.'), name: text('The display name.'), description: text('A description of the node.'), author: text('The author.'),
+    id: text('The unique id of the node.'),
+    name: text('The display name.'),
+    description: text('A description of the node.'),
+    author: text('The author.'),
     category: text('Deprecated: use `tags`.'),
     tags: texts('Descriptive tags.'),
     tags_admin: texts('Tags set by operators, such as security warnings.'),

@@ -5,7 +5,8 @@ const line = /^[^\p{Cc}\p{Cs}]*$/u;
 const lines = /^(?:[^\p{Cc}\p{Cs}]|[\t\n\r])*$/u;
 
 /** One line of text that the database can store or accept as a parameter. */
-export const oneLine = (text: z.ZodString) => text.regex(line, 'must not contain control characters'); /** The same with tabs and line breaks. */
+export const oneLine = (text: z.ZodString) =>
+  text.regex(line, 'must not contain control characters'); /** The same with tabs and line breaks. */
 export const severalLines = (text: z.ZodString) => text.regex(lines, 'must not contain control characters');
 
 export const isOneLine = (text: string): boolean => line.test(text);

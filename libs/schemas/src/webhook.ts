@@ -41,7 +41,9 @@ export const routerWebhookDelivery = z
     form: z.enum(['standard', 'fal']).describe('The format of the body: Standard Webhooks, or that of fal.'),
     state: z
       .enum(webhookStates)
-      .describe('`pending`: another attempt follows. `delivered`: an attempt was answered with a 2xx. `given_up`: the last attempt failed.'),
+      .describe(
+        '`pending`: another attempt follows. `delivered`: an attempt was answered with a 2xx. `given_up`: the last attempt failed.',
+      ),
     tries: count('The number of attempts since the delivery was last started.'),
     problem: z.string().optional().meta({
       description: 'Why the last failed attempt failed.',
@@ -56,7 +58,10 @@ export const routerWebhookDelivery = z
 export const routerWebhookDeliveryListResponse = pageOf(
   routerWebhookDelivery,
   'At most `limit` deliveries, newest run first.',
-  { id: 'RouterWebhookDeliveryListResponse', description: 'One page of the webhook deliveries of a workspace.' },
+  {
+    id: 'RouterWebhookDeliveryListResponse',
+    description: 'One page of the webhook deliveries of a workspace.',
+  },
 );
 
 export type RouterWebhookDelivery = z.infer<typeof routerWebhookDelivery>;

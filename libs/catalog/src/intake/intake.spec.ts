@@ -225,7 +225,8 @@ describe('rejected schemas', () => {
         $ref: '#/$defs/A',
         $defs: { A: { items: { $ref: '#/$defs/B' } }, B: { items: { $ref: '#/$defs/A' } } },
       },
-      '/$defs/B/items/$ref', 'is circular',
+      '/$defs/B/items/$ref',
+      'is circular',
     ],
   ])('%s', (_, schema, pointer, reason) =>
     expect(given(schema).problems).toEqual([{ pointer, reason: expect.stringContaining(reason) }]),

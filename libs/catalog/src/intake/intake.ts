@@ -152,7 +152,10 @@ class Intake {
   private checked(assertions: JsonSchema, type: unknown, place: Place): JsonSchema {
     const { discriminator, ...others } = assertions;
     if (others.uniqueItems === true && !isCheapToCompare(others)) {
-      this.refuse(child(place, 'uniqueItems'), 'uniqueItems needs elements of a plain type, or maxItems of at most 100');
+      this.refuse(
+        child(place, 'uniqueItems'),
+        'uniqueItems needs elements of a plain type, or maxItems of at most 100',
+      );
     }
     if (discriminator === undefined) return others;
     const mayTag = type === undefined || type === 'object';
@@ -175,7 +178,8 @@ class Intake {
     }
     if (place.source.file === undefined && types.length > 0) {
       const idle = Object.keys(assertions).find((name) => !types.some((each) => speaksAbout(name, each)));
-      if (idle !== undefined) this.refuse(child(place, idle), `${idle} does not apply to ${types.join(' or ')}`);
+      if (idle !== undefined)
+        this.refuse(child(place, idle), `${idle} does not apply to ${types.join(' or ')}`);
     }
     return typed(assertions, types) ?? this.refuse(place, 'no value can satisfy this schema') ?? {};
   }

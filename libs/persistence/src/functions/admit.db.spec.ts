@@ -45,13 +45,7 @@ describe('a refusal', () => {
     ['inflight', 'every slot is taken', { inflightLimit: 2 }, [sync, dear], sync],
     ['inflight', 'there are no slots', { inflightLimit: 0 }, [], sync],
     ['spend', 'committed spend leaves no room', { committedLimitMicros: cents(60) - 1 }, [dear], sync],
-    [
-      'backlog',
-      'the line is full',
-      { inflightLimit: 0, backlogLimit: 2 },
-      [dear, dear],
-      dear,
-    ],
+    ['backlog', 'the line is full', { inflightLimit: 0, backlogLimit: 2 }, [dear, dear], dear],
     ['backlog', 'nothing may be parked', { inflightLimit: 1, backlogLimit: 0 }, [sync], dear],
   ])(
     'for %s, as %s, returns its numbers and leaves nothing behind',

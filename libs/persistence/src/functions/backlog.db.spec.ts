@@ -122,10 +122,13 @@ describe('the position that an admission returns', () => {
   it.each([
     [300, 300],
     [1_100, 1_000],
-  ])('reads no row of a line of %i within a second, and %i rows to count it again', async (count, counted) => {
-    const { id } = await gateway.workspace({ inflightLimit: 2_000 });
-    await runsOf(id, count - 1);
-    expect(await admitAfterCount(id, 500)).toMatchObject({ rowsRead: 0 });
-    expect(await admitAfterCount(id, 1_001)).toEqual({ position: counted, rowsRead: counted });
-  });
+  ])(
+    'reads no row of a line of %i within a second, and %i rows to count it again',
+    async (count, counted) => {
+      const { id } = await gateway.workspace({ inflightLimit: 2_000 });
+      await runsOf(id, count - 1);
+      expect(await admitAfterCount(id, 500)).toMatchObject({ rowsRead: 0 });
+      expect(await admitAfterCount(id, 1_001)).toEqual({ position: counted, rowsRead: counted });
+    },
+  );
 });

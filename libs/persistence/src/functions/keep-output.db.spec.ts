@@ -12,29 +12,26 @@ const keep = (runId: string, epoch: number, by = fixture.first) =>
 const copying = (runId: string, by = fixture.second) => by.runs.readForCopying(runId);
 
 describe('an output that is stored while its assets are copied', () => {
-  it.each(['submitting', 'running'] as const)(
-    'can then be copied by any worker: %s',
-    async (stage) => {
-      const { runId, epoch, spaceId } = await fixture.run(stage);
-      expect(
-        await fixture.restAfter(async () => expect(await keep(runId, epoch)).toBe(true), runId, 2000),
-      ).toBe(2000);
-      expect(await copying(runId)).toMatchObject({
-        epoch,
-        provider: testProvider,
-        model: testModel,
-        facts: { assets: [] },
-        mediaType: 'application/json',
-        body: theirs,
-      });
-      const { run, outbox } = await fixture.written(runId);
-      expect(run).toMatchObject({ stage: 'copying', lease_until: null, outcome: null });
-      expect(outbox).toMatchObject({ queue: 'assets', dispatched: true });
-      // It is not a result yet, and the run still holds its slot.
-      expect(await fixture.first.runReader.result(spaceId, testModel, runId)).toMatchObject({ output: null });
-      expect(await fixture.counters(spaceId)).toMatchObject({ inflight: 1, held: cents(1) });
-    },
-  );
+  it.each(['submitting', 'running'] as const)('can then be copied by any worker: %s', async (stage) => {
+    const { runId, epoch, spaceId } = await fixture.run(stage);
+    expect(
+      await fixture.restAfter(async () => expect(await keep(runId, epoch)).toBe(true), runId, 2000),
+    ).toBe(2000);
+    expect(await copying(runId)).toMatchObject({
+      epoch,
+      provider: testProvider,
+      model: testModel,
+      facts: { assets: [] },
+      mediaType: 'application/json',
+      body: theirs,
+    });
+    const { run, outbox } = await fixture.written(runId);
+    expect(run).toMatchObject({ stage: 'copying', lease_until: null, outcome: null });
+    expect(outbox).toMatchObject({ queue: 'assets', dispatched: true });
+    // It is not a result yet, and the run still holds its slot.
+    expect(await fixture.first.runReader.result(spaceId, testModel, runId)).toMatchObject({ output: null });
+    expect(await fixture.counters(spaceId)).toMatchObject({ inflight: 1, held: cents(1) });
+  });
 
   it('is stored once', async () => {
     const { runId, epoch } = await fixture.run('running');

@@ -12,17 +12,26 @@ export const credential = z.union([
   z.strictObject({
     tc3: z
       .strictObject({ service })
-      .describe('Signs each call with TC3-HMAC-SHA256 of Tencent Cloud. The key has the form `SecretId:SecretKey`.'),
+      .describe(
+        'Signs each call with TC3-HMAC-SHA256 of Tencent Cloud. The key has the form `SecretId:SecretKey`.',
+      ),
   }),
   z.strictObject({
     sigv4: z
       .strictObject({ service, region: z.string().min(1).describe('The region, as in its host name.') })
-      .describe('Signs each call with AWS Signature Version 4. The key has the form `access key id:secret access key`.'),
+      .describe(
+        'Signs each call with AWS Signature Version 4. The key has the form `access key id:secret access key`.',
+      ),
   }),
   z.strictObject({
     jwt: z
       .strictObject({
-        ttl_seconds: z.number().positive().max(86_400).default(1800).describe('The lifetime of a token, in seconds.'),
+        ttl_seconds: z
+          .number()
+          .positive()
+          .max(86_400)
+          .default(1800)
+          .describe('The lifetime of a token, in seconds.'),
       })
       .describe(
         'Sends a bearer token (HS256), created for each call from a key of the form `access key:secret key`. A key without a colon is sent unchanged.',

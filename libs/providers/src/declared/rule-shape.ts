@@ -17,7 +17,8 @@ const failureClasses = {
   provider_timeout: '504 `provider_timeout`.',
   provider_unavailable:
     'If the call may be repeated, it is retried until the time budget is spent. Then 503 `service_unavailable`.',
-  provider_account: '502 `provider_error`. The operator gets an alert that the provider rejects our key or balance.',
+  provider_account:
+    '502 `provider_error`. The operator gets an alert that the provider rejects our key or balance.',
   model_gone: '502 `provider_error`. The provider does not know the model of the row.',
   unreadable: '502 `provider_error`. The reply cannot be interpreted.',
   canceled: '409 if the caller cancelled the run, otherwise 502 `provider_error`.',
@@ -56,7 +57,9 @@ const conditions = {
     ),
   header: header
     .optional()
-    .describe('The name of a header that the reply must have, with a matching value if `equals` or `matches` is set.'),
+    .describe(
+      'The name of a header that the reply must have, with a matching value if `equals` or `matches` is set.',
+    ),
   equals: z
     .union([z.string(), z.number(), z.boolean()])
     .optional()
@@ -71,7 +74,9 @@ const conditions = {
     ),
   unless: pointers
     .optional()
-    .describe('A place in the reply, or a list of places. If any of them has a value, the condition does not hold.'),
+    .describe(
+      'A place in the reply, or a list of places. If any of them has a value, the condition does not hold.',
+    ),
 };
 
 /** A condition on a reply, with the members that say what follows from it. */
@@ -101,7 +106,10 @@ const date = z.iso.date().describe('The day on which the document was read.');
 const reports = z.union([
   z.array(conditional({ source, date })).min(1),
   z.strictObject({
-    not_documented_in: z.string().min(1).describe('The document that should describe such a reply but does not.'),
+    not_documented_in: z
+      .string()
+      .min(1)
+      .describe('The document that should describe such a reply but does not.'),
     date,
   }),
 ]);

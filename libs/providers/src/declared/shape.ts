@@ -82,8 +82,13 @@ const call = (method: 'GET' | 'POST' | 'PUT' | 'DELETE') =>
   z.strictObject({
     method: z.enum(['GET', 'POST', 'PUT', 'DELETE']).default(method).describe('The HTTP method.'),
     url,
-    headers: headers.optional().describe('Additional headers. {<name>} is replaced by a handle field that comes from `upstream`.'),
-    body: z.json().optional().describe('The body, sent as JSON. Its texts may contain the same placeholders as the URL.'),
+    headers: headers
+      .optional()
+      .describe('Additional headers. {<name>} is replaced by a handle field that comes from `upstream`.'),
+    body: z
+      .json()
+      .optional()
+      .describe('The body, sent as JSON. Its texts may contain the same placeholders as the URL.'),
   });
 
 const replyPath = pointer.describe('The place of the value in the reply.');
@@ -114,7 +119,10 @@ const protocol = z.strictObject({
         .array(
           z.strictObject({
             path: pointer.describe('The place of the file in the input.'),
-            format: z.literal('data_url').optional().describe('Sends a data: URL. By default, plain base64 is sent.'),
+            format: z
+              .literal('data_url')
+              .optional()
+              .describe('Sends a data: URL. By default, plain base64 is sent.'),
           }),
         )
         .optional()
@@ -127,7 +135,9 @@ const protocol = z.strictObject({
             .array(pointer)
             .min(1)
             .describe('Places in the input where the provider expects the id of an upload.'),
-          url: template.describe('The URL, beginning with {base}/, that accepts one file as `multipart/form-data`.'),
+          url: template.describe(
+            'The URL, beginning with {base}/, that accepts one file as `multipart/form-data`.',
+          ),
           part: z
             .string()
             .regex(/^[\w.[\]-]+$/)
@@ -146,11 +156,15 @@ const protocol = z.strictObject({
         ),
       timeout_seconds: seconds.default(30).describe('The time limit of a submission, in seconds.'),
     })
-    .describe('The call that starts a generation.'), handle: z
+    .describe('The call that starts a generation.'),
+  handle: z
     .record(
       z
         .string()
-        .regex(/^(?!(v|step|base|secret|upstream)$)[a-zA-Z][a-zA-Z0-9_]*$/, 'expected a name of letters and digits'),
+        .regex(
+          /^(?!(v|step|base|secret|upstream)$)[a-zA-Z][a-zA-Z0-9_]*$/,
+          'expected a name of letters and digits',
+        ),
       z.union([
         z.strictObject({
           path: replyPath,
@@ -182,16 +196,24 @@ const protocol = z.strictObject({
       progress: z
         .strictObject({
           path: pointer.describe('The place of the progress in the reply, a number.'),
-          max: z.number().positive().default(1).describe('The progress of a finished generation: 1 for fractions, 100 for percent.'),
+          max: z
+            .number()
+            .positive()
+            .default(1)
+            .describe('The progress of a finished generation: 1 for fractions, 100 for percent.'),
         })
         .optional()
         .describe('The progress of the generation, if the replies report it.'),
     })
     .optional()
-    .describe('The call that reads the status of the generation. Without it, the reply to the submission is the result.'),
+    .describe(
+      'The call that reads the status of the generation. Without it, the reply to the submission is the result.',
+    ),
   fetch: call('GET')
     .optional()
-    .describe('The call that gets the result after a successful poll. Without it, the last poll is the result.'),
+    .describe(
+      'The call that gets the result after a successful poll. Without it, the last poll is the result.',
+    ),
   cancel: call('POST')
     .extend({
       replies: z
@@ -199,10 +221,15 @@ const protocol = z.strictObject({
           z.strictObject({
             http: status.optional().describe('The HTTP status that the reply must have.'),
             path: pointer.optional().describe('The place in the reply that must have the value of `equals`.'),
-            equals: z.union([z.string(), z.boolean()]).optional().describe('The value that `path` must have.'),
+            equals: z
+              .union([z.string(), z.boolean()])
+              .optional()
+              .describe('The value that `path` must have.'),
             answer: z
               .enum(['requested', 'too_late'])
-              .describe('`requested` if the provider will try to cancel, `too_late` if the generation has already ended.'),
+              .describe(
+                '`requested` if the provider will try to cancel, `too_late` if the generation has already ended.',
+              ),
           }),
         )
         .default([])
@@ -213,7 +240,9 @@ const protocol = z.strictObject({
   rules: z.array(rule).default([]).describe('The replies that are failures. The first matching rule counts.'),
   retry_after: pointer
     .optional()
-    .describe('The place of the waiting time in an error reply, in seconds. It is used if there is no `Retry-After` header.'),
+    .describe(
+      'The place of the waiting time in an error reply, in seconds. It is used if there is no `Retry-After` header.',
+    ),
   result_paths: z
     .union([z.array(pointer), z.literal('assets')])
     .optional()
@@ -238,7 +267,9 @@ const protocol = z.strictObject({
       field: pointer.optional().describe('The place of the name of the invalid field.'),
     })
     .optional()
-    .describe('The places of the error in the reply to a rejected input. By default, the reply is read in FastAPI’s format.'),
+    .describe(
+      'The places of the error in the reply to a rejected input. By default, the reply is read in FastAPI’s format.',
+    ),
 });
 
 /** One provider as a file of a catalog directory: its protocol, or several beside what they share. */
@@ -252,14 +283,21 @@ export const providerRow = z
       .array(
         z
           .string()
-          .regex(/^https:\/\/(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)+$/, 'expected an origin such as https://*.provider.example'),
+          .regex(
+            /^https:\/\/(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)+$/,
+            'expected an origin such as https://*.provider.example',
+          ),
       )
       .default([])
-      .describe('Origins besides that of `base` that may be polled and that receive the key. `*.` matches subdomains.'),
+      .describe(
+        'Origins besides that of `base` that may be polled and that receive the key. `*.` matches subdomains.',
+      ),
     assets_need_key: z
       .boolean()
       .default(false)
-      .describe('Whether the key is needed to download assets from these origins. If false, they are downloaded without it.'),
+      .describe(
+        'Whether the key is needed to download assets from these origins. If false, they are downloaded without it.',
+      ),
     snake_and_camel_case: z
       .boolean()
       .default(false)
@@ -272,7 +310,9 @@ export const providerRow = z
       .describe(
         'Whether assets are served by the origin of `base`, which may then be a private address. Callers can then read everything that this origin serves without the key.',
       ),
-    auth: headers.default({}).describe('Headers that authenticate each call. {secret} is replaced by the key.'),
+    auth: headers
+      .default({})
+      .describe('Headers that authenticate each call. {secret} is replaced by the key.'),
     auth_query: z
       .record(z.string().min(1), z.string())
       .default({})
