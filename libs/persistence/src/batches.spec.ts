@@ -188,7 +188,7 @@ describe('items under the locks of workspaces', () => {
     await expect(line.add(item('any'))).rejects.toMatchObject({
       bucket: 'unauthorized',
       status: 401,
-      internal: 'a workspace is not there',
+      internal: 'the workspace does not exist',
     });
   });
 });
