@@ -81,14 +81,14 @@ describe('admin import of what it must not take', () => {
     [
       'a sum',
       /("ledger_entry.amount_micros":\{"all":")\d+/,
-      /the sum of ledger_entry.amount_micros is 9007199254740998 in place of 7/,
+      /the sum of ledger_entry.amount_micros is 9007199254740998 instead of 7/,
     ],
     [
       'a workspace’s sum',
       /(000d":")5/,
-      /the sum of ledger_entry.amount_micros of workspace \S+000d is 5 in place of 7/,
+      /the sum of ledger_entry.amount_micros of workspace \S+000d is 5 instead of 7/,
     ],
-    ['a number of rows', /("audit_record":)1/, /audit_record has 1 rows in place of 7/],
+    ['a number of rows', /("audit_record":)1/, /audit_record has 1 rows instead of 7/],
   ])('compares what was inserted with the books: %s', async (_what, place, expected) => {
     const [books = '', ...others] = lines.slice(0, -1).toReversed();
     expect(await refusal(closed([...others.toReversed(), books.replace(place, '$17')]))).toMatch(expected);
@@ -96,7 +96,7 @@ describe('admin import of what it must not take', () => {
 
   it('compares also where a row is missing and the digest fits', async () => {
     const fewer = lines.slice(0, -1).filter((line) => !line.includes('"table":"audit_record"'));
-    expect(await refusal(closed(fewer))).toMatch(/audit_record has 0 rows in place of 1/);
+    expect(await refusal(closed(fewer))).toMatch(/audit_record has 0 rows instead of 1/);
   });
 
   it('leaves nothing when the connection breaks half-way', async () => {

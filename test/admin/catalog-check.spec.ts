@@ -73,7 +73,7 @@ describe('admin catalog check', () => {
       problems: [
         { file: broken, pointer: '', reason: expect.stringMatching(/./) },
         { file: old, pointer: '/price/times/0/most', reason: expect.stringContaining('is now called "max"') },
-        { file: stranger, pointer: '/id', reason: 'no provider is named nobody' },
+        { file: stranger, pointer: '/id', reason: 'there is no provider "nobody"' },
       ],
       warnings: expect.any(Array),
     });
@@ -86,7 +86,7 @@ describe('admin catalog check', () => {
     writeFileSync(file, `${row('bfl/ending')}ends: ${ends}\n`);
     const { code, out } = await runAdmin(env, 'catalog', 'check', directory);
     expect(code).toBe(0);
-    expect(out).toContain(`Warning: ${file}#/ends: ends on ${ends}\n`);
+    expect(out).toContain(`Warning: ${file}#/ends: the model ends on ${ends}\n`);
   });
 
   it('prints problems for people as one line each', async () => {

@@ -94,12 +94,12 @@ describe.each(transports().slice(0, 1))('the catalog directory of a running syst
       good.processes.map(({ revision }) => revision),
     );
     expect(bad.processes[0]?.problem).toContain(
-      'lab-paint.yaml#/input/properties/prompt/type: "sting" is no type',
+      'lab-paint.yaml#/input/properties/prompt/type: "sting" is not a type',
     );
     const [gateway] = system.gateways;
     if (gateway === undefined) throw new Error('there is no gateway');
     expect(await metric(gateway, 'router_catalog_readings_total', { result: 'refused' })).toBeGreaterThan(0);
-    await waitFor(() => gateway.logs().includes('the catalog was not renewed'), {
+    await waitFor(() => gateway.logs().includes('the catalog could not be reloaded'), {
       withinMs: 20_000,
       what: 'the line about the edit',
     });

@@ -32,11 +32,11 @@ describe.each(models)('the input of a model (%s)', (_, model) => {
   const refusals = (body: object) =>
     inputErrors(model, { prompt: 'a cat', ...body }).map(({ loc, type }) => [loc.slice(1).join('.'), type]);
 
-  it('is open: a field that nobody has described passes, at every level', () => {
+  it('is open: undescribed fields pass at every level', () => {
     expect(refusals({ tomorrow: 1, parameters: { tomorrow: [{}] }, sync_mode: true })).toEqual([]);
   });
 
-  it('takes the members that name the model with their own values, or without them', () => {
+  it('accepts the members that name the model with their own values, or their absence', () => {
     expect(refusals({ model: 'b-1' })).toEqual([]);
     expect(refusals({ model: 'b-2', version: '2' })).toEqual([
       ['model', 'literal_error'],
@@ -52,21 +52,21 @@ describe.each(models)('the input of a model (%s)', (_, model) => {
     'pubsubTopic',
     'notify',
     'output_storage_uri',
-  ])('refuses %s, unless its value names no address', (name) => {
+  ])('rejects %s unless its value is empty', (name) => {
     for (const value of ['https://caller.example', ' ', { a: 1 }, ['a'], 0, true]) {
       expect(refusals({ [name]: value })).toEqual([[name, 'extra_forbidden']]);
     }
     expect([null, false, '', [], {}].flatMap((value) => refusals({ [name]: value }))).toEqual([]);
   });
 
-  it('refuses what the row names, nested too', () => {
+  it('rejects the fields that the row names, also nested ones', () => {
     const body = { external_id: 1, parameters: { target: 1 }, parts: [{}, { target: 1 }], target: 1 };
     const places = refusals(body).map(([place]) => place);
     expect(new Set(places)).toEqual(new Set(['external_id', 'parameters.target', 'parts.1.target']));
     expect(refusals({ external_id: null, parameters: { target: '' } })).toEqual([]);
   });
 
-  it('is described with its members, which are never required', () => {
+  it('describes the members that name the model, which are never required', () => {
     expect(model.input.properties).toMatchObject({ model: { const: 'b-1' }, version: { const: 2 } });
     expect(model.input.required ?? []).not.toContain('model');
   });

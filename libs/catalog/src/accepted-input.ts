@@ -3,8 +3,9 @@ import type { JsonSchema } from './json-schema.js';
 import type { ConstantValue } from './model-row.js';
 
 /**
- * What calls are checked with and documents show: the authored schema, or any object; the members that name the model
- * with their own values only; nothing that would make the provider call or store elsewhere.
+ * The schema with which calls are checked and that documents show: the row's schema, or any object. Members that
+ * name the model accept only their own values, and fields that would make the provider call or store elsewhere are
+ * rejected.
  */
 export function acceptedInput(
   authored: JsonSchema | undefined,
@@ -14,7 +15,13 @@ export function acceptedInput(
   const input = authored ?? { type: 'object', additionalProperties: true };
   const members = Object.entries(constants).map(([name, value]): [string, JsonSchema] => {
     const { description } = input.properties?.[name] ?? {};
-    return [name, { description: description ?? 'Names the model; the router adds it.', const: value }];
+    return [
+      name,
+      {
+        description: description ?? 'The name of the model at the provider. The router adds it.',
+        const: value,
+      },
+    ];
   });
   const accepted: JsonSchema = {
     ...input,
@@ -27,23 +34,23 @@ export function acceptedInput(
   return refusedPointers.map(pointerSegments).reduce(refusing, accepted);
 }
 
-/** Results are polled for and copied by the router: whatever delivers them elsewhere would lose them. */
+/** The router itself polls for results and copies them, so it rejects fields that deliver results elsewhere. */
 export const callbackField = /web_?hook|call_?back|notify|pub_?sub|storage_?ur[il]/i;
 
-/** A value that names no address changes nothing, and providers' own examples hold it. */
+/** An empty value has no effect, and occurs in providers' examples. */
 const nothing: JsonSchema = {
-  description: 'Refused unless null, false or empty: the router itself delivers results.',
+  description: 'Rejected unless null, false or empty, because the router itself delivers results.',
   not: { not: { enum: [null, false, '', [], {}] } },
 };
 
-/** A pattern in JSON Schema has no flags. */
+/** Patterns in JSON Schema have no flags, so case is ignored by character classes. */
 const patternOf = ({ source }: RegExp): string =>
   source.replaceAll(/\[(\w+)\]|[a-z]/g, (one, several: string | undefined) => {
     const letters = several ?? one;
     return `[${letters}${letters.toUpperCase()}]`;
   });
 
-/** Equal for names that a parser which ignores case takes for one: that includes the long s and the Kelvin sign. */
+/** Equal for names that a case-insensitive parser considers equal, including the long s and the Kelvin sign. */
 export const anyCase = (name: string): string => name.toLowerCase().toUpperCase();
 
 function refusing(schema: JsonSchema, [name, ...deeper]: readonly string[]): JsonSchema {

@@ -23,7 +23,7 @@ beforeAll(async () => {
   catalog = await loadCatalog();
 });
 
-/** Every schema below `schema`, itself included, with its pointer. */
+/** The schema and every schema below it, with their pointers. */
 function* within(schema: JsonSchema, at = ''): Generator<[string, JsonSchema]> {
   yield [at, schema];
   for (const [name, child] of Object.entries(schema.properties ?? {})) yield* within(child, `${at}/${name}`);
@@ -31,10 +31,10 @@ function* within(schema: JsonSchema, at = ''): Generator<[string, JsonSchema]> {
   if (schema.items) yield* within(schema.items, `${at}/*`);
 }
 
-describe('the rows that come with the providers', () => {
-  it('pass the operator check: examples are accepted, counter-examples fail as stated, none has ended', async () => {
+describe('the built-in rows', () => {
+  it('pass `admin catalog check`: examples pass, counter-examples fail as stated, and no model has ended', async () => {
     const findings = await checkCatalog();
-    // That a model ends soon is no failure; that its successor does not exist is one here.
+    // The coming end of a model is not a failure here, but a missing successor is.
     expect(findings.filter(({ pointer, isWarning }) => !(isWarning && pointer === '/ends'))).toEqual([]);
   });
 
@@ -43,7 +43,7 @@ describe('the rows that come with the providers', () => {
     expect(providerList.map(({ name }) => name).filter((name) => !covered.has(name))).toEqual([]);
   });
 
-  it('name the files of an output where nothing else says what a result is', () => {
+  it('name the files of the output if nothing else identifies a result', () => {
     const unnamed = catalog.models.filter(
       (model) => model.provider === 'fal' && !hasEnded(model) && model.assetPointers.length === 0,
     );
@@ -68,7 +68,7 @@ describe('the rows that come with the providers', () => {
       ]);
       const wrongInExample = inputErrors({ ...model, input: output ?? {} }, model.output?.example);
       expect([model.id, wrongInExample]).toEqual([model.id, []]);
-      // A result without assets holds its files itself.
+      // A result without assets contains its files inline.
       const urls = [...within(output ?? {})].filter(([, schema]) => schema.format === 'uri');
       expect([model.id, model.assetPointers.length > 0 || urls.length === 0]).toEqual([model.id, true]);
       expect(quote(model, model.example).upperMicros).toBeGreaterThan(0);
@@ -79,7 +79,7 @@ describe('the rows that come with the providers', () => {
     }
   });
 
-  it('are as open as their providers: a field that no schema names passes', () => {
+  it('are as open as their providers: unknown fields pass', () => {
     const closed = catalog.models.filter(
       (model) =>
         [...within(model.input)].some(([, schema]) => schema.additionalProperties === false) ||
@@ -95,7 +95,7 @@ describe('the rows that come with the providers', () => {
     ]);
   });
 
-  it('name the model themselves: a body may leave it out or repeat it, and runs no other model', () => {
+  it('name the model themselves: a body may leave the name out or repeat it, but cannot run another model', () => {
     for (const model of catalog.models) {
       for (const [name, value] of Object.entries(model.constants ?? {})) {
         expect([model.id, model.example]).not.toHaveProperty(`1.${name}`);
@@ -106,7 +106,7 @@ describe('the rows that come with the providers', () => {
     }
   });
 
-  it('take no field that makes a provider call or store elsewhere', () => {
+  it('accept no field that makes a provider call or store elsewhere', () => {
     const elsewhere = /webhook|callback|notify|pubsub|storage_?uri/i;
     for (const model of catalog.models) {
       const fields = [...within(model.input)].flatMap(([, { properties }]) =>
@@ -123,7 +123,7 @@ describe('the rows that come with the providers', () => {
     expect(catalog.models.filter(hasEnded).map(({ id }) => id)).toEqual([]);
   });
 
-  it('give a provider no longer than its slowest models take', () => {
+  it('have a limited time budget', () => {
     for (const { budgetMs } of catalog.models) expect(budgetMs).toBeLessThanOrEqual(1_200_000);
   });
 });
@@ -137,7 +137,7 @@ describe('builtInDirectories', () => {
     expect(builtInDirectories(join(root, 'dist/libs/catalog/src'))).toEqual(directories);
   });
 
-  it('says so when there is no package root', () => {
+  it('throws if there is no package root', () => {
     expect(() => builtInDirectories('/')).toThrow('no package.json above /');
   });
 });

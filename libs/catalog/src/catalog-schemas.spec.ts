@@ -27,7 +27,7 @@ describe('the JSON Schemas for editors', () => {
   it.each([
     ['model', builtInDirectories().flatMap(yamlIn)],
     ['provider', readdirSync(providers).flatMap((name) => yamlIn(join(providers, name)))],
-  ] as const)('accept every %s that we ship', (kind, files) => {
+  ] as const)('accept every built-in %s', (kind, files) => {
     expect(files.length).toBeGreaterThan(4);
     for (const file of files) {
       expect([
@@ -45,7 +45,7 @@ describe('the JSON Schemas for editors', () => {
     expect(example).toContain('reported:');
   });
 
-  it('refuse a mistyped field', () => {
+  it('reject a misspelled field', () => {
     expect(problems('model', { id: 'a/b', hiden: true })).not.toEqual([]);
     expect(problems('provider', { provider: 'a', bas: 'https://a.example' })).not.toEqual([]);
   });

@@ -31,20 +31,20 @@ describe('a catalog', () => {
 });
 
 describe('find', () => {
-  it('knows the ids of the rows and nothing that an object inherits', () => {
+  it('finds the ids of the rows, and no inherited property', () => {
     expect(catalogWith('a/x').find('a/x')?.id).toBe('a/x');
     expect(catalogWith('a/x').find('constructor')).toBeUndefined();
   });
 
-  it('knows aliases, of any number of segments; pages do not', () => {
+  it('finds aliases with any number of segments, which pages do not list', () => {
     const catalog = catalogOf([modelOf('a/x', { aliases: ['b/y', 'b-ai/y/dev'] }), modelOf('a/z')]);
     expect([catalog.find('b/y')?.id, catalog.find('b-ai/y/dev')?.id]).toEqual(['a/x', 'a/x']);
     expect(catalog.page({ limit: 9, filter: all }).models.map(({ id }) => id)).toEqual(['a/x', 'a/z']);
   });
 });
 
-describe('the id behind a name', () => {
-  it('is the canonical one, also of what has ended; an unknown name is itself', () => {
+describe('idOf', () => {
+  it('returns the canonical id, also of ended models, and an unknown name unchanged', () => {
     const ended = [{ id: 'a/gone', aliases: ['b/gone'], ended: '2026-01-01' }];
     const catalog = catalogOf([modelOf('a/x', { aliases: ['b/y'], ends: '2026-01-01' })], { ended });
     expect(['b/y', 'a/x', 'b/gone', 'c/z'].map((name) => catalog.idOf(name))).toEqual([
@@ -67,11 +67,11 @@ describe('page', () => {
           const page = catalog.page({ ...(cursorAfterId ? { cursorAfterId } : {}), limit, filter });
           expect(page.models.length).toBeLessThanOrEqual(limit);
           walked.push(...page.models.map(({ id }) => id));
-          // A page that does not advance would walk for ever.
+          // A page that does not advance would loop forever.
           expect(walked.length).toBeLessThanOrEqual(some.length);
           cursorAfterId = walked.at(-1);
           more = page.hasMore;
-          // More is only promised behind a full page.
+          // Only a full page may have more after it.
           expect(more && page.models.length < limit).toBe(false);
         }
         expect(walked).toEqual([...some].sort().filter((id) => visible(id)));
@@ -79,7 +79,7 @@ describe('page', () => {
     );
   });
 
-  it('goes on behind an id that a newer revision no longer has', () => {
+  it('continues after an id that a newer revision no longer has', () => {
     const page = catalogWith('a/x', 'c/z').page({ cursorAfterId: 'b/y', limit: 5, filter: all });
     expect(page).toMatchObject({ models: [{ id: 'c/z' }], hasMore: false });
   });
@@ -113,7 +113,7 @@ describe('suggest', () => {
     expect(other.suggest('google/veo-3.1/fast', all)[0]).toBe('google/veo-3.1-fast');
   });
 
-  it('never names what the caller may not see', () => {
+  it('never suggests models that the caller may not see', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 60 }), (asked) => {
         const suggestions = catalog.suggest(asked, ofFal);
@@ -123,7 +123,7 @@ describe('suggest', () => {
     expect(catalog.suggest('bfl/flux-2-pro', ofFal)).not.toContain('bfl/flux-2-pro');
   });
 
-  it('has nothing to say about something wholly different', () => {
+  it('suggests nothing for a completely different name', () => {
     expect(catalog.suggest('zzzzzzzzzzzzzzzz', all)).toEqual([]);
     expect(catalog.suggest('x'.repeat(100_000), all)).toEqual([]);
   });
@@ -144,14 +144,14 @@ const ending = (ends: string) =>
     modelOf('fal/older'),
   ]);
 
-describe('a model whose end is near', () => {
-  it('is there until its day', () => {
+describe('a model that ends soon', () => {
+  it('is available until its day', () => {
     const catalog = ending(day(1));
     expect(catalog.find('fal/old')).toBeDefined();
     expect(catalog.suggest('fal/ol', all)).toContain('fal/old');
   });
 
-  it('is then not found, not listed and not suggested; its successor is suggested first', () => {
+  it('is not found, listed or suggested after that; its successor is suggested first', () => {
     const catalog = ending(day(0));
     expect(catalog.find('fal/old')).toBeUndefined();
     expect(catalog.page({ limit: 9, filter: all }).models.map(({ id }) => id)).toEqual([

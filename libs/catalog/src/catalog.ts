@@ -5,29 +5,29 @@ import { maxSuggestions, nearestIds } from './nearest-ids.js';
 
 type ModelFilter = (model: Model) => boolean;
 
-/** One immutable revision of what can be run. */
+/** One immutable revision of the catalog. */
 export interface Catalog {
-  /** Which files it was read from, as a hash. */
+  /** A hash of the files from which it was read. */
   readonly revision: string;
   /** Ordered by id. */
   readonly models: readonly Model[];
   readonly providers: readonly ProviderDefinition[];
   readonly ended: readonly EndedModel[];
-  /** Finds a model by id or alias. A model that has ended is not found, listed or suggested. */
+  /** Finds a model by id or alias. Ended models are not found, listed or suggested. */
   find(name: string): Model | undefined;
-  /** The id of which this is an alias, also of a model that has ended; any other text is itself. */
+  /** The id for an alias, including aliases of ended models. Returns any other text unchanged. */
   idOf(name: string): string;
   /**
-   * The first `limit` models behind `cursorAfterId` (which need not exist any more) that pass `filter`, and
-   * whether more of them follow.
+   * The first `limit` models after `cursorAfterId` (which may no longer exist) that pass `filter`, and whether more
+   * follow.
    */
   page(request: { cursorAfterId?: string; limit: number; filter: ModelFilter }): {
     models: Model[];
     hasMore: boolean;
   };
   /**
-   * Up to three ids of visible models: that of which the whole path is an alias, or the successor of what was
-   * asked for, then those nearest to it, a joined three-segment id first.
+   * Up to three ids of visible models: first the model with this alias, or the successor of the requested model,
+   * then the nearest ids, of which a joined three-segment id comes first.
    */
   suggest(asked: string, visible: ModelFilter): string[];
 }
@@ -74,10 +74,10 @@ export function catalogOf(
 
 const namesOf = ({ id, aliases }: Pick<EndedModel, 'id' | 'aliases'>): string[] => [id, ...aliases];
 
-// Code units, as in Postgres' "C" collation: a locale's order would differ between machines.
+// Compares code units, like Postgres' "C" collation. The order of a locale would differ between machines.
 const compare = (one: string, other: string): number => (one < other ? -1 : Number(one > other));
 
-/** The rows by which a model is served, its own first; one that has ended serves nothing. */
+/** The rows that serve a model, its own first, without ended ones. */
 export const serversOf = (catalog: Pick<Catalog, 'find'>, model: Model): Model[] => [
   model,
   ...model.servers.flatMap((id) => catalog.find(id) ?? []),

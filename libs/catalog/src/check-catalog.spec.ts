@@ -59,27 +59,27 @@ const withProperty = (name: string, schema: object) => ({
 const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 
 describe('checkCatalog', () => {
-  it('has nothing to say about a sound row, authored or not', async () => {
+  it('reports nothing for a valid row, with or without a schema', async () => {
     expect(await problemsOf(sound)).toEqual([]);
     const { input: _input, example: _example, counter_examples: _counter, output: _output, ...bare } = sound;
     expect(await problemsOf(bare)).toEqual([]);
   });
 
-  it('warns of a server that is not there, and refuses two that callers could not tell apart', async () => {
+  it('warns of a missing server, and rejects servers that callers could not tell apart', async () => {
     expect(await problemsOf({ ...sound, servers: ['z/b', 'a/c', 'z/c'] })).toEqual([
       ['/servers/0', 'there is no model z/b', 'warning'],
-      ['/servers/1', 'a serves it already'],
-      ['/servers/2', 'z serves it already'],
+      ['/servers/1', 'a already serves this model'],
+      ['/servers/2', 'z already serves this model'],
     ]);
   });
 
   it.each([
     ['an unreadable row', { ...sound, id: 'B' }, '/id', 'must match'],
     [
-      'a keyword that says nothing',
+      'a keyword that has no effect',
       withProperty('m', { type: 'string', minimum: 1 }),
       '/input/properties/m/minimum',
-      'says nothing',
+      'does not apply',
     ],
     [
       'a pattern that has no linear-time form',
@@ -91,13 +91,13 @@ describe('checkCatalog', () => {
       'a broken output schema',
       { ...sound, output: { media_type: 'a/b', schema: { type: 'string', minimum: 1 } } },
       '/output/schema/minimum',
-      'says nothing',
+      'does not apply',
     ],
     [
       'a callback field',
       withProperty('webhook_url', { type: 'string' }),
       '/input/properties/webhook_url',
-      'always refused',
+      'always rejected',
     ],
     [
       'a price by an undeclared input',
@@ -105,8 +105,8 @@ describe('checkCatalog', () => {
       '/price',
       '/count',
     ],
-    ['an asset nowhere in the output', { ...sound, assets: ['/images/url'] }, '/assets/0', '/images/url'],
-    ['no example', { ...sound, example: undefined }, '/example', 'authored'],
+    ['an asset that is not in the output', { ...sound, assets: ['/images/url'] }, '/assets/0', '/images/url'],
+    ['no example', { ...sound, example: undefined }, '/example', 'needs an example'],
     ['an example that fails', { ...sound, example: { prompt: 'a', n: 9 } }, '/example/n', 'less_than_equal'],
     [
       'a counter-example that passes',
@@ -115,10 +115,10 @@ describe('checkCatalog', () => {
         counter_examples: [{ input: { prompt: 'a' }, errors: [{ loc: ['body', 'n'], type: 'int_type' }] }],
       },
       '/counter_examples/0',
-      'fails with nothing',
+      'fails with no error',
     ],
     [
-      'a counter-example that fails elsewhere too',
+      'a counter-example that also fails elsewhere',
       {
         ...sound,
         counter_examples: [{ input: { n: 5 }, errors: [{ loc: ['body', 'n'], type: 'less_than_equal' }] }],
@@ -130,10 +130,10 @@ describe('checkCatalog', () => {
     expect(await problemsOf(row)).toContainEqual([pointer, expect.stringContaining(reason)]);
   });
 
-  it('warns of a model that ends within thirty days, and fails one that has ended', async () => {
+  it('warns of a model that ends within thirty days, and rejects one that has ended', async () => {
     expect(await problemsOf({ ...sound, ends: day(32) })).toEqual([]);
     expect(await problemsOf({ ...sound, ends: day(29) })).toEqual([
-      ['/ends', `ends on ${day(29)}`, 'warning'],
+      ['/ends', `the model ends on ${day(29)}`, 'warning'],
     ]);
     expect(await problemsOf({ ...sound, ends: day(0), successor: 'a/none' })).toEqual([
       ['/ends', expect.stringContaining('ended on')],
@@ -151,6 +151,6 @@ describe('checkCatalog', () => {
   });
 
   it('finds an id whose provider does not exist', async () => {
-    expect(await problemsOf(sound, 'bfl')).toEqual([['/id', 'no provider is named a']]);
+    expect(await problemsOf(sound, 'bfl')).toEqual([['/id', 'there is no provider "a"']]);
   });
 });

@@ -13,8 +13,9 @@ import { type CatalogProblem, readDirectory } from './read-rows.js';
 type Finding = Omit<CatalogProblem, 'file'>;
 
 /**
- * Everything `loadCatalog` checks and what only an operator waits for: pointers name declared fields, examples pass and
- * counter-examples fail as stated, no model has ended. A warning tells of one that ends within thirty days.
+ * Checks everything that `loadCatalog` checks, and more that would slow down a start: that pointers name declared
+ * fields, that examples pass, that counter-examples fail as stated, and that no model has ended. A warning
+ * announces a model that ends within thirty days.
  */
 export async function checkCatalog(
   { directories = builtInDirectories(), builtIn }: CatalogSources = {},
@@ -35,7 +36,7 @@ function* findings(model: Model, ids: ReadonlySet<string>): Generator<Finding> {
   const { input, output, price, variants, assetPointers, counterExamples } = model;
   for (const name of Object.keys(input.properties ?? {}).filter((each) => callbackField.test(each))) {
     const pointer = pointerFrom(['input', 'properties', name]);
-    yield { pointer, reason: 'a field that makes the provider deliver elsewhere is always refused' };
+    yield { pointer, reason: 'a field that makes the provider deliver results elsewhere is always rejected' };
   }
   const authored = model.isAuthored ? input : undefined;
   yield* undeclared(authored, pricePointers(price), () => '/price');
@@ -46,7 +47,7 @@ function* findings(model: Model, ids: ReadonlySet<string>): Generator<Finding> {
   yield* failedExample(model);
   for (const [index, { input: refused, errors }] of counterExamples.entries()) {
     const [stated, found] = [errors, inputErrors(model, refused)].map(summary);
-    const reason = `fails with ${found || 'nothing'}, not ${stated}`;
+    const reason = `the input fails with ${found || 'no error'}, not with ${stated}`;
     if (stated !== found) yield { pointer: `/counter_examples/${index}`, reason };
   }
   yield* lifecycle(model, ids);
@@ -60,42 +61,46 @@ function* undeclared(
 ): Generator<Finding> {
   for (const [index, pointer] of pointers.entries()) {
     if (schema === undefined || declares(schema, pointer)) continue;
-    yield { pointer: place(index), reason: `the schema declares nothing at ${pointer}` };
+    yield { pointer: place(index), reason: `the schema does not declare ${pointer}` };
   }
 }
 
 function* failedExample(model: Model): Generator<Finding> {
   const { example, constants = {} } = model;
   if (example === undefined) {
-    if (model.isAuthored) yield { pointer: '/example', reason: 'an authored schema has one' };
+    if (model.isAuthored) yield { pointer: '/example', reason: 'a row with an `input` needs an example' };
     return;
   }
-  // With the members that name the model and without: both are complete.
+  // With and without the members that name the model: both are complete inputs.
   const bare = Object.fromEntries(
     Object.entries(example).filter(([name]) => !Object.hasOwn(constants, name)),
   );
   const refused = [example, bare, { ...constants, ...bare }].map((input) => inputErrors(model, input));
   for (const { loc, type, msg } of refused.find((errors) => errors.length > 0) ?? []) {
     const pointer = pointerFrom(['example', ...loc.slice(1)]);
-    yield { pointer, reason: `the schema refuses it: ${type}, ${msg}` };
+    yield { pointer, reason: `the schema rejects the example: ${type}, ${msg}` };
   }
 }
 
 function* lifecycle(model: Model, ids: ReadonlySet<string>): Generator<Finding> {
   const { ends, successor } = model;
   if (hasEnded(model)) {
-    yield { pointer: '/ends', reason: `ended on ${ends}: a row of id, ended and successor is enough` };
-  } else if (endsSoon(model)) yield { pointer: '/ends', reason: `ends on ${ends}`, isWarning: true };
+    yield {
+      pointer: '/ends',
+      reason: `the model ended on ${ends}: reduce the row to id, ended and successor`,
+    };
+  } else if (endsSoon(model))
+    yield { pointer: '/ends', reason: `the model ends on ${ends}`, isWarning: true };
   if (successor !== undefined) yield* absent('/successor', successor, ids);
 }
 
-/** Callers pick a server by the first segment of its id. */
+/** Callers select a server by the first segment of its id, so these must differ. */
 function* servers(model: Model, ids: ReadonlySet<string>): Generator<Finding> {
   const names = [model.id, ...model.servers].map(visibleProvider);
   for (const [index, id] of model.servers.entries()) {
     const pointer = `/servers/${index}`;
     const name = visibleProvider(id);
-    if (names.indexOf(name) <= index) yield { pointer, reason: `${name} serves it already` };
+    if (names.indexOf(name) <= index) yield { pointer, reason: `${name} already serves this model` };
     else yield* absent(pointer, id, ids);
   }
 }
@@ -110,7 +115,7 @@ const summary = (entries: CounterExample['errors']): string =>
     .sort()
     .join('; ');
 
-/** Whether some branch of `schema` declares what `pointer` names; `*` stands for every array element. */
+/** Whether a branch of the schema declares the field at the pointer. `*` stands for every array element. */
 function declares(schema: JsonSchema, pointer: string): boolean {
   let reached: JsonSchema[] = [schema];
   for (const segment of pointerSegments(pointer)) {
@@ -129,7 +134,7 @@ function step(schema: JsonSchema, segment: string): JsonSchema[] {
   return child === undefined ? [] : [child];
 }
 
-/** JSON Schema of the files of a catalog directory, for editors that complete and check while one types. */
+/** JSON Schemas of the files of a catalog directory, for completion and checks in editors. */
 export const catalogSchemas = {
   model: () =>
     editorSchema(z.union([modelRow, extendingRow, endedRow, hidingRow]), 'A model of a catalog directory'),

@@ -16,18 +16,18 @@ const modelWith = (input?: object) =>
     ...(input === undefined ? {} : { input }),
   });
 
-/** A model whose input has the one field `v`. */
+/** A model whose input has one field, `v`. */
 const modelOf = (v: JsonSchema) => modelWith({ type: 'object', properties: { v } });
 const errorsOf = (v: JsonSchema, value: unknown) => inputErrors(modelOf(v), { v: value });
 
-/** So many fields of nearly a kilobyte, with names of so many letters. */
+/** An object with this many fields of nearly a kilobyte, and names of this many letters. */
 const heavy = (fields: number, letters: number) =>
   Object.fromEntries(
     Array.from({ length: fields }, (_, index) => [`${index}${'k'.repeat(letters)}`, 'x'.repeat(900)]),
   );
 
 describe('checkInput', () => {
-  it('reports every failing field, each once: the range before the step', () => {
+  it('reports every invalid field once, and the range before the step', () => {
     const model = modelWith({
       type: 'object',
       required: ['prompt'],
@@ -55,7 +55,7 @@ describe('checkInput', () => {
     ]);
   });
 
-  it('throws a rejection that has the wire shape, and nothing on a good input', () => {
+  it('throws a rejection in the wire format, and nothing for a valid input', () => {
     const model = modelOf({ type: 'string' });
     expect(() => checkInput([model], parsedInput({ v: 'a' }))).not.toThrow();
     let thrown: unknown;
@@ -71,7 +71,7 @@ describe('checkInput', () => {
   });
 
   it.each(['^(a|a)*$', '^(a+)+$', '^(a?){40}$'])('checks %s without trying every way to match', (pattern) => {
-    // A backtracking engine would not end.
+    // A backtracking engine would not finish.
     expect(inputErrors(modelOf({ type: 'string', pattern }), { v: `${'a'.repeat(10_000)}!` })).toHaveLength(
       1,
     );
@@ -87,7 +87,7 @@ describe('checkInput', () => {
     expect(body).toEqual({ n: 1, other: 'kept' });
   });
 
-  it('takes any object for an unauthored model', () => {
+  it('accepts any object for a model without a schema', () => {
     const model = modelWith();
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (body) => {
@@ -97,7 +97,7 @@ describe('checkInput', () => {
     expect(inputErrors(model, [])).toMatchObject([{ loc: ['body'], type: 'dict_type' }]);
   });
 
-  it('keeps field names apart from indexes and undoes pointer escapes', () => {
+  it('distinguishes field names from indexes and decodes pointer escapes', () => {
     const model = modelWith({
       type: 'object',
       properties: { 'a/b~c': { type: 'object', properties: { '0': { type: 'string' } } } },
@@ -105,7 +105,7 @@ describe('checkInput', () => {
     expect(inputErrors(model, { 'a/b~c': { '0': 1 } })[0]?.loc).toEqual(['body', 'a/b~c', '0']);
   });
 
-  it('cuts long strings and leaves heavy objects out of the echo', () => {
+  it('shortens long strings and does not echo large objects', () => {
     const long = 'x'.repeat(5000);
     const [text] = errorsOf({ type: 'integer' }, long);
     expect(text?.input).toBe(`${'x'.repeat(1024)}…`);
@@ -116,7 +116,7 @@ describe('checkInput', () => {
   });
 
   it.each(['1e400', '-9007199254740993', '[0.5,{"a":-1e400}]'])(
-    'leaves %s out of the echo: it would be another number',
+    'does not echo %s, which would become another number',
     (text) => {
       const [error] = errorsOf({ type: 'string' }, JSON.parse(text));
       expect(error).toEqual({ loc: ['body', 'v'], msg: expect.any(String), type: 'string_type' });
@@ -129,7 +129,7 @@ describe('checkInput', () => {
 
   const manyNumbers = Array.from({ length: 100_000 }, () => 1);
 
-  it('reports a hundred fields of a hugely wrong input, and collects no more errors than that', () => {
+  it('reports a hundred fields of a very invalid input, and collects no more errors than that', () => {
     const list: JsonSchema = { type: 'array', items: { type: 'string' } };
     expect(errorsOf(list, manyNumbers)).toHaveLength(100);
     expect(compileSchema(list).errorsOf(manyNumbers)).toHaveLength(100);
@@ -138,7 +138,7 @@ describe('checkInput', () => {
     expect(errorsOf(inBranches, manyNumbers)).toHaveLength(100);
   });
 
-  it('accepts a long list whose first elements only the second branch of a union takes', () => {
+  it('accepts a long list whose first elements match only the second branch of a union', () => {
     const list: JsonSchema = {
       anyOf: [
         { type: 'array', items: { type: 'string' } },
@@ -155,12 +155,12 @@ describe('checkInput', () => {
     ]);
   });
 
-  it('reports a hundred of thousands of extra fields', () => {
+  it('reports a hundred out of thousands of extra fields', () => {
     const body = Object.fromEntries(Array.from({ length: 9_000 }, (_, index) => [`k${index}`, 1]));
     expect(inputErrors(modelWith({ type: 'object', additionalProperties: false }), body)).toHaveLength(100);
   });
 
-  it('writes no answer of more than 256 KiB, and always says one field', () => {
+  it('limits the response to 256 KiB, and always reports at least one field', () => {
     const closed = modelWith({ type: 'object', additionalProperties: false });
     const lengthOf = (body: unknown) => JSON.stringify(inputErrors(closed, body)).length;
     expect(lengthOf(heavy(200, 0))).toBeGreaterThan(90_000);
@@ -169,7 +169,7 @@ describe('checkInput', () => {
     expect([field?.loc, others]).toEqual([['body', `${'k'.repeat(1024)}…`], []]);
   });
 
-  it('takes a data URI of megabytes where a URI is asked for', () => {
+  it('accepts a data URI of several megabytes as a URI', () => {
     const image = `data:image/png;base64,${'A'.repeat(8_000_000)}`;
     expect(errorsOf({ type: 'string', format: 'uri' }, image)).toEqual([]);
   });

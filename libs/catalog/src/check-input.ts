@@ -23,27 +23,27 @@ import { childOf, echoed, precedence, worded } from './vocabulary.js';
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** The body of a call: a parsed copy, and the members of its text, which a parser may read otherwise. */
+/** The body of a call: the parsed value, and the members in its text, which another parser may read differently. */
 export interface ParsedInput {
   body: Body;
   index: JsonIndex;
 }
 
-/** How one server takes an input. */
+/** The terms on which one server accepts an input. */
 export interface ServerTerms {
   /** The id of its row. */
   server: string;
-  /** The price that the call can reach. */
+  /** The price of the call. */
   price: Quote;
   /** The members that the router adds. */
   missingMembers: Record<string, ConstantValue>;
-  /** Where the provider takes it. */
+  /** The provider's address for the call. */
   upstream: Record<string, string>;
 }
 
 /**
- * The terms of every server that takes the input, in their order. The first server has to take it: throws
- * `InputRejection` with the fields that it does not accept.
+ * The terms of every server that accepts the input, in order. The first server must accept it; otherwise this
+ * throws `InputRejection` with the invalid fields.
  */
 export function checkInput(
   [server, ...others]: readonly [Model, ...Model[]],
@@ -64,7 +64,7 @@ const termsOf = (model: Model, { body }: ParsedInput): ServerTerms => ({
   upstream: addressFor(model, body),
 });
 
-/** The members that name the model and that the body leaves to the router. */
+/** The members that name the model and that the body leaves out, so the router adds them. */
 export const missingMembers = ({ constants = {} }: Model, body: Body): Record<string, ConstantValue> =>
   Object.fromEntries(Object.entries(constants).filter(([name]) => !Object.hasOwn(body, name)));
 
@@ -78,13 +78,13 @@ function addressFor(model: Model, body: Body): Record<string, string> {
   return { ...upstream, ...variant?.upstream };
 }
 
-/** Inputs are open, so a field that another server does not declare would be lost there without a word. */
+/** Inputs are open, so a field that another server does not declare would be silently ignored there. */
 const declaresFields = (server: Model, { body }: ParsedInput): boolean =>
   Object.keys(asSpelledByRow(server, body)).every((name) =>
     Object.hasOwn(server.input.properties ?? {}, name),
   );
 
-/** Every failing field of the parsed body, else of its text. */
+/** All invalid fields of the parsed body, or, if there are none, those of its text. */
 function bodyErrors(model: Model, { body, index }: ParsedInput): FieldError[] {
   const failing = inputErrors(model, body);
   if (failing.length > 0) return failing;
@@ -92,8 +92,8 @@ function bodyErrors(model: Model, { body, index }: ParsedInput): FieldError[] {
 }
 
 /**
- * A parser takes the first of two members of one name, or the last; some take a name in any case. None of them may
- * find another model than the one of the path in a body that has passed.
+ * Errors of members that name another model than the path. Of two members with one name, a parser may use the first
+ * or the last, and some parsers ignore case, so every such member is checked.
  */
 function hiddenMemberErrors(model: Model, body: Body, index: JsonIndex): FieldError[] {
   const { constants = {} } = model;
@@ -112,7 +112,7 @@ function hiddenMemberErrors(model: Model, body: Body, index: JsonIndex): FieldEr
   return [];
 }
 
-/** The failing fields of the input, at most 100; none when the model accepts it or has no authored schema. */
+/** The invalid fields of the input, at most 100. None if the model accepts it or has no schema. */
 export function inputErrors(model: Model, parsedBody: unknown): FieldError[] {
   const { accepts, errorsOf } = compiledSchema(model);
   const input = asSpelledByRow(model, parsedBody);
@@ -126,33 +126,33 @@ export function inputErrors(model: Model, parsedBody: unknown): FieldError[] {
 const compiledSchema = oncePerModel(({ input }) => compileSchema(input));
 
 const options: Options = {
-  // The intake has read the schema; what it lets pass has a meaning here.
+  // The intake has checked the schema, and passes only supported keywords.
   strict: false,
   strictNumbers: true,
   validateSchema: false,
-  // A format describes and refuses nothing: what providers take for a URL is theirs to say.
+  // Formats are only descriptions. Providers decide what they accept as a URL.
   validateFormats: false,
   logger: false,
   discriminator: true,
-  // Each error is put into words of our own.
+  // We write our own error messages.
   messages: false,
-  // Decimal fractions are inexact in binary: 0.3 is a multiple of 0.1 for a caller.
+  // Decimal fractions are inexact in binary, but for a caller 0.3 is a multiple of 0.1.
   multipleOfPrecision: 9,
   ownProperties: true,
-  // Its passes over the generated code cost more than they save.
+  // Optimizing the generated code costs more than it saves.
   code: {
     optimize: false,
     regExp: Object.assign((pattern: string) => linearTime(pattern), { code: 'linearTime' }),
   },
-  // No coercion, no defaults, no removal: the body is forwarded as it came.
+  // No coercion, no defaults, no removal: the body is forwarded unchanged.
 };
 
-/** No list has more failing elements than a 422 has entries. */
+/** The maximum number of entries of a 422 is also the maximum number of failing elements of a list. */
 const maxFailingElements = 100;
 
 /**
- * The keyword `items`, which stops a list at its hundredth failing element. A validator that collects all errors would
- * collect millions in a long list, and nobody reads them.
+ * The keyword `items`, which stops at the hundredth failing element of a list. A validator that collects all errors
+ * could otherwise collect millions of them.
  */
 const boundedItems: CodeKeywordDefinition = {
   keyword: 'items',
@@ -174,14 +174,16 @@ const verdicts = new Ajv2020({ ...options, allErrors: false });
 const reports = new Ajv2020({ ...options, allErrors: true, verbose: true });
 reports.removeKeyword('items').addKeyword(boundedItems);
 
-/** Compiles a schema of the one form; its errors have a validator of their own, which the first failing body compiles. */
+/**
+ * Compiles a normalized schema. A second validator, which collects errors, is compiled for the first failing body.
+ */
 export function compileSchema(schema: JsonSchema) {
   const verdict = compiled(verdicts, schema);
   let report: ValidateFunction | undefined;
   return {
-    /** Stops at the first failing field. */
+    /** Stops at the first invalid field. */
     accepts: (body: unknown): boolean => errorsFrom(verdict, body).length === 0,
-    /** The errors of every failing field, of a long list those of its first failing elements. */
+    /** The errors of all invalid fields; of a long list, those of its first failing elements. */
     errorsOf: (body: unknown): ErrorObject[] => errorsFrom((report ??= compiled(reports, schema)), body),
   };
 }
@@ -189,7 +191,7 @@ export function compileSchema(schema: JsonSchema) {
 function errorsFrom(validate: ValidateFunction, body: unknown): ErrorObject[] {
   validate(body);
   const errors = validate.errors ?? [];
-  // A validator keeps its last errors, and with them the caller's body.
+  // A validator keeps its last errors, which hold the caller's body in memory.
   validate.errors = null;
   return errors;
 }
@@ -198,20 +200,20 @@ function compiled(ajv: Ajv2020, schema: JsonSchema): ValidateFunction {
   try {
     return ajv.compile(schema);
   } finally {
-    // The validator keeps what it compiled for ever; a replaced catalog revision must be collectable.
+    // Ajv caches compiled schemas forever, but a replaced catalog revision must be garbage-collected.
     ajv.removeSchema(schema);
   }
 }
 
 const maxEchoWeight = 4096;
 const maxFields = 100;
-/** The most that all entries together may take, as JSON. */
+/** Maximum total size of all entries as JSON, in characters. */
 const maxLength = 256 * 1024;
 
 /**
- * One entry per failing field, in the order the schema lists them, for the first constraint that it breaks. At most 100
- * entries and 256 KiB: an entry that does not fit loses its echo first, and those behind the last one that fits are left
- * out.
+ * One entry per invalid field, in the order of the schema, for the first constraint that it violates. At most 100
+ * entries and 256 KiB: an entry that does not fit first loses its echo, and entries after the last one that fits
+ * are dropped.
  */
 function fieldErrors(errors: readonly ErrorObject[], body: unknown): FieldError[] {
   const fields: FieldError[] = [];
@@ -229,7 +231,7 @@ function fieldErrors(errors: readonly ErrorObject[], body: unknown): FieldError[
 
 const lengthOf = (field: FieldError): number => JSON.stringify(field).length;
 
-/** The error to report of each field, for the first hundred fields. */
+/** The error to report for each of the first hundred fields. */
 function firstOfEachField(errors: readonly ErrorObject[]): Iterable<ErrorObject> {
   const fields = new Map<string, ErrorObject>();
   for (const error of errors) {
@@ -249,7 +251,7 @@ function fieldError(error: ErrorObject, body: unknown): FieldError {
   const child = childOf(error);
   const path = [...locate(error.instancePath, body), ...(child === undefined ? [] : [child])];
   const loc = ['body', ...path.map((segment) => (typeof segment === 'string' ? echoed(segment) : segment))];
-  // A missing field echoes the object that lacks it; an extra one echoes itself.
+  // A missing field echoes the object that lacks it. An extra field echoes itself.
   const rejected =
     error.keyword === 'additionalProperties' && child !== undefined
       ? (error.data as Record<string, unknown>)[child]
@@ -257,7 +259,7 @@ function fieldError(error: ErrorObject, body: unknown): FieldError {
   return { loc, msg, type, ...(ctx === undefined ? {} : { ctx }), ...echo(rejected) };
 }
 
-/** The path as the 422 body writes it: array indexes are integers, field names stay strings even if numeric. */
+/** The path in the 422 body: array indexes are integers, and field names stay strings even if numeric. */
 function locate(instancePath: string, body: unknown): (string | number)[] {
   let value = body;
   return pointerSegments(instancePath).map((segment) => {
@@ -268,8 +270,8 @@ function locate(instancePath: string, body: unknown): (string | number)[] {
 }
 
 /**
- * Long strings, mostly inline images, are echoed. Objects too heavy to repeat are left out, and so are numbers that
- * would be repeated as other ones.
+ * The echo of an invalid value. Long strings, mostly inline images, are shortened. Large objects are left out, and
+ * so are numbers that would change when serialized.
  */
 function echo(value: unknown): { input?: unknown } {
   if (typeof value === 'string') return { input: echoed(value) };
@@ -277,8 +279,8 @@ function echo(value: unknown): { input?: unknown } {
 }
 
 /**
- * Whether the parsed value weighs at most `limit`: one for each value in it, plus one for each letter of a string or a
- * name. Stops as soon as it does not, so that a huge value costs no more than the limit.
+ * Whether the weight of a parsed value is at most `limit`: one for each value in it, plus one for each character of
+ * a string or name. It stops as soon as the limit is exceeded, so that a huge value costs no more than the limit.
  */
 function weighsAtMost(value: unknown, limit: number): boolean {
   let weight = 0;

@@ -19,7 +19,7 @@ function refusal(cursor: string, context = { secrets, nowMs }): RouterError {
 }
 
 describe('cursor', () => {
-  it('gives back the id it was sealed with, in the form the interface allows', () => {
+  it('returns the id it was sealed with, and has the format of the interface', () => {
     const id = fc.stringMatching(/^[a-z0-9._-]{1,64}\/[a-z0-9._-]{1,128}$/);
     fc.assert(
       fc.property(id, fc.string({ minLength: 1 }), (lastId, secret) => {
@@ -30,7 +30,7 @@ describe('cursor', () => {
     );
   });
 
-  it('is refused as malformed when any character of it is changed', () => {
+  it('is rejected as malformed if any character is changed', () => {
     const cursor = sealCursor('bfl/flux-2-pro', { secrets, nowMs });
     const replacement = fc.constantFrom(...'AZaz09._~+/=-'.split(''));
     fc.assert(
@@ -43,17 +43,17 @@ describe('cursor', () => {
   });
 
   it.each(['', '.', '..', 'abc', 'not a cursor', 'a'.repeat(513), 'eyJhIjoxfQ.', 'ä.b'])(
-    'refuses %j',
+    'rejects %j',
     (cursor) => expect(refusal(cursor)).toMatchObject({ bucket: 'invalid_input', status: 400 }),
   );
 
-  it('refuses anything that trails a genuine cursor', () => {
+  it('rejects text after a valid cursor', () => {
     const cursor = sealCursor('a/b', { secrets, nowMs });
     expect(refusal(`${cursor}.`).bucket).toBe('invalid_input');
     expect(refusal(`${cursor}=`).bucket).toBe('invalid_input');
   });
 
-  it('lives for a day', () => {
+  it('is valid for a day', () => {
     const cursor = sealCursor('a/b', { secrets, nowMs });
     expect(openCursor(cursor, { secrets, nowMs: nowMs + dayMs - 1 })).toBe('a/b');
     const error = refusal(cursor, { secrets, nowMs: nowMs + dayMs });
@@ -61,7 +61,7 @@ describe('cursor', () => {
     expect(error.publicDetail).toContain('expired');
   });
 
-  it('is sealed with the newest secret and opened with any while secrets rotate', () => {
+  it('is sealed with the newest secret and opened with any during a rotation', () => {
     const old = sealCursor('a/b', { secrets: ['old'], nowMs });
     expect(openCursor(old, { secrets: ['new', 'old'], nowMs })).toBe('a/b');
     expect(refusal(old, { secrets: ['new'], nowMs }).bucket).toBe('invalid_input');

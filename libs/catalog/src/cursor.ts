@@ -4,7 +4,10 @@ import { isSigned, routerPageCursor, signatureOf } from '#schemas';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** `secrets`: the newest first; a cursor is sealed with that one and opened with any of them. `list`: the list it points into. */
+/**
+ * `secrets` has the newest first, which seals cursors; any of them opens one. `list` is the list that the cursor
+ * belongs to.
+ */
 export interface CursorContext {
   list?:
     'catalog' | 'requests' | 'deliveries' | 'files' | 'uploads' | 'keys' | 'workspaces' | 'stuck' | 'failed';
@@ -14,7 +17,7 @@ export interface CursorContext {
 
 const content = z.strictObject({ after: z.string(), untilMs: z.int() });
 
-/** An opaque, signed cursor that stands behind `lastId`; valid for `ttlMs`, a day by default. */
+/** An opaque, signed cursor for the position after `lastId`. It is valid for `ttlMs`, a day by default. */
 export function sealCursor(
   lastId: string,
   { list = 'catalog', secrets, nowMs, ttlMs = dayMs }: CursorContext & { ttlMs?: number },
@@ -25,7 +28,7 @@ export function sealCursor(
   return `${payload}.${signatureOf(signedText(list, payload), secrets)}`;
 }
 
-/** The id the cursor stands behind. Malformed, forged or expired: `invalid_input`, 400. */
+/** The id before the position of the cursor. Throws `invalid_input` (400) if it is malformed, forged or expired. */
 export function openCursor(cursor: string, { list = 'catalog', secrets, nowMs }: CursorContext): string {
   const [payload = ''] = cursor.split('.', 1);
   const signature = cursor.slice(payload.length + 1);

@@ -3,12 +3,12 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { every } from '#observability';
 
-/** An editor, or a mounted volume that is swapped, makes several changes in a row. */
+/** An editor, or a mounted volume that is swapped, makes several changes in quick succession. */
 const settleMs = 200;
 
 /**
- * Calls `changed` after the files of a directory have changed and are at rest. The system tells of changes where
- * it can; where it cannot, such as on network volumes, a look every `everyMs` finds them.
+ * Calls `changed` after the files of a directory have changed and settled. It uses the notifications of the system.
+ * On volumes without them, such as network volumes, it polls every `everyMs`.
  */
 export function watchDirectories(
   directories: readonly string[],
@@ -40,14 +40,14 @@ export function watchDirectories(
 function watcherOf(directory: string, notice: () => void): FSWatcher | undefined {
   try {
     const watcher = watch(directory, { persistent: false }, notice);
-    // The directory itself may vanish, or the system run out of watches; the looks go on.
+    // The directory may vanish, or the system may run out of watches. Polling continues.
     return watcher.on('error', () => watcher.close());
   } catch {
     return undefined;
   }
 }
 
-/** Differs when a file was added, removed, replaced or written; no file is read. */
+/** Changes when a file is added, removed, replaced or written. It does not read any file. */
 async function stampOf(directory: string): Promise<string> {
   try {
     const names = (await readdir(directory)).sort();

@@ -17,9 +17,9 @@ describe('mayMatch', () => {
     [['!bfl/*'], 'fal/flux-dev', false],
     [[''], 'fal/flux-dev', false],
     [[], 'bfl/flux-2-pro', false],
-  ])('%j covers %s: %s', (globs, id, covered) => expect(mayMatch(globs, id)).toBe(covered));
+  ])('%j matches %s: %s', (globs, id, covered) => expect(mayMatch(globs, id)).toBe(covered));
 
-  it('takes an id without wildcards as itself alone', () => {
+  it('matches an id without wildcards only with itself', () => {
     const segment = fc.stringMatching(/^[a-z0-9]{1,6}([._-][a-z0-9]{1,4})?$/);
     fc.assert(
       fc.property(segment, segment, segment, (provider, model, other) => {
@@ -29,7 +29,7 @@ describe('mayMatch', () => {
     );
   });
 
-  it('keeps answering right after more globs than it remembers', () => {
+  it('stays correct after more globs than the cache holds', () => {
     for (let index = 0; index < 1500; index += 1) {
       expect(mayMatch([`p${index}/*`], `p${index}/m`)).toBe(true);
     }

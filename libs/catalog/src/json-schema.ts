@@ -4,17 +4,17 @@ export const schemaTypes = ['object', 'array', 'string', 'integer', 'number', 'b
 export type SchemaType = (typeof schemaTypes)[number];
 
 /**
- * The one form that every schema of the catalog is brought to: the part of JSON Schema 2020-12 that inputs are
- * checked with and that documents show. It has no `$ref`, because the same object is placed inside an OpenAPI
- * document, where a reference would resolve against another root; and one `type` a schema, so that every error
- * names one.
+ * The normalized form of every schema in the catalog: the subset of JSON Schema 2020-12 with which inputs are
+ * checked and that documents show. It has no `$ref`, because the object is embedded in an OpenAPI document, where a
+ * reference would resolve against another root. It has at most one `type` per schema, so that every error names one
+ * type.
  */
 export interface JsonSchema {
   type?: SchemaType;
   title?: string;
   description?: string;
   properties?: Record<string, JsonSchema>;
-  /** Only where the router itself refuses names; a row cannot say it. */
+  /** Only for names that the router itself rejects. Rows cannot use it. */
   patternProperties?: Record<string, JsonSchema>;
   required?: string[];
   additionalProperties?: boolean | JsonSchema;
@@ -34,13 +34,13 @@ export interface JsonSchema {
   minLength?: number;
   maxLength?: number;
   pattern?: string;
-  /** Describes and refuses nothing. */
+  /** Only a description; it rejects nothing. */
   format?: string;
   allOf?: JsonSchema[];
   anyOf?: JsonSchema[];
   oneOf?: JsonSchema[];
   not?: JsonSchema;
-  /** Only beside a `oneOf` whose every branch requires the property as a constant of its own. */
+  /** Only with a `oneOf` in which every branch requires the property as a different constant. */
   discriminator?: { propertyName: string };
   default?: Json;
   examples?: Json[];

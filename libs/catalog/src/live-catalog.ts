@@ -7,7 +7,7 @@ import { watchDirectories } from './directory-watch.js';
 import { builtInDirectories, catalogFrom, revisionOf } from './load-catalog.js';
 import { type DirectoryRows, readDirectory } from './read-rows.js';
 
-/** The settings of every process that runs on the catalog. */
+/** The settings of every process that uses the catalog. */
 export const catalogSettings = {
   CATALOG_DIR: z.string().min(1).optional().meta({
     description:
@@ -22,31 +22,31 @@ export const catalogSettings = {
 
 export type CatalogSettings = z.infer<z.ZodObject<typeof catalogSettings>>;
 
-/** How the last reading of the directories went. */
+/** The result of the last reading of the directories. */
 export interface CatalogState {
-  /** The revision that runs. */
+  /** The revision in use. */
   revision: string;
-  /** Why the directories, as they are now, are not what runs; absent when they are. */
+  /** Why the current contents of the directories are not in use. Absent if they are. */
   problem?: string;
 }
 
 interface LiveOptions {
-  /** The operator's; left out, the catalog is that of the release. */
+  /** The operator's directory. Without it, the catalog is that of the release. */
   directory: string | undefined;
-  /** Whether the rows of the release are needed, not only the operator's and the providers. */
+  /** Whether to load the built-in rows, not only the operator's rows and the providers. */
   builtInRows: boolean;
-  /** Others whose changes matter to `prepare`. */
+  /** More directories to watch, because `prepare` reads them. */
   alsoWatched?: readonly string[];
   everyMs: number;
-  /** Makes a revision ready to run, before it does; when it throws, the running one stays. */
+  /** Prepares a revision before it is used. If it throws, the running revision stays in use. */
   prepare: (next: Catalog) => Promise<void>;
-  /** Told after every reading. */
+  /** Called after every reading. */
   report: (state: CatalogState) => void;
   log: Log;
   metrics: Metrics;
 }
 
-/** The catalog that a process runs on. It is replaced as a whole, or not at all. */
+/** The catalog in use by a process. It is replaced as a whole or not at all. */
 export class LiveCatalog {
   private problem: string | undefined;
   private renewal: Promise<void> = Promise.resolve();
@@ -58,9 +58,9 @@ export class LiveCatalog {
     private readonly options: LiveOptions,
   ) {}
 
-  /** Throws `BadCatalog`: a process that has no revision yet does not start with a bad one. */
+  /** Loads the first revision. Throws `BadCatalog`, because a process must not start with an invalid catalog. */
   static async open(options: LiveOptions): Promise<LiveCatalog> {
-    // The files of a release do not change; only the operator's are read again.
+    // The files of a release do not change, so only the operator's files are read again.
     const release = options.builtInRows ? await Promise.all(builtInDirectories().map(readDirectory)) : [];
     return new LiveCatalog(await load(release, options.directory), release, options);
   }
@@ -73,7 +73,7 @@ export class LiveCatalog {
     return { revision: this.catalog.revision, ...(this.problem !== undefined && { problem: this.problem }) };
   }
 
-  /** Reports what runs, and renews it when a directory changes, until closed. */
+  /** Reports the current revision, and reloads the catalog when a directory changes, until it is closed. */
   watch(): void {
     const { directory, alsoWatched = [], everyMs } = this.options;
     this.report('loaded');
@@ -82,13 +82,16 @@ export class LiveCatalog {
     this.watching = watchDirectories(directories, everyMs, () => void this.renew());
   }
 
-  /** Resolves when a renewal that is under way has ended. */
+  /** Stops watching, and waits for a reload in progress. */
   async close(): Promise<void> {
     this.watching?.stop();
     await this.renewal;
   }
 
-  /** Reads the directories again, one reading after the other. Never throws: a bad edit changes nothing that runs. */
+  /**
+   * Reads the directories again, after any reading in progress. Never throws: after an invalid edit the running
+   * revision stays in use.
+   */
   renew(): Promise<void> {
     this.renewal = this.renewal.then(() => this.renewNow());
     return this.renewal;
@@ -103,12 +106,15 @@ export class LiveCatalog {
       this.catalog = next;
       this.problem = undefined;
       this.report(isNew ? 'loaded' : 'unchanged');
-      if (isNew) log.info(this.state, 'the catalog was renewed');
+      if (isNew) log.info(this.state, 'the catalog was reloaded');
     } catch (error) {
       this.problem = error instanceof Error ? error.message : String(error);
       this.report('refused');
       const { revision } = this.catalog;
-      log.error({ error, revision }, 'the catalog was not renewed, the running one stays');
+      log.error(
+        { error, revision },
+        'the catalog could not be reloaded, so the running revision stays in use',
+      );
     }
   }
 
@@ -127,7 +133,7 @@ async function load(release: readonly DirectoryRows[], directory: string | undef
   return catalogFrom([...release, ...(await Promise.all(own.map(readDirectory)))], revision);
 }
 
-/** Models that are as they were stay the same objects: compiled schemas and documents hang on them. */
+/** Keeps the objects of unchanged models, because compiled schemas and documents are cached by them. */
 function keepingUnchanged(next: Catalog, before: Catalog): Catalog {
   if (next.revision === before.revision) return before;
   const models = next.models.map((model) => {

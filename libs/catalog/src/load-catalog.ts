@@ -9,7 +9,7 @@ import { type Model, servedBy } from './model.js';
 import type { EndedModel } from './model-row.js';
 import { type CatalogProblem, type DirectoryRows, namesIn, readDirectory } from './read-rows.js';
 
-/** Some row cannot be used; nothing of the catalog is. */
+/** Thrown if any row is invalid. Nothing of the catalog is then used. */
 export class BadCatalog extends Error {
   constructor(readonly problems: readonly CatalogProblem[]) {
     const lines = problems.map(
@@ -21,13 +21,13 @@ export class BadCatalog extends Error {
 }
 
 export interface CatalogSources {
-  /** Later ones win. */
+  /** Later directories override earlier ones. */
   directories?: readonly string[];
-  /** The providers of the release; a directory may declare others, or one of these anew. */
+  /** The providers of the release. A directory may declare more, or replace some of them. */
   builtIn?: readonly ProviderDefinition[];
 }
 
-/** Reads and checks every row; throws `BadCatalog` with all problems. */
+/** Reads and checks all rows. Throws `BadCatalog` with all problems. */
 export async function loadCatalog({
   directories = builtInDirectories(),
   builtIn = providerList,
@@ -36,7 +36,7 @@ export async function loadCatalog({
   return catalogFrom(await Promise.all(directories.map(readDirectory)), revision, builtIn);
 }
 
-/** The catalog of rows that were read before; throws `BadCatalog` with all problems. */
+/** Builds the catalog from rows. Throws `BadCatalog` with all problems. */
 export function catalogFrom(
   directories: readonly DirectoryRows[],
   revision: string,
@@ -51,9 +51,8 @@ export function catalogFrom(
 }
 
 /**
- * The model rows that the providers bring. The compiler copies no YAML, so sources and build read the same
- * files, those below the package root. An image ships
- * them under the same relative path.
+ * The directories of the built-in model rows. The compiler does not copy YAML, so sources and build output read the
+ * same files below the package root. An image has them at the same relative path.
  */
 export function builtInDirectories(from?: string): string[] {
   const providers = join(packageRoot(from), 'libs/providers/src/providers');
@@ -64,8 +63,8 @@ export function builtInDirectories(from?: string): string[] {
 }
 
 /**
- * Hash of everything that rows are read from, by the names and texts of the files: it is known without reading
- * the rows, and is the same wherever the directories lie.
+ * A hash of the names and contents of all files from which rows are read. It does not require parsing the rows, and
+ * does not depend on the location of the directories.
  */
 export async function revisionOf(directories: readonly string[]): Promise<string> {
   const hash = createHash('sha256');
@@ -79,8 +78,8 @@ export async function revisionOf(directories: readonly string[]): Promise<string
 }
 
 /**
- * The rows of several directories as one: a later one replaces or hides rows of an earlier one. The providers are those
- * of the release and those declared; the problems those of single files and those between files.
+ * Merges the rows of several directories. A later directory replaces or hides rows of an earlier one. Returns the
+ * built-in and declared providers, and the problems within files and between files.
  */
 export function layered(
   directories: readonly DirectoryRows[],
@@ -108,14 +107,18 @@ export function layered(
     if (definition !== undefined) models.set(id, { ...row, model: servedBy(row.model, definition) });
     else {
       const pointer = id.startsWith(`${provider}/`) ? '/id' : '/provider';
-      problems.push({ file: row.file, pointer, reason: `no provider is named ${provider}` });
+      problems.push({ file: row.file, pointer, reason: `there is no provider "${provider}"` });
     }
   }
   for (const [name, file] of declared) {
     const stem = settingStem(name);
     const other = [...providers.keys()].find((each) => each !== name && settingStem(each) === stem);
     if (other !== undefined) {
-      problems.push({ file, pointer: '/provider', reason: `${other} has the same settings, ${stem}_…` });
+      problems.push({
+        file,
+        pointer: '/provider',
+        reason: `the provider "${other}" has the same settings, ${stem}_…`,
+      });
     }
   }
   const named = [...[...models.values()].map(({ file, model }) => ({ ...model, file })), ...ended.values()];
@@ -125,7 +128,7 @@ export function layered(
       const owner = owners.get(alias);
       owners.set(alias, id);
       if (owner === undefined) continue;
-      problems.push({ file, pointer: `/aliases/${index}`, reason: `${alias} is a name of ${owner}` });
+      problems.push({ file, pointer: `/aliases/${index}`, reason: `${alias} is already a name of ${owner}` });
     }
   }
   return {

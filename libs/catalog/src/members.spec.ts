@@ -29,7 +29,7 @@ describe('members that name the model', () => {
     ['{"mode":"cheap","mode":"cheap","task":2}', {}],
     ['{"Mode":"cheap"}', { mode: 'cheap', task: 2 }],
     ['{"nested":{"mode":"dear"},"mode ":"dear"}', { mode: 'cheap', task: 2 }],
-  ])('are added where %s lacks them', (body, missing) => {
+  ])('are added if %s lacks them', (body, missing) => {
     expect(check(body)).toEqual(missing);
   });
 
@@ -42,7 +42,7 @@ describe('members that name the model', () => {
     ['{"mode":"cheap","MODE":"dear"}', 'body.MODE literal_error'],
     ['{"Mode":"dear"}', 'body.Mode literal_error'],
     ['{"ta\u017f\u212a":3}', 'body.ta\u017f\u212a literal_error'],
-  ])('refuse %s', (body, error) => {
+  ])('reject %s', (body, error) => {
     expect(check(body)).toEqual([error]);
   });
 });
@@ -69,7 +69,7 @@ describe('the address', () => {
       { input: { last: 'x' }, image: 'x' },
       { path: 'frames', host: 'a.example' },
     ],
-  ])('of %j is %j', (input, address) => {
+  ])('for %j is %j', (input, address) => {
     expect(checkInput([imageOrText], parsedInput(input))[0].upstream).toEqual(address);
   });
 });

@@ -38,7 +38,7 @@ describe('a field that is read', () => {
     '{"other":{"num_images":1,"NUM_IMAGES":2}}',
     '{"model":"b-1","model":"b-1"}',
     '{"webhook_url":null}',
-  ])('is named once, and as the row names it: %s', (text) => expect(found(model, text)).toEqual([]));
+  ])('may be given once, spelled as in the row: %s', (text) => expect(found(model, text)).toEqual([]));
 
   it.each([
     ['{"num_images":4,"num_images":1}', 'num_images value_error'],
@@ -53,20 +53,20 @@ describe('a field that is read', () => {
     ['{"options":{"target":null,"target":"u"}}', 'options.target value_error'],
     ['{"options":{"TARGET":"u"}}', 'options.TARGET extra_forbidden'],
     ['{"webhook_url":"u","Webhook_URL":null}', 'Webhook_URL value_error'],
-  ])('is refused in %s', (text, error) => expect(found(model, text)).toEqual(error ? [error] : []));
+  ])('is rejected in %s', (text, error) => expect(found(model, text)).toEqual(error ? [error] : []));
 
-  it('is not given twice anywhere in what is counted as tokens', () => {
+  it('may not be given twice anywhere in a part that is counted as tokens', () => {
     expect(found(counted, '{"a":[{"b":{"c":1,"c":"long"}}]}')).toEqual(['a.0.b.c value_error']);
     expect(found(counted, '{"a":[{"b":{"c":1,"C":2}}],"A":1}')).toEqual([]);
   });
 
-  it('may have both spellings at a provider that takes them, and not both at once', () => {
+  it('may have either spelling, but not both, at a provider that accepts both', () => {
     expect(found(ofGoogle, '{"numImages":4,"parts":[{"videoUrl":"u"}]}')).toEqual([]);
     expect(found(ofGoogle, '{"numImages":1,"num_images":4}')).toEqual(['num_images value_error']);
     expect(found(ofGoogle, '{"NumImages":1}')).toEqual(['NumImages extra_forbidden']);
   });
 
-  it('fails at most a hundred times', () => {
+  it('yields at most a hundred errors', () => {
     const twice = Array.from({ length: 200 }, () => '{"video_url":"u","video_url":"u"}');
     expect(found(model, `{"parts":[${twice.join()}]}`)).toHaveLength(100);
   });

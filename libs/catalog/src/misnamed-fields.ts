@@ -8,25 +8,26 @@ import { forbidden, repeated } from './vocabulary.js';
 
 const maxErrors = 100;
 
-/** A name on the way to a field, and what all of its spellings have in common. */
+/** A name in the path of a field, and its key, which is the same for all spellings. */
 interface Segment {
   name: string;
   key: string;
 }
 
-/** An object or list of the text, with the fields that are read below it and the members that it has had so far. */
+/** An object or array of the text, with the fields that are read below it and the members seen so far. */
 interface Reading {
   path: readonly (string | number)[];
   rests: readonly (readonly Segment[])[];
   had: Set<string>;
 }
 
-/** Everything below is read, as for the number of tokens. */
+/** Matches everything below, as for the number of tokens. */
 const everything: Segment = { name: '**', key: '**' };
 
 /**
- * Fields that the price or a refusal reads, and that the provider may read otherwise than the parsed body says: one that
- * is given twice or in both spellings, since parsers take the first or the last, and one in another case, since some parsers ignore case.
+ * Errors of fields that the price or a rejection depends on, and that the provider may read differently from the
+ * parsed body: a field that is given twice or in both spellings, because parsers use the first or the last, and a
+ * field in another case, because some parsers ignore case.
  */
 export function misnamedFields(model: Model, index: JsonIndex): FieldError[] {
   const errors: FieldError[] = [];
@@ -82,7 +83,7 @@ const leadingTo = (key: string, rests: Reading['rests']): Reading['rests'] =>
 const spellingOf = ({ takesBothSpellings }: Model): ((name: string) => string) =>
   takesBothSpellings ? camelName : (name) => name;
 
-/** The places that are read; those of the members that name the model are checked by their values. */
+/** The places that are read, except members that name the model, which are checked by their values. */
 const readPlaces = oncePerModel((model): Segment[][] => {
   const { price, variants, refusedPointers, constants = {} } = model;
   const spelled = spellingOf(model);

@@ -13,7 +13,9 @@ const modalities = z.array(routerModality).min(1);
 const constantValue = z.union([z.string(), z.number(), z.boolean()]);
 export type ConstantValue = z.infer<typeof constantValue>;
 
-const id = routerModelId.describe('The provider and the model, joined by a slash: acme/paint-2.');
+const id = routerModelId.describe(
+  'The id of the model: a provider segment and a model segment, joined by a slash, such as `acme/paint-2`.',
+);
 const alias = z
   .string()
   .regex(/^[a-z0-9]+([._-][a-z0-9]+)*(\/[a-z0-9]+([._-][a-z0-9]+)*){1,5}$/)
@@ -22,70 +24,84 @@ const aliases = z
   .array(alias)
   .default([])
   .describe(
-    'Other names of the model, each unique in the catalog. A name of two segments works on every route; a longer name is only suggested.',
+    'Other names of the model. Each must be unique in the catalog. A name with two segments works on every route; a longer name is only suggested.',
   );
 const successor = routerModelId
   .optional()
-  .describe('The id of the model to use instead. After the end, callers get it as the first suggestion.');
+  .describe(
+    'The id of the model that replaces this one. After the end, it is the first suggestion for callers.',
+  );
 
 const inputValue = z.record(z.string(), z.json());
-const pointer = z.string().regex(/^(\/[^/]+)+$/, 'a JSON pointer such as /images/*/url');
+const pointer = z.string().regex(/^(\/[^/]+)+$/, 'expected a JSON pointer such as /images/*/url');
 
 const anySchema = z.unknown().meta({
   $ref: 'https://json-schema.org/draft/2020-12/schema',
   description:
-    'JSON Schema 2020-12, or the dialect of OpenAPI 3.0 or 3.1. It may refer to a JSON file in the same directory.',
+    'A schema in JSON Schema 2020-12 or in the dialect of OpenAPI 3.0 or 3.1. A `$ref` may point to a JSON file in the same directory.',
 });
 
-/** One YAML file of a catalog directory, field by field; unknown fields are problems. */
+/** A model row: one YAML file of a catalog directory. Unknown fields are problems. */
 export const modelRow = z
   .strictObject({
     id,
     aliases,
     provider: routerProviderSegment
       .optional()
-      .describe('The provider that serves the model. Left out, the first segment of the id.'),
-    title: z.string().min(1).max(100).optional().describe('The display name.'),
-    description: z.string().min(1).max(300).optional().describe('One sentence about the model.'),
+      .describe('The provider that serves the model. Defaults to the first segment of the id.'),
+    title: z.string().min(1).max(100).optional().describe('The display name of the model.'),
+    description: z
+      .string()
+      .min(1)
+      .max(300)
+      .optional()
+      .describe('A description of the model, in one sentence.'),
     modalities: z
       .strictObject({
-        in: modalities.describe('Kinds of input.'),
-        out: modalities.describe('Kinds of output.'),
+        in: modalities.describe('The kinds of content that the model accepts.'),
+        out: modalities.describe('The kinds of content that the model produces.'),
       })
       .optional()
-      .describe('The kinds of content that the model takes and makes.'),
+      .describe('The kinds of content in the input and the output.'),
     ends: z.iso
       .date()
       .optional()
       .describe(
-        'The first day, in UTC, without the model: lists leave it out and runs answer 404. Documents and `admin catalog check` announce the day from 30 days before.',
+        'The first day (UTC) on which the model is no longer available. From then on it is not listed and its runs answer 404. Model documents and `admin catalog check` announce the day 30 days in advance.',
       ),
     successor,
     servers: z
       .array(routerModelId)
       .default([])
       .describe(
-        'Ids of rows by which other providers serve the same model, each with its own input and price. Callers select one by the first segment of its id.',
+        'The ids of rows with which other providers serve the same model, each with its own input and price. Callers select a server by the first segment of its id.',
       ),
     upstream: z
       .object({
-        path: z.string().min(1).describe('The path of the model, or what the provider uses instead.'),
+        path: z.string().min(1).describe('The path of the model at the provider, or another name for it.'),
       })
       .catchall(z.string())
-      .describe('The address at the provider: the values of {upstream.<name>} in the provider’s file.'),
+      .describe(
+        'The address of the model at the provider: the values for {upstream.<name>} in the provider’s file.',
+      ),
     variants: z
       .array(
         z.strictObject({
-          contains: z.array(pointer).min(1).describe('Places in the input. At least one must have a value.'),
+          contains: z
+            .array(pointer)
+            .min(1)
+            .describe(
+              'Places in the input (JSON pointers). The variant matches if at least one of them has a value.',
+            ),
           upstream: z
             .record(z.string(), z.string())
-            .describe('Entries of `upstream` that are different for this input.'),
+            .describe('The entries of `upstream` that differ for this input.'),
         }),
       )
       .default([])
-      .describe('Inputs that go to another address. The first variant that matches is used.'),
+      .describe('Other addresses for certain inputs. The first matching variant is used.'),
     charges_on_policy_rejection: routerChargesOnPolicyRejection.describe(
-      'Whether the provider bills a run that it refuses under its content policy.',
+      'Whether the provider bills a run that it rejects under its content policy.',
     ),
     price: price.describe('The price of a run.'),
     budget_seconds: z
@@ -93,67 +109,75 @@ export const modelRow = z
       .min(1)
       .max(86_400)
       .default(540)
-      .describe('The time limit of a run. After that, it fails as provider_timeout.'),
+      .describe(
+        'The time limit of a run, in seconds. A run that takes longer fails with `provider_timeout`.',
+      ),
     assets: z
       .array(pointer)
       .default([])
-      .describe('Places of file URLs in the output; the router copies the files. `*` is every element.'),
+      .describe(
+        'The places of file URLs in the output (JSON pointers; `*` is every element). The router copies these files.',
+      ),
     constants: z
       .record(z.string().min(1), constantValue)
       .refine((constants) => [1, 2, 3].includes(Object.keys(constants).length), {
-        message: 'one to three constants',
+        message: 'expected one to three constants',
       })
       .optional()
       .describe(
-        'Fields of the body that name the model at the provider. The router adds those that the caller leaves out, and refuses other values with 422.',
+        'Fields of the body that name the model at the provider, with their values. The router adds those that the caller leaves out, and rejects other values with 422.',
       ),
     refused_fields: z
-      .array(z.string().regex(/^(\/[^/]+)+$|^[^/]+$/, 'a name or a JSON pointer'))
+      .array(z.string().regex(/^(\/[^/]+)+$|^[^/]+$/, 'expected a name or a JSON pointer'))
       .default([])
       .describe(
-        'Fields that are refused because they make the provider deliver or store results elsewhere: names, or JSON Pointers of nested fields. Fields at the top level with names like webhook, callback, notify, pubsub or storage_uri are always refused.',
+        'Fields that the router rejects because they make the provider deliver or store results elsewhere. Use names, or JSON pointers for nested fields. Top-level fields with names like webhook, callback, notify, pubsub or storage_uri are always rejected.',
       ),
     input: anySchema
       .optional()
       .describe(
-        'The schema of the input. It allows unknown fields unless it sets additionalProperties. Left out, every JSON object is accepted.',
+        'The schema of the input. Unknown fields are allowed unless it sets `additionalProperties`. Without a schema, every JSON object is accepted.',
       ),
     output: z
       .strictObject({
         media_type: z
           .string()
           .regex(/^[^/\s]+\/[^/\s]+$/)
-          .describe('The media type, such as application/json.'),
+          .describe('The media type of the result, such as `application/json`.'),
         schema: anySchema
           .optional()
-          .describe('The schema of the result, shown in documents. Results are not checked.'),
-        example: z.json().optional().describe('An example of a result, shown in documents.'),
+          .describe(
+            'The schema of the result, shown in model documents. Results are not checked against it.',
+          ),
+        example: z.json().optional().describe('An example of a result, shown in model documents.'),
       })
       .optional()
-      .describe('The result.'),
+      .describe('The result of a run.'),
     example: inputValue
       .optional()
-      .describe('An example of an input that is accepted. Required if the row has an `input`.'),
+      .describe('An example of an accepted input. Required if the row has an `input`.'),
     counter_examples: z
       .array(
         z.strictObject({
-          input: inputValue.describe('The input.'),
+          input: inputValue.describe('An input that must be rejected.'),
           errors: z
             .array(
               z.strictObject({
                 loc: z
                   .array(z.union([z.string(), z.int()]))
                   .min(1)
-                  .describe('The place of the error: `body`, then the path of the field.'),
-                type: z.string().describe('The type of the error, such as missing or less_than_equal.'),
+                  .describe('The place of the error: `body`, followed by the path of the field.'),
+                type: z.string().describe('The type of the error, such as `missing` or `less_than_equal`.'),
               }),
             )
             .min(1)
-            .describe('All errors of the 422 answer.'),
+            .describe('All errors of the 422 response.'),
         }),
       )
       .default([])
-      .describe('Examples of inputs that are refused; `admin catalog check` tries them.'),
+      .describe(
+        'Examples of rejected inputs. `admin catalog check` verifies that they fail with exactly these errors.',
+      ),
   })
   .superRefine(({ id }, context) => {
     const [provider, model] = id.split('/');
@@ -162,7 +186,7 @@ export const modelRow = z
     }
   });
 
-/** A row that extends another one; its own fields and those of the other are checked together, as a `modelRow`. */
+/** A row that extends another one. The merged fields of both are checked as a `modelRow`. */
 export const extendingRow = z.strictObject({
   ...Object.fromEntries(
     Object.entries(modelRow.shape).map(([name, { description = '' }]) => [
@@ -172,11 +196,11 @@ export const extendingRow = z.strictObject({
   ),
   id,
   extends: routerModelId.describe(
-    'The id of another row in the same directory. This row takes over its fields and merges its own into them, as a JSON merge patch (RFC 7396): null removes a field.',
+    'The id of another row in the same directory. This row’s fields are merged into that row’s as a JSON merge patch (RFC 7396), in which null removes a field.',
   ),
 });
 
-/** A model that is gone, for callers who still ask for it. */
+/** A model that has ended, for callers who still request it. */
 export const endedRow = z.strictObject({
   id,
   aliases,
@@ -186,13 +210,13 @@ export const endedRow = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe('The document that announced the end, and its date; see `admin catalog coverage`.'),
+    .describe('The document that announced the end, and its date. `admin catalog coverage` shows it.'),
 });
 
 export type EndedModel = z.infer<typeof endedRow>;
 
-/** Hides the row of the same id that an earlier directory brings. */
+/** Hides the row with the same id in an earlier directory. */
 export const hidingRow = z.strictObject({
   id,
-  hidden: z.literal(true).describe('Hides the row of this id in the catalog of the release.'),
+  hidden: z.literal(true).describe('Hides the built-in row with this id. The value must be true.'),
 });

@@ -42,7 +42,7 @@ describe('openApiDocument', () => {
               content: { 'application/json': { schema: authored.input, example: { prompt: 'a cat' } } },
             },
             security: frame.operation.security,
-            // The result is described on v2 only.
+            // The result is described only in v2.
             responses: {
               '200': {
                 description: expect.any(String),
@@ -66,7 +66,7 @@ describe('openApiDocument', () => {
     expect(authored.input).toMatchObject(input);
   });
 
-  it('says what the row tells for people, and its version changes with the row', () => {
+  it('has the texts of the row, and a version that changes with the row', () => {
     const told = {
       ...row,
       title: 'Beta',
@@ -86,7 +86,7 @@ describe('openApiDocument', () => {
     expect(new Set(versions).size).toBe(2);
   });
 
-  it('tells from thirty days before when the model ends, without a new row', () => {
+  it('announces the end of the model thirty days in advance, without a new row', () => {
     const ends = dayFromNow(30);
     const ending = modelOfRow({ ...row, ends, successor: 'a/c' });
     jest.useFakeTimers({ now: Date.parse(ends) - 31 * dayMs });
@@ -94,7 +94,7 @@ describe('openApiDocument', () => {
       expect(read(ending, 'v2')).not.toHaveProperty('x-service-lifecycle');
       jest.advanceTimersByTime(dayMs);
       expect(read(ending, 'v2')).toMatchObject({
-        info: { description: `Ends on ${ends}: from that day runs are refused. Use a/c instead.` },
+        info: { description: `Ends on ${ends}. From that day on, runs are rejected. Use a/c instead.` },
         'x-service-lifecycle': { ends, successor: 'a/c' },
       });
     } finally {
@@ -115,7 +115,7 @@ describe('openApiDocument', () => {
     });
   });
 
-  it('of an unauthored model takes any object, promises nothing and says so', () => {
+  it('of a model without a schema accepts any object and says that no schema is authored', () => {
     expect(read(unauthored, 'v2')).toMatchObject({
       'x-service-input-schema-authored': false,
       paths: {
@@ -131,7 +131,7 @@ describe('openApiDocument', () => {
     });
   });
 
-  it('has a strong tag of its bytes, different for each generation, and is made once', () => {
+  it('has a strong tag of its bytes, different for each generation, and is rendered once', () => {
     const { bytes, etag } = openApiDocument(authored, 'v2', frame);
     expect(etag).toBe(`"${createHash('sha256').update(bytes).digest('hex')}"`);
     expect(openApiDocument(authored, 'v1', frame).etag).not.toBe(etag);
@@ -157,7 +157,7 @@ describe('entry', () => {
 });
 
 describe('detail', () => {
-  it.each(['v1', 'v2'] as const)('points to the document of %s', (generation) => {
+  it.each(['v1', 'v2'] as const)('links to the document of %s', (generation) => {
     const found = detail(authored, { publicBaseUrl: 'https://router.example/', generation });
     expect(found.input_schema_url).toBe(`https://router.example/${generation}/models/a/b/openapi.json`);
     expect(routerModelDetail.parse(found)).toEqual(found);
@@ -166,9 +166,9 @@ describe('detail', () => {
   it.each([
     ['no schema is authored', unauthored, 'https://router.example'],
     ['the service is not https', authored, 'http://router.example'],
-    ['the service does not know its address', authored, undefined],
-    ['the address would be too long', authored, `https://router.example/${'x'.repeat(2048)}`],
-  ])('has no address when %s', (_, model, publicBaseUrl) =>
+    ['the service has no base URL', authored, undefined],
+    ['the URL would be too long', authored, `https://router.example/${'x'.repeat(2048)}`],
+  ])('has no URL when %s', (_, model, publicBaseUrl) =>
     expect(detail(model, { publicBaseUrl, generation: 'v2' })).toEqual(entry(model)),
   );
 });

@@ -7,13 +7,13 @@ export type Generation = 'v1' | 'v2';
 
 export interface ModelDocument {
   bytes: Buffer;
-  /** A strong entity tag of the bytes, quotes included. */
+  /** A strong entity tag of the bytes, including the quotes. */
   etag: string;
 }
 
 const maxUrlLength = 2048;
 
-/** The query parameter of a run that picks the server. */
+/** The query parameter that selects the server of a run. */
 const serverParameter = 'model_provider';
 
 const documentsOf = oncePerModel(
@@ -27,7 +27,7 @@ interface Parameter {
   schema?: object;
 }
 
-/** The part that the documents of all models share: the route of a run, as the service describes it. */
+/** The part that the documents of all models share: the run route, as described by the service. */
 export interface DocumentFrame {
   servers: readonly object[];
   externalDocs: { description: string; url: string };
@@ -36,9 +36,9 @@ export interface DocumentFrame {
 }
 
 /**
- * The model as a standalone OpenAPI 3.1 document with one path, the run route. It holds the very
- * schema object that calls are checked with. v1 describes the input; v2 also the result. `frame` is the same at every
- * call of a process.
+ * The model as a standalone OpenAPI 3.1 document with one path, the run route. Its input schema is the object with
+ * which calls are checked. v1 describes only the input, v2 also the result. `frame` must be the same on every call
+ * in a process.
  */
 export function openApiDocument(model: Model, generation: Generation, frame: DocumentFrame): ModelDocument {
   return (documentsOf(model)[`${generation} ${endsSoon(model) ? 'ends' : 'stays'}`] ??= render(
@@ -63,7 +63,7 @@ function render(model: Model, generation: Generation, frame: DocumentFrame): Mod
     responses: {
       '200': {
         ...ok,
-        description: "The provider model's own output, unchanged.",
+        description: 'The output of the provider, unchanged.',
         content: generation === 'v2' ? contentOf(model) : undefined,
         links: { SubmitRun: queuedRun(model, frame) },
       },
@@ -88,21 +88,23 @@ function render(model: Model, generation: Generation, frame: DocumentFrame): Mod
   return { bytes, etag: `"${createHash('sha256').update(bytes).digest('hex')}"` };
 }
 
-/** Undefined when the row says nothing. */
+/** Undefined if the row has no texts. */
 function descriptionOf(model: Model): string | undefined {
   const { title, description, ends, successor } = model;
   const instead = successor === undefined ? '' : ` Use ${successor} instead.`;
-  const ending = endsSoon(model) ? `Ends on ${ends}: from that day runs are refused.${instead}` : undefined;
+  const ending = endsSoon(model)
+    ? `Ends on ${ends}. From that day on, runs are rejected.${instead}`
+    : undefined;
   return [title && `**${title}**`, description, ending].filter(Boolean).join('\n\n') || undefined;
 }
 
-/** The name that picks each server, and the model whose document tells its input, output and price. */
+/** The name that selects each server, and the model whose document describes its input, output and price. */
 const servedBy = ({ id, servers }: Model) =>
   servers.length === 0
     ? undefined
     : [id, ...servers].map((model) => ({ provider: visibleProvider(model), model }));
 
-/** Which server a caller may pick is a parameter only where there are several. */
+/** The parameter that selects the server exists only if there are several. */
 function parameterOf({ id, servers }: Model, parameter: Parameter): Parameter[] {
   if (parameter.name !== serverParameter) return [parameter];
   if (servers.length === 0) return [];
@@ -114,11 +116,11 @@ const priceOf = ({ price }: Model) => {
   return { text: priceText(price), usd, times, plus, date };
 };
 
-/** Changes with the row. */
+/** A version that changes with the row. */
 const versionOf = (model: Model): string =>
   createHash('sha256').update(JSON.stringify(model)).digest('hex').slice(0, 12);
 
-/** The route of the service's document that takes the same input for a queued run. */
+/** The link to the route that accepts the same input for a queued run, in the service's document. */
 function queuedRun({ id }: Model, { externalDocs }: DocumentFrame) {
   const [provider, model] = id.split('/');
   const route = '/paths/~1v2~1models~1%7Bprovider%7D~1%7Bmodel%7D~1requests/post';
@@ -126,7 +128,8 @@ function queuedRun({ id }: Model, { externalDocs }: DocumentFrame) {
     operationRef: `${externalDocs.url}#${route}`,
     parameters: { provider, model },
     requestBody: '$request.body',
-    description: 'The same input as a queued run, whose answer links to its state, result and cancellation.',
+    description:
+      'Submits the same input as a queued run. The response links to its status, result and cancellation.',
   };
 }
 
@@ -134,13 +137,13 @@ const contentOf = ({ output }: Model) => ({
   [output?.mediaType ?? '*/*']: { schema: output?.schema, example: output?.example },
 });
 
-/** The model as lists carry it. */
+/** The model in a list. */
 export function entry({ id, chargesOnPolicyRejection }: Model): RouterModelListEntry {
   const [provider = '', model = ''] = id.split('/');
   return { id, provider, model, billing: { charges_on_policy_rejection: chargesOnPolicyRejection } };
 }
 
-/** The entry with what people want to know of a model. */
+/** The entry with more facts for people. */
 export function fullEntry(model: Model): RouterModelFullEntry {
   const { id, title, description, modalities, price, ends, successor, aliases, servers, output } = model;
   const { usd, unit } = priceFrom(price);
@@ -159,8 +162,8 @@ export function fullEntry(model: Model): RouterModelFullEntry {
 }
 
 /**
- * The entry plus `input_schema_url`, which must be https: it is present only when a schema is authored and
- * the service knows an https address of its own.
+ * The entry with `input_schema_url`, which must be https. It is present only if the row has a schema and the
+ * service has an https base URL.
  */
 export function detail(
   model: Model,

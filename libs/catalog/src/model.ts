@@ -8,10 +8,10 @@ import { modelRow } from './model-row.js';
 
 type Row = z.infer<typeof modelRow>;
 
-/** An input that the schema must refuse, and exactly the entries it is refused with. */
+/** An input that the schema must reject, and the exact errors. */
 export type CounterExample = Row['counter_examples'][number];
 
-/** One runnable model: a row of the catalog, parsed once and frozen. What is not said here is what its row says. */
+/** A runnable model: a parsed, frozen row of the catalog. Members not declared here are those of the row. */
 export interface Model extends Omit<
   Row,
   | 'charges_on_policy_rejection'
@@ -21,26 +21,29 @@ export interface Model extends Omit<
   | 'output'
   | 'counter_examples'
 > {
-  /** Which provider's adapter and key serve it. */
+  /** The provider whose adapter and key serve the model. */
   provider: string;
   chargesOnPolicyRejection: RouterChargesOnPolicyRejection;
-  /** How long the provider may take for one run before it ends as `provider_timeout`. */
+  /** The time limit of a run, after which it fails with `provider_timeout`. */
   budgetMs: number;
-  /** JSON pointers into the output, `*` for every element, whose URL strings are assets. */
+  /** JSON pointers to the asset URLs in the output. `*` stands for every element. */
   assetPointers: string[];
-  /** The schema with which calls are checked, as documents show it. */
+  /** The schema with which calls are checked and that documents show. */
   input: JsonSchema;
-  /** Whether the row describes the input. Otherwise any JSON object is accepted, but for callbacks and other members. */
+  /**
+   * Whether the row has a schema of the input. Otherwise any JSON object is accepted, except callbacks and wrong
+   * constants.
+   */
   isAuthored: boolean;
   output?: { mediaType: string; schema?: JsonSchema; example?: unknown };
   counterExamples: CounterExample[];
-  /** JSON pointers of the fields that the row refuses by name. */
+  /** JSON pointers of the fields that the row rejects. */
   refusedPointers: string[];
-  /** Whether the provider takes a field in snake case and in camel case, whichever the row uses. */
+  /** Whether the provider accepts each field in snake case and in camel case. */
   takesBothSpellings?: boolean;
 }
 
-/** Caches a value made from a model: models do not change, and the model of a changed row is another object. */
+/** Caches a value per model. Models are immutable, and a changed row becomes a new object. */
 export function oncePerModel<Made extends object | string>(
   make: (model: Model) => Made,
 ): (model: Model) => Made {
@@ -54,18 +57,21 @@ export function oncePerModel<Made extends object | string>(
 
 const noticeMs = 30 * 24 * 60 * 60 * 1000;
 
-/** Whether the day has come, in UTC, from which the model is not there any more. */
+/** Whether the model has ended, by the day in UTC. */
 export const hasEnded = ({ ends }: Pick<Model, 'ends'>): boolean =>
   ends !== undefined && Date.now() >= Date.parse(ends);
 
-/** Whether that day is near enough to be told. */
+/** Whether the model ends within 30 days, or has ended. */
 export const endsSoon = ({ ends }: Pick<Model, 'ends'>): boolean =>
   ends !== undefined && Date.now() >= Date.parse(ends) - noticeMs;
 
-/** The name by which callers know a provider: the first segment of an id. */
+/** The public name of a provider: the first segment of an id. */
 export const visibleProvider = (id: string): string => id.slice(0, id.indexOf('/'));
 
-/** The model of a row, or everything that is wrong with it; `documents` are the files its schemas may refer to. */
+/**
+ * Parses a row into a model, or returns all of its problems. `documents` are the files to which its schemas may
+ * refer.
+ */
 export function readModel(
   row: unknown,
   documents?: Documents,
@@ -80,19 +86,22 @@ export function readModel(
     ...output.problems,
   ];
   if (input.schema?.type !== undefined && input.schema.type !== 'object') {
-    problems.push({ path: ['input', 'type'], message: 'the input is an object' });
+    problems.push({ path: ['input', 'type'], message: 'the input must be an object' });
   }
   const required = Object.keys(parsed.data?.constants ?? {}).filter((name) =>
     input.schema?.required?.includes(name),
   );
   if (required.length > 0) {
-    problems.push({ path: ['input', 'required'], message: `the router adds ${required.join(', ')}` });
+    problems.push({
+      path: ['input', 'required'],
+      message: `${required.join(', ')} must not be required, because the router adds it`,
+    });
   }
   if (!parsed.success || problems.length > 0) return { problems };
   return { model: modelFrom(parsed.data, input.schema, output.schema) };
 }
 
-/** The schema at a place of a row, brought to the one form. */
+/** The normalized schema at a place of a row. */
 function schemaAt(
   row: unknown,
   path: readonly string[],
@@ -130,7 +139,7 @@ function modelFrom(row: Row, input: JsonSchema | undefined, outputSchema: JsonSc
   });
 }
 
-/** The model as its provider reads it. */
+/** The model with the facts of its provider. */
 export const servedBy = (model: Model, { takesBothSpellings }: ProviderDefinition): Model =>
   takesBothSpellings ? frozen({ ...model, takesBothSpellings }) : model;
 

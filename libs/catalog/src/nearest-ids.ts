@@ -1,9 +1,9 @@
 export const maxSuggestions = 3;
 
 /**
- * The ids of up to three of `models` whose id or an alias is nearest, by edit distance. A path of three segments is also read as its joined
- * id (`veo-3.1/fast` as `veo-3.1-fast`), which comes first when it exists. Ids that share less than half of
- * their letters with what was asked for are no suggestion.
+ * The ids of up to three models whose id or alias is nearest to `asked`, by edit distance. A path of three segments
+ * is also read as its joined id (`veo-3.1/fast` as `veo-3.1-fast`), which comes first if it exists. Ids that share
+ * less than half of their characters with `asked` are not suggested.
  */
 export function nearestIds(asked: string, models: readonly Named[]): string[] {
   const wanted = joined(asked.toLowerCase().slice(0, 193));
@@ -27,7 +27,7 @@ function joined(asked: string): string {
   return rest.length === 0 ? provider : `${provider}/${rest.join('-')}`;
 }
 
-/** Levenshtein's distance, or undefined when it is above `limit`; one row of the table is kept at a time. */
+/** The Levenshtein distance, or undefined if it exceeds `limit`. Keeps only one row of the table. */
 function distanceWithin(one: string, other: string, limit: number): number | undefined {
   if (Math.abs(one.length - other.length) > limit) return undefined;
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);

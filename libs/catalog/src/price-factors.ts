@@ -1,39 +1,47 @@
 import { z } from 'zod';
 
-export const pointer = z.string().regex(/^(\/[^/]+)+$/, 'a JSON pointer such as /num_images');
+export const pointer = z.string().regex(/^(\/[^/]+)+$/, 'expected a JSON pointer such as /num_images');
 export const amount = z.number().min(0);
 const max =
-  'The largest value that the provider may use if the input leaves it open; the upper bound takes it. Left out, the default.';
-const minus = amount.default(0).describe('Units to subtract, because another term bills them.');
+  'The largest value that the provider may use if the input does not set it. The upper bound uses it. Defaults to `default`.';
+const minus = amount.default(0).describe('The number of units to subtract, because another term bills them.');
 
 const flags = z
   .strictObject({
-    path: pointer.describe('The place of a text in the input, such as the prompt; `*` for every element.'),
+    path: pointer.describe(
+      'The place of a text in the input, such as the prompt. `*` stands for every element.',
+    ),
     names: z
       .array(z.string().regex(/^[a-z_]+$/))
       .min(1)
-      .describe('Names of options: `rs` for an option --rs.'),
+      .describe('The names of the options: `rs` for an option `--rs`.'),
   })
   .optional()
-  .describe('Options inside a text that also set this value. With one, the upper bound is the highest.');
+  .describe(
+    'Options inside a text that also set this value. If the text has one, the upper bound uses the highest value.',
+  );
 
 const number = z
   .strictObject({
     number: pointer.describe(
-      'The place of a number in the input, or of a text such as "5" or "5s". Several numbers at `*` are added up.',
+      'The place of a number in the input, or of a text such as "5" or "5s". With `*`, several numbers are added up.',
     ),
     alternatives: z
       .array(
         z.strictObject({
           path: pointer.describe(
-            'The place of another field for the same quantity. Numbers at `*` are added up.',
+            'The place of another field for the same quantity. With `*`, several numbers are added up.',
           ),
-          per: z.number().positive().default(1).describe('How many of its units make one unit of `number`.'),
+          per: z
+            .number()
+            .positive()
+            .default(1)
+            .describe('How many units of this field make one unit of `number`.'),
         }),
       )
       .default([])
-      .describe('Other fields for the same quantity. The largest one in the input counts.'),
-    min: amount.default(1).describe('The minimum that is billed.'),
+      .describe('Other fields for the same quantity. The largest value in the input counts.'),
+    min: amount.default(1).describe('The minimum that is billed, in units of `number`.'),
     flags,
     default: amount.default(1).describe('The provider’s default, used if the input has no positive number.'),
     max: amount.optional().describe(max),
@@ -41,12 +49,14 @@ const number = z
       .number()
       .positive()
       .default(1)
-      .describe('The size of a unit: 60 for a price per minute over a number of seconds.'),
+      .describe('The size of a billed unit: 60 for a price per minute if `number` is in seconds.'),
     minus,
   })
-  .refine((factor) => (factor.max ?? Infinity) >= factor.default, { message: 'max is not below default' })
+  .refine((factor) => (factor.max ?? Infinity) >= factor.default, {
+    message: 'max must not be below default',
+  })
   .refine(({ flags: given, max: bound }) => !given || bound !== undefined, {
-    message: 'flags need a max',
+    message: 'flags require max',
   });
 
 const table = z
@@ -55,30 +65,36 @@ const table = z
     alternatives: z
       .array(pointer)
       .default([])
-      .describe('Other fields for the same choice. The most expensive one in the input counts.'),
+      .describe('Other fields for the same choice. The most expensive value in the input counts.'),
     flags,
     values: z
       .record(z.string(), amount)
       .describe(
-        'The factor of each value. `wide*` matches values that begin with “wide”, `*` matches all others; the first match counts.',
+        'The factor of each value. `wide*` matches values that begin with “wide”, and `*` matches all others. The first match counts.',
       ),
     default: z
       .union([z.string(), z.number(), z.boolean()])
       .optional()
-      .describe('The provider’s default. Without it, and for other values, the most expensive one counts.'),
+      .describe(
+        'The provider’s default value, used if the input has none. Without it, and for unknown values, the most expensive value counts.',
+      ),
   })
   .refine((factor) => factor.default === undefined || keyOf(factor, factor.default) !== undefined, {
-    message: 'default is a key of values',
+    message: 'default must match a key of values',
   });
 
 const characters = z.strictObject({
-  characters: pointer.describe('The place of a text in the input. Several texts at `*` are added up.'),
-  per: z.number().positive().default(1).describe('The number of characters in one unit.'),
+  characters: pointer.describe(
+    'The place of a text in the input. With `*`, the lengths of several texts are added up.',
+  ),
+  per: z.number().positive().default(1).describe('The number of characters in one billed unit.'),
   max_each: z
     .number()
     .min(1)
     .default(1)
-    .describe('How often the upper bound counts each character: 2 if the provider counts some twice.'),
+    .describe(
+      'How often the upper bound counts each character: 2 if the provider counts some characters twice.',
+    ),
 });
 
 const megapixels = z
@@ -86,12 +102,14 @@ const megapixels = z
     megapixels: z
       .tuple([pointer, pointer])
       .describe('The places of width and height in the input, in pixels.'),
-    default: amount.default(1).describe('The megapixels if the input lacks width or height.'),
+    default: amount.default(1).describe('The number of megapixels if the input lacks width or height.'),
     max: amount.optional().describe(max),
-    min: amount.default(0).describe('The minimum that is billed.'),
+    min: amount.default(0).describe('The minimum that is billed, in megapixels.'),
     minus,
   })
-  .refine((factor) => (factor.max ?? Infinity) >= factor.default, { message: 'max is not below default' });
+  .refine((factor) => (factor.max ?? Infinity) >= factor.default, {
+    message: 'max must not be below default',
+  });
 
 const present = z
   .strictObject({
@@ -99,28 +117,32 @@ const present = z
       .array(z.union([pointer, z.literal('')]))
       .min(1)
       .describe(
-        'Fields of the input to count; "" is the input itself and always counts. Each element of a list counts; null, false and "" do not.',
+        'Fields of the input to count. Each element of a list counts separately; null, false and "" do not count. An empty pointer is the input itself, which always counts once.',
       ),
-    each: amount.default(1).describe('What each of them adds.'),
+    each: amount.default(1).describe('How much each counted field or element adds.'),
     max_each: amount
       .optional()
-      .describe('What each of them adds to the upper bound. Left out, the value of `each`.'),
-    max_count: amount.optional().describe('How many of them count at most.'),
+      .describe('How much each of them adds to the upper bound. Defaults to `each`.'),
+    max_count: amount.optional().describe('The maximum number that count. Unlimited by default.'),
   })
   .refine((factor) => (factor.max_each ?? Infinity) >= factor.each, {
-    message: 'max_each is not below each',
+    message: 'max_each must not be below each',
   });
 
 const tokens = z.strictObject({
   tokens: z
     .union([pointer, z.literal('')])
-    .describe('A part of the input, or "" for all of it. Four characters are estimated as one token.'),
-  max: amount.describe('The upper bound: a number of tokens that the provider never exceeds.'),
+    .describe(
+      'The place of a part of the input, or "" for all of it. Its tokens are estimated as one per four characters.',
+    ),
+  max: amount.describe(
+    'The maximum number of tokens, which the provider never exceeds. It is the upper bound unless `unbounded_fields` allows a lower one.',
+  ),
   unbounded_fields: z
     .array(z.string().min(1))
     .optional()
     .describe(
-      'Fields, at any depth and in any spelling, whose content may have more tokens than their text: links, ids of files, tools. Without such a field, the upper bound is one token per byte.',
+      'Fields, at any depth and in any spelling, whose content may have more tokens than their text, such as links, ids of files and tools. If the input has none of them, the upper bound is one token per byte.',
     ),
 });
 
@@ -128,13 +150,13 @@ const absent = z.strictObject({
   absent: z
     .array(pointer)
     .min(1)
-    .describe('Fields of the input: the factor is 1 if none has a value, otherwise 0.'),
+    .describe('Fields of the input. The factor is 1 if none of them has a value, otherwise 0.'),
 });
 
 export const factor = z.union([number, table, characters, megapixels, present, absent, tokens]);
 export type Factor = z.infer<typeof factor>;
 
-/** The inputs that a factor reads. */
+/** The places in the input that a factor depends on. */
 export function pointersOf(factor: Factor): string[] {
   if ('present' in factor) return factor.present;
   if ('absent' in factor) return factor.absent;
@@ -148,7 +170,7 @@ export function pointersOf(factor: Factor): string[] {
 const textOf = ({ flags: given }: { flags?: { path: string } | undefined }): string[] =>
   given ? [given.path] : [];
 
-/** The key of a table that a value falls under: itself, else the first `wide*` that it begins with. */
+/** The key of a table that matches a value: the value itself, or else the first matching `wide*`. */
 export function keyOf({ values }: { values: Record<string, number> }, value: unknown): string | undefined {
   if (!['string', 'number', 'boolean'].includes(typeof value)) return undefined;
   const text = String(value);

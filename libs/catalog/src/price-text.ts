@@ -1,13 +1,13 @@
 import type { Price } from './price.js';
 import type { Factor } from './price-factors.js';
 
-/** A price on one line, for people: `$0.1 × duration × resolution (1 to 2) + $0.03`. */
+/** A price in one line, for people: `$0.1 × duration × resolution (1 to 2) + $0.03`. */
 export const priceText = (price: Price): string => [price, ...price.plus].map(termText).join(' + ');
 
-/** The least that one unit costs, and what the units are: the first term whose cheapest options are not free. */
+/** The minimum price of one unit, and the unit: those of the first term whose cheapest options are not free. */
 export function priceFrom(price: Price): { usd: number; unit: string } {
   const terms = [price, ...price.plus].map(({ usd, times }) => ({
-    // Without the noise of binary fractions: 0.28 × 5 is 1.4.
+    // Removes the error of binary fractions: 0.28 × 5 must be 1.4.
     usd: Number(times.reduce((product, factor) => product * smallestOf(factor), usd).toPrecision(12)),
     unit:
       times
@@ -18,7 +18,7 @@ export function priceFrom(price: Price): { usd: number; unit: string } {
   return terms.find(({ usd }) => usd > 0) ?? { usd: 0, unit: 'run' };
 }
 
-/** The smallest factor of one unit; a value that makes the term free chooses another term. */
+/** The smallest factor of one unit. Values that make the term free are ignored. */
 const smallestOf = (factor: Factor): number => {
   if ('table' in factor) return Math.min(...Object.values(factor.values).filter((value) => value > 0));
   if ('present' in factor) return factor.each;
@@ -30,7 +30,7 @@ const unitOf = (factor: Factor): string => {
   return factorText({ ...factor, ...('per' in factor && { per: 1 }) });
 };
 
-/** Where a reply tells the cost, or nothing: `$0.01 × /cost`. */
+/** The places of the cost in a reply, such as `$0.01 × /cost`. Empty if there are none. */
 export const reportedText = (price: Price): string =>
   price.reported
     .map((term) => {

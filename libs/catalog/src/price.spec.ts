@@ -9,13 +9,13 @@ import { modelOfRow } from './testing/model-of-row.js';
 const priced = (price: object) =>
   modelOfRow({ id: 'a/b', upstream: { path: 'b' }, charges_on_policy_rejection: 'no', price });
 
-/** What one factor of a cent comes to. */
+/** The quote of one factor at a cent. */
 const cents = (factor: object, input: unknown) => {
   const { upperMicros, computedMicros } = quote(priced({ usd: 0.01, times: [factor] }), input);
   return [upperMicros / 10_000, computedMicros / 10_000];
 };
 
-describe('a factor: what the upper bound takes, and what is billed', () => {
+describe('a factor: the upper bound and the billed amount', () => {
   const seconds = { number: '/seconds', default: 5, max: 12 };
   const minutes = { number: '/ms', per: 60_000, minus: 1, default: 90_000 };
   const frames = { number: '/seconds', alternatives: [{ path: '/frames', per: 24 }], default: 5, max: 12 };
@@ -100,7 +100,7 @@ describe('a factor: what the upper bound takes, and what is billed', () => {
     [images, { a: 'x', b: 'y', more: ['z', 'z', 'z'] }, 9, 6],
     [tokens, { contents: [{ parts: [{ text: 'x'.repeat(40) }] }] }, 100, 10],
     [tokens, { contents: 'x'.repeat(4000) }, 100, 100],
-    // 80 bytes of text, 4 of the role; each member its name and four bytes more.
+    // 80 bytes of text and 4 of the role, plus for each member its name and four bytes.
     [plain, said, 1000 + 84 + 12 + 5 + 8 + 11, 11],
     [plain, { ...said, n: 1, tools: null }, 1120 + 6 + 13, 11],
     [plain, { ...said, tools: [{ type: 'search' }] }, 2000, 12.5],
@@ -118,7 +118,7 @@ describe('a factor: what the upper bound takes, and what is billed', () => {
 });
 
 describe('quote', () => {
-  it('adds terms and multiplies factors, without the dust of binary fractions', () => {
+  it('adds terms and multiplies factors, without the error of binary fractions', () => {
     const times = [{ number: '/seconds' }, { table: '/sound', values: { true: 2, false: 1 } }];
     const model = priced({ usd: 0.1, times, plus: [{ usd: 0.05 }] });
     expect(quote(model, { seconds: 3, sound: true })).toEqual({
@@ -131,7 +131,7 @@ describe('quote', () => {
     expect(quote(priced({ usd: 0.0000001 }), {})).toMatchObject({ computedMicros: 1, basis: 'flat' });
   });
 
-  it('multiplies the factors of the input into what a reply reports', () => {
+  it('multiplies the reported numbers by the factors of the input', () => {
     const { reported } = quote(
       priced({
         usd: 1,
@@ -149,7 +149,7 @@ describe('quote', () => {
       }),
       { sound: false },
     );
-    // Runs store these names, and releases before and after read them.
+    // Runs store these names, and earlier and later releases read them.
     expect(reported).toEqual([
       { at: '/usage/tokens', micros: 1.2 },
       { header: 'character-cost', optional: true, micros: 100 },
@@ -176,7 +176,7 @@ describe('the prices of the built-in rows', () => {
   let models: readonly Model[];
   beforeAll(async () => ({ models } = await loadCatalog()));
 
-  it('reserve what they bill or more, whatever the input', () => {
+  it('reserve at least what they bill, whatever the input', () => {
     for (const model of models) {
       fc.assert(
         fc.property(inputOf(model), (input) => {
@@ -190,7 +190,7 @@ describe('the prices of the built-in rows', () => {
     }
   });
 
-  /** Anything where the price looks, the keys of its tables included. */
+  /** Any value at the places that the price reads, including the keys of its tables. */
   function inputOf({ price }: Model): fc.Arbitrary<unknown> {
     const keys = [price, ...price.plus].flatMap(({ times }) =>
       times.flatMap((factor) => ('table' in factor ? Object.keys(factor.values) : [])),

@@ -1,27 +1,27 @@
 import { z } from 'zod';
 import { amount, factor, pointer, pointersOf } from './price-factors.js';
 
-const usd = amount.describe('Dollars, multiplied by every factor.');
+const usd = amount.describe('The amount in US dollars, multiplied by all factors.');
 const times = z.array(factor).default([]).describe('Factors that depend on the input.');
 const reportedUnits = {
   optional: z
     .boolean()
     .optional()
     .describe(
-      'Whether the reply may lack the number; the term then adds nothing. Of several terms with the same `path` and different `only`, the reply must have at least one.',
+      'Whether the reply may lack the number, which then counts as 0. If several terms have the same `path` and different `only`, the reply must have at least one of them.',
     ),
-  usd: amount.describe('Dollars per unit, multiplied by every factor.'),
+  usd: amount.describe('The price of one unit in US dollars, multiplied by all factors.'),
   times,
 };
 
-/** Runs store these names of the first release, so that each release can read the runs of the other. */
+/** Runs store the names of the first release, so that releases can read each other's runs. */
 const stored = <Place extends { path: string }>({ path, ...others }: Place) => ({ at: path, ...others });
 
 const reportedTerm = z.union([
   z
     .strictObject({
       path: pointer.describe(
-        'The place of the number in the reply; a text such as "12.5" counts as a number. Several numbers at `*` are added up.',
+        'The place of the number in the reply (a JSON pointer). A text such as "12.5" also counts as a number. With `*`, several numbers are added up.',
       ),
       only: z
         .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
@@ -30,18 +30,18 @@ const reportedTerm = z.union([
       minus: pointer
         .optional()
         .describe(
-          'The place of a number to subtract, because another term bills it. Several numbers at `*` are added up, in objects with the values of `only`.',
+          'The place of a number to subtract, because another term bills it. With `*`, several numbers are added up, from objects with the values of `only`.',
         ),
       when: z
         .strictObject({
-          path: pointer.describe('The place of a number in the reply.'),
-          above: amount.optional().describe('The number is larger than this.'),
-          up_to: amount.optional().describe('The number is not larger than this.'),
+          path: pointer.describe('The place of the other number in the reply.'),
+          above: amount.optional().describe('The term counts only if the number is greater than this.'),
+          up_to: amount.optional().describe('The term counts only if the number is at most this.'),
         })
         .transform(stored)
         .optional()
         .describe(
-          'A range of another number. Outside the range the term adds nothing: some providers charge more per token for long inputs.',
+          'A condition on another number in the reply. If it is not met, the term adds nothing. Some providers, for example, charge more per token for long inputs.',
         ),
       ...reportedUnits,
     })
@@ -49,31 +49,33 @@ const reportedTerm = z.union([
   z.strictObject({
     header: z
       .string()
-      .regex(/^[a-z0-9-]+$/, 'a header name in lower case')
-      .describe('The header of the reply that has the number.'),
+      .regex(/^[a-z0-9-]+$/, 'expected a header name in lower case')
+      .describe('The name of the reply header with the number, in lower case.'),
     ...reportedUnits,
   }),
   z.strictObject({
-    count: pointer.describe('The place of a list in the reply; the number is its length.'),
+    count: pointer.describe('The place of a list in the reply. Its length is the number.'),
     ...reportedUnits,
   }),
 ]);
 
-/** The price of a run, as an expression over its input, and the places of the usage in the reply. */
+/** The price of a run: a formula over its input, and the places of the usage in the reply. */
 export const price = z.strictObject({
   usd,
   times,
-  plus: z.array(z.strictObject({ usd, times })).default([]).describe('More terms to add.'),
+  plus: z.array(z.strictObject({ usd, times })).default([]).describe('More terms, which are added.'),
   reported: z
     .array(reportedTerm)
     .default([])
-    .describe('Terms over numbers in the reply. Their sum is billed if the reply has all of them.'),
-  source: z.string().min(1).optional().describe('The document in which the price was read.'),
+    .describe(
+      'Terms over numbers in the reply. If the reply has all of them, their sum is billed instead of the computed price, up to the upper bound.',
+    ),
+  source: z.string().min(1).optional().describe('The document from which the price was taken.'),
   date: z.iso.date().optional().describe('The day on which the price was read.'),
 });
 
 export type Price = z.infer<typeof price>;
 
-/** The inputs that a price reads. */
+/** The places in the input that a price depends on. */
 export const pricePointers = (price: Price): string[] =>
   [price, ...price.plus, ...price.reported].flatMap(({ times }) => times).flatMap(pointersOf);

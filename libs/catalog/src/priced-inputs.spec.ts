@@ -7,11 +7,11 @@ import { quote } from './quote.js';
 interface PricedInput {
   model: string;
   input: object;
-  /** What the provider's public price list asks for this input, in dollars; sources are in the rows. */
+  /** The price of this input in the provider's public price list, in dollars. The sources are in the rows. */
   listUsd: number;
-  /** The reply of a provider that reports what this input cost. */
+  /** The reply of a provider that reports the cost of this input. */
   reply?: { json?: object; headers?: Record<string, string> };
-  /** What is reserved and billed, in dollars. */
+  /** The reserved and billed amounts, in dollars. */
   reserved: number;
   billed: number;
 }
@@ -31,7 +31,7 @@ const longUse = {
   output_tokens: 1000,
 };
 
-/** From the cheapest to the dearest. */
+/** From the cheapest to the most expensive. */
 const inputs: PricedInput[] = [
   { model: 'openai/tts-1', input: { input: text }, listUsd: 0.00054, reserved: 0.00054, billed: 0.00054 },
   {
@@ -43,7 +43,7 @@ const inputs: PricedInput[] = [
     billed: 0.0036,
   },
   {
-    // Half from the cache, 20 tokens written to it for an hour.
+    // Half of the tokens are read from the cache, and 20 are written to it for an hour.
     model: 'anthropic/claude-opus-5',
     input: asked,
     listUsd: 0.00395,
@@ -62,7 +62,8 @@ const inputs: PricedInput[] = [
     billed: 0.00395,
   },
   {
-    // Above 272,000 tokens: twice the input's price, cache included, and half as much again of the answer's.
+    // Above 272,000 tokens the input, including cached tokens, costs twice as much, and the output 1.5 times as
+    // much.
     model: 'openai/gpt-6-sol',
     input: { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'f' }] }] },
     listUsd: 0.895,
@@ -71,7 +72,7 @@ const inputs: PricedInput[] = [
     billed: 0.895,
   },
   {
-    // Of 10,000 tokens of audio 7,200 came from the cache: the surcharge for audio falls on the others.
+    // 7,200 of 10,000 audio tokens came from the cache. The surcharge for audio applies to the others.
     model: 'vertexai/gemini-2.5-flash',
     input: { contents: [{ parts: [{ fileData: { fileUri: 'gs://a/b.wav' } }] }] },
     listUsd: 0.003016,
@@ -92,7 +93,7 @@ const inputs: PricedInput[] = [
     billed: 0.003016,
   },
   {
-    // Frames win over seconds.
+    // The number of frames overrides the seconds.
     model: 'byteplus/seedance-1-0-pro-250528',
     input: { ...video, duration: 2, frames: 289 },
     listUsd: 0.62,
@@ -275,7 +276,7 @@ describe('priced inputs', () => {
     ['vertexai/gemini-nano-banana-2.1', drawn],
     ['qwen/qwen-image-3.0', cut],
     ['qwen/qwen-image-3.0-pro', cut],
-  ])('%s: a reply that does not tell the kind of its images reports nothing', (model, json) => {
+  ])('%s: a reply without the kind of its images reports no cost', (model, json) => {
     const row = catalog.models.find(({ id }) => id === model);
     if (row === undefined) throw new Error(`there is no ${model}`);
     const reply = { status: 200, headers: {}, body: new TextEncoder().encode(JSON.stringify(json)) };

@@ -38,7 +38,7 @@ const withField = (body: Body, [name = '', ...rest]: readonly string[], value: u
   [name]: rest.length === 0 ? value : withField((body[name] ?? {}) as Body, rest, value),
 });
 
-/** Files that are uploaded first: the provider sees the ids that it gave them. */
+/** Files that are uploaded first, so the provider sees the ids it assigned. */
 function uploadIds(provider: string): Body {
   const { declaration = '{}' } = providerList.find(({ name }) => name === provider) ?? {};
   const places: string[] = JSON.parse(declaration).submit?.upload?.paths ?? [];
@@ -51,7 +51,7 @@ function isMeant(id: string, field: string): boolean {
   return found.length > 0;
 }
 
-describe.each(rows)('$id beside the schema of its provider', ({ id, model, schema }) => {
+describe.each(rows)('$id compared with the schema of its provider', ({ id, model, schema }) => {
   const isTheirs = ajv.compile(schema);
   const base: Body = { ...model.constants, ...model.example, ...uploadIds(model.provider) };
   const fields = fieldsOf(schema, base, (branch: JsonSchema) => ajv.validate(branch, base)).filter(
@@ -62,11 +62,11 @@ describe.each(rows)('$id beside the schema of its provider', ({ id, model, schem
       .filter(({ at, differs }) => differs && !isMeant(id, at.join('/')))
       .map(({ at, body }) => [at.join('/'), JSON.stringify(body).slice(0, 300)]);
 
-  it('has an example that the provider takes', () => {
+  it('has an example that the provider accepts', () => {
     expect([isTheirs(base), isTheirs.errors]).toEqual([true, null]);
   });
 
-  it('takes what the provider takes', () => {
+  it('accepts what the provider accepts', () => {
     const tried = fields.flatMap(({ at, schema: of }) =>
       fc
         .sample(valid(of), { numRuns: valuesEach, seed })
@@ -77,7 +77,7 @@ describe.each(rows)('$id beside the schema of its provider', ({ id, model, schem
     expect(differences(tried)).toEqual([]);
   });
 
-  it('refuses at the same field what the provider refuses of a field that it names', () => {
+  it('rejects, at the same field, what the provider rejects of a field that the row declares', () => {
     const tried = fields
       .filter(({ at }) => namesField(model.input, at))
       .flatMap(({ at, schema: of }) =>
@@ -93,11 +93,11 @@ describe.each(rows)('$id beside the schema of its provider', ({ id, model, schem
   });
 });
 
-it('is told of most rows', () => {
+it('most rows have a provider schema', () => {
   expect(rows.length).toBeGreaterThanOrEqual(120);
 });
 
-it('has no difference on its list that is none any more', () => {
+it('the list of differences has no stale entry', () => {
   const stale = meant.flatMap(({ rows: of, fields }) =>
     fields.filter((field) => !met.has(`${of} ${field}`)).map((field) => `${of} ${field}`),
   );

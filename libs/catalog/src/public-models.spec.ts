@@ -4,10 +4,10 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { inputErrors } from './check-input.js';
 import { type Catalog, loadCatalog, type Model } from './index.js';
 
-/** What hosted routers publish of a model; written by scripts/public-models.mjs. */
+/** What hosted routers publish about a model. Written by scripts/public-models.mjs. */
 interface PublicModel {
   id: string;
-  /** The model that this is another server of. */
+  /** The model for which this one is another server. */
   servesAs?: string;
   required: string[];
   properties: string[];
@@ -20,13 +20,13 @@ const models = readFileSync(path.join(import.meta.dirname, 'testing/public-model
   .split('\n')
   .map((line) => JSON.parse(line) as PublicModel);
 
-/** Where ours is another on purpose, by reason. What has no reason fails, and so does a reason that nothing needs. */
+/** Intended differences, by reason. A difference without a reason fails, and so does an unused reason. */
 const refusedMembers = {
-  'a provider would call elsewhere': ['callback_url', 'webhookUrl', 'webhook_secret', 'webhook_url'],
-  'a provider would store elsewhere': ['output'],
+  'the provider would call elsewhere': ['callback_url', 'webhookUrl', 'webhook_secret', 'webhook_url'],
+  'the provider would store elsewhere': ['output'],
 };
 const requiredHere = {
-  'the provider refuses an input without it': [
+  'the provider rejects an input without it': [
     'byteplus/seedream-4-0-250828 prompt',
     'byteplus/seedream-4-5-251128 prompt',
     'kling/kling-v2-master prompt',
@@ -37,7 +37,7 @@ const requiredHere = {
     'veo/veo-3.1-generate-001 instances',
     'veo/veo-3.1-lite-generate-001 instances',
   ],
-  'what it costs depends on it': [
+  'the price depends on it': [
     'meshy/meshy-5 mode',
     'meshy/meshy-6 mode',
     'meshy/meshy-7 mode',
@@ -46,8 +46,8 @@ const requiredHere = {
 };
 const refusedValues = {
   'the path names the model': ['meshy/meshy-6 ai_model'],
-  'a tier has a price of its own': ['openrouter/chat-completions service_tier'],
-  'the provider has the value for other models of the same schema': [
+  'a tier has its own price': ['openrouter/chat-completions service_tier'],
+  'the provider supports the value only for other models with the same schema': [
     'byteplus/seedance-1-0-pro-250528 resolution',
     'byteplus/seedance-1-0-pro-fast-251015 resolution',
     'byteplus/seedance-1-5-pro-251215 resolution',
@@ -66,7 +66,7 @@ describe('the models that hosted routers publish', () => {
     catalog = await loadCatalog();
   });
 
-  /** Of every model that has not ended. */
+  /** The differences of all models that have not ended. */
   const differences = (of: (model: Model, published: PublicModel) => string[]) =>
     distinct(
       models.flatMap((published) => {
@@ -75,27 +75,27 @@ describe('the models that hosted routers publish', () => {
       }),
     );
 
-  it('are here under their own ids, or have ended', () => {
+  it('exist here under their ids, or have ended', () => {
     const others = models.filter(({ id }) => catalog.find(id)?.id !== id).map(({ id }) => id);
     const gone = catalog.ended.map(({ id }) => id);
     expect(others.filter((id) => !gone.includes(id))).toEqual([]);
   });
 
-  it('list those that are another server of them', () => {
+  it('list their other servers', () => {
     const served = models.flatMap(({ id, servesAs }) => (servesAs === undefined ? [] : [{ id, servesAs }]));
     expect(served.length).toBe(26);
     for (const { id, servesAs } of served) expect(catalog.find(servesAs)?.servers).toContain(id);
   });
 
   it.each(models.flatMap(({ id, inputs = [] }) => inputs.map((input) => [id, input] as const)))(
-    'run with the published input, which does not name the model: %s',
+    'accept the published input, which does not name the model: %s',
     (id, { model: _name, ...input }) => {
       const model = catalog.find(id);
       expect(model && inputErrors(model, input)).toEqual(model && []);
     },
   );
 
-  it('have no member that is refused by its name, but for those of callbacks', () => {
+  it('have no member that is rejected by its name, except callbacks', () => {
     const refused = differences((model, { properties }) =>
       properties.filter((name) =>
         inputErrors(model, { [name]: 'https://caller.example' }).some(
@@ -106,8 +106,8 @@ describe('the models that hosted routers publish', () => {
     expect(refused).toEqual(named(refusedMembers));
   });
 
-  // Where no member is published, nothing is known of what is required.
-  it('require no member here that they do not require there', () => {
+  // If no members are published, it is unknown which are required.
+  it('require only members that are also required there', () => {
     const required = differences(({ id, input }, published) =>
       published.properties.length === 0
         ? []
@@ -118,7 +118,7 @@ describe('the models that hosted routers publish', () => {
     expect(required).toEqual(named(requiredHere));
   });
 
-  it('have no enumerated value that is refused', () => {
+  it('accept all published enum values', () => {
     const refused = differences((model, { id, enums = {} }) =>
       Object.entries(enums)
         .filter(([name, values]) =>

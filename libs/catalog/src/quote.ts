@@ -4,13 +4,13 @@ import type { Model } from './model.js';
 import { type Factor, keyOf } from './price-factors.js';
 import { asSpelledByRow } from './spelling.js';
 
-/** What a run is known to cost before it is made. Amounts are micro-dollars. */
+/** The cost of a run, as known before it starts. Amounts are micro-dollars. */
 export interface Quote {
-  /** Reserved at admission: what is billed is never more. */
+  /** The upper bound, which is reserved at admission. The billed amount is never higher. */
   upperMicros: number;
-  /** Billed unless a reply tells what was used. */
+  /** The amount that is billed unless the reply reports the usage. */
   computedMicros: number;
-  /** `flat` when the input has no part in it. */
+  /** `flat` if the cost is independent of the input. */
   basis: 'flat' | 'computed';
   reported: ReportedTerm[];
 }
@@ -26,13 +26,15 @@ export function quote(model: Model, body: unknown): Quote {
     basis: terms.some((term) => term.times.length > 0) ? 'computed' : 'flat',
     reported: price.reported.map(({ usd, times, ...place }) => {
       const { bound, computed } = microsOf({ usd, times }, input);
-      // The reply tells how much was used, and not by which of two settings.
+      // The reply reports the quantity, but not which of two settings applied.
       return { ...place, micros: times.some((factor) => isFlagged(factor, input)) ? bound : computed };
     }),
   };
 }
 
-/** A factor, or an amount: what the upper bound takes, and what is billed. The first is never less than the second. */
+/**
+ * A factor or an amount: its value in the upper bound, and its billed value. `bound` is never less than `computed`.
+ */
 interface Amount {
   bound: number;
   computed: number;
@@ -48,7 +50,7 @@ function microsOf({ usd, times }: { usd: number; times: Factor[] }, input: unkno
   return product;
 }
 
-// An input without a schema may hold any number; the cap keeps a zero beside it a zero.
+// An input without a schema may contain any number. Without the cap, infinity times zero would be NaN.
 const finite = (value: number): number => Math.min(value, 1e100);
 
 function amountOf(factor: Factor, input: unknown): Amount {
@@ -64,7 +66,7 @@ function amountOf(factor: Factor, input: unknown): Amount {
     const [width, height] = factor.megapixels.map((side) => positive(valueAt(input, side)));
     const pixels = finite((width ?? usualSide) * (height ?? usualSide));
     const billed = (value: number) => Math.max(0, Math.max(factor.min, value) - factor.minus);
-    // Providers mean 2^20 pixels by it, or a million: the smaller gives the bound.
+    // A megapixel may be 2^20 pixels or a million. A million gives the upper bound.
     const bound = billed(Math.ceil(pixels / 1_000_000));
     if (width !== undefined && height !== undefined) {
       return { bound, computed: billed(Math.ceil(pixels / 2 ** 20)) };
@@ -88,7 +90,7 @@ function amountOf(factor: Factor, input: unknown): Amount {
   };
 }
 
-/** The side that providers take when none is given, in pixels. */
+/** The usual default width and height, in pixels. */
 const usualSide = 1024;
 
 const surrogatePair = /[\uD800-\uDBFF][\uDC00-\uDFFF]/g;
@@ -105,7 +107,7 @@ function numberOf(factor: Extract<Factor, { number: string }>, input: unknown): 
     return [finite(sum) / per];
   });
   const readable = given.filter((value) => !Number.isNaN(value)).map((value) => Math.max(min, value));
-  // A value that is no positive number leaves the choice to the provider, as nothing does.
+  // A value that is not a positive number leaves the choice to the provider, like a missing one.
   const isOpen = readable.length === 0 || readable.length < given.length || isFlagged(factor, input);
   const units = (value: number) => Math.max(0, value / factor.per - factor.minus);
   return {
@@ -114,7 +116,7 @@ function numberOf(factor: Extract<Factor, { number: string }>, input: unknown): 
   };
 }
 
-/** Whether a text of the input writes one of the options that set the factor as well. */
+/** Whether a text of the input contains an option that also sets the factor. */
 function isFlagged(factor: Factor, input: unknown): boolean {
   if (!('flags' in factor) || !factor.flags) return false;
   const { path, names } = factor.flags;
@@ -123,9 +125,9 @@ function isFlagged(factor: Factor, input: unknown): boolean {
   return options.some((text) => names.some((name) => text.includes(`--${name}`)));
 }
 
-/** The positive number that a value is or writes. */
+/** The positive number that a value is, or that its text represents. */
 function positive(value: unknown): number | undefined {
-  // Some providers read a text as leniently as their language does: " 10", "+9", "1e1".
+  // Some providers parse texts leniently: " 10", "+9", "1e1".
   const number =
     typeof value === 'string' && /^\+?(\d+(\.\d+)?|\.\d+)(e[+-]?\d+)?\s*s?$/i.test(value.trim())
       ? Number.parseFloat(value)
@@ -135,7 +137,7 @@ function positive(value: unknown): number | undefined {
 
 function tableValue(factor: Extract<Factor, { table: string }>, input: unknown): Amount {
   const { values } = factor;
-  // A value that the table does not know must not be cheaper than one it knows.
+  // An unknown value must not be cheaper than a known one.
   const dearest = Math.max(0, ...Object.values(values));
   const given = [factor.table, ...factor.alternatives].flatMap((path) => valueAt(input, path) ?? []);
   const known = (given.length === 0 ? [factor.default] : given).map((value) => {
@@ -153,12 +155,15 @@ const countAt = (input: unknown, member: string): number =>
 
 const isLeftOut = (value: unknown): boolean => value === null || value === false || value === '';
 
-/** What providers put around a text: turns, roles, a system prompt of their own. */
+/** Tokens that providers add around a text: turns, roles, their own system prompt. */
 const addedTokens = 1000;
 
 const anySpelling = (name: string): string => anyCase(name.replaceAll('_', ''));
 
-/** How many bytes a value has at least as JSON: no text has more tokens. Infinite where it refers to something else. */
+/**
+ * A lower bound of the size of a value as JSON, in bytes. A text never has more tokens than bytes. Infinite if the
+ * value refers to other content.
+ */
 function bytesOf(value: unknown, unbounded: ReadonlySet<string>): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
   if (typeof value !== 'object' || value === null) return String(value).length;
@@ -172,7 +177,7 @@ function bytesOf(value: unknown, unbounded: ReadonlySet<string>): number {
   );
 }
 
-/** The length of all texts in a value. */
+/** The total length of all texts in a value. */
 function lengthOf(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 0;

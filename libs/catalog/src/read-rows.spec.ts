@@ -22,23 +22,23 @@ afterEach(async () => {
 const row = (id: string, more = '') =>
   `id: ${id}\nupstream: { path: x }\ncharges_on_policy_rejection: no\nprice: { usd: 0.01 }\n${more}`;
 
-/** The rows below are of providers that no release has. */
+/** The providers of the rows below, which are not in any release. */
 const builtIn = providerList.slice(0, 2).map((some, index) => ({ ...some, name: ['a', 'b'][index] ?? '' }));
 const load = (...directories: string[]) => loadCatalog({ directories, builtIn });
 
 describe('aliases', () => {
-  it('name one model each, of all directories together', async () => {
+  it('are unique across all directories', async () => {
     const taken = await directoryOf({
       '1.yaml': row('a/one', 'aliases: [b/x, a/two]\n'),
       '2.yaml': row('a/two', 'aliases: [b/x]\n'),
       '3.yaml': 'id: a/three\nended: 2026-01-01\naliases: [b-ai/x/y, a/one]\n',
     });
     await expect(load(taken)).rejects.toThrow(
-      /1\.yaml#\/aliases\/1: a\/two is a name of a\/two\n.*2\.yaml#\/aliases\/0: b\/x is a name of a\/one\n.*3\.yaml#\/aliases\/1: a\/one is a name of a\/one$/,
+      /1\.yaml#\/aliases\/1: a\/two is already a name of a\/two\n.*2\.yaml#\/aliases\/0: b\/x is already a name of a\/one\n.*3\.yaml#\/aliases\/1: a\/one is already a name of a\/one$/,
     );
   });
 
-  it('go with the row that a later directory replaces', async () => {
+  it('are removed with a row that a later directory replaces', async () => {
     const release = await directoryOf({ 'm.yaml': row('a/one', 'aliases: [b/x]\n') });
     const own = await directoryOf({ 'm.yaml': row('a/one'), 'n.yaml': row('a/two', 'aliases: [b/x]\n') });
     expect((await load(release, own)).find('b/x')?.id).toBe('a/two');
@@ -46,13 +46,13 @@ describe('aliases', () => {
 });
 
 describe('loadCatalog', () => {
-  it.each(['yes', 'no', 'unknown'])('reads a bare %s as the text it is, not as a boolean', async (word) => {
+  it.each(['yes', 'no', 'unknown'])('reads a bare %s as a string, not as a boolean', async (word) => {
     const text = row('a/b').replace('rejection: no', `rejection: ${word}`);
     const catalog = await load(await directoryOf({ 'b.yaml': text }));
     expect(catalog.find('a/b')?.chargesOnPolicyRejection).toBe(word);
   });
 
-  it('fills in a budget of nine minutes and no assets', async () => {
+  it('defaults to a budget of nine minutes and no assets', async () => {
     const catalog = await load(await directoryOf({ 'b.yml': row('a/b') }));
     expect(catalog.find('a/b')).toMatchObject({
       id: 'a/b',
@@ -67,7 +67,7 @@ describe('loadCatalog', () => {
     });
   });
 
-  it('knows models that have ended, by their successors, unless a later directory brings them back', async () => {
+  it('knows ended models and their successors, unless a later directory brings them back', async () => {
     const ended = 'ended: 2026-06-30\n';
     const release = await directoryOf({
       '1.yaml': `id: a/old\n${ended}successor: a/new\n`,
@@ -103,7 +103,7 @@ describe('loadCatalog', () => {
     ]);
   });
 
-  it('has a revision that follows the files, wherever they lie', async () => {
+  it('has a revision that depends on the files but not on their location', async () => {
     const files = { 'b.yaml': row('a/b'), 'provider.json': '{}' };
     const edits: Record<string, string>[] = [
       files,
@@ -132,7 +132,7 @@ const provider = (name: string, more = '') =>
   `provider: ${name}\nbase: https://api.example.com\nauth: { authorization: "Key {secret}" }\nsubmit: { url: "{base}/x" }\n${more}`;
 
 describe('a provider of a directory', () => {
-  it('is at home for rows, of its directory and of later ones', async () => {
+  it('serves rows of its directory and of later ones', async () => {
     const one = await directoryOf({ 'p.yaml': provider('acme'), 'm.yaml': row('acme/one') });
     const catalog = await load(one, await directoryOf({ 'm.yaml': row('acme/two') }));
     expect(catalog.models.map(({ id }) => id)).toEqual(['acme/one', 'acme/two']);
@@ -149,28 +149,27 @@ describe('a provider of a directory', () => {
     expect(new Set([plain.revision, own.revision, edited.revision]).size).toBe(3);
   });
 
-  it('must be there for each row', async () => {
+  it('must exist for each row', async () => {
     await expect(load(await directoryOf({ 'm.yaml': row('nobody/m') }))).rejects.toThrow(
-      /m\.yaml#\/id: no provider is named nobody/,
+      /m\.yaml#\/id: there is no provider "nobody"/,
     );
   });
-
   it('may differ from the first segment of the id', async () => {
     const catalog = await load(await directoryOf({ 'm.yaml': row('public/m', 'provider: a\n') }));
     expect(catalog.find('public/m')).toMatchObject({ id: 'public/m', provider: 'a' });
     await expect(load(await directoryOf({ 'm.yaml': row('a/m', 'provider: nobody\n') }))).rejects.toThrow(
-      /m\.yaml#\/provider: no provider is named nobody/,
+      /m\.yaml#\/provider: there is no provider "nobody"/,
     );
   });
 
   it('may not share the names of its settings with another', async () => {
     const files = { '1.yaml': provider('my-lab'), '2.yaml': provider('my.lab') };
     await expect(load(await directoryOf(files))).rejects.toThrow(
-      /#\/provider: my.lab has the same settings, PROVIDER_MY_LAB/,
+      /#\/provider: the provider "my.lab" has the same settings, PROVIDER_MY_LAB/,
     );
   });
 
-  it('has its problems told by file and place', async () => {
+  it('has its problems reported by file and place', async () => {
     const files = {
       'p.yaml': provider(
         'acme',
@@ -192,30 +191,30 @@ describe('a row', () => {
     ['a provider segment that is too long', row(`${'a'.repeat(65)}/b`), '/id'],
     ['no upstream path', row('a/b').replace('path: x', 'host: x'), '/upstream/path'],
     [
-      'a quoted true for a word',
+      'a boolean instead of a word',
       row('a/b').replace('rejection: no', 'rejection: true'),
       '/charges_on_policy_rejection',
     ],
     ['two prices', row('a/b').replace('usd: 0.01', 'usd: 0.01, call: 5'), '/price'],
     ['an asset pointer without slash', row('a/b', 'assets: [url]\n'), '/assets/0'],
-    ['an endless budget', row('a/b', 'budget_seconds: 1000000\n'), '/budget_seconds'],
-    ['an input that is no object', schema('{ type: string }'), '/input/type'],
+    ['too large a budget', row('a/b', 'budget_seconds: 1000000\n'), '/budget_seconds'],
+    ['an input that is not an object', schema('{ type: string }'), '/input/type'],
     [
-      'a keyword that schemas do not have',
+      'an unknown schema keyword',
       schema('{ type: object, properties: { p: { maxlength: 3 } } }'),
       '/input/properties/p/maxlength',
     ],
     [
-      'an output schema that names nothing',
+      'an output schema with a broken reference',
       row('a/b', 'output: { media_type: a/b, schema: { $ref: "#/x" } }\n'),
       '/output/schema/$ref',
     ],
-    ['a document of another directory', schema('{ $ref: "../secrets.json#/x" }'), '/input/$ref'],
-    ['a document that is not there', schema('{ $ref: "absent.json#/x" }'), '/input/$ref'],
+    ['a document in another directory', schema('{ $ref: "../secrets.json#/x" }'), '/input/$ref'],
+    ['a missing document', schema('{ $ref: "absent.json#/x" }'), '/input/$ref'],
     ['more than 256 KiB', row('a/b', `# ${'x'.repeat(256 * 1024)}\n`), ''],
-    ['a hiding row with more', 'id: a/b\nhidden: true\nprice: {}\n', ''],
+    ['a hiding row with more fields', 'id: a/b\nhidden: true\nprice: {}\n', ''],
     ['not an object', '- a\n', ''],
-    ['a doubled key', `${row('a/b')}id: a/c\n`, ''],
+    ['a duplicate key', `${row('a/b')}id: a/c\n`, ''],
     ['an empty file', '', ''],
   ])('may not have %s', async (_, text, pointer) => {
     const directory = await directoryOf({ 'row.yaml': text });
@@ -228,7 +227,7 @@ describe('a row', () => {
     expect(problems[0]?.reason).toMatch(/\S/);
   });
 
-  it('may refer to a document that lies beside it', async () => {
+  it('may refer to a document in its directory', async () => {
     const directory = await directoryOf({
       'row.yaml': schema('{ $ref: "provider.json#/Input" }'),
       'provider.json':
@@ -242,7 +241,7 @@ describe('a row', () => {
     });
   });
 
-  it('may extend another one of its directory, and keeps what it says itself', async () => {
+  it('may extend another row of its directory, and keeps its own fields', async () => {
     const directory = await directoryOf({
       '1.yaml':
         'id: a/fast\nextends: a/slow\nprice: { usd: 0.02, source: null }\nassets: [/audio]\nexample: { a: 1 }\n',
@@ -261,10 +260,20 @@ describe('a row', () => {
   });
 
   it.each([
-    ['that is not there', 'extends: a/absent\n', '/extends', 'no row in the same directory is "a/absent"'],
-    ['that extends a third one', 'extends: a/second\n', '/extends', '"a/second" itself extends another row'],
-    ['and have a field that no row has', 'extends: a/first\ncolour: red\n', '', 'Unrecognized key: "colour"'],
-  ])('may not extend one %s', async (_, text, pointer, reason) => {
+    [
+      'that is missing',
+      'extends: a/absent\n',
+      '/extends',
+      'there is no row "a/absent" in the same directory',
+    ],
+    [
+      'that extends a third one',
+      'extends: a/second\n',
+      '/extends',
+      '"a/second" itself extends another row; only one level is allowed',
+    ],
+    ['and have an unknown field', 'extends: a/first\ncolour: red\n', '', 'Unrecognized key: "colour"'],
+  ])('may not extend a row %s', async (_, text, pointer, reason) => {
     const directory = await directoryOf({
       '1.yaml': row('a/first'),
       '2.yaml': 'id: a/second\nextends: a/first\n',
@@ -274,19 +283,19 @@ describe('a row', () => {
     expect(problems).toEqual([{ file: join(directory, '3.yaml'), pointer, reason }]);
   });
 
-  it('may not describe an id that the same directory describes already', async () => {
+  it('may not have an id that is already defined in the same directory', async () => {
     const directory = await directoryOf({ '1.yaml': row('a/b'), '2.yaml': row('a/b') });
     const { problems } = layered([await readDirectory(directory)], builtIn);
     expect(problems).toEqual([
       {
         file: join(directory, '2.yaml'),
         pointer: '/id',
-        reason: `a/b is already described by ${join(directory, '1.yaml')}`,
+        reason: `a/b is already defined in ${join(directory, '1.yaml')}`,
       },
     ]);
   });
 
-  it('cannot blow up by aliases', async () => {
+  it('cannot explode by YAML aliases', async () => {
     const bomb = [
       'a: &a [x, x, x, x, x, x, x, x, x]',
       ...'bcdefgh'.split('').map((name, index) => {

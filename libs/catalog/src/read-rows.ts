@@ -9,16 +9,16 @@ import { type Documents, isObject } from './intake/intake.js';
 import { type Model, readModel } from './model.js';
 import { type EndedModel, endedRow, hidingRow } from './model-row.js';
 
-/** A problem of a catalog directory: the file, the place in it (JSON pointer), and the reason. */
+/** A problem in a catalog directory: the file, the place in it (a JSON pointer), and the reason. */
 export interface CatalogProblem {
   file: string;
   pointer: string;
   reason: string;
-  /** Worth knowing; what says it may be used all the same. */
+  /** A warning: the row can be used anyway. */
   isWarning?: true;
 }
 
-/** The content of a file: a model, a model that has ended, one to hide, or a provider. */
+/** The content of a file: a model, an ended model, a model to hide, or a provider. */
 type Row = { id: string } & (
   { model: Model } | EndedModel | z.infer<typeof hidingRow> | { provider: ProviderDefinition }
 );
@@ -28,11 +28,14 @@ export interface DirectoryRows {
   problems: CatalogProblem[];
 }
 
-// Parsing holds the event loop: half a mebibyte of YAML takes a quarter of a second.
+// Parsing blocks the event loop: 512 KiB of YAML take a quarter of a second.
 const maxRowBytes = 256 * 1024;
 const maxDocumentBytes = 4 * 1024 * 1024;
 
-/** Reads every `*.yaml` of a directory, one a turn of the event loop. Never throws: what cannot be read is a problem. */
+/**
+ * Reads every `*.yaml` file of a directory, one per turn of the event loop. Never throws: unreadable files are
+ * problems.
+ */
 export async function readDirectory(directory: string): Promise<DirectoryRows> {
   const texts = new Map<string, unknown>();
   const rows = new Map<string, Row & { file: string }>();
@@ -73,12 +76,12 @@ export async function readDirectory(directory: string): Promise<DirectoryRows> {
     const twin = rows.get(row.id);
     if (twin === undefined) rows.set(row.id, { ...row, file });
     else
-      refuse(file, 'provider' in row ? '/provider' : '/id', `${row.id} is already described by ${twin.file}`);
+      refuse(file, 'provider' in row ? '/provider' : '/id', `${row.id} is already defined in ${twin.file}`);
   }
   return { rows: [...rows.values()], problems };
 }
 
-/** A mounted config map holds its files once more below a hidden folder; hidden names are not rows. */
+/** Skips hidden names: a mounted config map has its files a second time in a hidden folder. */
 export const namesIn = async (directory: string, ending: RegExp): Promise<string[]> =>
   (await readdir(directory))
     .filter((name) => ending.test(name) && !name.startsWith('.'))
@@ -98,21 +101,22 @@ function readRow(row: unknown, documents: Documents): Row | { problems: readonly
   return 'model' in read ? { id: read.model.id, model: read.model } : read;
 }
 
-/** Fields that a row never takes from the row that it extends. */
+/** Fields that a row does not inherit from the row that it extends. */
 const ownFields = ['id', 'aliases', 'servers', 'ends', 'successor'];
 
 /**
- * A row that names another one of its directory in `extends`, written out: the other row with this row's fields merged
- * in, as a JSON merge patch (RFC 7396), but for the example, which is whole. Any other row stays as it is. Throws when
- * it names no row of its own.
+ * Expands a row with `extends`: merges its fields into the other row of the same directory as a JSON merge patch
+ * (RFC 7396), except the example, which it replaces. Returns other rows unchanged. Throws if the other row cannot
+ * be extended.
  */
 function extended(row: unknown, byId: ReadonlyMap<unknown, unknown>): unknown {
   if (!isObject(row) || row['extends'] === undefined) return row;
   const { extends: id, ...own } = row;
   const other = byId.get(id);
-  if (!isObject(other)) throw new Error(`no row in the same directory is ${JSON.stringify(id)}`);
-  // One step only: a reader has two files to open, and no row can lead back to itself.
-  if (other['extends'] !== undefined) throw new Error(`${JSON.stringify(id)} itself extends another row`);
+  if (!isObject(other)) throw new Error(`there is no row ${JSON.stringify(id)} in the same directory`);
+  // Only one level, so that a reader has at most two files to open, and there are no cycles.
+  if (other['extends'] !== undefined)
+    throw new Error(`${JSON.stringify(id)} itself extends another row; only one level is allowed`);
   const isShared = (name: string) => !ownFields.includes(name) && !(name === 'example' && own['example']);
   const shared = Object.entries(other).filter(([name]) => isShared(name));
   return merged(Object.fromEntries(shared), own);
@@ -128,19 +132,23 @@ function merged(target: unknown, patch: unknown): unknown {
   return result;
 }
 
-/** The JSON documents of a catalog directory, mostly a provider's own, for rows to refer to; each is read once. */
+/**
+ * The JSON documents of a catalog directory to which rows may refer, mostly published by a provider. Each is read
+ * once.
+ */
 function documentsIn(directory: string): Documents {
   const known = new Map<string, unknown>();
   return (file) => {
-    // Never out of the directory: a row is written by whoever may write rows, not by whoever may read files.
-    if (!/^[^./\\][^/\\]*\.json$/.test(file)) throw new Error('a document is a .json file beside the row');
+    // Never outside the directory: permission to write rows must not give access to other files.
+    if (!/^[^./\\][^/\\]*\.json$/.test(file))
+      throw new Error('a document must be a .json file in the directory of the row');
     if (!known.has(file)) known.set(file, JSON.parse(textOf(join(directory, file), maxDocumentBytes)));
     return known.get(file);
   };
 }
 
 function textOf(file: string, maxBytes: number): string {
-  if (statSync(file).size > maxBytes) throw new Error(`larger than ${maxBytes} bytes`);
+  if (statSync(file).size > maxBytes) throw new Error(`the file is larger than ${maxBytes} bytes`);
   return readFileSync(file, 'utf8');
 }
 

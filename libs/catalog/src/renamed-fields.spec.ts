@@ -9,7 +9,10 @@ const sound = {
 };
 const times = (factor: object) => ({ ...sound, price: { usd: 0.01, times: [factor] } });
 
-/** The old word, the new one, a row with the old one, and its place. The words of providers are tried beside their declarations. */
+/**
+ * The old name, the new name, a row with the old name, and its place. The names in provider files have their own
+ * spec.
+ */
 const cases: [word: string, name: string, row: object, place: string][] = [
   ['at', 'path', times({ number: '/n', alternatives: [{ at: '/m' }] }), 'price.times.0.alternatives.0.at'],
   [
@@ -46,8 +49,8 @@ const cases: [word: string, name: string, row: object, place: string][] = [
   ],
 ];
 
-describe('a word of the first release in a row', () => {
-  it.each(cases)('%s is refused with its new name %s', (word, name, row, place) => {
+describe('a name of the first release in a row', () => {
+  it.each(cases)('%s is rejected, and the problem gives the new name %s', (word, name, row, place) => {
     const read = readModel(row);
     expect('problems' in read && read.problems).toEqual([
       {

@@ -18,7 +18,7 @@ const input = {
   required: ['prompt'],
 };
 
-it('are its own first, without those that are not there', () => {
+it('the servers of a model are its own first, without missing ones', () => {
   const model = row('a/x', { servers: ['b/x', 'c/x'] });
   const other = row('c/x');
   expect(serversOf({ find: (id) => (id === 'c/x' ? other : undefined) }, model)).toEqual([model, other]);
@@ -29,7 +29,7 @@ it.each([
   [{ prompt: 'a', n: 5 }, false],
   [{ prompt: 'a', size: '1k' }, false],
   [{ n: 1 }, false],
-])('fit %j: %j', (given, expected) => {
+])('another server accepts %j: %j', (given, expected) => {
   const other = row('b/x', { input, example: { prompt: 'a' } });
   const terms = checkInput([row('a/x'), other], parsedInput(given));
   expect(terms.map(({ server }) => server)).toEqual(expected ? ['a/x', 'b/x'] : ['a/x']);

@@ -12,14 +12,14 @@ const modelWith = (input: object) =>
     input,
   });
 
-/** The errors of a model whose input has the one field `v`. */
+/** The errors of a model whose input has one field, `v`. */
 const errorsOf = (v: JsonSchema, value: unknown) =>
   inputErrors(modelWith({ type: 'object', properties: { v } }), { v: value });
 
 describe('unions', () => {
   const nullable: JsonSchema = { anyOf: [{ type: 'integer', minimum: 64 }, { type: 'null' }] };
 
-  it('beside null report the other branch alone', () => {
+  it('with null report only the other branch', () => {
     expect(errorsOf(nullable, null)).toEqual([]);
     expect(errorsOf(nullable, 3)).toMatchObject([{ type: 'greater_than_equal', ctx: { ge: 64 } }]);
     expect(errorsOf(nullable, 'x')).toMatchObject([{ type: 'int_type' }]);
@@ -42,11 +42,11 @@ describe('unions', () => {
     ['huge', [['body', 'v'], 'enum']],
     [{ width: 0 }, [['body', 'v', 'width'], 'greater_than_equal']],
     [{}, [['body', 'v', 'width'], 'missing']],
-  ])('report the branch that got deepest or whose type fits: %j', (value, [loc, type]) => {
+  ])('report the branch that got deepest, or whose type matches: %j', (value, [loc, type]) => {
     expect(errorsOf(size, value)).toMatchObject([{ loc, type }]);
   });
 
-  it('are settled element by element, and from the inside out', () => {
+  it('are resolved element by element, from the inside out', () => {
     const list: JsonSchema = { type: 'array', items: { anyOf: [size, { type: 'null' }] } };
     expect(errorsOf(list, ['wide', 'huge', null, { width: 0, height: 0 }])).toMatchObject([
       { loc: ['body', 'v', 1], type: 'enum' },
@@ -75,7 +75,7 @@ describe('unions', () => {
     ],
   };
 
-  it('that exclude each other report one branch too, never one that a constant rules out', () => {
+  it('of exclusive branches also report one branch, never one that a constant rules out', () => {
     expect(errorsOf(shapes, { kind: 'circle', r: 'x', a: { w: 'y' } })).toMatchObject([
       { loc: ['body', 'v', 'r'], type: 'float_type' },
     ]);
@@ -85,14 +85,14 @@ describe('unions', () => {
     expect(errorsOf(shapes, 3.5)).toHaveLength(1);
   });
 
-  it('that exclude each other say when more than one branch holds', () => {
+  it('of exclusive branches report if more than one branch matches', () => {
     expect(errorsOf(shapes, 3)).toEqual([]);
     expect(errorsOf(shapes, 7)).toEqual([
       {
         loc: ['body', 'v'],
         type: 'value_error',
-        msg: 'Value error, the value fits more than one of the forms that exclude each other',
-        ctx: { error: 'the value fits more than one of the forms that exclude each other' },
+        msg: 'Value error, the value matches more than one of the mutually exclusive forms',
+        ctx: { error: 'the value matches more than one of the mutually exclusive forms' },
         input: 7,
       },
     ]);
@@ -115,7 +115,7 @@ describe('unions', () => {
     expect(errorsOf(tagged, { kind: 'prose', words: 'a' })).toEqual([]);
   });
 
-  it('with a tag say when it is unknown or no text', () => {
+  it('with a tag report if it is unknown or not a string', () => {
     expect(errorsOf(tagged, { kind: 'sound' })).toEqual([
       {
         loc: ['body', 'v'],

@@ -1,9 +1,9 @@
 import type { ErrorObject } from 'ajv';
 
 /**
- * Replaces the errors of every failed union by those of one branch: the other branch beside `null`; else
- * the branch that got deepest into the value, and of equals one whose type fits. A branch whose tag is another
- * one got nowhere. Where more than one branch of a `oneOf` holds, the union's own error stays.
+ * Replaces the errors of each failed union by those of one branch: the branch other than `null`, or else the branch
+ * that got deepest into the value. Among equals, a branch whose type matches comes first. Branches with another tag
+ * come last. If more than one branch of a `oneOf` matches, the union's own error stays.
  */
 export function settleUnions(errors: readonly ErrorObject[]): ErrorObject[] {
   const settled: ErrorObject[] = [];
@@ -12,7 +12,7 @@ export function settleUnions(errors: readonly ErrorObject[]): ErrorObject[] {
       settled.push(error);
       continue;
     }
-    // A union's own error follows directly behind those of its branches, inner unions settled before.
+    // A union's own error directly follows those of its branches, whose inner unions are already resolved.
     let from = settled.length;
     while (from > 0 && isInside(settled[from - 1], error)) from -= 1;
     const ofBranches = settled.splice(from);
@@ -37,7 +37,7 @@ function bestBranch(errors: readonly ErrorObject[], union: ErrorObject): ErrorOb
     else ofBranch.push(error);
   }
   const candidates = [...branches.values()];
-  const other = candidates.filter((branch) => !branch.every(asksForNull));
+  const other = candidates.filter((branch) => !branch.every(expectsNull));
   const tagged = other.filter((branch) => !branch.some((error) => isWrongTag(error, union)));
   const [best = []] =
     [tagged, other, candidates]
@@ -46,17 +46,17 @@ function bestBranch(errors: readonly ErrorObject[], union: ErrorObject): ErrorOb
   return best;
 }
 
-/** A constant of the value's own fields is what tells branches apart. */
+/** A wrong constant in a direct field of the value means that the branch has another tag. */
 const isWrongTag = ({ keyword, instancePath }: ErrorObject, union: ErrorObject): boolean =>
   keyword === 'const' && instancePath.split('/').length === union.instancePath.split('/').length + 1;
 
-const asksForNull = (error: ErrorObject): boolean =>
+const expectsNull = (error: ErrorObject): boolean =>
   error.keyword === 'type' && error.params['type'] === 'null';
 
 const depth = ({ instancePath, keyword }: ErrorObject): number =>
   instancePath.split('/').length + Number(keyword === 'required' || keyword === 'additionalProperties');
 
-/** Higher is better: each level into the value counts two, a fitting type at the union itself one. */
+/** Higher is better. Each level into the value counts two, a matching type at the union itself one. */
 function fit(branch: readonly ErrorObject[], union: ErrorObject): number {
   const misfit = branch.some(
     (error) => error.keyword === 'type' && error.instancePath === union.instancePath,

@@ -26,7 +26,7 @@ function refused(id: string, body: Record<string, unknown>): string[] {
   }
 }
 
-describe('a provider that takes each field in snake case and in camel case', () => {
+describe('a provider that accepts each field in snake case and in camel case', () => {
   beforeAll(async () => ({ models } = await loadCatalog()));
   it.each([
     [
@@ -63,7 +63,7 @@ describe('a provider that takes each field in snake case and in camel case', () 
       { input: 'a', generationConfig: { maxOutputTokens: 64 } },
       { input: 'a', generation_config: { max_output_tokens: 64 } },
     ],
-  ])('costs the same in both at %s', (id, one, other) => {
+  ])('costs the same in both: %s', (id, one, other) => {
     const model = modelOf(id);
     expect(inputErrors(model, one)).toEqual([]);
     const { upperMicros, computedMicros } = quote(model, one);
@@ -72,7 +72,7 @@ describe('a provider that takes each field in snake case and in camel case', () 
     expect(computedMicros).toBeCloseTo(expected.computedMicros, -3);
   });
 
-  it('refuses in both, at the name that the caller wrote', () => {
+  it('rejects both, and reports the name that the caller used', () => {
     const contents = [{ parts: [{ text: 'a' }] }];
     expect(
       refused('vertexai/gemini-2.5-flash', { contents, generation_config: { candidate_count: 0 } }),

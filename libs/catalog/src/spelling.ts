@@ -4,8 +4,9 @@ import { type Model, oncePerModel } from './model.js';
 import { pricePointers } from './price.js';
 
 /**
- * The parsed input under the names that the row uses. Only where the provider takes both spellings of a name is it
- * another object: `file_data` is then read as `fileData`. A name stays where the row's own spelling stands beside it.
+ * The parsed input with the spellings of the row. If the provider accepts both spellings of a name, it returns a
+ * copy in which, for example, `file_data` becomes `fileData`. A name stays unchanged if the row's spelling is also
+ * present.
  */
 export const asSpelledByRow = <Input>(model: Model, input: Input): Input =>
   model.takesBothSpellings ? (renamed(input, namesOfRow(model)) as Input) : input;
@@ -21,11 +22,11 @@ function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
   );
 }
 
-/** A name as the row spells it, else as it is given. */
+/** The row's spelling of a name, or the name itself. */
 export const nameOfRow = (model: Model, name: string): string =>
   model.takesBothSpellings ? (namesOfRow(model).get(camelName(name)) ?? name) : name;
 
-/** The place in the caller's own spelling of a value at `path` of the input as the row spells it. */
+/** Translates a path in the row's spelling into the caller's spelling. */
 export function asSpelledByCaller(
   { takesBothSpellings }: Model,
   input: unknown,
@@ -44,7 +45,7 @@ export function asSpelledByCaller(
   });
 }
 
-/** The names of the row's schema and price, by their camel case. */
+/** The names in the row's schema and price, by their camel case. */
 const namesOfRow = oncePerModel(({ input, price }): ReadonlyMap<string, string> => {
   const names = new Set(pricePointers(price).flatMap(pointerSegments));
   const read = (schema: JsonSchema): void => {

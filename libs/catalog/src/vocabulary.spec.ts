@@ -12,11 +12,11 @@ const modelWith = (input: object) =>
     input,
   });
 
-/** The errors of a model whose input has the one field `v`. */
+/** The errors of a model whose input has one field, `v`. */
 const errorsOf = (v: JsonSchema, value: unknown) =>
   inputErrors(modelWith({ type: 'object', properties: { v } }), { v: value });
 
-describe('the words for a keyword', () => {
+describe('the error of a keyword', () => {
   const loc = ['body', 'v'];
   it.each<[JsonSchema, unknown, object]>([
     [{ type: 'string' }, 5, { type: 'string_type', msg: 'Input should be a valid string' }],
@@ -129,8 +129,8 @@ describe('the words for a keyword', () => {
       'a',
       {
         type: 'value_error',
-        msg: 'Value error, the value has a form that is excluded',
-        ctx: { error: 'the value has a form that is excluded' },
+        msg: 'Value error, the value has a form that is not allowed',
+        ctx: { error: 'the value has a form that is not allowed' },
       },
     ],
     [
@@ -149,7 +149,7 @@ describe('the words for a keyword', () => {
       { type: 'literal_error', msg: "Input should be 'dev'", ctx: { expected: "'dev'" } },
     ],
   ])('%j refuses %j', (schema, value, words) =>
-    // What no JSON can repeat is left out.
+    // Values that JSON cannot represent are not echoed.
     expect(errorsOf(schema, value)).toEqual([{ loc, ...(value !== Infinity && { input: value }), ...words }]),
   );
 
@@ -160,7 +160,7 @@ describe('the words for a keyword', () => {
     ]);
   });
 
-  it('names every extra field and echoes it, one that an object inherits too', () => {
+  it('names every extra field and echoes it, even one with the name of an inherited property', () => {
     const model = modelWith({ type: 'object', properties: { p: {} }, additionalProperties: false });
     const body: unknown = JSON.parse('{"constructor":1,"__proto__":{"a":2},"p":3}');
     expect(inputErrors(model, body)).toEqual([
@@ -179,7 +179,7 @@ describe('the words for a keyword', () => {
     ]);
   });
 
-  it.each(['uri', 'uuid', 'date-time', 'binary'])('refuses nothing by the format %s', (format) => {
+  it.each(['uri', 'uuid', 'date-time', 'binary'])('rejects nothing by the format %s', (format) => {
     expect(errorsOf({ type: 'string', format }, 'neither')).toEqual([]);
   });
 });

@@ -3,14 +3,14 @@ import type { FieldError } from '#errors';
 import type { ErrorObject } from 'ajv';
 import type { JsonSchema } from './json-schema.js';
 
-/** One failure in the words of this field. */
+/** The type, message and context of one error. */
 type Wording = Pick<FieldError, 'type' | 'msg' | 'ctx'>;
 
 type Word = (error: ErrorObject) => Wording;
 
 const maxTextLength = 1024;
 
-/** A text of the caller's as an error repeats it. */
+/** The caller's text, shortened for an error message. */
 export const echoed = (text: string): string => shortened(text, maxTextLength);
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
@@ -35,7 +35,7 @@ const typeWords: Record<NonNullable<JsonSchema['type']>, Wording> = {
 function wrongType({ params, data }: ErrorObject): Wording {
   const wanted = params['type'] as keyof typeof typeWords;
   if ((wanted === 'integer' || wanted === 'number') && typeof data === 'number') {
-    // JSON numbers beyond the range of a double arrive as infinities.
+    // JSON numbers beyond the range of a double are parsed as infinity.
     if (!Number.isFinite(data)) return { type: 'finite_number', msg: 'Input should be a finite number' };
     return {
       type: 'int_from_float',
@@ -68,7 +68,7 @@ const size =
     };
   };
 
-/** A field that is refused by its name. */
+/** A field whose name is not allowed. */
 export const forbidden: Wording = { type: 'extra_forbidden', msg: 'Extra inputs are not permitted' };
 
 const expected = (type: string, values: string): Wording => ({
@@ -83,7 +83,7 @@ const valueError = (error: string): Wording => ({
   ctx: { error },
 });
 
-/** A field that is given twice, whose two values a provider may take either of. */
+/** A field that is given twice. A provider might use either value. */
 export const repeated: Wording = valueError('the field is given more than once');
 
 function wrongTag({ params, parentSchema }: ErrorObject): Wording {
@@ -110,8 +110,8 @@ function wrongTag({ params, parentSchema }: ErrorObject): Wording {
 }
 
 /**
- * Every keyword of the accepted subset, in the vocabulary of FastAPI's 422 bodies, which most providers and
- * so most clients already speak. The order is the precedence when several fail on one field.
+ * The error of every supported keyword, in the vocabulary of FastAPI's 422 bodies, which most providers and clients
+ * already use. The order is the precedence if several keywords fail on one field.
  */
 const words = {
   required: () => ({ type: 'missing', msg: 'Field required' }),
@@ -143,19 +143,19 @@ const words = {
       ctx: { pattern },
     };
   },
-  oneOf: () => valueError('the value fits more than one of the forms that exclude each other'),
-  // A field that may not be there, or that the router refuses by its name unless the value changes nothing.
+  oneOf: () => valueError('the value matches more than one of the mutually exclusive forms'),
+  // A forbidden field, or one that the router rejects by its name unless its value has no effect.
   not: ({ schema }) =>
     (schema as JsonSchema).not || Object.keys(schema as JsonSchema).length === 0
       ? forbidden
-      : valueError('the value has a form that is excluded'),
+      : valueError('the value has a form that is not allowed'),
 } satisfies Record<string, Word>;
 
 export const precedence: readonly string[] = Object.keys(words);
 
-/** Rows can use no keyword without words. The errors of `anyOf` are settled before. */
+/** Every keyword that rows can use has an entry, except `anyOf`, whose errors are replaced earlier. */
 export const worded = (error: ErrorObject): Wording => words[error.keyword as keyof typeof words](error);
 
-/** The property that the error is about, where that is one of the failing object's and not the object itself. */
+/** The property that the error is about, if it is a property of the failing object and not the object itself. */
 export const childOf = ({ params }: ErrorObject): string | undefined =>
   (params['missingProperty'] ?? params['additionalProperty']) as string | undefined;

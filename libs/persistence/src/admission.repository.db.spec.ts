@@ -6,7 +6,7 @@ import { type AdmissionFacts, holdWorkspace, offsetToSecond } from './testing/ru
 import { SpecDatabase } from './testing/spec-database.js';
 
 const file = await SpecDatabase.create();
-// A minute begins, so that none ends between two admissions.
+// The clock is at the start of a minute, so that no minute ends between two admissions.
 const gateway = file.process(offsetToSecond(0));
 
 const admitAll = (workspaceId: string, facts: AdmissionFacts[]) =>
@@ -15,7 +15,7 @@ const admitAll = (workspaceId: string, facts: AdmissionFacts[]) =>
 const oneWaits = () =>
   waitFor(async () => (await gateway.waiting()) === 1, { withinMs: 60_000, what: 'an admission to wait' });
 
-/** How many runs of the workspace were written together, each time. */
+/** The number of runs of the workspace in each transaction. */
 async function batchesOf(workspaceId: string): Promise<number[]> {
   const rows = await gateway.sql<{ runs: number }>(
     `SELECT count(*)::integer AS runs FROM run JOIN outbox ON run_id = id WHERE run.workspace_id = $1
@@ -26,7 +26,7 @@ async function batchesOf(workspaceId: string): Promise<number[]> {
 }
 
 describe('admissions of many workspaces', () => {
-  it('travel together: one commit for all that came while a statement was under way', async () => {
+  it('share one commit if they arrive while a statement is in flight', async () => {
     const spaces = await Promise.all(Array.from({ length: 12 }, () => gateway.workspace()));
     const runs = await Promise.all(
       [...spaces, ...spaces].map(async ({ id }) => ({ id, runId: await gateway.run(id) })),
@@ -39,7 +39,7 @@ describe('admissions of many workspaces', () => {
     for (const { id } of spaces) expect(await gateway.counters(id)).toMatchObject({ inflight: 2 });
   });
 
-  it('each get their own bodies and answers', async () => {
+  it('keep their own bodies and results', async () => {
     const spaces = await Promise.all(
       Array.from({ length: 5 }, () => gateway.workspace({ inflightLimit: 2 })),
     );
@@ -63,7 +63,7 @@ describe('admissions of many workspaces', () => {
 });
 
 describe('admissions of one workspace', () => {
-  it('that come while a statement is under way travel together in the next, 50 at most', async () => {
+  it('go into the next statement while one is in flight, at most 50 at a time', async () => {
     const { id } = await gateway.workspace();
     await admitAll(
       id,
@@ -72,7 +72,7 @@ describe('admissions of one workspace', () => {
     expect(await batchesOf(id)).toEqual([1, 50, 50, 19]);
   });
 
-  it('travel together up to 4 MiB of inputs, and whatever is larger alone', async () => {
+  it('share a statement up to 4 MiB of inputs, and larger ones are sent alone', async () => {
     const { id } = await gateway.workspace();
     const sizes = [0, 3, 1, 1, 5, 0].map((mebibytes) => ({
       body: Buffer.alloc(mebibytes * 1024 * 1024, ' '),
@@ -81,7 +81,7 @@ describe('admissions of one workspace', () => {
     expect(await batchesOf(id)).toEqual([1, 2, 1, 1, 1]);
   });
 
-  it('keep their order, and each gets the answer to its own', async () => {
+  it('keep their order and get their own results', async () => {
     const { id } = await gateway.workspace({ inflightLimit: 3 });
     const facts = Array.from({ length: 9 }, (_each, index) => ({
       runId: v7(),
@@ -95,7 +95,7 @@ describe('admissions of one workspace', () => {
     );
   });
 
-  it('wait for no other workspace', async () => {
+  it('do not wait for other workspaces', async () => {
     const [busy, other] = await Promise.all([gateway.workspace(), gateway.workspace()]);
     const letGo = await holdWorkspace(file.url, busy.id);
     const waiting = admitAll(busy.id, [{}, {}]);
@@ -109,7 +109,7 @@ describe('admissions of one workspace', () => {
     expect(await waiting).toMatchObject([{ status: 'fulfilled' }, { status: 'fulfilled' }]);
   });
 
-  it('are all told at once when the database is away, and leave nothing', async () => {
+  it('all fail at once when the database is down, and leave nothing behind', async () => {
     const { id } = await gateway.workspace();
     const letGo = await holdWorkspace(file.url, id);
     const waiting = admitAll(id, [{ key: 'a' }, { key: 'b' }, {}]);
@@ -118,7 +118,7 @@ describe('admissions of one workspace', () => {
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
        WHERE datname = current_database() AND wait_event_type = 'Lock'`,
     );
-    // None of them waits for the row that is still held.
+    // None of them waits for the row, which is still locked.
     const away = { status: 'rejected', reason: { bucket: 'service_unavailable' } };
     expect(await waiting).toMatchObject([away, away, away]);
     await letGo();
@@ -129,7 +129,7 @@ describe('admissions of one workspace', () => {
 });
 
 describe('an input in the asset store', () => {
-  it('is needed from the admission on', async () => {
+  it('is kept from the admission on', async () => {
     const { id } = await gateway.workspace();
     const runId = v7();
     const key = `inputs/${runId}`;
@@ -143,7 +143,7 @@ describe('an input in the asset store', () => {
     expect(row).toEqual({ stored_as: key, body: null, kept: true });
   });
 
-  it('that is not there fails its own admission, and no other that travels with it', async () => {
+  it('fails only its own admission if it is missing', async () => {
     const { id } = await gateway.workspace();
     const lost = { key: 'lost', body: { storedAs: 'inputs/lost' } };
     const answers = await admitAll(id, [{}, {}, lost, {}]);

@@ -14,10 +14,10 @@ export interface Admission extends Pick<
   'workspaceId' | 'model' | 'provider' | 'mode' | 'facts' | 'credential' | 'call'
 > {
   runId: string;
-  /** The most that the run can cost, and the amount that is billed unless a reply says what was used. */
+  /** The maximum that the run can cost, and the amount that is billed unless the reply reports its usage. */
   reservedMicros: number;
   computedMicros: number;
-  /** Idempotency key with the hex SHA-256 of what makes two requests the same. */
+  /** The idempotency key, and the hex SHA-256 by which two requests count as the same. */
   key?: string;
   fingerprint?: string;
   body: PayloadBody;
@@ -45,7 +45,7 @@ const lookEveryMs = 100;
 export class AdmissionRepository {
   private readonly batches = new Batches(
     (admissions: readonly (Admission & { bytes: number })[], waits) => this.admitAll(admissions, waits),
-    // A caller is told at once while the database is away.
+    // Admissions fail at once while the database is down.
     workspaceRows(0),
   );
 
@@ -79,14 +79,14 @@ export class AdmissionRepository {
   }
 
   /**
-   * Each run has its id from here, so the database knows whether it was admitted. One is there with its whole batch;
-   * those that are missing then were refused, or are retries of others: their callers must retry.
+   * Looks the runs up by their ids, which this process chose. A batch is admitted as a whole, so if one run exists,
+   * the runs that are missing were rejected or repeat an earlier request. Their callers must retry.
    */
   private async resultsByLooking(
     admissions: readonly Admission[],
     lost: AnswerLost,
   ): Promise<BatchResults<Admitted>> {
-    // A caller waits for that as long as it would for a connection.
+    // The caller waits as long for this as for a connection.
     const withinMs = this.database.acquireMs;
     const ids = admissions.map(({ runId }) => runId);
     const admitted = await Promise.race([this.lookFor(ids, withinMs), pause(withinMs)]);

@@ -22,7 +22,7 @@ describe('the announcement of an outcome', () => {
     },
   );
 
-  it('names no object of the store, and carries no output above 64 KiB', () => {
+  it('carries neither the key of a stored object nor an output above 64 KiB', () => {
     const stored = {
       outcome: 'succeeded',
       mediaType: 'video/mp4',
@@ -35,7 +35,7 @@ describe('the announcement of an outcome', () => {
     expect(announcement({ outcome: 'succeeded', mediaType: 'text/plain', body }, record)).toBeUndefined();
   });
 
-  it('says why a run failed, whatever stands in a provider’s words', () => {
+  it('carries the reason of a failure, whatever characters the provider used', () => {
     const fields = [
       {
         loc: ['body', 'prompt'],

@@ -1,18 +1,18 @@
 import { endingRow, type Ending, type FailureRow, failureOf, type FinishedRun } from './run-facts.js';
 import type { RunResult } from './run-reader.js';
 
-/** The outcome of a run, as its caller is told. */
+/** The outcome of a run, as its caller sees it. */
 export type RunOutcome = Pick<
   RunResult,
   'outcome' | 'bucket' | 'status' | 'failure' | 'output' | 'providerUrls' | 'billedMicros' | 'server'
 >;
 
-/** A larger output is read from its row, as is one that is in the store: a signal never says what is opened there. */
+/** A larger output, or one in the asset store, is read from its row: signals never carry object keys. */
 const maxBytes = 64 * 1024;
 
 /**
- * The outcome of a run that was just written, for a gateway that holds its caller: JSON, and behind a line feed the
- * bytes of the output. Undefined for an output that is too large or in the store.
+ * The outcome of a run that was just written, for a gateway that holds its caller's connection: JSON, a line
+ * feed, then the bytes of the output. Undefined if the output is too large or in the asset store.
  */
 export function announcement(ending: Ending, { billedMicros, server }: FinishedRun): Buffer | undefined {
   const body = 'body' in ending ? ending.body : undefined;
@@ -21,7 +21,7 @@ export function announcement(ending: Ending, { billedMicros, server }: FinishedR
   return Buffer.concat([Buffer.from(head), body ?? new Uint8Array()]);
 }
 
-/** Reads what `announcement` wrote. */
+/** Parses the result of `announcement`. */
 export function announcedOutcome(signal: Buffer): RunOutcome {
   const end = signal.indexOf('\n');
   const { outcome, bucket, status, failure, mediaType, providerUrls, billedMicros, server } = JSON.parse(

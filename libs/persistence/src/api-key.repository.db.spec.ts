@@ -12,7 +12,7 @@ const operator = { actor: 'test' };
 const page = { limit: 10 };
 
 describe('a key of a workspace', () => {
-  it('ends at the moment it was given, by the database’s clock', async () => {
+  it('expires at its time, by the database’s clock', async () => {
     const { id } = await process.workspace();
     const { key, row } = await keys.create(
       id,
@@ -35,7 +35,7 @@ describe('a key of a workspace', () => {
     ]);
   });
 
-  it('ends at once when it is revoked, once', async () => {
+  it('ends at once when it is revoked, and only once', async () => {
     const { id } = await process.workspace();
     const { key, row } = await keys.create(id, forever, operator);
     expect(await keys.revoke(row.prefix, 'test')).toEqual({ ended: 1 });
@@ -46,7 +46,7 @@ describe('a key of a workspace', () => {
     expect(await keys.find(v7())).toBeNull();
   });
 
-  it('belongs to it: another workspace neither lists nor revokes it', async () => {
+  it('is neither listed nor revoked by another workspace', async () => {
     const [own, other] = [await process.workspace(), await process.workspace()];
     const { key, row } = await keys.create(own.id, forever, operator);
     expect(await keys.list({ workspaceId: other.id }, page)).toEqual([]);
@@ -55,7 +55,7 @@ describe('a key of a workspace', () => {
     expect(await keys.revoke(row.id, 'test', own.id)).toEqual({ ended: 1 });
   });
 
-  it('is listed by pages, newest first, by what it is', async () => {
+  it('is listed in pages, newest first, by kind', async () => {
     const { id } = await process.workspace();
     const made: string[] = [];
     for (let count = 0; count < 3; count += 1) made.push((await keys.create(id, forever, operator)).row.id);
@@ -77,7 +77,7 @@ describe('a key of a workspace', () => {
     expect(await keys.isCode(code)).toBe(true);
   });
 
-  it('is listed by reading one page of rows, however many there are', async () => {
+  it('is listed by reading only one page of rows, however many exist', async () => {
     const { id } = await process.workspace();
     await process.database.work.query(
       `INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes)

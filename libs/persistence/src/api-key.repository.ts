@@ -8,7 +8,7 @@ import { isApiKey, keyHash, keyPrefix, newApiKey } from './key-format.js';
 import { newestFirst, newestId } from './newest-first.js';
 import { orUnknownWorkspace } from './sql-errors.js';
 
-/** The caller that a credential proves: a workspace, the models it may see and run, and the credential's own scopes. */
+/** An authenticated caller: the workspace, the models it may see and run, and the scopes of the credential. */
 export interface CallerRow extends Pick<Workspace, 'enabled' | 'visible' | 'runnable'> {
   workspaceId: string;
   workspaceName: string;
@@ -16,47 +16,56 @@ export interface CallerRow extends Pick<Workspace, 'enabled' | 'visible' | 'runn
   keyId: string | null;
 }
 
-/** A key, and how long it works yet by the database's clock: until it or one of its makers expires. Null: without end. */
+/**
+ * A caller with a key. `remainingMs` is the time until the key or one of its makers expires, by the
+ * database's clock; null if none of them expires.
+ */
 export interface KeyCaller extends CallerRow {
   remainingMs: number | null;
 }
 
-/** A code opens a console session; a session is a key of a person's browser. */
+/** A code opens a console session. A session is the key of a person's browser. */
 export const keyKinds = ['key', 'code', 'session'] as const;
 export type KeyKind = (typeof keyKinds)[number];
 
-/** A key as it may be shown: nothing here helps to find its text. */
+/** A key as it may be shown: nothing here helps to guess its text. */
 export interface KeyRow extends Omit<ApiKey, 'hash' | 'oneTime' | 'sessionUntil'> {
   kind: KeyKind;
-  /** The state by the database's clock; a key whose maker is revoked or has expired is so too. */
+  /** The state by the database's clock. A key also counts as revoked or expired if its maker is. */
   state: 'live' | 'revoked' | 'expired';
 }
 
-/** The maker of a key. Without a key and a subject it is an operator, and what is made belongs to the workspace. */
+/**
+ * The maker of a key. Without a key and a subject the maker is an operator, and the new key belongs to the
+ * workspace.
+ */
 export interface KeyMaker {
-  /** As `operator_action` names it. */
+  /** As written to `operator_action`. */
   actor: string;
   keyId?: string | null;
-  /** The access token of the caller, and when it expires. */
+  /** The subject and expiry of the caller's access token. */
   token?: { subject: string; expiresAt: Date } | null;
 }
 
-/** A workspace has at most so many keys, codes and sessions that work. */
+/** Maximum number of live keys, codes and sessions of a workspace. */
 export const maxLiveKeys = 1_000;
-/** Its callers make at most so many in 24 hours. */
+/** Maximum number of keys that the callers of a workspace may make in 24 hours. */
 export const maxKeysADay = 1_000;
-/** A key that has this many makers makes no key: each call with a new key walks along its makers. */
+/**
+ * A key with this many makers cannot make another one, because every authentication walks the chain of
+ * makers.
+ */
 const maxMakers = 8;
 
 type KeyRefusal = 'caller_ended' | 'too_many_makers' | 'outlives_maker' | 'too_many_a_day' | 'too_many';
 
-/** No key was made. */
+/** Thrown when a key is not made. */
 export class KeyRefused extends Error {
   constructor(readonly reason: KeyRefusal) {
     super(
       reason === 'too_many'
-        ? `The workspace has ${maxLiveKeys} keys that work: revoke some first.`
-        : `The key was refused: ${reason}.`,
+        ? `The workspace already has the maximum of ${maxLiveKeys} keys. Revoke some first.`
+        : `The key was not made: ${reason}.`,
     );
     this.name = 'KeyRefused';
   }
@@ -69,7 +78,7 @@ const keyColumns = `api_key.id, workspace_id AS "workspaceId", name, prefix, sco
   made_by_subject AS "madeBySubject", created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt",
   CASE WHEN one_time THEN 'code' WHEN session_until IS NOT NULL THEN 'session' ELSE 'key' END AS kind`;
 
-/** A key that was just made works. */
+/** A new key is always live. */
 const newKeyColumns = `${keyColumns}, 'live' AS state`;
 
 const listColumns = `${keyColumns},
@@ -83,12 +92,12 @@ const isOfKind: Record<KeyKind, string> = {
 
 type NewKeyFacts = Pick<KeyRow, 'name' | 'scopes' | 'expiresAt'> & { isCode?: boolean };
 
-/** The keys of workspaces, and who calls with one. */
+/** The keys of workspaces, and the callers that use them. */
 @Injectable()
 export class ApiKeyRepository {
   constructor(private readonly database: Database) {}
 
-  /** Null for a malformed, unknown, revoked or expired key: the caller learns no difference. */
+  /** Null for a malformed, unknown, revoked or expired key. The caller cannot tell these apart. */
   async byApiKey(key: string): Promise<KeyCaller | null> {
     if (!isApiKey(key)) return null;
     const [row] = await this.database.reads.query<KeyCaller & { hash: Buffer }>(
@@ -103,7 +112,7 @@ export class ApiKeyRepository {
     return caller;
   }
 
-  /** The workspace an access token names; its scopes come from the token. */
+  /** The workspace named by an access token. The scopes come from the token itself. */
   async byWorkspace(workspaceId: string): Promise<Omit<CallerRow, 'scopes' | 'keyId'> | null> {
     const [row] = await this.database.reads.query<CallerRow>(
       `SELECT ${workspaceColumns} FROM workspace WHERE id = $1`,
@@ -112,7 +121,10 @@ export class ApiKeyRepository {
     return row ?? null;
   }
 
-  /** Whether its workspace is enabled; null when the workspace is deleted, or the key, if one is named, has ended. */
+  /**
+   * Whether the workspace is enabled. Null if the workspace was deleted, or if the given key is no longer
+   * live.
+   */
   async isEnabled(workspaceId: string, keyId: string | null): Promise<boolean | null> {
     const [row] = await this.database.reads.query<{ enabled: boolean }>(
       `SELECT enabled FROM workspace WHERE id = $1 AND ($2::uuid IS NULL OR EXISTS (
@@ -123,8 +135,8 @@ export class ApiKeyRepository {
   }
 
   /**
-   * The key's text is returned once and stored nowhere. A key without an end that is made by one with an end gets that
-   * end. Throws `KeyRefused`, and `UnknownWorkspace`.
+   * Makes a key. Its text is returned once and never stored. A key without an expiry gets that of its maker,
+   * if the maker has one. Throws `KeyRefused` and `UnknownWorkspace`.
    */
   async create(
     workspaceId: string,
@@ -154,7 +166,7 @@ export class ApiKeyRepository {
         maxMakers,
       ],
     );
-    // The maker is checked before.
+    // `make_key` checks the maker first, so a missing row is the workspace's.
     const [made] = await orUnknownWorkspace(workspaceId, making);
     if (!made) throw new Error('the new key was not returned');
     const { refused, ...row } = made;
@@ -163,9 +175,9 @@ export class ApiKeyRepository {
   }
 
   /**
-   * A code that `exchange` turns into the key of a console session with these scopes, once and within 15 minutes. The
-   * session ends 12 hours after its code was made, or when its maker does. Throws `KeyRefused`, and
-   * `UnknownWorkspace`.
+   * Makes a code that `exchange` turns into the key of a console session with these scopes. The code works
+   * once and for 15 minutes. The session ends 12 hours after its code was made, or when its maker does.
+   * Throws `KeyRefused` and `UnknownWorkspace`.
    */
   async createCode(
     workspaceId: string,
@@ -174,11 +186,14 @@ export class ApiKeyRepository {
   ): Promise<{ code: string; row: KeyRow; expiresAt: Date }> {
     const made = { name: 'sign-in', scopes, expiresAt: null, isCode: true };
     const { key, row } = await this.create(workspaceId, made, maker);
-    if (row.expiresAt === null) throw new Error('the new code has no end');
+    if (row.expiresAt === null) throw new Error('the new code has no expiry');
     return { code: key, row, expiresAt: row.expiresAt };
   }
 
-  /** Whether it is a code that can be exchanged now. It only reads: anybody may ask. */
+  /**
+   * Whether the text is a code that can be exchanged now. It only reads, so unauthenticated callers may use
+   * it.
+   */
   async isCode(text: string): Promise<boolean> {
     if (!isApiKey(text)) return false;
     const found = await this.database.reads.query(
@@ -189,12 +204,15 @@ export class ApiKeyRepository {
     return found.length > 0;
   }
 
-  /** The row of the code becomes that of the session, so of two exchanges one wins. Null for a code that is not usable. */
+  /**
+   * Turns the row of the code into that of the session, so only one of two exchanges succeeds. Null for an
+   * unusable code.
+   */
   async exchange(code: string): Promise<{ key: string; row: KeyRow } | null> {
     if (!isApiKey(code)) return null;
     const key = newApiKey();
     const [row] = await this.database.work.query<KeyRow>(
-      // Codes of the release before have no end of their session.
+      // Codes made by the previous release have no session end.
       `WITH used AS (
           UPDATE api_key SET prefix = $3, hash = $4, one_time = false,
             session_until = coalesce(session_until, router_now() + interval '12 hours'),
@@ -211,7 +229,7 @@ export class ApiKeyRepository {
     return row ? { key, row } : null;
   }
 
-  /** Newest first, behind the id `after`; of one workspace, or of all. */
+  /** Lists keys of one workspace, or of all, newest first, starting after the id `after`. */
   async list(
     { workspaceId = null, kind }: { workspaceId?: string | null; kind?: KeyKind | undefined },
     { after = newestId, limit }: { after?: string | undefined; limit: number },
@@ -238,8 +256,9 @@ export class ApiKeyRepository {
   }
 
   /**
-   * Makes a key like a live one, which works for so many seconds yet, and no longer than it would have; 0 revokes it. The
-   * keys that it made belong to the new one from then on. Null for a session, and for a key that does not work.
+   * Makes a copy of a live key with a new text. The old key works for `keepSeconds` more, but not past its
+   * own expiry; 0 revokes it. Keys that the old one made belong to the new one. Null for a session, and for a
+   * key that is not live.
    */
   async rotate(
     id: string,
@@ -258,8 +277,8 @@ export class ApiKeyRepository {
   }
 
   /**
-   * Revokes a key, by id or prefix, and everything that was made by it; of one workspace, or of any. Answers how many
-   * keys ended by it: 0 for a key that was revoked before, null for one that there is not.
+   * Revokes a key, found by id or prefix, and every key made by it. Returns the number of keys that ended: 0
+   * if the key was already revoked. Null if there is no such key, or if it is not in the given workspace.
    */
   async revoke(idOrPrefix: string, actor: string, workspaceId?: string): Promise<{ ended: number } | null> {
     const [row] = await this.database.work.query<{ ended: number }>(
@@ -270,7 +289,7 @@ export class ApiKeyRepository {
     return row ?? null;
   }
 
-  /** Revokes the keys that a person's access tokens made in a workspace, and everything below them. */
+  /** Revokes the keys that a person's access tokens made in a workspace, and every key made by those. */
   async revokeMadeBySubject(workspaceId: string, subject: string, actor: string): Promise<{ ended: number }> {
     const [row] = await this.database.work.query<{ ended: number }>(
       `SELECT coalesce(revoke_keys(array_agg(id), $3), 0) AS ended FROM api_key

@@ -3,7 +3,7 @@ import { RouterError } from '#errors';
 import { describe, expect, it } from '@jest/globals';
 import { Batches, workspaceResults, workspaceRows } from './batches.js';
 
-/** Doubles numbers, and keeps what it was sent. `special` answers some of them otherwise. */
+/** Doubles numbers and records what it was sent. `special` overrides the result of some. */
 function doubling(
   special: (item: number, waits: boolean) => number | Error | undefined = (item) => item * 2,
 ) {
@@ -16,7 +16,7 @@ function doubling(
 }
 
 describe('items of one turn of the event loop', () => {
-  it('are sent together, each answered for itself', async () => {
+  it('are sent together and get their own results', async () => {
     const { double, sent } = doubling();
     expect(await Promise.all([double(1), double(2), double(2)])).toEqual([2, 4, 4]);
     expect(await double(5)).toBe(10);
@@ -26,7 +26,7 @@ describe('items of one turn of the event loop', () => {
     ]);
   });
 
-  it('may have null for an answer', async () => {
+  it('may have null as their result', async () => {
     const sent: number[] = [];
     const batches = new Batches(async (items: readonly number[]) => {
       sent.push(items.length);
@@ -36,7 +36,7 @@ describe('items of one turn of the event loop', () => {
     expect(sent).toEqual([2]);
   });
 
-  it('are sent fifty at most together, and no batch waits for another', async () => {
+  it('are sent at most fifty at a time, and no batch waits for another', async () => {
     const sent: number[] = [];
     const answered = new EventEmitter();
     const all = once(answered, 'all');
@@ -50,7 +50,7 @@ describe('items of one turn of the event loop', () => {
     expect(sent).toEqual([50, 50, 20]);
   });
 
-  it('wait alone for a row that is locked, and hold nobody up', async () => {
+  it('wait alone for a locked row and do not delay the others', async () => {
     const lock = new EventEmitter();
     const freed = once(lock, 'free');
     const batches = new Batches(async (items: readonly number[], waits) => {
@@ -63,7 +63,7 @@ describe('items of one turn of the event loop', () => {
     expect(await locked).toBe(4);
   });
 
-  it('that are wrong fail alone', async () => {
+  it('fail alone if they are invalid', async () => {
     const { double } = doubling((item) => {
       if (item === 2) throw new Error('two is wrong');
       return item * 2;
@@ -72,7 +72,7 @@ describe('items of one turn of the event loop', () => {
     expect(results).toMatchObject([{ value: 2 }, { reason: { message: 'two is wrong' } }, { value: 6 }]);
   });
 
-  it('that fail because the database is away are not sent again', async () => {
+  it('are not sent again after the database was unavailable', async () => {
     const { double, sent } = doubling(() => {
       throw new RouterError('service_unavailable', 'The service is temporarily unavailable.');
     });
@@ -81,9 +81,11 @@ describe('items of one turn of the event loop', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('without a result from a statement that waits are told so', async () => {
+  it('fail if a waiting statement returns no result for them', async () => {
     const { double } = doubling(() => undefined);
-    await expect(double(1)).rejects.toThrow('a statement that waits gave an item no result');
+    await expect(double(1)).rejects.toThrow(
+      'a statement that waits for locks returned no result for an item',
+    );
   });
 });
 
@@ -99,7 +101,7 @@ const namesOf = (items: readonly Item[]) => items.map(({ name }) => name);
 describe('items under the locks of workspaces', () => {
   const away = new RouterError('service_unavailable', 'The database is away.');
 
-  /** Batches whose first call fails when it is told to; the others answer with the names of their items. */
+  /** Batches whose first call can be made to fail. The other calls return the names of their items. */
   function failing(patienceMs: number) {
     const calls: string[][] = [];
     const first = new EventEmitter();
@@ -113,7 +115,7 @@ describe('items under the locks of workspaces', () => {
     return { line, calls, fail: () => first.emit('fail') };
   }
 
-  it('travel together while a call is under way, 4 MiB at most', async () => {
+  it('are sent together while a call is in flight, up to 4 MiB', async () => {
     const calls: string[][] = [];
     const line = new Batches<Item, string>(async (items) => {
       calls.push(namesOf(items));
@@ -126,7 +128,7 @@ describe('items under the locks of workspaces', () => {
     expect(calls).toEqual([['0'], ['1', '2'], ['3'], ['4', '5']]);
   });
 
-  it('fail at once while the database is away, when none has patience', async () => {
+  it('fail at once while the database is down, without patience', async () => {
     const { line, calls, fail } = failing(0);
     const all = ['first', 'second', 'third'].map((name) => line.add(item(name)));
     fail();
@@ -135,7 +137,7 @@ describe('items under the locks of workspaces', () => {
     expect(await line.add(item('later'))).toBe('later');
   });
 
-  it('stay in line while the database is away, when they have not waited for long', async () => {
+  it('stay in line while the database is down, until they have waited long enough', async () => {
     const { line, calls, fail } = failing(60_000);
     const all = ['first', 'second', 'third'].map((name) => line.add(item(name)));
     fail();
@@ -144,7 +146,7 @@ describe('items under the locks of workspaces', () => {
     expect(calls).toEqual([['first'], ['second', 'third']]);
   });
 
-  it('that fail alone are told so, and the others their results', async () => {
+  it('fail alone, and the others get their results', async () => {
     const refused = new Error('refused');
     const line = new Batches<Item, string>(
       async (items) => items.map(({ name }) => (name === 'bad' ? refused : name)),
@@ -158,7 +160,7 @@ describe('items under the locks of workspaces', () => {
     ]);
   });
 
-  it('of a locked workspace wait for it without the others, with those that come after', async () => {
+  it('of a locked workspace wait apart from the others, together with later ones', async () => {
     const calls: [names: string[], waits: boolean][] = [];
     const line = new Batches<Item, string>(async (items, waits) => {
       calls.push([namesOf(items), waits]);
@@ -178,7 +180,7 @@ describe('items under the locks of workspaces', () => {
     ]);
   });
 
-  it('of a workspace that is not there are refused', async () => {
+  it('of a missing workspace are rejected', async () => {
     const line = new Batches<Item, string>(
       async (items, waits) => workspaceResults([{ results: items.map((): string | null => null) }], waits),
       workspaceRows(0),
@@ -186,7 +188,7 @@ describe('items under the locks of workspaces', () => {
     await expect(line.add(item('any'))).rejects.toMatchObject({
       bucket: 'unauthorized',
       status: 401,
-      internal: 'a workspace is not there',
+      internal: 'the workspace does not exist',
     });
   });
 });

@@ -1,18 +1,18 @@
 import { RouterError } from '#errors';
 
 /**
- * The result of each item, or why it alone failed; undefined where a row that it needs is locked, when the statement does
- * not wait.
+ * The result of each item, or the error if only that item failed. Undefined if a row that the item needs is locked
+ * and the statement does not wait.
  */
 export type BatchResults<Result> = (Result | Error | undefined)[];
 
 type Send<Item, Result> = (items: readonly Item[], waits: boolean) => Promise<BatchResults<Result>>;
 
-/** For items that are written under the lock of a row, such as that of their workspace. */
+/** For items that are written under a row lock, such as that of their workspace. */
 interface LockedRows<Item> {
   rowOf: (item: Item) => string;
   bytesOf: (item: Item) => number;
-  /** How long in milliseconds an item stays in line while the database is away. */
+  /** How long an item stays in line while the database is down, in milliseconds. */
   patienceMs: number;
 }
 
@@ -23,18 +23,18 @@ interface Waiting<Item, Result> {
   reject: (error: unknown) => void;
 }
 
-/** Bounds of one batch, so that a crowd or a large neighbour cannot hold a connection or a row for long. */
+/** Limits of one batch, so that many items or one large item cannot hold a connection or a row for long. */
 const maxItems = 50;
 const maxBytes = 4 * 1024 * 1024;
 
 /**
- * Sends what is requested at about the same time in one statement: a busy process makes fewer statements and commits. A
- * statement that holds rows must not wait for another, so it passes over those that are locked, and a second one waits for
- * them and holds up nobody else.
+ * Sends items that arrive at about the same time in one statement, so that a busy process makes fewer statements
+ * and commits. A statement that holds row locks must not wait for another one, so it skips locked rows. A second
+ * statement waits for those, and delays no other items.
  *
- * Items without `lockedRows` travel with those of the same turn of the event loop, and a locked one goes alone. With them
- * one call is under way for all rows and what comes meanwhile travels in the next; the items of a locked row get a line
- * of their own, until that is empty.
+ * Without `lockedRows`, the items of one turn of the event loop are sent together, and a locked item is sent again
+ * alone. With `lockedRows`, one statement is in flight at a time, and items that arrive meanwhile go into the next
+ * one. The items of a locked row get their own line until that line is empty.
  */
 export class Batches<Item, Result> {
   private readonly shared: Waiting<Item, Result>[] = [];
@@ -75,7 +75,7 @@ export class Batches<Item, Result> {
     end();
   }
 
-  /** Sends a batch, and settles its items. Returns why the database could not be asked. */
+  /** Sends a batch and settles its items. Returns the error if the database was unavailable. */
   private async settle(batch: Waiting<Item, Result>[], waits: boolean): Promise<RouterError | undefined> {
     try {
       const items = batch.map(({ item }) => item);
@@ -85,13 +85,14 @@ export class Batches<Item, Result> {
         const result = results[nth];
         if (result instanceof Error) each.reject(result);
         else if (result !== undefined) each.resolve(result);
-        else if (waits) each.reject(new Error('a statement that waits gave an item no result'));
+        else if (waits)
+          each.reject(new Error('a statement that waits for locks returned no result for an item'));
         else locked.push(each);
       }
       this.waitForRows(locked);
     } catch (error) {
       if (error instanceof RouterError || batch.length === 1) for (const each of batch) each.reject(error);
-      // Something is wrong with one of them: each alone, so that it fails alone.
+      // One of the items is invalid. Send each by itself, so that only that one fails.
       else await Promise.all(batch.map((each) => this.settle([each], waits || !this.lockedRows)));
       if (error instanceof RouterError) return error;
     }
@@ -106,7 +107,7 @@ export class Batches<Item, Result> {
     const { rowOf } = this.lockedRows;
     for (const row of new Set(locked.map(({ item }) => rowOf(item)))) {
       const isOfRow = ({ item }: Waiting<Item, Result>) => rowOf(item) === row;
-      // With those of the same row that have arrived meanwhile.
+      // Include items of the same row that have arrived meanwhile.
       const all = [...locked.filter(isOfRow), ...this.shared.filter(isOfRow)];
       this.shared.splice(0, Infinity, ...this.shared.filter((each) => !isOfRow(each)));
       const line = this.own.get(row);
@@ -118,7 +119,9 @@ export class Batches<Item, Result> {
     }
   }
 
-  /** Later batches would fail the same way, each after a time-out of its own, so items that have waited long enough fail now. */
+  /**
+   * Rejects items that have waited long enough: later batches would fail the same way, each after another timeout.
+   */
   private giveUp(line: Waiting<Item, Result>[], error: RouterError): void {
     const unsent = new RouterError(error.bucket, error.publicDetail, { cause: error });
     const lastMs = performance.now() - (this.lockedRows?.patienceMs ?? 0);
@@ -138,27 +141,30 @@ export class Batches<Item, Result> {
   }
 }
 
-/** For what is written under the lock of a workspace's row. */
+/** For items that are written under the lock of a workspace's row. */
 export const workspaceRows = (patienceMs: number): LockedRows<{ workspaceId: string; bytes: number }> => ({
   rowOf: ({ workspaceId }) => workspaceId,
   bytesOf: ({ bytes }) => bytes,
   patienceMs,
 });
 
-/** The results of a SQL function that locks workspaces first: null where one is locked or, when it waits, is not there. */
+/**
+ * The results of a SQL function that locks workspaces first. It returns null for an item whose workspace is locked,
+ * or, if the function waits, does not exist.
+ */
 export function workspaceResults<Result>(
   rows: readonly { results: (Result | null)[] }[],
   waits: boolean,
 ): BatchResults<Result> {
   const text = 'The request carries no usable credential.';
-  // A workspace can be deleted while its credential is still known to a gateway.
+  // A workspace can be deleted while a gateway still caches its credential.
   const absent = waits
-    ? new RouterError('unauthorized', text, { internal: 'a workspace is not there' })
+    ? new RouterError('unauthorized', text, { internal: 'the workspace does not exist' })
     : undefined;
   return rows.flatMap(({ results }) => results.map((result) => result ?? absent));
 }
 
-/** Puts rows that name items by their place in the statement in the order of these items. */
+/** Sorts rows into the order of their items. `nth` is the position of a row's item in the statement, from 1. */
 export function byPlace<Row extends { nth: number }>(
   count: number,
   rows: readonly Row[],
@@ -169,8 +175,8 @@ export function byPlace<Row extends { nth: number }>(
 }
 
 /**
- * Bodies one after the other, and where each of them is, counted from one. As an array they would be sent as text, of twice
- * the size.
+ * Concatenates bodies, and returns the place of each, counted from 1. An array of them would be sent as text, at
+ * twice the size.
  */
 export function joinedBodies(bodies: (Buffer | null)[]) {
   let bodyFrom = 1;

@@ -20,7 +20,7 @@ const times = async (runId: string) => {
   return row;
 };
 
-/** Loses the answers of statements with that word. */
+/** Loses the results of statements that contain the word. */
 function deafTo(word: string, { work }: Database): void {
   const query = work.query.bind(work);
   work.query = async <Row extends object>(text: string, values?: unknown[]) => {
@@ -31,7 +31,7 @@ function deafTo(word: string, { work }: Database): void {
 }
 
 describe('the beginning of a submission', () => {
-  it('is written down once, with the end of the run’s time', async () => {
+  it('is recorded once, with the deadline of the run', async () => {
     const spaceId = await fixture.space();
     const { runId, epoch } = await fixture.run('claimed', { spaceId });
     const begins = await Promise.all(
@@ -50,13 +50,13 @@ describe('the beginning of a submission', () => {
     });
   });
 
-  it('lets the run rest until its lease ends', async () => {
+  it('postpones the row of the run until the lease ends', async () => {
     const { runId } = await fixture.run('submitting');
     expect(await fixture.swept(runId, fixture.at('50 minutes'))).toBeUndefined();
     expect(await fixture.swept(runId, fixture.at('61 minutes'))).toMatchObject({ kind: 'abandoned' });
   });
 
-  it('is refused to a worker that slept past its lease', async () => {
+  it('is refused to a worker that was suspended past its lease', async () => {
     const { runId, epoch } = await fixture.run('claimed');
     expect(await fixture.swept(runId, fixture.at('61 minutes'))).toMatchObject({ kind: 'lapsed' });
     expect(await fixture.claim(runId, fixture.at('61 minutes'))).toMatchObject({ epoch: epoch + 1 });
@@ -65,7 +65,7 @@ describe('the beginning of a submission', () => {
     expect(await fixture.written(runId)).toEqual(before);
   });
 
-  it('is refused under a claim that lapsed or was given back: the run waits for another worker', async () => {
+  it('is refused for a claim that lapsed or was given back, and the run waits for another worker', async () => {
     const lapsed = await fixture.run('claimed');
     const woken = fixture.at('61 minutes');
     expect(await fixture.swept(lapsed.runId, woken)).toMatchObject({ kind: 'lapsed' });
@@ -79,7 +79,7 @@ describe('the beginning of a submission', () => {
     }
   });
 
-  it('is refused once the run has its outcome', async () => {
+  it('is refused once the run has an outcome', async () => {
     const { runId, epoch } = await fixture.run('claimed');
     expect((await fixture.second.finish(runId, epoch, { outcome: 'cancelled' })).won).toBe(true);
     const before = await fixture.written(runId);
@@ -87,7 +87,7 @@ describe('the beginning of a submission', () => {
     expect(await fixture.written(runId)).toEqual(before);
   });
 
-  it('keeps the first time and the first end when the provider refused the one before', async () => {
+  it('keeps the first start and deadline after the provider rejected the previous submission', async () => {
     const { runId, epoch } = await fixture.run('submitting');
     const first = await times(runId);
     await fixture.first.dispatch.postpone(runId, epoch, 0);
@@ -99,7 +99,7 @@ describe('the beginning of a submission', () => {
     expect(second.sent?.getTime()).toBeGreaterThan(first.sent?.getTime() ?? Infinity);
   });
 
-  it('that is not answered gives the claim back: nothing was sent, so it is no submission in the air', async () => {
+  it('gives the claim back when its result is lost, because nothing was sent', async () => {
     const { runId, epoch } = await fixture.run('claimed');
     const deaf = fixture.database.process();
     deafTo('begin_run(', deaf.database);
@@ -111,7 +111,7 @@ describe('the beginning of a submission', () => {
 });
 
 describe('a claim that is given back', () => {
-  it('waits again after the pause', async () => {
+  it('makes the run wait again after the pause', async () => {
     const { runId, epoch } = await fixture.run('submitting');
     const postponed = async () =>
       expect(await fixture.first.dispatch.postpone(runId, epoch, 5000)).toBe(5000);
@@ -120,14 +120,14 @@ describe('a claim that is given back', () => {
     expect((await fixture.written(runId))['outbox']).toMatchObject({ waiting: false, dispatched: true });
   });
 
-  it('waits again at once without a pause', async () => {
+  it('makes the run wait again at once without a pause', async () => {
     const { runId, epoch } = await fixture.run('submitting');
     expect(await fixture.first.dispatch.postpone(runId, epoch, 0)).toBe(0);
     expect((await fixture.written(runId))['outbox']).toMatchObject({ waiting: true, dispatched: true });
     expect(await fixture.claim(runId, fixture.second)).toMatchObject({ epoch: epoch + 1 });
   });
 
-  it('is ahead of the later runs of its workspace again when it was never sent', async () => {
+  it('puts a run that was never sent ahead of later runs of its workspace again', async () => {
     const { runId, epoch, spaceId } = await fixture.run('claimed');
     const after = await fixture.first.run(spaceId);
     const state = () => fixture.first.runReader.state(spaceId, testModel, after);
@@ -139,7 +139,7 @@ describe('a claim that is given back', () => {
     expect(await state()).toMatchObject({ position: 1 });
   });
 
-  it('comes back when the time of the run is over, if that is earlier', async () => {
+  it('makes the run come back at its deadline, if that is earlier', async () => {
     const { runId, epoch } = await fixture.run('submitting', { budgetMs: leaseMs });
     const afterMs = await fixture.first.dispatch.postpone(runId, epoch, 2 * leaseMs);
     expect(afterMs).toBeLessThanOrEqual(leaseMs);
@@ -150,7 +150,7 @@ describe('a claim that is given back', () => {
     expect(await later.dispatch.postpone(runId, again?.epoch ?? 0, leaseMs)).toBe(0);
   });
 
-  it('stays with the worker that has it when another gives it back', async () => {
+  it('stays with its worker when another one gives it back', async () => {
     const { runId, epoch } = await fixture.run('claimed');
     await fixture.swept(runId, fixture.at('61 minutes'));
     expect(await fixture.claim(runId, fixture.at('61 minutes'))).not.toBeNull();
@@ -159,16 +159,19 @@ describe('a claim that is given back', () => {
     expect(await fixture.written(runId)).toEqual(before);
   });
 
-  it.each(['running', 'copying', 'completed'] as const)('is none in a run that is %s', async (stage) => {
-    const { runId, epoch } = await fixture.run(stage);
-    const before = await fixture.written(runId);
-    expect(await fixture.first.dispatch.postpone(runId, epoch, 0)).toBeNull();
-    expect(await fixture.written(runId)).toEqual(before);
-  });
+  it.each(['running', 'copying', 'completed'] as const)(
+    'changes nothing in a run that is %s',
+    async (stage) => {
+      const { runId, epoch } = await fixture.run(stage);
+      const before = await fixture.written(runId);
+      expect(await fixture.first.dispatch.postpone(runId, epoch, 0)).toBeNull();
+      expect(await fixture.written(runId)).toEqual(before);
+    },
+  );
 });
 
 describe('a lease that is renewed', () => {
-  it('stands longer, and the row of its run rests longer, for each of many claims', async () => {
+  it('lasts longer, and so does the postponement of the row, for each of many claims', async () => {
     const spaceId = await fixture.space();
     const claims = [await fixture.run('claimed', { spaceId }), await fixture.run('submitting', { spaceId })];
     await fixture.at('50 minutes').dispatch.renewLeases(claims, leaseMs);
@@ -185,7 +188,7 @@ describe('a lease that is renewed', () => {
     ]);
   });
 
-  it('is not one that was lost, given back, or that ended with its submission', async () => {
+  it('is not one that was lost or given back, or that ended with its submission', async () => {
     const spaceId = await fixture.space();
     const lost = await fixture.run('claimed', { spaceId });
     await fixture.swept(lost.runId, fixture.at('61 minutes'));

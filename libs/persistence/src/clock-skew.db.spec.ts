@@ -12,7 +12,7 @@ let skew: ClockSkew;
 beforeEach(async () => {
   metrics = new Metrics();
   skew = new ClockSkew(database, metrics, createLog('spec', 'silent'));
-  // With a connection, so that the first measurement is a useful one.
+  // Open a connection, so that the first measurement is useful.
   await database.reads.query('SELECT 1');
 });
 afterEach(async () => {
@@ -32,7 +32,7 @@ describe('a clock', () => {
   it.each([
     [600_000, "this machine's clock is 600.0 s ahead of the database's"],
     [-600_000, "this machine's clock is 600.0 s behind the database's"],
-  ])('that is off by %i ms is one, with the measured skew', async (ms, problem) => {
+  ])('that is off by %i ms is a problem, with the measured skew', async (ms, problem) => {
     machineIsOffBy(ms);
     await skew.onModuleInit();
     expect(skew.problem?.replace(/(599|600)\.\d/, '600.0')).toBe(problem);
@@ -40,7 +40,7 @@ describe('a clock', () => {
     expect(Math.round(value)).toBe(ms / 1000);
   });
 
-  it('that is put right is none any more', async () => {
+  it('is no longer a problem after it is corrected', async () => {
     machineIsOffBy(600_000);
     await skew.onModuleInit();
     machineIsOffBy(0);
@@ -49,7 +49,7 @@ describe('a clock', () => {
   });
 });
 
-it('says nothing by an answer that came late', async () => {
+it('is not judged by a reply that came late', async () => {
   const times = [0, 5000];
   jest.spyOn(Date, 'now').mockImplementation(() => systemNow() + 600_000 + (times.shift() ?? 0));
   expect(await skew.measure()).toBe(false);

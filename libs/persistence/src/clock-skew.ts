@@ -3,23 +3,23 @@ import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@ne
 import { Database } from './database.js';
 
 const measureEveryMs = 30_000;
-/** Polls that are early or late by this much do no harm. */
+/** Polls that are this early or late do no harm. */
 const maxSkewMs = 2000;
-/** A slower answer says too little about the moment at which it was given. */
+/** A slower reply says too little about the time at which the clock was read. */
 const maxRoundTripMs = 1000;
-/** The first query pays for its connection too. */
+/** The first query also opens a connection, so it may be too slow. */
 const bootAttempts = 5;
 
 /**
- * How far this process's clock is from the database's. What SQL compares is the database's time, but the queue compares
- * the `Date.now` of its users: a worker that is ten minutes ahead finds every delayed poll due. So a process whose
- * clock is off is not ready, and a worker takes no job.
+ * Measures the difference between this process's clock and the database's. SQL uses the database's time, but the
+ * queue uses `Date.now()` of its clients, so a worker whose clock is ten minutes fast would find every delayed poll
+ * due. A process whose clock is off is therefore not ready, and a worker takes no jobs.
  */
 @Injectable()
 export class ClockSkew implements OnModuleInit, OnModuleDestroy {
-  /** The fault of the clock in plain words; undefined while there is none. */
+  /** Describes what is wrong with the clock. Undefined while it is right. */
   problem: string | undefined;
-  /** Called when the clock has become wrong or right. */
+  /** Called when the clock becomes wrong, or right again. */
   onChange: (() => void) | undefined;
   private measuring: PeriodicWork | undefined;
 
@@ -30,7 +30,7 @@ export class ClockSkew implements OnModuleInit, OnModuleDestroy {
   ) {}
 
   async onModuleInit(): Promise<void> {
-    const onError = (error: unknown) => this.log.warn({ error }, "the database's clock could not be read");
+    const onError = (error: unknown) => this.log.warn({ error }, "could not read the database's clock");
     for (let attempt = 1; attempt <= bootAttempts; attempt += 1)
       if (await this.measure().catch(onError)) break;
     this.measuring = every(measureEveryMs, () => this.measure(), { onError });
@@ -40,11 +40,11 @@ export class ClockSkew implements OnModuleInit, OnModuleDestroy {
     await this.measuring?.stop();
   }
 
-  /** False when the answer came too slowly to say anything. */
+  /** Measures the skew once. False if the reply was too slow to be useful. */
   async measure(): Promise<boolean> {
     const sentAtMs = Date.now();
     const [row] = await this.database.reads.query<{ now: number }>(
-      // Not router_now(), whose offset tests set: the queue compares real times.
+      // Not router_now(): tests shift it, and the queue uses real times.
       'SELECT extract(epoch FROM clock_timestamp())::float * 1000 AS now',
     );
     const answeredAtMs = Date.now();

@@ -7,8 +7,8 @@ const { runs } = fixture.first;
 
 const crashesOf = async (runId: string) => (await runs.readForPoll(runId))?.crashes;
 
-describe('attempts over which a worker may have died', () => {
-  it('are counted in the row of a run that is polled, and forgotten when one returns', async () => {
+describe('attempts during which a worker may have died', () => {
+  it('are counted for a run that is polled, and reset when one returns', async () => {
     const { runId, epoch } = await fixture.run('running');
     expect(await crashesOf(runId)).toBe(0);
     await runs.noteAttempt(runId, epoch);
@@ -26,7 +26,7 @@ describe('attempts over which a worker may have died', () => {
     expect(await runs.readForCopying(runId)).toMatchObject({ crashes: 0 });
   });
 
-  it('begin anew with each handle: those of the submission are over', async () => {
+  it('start at zero with each handle', async () => {
     const { runId, epoch } = await fixture.run('running');
     await runs.noteAttempt(runId, epoch);
     await runs.saveHandle(runId, epoch, testHandle, 0);
@@ -34,7 +34,7 @@ describe('attempts over which a worker may have died', () => {
   });
 
   it.each(['submitting', 'completed'] as const)(
-    'change no run that is %s, nor by a lost claim',
+    'change neither a run that is %s nor a run under a lost claim',
     async (stage) => {
       const { runId, epoch } = await fixture.run(stage);
       const before = await fixture.written(runId);

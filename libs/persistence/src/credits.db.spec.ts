@@ -15,7 +15,7 @@ const ledgerOf = async (workspaceId: string): Promise<Omit<LedgerLine, 'id' | 'a
 
 const auditOf = (workspaceId: string) => usage.latest({ workspaceId }, 1_000);
 
-/** What an outcome leaves of a reservation of 30 cents, when it bills that many. */
+/** The state after an outcome bills this much of a reservation of 30 cents. */
 const settled = (billedCents: number) => ({
   inflight: 0,
   committedMicros: 0,
@@ -25,7 +25,7 @@ const settled = (billedCents: number) => ({
 });
 
 describe('credits', () => {
-  it('are held from the admission on, parked or ready, and not yet spent', async () => {
+  it('are held but not spent from the admission on, parked or ready', async () => {
     const { id } = await one.workspace({ balanceMicros: cents(100), inflightLimit: 1 });
     await one.run(id, { reservedMicros: cents(30) });
     await one.run(id, { reservedMicros: cents(40) });
@@ -77,7 +77,7 @@ describe('credits', () => {
     ]);
   });
 
-  it('that a parked run holds are released when it is cancelled, and its slot was never taken', async () => {
+  it('held by a parked run are released when it is cancelled, and it never took a slot', async () => {
     const { id } = await one.workspace({ balanceMicros: cents(100), inflightLimit: 0 });
     const runId = await one.run(id, { reservedMicros: cents(30) });
     await one.runs.requestCancel(id, testModel, runId);
@@ -85,7 +85,7 @@ describe('credits', () => {
     expect(await one.admit(id, { reservedMicros: cents(100) })).toMatchObject({ kind: 'admitted' });
   });
 
-  it('that are unlimited stay so, and the ledger still says what was billed', async () => {
+  it('stay unlimited, and the ledger still records what was billed', async () => {
     const { id } = await one.workspace({ balanceMicros: null });
     const runId = await one.run(id, { reservedMicros: cents(30) });
     await one.runTo(runId, succeeded);
@@ -95,14 +95,14 @@ describe('credits', () => {
     ]);
   });
 
-  it('that cost nothing leave an audit record and no entry', async () => {
+  it('are not touched by a free run, which leaves an audit record and no ledger entry', async () => {
     const { id } = await one.workspace({ balanceMicros: 0 });
     await one.runTo(await one.run(id, { reservedMicros: 0 }), succeeded);
     expect(await ledgerOf(id)).toEqual([]);
     expect(await auditOf(id)).toMatchObject([{ outcome: 'succeeded', billedMicros: 0 }]);
   });
 
-  it('are never spent twice: admissions and outcomes at once end at what was billed, and not below zero', async () => {
+  it('are never spent twice: concurrent admissions and outcomes never take the balance below zero', async () => {
     const { id } = await one.workspace({ balanceMicros: cents(100), inflightLimit: 4 });
     const endings = [succeeded, cancelled, failed('content_policy_violation', true)];
     const live = async (process: TestProcess, index: number) => {
@@ -135,7 +135,7 @@ describe('credits', () => {
 });
 
 describe('an operator’s change of credits', () => {
-  it('is an entry in the ledger, whose sum stays the balance', async () => {
+  it('is a ledger entry, and the sum of the entries stays the balance', async () => {
     const { id, name } = await one.workspace({ balanceMicros: null });
     const workspaces = one.workspaces;
     await workspaces.change(name, { addedMicros: cents(50), note: 'first' }, 'test');
@@ -155,7 +155,7 @@ describe('an operator’s change of credits', () => {
     );
   });
 
-  it('that changes nothing leaves no entry', async () => {
+  it('leaves no entry if it changes nothing', async () => {
     const { id, name } = await one.workspace({ balanceMicros: null });
     const workspaces = one.workspaces;
     for (const balanceMicros of [null, 0, 0, cents(10), cents(10), null, null])
@@ -169,7 +169,7 @@ describe('an operator’s change of credits', () => {
     ]);
   });
 
-  it('counts at once, and is lost by no outcome beside it', async () => {
+  it('counts at once, and a concurrent outcome does not lose it', async () => {
     const { id, name } = await one.workspace({ balanceMicros: cents(40) });
     const runs = await Promise.all(
       Array.from({ length: 20 }, () => one.run(id, { reservedMicros: cents(2) })),
@@ -187,7 +187,7 @@ describe('an operator’s change of credits', () => {
     expect(await one.admit(id, { reservedMicros: cents(23) })).toMatchObject({ kind: 'admitted' });
   });
 
-  it('may take back what runs hold: they are billed all the same, and nothing is admitted before the debt is paid', async () => {
+  it('may take back credits held by runs: these are still billed, and no run is admitted until the debt is paid', async () => {
     const { id, name } = await one.workspace({ balanceMicros: cents(30) });
     const runId = await one.run(id, { reservedMicros: cents(30) });
     const workspaces = one.workspaces;

@@ -12,18 +12,18 @@ import { schemaIsCurrent } from './migrate.js';
 import { readMigrations } from './migrations.js';
 import type { Pools } from './pools.js';
 
-/** Each exports the entities of its tables and nothing else. */
+/** Each module exports only entities. */
 const entityModules = [workspaces, runs, billing, operations, registry];
 
-/** A start, and an operator's command, may wait longer for a connection than a caller's request. */
+/** Startup and operators' commands may wait longer for a connection than a caller's request. */
 export const minConnectMs = 10_000;
 
-/** TypeORM prints to stdout whenever a migration fails, which is where commands print their JSON. Errors reach callers as errors. */
+/** TypeORM prints failed migrations to stdout, where commands print their JSON. The errors are thrown anyway. */
 class SilentLogger extends AbstractLogger {
   protected override writeLog(): void {}
 }
 
-/** TypeORM makes no pool of its own: `driver` stands for the package whose `Pool` it constructs. */
+/** Makes TypeORM use the work pool: `driver` replaces the package whose `Pool` it would construct. */
 export const dataSourceOptions = ({ work: { pool }, settings }: Pools): PostgresDataSourceOptions => ({
   type: 'postgres',
   url: settings.DATABASE_URL,
@@ -41,7 +41,7 @@ export const dataSourceOptions = ({ work: { pool }, settings }: Pools): Postgres
   poolErrorHandler: () => {},
 });
 
-/** Connects an app; refuses a database that is away, or whose schema is not the one of this program. */
+/** Connects an app. Fails if the database cannot be reached or its schema is not current. */
 export async function openForApp(options: DataSourceOptions | undefined): Promise<DataSource> {
   const source = new DataSource(options as PostgresDataSourceOptions);
   const { url } = options as PostgresDataSourceOptions;

@@ -7,7 +7,7 @@ import { databaseSettings } from './settings.js';
 import { leaseMs, openRunFixture } from './testing/run-fixture.js';
 import { succeeded, testHandle } from './testing/runs.js';
 
-/** Fewer than the tries that one statement gets. */
+/** Fewer than the attempts of one statement. */
 const times = 3;
 
 const fixture = await openRunFixture();
@@ -30,7 +30,7 @@ interface Place {
   what: string;
   event: string;
   table: string;
-  /** Prepares, and answers the act that meets the error. */
+  /** Prepares the case and returns the action that hits the error. */
   prepare: () => Promise<() => Promise<unknown>>;
   answers: unknown;
 }
@@ -107,7 +107,7 @@ const places: Place[] = [
     answers: { cancelRequested: false },
   },
   {
-    what: 'a kept output',
+    what: 'a stored output',
     event: 'INSERT',
     table: 'payload',
     prepare: async () => {
@@ -134,7 +134,7 @@ const inject = (state: string, count: number) =>
      INSERT INTO injection SELECT $1, $2 FROM restarted`,
     [state, count],
   );
-/** How often the statement came to the place, the tries that were rolled back included. */
+/** How often the statement reached the place, including attempts that were rolled back. */
 const tries = async () =>
   (await fixture.first.sql<{ last: number }>('SELECT last_value::integer AS last FROM raised'))[0]?.last;
 
@@ -156,7 +156,7 @@ describe.each(places)('an error of Postgres in $what', ({ event, table, prepare,
   afterAll(() => fixture.first.sql(`DROP TRIGGER injected ON ${table}`));
 
   it.each(['40001', '40P01', '23505'])(
-    'that says that nothing was changed: it is done again inside, and done once (%s)',
+    'that means that nothing was changed is retried internally, and the statement takes effect once (%s)',
     async (state) => {
       const act = await prepare();
       await inject(state, times);
@@ -175,7 +175,7 @@ describe('an error of Postgres', () => {
   afterEach(() => fixture.first.sql('DELETE FROM injection'));
   afterAll(() => fixture.first.sql('DROP TRIGGER injected ON run'));
 
-  it('that comes with every try is told after five of them, as one that may pass', async () => {
+  it('is reported as temporary after five attempts', async () => {
     const runId = await fixture.first.run(await fixture.space());
     await inject('40001', 1000);
     await expect(fixture.claim(runId)).rejects.toMatchObject({
@@ -184,7 +184,7 @@ describe('an error of Postgres', () => {
     expect(await tries()).toBe(5);
   });
 
-  it('of any other kind is told as it is, after one', async () => {
+  it('of any other kind is rethrown after one attempt', async () => {
     const runId = await fixture.first.run(await fixture.space());
     await inject('22012', 1000);
     await expect(fixture.claim(runId)).rejects.toMatchObject({ code: '22012' });
@@ -192,7 +192,7 @@ describe('an error of Postgres', () => {
   });
 });
 
-it('of two sessions that deadlock, the one that is broken off does its statement again', async () => {
+it('when two sessions deadlock, the one that is aborted retries its statement', async () => {
   const [one, other] = [await fixture.space(), await fixture.space()];
   const inTheWay = new Client({ connectionString: fixture.database.url });
   const between = new Client({ connectionString: fixture.database.url });
@@ -211,7 +211,7 @@ it('of two sessions that deadlock, the one that is broken off does its statement
     await between.query('SELECT pg_advisory_lock(1)');
     const both = fixture.first.sql<{ tries: number }>('SELECT lock_both() AS tries');
     await waiting(1);
-    // It is not this one that looks for a deadlock, so the other is broken off.
+    // This session does not check for deadlocks, so the other one is aborted.
     await inTheWay.query(`BEGIN; SET LOCAL deadlock_timeout = '10min'`);
     await inTheWay.query('SELECT FROM workspace WHERE id = $1 FOR UPDATE', [other]);
     const crossing = inTheWay.query('SELECT FROM workspace WHERE id = $1 FOR UPDATE', [one]);
@@ -219,7 +219,7 @@ it('of two sessions that deadlock, the one that is broken off does its statement
     await between.query('SELECT pg_advisory_unlock(1)');
     await crossing;
     await inTheWay.query('COMMIT');
-    // Again, or again and again: its next try may take the row before the session that waits for it does.
+    // At least once more: the next attempt may take the row before the waiting session does.
     const [{ tries } = { tries: 0 }] = await both;
     expect(tries).toBeGreaterThan(1);
   } finally {
@@ -227,7 +227,7 @@ it('of two sessions that deadlock, the one that is broken off does its statement
   }
 });
 
-it('statements on runs are planned once a connection, requests for nodes for their values', async () => {
+it('statements on runs are planned once per connection, and requests for nodes for their values', async () => {
   const text = 'SHOW plan_cache_mode';
   const { database } = fixture.first;
   expect([
@@ -240,7 +240,7 @@ it('statements on runs are planned once a connection, requests for nodes for the
   );
 });
 
-it('prepares a statement once a connection, whichever pool it runs on, and a list not at all', async () => {
+it('prepares a statement once per connection on every pool, but never a list', async () => {
   const { work, reads, registry } = fixture.first.database;
   const text = 'SELECT 1 AS prepared_by_spec';
   const prepared = `SELECT count(*)::integer AS statements FROM pg_prepared_statements WHERE statement = $1`;
@@ -258,7 +258,7 @@ describe('a transaction', () => {
   const written = 'SELECT note FROM noted';
   beforeAll(() => fixture.first.script('CREATE TABLE noted (note text)'));
 
-  it('reads what it has written, which nobody else does until it is committed', async () => {
+  it('reads its own writes, which others see only after the commit', async () => {
     const note = await database.transaction(async ({ query, manager }) => {
       await query(`INSERT INTO noted VALUES ('inside')`);
       expect(await query(written)).toEqual([{ note: 'inside' }]);
@@ -271,7 +271,7 @@ describe('a transaction', () => {
     expect(await database.reads.query(written)).toEqual([{ note: 'changed' }]);
   });
 
-  it('writes nothing when its user fails, and tells that failure as it is', async () => {
+  it('writes nothing when its callback fails, and rethrows that error', async () => {
     const failing = database.transaction(async ({ query }) => {
       await query(`INSERT INTO noted VALUES ('lost')`);
       throw new Error('changed my mind');
@@ -285,7 +285,7 @@ describe('a transaction', () => {
     expect(await database.work.query(`${written} WHERE note = 'lost'`)).toEqual([]);
   });
 
-  it('of a database that cannot be reached fails as trouble that may pass', async () => {
+  it('fails with a temporary error if the database cannot be reached', async () => {
     const away = Database.create(
       readSettings(databaseSettings, { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }),
     );

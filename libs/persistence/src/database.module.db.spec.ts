@@ -15,7 +15,7 @@ const file = await SpecDatabase.create();
 
 const SETTINGS = Symbol('settings');
 
-/** An app on this database. */
+/** Starts an app on this database. */
 function appOn(url: string) {
   const settings = readSettings(
     { ...databaseSettings, ...retentionSettings },
@@ -51,14 +51,14 @@ it('provides the repositories, on one pool with the data source, and closes it',
   });
 });
 
-describe('a start is refused at once', () => {
-  it('while the database is away', async () => {
+describe('startup fails at once', () => {
+  it('while the database is down', async () => {
     await expect(appOn('postgres://nobody@127.0.0.1:1/none')).rejects.toThrow(
       /^The database cannot be reached: connect ECONNREFUSED/,
     );
   });
 
-  it('by a schema that is not current', async () => {
+  it('if the schema is not current', async () => {
     const source = await file.process().database.dataSource();
     await source.query('DELETE FROM migrations');
     await expect(appOn(file.url)).rejects.toThrow(

@@ -56,7 +56,7 @@ const services = [
 type ModuleOptions = Pick<ModuleMetadata, 'imports'> &
   Pick<FactoryProvider<DatabaseOptions>, 'inject' | 'useFactory'>;
 
-/** The pools stand apart, because the data source and the repositories both need them. */
+/** The pools are a separate module because both the data source and the repositories need them. */
 @Module({})
 class PoolsModule {}
 
@@ -82,7 +82,7 @@ export class DatabaseModule {
         TypeOrmModule.forRootAsync({
           imports: [pools],
           inject: [Pools],
-          // A start that the database refuses ends at once: a supervisor starts the process again.
+          // Fail at once if the database refuses the connection: the supervisor restarts the process.
           useFactory: (given: Pools) => ({ ...dataSourceOptions(given), toRetry: () => false }),
           dataSourceFactory: openForApp,
         }),

@@ -8,20 +8,20 @@ import { type ConnectionPool, isPooled, Pools, type Queryable } from './pools.js
 import type { DatabaseSettings } from './settings.js';
 import { isUnavailable, translated } from './sql-errors.js';
 
-/** Statements that are done together or not at all: what they read holds what was written before among them. */
+/** A transaction. Its reads see its own earlier writes. */
 export interface Transaction extends Queryable {
-  /** TypeORM's methods, within the same transaction. */
+  /** TypeORM's entity manager within the same transaction. */
   manager: EntityManager;
 }
 
-/** The key of operators where the lists of workspaces take turns. */
+/** The key under which operators' lists take turns with those of the workspaces. */
 export const operators = 'operators';
 
 const maxWaitingOfOne = 50;
 
 const retryPauseMs = 250;
 
-/** The connections to Postgres, as plain pools for SQL text, and TypeORM on those of the work pool. */
+/** The connections to Postgres: plain pools for SQL, and TypeORM on the work pool. */
 @Injectable()
 export class Database implements OnModuleInit, OnApplicationShutdown {
   readonly work: ConnectionPool;
@@ -41,13 +41,16 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     this.lists = listTurns(pools.settings);
   }
 
-  /** Makes one without a Nest application around it, for commands and tests. It connects when it is first used. */
+  /** Creates a database without a Nest application, for commands and tests. It connects on first use. */
   static create(settings: DatabaseSettings): Database {
     const pools = new Pools(settings);
     return new this(new DataSource(dataSourceOptions(pools)), pools);
   }
 
-  /** For operators' commands: past a pooler, since migrations hold session locks, and without a limit on statements. */
+  /**
+   * For operators' commands. Bypasses the pooler, because migrations hold session locks, and has no statement
+   * timeout.
+   */
   static createForOperator(settings: DatabaseSettings): Database {
     return this.create({
       ...settings,
@@ -59,8 +62,8 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Refuses a database whose statements outlive their callers: what became of a lost answer is known only because a
-   * statement ends in time. Behind a pooler the limit is the role's.
+   * Fails if the sessions behind a pooler have no suitable statement timeout. After a lost result, the outcome of a
+   * statement can be known only because the statement ends in time. Behind a pooler the role sets the timeout.
    */
   async onModuleInit(): Promise<void> {
     if (!isPooled(this.pools.settings)) return;
@@ -69,18 +72,18 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     const maxMs = this.pools.settings.DATABASE_STATEMENT_MS;
     if (limit && limit.ms > 0 && limit.ms <= maxMs) return;
     throw new StartupError(
-      `The pooler's sessions have no statement_timeout of ${maxMs} ms or less: run "ALTER ROLE … SET statement_timeout = ${maxMs}".`,
+      `The sessions of the pooler need a statement_timeout of at most ${maxMs} ms. Run "ALTER ROLE … SET statement_timeout = ${maxMs}".`,
     );
   }
 
-  /** The data source, open; `close` closes it. */
+  /** Opens the data source, or returns the open one. `close` closes it. */
   async dataSource(): Promise<DataSource> {
     if (this.source.isInitialized) return this.source;
     this.opening ??= this.source.initialize().finally(() => (this.opening = undefined));
     return this.opening;
   }
 
-  /** Whether a row rests while its job is under way: without Redis there are no jobs. */
+  /** Whether rows wait while their job is in flight. Without Redis there are no jobs. */
   get hasJobs(): boolean {
     return this.pools.settings.REDIS_URL !== undefined;
   }
@@ -90,14 +93,17 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     return this.pools.settings.DATABASE_ACQUIRE_MS;
   }
 
-  /** Lends TypeORM's methods on one connection of the work pool, for statements that are plain and rare. */
+  /**
+   * Calls `use` with TypeORM's entity manager on one connection of the work pool. For simple, infrequent
+   * statements.
+   */
   async withManager<Result>(use: (manager: EntityManager) => Promise<Result>): Promise<Result> {
-    return this.lendRunner(({ manager }) => use(manager));
+    return this.withRunner(({ manager }) => use(manager));
   }
 
-  /** Lends one transaction on the work pool. */
+  /** Calls `use` in one transaction on the work pool. */
   async transaction<Result>(use: (transaction: Transaction) => Promise<Result>): Promise<Result> {
-    return this.lendRunner((runner) =>
+    return this.withRunner((runner) =>
       runner.manager.transaction((manager) =>
         use({
           manager,
@@ -109,8 +115,8 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Repeats a statement on the work pool for up to `retryForMs` while the database is away. Only for a statement that
-   * may run twice, and whose loss would cost more than the wait.
+   * Retries a statement on the work pool for up to `retryForMs` while the database is down. Only for statements
+   * that may run twice, and whose loss would cost more than the wait.
    */
   async persist<Row extends object>(text: string, values: unknown[], retryForMs: number): Promise<Row[]> {
     const lastMs = performance.now() + retryForMs;
@@ -125,14 +131,14 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Reads what may take longer than a run can wait: lists of runs, and of what they cost. Workspaces take turns on the
-   * connections of the node registry, which always has one.
+   * Runs queries that may take longer than a run can wait, such as lists of runs and usage. Workspaces take turns
+   * on the connections of the node registry, which always keeps one for itself.
    */
   async list<Row extends object>(workspaceId: string, text: string, values: unknown[]): Promise<Row[]> {
     return this.lists.take(workspaceId, () => this.registry.queryUnprepared<Row>(text, values));
   }
 
-  /** How the pools are doing now. */
+  /** The current use of the pools. */
   usage(): { pool: string; busy: number; idle: number; waiting: number }[] {
     return [
       { pool: 'work', ...this.work.usage() },
@@ -149,8 +155,8 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Whether the database takes writes: a standby and one that was made read-only do not, nor does one whose disk is full.
-   * Rejects while the database is away.
+   * Whether the database accepts writes. It does not if it is a standby, read-only, or out of disk space. Rejects
+   * while the database is down.
    */
   async takesWrites(): Promise<boolean> {
     const [row] = await this.reads.query<{ readOnly: string }>(
@@ -163,7 +169,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     if (this.closed) return;
     this.closed = true;
     await this.opening?.catch(() => {});
-    // The data source ends the work pool.
+    // The data source closes the work pool.
     const work = this.source.isInitialized ? this.source.destroy() : this.work.end();
     await Promise.all([work, this.reads.end(), this.registry.end()]);
   }
@@ -172,7 +178,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     await this.close();
   }
 
-  private async lendRunner<Result>(use: (runner: QueryRunner) => Promise<Result>): Promise<Result> {
+  private async withRunner<Result>(use: (runner: QueryRunner) => Promise<Result>): Promise<Result> {
     const source = await this.dataSource().catch((error: unknown) => translated(error));
     const runner = source.createQueryRunner();
     await runner.connect().catch((error: unknown) => translated(error));
@@ -186,18 +192,18 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-/** Turns of the workspaces whose lists are read. One connection stays free for the node registry. */
+/** Lets workspaces take turns at reading lists. One connection stays free for the node registry. */
 function listTurns(settings: DatabaseSettings): Turns {
   const { DATABASE_REGISTRY_POOL, DATABASE_STATEMENT_MS, DATABASE_ACQUIRE_MS } = settings;
   return new Turns({
     max: Math.max(DATABASE_REGISTRY_POOL - 1, 1),
     maxOfOne: 1,
     maxWaitingOfOne,
-    // Long enough for a slow list of another workspace to end. Commands of operators have no limit on statements.
+    // Long enough for a slow list of another workspace to finish. Operators' commands have no statement timeout.
     maxWaitMs: DATABASE_STATEMENT_MS === 0 ? Infinity : DATABASE_STATEMENT_MS + DATABASE_ACQUIRE_MS,
     refusal: () =>
-      new RouterError('service_unavailable', 'Too many lists are being read; please retry.', {
-        internal: 'the turns of lists are taken',
+      new RouterError('service_unavailable', 'Too many lists are being read; retry later.', {
+        internal: 'too many lists wait for their turn',
       }),
   });
 }

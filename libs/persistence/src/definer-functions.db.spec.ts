@@ -4,21 +4,21 @@ import { SpecDatabase } from './testing/spec-database.js';
 const file = await SpecDatabase.create();
 const dataSource = await file.process().database.dataSource();
 
-/** Functions that run with their owner's rights, and where they look for tables. */
+/** SECURITY DEFINER functions and their search paths. */
 const definers = async () =>
   dataSource.query<{ name: string; settings: string[] | null }[]>(
     `SELECT proname AS name, proconfig AS settings FROM pg_proc
      WHERE prosecdef AND pronamespace = 'public'::regnamespace ORDER BY proname`,
   );
 
-it('every function with its owner’s rights looks for tables in the schema first and among temporary ones last', async () => {
+it('every SECURITY DEFINER function searches the schema first and temporary tables last', async () => {
   const found = await definers();
   expect(found.map(({ name }) => name)).toEqual(['drop_day', 'ensure_partitions', 'workers_wanted']);
   for (const { name, settings } of found)
     expect([name, settings]).toEqual([name, expect.arrayContaining(['search_path=public, pg_temp'])]);
 });
 
-it('a temporary table of the caller’s stands in for none of the schema', async () => {
+it('a caller’s temporary table cannot shadow a table of the schema', async () => {
   await dataSource.transaction(async (manager) => {
     await manager.query('CREATE TEMPORARY TABLE outbox (LIKE outbox) ON COMMIT DROP');
     await manager.query(

@@ -4,23 +4,23 @@ import { Database } from './database.js';
 import { type LiveRun, retryForMs } from './live-run.js';
 import { outboxRowOf, type PayloadBody, payloadBody, type PayloadRow } from './run-facts.js';
 
-/** A run that its worker claimed to submit it. */
+/** A run that a worker has claimed for submission. */
 export interface TakenRun extends LiveRun {
   runId: string;
   body: PayloadBody;
-  /** Claims of this run that ended without a word. */
+  /** The number of claims that ended without a result, because their worker died. */
   crashes: number;
-  /** Milliseconds left of the time budget; null before the first submission. */
+  /** Milliseconds left of the time budget. Null before the first submission. */
   leftMs: number | null;
-  /** Milliseconds from when it might be taken; null after the first submission. */
+  /** Milliseconds since the run could first be taken. Null after the first submission. */
   waitedMs: number | null;
 }
 
-/** A run that a sweep found: see `functions/sweep.ts`. */
+/** A run found by a sweep; see `functions/sweep.ts`. */
 export type SweptRun = LiveRun & { runId: string; kind: 'lapsed' | 'abandoned' | 'spent' };
 
 interface Terms {
-  /** How many concurrency slots of the provider each workspace holds, and how many one may hold. */
+  /** The concurrency slots of the provider that each workspace holds, and the maximum for one workspace. */
   held: ReadonlyMap<string, number>;
   maxHeld: number;
   most: number;
@@ -33,10 +33,13 @@ interface Begun {
   leaseMs: number;
 }
 
-/** Candidates beside those that are to be taken, in case that other workers are just taking some. */
+/** Extra candidates per run, because other workers may be taking some of them. */
 const sparePerRun = 3;
 
-/** A run on its way to its provider: it waits in its outbox row until it is taken, and comes back there if it is not sent. */
+/**
+ * Runs on their way to their provider. A run waits in its outbox row until it is taken, and returns there if it is
+ * not sent.
+ */
 @Injectable()
 export class DispatchRepository {
   private readonly beginnings = new Batches((runs: readonly Begun[], waits) => this.beginAll(runs, waits));
@@ -44,9 +47,9 @@ export class DispatchRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Claims up to `most` runs that wait for the provider, unless it is paused, by turns of workspaces: of the one that holds
-   * the fewest slots, and of these the oldest run. The heads of the line are found by their index, one for each workspace,
-   * however many runs wait behind them, and of each line no more is read than its even share and one.
+   * Claims up to `most` runs that wait for the provider, unless it is paused. Workspaces take turns: the oldest run
+   * of the workspace that holds the fewest slots comes next. An index finds the head of each workspace's line,
+   * however many runs wait behind it, and each line is read only up to its even share plus one.
    */
   async takeRuns(provider: string, { held, maxHeld, most, leaseMs }: Terms): Promise<TakenRun[]> {
     const rows = await this.database.work.query<Omit<TakenRun, 'provider' | 'body'> & PayloadRow>(
@@ -78,7 +81,7 @@ export class DispatchRepository {
     }));
   }
 
-  /** Providers that runs wait for. */
+  /** Lists the providers for which runs wait. */
   async providersToLookAt(): Promise<string[]> {
     const rows = await this.database.work.query<{ provider: string }>(
       `WITH RECURSIVE waited_for AS (
@@ -90,15 +93,15 @@ export class DispatchRepository {
     return rows.map(({ provider }) => provider);
   }
 
-  /** The database's clock. */
+  /** Reads the database's clock. */
   async readClock(): Promise<Date> {
     const [row] = await this.database.work.query<{ now: Date }>('SELECT router_now() AS now');
     return row?.now ?? new Date();
   }
 
   /**
-   * Brings back runs whose pause or lease has ended, and puts off those that wait for a paused provider. Does nothing when it
-   * comes later than 2 s after `askedAt`, and takes no submission in the air for abandoned before `judgesFrom`.
+   * Makes runs whose pause or lease has ended wait again, and puts off those that wait for a paused provider. Does
+   * nothing more than 2 s after `askedAt`. Before `judgesFrom`, no submission in flight counts as abandoned.
    */
   async sweep(
     most: number,
@@ -116,20 +119,21 @@ export class DispatchRepository {
     ];
   }
 
-  /** Write-ahead of a submission: after this, and until the handle is saved, the outcome of a crash is unknown. */
+  /** Records that a submission begins. From now until the handle is saved, a crash leaves the outcome unknown. */
   async beginSubmission(runId: string, epoch: number, leaseMs: number): Promise<boolean> {
     try {
       return await this.beginnings.add({ runId, epoch, leaseMs });
     } catch (error) {
-      // It may have been written, and nothing will be sent: it must not read as a submission in the air.
+      // The write may have succeeded, but nothing will be sent, so the run must not look like a submission in
+      // flight.
       await this.postpone(runId, epoch, 0);
       throw error;
     }
   }
 
   /**
-   * Keeps the leases of submissions that are still in the air; one that was given back stays given back. A row that is
-   * locked is passed over until the next time: who holds several must not wait for another.
+   * Renews the leases of claims that are still held. Locked rows are skipped until the next time, because a
+   * statement that holds several rows must not wait for another one.
    */
   async renewLeases(claims: readonly { runId: string; epoch: number }[], leaseMs: number): Promise<void> {
     await this.database.work.query(
@@ -147,8 +151,9 @@ export class DispatchRepository {
   }
 
   /**
-   * Gives the claim back unused or after a provable refusal: the run waits again in `afterMs`, or when its time budget ends
-   * before. Returns which in milliseconds; null when the claim was lost.
+   * Gives a claim back, unused or after the provider provably rejected the run. The run waits again in `afterMs`,
+   * or when its time budget ends, if that is earlier. Returns the actual delay in milliseconds, or null if the
+   * claim was lost.
    */
   async postpone(runId: string, epoch: number, afterMs: number): Promise<number | null> {
     const [row] = await this.database.persist<{ afterMs: number }>(
@@ -168,8 +173,8 @@ export class DispatchRepository {
   }
 
   /**
-   * Gives the claim back after a provable refusal, and the run to the next of its servers: from then on it waits for that
-   * provider. Returns whose it is now; null when the claim was lost.
+   * Gives a claim back after the provider provably rejected the run, and moves the run to its next server. Returns
+   * the new provider, or null if the claim was lost.
    */
   async fallBack(runId: string, epoch: number): Promise<string | null> {
     const [row] = await this.database.persist<{ provider: string }>(
@@ -203,7 +208,7 @@ export class DispatchRepository {
   }
 }
 
-/** The oldest run of the first workspace that waits for provider `$1`. */
+/** Selects the oldest run of the first workspace that waits for provider `$1`. */
 const headOfLine = (after: string): string => `SELECT workspace_id, place, run_id FROM outbox
   WHERE provider = $1 AND waiting ${after} ORDER BY workspace_id, place LIMIT 1`;
 

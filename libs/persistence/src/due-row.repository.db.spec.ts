@@ -11,7 +11,7 @@ const bare = fixture.database.process(undefined, { hasJobs: false });
 const all = ['poll', 'assets', 'webhooks'] as const;
 const leaseMs = 60_000;
 
-/** A run at its provider, whose poll is due now. */
+/** A submitted run whose poll is due now. */
 async function polled(by = bare) {
   const spaceId = await fixture.space();
   const { runId, epoch } = await fixture.run('submitting', { spaceId });
@@ -34,7 +34,7 @@ const lapse = (runId: string) =>
   bare.sql('UPDATE outbox SET due_at = router_now() WHERE run_id = $1', [runId]);
 
 describe('a row that is due', () => {
-  it('is taken once, whichever of two workers is first, and rests while it is under way', async () => {
+  it('is taken by one of two workers and is not due while it is taken', async () => {
     const { spaceId, runId } = await polled();
     const other = fixture.database.process(undefined, { hasJobs: false });
     const [mine, theirs] = await Promise.all([take(), take(other)]);
@@ -45,7 +45,7 @@ describe('a row that is due', () => {
     expect(await isDue(runId)).toBe(false);
   });
 
-  it('is the one that has been due longest, of the queues that are asked for', async () => {
+  it('is taken in order of its due time, only from the requested queues', async () => {
     const polls = await Promise.all(Array.from({ length: 120 }, () => polled()));
     const [last] = polls;
     await bare.sql(
@@ -60,7 +60,7 @@ describe('a row that is due', () => {
     expect([second.rows.length, second.isFull]).toEqual([20, false]);
   });
 
-  it('is found by its index, and written by its key, however many rows there are', async () => {
+  it('is found by index and written by key, however many rows exist', async () => {
     const spaceId = await fixture.space();
     await bare.sql(
       `INSERT INTO outbox (workspace_id, run_id, provider, queue, reserved_micros, due_at)
@@ -77,7 +77,7 @@ describe('a row that is due', () => {
     expect(nodes.filter((node) => /using outbox_due on/.test(node)).length).toBeGreaterThan(0);
   });
 
-  it('comes again when it is put back, and not before', async () => {
+  it('becomes due again only when it is put back', async () => {
     const { runId } = await polled();
     const row = await takeOne(runId);
     const back = () => bare.dueRows.putBack(row, 20_000);
@@ -98,7 +98,7 @@ describe('a row that is due', () => {
     expect([rows.length, found]).toEqual([20, { versions: 1, rests: 20 }]);
   });
 
-  it('of a worker that died is taken by another one when the lease has ended, which learns of it', async () => {
+  it('of a dead worker is taken by another one when the lease has ended, with a higher attempt count', async () => {
     const { runId } = await polled();
     await takeOne(runId);
     expect(await isDue(runId, fixture.at('59 seconds'))).toBe(false);
@@ -108,7 +108,7 @@ describe('a row that is due', () => {
     expect(await takeOne(runId)).toMatchObject({ attempts: 1 });
   });
 
-  it('of a worker that was frozen stays with the one that took it meanwhile', async () => {
+  it('of a frozen worker stays with the one that took it meanwhile', async () => {
     const { runId } = await polled();
     const frozen = await takeOne(runId);
     await lapse(runId);
@@ -120,7 +120,7 @@ describe('a row that is due', () => {
     expect(await bare.dueRows.renew([taken], leaseMs)).toEqual([runId]);
   });
 
-  it('stays leased while the work on it goes on', async () => {
+  it('stays leased while work on it continues', async () => {
     const { runId } = await polled();
     const row = await takeOne(runId);
     await lapse(runId);
@@ -128,7 +128,7 @@ describe('a row that is due', () => {
     expect(await fixture.restAfter(renewed, runId, leaseMs)).toBe(leaseMs);
   });
 
-  it('that was dated by a clock that was ahead falls due', async () => {
+  it('becomes due if a fast clock dated it', async () => {
     const { runId } = await polled();
     await bare.sql(`UPDATE outbox SET due_at = router_now() + interval '1 day' WHERE run_id = $1`, [runId]);
     await take();
@@ -136,8 +136,8 @@ describe('a row that is due', () => {
   });
 });
 
-describe('a run whose row is under way', () => {
-  it('that comes to the next queue is due there at once, and its poll does not put it off', async () => {
+describe('a run whose row is taken', () => {
+  it('is due at once in its next queue, and its poll does not postpone it', async () => {
     const { runId, epoch } = await polled();
     const row = await takeOne(runId);
     await bare.runs.keepOutput(runId, epoch, 'application/json', Buffer.from('{}'));
@@ -146,7 +146,7 @@ describe('a run whose row is under way', () => {
     expect(await takeOne(runId)).toMatchObject({ queue: 'assets', attempts: 1 });
   });
 
-  it('is not due for a handle that its poll saves', async () => {
+  it('does not become due when its poll saves a handle', async () => {
     const { runId, epoch } = await polled();
     await takeOne(runId);
     await bare.runs.saveHandle(runId, epoch, { step: 'fetch' }, 0);
@@ -154,7 +154,7 @@ describe('a run whose row is under way', () => {
     expect(await isDue(runId)).toBe(false);
   });
 
-  it('ends, and nothing is put back or renewed', async () => {
+  it('may end, and then nothing is put back or renewed', async () => {
     const { spaceId, runId, epoch } = await polled();
     const row = await takeOne(runId);
     await bare.finish(runId, epoch, succeeded);
@@ -163,7 +163,7 @@ describe('a run whose row is under way', () => {
     expect(await fixture.counters(spaceId)).toMatchObject({ inflight: 0 });
   });
 
-  it('is locked by a finish that waits: those that are put back with it do not wait for that', async () => {
+  it('may be locked by a waiting finish, and rows that are put back with it do not wait', async () => {
     const [locked, free] = [await polled(), await polled()];
     const rows = [await take()].flat();
     const letGo = await holdWorkspace(fixture.database.url, locked.spaceId);
@@ -176,7 +176,7 @@ describe('a run whose row is under way', () => {
   });
 });
 
-describe('a cancellation of a run at its provider', () => {
+describe('a cancellation of a submitted run', () => {
   it('brings its poll forward, once', async () => {
     const { spaceId, runId } = await polled();
     await bare.dueRows.putBack(await takeOne(runId), 60_000);
@@ -186,7 +186,7 @@ describe('a cancellation of a run at its provider', () => {
     expect(await isDue(runId)).toBe(false);
   });
 
-  it('leaves a poll alone that is under way', async () => {
+  it('does not touch a poll in flight', async () => {
     const { spaceId, runId } = await polled();
     await takeOne(runId);
     await bare.runs.requestCancel(spaceId, testModel, runId);
@@ -195,7 +195,7 @@ describe('a cancellation of a run at its provider', () => {
 });
 
 describe('a webhook', () => {
-  it('is due at once: nothing comes before its row', async () => {
+  it('is due at once, because no job precedes its row', async () => {
     const [fresh, later] = [await made('400 milliseconds'), await made('10 seconds')];
     const rows = await take();
     expect(rows.filter(({ runId }) => runId === fresh || runId === later)).toMatchObject([
@@ -204,7 +204,7 @@ describe('a webhook', () => {
     expect(await isDue(fresh)).toBe(false);
   });
 
-  it('that is put back is due again, unless it has ended', async () => {
+  it('is due again after it is put back, unless it has ended', async () => {
     const runId = await made('0');
     const row = await takeOne(runId);
     await bare.dueRows.putBack(row, 0);
@@ -217,7 +217,7 @@ describe('a webhook', () => {
   });
 });
 
-/** A webhook that is due in that time. */
+/** A webhook that is due after this delay. */
 async function made(rest: string): Promise<string> {
   const runId = v7();
   await bare.sql(

@@ -4,15 +4,15 @@ import { Database } from './database.js';
 import { retryForMs } from './live-run.js';
 import { rowsAhead } from './outbox.repository.js';
 
-/** A row that this worker took because it was due. */
+/** A due row that this worker has taken. */
 export interface DueRow {
   queue: 'poll' | 'assets' | 'webhooks';
   runId: string;
   workspaceId: string;
   provider: string;
-  /** How often it was taken since it was last put back: more than once when a worker died or froze over it. */
+  /** How often the row was taken since it was last put back. More than once if a worker died or froze. */
   attempts: number;
-  /** How long it had been due. */
+  /** How long the row had been due. */
   lateMs: number;
 }
 
@@ -22,12 +22,18 @@ interface PutOff extends TakenRow {
   delayMs: number;
 }
 
-/** Written out in the statement, which is planned once: for an unknown limit the plan would expect a tenth of all rows. */
+/**
+ * Part of the statement text, which is planned once: with an unknown limit the planner would assume a tenth of all
+ * rows.
+ */
 const maxTaken = 100;
-/** A webhook falls due so long after its run, that a job may come first: here there is none. */
+/** Webhooks become due this long after their run ends, to let a job go first. Without Redis there is no job. */
 const jobsLead = `interval '500 milliseconds'`;
 
-/** Locks rows that this worker has taken, and nobody after it: those of `columnsOf`, which are the first values of the statement. */
+/**
+ * Locks rows that are still taken by this worker. The values of `columnsOf` are the first parameters of the
+ * statement.
+ */
 const mine = (ofLocked: 'SKIP LOCKED' | ''): string => `
           SELECT nth, workspace_id, run_id
           FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::integer[]) WITH ORDINALITY
@@ -44,9 +50,9 @@ const columnsOf = (rows: readonly TakenRow[]) => [
 ];
 
 /**
- * Without Redis the rows are the queues: a worker takes those that are due, holds each under a lease, which is its `due_at`,
- * and puts it back. The row of a worker that died falls due when the lease ends. Taking a row raises its `attempts`, which
- * say whose the lease is. No statement that holds several rows waits for another one.
+ * The queues without Redis. A worker takes due rows, holds each under a lease, which is its `due_at`, and puts it
+ * back. If the worker dies, the row becomes due when the lease ends. Taking a row increments `attempts`, which
+ * identifies the holder of the lease. A statement that holds several rows never waits for another one.
  */
 @Injectable()
 export class DueRowRepository {
@@ -54,7 +60,7 @@ export class DueRowRepository {
 
   constructor(private readonly database: Database) {}
 
-  /** Takes the rows of the queues that have been due longest. `isFull`: there may be more. */
+  /** Takes the longest-overdue rows of the queues. `isFull` means that there may be more. */
   async take(
     queues: readonly DueRow['queue'][],
     leaseMs: number,
@@ -85,7 +91,10 @@ export class DueRowRepository {
     return { rows, isFull: webhooks === maxTaken || rows.length - webhooks === maxTaken };
   }
 
-  /** The row is due again in `delayMs`, unless it has ended, came to another queue, or was taken by another worker. */
+  /**
+   * Makes the row due again in `delayMs`, unless the run ended, moved to another queue, or was taken by another
+   * worker.
+   */
   async putBack(row: TakenRow, delayMs: number): Promise<void> {
     if (row.queue !== 'webhooks')
       return void (await this.backs.add({ ...row, delayMs: Math.round(delayMs) }));
@@ -96,7 +105,7 @@ export class DueRowRepository {
     );
   }
 
-  /** Renews the leases of runs, as far as they are still this worker's; answers with those. */
+  /** Renews the leases that this worker still holds. Returns the ids of those runs. */
   async renew(rows: readonly TakenRow[], leaseMs: number): Promise<string[]> {
     const renewed = await this.database.work.query<{ runId: string }>(
       `WITH mine AS (${mine('SKIP LOCKED')})
@@ -109,7 +118,7 @@ export class DueRowRepository {
   }
 
   private async putAllBack(rows: readonly PutOff[], waits: boolean): Promise<(null | undefined)[]> {
-    // A row that were left to its lease for a database that is away would count as that of a worker that died.
+    // Retry while the database is down: a row left to its lease would count as that of a dead worker.
     const back = await this.database.persist<{ nth: number }>(
       `WITH mine AS (${mine(waits ? '' : 'SKIP LOCKED')})
         UPDATE outbox SET due_at = router_now() + ($5::integer[])[nth] * interval '1 millisecond', attempts = 0
@@ -118,7 +127,7 @@ export class DueRowRepository {
       retryForMs,
     );
     const places = new Set(back.map(({ nth }) => nth));
-    // A row that was waited for and is not there needs nothing.
+    // After waiting for its lock, a missing row is no longer this worker's and needs nothing.
     return rows.map((_row, index) => (waits || places.has(index + 1) ? null : undefined));
   }
 }

@@ -15,7 +15,7 @@ const reserve = async (workspaceId: string, { by = first, bytes = 10 } = {}) => 
 const png = { contentType: 'image/png', bytes: 7, seconds: 86_400 };
 const due = (offset = '0') => fixture.at(offset).storedObjects.takeDue(100);
 
-it('counts files that are still arriving at their longest, and those that are there at their own size', async () => {
+it('counts files in upload at their maximum size, and stored files at their actual size', async () => {
   const spaceId = await fixture.space({ fileBytesLimit: 20 });
   const { key } = await reserve(spaceId);
   expect((await reserve(spaceId, { bytes: 11 })).refusal).toEqual({ limit: 'bytes', maxAllowed: 20 });
@@ -23,7 +23,7 @@ it('counts files that are still arriving at their longest, and those that are th
   expect((await reserve(spaceId, { bytes: 13 })).refusal).toBeNull();
 });
 
-it('lets no two processes exceed the number of files together', async () => {
+it('enforces the number of files across processes', async () => {
   const spaceId = await fixture.space({ fileLimit: 3 });
   const reserving = Array.from({ length: 10 }, (_, nth) =>
     reserve(spaceId, { by: nth % 2 ? first : second }),
@@ -34,7 +34,7 @@ it('lets no two processes exceed the number of files together', async () => {
   );
 });
 
-it('is found by its workspace once it is there, until it expires; then row and object are due', async () => {
+it('is found by its workspace from its upload until it expires; then its row and object are due for deletion', async () => {
   const [spaceId, otherId] = [await fixture.space(), await fixture.space()];
   const { id, key } = await reserve(spaceId);
   expect(await second.find(spaceId, id)).toBeNull();
@@ -47,7 +47,7 @@ it('is found by its workspace once it is there, until it expires; then row and o
   expect(await due('25 hours')).toContain(key);
 });
 
-it('has one upload at its place at a time, and another one when that was given up', async () => {
+it('has one upload per key at a time, and a new one after that was abandoned', async () => {
   const spaceId = await fixture.space();
   const { refusal: _, ...place } = await reserve(spaceId);
   const taken = { limit: 'place', maxAllowed: 1 };
@@ -60,13 +60,13 @@ it('has one upload at its place at a time, and another one when that was given u
   expect(await first.reserve(place)).toEqual(taken);
 });
 
-it('is not begun again at a place that is being swept', async () => {
+it('cannot be uploaded again while its key is being swept', async () => {
   const { refusal: _, ...place } = await reserve(await fixture.space());
   expect(await due('2 hours')).toContain(place.key);
   expect(await first.reserve(place)).toMatchObject({ limit: 'place' });
 });
 
-it('that was deleted stays gone while the store does not delete it', async () => {
+it('stays gone after its deletion, even if the store fails to delete it', async () => {
   const spaceId = await fixture.space();
   const { id, key } = await reserve(spaceId);
   await first.complete(key, png);
@@ -77,13 +77,13 @@ it('that was deleted stays gone while the store does not delete it', async () =>
   expect(await fixture.second.workspaces.state(spaceId)).toMatchObject({ files: 0, fileBytes: 0 });
 });
 
-it('is swept when its upload never ended, and cannot end after that', async () => {
+it('is swept if its upload never finished, and cannot be completed after that', async () => {
   const { key } = await reserve(await fixture.space());
   expect(await due('2 hours')).toContain(key);
   expect(await first.complete(key, png)).toBeNull();
 });
 
-it('and what a run has stored belong to their workspace, and to no other', async () => {
+it('and the objects of a run belong only to their workspace', async () => {
   const otherId = await fixture.space();
   const { runId, spaceId } = await fixture.run('running');
   const { key: file } = await reserve(spaceId);

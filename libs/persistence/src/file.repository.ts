@@ -3,7 +3,7 @@ import { Database } from './database.js';
 import { newestFirst, newestId } from './newest-first.js';
 import { orUnknownWorkspace } from './sql-errors.js';
 
-/** A file of a caller's that is there. */
+/** An uploaded file that is stored and has not expired. */
 export interface StoredFile {
   id: string;
   key: string;
@@ -12,28 +12,30 @@ export interface StoredFile {
   expiresAt: Date;
 }
 
-/** Which limit of the workspace is reached, and what it is; `place`: the one file that the key is for is there, or on its way. */
+/**
+ * The limit that was reached, and its value. `place`: a file with this key exists already, or is being uploaded.
+ */
 export interface FileRefusal {
   limit: 'files' | 'bytes' | 'place';
   maxAllowed: number;
 }
 
 const columns = `owner_id AS id, key, content_type AS "contentType", bytes::float8 AS bytes, delete_at AS "expiresAt"`;
-// One whose deletion has begun is tried again a little later, and was gone before.
+// A row whose deletion has begun gets a later `delete_at` for the next attempt, but its file is already gone.
 const isThere = 'content_type IS NOT NULL AND NOT deleting AND delete_at > router_now()';
 const isLive = `workspace_id = $1 AND owner_id = $2 AND ${isThere}`;
 
 /**
- * The files that callers upload: stored objects that belong to a workspace and not to a run. Like every object each has
- * its row before it exists, and when it has expired both go by the same sweep.
+ * The files that callers upload: stored objects that belong to a workspace, not to a run. As for every object, the
+ * row is written before the object, and the same sweep deletes both after they expire.
  */
 @Injectable()
 export class FileRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * The row of a file that is about to be put; unless it is completed, it is swept after `doubtSeconds`. Null: reserved.
-   * Throws `UnknownWorkspace`.
+   * Writes the row of a file before its upload. It is swept after `doubtSeconds` unless it is completed. Null on
+   * success. Throws `UnknownWorkspace`.
    */
   async reserve(file: {
     id: string;
@@ -50,7 +52,10 @@ export class FileRepository {
     return refusal ?? null;
   }
 
-  /** The file is there, for so long. Null when it took so long that it is being swept. */
+  /**
+   * Marks the file as stored. It expires after `seconds`. Null if the upload took so long that the row is being
+   * swept.
+   */
   async complete(
     key: string,
     { contentType, bytes, seconds }: { contentType: string; bytes: number; seconds: number },
@@ -71,7 +76,7 @@ export class FileRepository {
     return file ?? null;
   }
 
-  /** The newest first, behind `after`. */
+  /** Lists files, newest first, starting after the id `after`. */
   async list(
     workspaceId: string,
     { after = newestId, limit }: { after?: string | undefined; limit: number },
@@ -85,7 +90,7 @@ export class FileRepository {
     );
   }
 
-  /** It is gone for callers; the next round of the sweep deletes it. False when there was none. */
+  /** Hides the file from callers. The next sweep deletes it. False if there is no such file. */
   async delete(workspaceId: string, id: string): Promise<boolean> {
     const rows = await this.database.work.query(
       `UPDATE stored_object SET delete_at = router_now() WHERE ${isLive} RETURNING key`,

@@ -8,7 +8,7 @@ const file = await SpecDatabase.create();
 const worker = file.process();
 const other = file.process();
 
-/** Runs of new workspaces that their provider has, with the claims on them. */
+/** Submitted runs of new workspaces, with their claims. */
 async function runningIn(workspaces: number, each: number) {
   const spaces = await Promise.all(Array.from({ length: workspaces }, () => worker.workspace()));
   return Promise.all(
@@ -29,7 +29,7 @@ const echoed = ({ runId }: { runId: string }): Ending => ({
 
 const idsOf = (runs: { runId: string }[]) => runs.map(({ runId }) => runId);
 
-/** How many transactions wrote the outcomes of these runs. */
+/** The number of transactions that wrote the outcomes of these runs. */
 async function commitsOf(runs: { runId: string }[]): Promise<number | undefined> {
   const [row] = await worker.sql<{ commits: number }>(
     'SELECT count(DISTINCT xmin::text)::integer AS commits FROM audit_record WHERE run_id = ANY($1)',
@@ -39,7 +39,7 @@ async function commitsOf(runs: { runId: string }[]): Promise<number | undefined>
 }
 
 describe('outcomes', () => {
-  it('that come while a statement is under way travel together in the next, of all workspaces', async () => {
+  it('of all workspaces share the next statement while one is in flight', async () => {
     const runs = await runningIn(6, 4);
     const finished = await Promise.all(runs.map((run) => worker.runs.finishRun(run, echoed(run))));
     expect(finished.map(({ won }) => won)).toEqual(runs.map(() => true));
@@ -56,7 +56,7 @@ describe('outcomes', () => {
       expect(await worker.counters(workspaceId)).toMatchObject({ inflight: 0, heldMicros: 0 });
   });
 
-  it('that are failures keep the order of their members, and rows of earlier releases are read', async () => {
+  it('keep the order of a failure’s members, and can be read from rows of earlier releases', async () => {
     const [run] = (await runningIn(1, 1)) as [Running];
     const fields = [{ type: 't', msg: 'm', loc: ['body', 'a'], ctx: { limit: 1, b: 2, a: 3 } }];
     await worker.runs.finishRun(run, {
@@ -81,7 +81,7 @@ describe('outcomes', () => {
     expect(failureOf(earlier)).toEqual({ detail: 'No.', fields });
   });
 
-  it('of a workspace whose row is locked hold up those of no other one', async () => {
+  it('of a locked workspace do not delay those of others', async () => {
     const [held, free] = (await runningIn(2, 1)) as [Running, Running];
     const letGo = await holdWorkspace(file.url, held.workspaceId);
     const waiting = worker.runs.finishRun(held, succeeded);
@@ -94,7 +94,7 @@ describe('outcomes', () => {
     expect((await waiting).won).toBe(true);
   });
 
-  it('fail alone when the database refuses one of them', async () => {
+  it('fail alone when the database rejects one', async () => {
     const runs = await runningIn(1, 5);
     const stored: Ending = { outcome: 'succeeded', mediaType: 'image/png', body: { storedAs: v7() } };
     const written = await Promise.allSettled(
@@ -108,7 +108,7 @@ describe('outcomes', () => {
     );
   });
 
-  it('of one batch are billed one after the other, and grant together what they freed', async () => {
+  it('of one batch are billed one by one, and grant the slots they freed together', async () => {
     const space = await worker.workspace({ inflightLimit: 4, balanceMicros: cents(10) });
     const running = [];
     for (let nth = 0; nth < 4; nth += 1) {
@@ -146,7 +146,7 @@ describe('outcomes', () => {
     expect(won.map((each) => each.won)).toEqual([true, true, false]);
   });
 
-  it('that two workers write while leases are renewed wait for each other in no circle', async () => {
+  it('do not deadlock when two workers write them while leases are renewed', async () => {
     const runs = await runningIn(4, 12);
     const claims = await Promise.all(
       runs.map(async ({ workspaceId }) => {

@@ -21,7 +21,10 @@ import { take } from './functions/take.js';
 import { webhookSecret } from './functions/webhook-secret.js';
 import { workersWanted } from './functions/workers-wanted.js';
 
-/** Every function of the schema. Postgres resolves the body of a SQL function when it is made, so callees come first. */
+/**
+ * Every function of the schema. Postgres resolves the body of a SQL function when it is created, so callees come
+ * first.
+ */
 export const functions: readonly string[] = [
   routerNow,
   webhookSecret,
@@ -46,11 +49,11 @@ export const functions: readonly string[] = [
   workersWanted,
 ];
 
-/** SHA-256 in hex over all of them. */
+/** The hex SHA-256 of all functions. */
 export const functionsDigest = createHash('sha256').update(functions.join('\n')).digest('hex');
 
 /**
- * Counts the changes of the functions, so that `migrate` never replaces newer functions by older ones. A spec holds the
- * digest of the current revision: whoever changes a function raises the revision by one and notes the new digest there.
+ * The revision of the functions, by which `migrate` avoids replacing newer functions with older ones. If you change
+ * a function, increment the revision and update the digest in `functions.spec.ts`.
  */
 export const functionsRevision = 3;

@@ -3,23 +3,25 @@ import { Database } from './database.js';
 import { endingRow, type FinishedRun, type Granted } from './run-facts.js';
 import type { LiveState } from './run-reader.js';
 
-/** The state of a run when its held call stopped waiting. `pollAfterMs` is null while no handle is held. */
+/** The state of a run when its held call stopped waiting. `pollAfterMs` is null until a handle is saved. */
 export type Released =
   | { found: 'completed'; granted: Granted[] }
   | { found: 'withdrawn'; granted: Granted[]; record: FinishedRun }
   | { found: 'going_on'; granted: Granted[]; pollAfterMs: number | null };
 
-/** While the database is away, or all held calls of a gateway that stops want it at once. */
+/**
+ * How long to retry while the database is down, or while a stopping gateway releases all of its held calls at once.
+ */
 const releaseMs = 10_000;
 
-/** Reads and writes runs for the connections that are held until they end. */
+/** Reads and writes runs for calls whose connections are held until the run ends. */
 @Injectable()
 export class HeldRunRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * The states of the runs. One query for all watched runs of a gateway: places are numbered by walking each line once, since
-   * counting what is ahead of each run took a second for 2,000 of them.
+   * Reads the states of all watched runs of a gateway in one query. It numbers positions by walking each line once:
+   * counting the runs ahead of each one took a second for 2,000 runs.
    */
   async statesOf(runIds: readonly string[]): Promise<(LiveState & { runId: string })[]> {
     return this.database.reads.query<LiveState & { runId: string }>(
@@ -37,7 +39,7 @@ export class HeldRunRepository {
     );
   }
 
-  /** A second time it answers what the first time has made of the run. */
+  /** Releases the run of a held call. A second call returns the state that the first one left. */
   async releaseRun(runId: string, disconnected: boolean): Promise<Released> {
     const ending = endingRow({ outcome: 'cancelled' });
     const [row] = await this.database.persist<{ released: Released }>(
@@ -45,13 +47,13 @@ export class HeldRunRepository {
       [runId, disconnected, ending],
       releaseMs,
     );
-    if (!row) throw new Error('release_held_run answered nothing');
+    if (!row) throw new Error('release_held_run returned no row');
     return row.released;
   }
 
   /**
-   * Counts a delivery of the key's result in full, or takes one back that was not read. Deliveries to other callers that
-   * joined the run still count.
+   * Counts a complete delivery of the key's result, or takes back one that was not read to its end. Deliveries to
+   * other callers that joined the run still count.
    */
   async countDelivery(workspaceId: string, key: string, runId: string, change: 1 | -1): Promise<void> {
     await this.database.work.query(

@@ -5,24 +5,27 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const shape = /^rk_live_([0-9A-Za-z]{30})([0-9A-Za-z]{6})$/;
 const prefixLength = 'rk_live_'.length + 8;
 
-/** A new API key: `rk_live_`, 30 random base62 characters, 6 of checksum, so that scanners can tell a real one. */
+/**
+ * A new API key: `rk_live_`, 30 random base62 characters and a checksum of 6, by which scanners recognize real
+ * keys.
+ */
 export function newApiKey(): string {
   const random = Array.from({ length: 30 }, () => alphabet[randomInt(62)]).join('');
   return `rk_live_${random}${checksum(random)}`;
 }
 
-/** True for text that can be an API key; a typing error is found without asking the database. */
+/** Whether the text can be an API key. The checksum catches typing errors without a database query. */
 export function isApiKey(text: string): boolean {
   const match = shape.exec(text);
   return match?.[1] !== undefined && checksum(match[1]) === match[2];
 }
 
-/** The part that may be logged and by which the row is found. */
+/** The part of a key that may be logged. It identifies the row. */
 export function keyPrefix(key: string): string {
   return key.slice(0, prefixLength);
 }
 
-/** Keys hold 178 random bits, so a plain SHA-256 cannot be searched backwards. */
+/** A key has 178 random bits, so a plain SHA-256 cannot be reversed by brute force. */
 export function keyHash(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }

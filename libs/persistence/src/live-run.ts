@@ -1,40 +1,43 @@
 import type { Run } from './entities/run.entity.js';
 import type { PayloadBody } from './run-facts.js';
 
-/** How long what a provider answered is kept for a database that is away; longer, and the run's outcome is unknown. */
+/**
+ * How long to retry saving a provider's reply while the database is down. After that the run's outcome is
+ * unknown.
+ */
 export const retryForMs = 120_000;
 
-/** When a run came from one stage to the next. */
+/** When a run moved from one stage to the next. */
 export type RunTimes = Pick<Run, 'admittedAt' | 'grantedAt' | 'dispatchedAt' | 'outputAt' | 'completedAt'>;
 
-/** The facts of a run that every step of its life needs. */
+/** The facts of a run that every step needs. */
 export type LiveRun = Pick<Run, 'epoch' | 'workspaceId' | 'provider' | 'model' | 'facts'>;
 
-/** A run with the claim under which it is written, and the workspace whose row is locked for that. */
+/** A run, the claim (epoch) under which it is written, and the workspace whose row is locked for the write. */
 export interface ClaimedRun extends Pick<Run, 'epoch' | 'workspaceId'> {
   runId: string;
 }
 
-/** The facts that a poll needs of its run. */
+/** The facts of a run that a poll needs. */
 export interface Poll
   extends
     LiveRun,
     Pick<Run, 'stage' | 'handle' | 'reportedMicros' | 'lostPolls' | 'slowReadings' | 'progress' | 'crashes'> {
-  /** The time budget is spent, by the database's clock. */
+  /** Whether the time budget is spent, by the database's clock. */
   overdue: boolean;
   /** Milliseconds left of the time budget. */
   leftMs: number;
   cancelDue: boolean;
   cancelRequested: boolean;
-  /** The provider asked for no polls in this time, in milliseconds; null when it did not. */
+  /** How long the provider asked not to be polled, in milliseconds. Null if it did not. */
   pausedMs: number | null;
-  /** The outbox row rests while a job polls; it falls due soon and should be moved. */
+  /** The due time of the outbox row is near and should be moved, because a job is polling the run. */
   dueSoon: boolean;
 }
 
-/** A run whose output waits for its assets to be copied. */
+/** A run whose output is stored and whose assets are still to be copied. */
 export interface Copying extends LiveRun, Pick<Run, 'crashes'> {
-  /** The time budget is spent, by the database's clock. */
+  /** Whether the time budget is spent, by the database's clock. */
   overdue: boolean;
   mediaType: string;
   body: PayloadBody;

@@ -10,7 +10,7 @@ import { holdWorkspace, TestProcess } from './testing/runs.js';
 
 let testDatabase: TestDatabase;
 let proxy: TcpProxy;
-/** Its connections can be cut. */
+/** A gateway whose connections can be cut. */
 let gateway: TestProcess;
 let observer: TestProcess;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ beforeAll(async () => {
   const url = new URL(testDatabase.url);
   proxy = await tcpProxy({ port: Number(url.port), host: url.hostname });
   url.host = proxy.address;
-  // For so long a lost admission is looked for: enough for a busy machine, and some cases wait for its end.
+  // How long a lost admission is looked up: enough for a busy machine. Some cases wait for all of it.
   gateway = new TestProcess(url.href, { DATABASE_ACQUIRE_MS: '5000' });
   observer = new TestProcess(testDatabase.url);
 });
@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 failOnLeftovers();
 
-/** A workspace, and a connection of the gateway that has served it. */
+/** A workspace, and a gateway with an open connection. */
 async function warmWorkspace(): Promise<string> {
   const { id } = await observer.workspace();
   await gateway.run(id);
@@ -42,7 +42,7 @@ const cut = () => {
   proxy.set('pass');
 };
 
-/** From here on statements arrive, and their answers do not. */
+/** From now on statements reach the database, but their results are lost. */
 async function losingAnswers(runId: string): Promise<void> {
   await waitFor(async () => (await observer.stageOf(runId)) !== undefined, {
     withinMs: 60_000,
@@ -57,7 +57,7 @@ const waiting = (sessions: number) =>
     what: `${sessions} sessions to wait`,
   });
 
-/** A first use of the key that is never committed; answers how to end it. */
+/** Begins a first use of the key that is never committed. Returns a function that ends it. */
 async function holdKey(workspaceId: string, key: string): Promise<() => Promise<void>> {
   const client = new Client({ connectionString: testDatabase.url, connectionTimeoutMillis: 20_000 });
   await client.connect();
@@ -79,8 +79,8 @@ const isLost = async (admitting: Promise<unknown>): Promise<boolean> => {
   return error instanceof AnswerLost;
 };
 
-describe('an admission that was carried out and whose answer was lost', () => {
-  it('is found by the id of its run, and answered as it would have been', async () => {
+describe('an admission whose result was lost after it was carried out', () => {
+  it('is found by the id of its run, and gets the same result', async () => {
     const id = await warmWorkspace();
     const runId = v7();
     proxy.set('half-open');
@@ -89,7 +89,7 @@ describe('an admission that was carried out and whose answer was lost', () => {
     expect(await admitting).toEqual({ kind: 'admitted', runId, ready: true, position: 1 });
   });
 
-  it('is found with its key, whose retry joins the run', async () => {
+  it('keeps its key, and a retry joins the run', async () => {
     const id = await warmWorkspace();
     const runId = v7();
     proxy.set('half-open');
@@ -99,13 +99,13 @@ describe('an admission that was carried out and whose answer was lost', () => {
     expect(await gateway.admit(id, { key: 'k' })).toMatchObject({ kind: 'existing', runId });
   });
 
-  it('answers each that travelled with it; a retry among them is told to come again', async () => {
+  it('answers every run of its batch; a repeated request among them must retry', async () => {
     const id = await warmWorkspace();
     await gateway.run(id, { key: 'used' });
     const letGo = await holdWorkspace(testDatabase.url, id);
     const first = gateway.admit(id);
     await waiting(1);
-    // Somebody else's use of a key, not committed yet, holds up the second batch until its answer cannot come back.
+    // An uncommitted use of a key delays the second batch until its result can no longer return.
     const letGoOfKey = await holdKey(id, 'elsewhere');
     const runIds = [v7(), v7(), v7()];
     const others = runIds.map((runId, index) =>
@@ -126,7 +126,7 @@ describe('an admission that was carried out and whose answer was lost', () => {
 });
 
 describe('an admission that fails', () => {
-  it('says when it may still be carried out; whatever waited behind it was never sent', async () => {
+  it('says that it may still be carried out; admissions that waited behind it were never sent', async () => {
     const id = await warmWorkspace();
     const letGo = await holdWorkspace(testDatabase.url, id);
     const runId = v7();
@@ -137,17 +137,17 @@ describe('an admission that fails', () => {
     expect(await Promise.all([first, behind])).toEqual([true, false]);
     expect(await observer.stageOf(runId)).toBeUndefined();
     await letGo();
-    // The session that nobody listens to any more commits all the same.
+    // The session commits although its client is gone.
     await waitFor(async () => (await observer.stageOf(runId)) === 'ready', {
       withinMs: 60_000,
       what: 'the statement to be carried out',
     });
   });
 
-  it('was provably not carried out when no connection was to be had', async () => {
+  it('was provably not carried out if no connection was available', async () => {
     const id = await warmWorkspace();
     proxy.set('reset');
-    // The first may find a connection of which it is not known yet that it is dead.
+    // The first admission may get a connection that is not yet known to be dead.
     await isLost(gateway.admit(id));
     expect(await isLost(gateway.admit(id))).toBe(false);
     proxy.set('pass');

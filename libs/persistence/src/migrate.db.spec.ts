@@ -26,7 +26,7 @@ const withMigrations = <T>(
 ): Promise<T> => withMigrationsOn(fixture.database.url, migrations, use);
 const migrated = () => withMigrations(readMigrations(), migrate);
 
-/** The functions of the schema, as callers name them. */
+/** The signatures of the schema's functions. */
 const signatures = async () =>
   (
     await first.sql<{ signature: string }>(
@@ -35,7 +35,7 @@ const signatures = async () =>
     )
   ).map(({ signature }) => signature);
 
-/** Everything in the schema but its functions. */
+/** Everything in the schema except its functions. */
 const objects = () =>
   first.sql(
     `SELECT 'relation' AS kind, relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace
@@ -50,7 +50,7 @@ const noteRevision = (revision: number, digest: string) =>
     String(revision),
     digest,
   ]);
-/** Stands in for a function of another release. */
+/** Replaces a function, as another release would. */
 const replaceFunction = () =>
   first.script(
     `CREATE OR REPLACE FUNCTION backlog_chunk_size() RETURNS integer LANGUAGE sql IMMUTABLE RETURN 7`,
@@ -68,7 +68,7 @@ describe('a database of the first release', () => {
     live = await addFirstReleaseRuns(fixture.database.url);
   });
 
-  it('is refused by the apps of this release until it is migrated', async () => {
+  it('is rejected by the apps of this release until it is migrated', async () => {
     expect(await withMigrations(readMigrations(), schemaIsCurrent)).toBe(false);
     const [, ...later] = readMigrations().map((Migration) => new Migration().name);
     expect(await migrated()).toEqual({ migrations: later, functions: true });
@@ -76,7 +76,7 @@ describe('a database of the first release', () => {
     expect(await migrated()).toEqual({ migrations: [], functions: false });
   });
 
-  it('keeps its runs, which end and are billed', async () => {
+  it('keeps its runs, which finish and are billed', async () => {
     for (const { runId, epoch } of live)
       expect(await first.finish(runId, epoch, succeeded)).toMatchObject({ won: true });
   });
@@ -91,14 +91,14 @@ describe('a database of the first release', () => {
 });
 
 describe('the functions', () => {
-  it('are all that replacing them makes', async () => {
+  it('are the only change when they are replaced', async () => {
     await noteRevision(0, '');
     const before = [await objects(), await signatures()];
     expect(await migrated()).toEqual({ migrations: [], functions: true });
     expect([await objects(), await signatures()]).toEqual(before);
   });
 
-  it.each(['ledger_entry', 'audit_record'])('have one that inserts into %s', async (table) => {
+  it.each(['ledger_entry', 'audit_record'])('include exactly one that inserts into %s', async (table) => {
     const writers = await first.sql(`SELECT proname FROM pg_proc WHERE prosrc ~* $1`, [
       `INSERT INTO ${table}`,
     ]);
@@ -123,10 +123,10 @@ describe('the functions', () => {
     expect(await isReplaced()).toBe(false);
   });
 
-  it('that cannot all be replaced stay as they are', async () => {
+  it('stay unchanged if one of them cannot be replaced', async () => {
     await noteRevision(0, '');
     await replaceFunction();
-    // Its last function cannot be replaced by one that returns another type.
+    // The last function cannot be replaced, because its return type differs.
     await first.script(
       `DROP FUNCTION workers_wanted; CREATE FUNCTION workers_wanted(numeric, numeric) RETURNS text LANGUAGE sql RETURN ''`,
     );
@@ -152,7 +152,7 @@ describe('a new migration', () => {
     return readMigrations(folder);
   };
 
-  it('waits for a table behind nobody: callers pass while a transaction holds it', async () => {
+  it('does not block callers while it waits for a table that a transaction holds', async () => {
     const migrations = planted(
       '2000000000000-add-column.sql',
       'ALTER TABLE outbox ADD COLUMN planted integer;\n',
@@ -166,14 +166,14 @@ describe('a new migration', () => {
       what: 'the migration to wait',
       everyMs: 5,
     });
-    // It gives up its place, so a caller's statement that comes behind it goes on.
+    // It leaves the lock queue, so that a caller's statement behind it proceeds.
     expect(await first.sql('SELECT count(*) FROM outbox WHERE false')).toHaveLength(1);
     await holder.query('COMMIT');
     await holder.end();
     expect((await migrating).migrations).toEqual(['AddColumn2000000000000']);
   });
 
-  it('may build an index beside callers, also after a try that failed', async () => {
+  it('may build an index without blocking callers, also after a failed attempt', async () => {
     const migrations = planted(
       '2000000000001-add-index.sql',
       '-- without a transaction\nDROP INDEX CONCURRENTLY IF EXISTS planted_provider;\nCREATE UNIQUE INDEX CONCURRENTLY planted_provider ON outbox (provider);\n',
@@ -188,7 +188,7 @@ describe('a new migration', () => {
     ).toEqual([{ indisvalid: true }]);
   });
 
-  it('is unknown to the release before, which goes on, and whose migrate changes nothing', async () => {
+  it('does not stop the previous release, whose migrate changes nothing', async () => {
     expect(await withMigrations(readMigrations(), schemaIsCurrent)).toBe(true);
     expect(await migrated()).toEqual({ migrations: [], functions: false });
   });

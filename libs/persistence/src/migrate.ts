@@ -5,27 +5,27 @@ import { functions, functionsDigest, functionsRevision } from './functions.js';
 import { advisoryLocks } from './locks.js';
 import { schemaFirst, SqlMigration } from './migrations.js';
 
-/** Postgres' code of a lock that was not granted in time. */
+/** Postgres' error code if a lock was not granted in time. */
 const lockNotAvailable = '55P03';
 const maxAttempts = 60;
 const pauseMs = 1000;
 /** Another migrator may build an index of a large table. */
 const maxWaitMs = 3_600_000;
-const askEveryMs = 200;
+const lockPollMs = 200;
 
-/** The changes that a call of `migrate` made. */
+/** The changes made by `migrate`. */
 export interface Migrated {
   /** The names of the migrations that ran. */
   migrations: string[];
-  /** The functions were replaced. */
+  /** Whether the functions were replaced. */
   functions: boolean;
 }
 
-/** Brings the schema up to date. Safe to run from many places at once, and from a release that is older than the schema. */
+/** Brings the schema up to date. Safe to run concurrently, and from a release that is older than the schema. */
 export async function migrate(dataSource: DataSource): Promise<Migrated> {
   const runner = dataSource.createQueryRunner();
   try {
-    await onlyOne(runner);
+    await takeMigrationLock(runner);
     const before = await schemaState(dataSource, runner);
     await runPending(dataSource, runner);
     const { migrations } = await schemaState(dataSource, runner);
@@ -40,25 +40,26 @@ export async function migrate(dataSource: DataSource): Promise<Migrated> {
 }
 
 /**
- * TypeORM itself takes no lock: two migrators on an empty database would collide. A statement that waited for the lock
- * would hold a snapshot, which CREATE INDEX CONCURRENTLY of the other waits for: a deadlock. So the lock is asked for.
+ * Takes the migration lock, because TypeORM takes none and two migrators on an empty database would collide. It
+ * polls for the lock: a waiting statement would hold a snapshot, and CREATE INDEX CONCURRENTLY of the other
+ * migrator would wait for that snapshot, a deadlock.
  */
-async function onlyOne(runner: QueryRunner): Promise<void> {
+async function takeMigrationLock(runner: QueryRunner): Promise<void> {
   for (
     const startedMs = performance.now();
     performance.now() - startedMs < maxWaitMs;
-    await pause(askEveryMs)
+    await pause(lockPollMs)
   ) {
     const text = `SELECT pg_try_advisory_lock(${advisoryLocks.migration}) AS locked`;
     const [answer] = (await runner.query(text)) as { locked: boolean }[];
     if (answer?.locked) return;
   }
-  throw new StartupError('Another "admin migrate" has been running for an hour: see pg_stat_activity.');
+  throw new StartupError('Another "admin migrate" has been running for an hour. See pg_stat_activity.');
 }
 
 /**
- * True when no migration is pending and the functions are those of this program or newer. An app refuses to start
- * otherwise. It only reads: TypeORM's own look would make a table.
+ * Whether no migration is pending and the functions are those of this program or newer. An app refuses to start
+ * otherwise. It only reads, unlike TypeORM's own check, which creates a table.
  */
 export async function schemaIsCurrent(dataSource: DataSource): Promise<boolean> {
   const { migrations, revision } = await schemaState(dataSource);
@@ -67,7 +68,10 @@ export async function schemaIsCurrent(dataSource: DataSource): Promise<boolean> 
   );
 }
 
-/** On the session that holds the lock: a pool of one connection is enough, and a migrator that loses the lock stops. */
+/**
+ * Runs on the session that holds the lock, so that a pool of one connection is enough and a migrator that loses the
+ * lock stops.
+ */
 async function runPending(dataSource: DataSource, runner: QueryRunner): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     const executor = new MigrationExecutor(dataSource, runner);
@@ -79,7 +83,7 @@ async function runPending(dataSource: DataSource, runner: QueryRunner): Promise<
       if ((error as { code?: string }).code !== lockNotAvailable) throw error;
       if (attempt === maxAttempts)
         throw new StartupError(
-          'A transaction has kept a table locked for a minute. End it (see pg_stat_activity), then migrate again: nothing is lost.',
+          'A transaction has kept a table locked for a minute. End it (see pg_stat_activity), then run "admin migrate" again.',
           { cause: error },
         );
       await pause(pauseMs);
@@ -87,7 +91,9 @@ async function runPending(dataSource: DataSource, runner: QueryRunner): Promise<
   }
 }
 
-/** Replaces the functions in one transaction, which locks no table. False when those of the database are these or newer. */
+/**
+ * Replaces the functions in one transaction, which locks no table. False if the database has these or newer ones.
+ */
 async function replaceFunctions(before: SchemaState, runner: QueryRunner): Promise<boolean> {
   if (before.revision > functionsRevision) return false;
   if (before.revision === functionsRevision && before.functionsDigest === functionsDigest) return false;
@@ -104,16 +110,16 @@ async function replaceFunctions(before: SchemaState, runner: QueryRunner): Promi
 }
 
 interface SchemaState {
-  /** The names of the migrations that the database has had. */
+  /** The names of the migrations that ran. */
   migrations: ReadonlySet<string>;
-  /** The revision of its functions; 0 for those that its first migration made. */
+  /** The revision of the functions. 0 for those created by the first migration. */
   revision: number;
   functionsDigest: string | undefined;
 }
 
 /**
- * TypeORM knows a migration by its name alone: it would call a database current that other statements have made, so
- * the digests are compared here.
+ * Compares the digests of the migrations that ran. TypeORM compares names only, so it would accept a database that
+ * was made by other statements.
  */
 async function schemaState(dataSource: DataSource, runner?: QueryRunner): Promise<SchemaState> {
   const query = <Row>(text: string) => dataSource.query<Row[]>(text, [], runner);

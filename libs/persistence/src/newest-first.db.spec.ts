@@ -8,11 +8,11 @@ const file = await SpecDatabase.create();
 const process = file.process();
 const count = 100_000;
 
-/** A batch of rows with ids that grow; the suffix keeps those of two workspaces apart. */
+/** Inserts rows with growing ids. The suffix separates those of two workspaces. */
 const ids = `SELECT n, (lpad(to_hex(n), 8, '0') || '-0000-7000-8000-' || left(md5($1::text), 12))::uuid AS id
   FROM generate_series($2::integer + 1, $2::integer + $3::integer) AS n`;
 
-/** One in a thousand was given up, and one in a thousand is still to come. */
+/** One in a thousand was given up, and one in a thousand is pending. */
 const webhooks = `INSERT INTO webhook (run_id, workspace_id, model, origin, completed_at, url, receiver, form, due_at, ended_at, delivered)
   SELECT id, $1::uuid, 'bfl/flux-2-pro', 'x', now(), 'https://x/a', 'https://x', 'standard', 'infinity',
     CASE WHEN n % 1000 <> 1 THEN now() END, n % 1000 > 1 FROM (${ids}) AS runs`;
@@ -32,7 +32,7 @@ const heldToItsIndex = (plan: Awaited<ReturnType<typeof planOf>>, index: RegExp,
   expect(plan.filter(({ rows }) => rows > maxRows)).toEqual([]);
 };
 
-describe('with 100,000 webhooks and files of one workspace, beside another', () => {
+describe('with 100,000 webhooks and files of one workspace, and another workspace', () => {
   let workspaceId: string;
   beforeAll(async () => {
     const [own, other] = [await process.workspace(), await process.workspace()];
@@ -48,10 +48,10 @@ describe('with 100,000 webhooks and files of one workspace, beside another', () 
     [undefined, /webhook_workspace/, 20],
     ['delivered', /webhook_workspace/, 20],
     ['given_up', /webhook_undelivered/, 20],
-    // A hundred are pending at all.
+    // Only a hundred are pending.
     ['pending', /webhook_undelivered|webhook_due/, 100],
   ])(
-    'reads a page of webhooks by index, and no more rows than it lists: %s',
+    'reads a page of webhooks by index, and only the rows that it lists: %s',
     async (state, index, maxRows) => {
       const plan = await planOf(process, (database) =>
         new WebhookRepository(database).list({ workspaceId, state, limit: 20 }),

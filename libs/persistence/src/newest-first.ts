@@ -1,10 +1,11 @@
-/** The newest id there can be. */
+/** The largest possible id. */
 export const newestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
- * The rows of workspace `$1`, or of all when it is null, whose id is older than `$2`, newest first. Those of one workspace
- * are a range of pairs and not an equation, so that they are read by the index of that pair: an equation also lets the
- * planner walk the ids of all workspaces backwards, to find twenty of a quiet one.
+ * Selects the rows of workspace `$1`, or of all workspaces if it is null, whose id is below `$2`, newest
+ * first. The rows of one workspace are selected as a range of pairs, not by equality, so that the index of
+ * that pair is used. With an equality the planner might instead walk the ids of all workspaces backwards to
+ * find twenty rows of a quiet one.
  */
 export function newestFirst(id: string, workspaceId: string | null): { where: string; orderBy: string } {
   if (workspaceId === null) return { where: `$1::uuid IS NULL AND ${id} < $2::uuid`, orderBy: `${id} DESC` };

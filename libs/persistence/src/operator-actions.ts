@@ -2,10 +2,10 @@ import type { EntityManager } from 'typeorm';
 import { type Database, operators } from './database.js';
 import { OperatorAction } from './entities/operations.entity.js';
 
-/** A change by an operator that its own statement does not record. */
+/** A change by an operator, for statements that do not record it themselves. */
 export interface Action {
   actor: string;
-  /** Such as `key.revoke`. */
+  /** For example `key.revoke`. */
   action: string;
   subject: string;
   details?: object;
@@ -14,7 +14,7 @@ export interface Action {
 /** A change by an operator or by a workspace itself. */
 export interface Change {
   at: Date;
-  /** Null for a change that a workspace made itself, or that has no record. */
+  /** Null for a change that the workspace made itself, or that was not recorded. */
   actor: string | null;
   action: string;
   subject: string;
@@ -22,8 +22,9 @@ export interface Change {
 }
 
 /**
- * The changes since then, oldest first: the recorded changes of operators, then API keys by the times in their rows
- * and webhook secrets, which workspaces may change themselves. A key that an operator made or revoked is in both.
+ * The changes since a time, oldest first: recorded operators' actions, and changes of API keys and webhook secrets,
+ * which workspaces may make themselves, by the times in their rows. A key that an operator made or revoked appears
+ * twice.
  */
 export async function changesSince(database: Database, since: Date, limit: number): Promise<Change[]> {
   return database.list<Change>(

@@ -5,24 +5,24 @@ import type { Run } from './entities/run.entity.js';
 import type { RunTimes } from './live-run.js';
 import { runTimes } from './run-facts.js';
 
-/** A run of any workspace, as an operator looks for it. */
+/** A run of any workspace, for operators. */
 export interface OperatorRun
   extends RunTimes, Pick<Run, 'workspaceId' | 'model' | 'provider' | 'stage' | 'status'> {
   requestId: string;
   workspace: string;
   bucket: Bucket | null;
-  /** Why it is thought to be stuck. */
+  /** Why the run is considered stuck. Null for failed runs. */
   reason: StuckReason | null;
 }
 
 /**
- * `past_deadline`: over the time that it has; `overdue`: nobody takes it up; `no_progress`: as long as that in the
- * same stage.
+ * `past_deadline`: the time budget is exceeded. `overdue`: no worker takes the run. `no_progress`: the run has been
+ * in one stage for too long.
  */
 type StuckReason = 'past_deadline' | 'overdue' | 'no_progress';
 
 interface Page {
-  /** The last of the page before. */
+  /** The last id of the previous page. */
   after?: string | undefined;
   limit: number;
 }
@@ -37,16 +37,16 @@ interface FailedFilter {
 /** The reconciler and the workers normally clear both within seconds. */
 const maxLate = `interval '1 minute'`;
 
-/** Finds runs of all workspaces, for operators. These reads may take long, so they use the connections of lists. */
+/** Finds runs of all workspaces, for operators. These queries may be slow, so they use the connections of lists. */
 @Injectable()
 export class OperatorReader {
   constructor(private readonly database: Database) {}
 
-  /** The workspace and the model of a run, as long as it or its audit record is kept. */
+  /** The workspace and the model of a run, while the run or its audit record is kept. */
   async find(runId: string): Promise<{ workspaceId: string; workspace: string; model: string } | null> {
     const [row] = await this.database.list<{ workspaceId: string; workspace: string; model: string }>(
       operators,
-      // The audit records have an index by workspace and run only.
+      // The only index of the audit records is by workspace and run.
       `SELECT workspace.id AS "workspaceId", workspace.name AS workspace, found.model FROM workspace, LATERAL (
           SELECT model FROM run WHERE id = $1 AND workspace_id = workspace.id
           UNION ALL
@@ -57,7 +57,10 @@ export class OperatorReader {
     return row ?? null;
   }
 
-  /** Live runs that have a slot and do not come forward, oldest first. Parked ones wait for their own workspace. */
+  /**
+   * Lists live runs that have a slot and make no progress, oldest first. Parked runs only wait for their own
+   * workspace.
+   */
   async stuck(afterSeconds: number, { after, limit }: Page): Promise<OperatorRun[]> {
     return this.database.list<OperatorRun>(
       operators,
@@ -76,7 +79,7 @@ export class OperatorReader {
     );
   }
 
-  /** Runs that failed in the last hours, newest first. */
+  /** Lists runs that failed in the last `hours`, newest first. */
   async failed(
     { hours, workspaceId, provider, bucket }: FailedFilter,
     { after, limit }: Page,

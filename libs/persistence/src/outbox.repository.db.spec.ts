@@ -12,21 +12,24 @@ const running = async (count: number, spaceId: string) =>
 const many = (count: number, spaceId: string) =>
   Promise.all(Array.from({ length: count }, () => fixture.first.run(spaceId)));
 
-describe('what should have moved and did not', () => {
+describe('an overdue row', () => {
   it.each([
     ['running', 'poll'],
     ['copying', 'assets'],
-  ] as const)('is a run that the queue has lost: %s comes back in its own queue', async (stage, queue) => {
-    const { runId } = await fixture.run(stage);
-    expect(await fixture.at('2 hours').outbox.takeOverdue(10_000)).toContainEqual({
-      runId,
-      provider: testProvider,
-      queue,
-      waited: false,
-    });
-  });
+  ] as const)(
+    'belongs to a run that the queue has lost: %s comes back in its own queue',
+    async (stage, queue) => {
+      const { runId } = await fixture.run(stage);
+      expect(await fixture.at('2 hours').outbox.takeOverdue(10_000)).toContainEqual({
+        runId,
+        provider: testProvider,
+        queue,
+        waited: false,
+      });
+    },
+  );
 
-  it('is no run that waits for its dispatch, is claimed, put off or submitted: sweeps bring those back', async () => {
+  it('does not belong to a run before its submission: sweeps bring those back', async () => {
     const spaceId = await fixture.space();
     const putOff = await fixture.run('submitting', { spaceId });
     await fixture.first.dispatch.postpone(putOff.runId, putOff.epoch, 1_000);
@@ -42,7 +45,7 @@ describe('what should have moved and did not', () => {
     expect(await Promise.all(runs.map((runId) => fixture.written(runId)))).toEqual(before);
   });
 
-  it('is none that is parked, nor one that has its outcome', async () => {
+  it('does not belong to a parked or completed run', async () => {
     const parked = await fixture.first.run(await fixture.space({ inflightLimit: 0 }));
     const { runId } = await fixture.run('completed');
     const overdue = await fixture.overdueAt('10 years');
@@ -50,7 +53,7 @@ describe('what should have moved and did not', () => {
     expect(overdue).not.toContain(runId);
   });
 
-  it('is no granted run, which waits for a worker', async () => {
+  it('does not belong to a granted run, which waits for a worker', async () => {
     const spaceId = await fixture.space({ inflightLimit: 1 });
     const { runId, epoch } = await fixture.run('running', { spaceId });
     const parked = await fixture.first.run(spaceId);
@@ -60,7 +63,7 @@ describe('what should have moved and did not', () => {
     expect(await fixture.claim(parked)).toMatchObject({ epoch: 1 });
   });
 
-  it('loses none of many dispatches and polls when the queue forgets them all', async () => {
+  it('brings back every dispatch and poll after the queue loses all jobs', async () => {
     const spaceId = await fixture.space();
     const waiting = await many(20, spaceId);
     const polled = await Promise.all(Array.from({ length: 20 }, () => fixture.run('running', { spaceId })));
@@ -74,7 +77,7 @@ describe('what should have moved and did not', () => {
   });
 });
 
-it('what a clock dated that was a day ahead falls due with the second look', async () => {
+it('a row dated by a clock that was a day fast becomes due on the second look', async () => {
   const { runId } = await fixture.run('running', { by: fixture.at('1 day') });
   const { runId: sentId } = await fixture.run('submitting', { by: fixture.at('1 day') });
   const { runId: endedId } = await fixture.run('completed');
@@ -89,8 +92,8 @@ it('what a clock dated that was a day ahead falls due with the second look', asy
   expect(await fixture.swept(sentId, fixture.at('1 minute'))).toMatchObject({ kind: 'abandoned' });
 });
 
-describe('a reconciliation', () => {
-  it('rests what it took, and takes it again when that is lost too', async () => {
+describe('the reconciler', () => {
+  it('postpones the rows it took, and takes them again if they are lost again', async () => {
     const { runId } = await fixture.run('running');
     const swept = () => fixture.first.outbox.takeOverdue(10_000);
     await fixture.first.runs.leaveToReconciler(runId, 0);
@@ -99,7 +102,7 @@ describe('a reconciliation', () => {
     expect(await fixture.overdueAt('2 hours')).toContain(runId);
   });
 
-  it('takes what has waited longest, and no more than it can deliver', async () => {
+  it('takes the rows that have waited longest, up to its limit', async () => {
     const runs = await running(3, await fixture.space());
     const [first, second, third] = runs as [string, string, string];
     await fixture.at('-1 day').runs.leaveToReconciler(second, 0);
@@ -109,7 +112,7 @@ describe('a reconciliation', () => {
     expect([await one(), await one(), await one()]).toEqual([[first], [third], [second]]);
   });
 
-  it('shares the rows with those that sweep at the same time: none goes out twice', async () => {
+  it('shares the rows with concurrent reconcilers, and no row is taken twice', async () => {
     const runs = await running(120, await fixture.space());
     const later = fixture.at('1 hour');
     await fixture.overdueAt('30 minutes');
@@ -120,7 +123,7 @@ describe('a reconciliation', () => {
     expect(new Set([...ids, ...rest.map(({ runId }) => runId)])).toEqual(new Set([...ids, ...runs]));
   });
 
-  it('passes over the rows that somebody else has, instead of waiting for them', async () => {
+  it('skips locked rows', async () => {
     const runs = await running(10, await fixture.space());
     const held = runs.slice(0, 4);
     const other = new Client({ connectionString: fixture.database.url });
@@ -137,7 +140,7 @@ describe('a reconciliation', () => {
     }
   });
 
-  it('knows the age of what has waited longest', async () => {
+  it('knows the age of the oldest overdue row', async () => {
     const runId = await fixture.first.run(await fixture.space());
     await fixture.at('-100 days').runs.leaveToReconciler(runId, 0);
     expect((await fixture.first.outbox.oldestOverdueSeconds()) / 86_400).toBeCloseTo(100, 1);
@@ -146,7 +149,7 @@ describe('a reconciliation', () => {
   });
 });
 
-describe('slots that stand open', () => {
+describe('free slots', () => {
   it('are granted by the reconciler, in the order of admission, after a limit was raised', async () => {
     const spaceId = await fixture.space({ inflightLimit: 0 });
     const runs = await many(3, spaceId);
@@ -166,8 +169,8 @@ describe('slots that stand open', () => {
   });
 });
 
-describe('what is live', () => {
-  it('is counted by provider and state, with the money and the age', async () => {
+describe('the load', () => {
+  it('is counted by provider and state, with reserved amounts and ages', async () => {
     const spaceId = await fixture.space({ inflightLimit: 5 });
     const provider = 'counted';
     for (const stage of ['submitting', 'running', 'copying'] as const) {
@@ -187,7 +190,7 @@ describe('what is live', () => {
     for (const { oldestSeconds } of load) expect(oldestSeconds / 3600).toBeCloseTo(1, 0);
   });
 
-  it('waits for a worker only since it has its slot, however long it was parked before', async () => {
+  it('counts waiting time from the grant of the slot, however long a run was parked', async () => {
     const spaceId = await fixture.space({ inflightLimit: 0 });
     const provider = 'granted-late';
     await fixture.first.run(spaceId, { provider });
@@ -200,7 +203,7 @@ describe('what is live', () => {
     expect(Number(waiting?.waitedSeconds) / 60).toBeCloseTo(1, 0);
   });
 
-  it('is what the counters say; a counter that says otherwise is named', async () => {
+  it('matches the counters, and a counter that differs is reported', async () => {
     const spaceId = await fixture.space();
     await fixture.run('running', { spaceId });
     expect(await fixture.first.outbox.drift()).toEqual([]);

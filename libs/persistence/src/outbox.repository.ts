@@ -8,7 +8,7 @@ export interface OverdueRun {
   runId: string;
   provider: string;
   queue: 'poll' | 'assets' | 'webhooks';
-  /** A webhook that has waited in its row without a job, for a slot or for its next try: none was lost. */
+  /** A webhook that waited in its row for a slot or for its next try. It had no job, so none was lost. */
   waited: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface Drift {
   actual: number;
 }
 
-/** Live runs of one provider in one state, and how many seconds ago the oldest of them was admitted. */
+/** Live runs of one provider in one state. `oldestSeconds` is the time since the oldest was admitted. */
 export interface Load {
   provider: string;
   state: 'parked' | 'waiting' | 'submitting' | 'running' | 'copying';
@@ -27,12 +27,12 @@ export interface Load {
   oldestSeconds: number;
   /** For `waiting` runs: seconds since the oldest was granted its slot. Parked time is excluded, since workers cannot shorten it. */
   waitedSeconds: number;
-  /** Runs that a worker may take now; the others of `waiting` are put off until later. */
+  /** Runs that a worker may take now. The other runs of `waiting` are put off until later. */
   takeable: number;
   reservedMicros: number;
 }
 
-/** Runs on their way to their providers, counted as the jobs of a queue are: they have none. */
+/** Counts runs to be dispatched like the jobs of a queue, although they have no jobs. */
 export function dispatchCounts(load: readonly Load[]) {
   const counts = { queue: 'dispatch' as const, waiting: 0, active: 0, delayed: 0 };
   for (const { state, runs, takeable } of load) {
@@ -43,31 +43,31 @@ export function dispatchCounts(load: readonly Load[]) {
   return counts;
 }
 
-/** The longest for which anything is put off, and some time more. */
-const longestHours = { runs: 3, webhooks: 17 };
+/** More than the longest time for which a row is put off. */
+const maxHours = { runs: 3, webhooks: 17 };
 
-/** A row that falls due later than any row is put off was dated by a clock that was ahead: it falls due now. */
+/** Makes rows due now whose due time is too far ahead. They were dated while a clock was fast. */
 export const rowsAhead = (limit: string): string => `runs_ahead AS (
           UPDATE outbox SET due_at = router_now() WHERE (workspace_id, run_id) IN (
             SELECT workspace_id, run_id FROM outbox
-            WHERE due_at > router_statement_now() + interval '${longestHours.runs} hours' AND due_at < 'infinity' LIMIT ${limit} FOR UPDATE SKIP LOCKED
+            WHERE due_at > router_statement_now() + interval '${maxHours.runs} hours' AND due_at < 'infinity' LIMIT ${limit} FOR UPDATE SKIP LOCKED
           )
         ), webhooks_ahead AS (
           UPDATE webhook SET due_at = router_now() WHERE run_id IN (
             SELECT run_id FROM webhook WHERE ended_at IS NULL
-              AND due_at > router_statement_now() + interval '${longestHours.webhooks} hours' AND due_at < 'infinity' LIMIT ${limit} FOR UPDATE SKIP LOCKED
+              AND due_at > router_statement_now() + interval '${maxHours.webhooks} hours' AND due_at < 'infinity' LIMIT ${limit} FOR UPDATE SKIP LOCKED
           )
         )`;
 
-/** Live runs by their outbox rows: overdue ones, the backlog, and their counts. */
+/** Live runs by their outbox rows: overdue ones, the backlog, and counts. */
 @Injectable()
 export class OutboxRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Takes up to `limit` overdue rows of runs that were submitted and as many of webhooks, each by one reconciler, and lets
-   * them rest before they fall due again.
-   * router_statement_now() is served by the index; router_now() may change from row to row and would read them all.
+   * Takes up to `limit` overdue rows of submitted runs, and as many of webhooks, and postpones them by 10 seconds.
+   * Each row goes to one reconciler. `router_statement_now()` can use the index; `router_now()` may change from row
+   * to row and would scan the table.
    */
   async takeOverdue(limit: number): Promise<OverdueRun[]> {
     return this.database.work.query<OverdueRun>(
@@ -88,7 +88,7 @@ export class OutboxRepository {
     );
   }
 
-  /** Grants slots that stand open in any workspace, as after a raised limit. */
+  /** Grants the free slots of all workspaces, for example after a limit was raised. */
   async promoteAll(): Promise<Granted[]> {
     return this.database.work.query<Granted>(
       `SELECT granted.run_id AS "runId", granted.provider FROM (
@@ -98,8 +98,8 @@ export class OutboxRepository {
   }
 
   /**
-   * Parked runs that cost more than all of their workspace's spend may be, since it was lowered: they can never start, and
-   * the first of them holds up what is behind it.
+   * Lists parked runs that cost more than the total spend limit of their workspace, which was lowered after their
+   * admission. They can never start, and would block the runs behind them.
    */
   async unaffordable(limit: number): Promise<ClaimedRun[]> {
     return this.database.reads.query(
@@ -118,7 +118,7 @@ export class OutboxRepository {
     );
   }
 
-  /** Age in seconds of the oldest overdue row; 0 when none is overdue. */
+  /** The age of the oldest overdue row in seconds. 0 if none is overdue. */
   async oldestOverdueSeconds(): Promise<number> {
     const [row] = await this.database.work.query<{ seconds: number }>(
       `SELECT greatest(0, coalesce(extract(epoch FROM router_now() - min(due_at)), 0))::float AS seconds
@@ -127,7 +127,9 @@ export class OutboxRepository {
     return row?.seconds ?? 0;
   }
 
-  /** Counts live runs. The age comes from the run ids, which are in the order of admission. */
+  /**
+   * Counts live runs by provider and state. The age comes from the run ids, which are in the order of admission.
+   */
   async load(): Promise<Load[]> {
     return this.database.work.query<Load>(
       `SELECT provider, state, count(*)::integer AS runs, sum(reserved_micros)::float AS "reservedMicros",
@@ -146,7 +148,10 @@ export class OutboxRepository {
     );
   }
 
-  /** Counters that differ from the sums over live runs. One statement, so both sides are of one instant. */
+  /**
+   * Lists counters that differ from the sums over live runs. One statement, so that both sides are from the same
+   * snapshot.
+   */
   async drift(): Promise<Drift[]> {
     return this.database.work.query<Drift>(
       `WITH live AS (
@@ -168,7 +173,7 @@ export class OutboxRepository {
     );
   }
 
-  /** How many live runs were not sent to their providers, as far as this database knows. */
+  /** The number of live runs that, according to this database, were not sent to their providers. */
   async unsentRuns(): Promise<number> {
     const [row] = await this.database.work.query<{ runs: number }>(
       `SELECT count(*)::integer AS runs FROM run, outbox WHERE ${isUnsent}`,
@@ -177,9 +182,9 @@ export class OutboxRepository {
   }
 
   /**
-   * Marks them as sent, for a database that was restored: some of them were sent after the restored moment. The worker
-   * that comes to such a run finds a submission whose outcome nobody knows. It submits nothing, ends the run as
-   * `internal_error`, and the Idempotency-Key stays used. Returns how many runs were marked.
+   * Marks unsent runs as sent, after a database was restored: some of them were sent after the time of the backup.
+   * A worker then treats such a run as a submission with an unknown outcome. It submits nothing and ends the run as
+   * `internal_error`, and the Idempotency-Key stays used. Returns the number of marked runs.
    */
   async presumeSent(on: Queryable = this.database.work): Promise<number> {
     const [row] = await on.query<{ runs: number }>(
@@ -194,5 +199,5 @@ export class OutboxRepository {
   }
 }
 
-/** Found by the outbox, which has a row for each live run. */
+/** The join with the outbox selects live runs. */
 const isUnsent = `${outboxRowOf('run')} AND sent_at IS NULL`;

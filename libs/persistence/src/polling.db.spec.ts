@@ -8,7 +8,7 @@ const fixture = await openRunFixture();
 const read = (runId: string, worker = fixture.first) => worker.runs.readForPoll(runId);
 
 describe('a poll', () => {
-  it('finds on any worker what the last one knew: nothing is held between two polls', async () => {
+  it('finds on any worker what the last one knew: no state is held between two polls', async () => {
     const { runId, epoch } = await fixture.run('running');
     const poll = await read(runId, fixture.second);
     expect(poll).toMatchObject({
@@ -30,23 +30,23 @@ describe('a poll', () => {
     expect(poll?.leftMs).toBeGreaterThan(budgetMs - leaseMs);
   });
 
-  it('finds that the time of the run is over by the clock of the database', async () => {
+  it('finds that the deadline has passed, by the database’s clock', async () => {
     const { runId } = await fixture.run('running');
     expect(await read(runId, fixture.at('9 hours'))).toMatchObject({ overdue: false });
     const late = await read(runId, fixture.at('11 hours'));
     expect(late?.overdue).toBe(true);
     expect(late?.leftMs).toBeLessThan(0);
-    // More milliseconds than an integer holds.
+    // More milliseconds than an integer can hold.
     expect(await read(runId, fixture.at('2 months'))).toMatchObject({ overdue: true, leftMs: -1 });
   });
 
-  it('finds no run that is unknown, and no poll to make in one that is past it', async () => {
+  it('finds neither an unknown run nor anything to poll in a run past that stage', async () => {
     expect(await read(v7())).toBeNull();
     expect(await read((await fixture.run('copying')).runId)).toMatchObject({ stage: 'copying' });
     expect(await read((await fixture.run('completed')).runId)).toMatchObject({ stage: 'completed' });
   });
 
-  it('moves the row of its run when that would fall due soon: the sweep does not cut a pause short', async () => {
+  it('postpones the row of its run if that is due soon, so that the reconciler does not cut a pause short', async () => {
     const { runId } = await fixture.run('running');
     const later = fixture.at('1 hour');
     expect(await read(runId, later)).toMatchObject({ dueSoon: true });
@@ -58,7 +58,7 @@ describe('a poll', () => {
     expect(await fixture.restAfter(moved, runId, 90_000)).toBe(90_000);
   });
 
-  it('that no queue has taken is left to the sweep, which brings it when it is wanted', async () => {
+  it('is left to the reconciler if no queue took it, and comes back when it is due', async () => {
     const { runId } = await fixture.run('running');
     const left = () => fixture.first.runs.leaveToReconciler(runId, 2000);
     expect(await fixture.restAfter(left, runId, 2000)).toBe(2000);
@@ -66,7 +66,7 @@ describe('a poll', () => {
     expect(await fixture.overdueAt('0')).toContain(runId);
   });
 
-  it('puts no completed run back', async () => {
+  it('does not put a completed run back', async () => {
     const { runId } = await fixture.run('completed');
     await fixture.first.runs.moveDue(runId, 0);
     await fixture.first.runs.leaveToReconciler(runId, 0);
@@ -93,7 +93,7 @@ describe('a poll', () => {
     expect(await read(runId)).toMatchObject({ cancelDue: false, cancelRequested: true });
   });
 
-  it('notes a cancellation only in a run that is being polled, and only by its claim', async () => {
+  it('records a sent cancellation only for a run that is being polled, and only under its claim', async () => {
     for (const { runId, epoch } of [
       await fixture.run('submitting'),
       await fixture.run('copying'),
@@ -106,7 +106,7 @@ describe('a poll', () => {
     expect((await fixture.written(runId))['run']).toMatchObject({ cancel_sent_at: null });
   });
 
-  it('counts for the next one how often in a row the provider did not know the handle', async () => {
+  it('counts how often in a row the provider did not know the handle', async () => {
     const { runId, epoch } = await fixture.run('running');
     await fixture.first.runs.notePoll(runId, epoch, 2);
     expect(await read(runId, fixture.second)).toMatchObject({ lostPolls: 2 });
@@ -116,7 +116,7 @@ describe('a poll', () => {
     expect(await read(runId)).toMatchObject({ lostPolls: 0 });
   });
 
-  it('goes on from the handle after any number of workers that died over it', async () => {
+  it('continues from the handle after any number of dead workers', async () => {
     const { runId, epoch } = await fixture.run('running');
     for (const offset of ['1 hour', '2 hours', '3 hours', '4 hours', '5 hours']) {
       const next = fixture.at(offset);

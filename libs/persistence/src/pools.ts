@@ -6,21 +6,24 @@ import { ambiguousStates, AnswerLost, retryableStates, sqlState, translated } fr
 
 export type Query = <Row extends object>(text: string, values?: unknown[]) => Promise<Row[]>;
 
-/** Runs statements: each on some connection of a pool, or all within one transaction. */
+/** Runs statements, each on any connection of a pool, or all within one transaction. */
 export interface Queryable {
   query: Query;
 }
 
-/** The plain pools of a process. Each has connections of its own, so that its users take none from the others. */
+/**
+ * The pools of a process. Their connections are separate, so that the users of one pool cannot starve those of
+ * another.
+ */
 @Injectable()
 export class Pools {
-  /** For admission and every step of a run. The data source uses these connections too. */
+  /** For admission and every step of a run. TypeORM's data source shares these connections. */
   readonly work: ConnectionPool;
-  /** For status and collect, which answer while admission is saturated. */
+  /** For status and collect, which must answer while admission is saturated. */
   readonly reads: ConnectionPool;
-  /** For the list of nodes, which anybody may request, and for lists of runs, which may take long. */
+  /** For the public list of nodes, and for lists of runs, which may be slow. */
   readonly registry: ConnectionPool;
-  /** A write was refused for a full disk, and no probe has found room since. */
+  /** Whether a write failed because the disk was full and no probe has found room since. */
   private lacksRoom = false;
 
   constructor(@Inject(DATABASE_OPTIONS) readonly settings: DatabaseSettings) {
@@ -33,18 +36,21 @@ export class Pools {
     this.registry = new ConnectionPool(settings, { max: DATABASE_REGISTRY_POOL });
   }
 
-  /** Whether the database has room for writes; it is probed on a connection for readers. */
+  /** Whether the database has room for writes. The probe uses the read pool. */
   async hasRoom(): Promise<boolean> {
-    // A role that may not make tables learns nothing by the probe.
+    // For a role that may not create tables, the probe finds nothing.
     if (this.lacksRoom) this.lacksRoom = await this.reads.query(roomProbe).then(() => false, isDiskFull);
     return !this.lacksRoom;
   }
 }
 
-/** Connections to Postgres, each of which prepares a statement once, except behind a pooler. */
+/** Connections to Postgres. Each prepares a statement once, except behind a pooler. */
 export class ConnectionPool implements Queryable {
   readonly pool: Pool;
-  /** The names of prepared statements by their texts. These are constants, or the map would grow. */
+  /**
+   * The names of prepared statements by their text. The texts must be constants, or the map would grow without
+   * bound.
+   */
   private readonly names = new Map<string, string>();
 
   constructor(
@@ -57,24 +63,27 @@ export class ConnectionPool implements Queryable {
       ...options,
       connectionString: settings.DATABASE_URL,
     });
-    // A connection that dies while it is idle is replaced at the next query.
+    // A connection that dies while idle is replaced on the next query.
     this.pool.on('error', () => {});
   }
 
   /** Runs one prepared statement. */
   async query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
-    return this.lend((client) => send<Row>(client, { ...this.named(text), text, values }));
+    return this.withClient((client) => send<Row>(client, { ...this.named(text), text, values }));
   }
 
-  /** Runs one statement that is planned for its values each time, as where its text depends on the request. */
+  /**
+   * Runs one statement without preparing it, so that it is planned for its values. For texts that depend on the
+   * request.
+   */
   async queryUnprepared<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
-    return this.lend((client) => send<Row>(client, { text, values }));
+    return this.withClient((client) => send<Row>(client, { text, values }));
   }
 
-  /** Lends one connection whose reads all see the database as it was at the first of them. */
+  /** Calls `use` with a connection whose reads all see the same snapshot. */
   async snapshot<Result>(use: (query: Query) => Promise<Result>): Promise<Result> {
-    return this.lend(async (client) => {
-      // One attempt each: a failure ends the transaction.
+    return this.withClient(async (client) => {
+      // No retries, because a failure aborts the transaction.
       const query: Query = (text, values = []) => send(client, { text, values }, 1);
       await query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       const result = await use(query);
@@ -92,8 +101,8 @@ export class ConnectionPool implements Queryable {
     if (!this.pool.ending) await this.pool.end();
   }
 
-  private async lend<Result>(use: (client: PoolClient) => Promise<Result>): Promise<Result> {
-    // A failure to get a connection means that nothing was sent.
+  private async withClient<Result>(use: (client: PoolClient) => Promise<Result>): Promise<Result> {
+    // If no connection is available, nothing was sent.
     const client = await this.pool.connect().catch((error: unknown) => translated(error));
     let isBroken = true;
     try {
@@ -104,7 +113,7 @@ export class ConnectionPool implements Queryable {
       this.onFailure(error);
       throw error;
     } finally {
-      // A connection in the middle of something is not for the next user.
+      // Discard a connection that failed in the middle of its use.
       client.release(isBroken);
     }
   }
@@ -133,37 +142,38 @@ async function send<Row extends object>(
   }
 }
 
-/** It takes new pages: a disk that is full still has room for some writes, in pages that are there already. */
+/** Allocates new pages, because a full disk still has room for some writes in existing pages. */
 const roomProbe = `CREATE TEMPORARY TABLE room ON COMMIT DROP AS SELECT repeat('x', 4000) FROM generate_series(1, 250)`;
 
 const isDiskFull = (error: unknown): boolean =>
   error instanceof RouterError && error.cause instanceof DatabaseError && error.cause.code === '53100';
 
 /**
- * Whether `DATABASE_URL` leads to a transaction pooler, where each transaction may have another session. Poolers refuse
- * start-up parameters, and most know nothing of prepared statements.
+ * Whether `DATABASE_URL` points to a transaction pooler, where each transaction may use a different session.
+ * Poolers reject startup parameters, and most do not support prepared statements.
  */
 export const isPooled = ({ DATABASE_DIRECT_URL }: DatabaseSettings): boolean =>
   DATABASE_DIRECT_URL !== undefined;
 
-/** Postgres' largest limit of a statement. Zero would leave the limit to the role. */
+/** Postgres' maximum statement timeout. Zero would leave the timeout to the role. */
 const maxStatementMs = 2 ** 31 - 1;
 
-/** Every wait is bounded: for a connection, for the server, and for an answer that never comes. */
+/** Bounds every wait: for a connection, for the server, and for a reply that never comes. */
 const poolOptions = (settings: DatabaseSettings) => ({
   connectionTimeoutMillis: settings.DATABASE_ACQUIRE_MS,
   ...(!isPooled(settings) && { statement_timeout: settings.DATABASE_STATEMENT_MS || maxStatementMs }),
-  // An operator's statements are not limited.
+  // Operators' statements have no timeout.
   query_timeout: settings.DATABASE_STATEMENT_MS === 0 ? 0 : settings.DATABASE_STATEMENT_MS + 1000,
   idleTimeoutMillis: 30_000,
   keepAlive: true,
-  // When a connection dies, its query fails; without a listener the error would also end the process.
+  // When a connection dies, its query fails. Without a listener the error would also crash the process.
   onConnect: (client: NodeJS.EventEmitter) => void client.on('error', () => {}),
 });
 
 /**
- * For statements on runs. Planning one for tables of many partitions takes longer than running it, and its values make
- * no difference: it is planned once a connection. A pooler refuses start-up parameters.
+ * For statements on runs. Planning one for tables with many partitions takes longer than running it, and the values
+ * do not change the plan, so it is planned once per connection. Not behind a pooler, which rejects startup
+ * parameters.
  */
 const plannedOnce = (settings: DatabaseSettings) =>
   !isPooled(settings) && { options: '-c plan_cache_mode=force_generic_plan' };

@@ -27,7 +27,7 @@ const see = (expected: unknown[]) =>
     what: 'the processes',
   });
 
-it('of an app show what it reported last, until it stops', async () => {
+it('shows what a process reported last, until it stops', async () => {
   const gateway = record('gateway');
   const worker = record('worker');
   gateway.report({ revision: 'one' });
@@ -46,7 +46,7 @@ it('of an app show what it reported last, until it stops', async () => {
   expect(await seen()).toEqual([]);
 });
 
-it('that have been silent for 100 s are gone, and forgotten by the next report of another', async () => {
+it('hides processes that were silent for 100 s, and the next report of another process deletes them', async () => {
   const past = await file.process('-101 seconds').database.dataSource();
   const silent = record('silent', past);
   silent.report({ revision: 'one' });
@@ -62,7 +62,7 @@ it('that have been silent for 100 s are gone, and forgotten by the next report o
   await Promise.all([silent, other].map((each) => each.onModuleDestroy()));
 });
 
-it('tell which providers have no key: none before a worker has reported, and the last state while none runs', async () => {
+it('tells which providers have no key: unknown until a worker has reported, and the last state while no worker runs', async () => {
   await rows().then((left) =>
     Promise.all(left.map(({ id }) => dataSource.getRepository(ProcessRow).delete(id))),
   );

@@ -9,28 +9,30 @@ import { ProcessRow } from './entities/operations.entity.js';
 import { DATABASE_OPTIONS, type DatabaseOptions } from './settings.js';
 
 const heartbeatMs = 30_000;
-/** A process without a heartbeat for so long is gone, or as good as gone. */
+/** A process without a heartbeat for this long counts as stopped. */
 const maxSilenceSeconds = 100;
 const aliveSince = `router_now() - interval '${maxSilenceSeconds} seconds'`;
 
 interface ProcessState {
-  /** The revision of its catalog, and its problem. */
+  /** The revision of its catalog. */
   revision: string;
+  /** Why the catalog is not up to date. */
   problem?: string;
-  /** Whether a worker has a key, by provider. */
+  /** Workers only: whether it has a key, by provider. */
   providers?: Record<string, boolean>;
-  /** The number of submissions that a worker makes to one provider at once. */
+  /** Workers only: maximum number of concurrent submissions to one provider. */
   slots?: number;
 }
 
 export interface RunningProcess extends Pick<ProcessRow, 'host' | 'pid' | 'startedAt' | 'seenAt'> {
   app: 'gateway' | 'worker';
-  /** The revision of its catalog, and its problem. */
+  /** The revision of its catalog. */
   revision: string;
+  /** Why the catalog is not up to date. */
   problem: string | null;
 }
 
-/** One process's row in the table of those that run. The process goes on when the row cannot be written. */
+/** The row of this process in the table of running processes. A failed write does not stop the process. */
 @Injectable()
 export class ProcessRecord implements OnModuleDestroy {
   private readonly id = v7();
@@ -44,7 +46,7 @@ export class ProcessRecord implements OnModuleDestroy {
     @Inject(LOG) private readonly log: Log,
   ) {}
 
-  /** Writes it now and again every half minute, until something else is reported or the process stops. */
+  /** Writes the state now and every 30 seconds, until another state is reported or the process stops. */
   report(state: ProcessState): void {
     this.state = state;
     this.heartbeat ??= every(heartbeatMs, () => this.enqueueWrite(), { onError: () => {} });
@@ -59,7 +61,7 @@ export class ProcessRecord implements OnModuleDestroy {
     await this.forgetSilent().catch(() => {});
   }
 
-  /** One write after the other: what was reported last is what stands there. */
+  /** Writes one after the other, so that the last reported state is the one that stays. */
   private enqueueWrite(): Promise<void> {
     this.writing = this.writing.then(() => this.write());
     return this.writing;
@@ -84,11 +86,14 @@ export class ProcessRecord implements OnModuleDestroy {
       );
       await this.forgetSilent();
     } catch (error) {
-      this.log.warn({ error }, 'the heartbeat of this process could not be written');
+      this.log.warn({ error }, 'could not write the heartbeat of this process');
     }
   }
 
-  /** The last workers stay while none is alive: what can be served does not change by their absence. */
+  /**
+   * Deletes silent processes. While no worker is alive, the rows of the last workers stay, so that the list of
+   * available providers does not change.
+   */
   private async forgetSilent(): Promise<void> {
     await this.rows.query(`DELETE FROM process WHERE seen_at < ${aliveSince} AND (providers IS NULL
       OR EXISTS (SELECT FROM process AS other WHERE other.providers IS NOT NULL AND other.seen_at > ${aliveSince}))`);
@@ -96,8 +101,9 @@ export class ProcessRecord implements OnModuleDestroy {
 }
 
 /**
- * Whether some worker has a key of the provider, and how many submissions those that have make at once: of the workers
- * alive, or of the last ones. Empty before a worker has ever reported.
+ * For each provider: whether a worker has its key, and the maximum number of concurrent submissions of the workers
+ * that do. It counts the live workers, or, for `hasKey`, the last ones if none is alive. Empty until a worker has
+ * reported.
  */
 export async function providerKeys(
   database: Database,

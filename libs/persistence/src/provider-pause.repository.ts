@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
 import type { ProviderPauseRow } from './entities/operations.entity.js';
 
-/** Times are ISO 8601 in UTC; an operator's pause has no end. */
+/** A pause of a provider. Times are ISO 8601 in UTC. `until` is null for an operator's pause, which has no end. */
 export interface ProviderPause extends Omit<ProviderPauseRow, 'askedBy' | 'since' | 'until'> {
   askedBy: 'operator' | 'provider';
   since: string;
@@ -10,14 +10,15 @@ export interface ProviderPause extends Omit<ProviderPauseRow, 'askedBy' | 'since
 }
 
 /**
- * Stops and starts calls to a provider, on all workers. Runs that wait keep their place. An operator stops submissions
- * until further notice; a provider whose refusal says how long to stay away stops what it refused for that long.
+ * Pauses and resumes calls to a provider, on all workers. Waiting runs keep their place. An operator's pause stops
+ * submissions until it is ended. A provider's pause stops the kind of call that it rejected, for as long as the
+ * provider asked.
  */
 @Injectable()
 export class ProviderPauseRepository {
   constructor(private readonly database: Database) {}
 
-  /** False when it was paused already; the reason is the new one then. */
+  /** Pauses a provider for an operator. False if it was already paused; the reason is then replaced. */
   async pause(provider: string, reason: string, by: string): Promise<boolean> {
     const [row] = await this.database.work.query<{ fresh: boolean }>(
       `WITH noted AS (
@@ -29,7 +30,9 @@ export class ProviderPauseRepository {
     return row?.fresh ?? false;
   }
 
-  /** A longer pause from before stands. False when there was one, whichever is longer. */
+  /**
+   * Pauses calls at the provider's request. A longer existing pause is kept. False if there already was a pause.
+   */
   async pauseFor(
     provider: string,
     calls: ProviderPause['calls'],
@@ -43,7 +46,10 @@ export class ProviderPauseRepository {
     return row?.fresh ?? false;
   }
 
-  /** Ends the pauses that providers asked for too. False when it was not paused. What waits may be taken at once. */
+  /**
+   * Ends all pauses of a provider, including those that the provider asked for. False if it was not paused. Runs
+   * that were put off can be taken at once.
+   */
   async resume(provider: string, by: string): Promise<boolean> {
     const rows = await this.database.work.query(
       `WITH ended AS (DELETE FROM provider_pause WHERE provider = $1 RETURNING until > router_now() AS stood),
@@ -51,7 +57,7 @@ export class ProviderPauseRepository {
           UPDATE outbox SET waiting = true, due_at = 'infinity' WHERE (workspace_id, run_id) IN (
             SELECT outbox.workspace_id, run_id FROM outbox JOIN run ON run.id = run_id
             WHERE outbox.provider = $1 AND queue = 'dispatch' AND run.sent_at IS NULL AND run.lease_until IS NULL AND EXISTS (SELECT 1 FROM ended)
-            -- Who holds several rows must not wait for another. What is locked moves anyway.
+            -- A statement that holds several rows must not wait for another row. A locked row is being moved anyway.
             FOR NO KEY UPDATE OF outbox SKIP LOCKED
           )
         ), noted AS (
@@ -63,10 +69,10 @@ export class ProviderPauseRepository {
     return rows.length > 0;
   }
 
-  /** The pauses that have not ended. */
+  /** Lists the pauses that have not ended. */
   async standing(): Promise<ProviderPause[]> {
     return this.database.work.query<ProviderPause>(
-      // The table says `partner` for a provider's own request: the value is frozen with the schema.
+      // The table stores `partner` for a provider's own request, because the value is frozen with the schema.
       `SELECT provider, calls, CASE asked_by WHEN 'partner' THEN 'provider' ELSE asked_by END AS "askedBy", reason, ${shown('since')} AS since,
           CASE WHEN until < 'infinity' THEN ${shown('until')} END AS until
         FROM provider_pause WHERE until > router_now() ORDER BY provider, calls, asked_by`,

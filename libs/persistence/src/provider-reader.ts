@@ -5,9 +5,9 @@ import { type Load, OutboxRepository } from './outbox.repository.js';
 import { providerKeys } from './processes.js';
 import { type ProviderPause, ProviderPauseRepository } from './provider-pause.repository.js';
 
-/** How many runs of a provider ended so. */
+/** The number of runs of a provider with one outcome. */
 interface Outcomes {
-  /** Null: they succeeded. */
+  /** Null for runs that succeeded. */
   bucket: Bucket | null;
   lastHour: number;
   lastDay: number;
@@ -16,16 +16,16 @@ interface Outcomes {
 /** The state of a provider, for operators. */
 export interface ProviderState {
   provider: string;
-  /** Whether some worker has one; null before any has reported. */
+  /** Whether a worker has a key for the provider. Null until a worker has reported. */
   hasKey: boolean | null;
-  /** How many submissions the workers make at once. */
+  /** Maximum number of concurrent submissions, over all workers. */
   slots: number;
   pauses: Omit<ProviderPause, 'provider'>[];
   load: Record<Load['state'], { runs: number; oldestSeconds: number }>;
   outcomes: Outcomes[];
 }
 
-/** Reads how providers are: for operators. */
+/** Reads the state of providers, for operators. */
 @Injectable()
 export class ProviderReader {
   constructor(
@@ -34,7 +34,7 @@ export class ProviderReader {
     private readonly pauses: ProviderPauseRepository,
   ) {}
 
-  /** Lists providers by name: those that are known, and those that have a pause, a key, or runs. */
+  /** Lists providers by name: the known ones, and those that have a pause, a key or runs. */
   async list(known: readonly string[]): Promise<ProviderState[]> {
     const [keys, load, pauses, outcomes] = await Promise.all([
       providerKeys(this.database),

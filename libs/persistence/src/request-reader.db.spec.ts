@@ -12,7 +12,7 @@ const periods = readSettings(retentionSettings, {});
 const requests = new RequestReader(process.database, periods);
 const many = 100_000;
 
-/** Runs of a workspace that ended over the last year, one in a thousand of them by a failure. */
+/** Runs of a workspace that ended over the last year. One in a thousand failed. */
 async function endedRuns(workspaceId: string, count: number): Promise<void> {
   await process.sql(
     `INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, provider, route, outcome, bucket, status,
@@ -25,9 +25,9 @@ async function endedRuns(workspaceId: string, count: number): Promise<void> {
   );
 }
 
-describe('with 100,000 runs of one workspace, beside another', () => {
+describe('with 100,000 runs of one workspace, and another workspace', () => {
   let workspaceId: string;
-  // No workspace's counters know of rows without runs.
+  // The counters of the workspace do not include rows without runs.
   afterAll(() => process.sql(`DELETE FROM outbox WHERE run_id NOT IN (SELECT id FROM run)`));
   beforeAll(async () => {
     const [own, other] = [await process.workspace(), await process.workspace()];
@@ -44,15 +44,15 @@ describe('with 100,000 runs of one workspace, beside another', () => {
   });
 
   it.each<[string, RequestFilter]>([
-    ['the newest', {}],
-    ['those of a model', { model: 'bfl/flux-2-pro' }],
+    ['the newest runs', {}],
+    ['the runs of a model', { model: 'bfl/flux-2-pro' }],
     [
-      'those of a day',
+      'the runs of a day',
       { from: new Date(Date.now() - 200 * 86_400_000), until: new Date(Date.now() - 199 * 86_400_000) },
     ],
-    ['those that succeeded', { outcome: 'succeeded' }],
-    ['those in progress', { stages: ['running'] }],
-  ])('reads %s by index, and no more rows than it lists', async (_what, filter) => {
+    ['the successful runs', { outcome: 'succeeded' }],
+    ['the runs in progress', { stages: ['running'] }],
+  ])('reads %s by index, and only the rows that it lists', async (_what, filter) => {
     const plan = await planOf(process, (database) =>
       new RequestReader(database, periods).page(workspaceId, filter, { limit: 20 }),
     );
@@ -74,7 +74,7 @@ describe('with 100,000 runs of one workspace, beside another', () => {
     expect(await requests.find(workspaceId, one?.requestId ?? '')).toMatchObject({ ...one });
   });
 
-  it('pages to the oldest one', async () => {
+  it('pages to the oldest run', async () => {
     let after: string | undefined;
     let listed = 0;
     for (;;) {
@@ -88,7 +88,7 @@ describe('with 100,000 runs of one workspace, beside another', () => {
   });
 });
 
-it('lists a run once, with the times of its phases and its bill, before and after it ends', async () => {
+it('lists a run once, with its phase times and its bill, before and after it ends', async () => {
   const { id } = await process.workspace();
   const credential = 'key:0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
   const requestId = await process.run(id, { credential });

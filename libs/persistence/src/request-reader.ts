@@ -16,7 +16,7 @@ import {
 } from './run-facts.js';
 import { DATABASE_OPTIONS, type RetentionSettings, tombstoneSeconds } from './settings.js';
 
-/** Which of a workspace's runs are meant; what is left out does not narrow. */
+/** Selects runs of a workspace. An absent member accepts all. */
 export interface RequestFilter {
   requestId?: string | undefined;
   model?: string | undefined;
@@ -25,12 +25,12 @@ export interface RequestFilter {
   stages?: readonly Stage[] | undefined;
   outcome?: Outcome | undefined;
   bucket?: Bucket | undefined;
-  /** Admitted at `from` or later, and before `until`. */
+  /** Admitted at or after `from` and before `until`. */
   from?: Date | undefined;
   until?: Date | undefined;
 }
 
-/** A run as it is listed, live or ended. Amounts are micro-dollars. */
+/** A live or ended run in a list. Amounts are micro-dollars. */
 export interface ListedRequest
   extends RunTimes, Pick<Run, 'model' | 'stage' | 'outcome' | 'reservedMicros' | 'billedMicros'> {
   requestId: string;
@@ -38,23 +38,23 @@ export interface ListedRequest
   keyId: string | null;
   keyName: string | null;
   basis: Basis | null;
-  /** It answers status and collect: it lives, or its result has not aged out. */
+  /** Whether status and collect still answer: the run is live, or its result has not aged out. */
   isKept: boolean;
 }
 
-/** All that is known of a run. What its audit record does not hold is null once its result has aged out. */
+/** Everything known about a run. Facts that are not in the audit record are null once the result has aged out. */
 export interface RequestDetail extends ListedRequest {
   failure: RunFailure | null;
-  /** How often it was claimed for its submission. */
+  /** How often the run was claimed for its submission. */
   attempts: number | null;
   cancelRequestedAt: Date | null;
-  /** Assets of its output that were copied. */
+  /** The number of copied assets of the output. */
   assets: number | null;
 }
 
 /**
- * Parameters 1 to 10. An id begins with the time at which its gateway made it, so it bounds the search; the database's
- * own clock decides, and the two may differ by less than a minute.
+ * Parameters 1 to 10. An id begins with the time by its gateway's clock, so it bounds the search. The time by the
+ * database's clock decides. The two differ by less than a minute.
  */
 const wanted = (
   workspaceId: string,
@@ -86,7 +86,10 @@ const detailColumns = `run.failure, run.epoch AS attempts, run.cancel_requested_
     SELECT count(*)::integer FROM stored_object WHERE owner_id = "requestId" AND key LIKE 'runs/%/assets/%'
   ) END AS assets`;
 
-/** Lists the runs of a workspace: those that live by their rows, those that ended by their audit records, which outlive them. */
+/**
+ * Lists the runs of a workspace: live ones from their rows, ended ones from their audit records, which outlive the
+ * rows.
+ */
 @Injectable()
 export class RequestReader {
   constructor(
@@ -95,7 +98,7 @@ export class RequestReader {
     private readonly settings: Pick<RetentionSettings, 'RESULT_RETENTION_SECONDS'>,
   ) {}
 
-  /** Newest first, behind `after`. */
+  /** Lists runs, newest first, starting after the id `after`. */
   async page(
     workspaceId: string,
     filter: RequestFilter,

@@ -2,24 +2,25 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Database } from './database.js';
 import { DATABASE_OPTIONS, type RetentionSettings, tombstoneSeconds } from './settings.js';
 
-/** Bounds of one call, so that none comes near the time limit of a statement. */
+/** Limits of one call, so that it stays well within the statement timeout. */
 const batchRows = 500;
 const batchBytes = 64 * 1024 * 1024;
 
 const ago = (interval: string) => `router_statement_now() - make_interval(${interval})`;
 
-/** The key of each table whose rows are deleted when they are old, the condition for that, and in which order they go. */
+/** For each table whose old rows are deleted: its key, and the condition (with the order) that selects old rows. */
 function oldRowsOf({ RESULT_RETENTION_SECONDS, LEDGER_RETENTION_MONTHS }: RetentionSettings) {
   const forgotten = ago(`secs => ${RESULT_RETENTION_SECONDS + tombstoneSeconds}`);
   const closed = ago(`months => ${LEDGER_RETENTION_MONTHS}`);
   return {
     idempotency_key: ['workspace_id, key', 'expires_at <= router_statement_now()'],
     tombstone: ['run_id', `completed_at <= ${forgotten} ORDER BY completed_at`],
-    // Webhooks that ended are listed as long as their run is remembered. The range of ids is searched in the index.
+    // Ended webhooks are listed as long as their run is remembered. The range of ids lets the index find them.
     webhook: ['run_id', `run_id < v7_floor(${forgotten}) AND ended_at <= ${forgotten} ORDER BY run_id`],
     ledger_entry: ['workspace_id, id', `at <= ${closed}`],
     audit_record: ['workspace_id, run_id', `completed_at <= ${closed}`],
-    // Keys end before every record that names them. The console lists its codes and sessions for a month after their end.
+    // Keys end before every record that names them. The console lists codes and sessions for a month after their
+    // end.
     api_key: [
       'id',
       `session_until <= ${ago('days => 30')} OR expires_at <= ${closed} OR revoked_at <= ${closed}`,
@@ -28,9 +29,9 @@ function oldRowsOf({ RESULT_RETENTION_SECONDS, LEDGER_RETENTION_MONTHS }: Retent
 }
 
 /**
- * Keeps the tables as they should be. Each verb does one short batch and says how much that was; 0 means that nothing is
- * left, or that another worker is at it. The clock is `router_statement_now()`: an index can be searched with it, unlike
- * with `router_now()`.
+ * Creates partitions and deletes old rows. Each method does one short batch and returns its size; 0 means that
+ * nothing is left to do, or that another worker is doing it. The clock is `router_statement_now()`, because unlike
+ * `router_now()` it can be used in an index search.
  */
 @Injectable()
 export class RetentionRepository {
@@ -43,14 +44,14 @@ export class RetentionRepository {
     this.oldRows = oldRowsOf(periods);
   }
 
-  /** Makes the partitions of the coming days. Returns how many days have to be tried again. */
+  /** Creates the partitions of the coming days. Returns the number of days that must be retried. */
   async ensurePartitions(): Promise<number> {
     const text = 'SELECT ensure_partitions(7) AS missing';
     const [row] = await this.database.work.query<{ missing: number }>(text);
     return row?.missing ?? 0;
   }
 
-  /** Deletes runs whose result has aged out, with their payloads, and leaves their tombstones. */
+  /** Replaces runs whose result has aged out, and their payloads, by tombstones. */
   async ageOut(): Promise<number> {
     const text = 'SELECT age_out($1, $2, $3) AS runs';
     const bounds = [this.periods.RESULT_RETENTION_SECONDS, batchRows, batchBytes];
@@ -58,7 +59,7 @@ export class RetentionRepository {
     return row?.runs ?? 0;
   }
 
-  /** Deletes the next old rows of a table. */
+  /** Deletes the next batch of old rows of a table. */
   async deleteOld(table: keyof ReturnType<typeof oldRowsOf>): Promise<number> {
     const [key, isOld] = this.oldRows[table];
     const rows = await this.database.work.query(
@@ -70,7 +71,10 @@ export class RetentionRepository {
     return rows.length;
   }
 
-  /** Drops one day that is over and empty. Returns it as `2026-11-21`; null when none can be dropped now. */
+  /**
+   * Drops the partitions of one past, empty day. Returns the day as `2026-11-21`, or null if none can be dropped
+   * now.
+   */
   async dropDay(): Promise<string | null> {
     const [row] = await this.database.work.query<{ day: string | null }>('SELECT drop_day()::text AS day');
     return row?.day ?? null;

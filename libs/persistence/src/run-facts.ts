@@ -3,40 +3,46 @@ import type { ReportedTerm } from '#schemas';
 
 export type { Stage } from '#schemas';
 
-/** How a billed amount was found: the provider's reply, the price of this input, or a price that no input changes. */
+/**
+ * The basis of a billed amount: the provider's reply, the price of this input, or a price independent of the input.
+ */
 export type Basis = 'reported' | 'computed' | 'flat';
 
-/** Finds the outbox row of a run by the whole of its key. `run` has `id` and `workspace_id`. */
+/** Joins the outbox row of a run by its full key. `run` has `id` and `workspace_id`. */
 export const outboxRowOf = (run: string): string =>
   `outbox.workspace_id = ${run}.workspace_id AND outbox.run_id = ${run}.id`;
 
-/** When a run came from one stage to the next, by the names of the interface. */
+/** When a run moved from one stage to the next. */
 export const runTimes = `admitted_at AS "admittedAt", granted_at AS "grantedAt", dispatched_at AS "dispatchedAt",
   output_at AS "outputAt", completed_at AS "completedAt"`;
 
-/** The key that admitted a run; null for an access token. */
+/** The key that admitted a run. Null for an access token. */
 export const keyId = `CASE WHEN credential LIKE 'key:%' THEN substr(credential, 5) END AS "keyId"`;
 
-/** A model's facts as resolved at admission. Everything the run needs later; the catalog is not read again. */
+/**
+ * The facts of the model, resolved at admission. They are all that the run needs, so the catalog is not read again.
+ */
 export interface RunFacts {
   upstream: Record<string, string>;
   assets: string[];
   chargesOnPolicyRejection: 'yes' | 'no' | 'unknown';
   budgetMs: number;
-  /** The basis of the amount that is billed unless a reply has all of `reported`. */
+  /** The basis of the amount that is billed unless the reply has all terms of `reported`. */
   basis: 'computed' | 'flat';
   reported: ReportedTerm[];
-  /** Members that name the model in the body and that the caller left out. */
+  /** Members of the body that name the model and that the caller left out. */
   members?: Record<string, string | number | boolean>;
-  /** W3C context of the call that admitted the run, when that is traced. */
+  /** The W3C trace context of the call that admitted the run, if it is traced. */
   traceparent?: string;
-  /** The provider that serves it, by the name that callers know, where several could. */
+  /** The provider that serves the run, by its public name. Only if the model has several. */
   server?: string;
-  /** The provider that serves it instead when the first provably did not take it, and the facts for that. */
+  /** The next provider, and its facts, if this one provably rejects the run. */
   fallback?: { provider: string; computedMicros: number; facts: RunFacts };
 }
 
-/** The HTTP call that admitted a run. `origin` builds its URLs, so that a repeated answer is the same to the byte. */
+/**
+ * The HTTP call that admitted a run. Its URLs are built from `origin`, so that a repeated answer is byte-identical.
+ */
 export interface AdmittingCall {
   requestId: string;
   route: string;
@@ -45,7 +51,7 @@ export interface AdmittingCall {
   webhook?: WebhookAddress;
 }
 
-/** The address that is called when the run is completed, and the form of the call. */
+/** The webhook URL of a run, and the format of the call. */
 export interface WebhookAddress {
   url: string;
   /** The origin of the URL. */
@@ -53,10 +59,10 @@ export interface WebhookAddress {
   form: 'standard' | 'fal';
 }
 
-/** Bytes of a run: themselves when they are few, else the key of the object in the asset store. */
+/** The input or output of a run: its bytes, or, if large, the key of the object in the asset store. */
 export type PayloadBody = Uint8Array | { storedAs: string };
 
-/** The columns `body` and `stored_as` of a payload. */
+/** The values of the columns `body` and `stored_as` of a payload. */
 export function payloadColumns(body: PayloadBody): [body: Buffer | null, storedAs: string | null] {
   return 'storedAs' in body
     ? [null, body.storedAs]
@@ -70,23 +76,23 @@ export interface PayloadRow {
 
 export type OutputRow = PayloadRow & { mediaType: string | null };
 
-/** The body that the columns hold; no bytes for a row without a payload. */
+/** The body in the columns. Empty for a row without a payload. */
 export const payloadBody = ({ body, storedAs }: PayloadRow): PayloadBody =>
   storedAs === null ? (body ?? Buffer.alloc(0)) : { storedAs };
 
-/** The output of a run, from the columns of its payload; null for a run without one. */
+/** The output of a run, from the columns of its payload. Null if it has none. */
 export const outputOf = (row: OutputRow): { mediaType: string; body: PayloadBody } | null =>
   row.mediaType === null ? null : { mediaType: row.mediaType, body: payloadBody(row) };
 
-/** How a run ended, as every later answer about it is composed. */
+/** How a run ended: all facts that later answers about it need. */
 export type Ending =
   | {
       outcome: 'succeeded';
       mediaType: string;
       body: PayloadBody;
-      /** Copied assets, and until when the URLs open them that the body holds. */
+      /** The keys of the copied assets, and the expiry of their URLs in the body. */
       copies?: { keys: string[]; openUntilMs: number };
-      /** Whether the body holds asset URLs of the provider's own. */
+      /** Whether the body contains the provider's own asset URLs. */
       providerUrls?: boolean;
     }
   | {
@@ -101,7 +107,7 @@ export type Ending =
 
 export type Outcome = Ending['outcome'];
 
-/** A finished run as log and metrics speak of it. A phase that it never reached is absent. */
+/** The facts of a finished run for log and metrics. Phases that it never reached are absent. */
 export interface FinishedRun {
   workspaceId: string;
   provider: string;
@@ -110,26 +116,28 @@ export interface FinishedRun {
   outcome: Outcome;
   bucket: Bucket | null;
   billedMicros: number;
-  /** The server that the caller picked or was given, where the model has several. */
+  /** The server that ran it, if the model has several. */
   server: string | null;
-  /** Null when nothing is billed. */
+  /** Null if nothing is billed. */
   basis: Basis | null;
   reservedMicros: number;
-  /** The provider's own price, with the mark-up. */
+  /** The cost reported by the provider, with the markup. */
   reportedMicros: number | null;
   traceparent: string | null;
   phasesMs: { queue?: number; dispatch?: number; provider?: number; assets?: number };
 }
 
-/** A run that a change made due: another run's end granted it a slot, or its own made its webhook due. */
+/** A run that became due: it was granted a slot, or its webhook became due. */
 export interface Granted {
   runId: string;
   provider: string;
-  /** Absent: `dispatch`. */
+  /** Absent for `dispatch`. */
   queue?: 'webhooks';
 }
 
-/** The row form of an ending, without the bytes of its body; `reportedMicros` is what its last reply said that it cost. */
+/**
+ * The JSON of an ending, without the bytes of its body. `reportedMicros` is the cost reported by the last reply.
+ */
 export function endingRow(ending: Ending, reportedMicros?: number): string {
   switch (ending.outcome) {
     case 'succeeded':
@@ -151,7 +159,7 @@ export function endingRow(ending: Ending, reportedMicros?: number): string {
       return jsonText({ outcome, bucket, status, failure: failureRow(ending), billable, reportedMicros });
     }
     case 'cancelled':
-      // This bucket of the closed set says "the caller withdrew".
+      // In the closed set of buckets, this one stands for a cancelled run.
       return jsonText({
         outcome: 'cancelled',
         bucket: 'client_disconnected',
@@ -167,9 +175,9 @@ export interface RunFailure {
   fields?: FieldError[];
 }
 
-/** A failure in its row. `jsonb` changes the order of members, so the fields are also there as the text of their JSON. */
+/** A failure as stored. `jsonb` reorders members, so the fields are also stored as JSON text. */
 export interface FailureRow extends RunFailure {
-  /** Absent in rows that earlier releases wrote; these releases read `fields`. */
+  /** Absent in rows of earlier releases. Those releases read `fields`. */
   fieldsText?: string;
 }
 
@@ -178,15 +186,15 @@ const failureRow = ({ detail, fields }: RunFailure): FailureRow => ({
   ...(fields && { fields, fieldsText: jsonText(fields) }),
 });
 
-/** The failure with its members in the order in which they were written. */
+/** The failure, with the members of its fields in their original order. */
 export function failureOf(row: FailureRow | null): RunFailure | null {
   if (row?.fieldsText === undefined) return row;
   return { detail: row.detail, fields: JSON.parse(row.fieldsText) as FieldError[] };
 }
 
 /**
- * The JSON of a value, fit for `jsonb` whatever a provider wrote: NUL and lone surrogates, in values and in names, become
- * U+FFFD. `JSON.stringify` escapes both.
+ * The JSON of a value in a form that `jsonb` always accepts: NUL and lone surrogates, which `JSON.stringify`
+ * escapes, become U+FFFD in values and names.
  */
 export const jsonText = (value: unknown): string =>
   JSON.stringify(value).replace(/\\(?:u0000|ud[89a-f][0-9a-f]{2}|.)/g, (escape) =>

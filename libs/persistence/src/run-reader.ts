@@ -17,18 +17,18 @@ import {
 } from './run-facts.js';
 import { DATABASE_OPTIONS, type RetentionSettings, tombstoneSeconds } from './settings.js';
 
-/** The run is remembered, its result is not: whether its row is still there makes no difference. */
+/** The run is remembered but its result has expired, whether or not its row still exists. */
 export type AgedOut = 'aged_out';
 
 export interface RunState extends Pick<Run, 'stage' | 'outcome' | 'billedMicros' | 'progress' | 'call'> {
   bucket: Bucket | null;
-  /** Runs of the workspace ahead of this one; null once dispatched. */
+  /** The number of runs of the workspace ahead of this one. Null once the run is dispatched. */
   position: number | null;
-  /** The provider that serves it, by the name that callers know; null where only one could. */
+  /** The provider that serves the run, by its public name. Null if the model has only one. */
   server: string | null;
 }
 
-/** The facts of a run that change during its life. */
+/** The facts of a run that change while it is live. */
 export type LiveState = Pick<RunState, 'stage' | 'bucket' | 'position' | 'progress'>;
 
 export interface RunResult extends RunState {
@@ -36,7 +36,7 @@ export interface RunResult extends RunState {
   failure: RunFailure | null;
   /** Null unless the run succeeded. */
   output: { mediaType: string; body: PayloadBody } | null;
-  /** The output holds asset URLs of the provider's own. */
+  /** Whether the output contains the provider's own asset URLs. */
   providerUrls: boolean;
 }
 
@@ -44,7 +44,7 @@ const position = `CASE WHEN run.stage IN ('parked', 'ready') THEN (
     SELECT waiting_ahead(run.workspace_id, place) FROM outbox WHERE ${outboxRowOf('run')}
   ) END AS position`;
 
-/** How old the run is, by the database's clock; see `age_of`. The two periods are parameters 4 and 5. */
+/** The age of the run by the database's clock; see `age_of`. The two periods are parameters 4 and 5. */
 const age = 'age_of(completed_at, $4, $5) AS age';
 
 interface Aged {
@@ -56,14 +56,14 @@ type ResultRow = RunState &
   Aged &
   OutputRow & { failure: FailureRow | null };
 
-/** A run as its caller names it. */
+/** A run, as a caller identifies it. */
 interface RunName {
   workspaceId: string;
   model: string;
   runId: string;
 }
 
-/** Reads runs for their callers. Another workspace's run, or one under a wrong model, is not found. */
+/** Reads runs for their callers. It finds neither runs of other workspaces nor runs under a wrong model. */
 @Injectable()
 export class RunReader {
   private readonly periods: readonly [keptS: number, rememberedS: number];
@@ -81,7 +81,7 @@ export class RunReader {
     return row?.age === 'kept' ? row : this.remembered(workspaceId, model, runId);
   }
 
-  /** For an answer without its body, an output that lies in the database is not read. */
+  /** Reads the result of a run. Without `withBody`, an output stored in the database is not read. */
   async result(
     workspaceId: string,
     model: string,
@@ -101,7 +101,7 @@ export class RunReader {
     return { ...row, failure: failureOf(row.failure), output: outputOf(row) };
   }
 
-  /** The input as the caller sent it, of a run of any model. */
+  /** Reads the input as the caller sent it, for a run of any model. */
   async input(
     workspaceId: string,
     runId: string,
@@ -117,7 +117,7 @@ export class RunReader {
     return { mediaType: row.mediaType, body: payloadBody(row) };
   }
 
-  /** The model of a run that is kept or remembered. */
+  /** The model of a run that is kept or remembered, or null. */
   async modelOf(workspaceId: string, runId: string): Promise<string | null> {
     const [row] = await this.database.reads.query<{ model: string }>(
       `SELECT model FROM run WHERE id = $1 AND workspace_id = $2
@@ -128,7 +128,7 @@ export class RunReader {
     return row?.model ?? null;
   }
 
-  /** The run that was admitted with the key, and the hex SHA-256 of the request; null where the key is free. */
+  /** The run admitted with an idempotency key, and the hex SHA-256 of its request. Null if the key is free. */
   async admittedWith(
     workspaceId: string,
     key: string,
@@ -141,7 +141,7 @@ export class RunReader {
     return row ?? null;
   }
 
-  /** The facts of the first answer to a key, to repeat it. It is kept as long as the tombstone. */
+  /** The facts needed to repeat the first answer to an idempotency key. They are kept as long as the tombstone. */
   async admission(workspaceId: string, runId: string): Promise<{ origin: string; position: number } | null> {
     const [row] = await this.database.reads.query<{ origin: string; position: number }>(
       `SELECT call ->> 'origin' AS origin, admitted_position AS position
@@ -154,7 +154,7 @@ export class RunReader {
     return row ?? null;
   }
 
-  /** Each is looked up for itself, so that only its own partition is read. */
+  /** Looks up each run separately, so that only its own partition is read. */
   private async statesOf(runs: readonly RunName[]): Promise<((RunState & Aged) | null)[]> {
     const rows = await this.database.reads.query<RunState & Aged & { nth: number }>(
       `SELECT nth::integer, found.*
@@ -179,8 +179,8 @@ export class RunReader {
   }
 
   /**
-   * The age of a run, under that model if one is given, or of its tombstone; null when neither is remembered. One statement over both tables: a
-   * run that is replaced by its tombstone meanwhile is seen as one of them.
+   * The age of a run or its tombstone, optionally only under the given model. Null if neither is remembered. One
+   * statement reads both tables, so that a run which is being replaced by its tombstone is always found.
    */
   async ageOf(
     workspaceId: string,

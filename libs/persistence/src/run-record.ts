@@ -3,7 +3,7 @@ import type { FinishedRun } from './run-facts.js';
 
 const microsPerDollar = 1_000_000;
 
-/** One line and one set of measurements for a finished run, written by the process that wrote its outcome. */
+/** Writes the log line and the metrics of a finished run, in the process that wrote its outcome. */
 export function recordRun(runId: string, run: FinishedRun, log: Log, metrics: Metrics, note?: string): void {
   const { provider, model, delivery, outcome, basis, reservedMicros, reportedMicros, phasesMs } = run;
   metrics.runs.inc({ delivery, provider, outcome, error_type: run.bucket ?? '' });
@@ -12,7 +12,7 @@ export function recordRun(runId: string, run: FinishedRun, log: Log, metrics: Me
     metrics.priceBoundExceeded.inc({ provider });
     log.error(
       { run_id: runId, model, reported_micros: reportedMicros, reserved_micros: reservedMicros },
-      'the provider reports a higher price than was reserved: the price of the model is too low',
+      'the provider reported a higher cost than was reserved: the price in the model row is too low',
     );
   }
   for (const [phase, ms] of Object.entries(phasesMs)) metrics.runSeconds.observe({ phase }, ms / 1000);

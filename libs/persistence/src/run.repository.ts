@@ -25,15 +25,16 @@ import {
 import { type AgedOut, RunReader } from './run-reader.js';
 
 /**
- * How long an outbox row rests while a job polls or copies; an empty Redis heals within this time. The first poll may never
- * have been enqueued, because its worker died, and most runs are done at the second: these write no row.
+ * How long an outbox row waits while a job polls or copies. This is also how long lost jobs of an empty Redis stay
+ * unnoticed. The first poll waits less, because its job may never have been enqueued if its worker died. Most runs
+ * have finished by the second poll and never postpone their row.
  */
 const pollRestMs = 30_000;
 const firstPollRestMs = 12_000;
 const copyRestMs = 2_000;
 
 interface EndingRun extends ClaimedRun {
-  /** The JSON of its row. */
+  /** The ending as JSON. */
   ending: string;
   body: Buffer | null;
   bytes: number;
@@ -46,7 +47,10 @@ export type CancelAnswer =
   | { found: 'waiting'; granted: Granted[]; record: FinishedRun }
   | { found: 'dispatched'; isRepeated: boolean; granted: Granted[] };
 
-/** The verbs of a run's life between its submission and its outcome. Each is a compare-and-set that says whether it won. */
+/**
+ * Writes a run between its submission and its outcome. Each method is a compare-and-set that returns whether it
+ * won.
+ */
 @Injectable()
 export class RunRepository {
   private readonly pollReads = new Batches((runIds: readonly string[]) => this.readAllForPoll(runIds));
@@ -60,7 +64,7 @@ export class RunRepository {
     private readonly reader: RunReader,
   ) {}
 
-  /** Saves where the generation is found again. Null when the claim was lost; else whether a cancel was requested. */
+  /** Saves the provider's handle. Returns whether a cancel was requested, or null if the claim was lost. */
   async saveHandle(
     runId: string,
     epoch: number,
@@ -85,19 +89,22 @@ export class RunRepository {
     return row ?? null;
   }
 
-  /** The facts that a poll needs; null for an unknown run. */
+  /** Reads the facts that a poll needs. Null for an unknown run. */
   readForPoll(runId: string): Promise<Poll | null> {
     return this.pollReads.add(runId);
   }
 
-  /** The run's job is put off by `afterMs`: its row rests until well after that. A row without a job has its lease. */
+  /**
+   * Postpones the row of a run whose job is delayed by `afterMs` to well after that. Without jobs, the row's lease
+   * does this.
+   */
   async moveDue(runId: string, afterMs: number): Promise<void> {
     if (this.database.hasJobs) await this.leaveToReconciler(runId, afterMs + pollRestMs);
   }
 
   /**
-   * No job is under way, so the row must not rest: it is found when it is due. A row that a worker has taken is put back by
-   * that worker.
+   * Makes the row due in `afterMs`, because no job exists for the run and the reconciler has to find it. A row that
+   * a worker has taken is put back by that worker instead.
    */
   async leaveToReconciler(runId: string, afterMs: number): Promise<void> {
     await this.database.work.query(
@@ -107,7 +114,7 @@ export class RunRepository {
     );
   }
 
-  /** Marks the provider's cancel call as made, so that it is made once. */
+  /** Records that the provider's cancel call was made, so that it is made only once. */
   async noteCancelSent(runId: string, epoch: number): Promise<boolean> {
     const rows = await this.database.work.query(
       `UPDATE run SET cancel_sent_at = router_now()
@@ -117,7 +124,10 @@ export class RunRepository {
     return rows.length === 1;
   }
 
-  /** Sets how often in a row the provider did not know the handle; `progress` is kept when it is not given. */
+  /**
+   * Records how many times in a row the provider did not know the handle. Keeps the stored `progress` if none is
+   * given.
+   */
   async notePoll(runId: string, epoch: number, lostPolls: number, progress?: number): Promise<void> {
     await this.database.work.query(
       `UPDATE run SET lost_polls = $3, progress = coalesce($4, progress)
@@ -134,8 +144,8 @@ export class RunRepository {
   }
 
   /**
-   * Counts a poll or a copy before it is begun, where its worker may have died with the one before. `forgetCrashes` takes
-   * that back when it returns: what is left are those that never returned.
+   * Counts a poll or a copy before it begins, if the worker may have died during the previous one. `forgetCrashes`
+   * resets the count when it returns, so the count is the number of attempts that never returned.
    */
   async noteAttempt(runId: string, epoch: number): Promise<void> {
     await this.database.work.query(
@@ -151,7 +161,7 @@ export class RunRepository {
     );
   }
 
-  /** The output of a paid generation is kept as it came, and its assets are copied next. False when the claim was lost. */
+  /** Stores the output of a paid generation unchanged. Its assets are copied next. False if the claim was lost. */
   async keepOutput(
     runId: string,
     epoch: number,
@@ -174,7 +184,7 @@ export class RunRepository {
     return row?.kept ?? false;
   }
 
-  /** The facts that copying a run's assets needs; null when there is nothing to copy any more. */
+  /** Reads the facts that copying a run's assets needs. Null if there is nothing left to copy. */
   async readForCopying(runId: string): Promise<Copying | null> {
     const [row] = await this.database.work.query<Copying & PayloadRow>(
       `SELECT run.epoch, run.workspace_id AS "workspaceId", run.provider, run.model, run.facts, run.crashes,
@@ -186,14 +196,17 @@ export class RunRepository {
     return row === undefined ? null : { ...row, body: payloadBody(row) };
   }
 
-  /** The one terminal write. Not won when the run already has its outcome or the claim was lost. */
+  /**
+   * Writes the outcome: the only terminal write. `won` is false if the run already has an outcome or the claim was
+   * lost.
+   */
   finishRun(run: ClaimedRun, ending: Ending, reportedMicros?: number): Promise<Finished> {
     const [body] = ending.outcome === 'succeeded' ? payloadColumns(ending.body) : [null];
     const bytes = body?.length ?? 0;
     return this.endings.add({ ...run, ending: endingRow(ending, reportedMicros), body, bytes });
   }
 
-  /** Cancels a run that waits, and notes the request for one that was submitted. */
+  /** Cancels a waiting run. For a submitted run, records the request. */
   async requestCancel(
     workspaceId: string,
     model: string,
@@ -224,7 +237,7 @@ export class RunRepository {
     return workspaceResults(rows, waits);
   }
 
-  /** Each is looked up for itself, so that only its own partition is read. */
+  /** Looks up each run separately, so that only its own partition is read. */
   private async readAllForPoll(runIds: readonly string[]): Promise<(Poll | null)[]> {
     const rows = await this.database.work.query<Poll & { nth: number }>(
       `SELECT nth::integer, found.*

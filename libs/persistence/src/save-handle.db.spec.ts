@@ -7,7 +7,7 @@ const next = { step: 'fetch' };
 const fixture = await openRunFixture();
 
 describe('a handle', () => {
-  it('is saved by the worker that submitted: the run is polled from then on, its lease is over', async () => {
+  it('is saved by the worker that submitted; the run is then polled and its lease ends', async () => {
     const { runId, epoch } = await fixture.run('submitting');
     expect(await fixture.first.runs.saveHandle(runId, epoch, testHandle, 1000)).toEqual({
       cancelRequested: false,
@@ -23,7 +23,7 @@ describe('a handle', () => {
     expect(outbox).toMatchObject({ queue: 'poll', dispatched: true });
   });
 
-  it('is saved whatever characters the provider put into it', async () => {
+  it('is saved whatever characters it contains', async () => {
     const { runId, epoch } = await fixture.run('submitting');
     const handle = { ...testHandle, id: 'a\0b\uD83D' };
     expect(await fixture.first.runs.saveHandle(runId, epoch, handle, 1000)).not.toBeNull();
@@ -32,13 +32,13 @@ describe('a handle', () => {
     });
   });
 
-  it('brings its run back twelve seconds after the first poll should have been', async () => {
+  it('brings its run back twelve seconds after the first poll was due', async () => {
     const { runId, epoch } = await fixture.run('submitting');
     const saved = () => fixture.first.runs.saveHandle(runId, epoch, testHandle, 20_000);
     expect(await fixture.restAfter(saved, runId, 32_000)).toBe(32_000);
   });
 
-  it('comes too late when the run was given up meanwhile, and when it has its outcome', async () => {
+  it('comes too late if the run was given up or completed meanwhile', async () => {
     const { runId, epoch } = await fixture.run('submitting');
     const later = fixture.at('61 minutes');
     expect(await fixture.swept(runId, later)).toMatchObject({
@@ -57,13 +57,13 @@ describe('a handle', () => {
     expect(await fixture.written(runId)).toEqual(completed);
   });
 
-  it('is none of a run whose submission has not begun', async () => {
+  it('is not saved for a run whose submission has not begun', async () => {
     const { runId, epoch } = await fixture.run('claimed');
     expect(await fixture.first.runs.saveHandle(runId, epoch, testHandle, 0)).toBeNull();
     expect((await fixture.written(runId))['run']).toMatchObject({ stage: 'ready', handle: null });
   });
 
-  it('tells of a cancellation that was asked for while the submission was in the air', async () => {
+  it('reports a cancellation that was requested while the submission was in flight', async () => {
     const spaceId = await fixture.space();
     const { runId, epoch } = await fixture.run('submitting', { spaceId });
     expect(await fixture.second.runs.requestCancel(spaceId, testModel, runId)).toMatchObject({
@@ -78,7 +78,7 @@ describe('a handle', () => {
     });
   });
 
-  it('is replaced by the next one that the provider gives, and the longest pause is what callers are told', async () => {
+  it('is replaced by the provider’s next handle, and callers are told the longest pause', async () => {
     const { runId, epoch } = await fixture.run('running');
     expect(await fixture.second.runs.saveHandle(runId, epoch, next, 0)).toEqual({
       cancelRequested: false,

@@ -4,10 +4,10 @@ import { SpecDatabase } from './testing/spec-database.js';
 const file = await SpecDatabase.create();
 const dataSource = await file.process().database.dataSource();
 
-// What TypeORM notes of generated columns names their database, and this one is a copy under another name.
+// TypeORM's metadata of generated columns includes the name of the database, and this one is a renamed copy.
 await dataSource.query('UPDATE typeorm_metadata SET database = current_database()');
 
-/** What TypeORM would change in the database to make it that of the entities. */
+/** The changes that TypeORM would make so that the database matches the entities. */
 async function differences(): Promise<string[]> {
   const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
   return upQueries.map(({ query }) => query);
@@ -18,16 +18,16 @@ it('TypeORM finds no difference between the entities and the migrated database',
 });
 
 it.each([
-  ['a column that is missing', 'ALTER TABLE outbox DROP COLUMN waiting'],
-  ['a column of another type', 'ALTER TABLE run ALTER COLUMN status TYPE bigint'],
+  ['a missing column', 'ALTER TABLE outbox DROP COLUMN waiting'],
+  ['a column with another type', 'ALTER TABLE run ALTER COLUMN status TYPE bigint'],
   ['another nullability', 'ALTER TABLE api_key ALTER COLUMN name DROP NOT NULL'],
   ['another default', 'ALTER TABLE workspace ALTER COLUMN inflight_limit SET DEFAULT 6'],
-  ['an index that is missing', 'DROP INDEX outbox_due'],
-  ['an index that no entity names', 'CREATE INDEX run_model ON run (model)'],
-  ['a check that is missing', 'ALTER TABLE payload DROP CONSTRAINT payload_check'],
-  ['a reference that is missing', 'ALTER TABLE api_key DROP CONSTRAINT api_key_workspace_id_fkey'],
+  ['a missing index', 'DROP INDEX outbox_due'],
+  ['an index without an entity', 'CREATE INDEX run_model ON run (model)'],
+  ['a missing check', 'ALTER TABLE payload DROP CONSTRAINT payload_check'],
+  ['a missing foreign key', 'ALTER TABLE api_key DROP CONSTRAINT api_key_workspace_id_fkey'],
   ['another expression', `UPDATE typeorm_metadata SET value = 'status' WHERE name = 'listed_status'`],
-])('and would find %s', async (_what, change) => {
+])('and it would find %s', async (_what, change) => {
   const before = await differences();
   await dataSource.query(change);
   expect(await differences()).not.toEqual(before);
@@ -42,6 +42,6 @@ it.each([
     domain,
     'none',
   ]),
-])('no column of %s holds %s', async (domain, value) => {
+])('no column of type %s can hold %s', async (domain, value) => {
   await expect(dataSource.query(`SELECT $1::${domain}`, [value])).rejects.toThrow('check constraint');
 });

@@ -18,7 +18,7 @@ export const databaseSettings = {
 
 const tenYearsSeconds = 10 * 365 * 86_400;
 
-/** Gateways decide by these what a caller is told, and workers what is deleted: all need the same values. */
+/** Gateways use these to answer callers, and workers to delete rows, so all processes need the same values. */
 export const retentionSettings = {
   RESULT_RETENTION_SECONDS: countUpTo(
     tenYearsSeconds,
@@ -32,16 +32,19 @@ export const retentionSettings = {
   ),
 };
 
-/** How long an aged-out run is remembered and answers 410; then 404: a week, as callers are told. */
+/** How long an aged-out run is remembered and answers 410 before it answers 404. The guide promises a week. */
 export const tombstoneSeconds = 7 * 86_400;
 
 export interface DatabaseSettings extends z.infer<z.ZodObject<typeof databaseSettings>> {
-  /** Jobs on Redis carry polls, copies and webhooks; absent, workers take the rows themselves when they are due. */
+  /**
+   * Jobs on Redis carry polls, copies and webhooks. Without Redis, workers take the rows themselves when they
+   * are due.
+   */
   REDIS_URL?: string | undefined;
 }
 export type RetentionSettings = z.infer<z.ZodObject<typeof retentionSettings>>;
 
-/** The options of `DatabaseModule`; `app` is the name of the process. */
+/** The options of `DatabaseModule`. `app` is the name of the process. */
 export type DatabaseOptions = DatabaseSettings & RetentionSettings & { app: string };
 
 /** Injects the `DatabaseOptions`. */

@@ -11,11 +11,11 @@ const written = async (runId: string) => {
   return { ledger, audit };
 };
 
-describe('what is billed', () => {
+describe('the billed amount', () => {
   it.each([
-    ['the computed price while no reply says more', undefined, 20, 'flat'],
-    ['what the reply reports', cents(7) + 1, 7.0001, 'reported'],
-    ['nothing, when the reply reports that', 0, 0, 'reported'],
+    ['the computed price if no reply reports a cost', undefined, 20, 'flat'],
+    ['the cost that the reply reports', cents(7) + 1, 7.0001, 'reported'],
+    ['nothing, if the reply reports zero', 0, 0, 'reported'],
     ['never more than was reserved', cents(31), 30, 'reported'],
   ])('is %s', async (_what, reportedMicros, billed, basis) => {
     const { runId, epoch, spaceId } = await fixture.run('running', amounts);
@@ -57,11 +57,11 @@ describe('what is billed', () => {
   });
 });
 
-describe('the mark-up of a workspace', () => {
+describe('the markup of a workspace', () => {
   it.each([
     ['the computed price', undefined, 24, 24],
-    ['the reported one', cents(7) + 1, 8.4002, 8.4002],
-    ['up to what was reserved', cents(31), 36, 37.2],
+    ['the reported cost', cents(7) + 1, 8.4002, 8.4002],
+    ['up to the reserved amount', cents(31), 36, 37.2],
   ])('multiplies %s', async (_what, reportedMicros, billed, ours) => {
     const spaceId = await fixture.space({ markup: 1.2, balanceMicros: cents(100) });
     const { runId, epoch } = await fixture.run('running', { ...amounts, spaceId });
@@ -77,7 +77,7 @@ describe('the mark-up of a workspace', () => {
     expect(await fixture.counters(spaceId)).toMatchObject({ balance: cents(100 - billed), held: 0 });
   });
 
-  it('is that of the admission', async () => {
+  it('is fixed at the admission', async () => {
     const spaceId = await fixture.space({ markup: 1.2 });
     const { runId, epoch } = await fixture.run('running', { ...amounts, spaceId });
     await fixture.first.workspaces.change(spaceId, { markup: 3 }, 'test');
@@ -85,7 +85,7 @@ describe('the mark-up of a workspace', () => {
     expect(finished).toMatchObject({ record: { billedMicros: cents(12) } });
   });
 
-  it('may be nothing', async () => {
+  it('may be zero', async () => {
     const spaceId = await fixture.space({ markup: 0 });
     const { runId, epoch } = await fixture.run('running', { ...amounts, spaceId });
     const finished = await fixture.first.finish(runId, epoch, succeeded, cents(10));

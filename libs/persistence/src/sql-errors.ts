@@ -1,23 +1,28 @@
 import { RouterError } from '#errors';
 import { DatabaseError } from 'pg';
 
-/** A row that another one refers to is not there: a foreign key, and what is selected INTO STRICT. */
+/** A referenced row is missing: a foreign key violation, or SELECT INTO STRICT without a row. */
 const missingRowStates: readonly (string | undefined)[] = ['23503', 'P0002'];
-/** Serialization failure, deadlock, two writers of one row: the statement changed nothing and may simply run again. */
+/** Serialization failure, deadlock, or unique violation: the statement changed nothing and can be retried. */
 export const retryableStates = new Set(['40001', '40P01', '23505']);
-/** From a pooler, or a server that crashes: the statement may have been carried out. Classes 08 and 57P02. */
+/**
+ * Errors of a pooler or a crashing server, after which the statement may or may not have run: class 08 and 57P02.
+ */
 export const ambiguousStates = /^(08|57P02)/;
-/** Trouble that passes: SQLSTATE classes 08, 53, 57, 58 (connection, resources, shutdown or timeout, disk), a primary that became a standby, and none at all. */
+/**
+ * Temporary errors: SQLSTATE classes 08 (connection), 40 (rollback), 53 (resources), 57 (shutdown or timeout) and
+ * 58 (disk), and 25006 (a primary that became a standby).
+ */
 const transientStates = /^(08|40|53|57|58|25006)/;
 
-/** The statement was sent and its answer was lost: it was carried out, was not, or still is. */
+/** The statement was sent but its result was lost. It may have run, may still be running, or may never have run. */
 export class AnswerLost extends RouterError {}
 
-/** Throws trouble that passes as `service_unavailable`, and anything else as it is. */
+/** Throws temporary errors, and errors without an SQLSTATE, as `service_unavailable`. Rethrows any other error. */
 export function translated(error: unknown, Kind: typeof RouterError = RouterError): never {
   const code = sqlState(error);
   if (code !== undefined && !transientStates.test(code)) throw error;
-  throw new Kind('service_unavailable', 'The service is temporarily unavailable; please retry.', {
+  throw new Kind('service_unavailable', 'The service is temporarily unavailable; retry later.', {
     internal: `postgres: ${error instanceof Error ? error.message : String(error)}`,
     cause: error,
   });
@@ -37,7 +42,7 @@ export class UnknownWorkspace extends Error {
   }
 }
 
-/** Waits for a write in which no other row than the workspace's can be missing. */
+/** Awaits a write that can only lack the row of the workspace, and turns a missing row into `UnknownWorkspace`. */
 export const orUnknownWorkspace = <Result>(workspaceId: string, work: Promise<Result>): Promise<Result> =>
   work.catch((error: unknown) => {
     throw missingRowStates.includes(sqlState(error)) ? new UnknownWorkspace(workspaceId) : error;

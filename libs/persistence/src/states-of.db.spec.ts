@@ -5,7 +5,7 @@ import { admissionOf, testModel } from './testing/runs.js';
 const fixture = await openRunFixture();
 const { first } = fixture;
 
-it('the states of many runs at once are those of each alone, their places in the line too', async () => {
+it('the states of many runs at once equal those of each alone, including their positions', async () => {
   const spaces = [await fixture.space({ inflightLimit: 3 }), await fixture.space({ inflightLimit: 1 })];
   const runs: { spaceId: string; runId: string }[] = [];
   for (const spaceId of [...spaces, ...spaces, ...spaces, ...spaces, ...spaces]) {

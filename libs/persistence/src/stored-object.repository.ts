@@ -2,28 +2,29 @@ import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
 
 export interface UnneededObjects {
-  /** A run may still come to need them, or a link that was given out still opens them. */
+  /** Objects that a run may still need, or that an issued link still opens. */
   inDoubt: number;
-  /** To be deleted now. */
+  /** Objects that are due for deletion. */
   leftBehind: number;
 }
 
-// A live run may still need what was put for it, however long ago: its worker died, and the next one comes late.
+// A live run may still need its objects, however old they are: its worker may have died, and the next one may be
+// late.
 const dueForDeletion = /* sql */ `delete_at <= router_statement_now()
   AND coalesce((SELECT outcome IS NOT NULL FROM run WHERE run.id = owner_id), true)`;
 
 /**
- * The book of what the asset store holds. An object is noted before it is put, and its note goes after it, so
- * whatever a crash or a refusal leaves behind is found here and deleted.
+ * Tracks the objects in the asset store. An object's row is written before the object and deleted after it, so
+ * anything that a crash or a rejected call leaves behind is found here and deleted.
  */
 @Injectable()
 export class StoredObjectRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Notes what is about to be put. Unless a run needs it by then, or lives, it is deleted after `doubtSeconds`. False for
-   * a key whose object is being deleted: nothing may be put there now. `retryForMs`: how long to wait for a
-   * database that is away.
+   * Records an object that is about to be written. It is deleted after `doubtSeconds`, unless a run needs it by
+   * then or its run is still live. False if the key's object is being deleted, and nothing may be written there
+   * now. `retryForMs` is how long to retry while the database is down.
    */
   async note(key: string, runId: string, doubtSeconds: number, retryForMs = 0): Promise<boolean> {
     const rows = await this.database.persist(
@@ -38,7 +39,7 @@ export class StoredObjectRepository {
     return rows.length === 1;
   }
 
-  /** No run came to need them: they are deleted with the next round. */
+  /** Marks an object that no run needs, so that the next sweep deletes it. */
   async discard(key: string): Promise<void> {
     await this.database.work.query(
       `UPDATE stored_object SET delete_at = router_now() WHERE key = $1 AND delete_at < 'infinity'`,
@@ -46,7 +47,7 @@ export class StoredObjectRepository {
     );
   }
 
-  /** Takes up to `limit` objects that are to be deleted now. A worker that dies over them leaves them for later. */
+  /** Takes up to `limit` objects that are due for deletion. If the worker dies, they are taken again later. */
   async takeDue(limit: number): Promise<string[]> {
     const rows = await this.database.work.query<{ key: string }>(
       `UPDATE stored_object SET deleting = true, delete_at = router_now() + interval '5 minutes'
@@ -59,7 +60,7 @@ export class StoredObjectRepository {
     return rows.map(({ key }) => key);
   }
 
-  /** How many objects no run needs. */
+  /** Counts the objects that no run needs. */
   async unneeded(): Promise<UnneededObjects> {
     const [row] = await this.database.reads.query<UnneededObjects>(
       `SELECT count(*) FILTER (WHERE NOT gone)::integer AS "inDoubt",
@@ -69,7 +70,7 @@ export class StoredObjectRepository {
     return row ?? { inDoubt: 0, leftBehind: 0 };
   }
 
-  /** Whether the object is there and is the workspace's: a file that it uploaded, or of a run of its own. */
+  /** Whether the object exists and belongs to the workspace: an uploaded file, or an object of one of its runs. */
   async isOf(workspaceId: string, key: string): Promise<boolean> {
     const rows = await this.database.reads.query(
       `SELECT 1 FROM stored_object WHERE key = $2 AND NOT deleting AND delete_at > router_now()
@@ -79,7 +80,7 @@ export class StoredObjectRepository {
     return rows.length === 1;
   }
 
-  /** The keys that no row names. */
+  /** The keys that have no row. */
   async unknown(keys: readonly string[]): Promise<Set<string>> {
     const rows = await this.database.reads.query<{ key: string }>(
       `SELECT key FROM unnest($1::text[]) AS given (key)
@@ -90,8 +91,9 @@ export class StoredObjectRepository {
   }
 
   /**
-   * Gives objects that no row names a row by which the next round deletes them. One of a live run waits for the end of
-   * the run, which may put it again. The place of a file is taken from now on. Returns how many had no row.
+   * Writes rows for objects that have none, so that the next sweep deletes them. An object of a live run stays
+   * until the run ends, because the run may write it again. The key of a file cannot be used until then. Returns
+   * the number of objects that had no row.
    */
   async condemn(objects: readonly { key: string; ownerId: string }[]): Promise<number> {
     const rows = await this.database.work.query(
@@ -103,7 +105,7 @@ export class StoredObjectRepository {
     return rows.length;
   }
 
-  /** They are gone from the store. */
+  /** Deletes the rows of objects that are gone from the store. */
   async forget(keys: readonly string[]): Promise<void> {
     await this.database.work.query('DELETE FROM stored_object WHERE key = ANY($1) AND deleting', [keys]);
   }

@@ -9,10 +9,10 @@ const fixture = await openRunFixture();
 const nobody = new Map<string, number>();
 const anyNumber = 1_000;
 
-/** A provider of its own: the line of one test is nobody else's. */
+/** A new provider for each test, so that tests do not share a line. */
 const newProvider = (): string => `p${v7()}`;
 
-/** Runs of the workspace that wait for the provider, oldest first. */
+/** Admits runs of the workspace that wait for the provider, oldest first. */
 async function waitingRuns(provider: string, spaceId: string, count: number): Promise<string[]> {
   const runIds: string[] = [];
   for (let n = 0; n < count; n += 1) runIds.push(await fixture.first.run(spaceId, { provider }));
@@ -24,7 +24,7 @@ const take = (provider: string, held = nobody, { maxHeld = anyNumber, most = 1, 
 
 const idsOf = (runs: readonly TakenRun[]) => runs.map(({ runId }) => runId);
 
-/** The ids of the runs that are taken one after the other, none of which is given back. */
+/** Takes runs one by one without giving any back, and returns their ids. */
 async function taken(provider: string, count: number): Promise<(string | null)[]> {
   const held = new Map<string, number>();
   const runIds: (string | null)[] = [];
@@ -36,7 +36,7 @@ async function taken(provider: string, count: number): Promise<(string | null)[]
   return runIds;
 }
 
-/** Runs that one process takes until nothing waits any more, in several looks at a time. */
+/** The runs that one process takes until no more wait, with several concurrent looks. */
 async function drained(provider: string, by = fixture.first, most = 3): Promise<TakenRun[]> {
   const runs: TakenRun[] = [];
   while ((await by.dispatch.providersToLookAt()).includes(provider)) {
@@ -72,13 +72,13 @@ describe('the runs that wait for a provider', () => {
     expect(await fixture.first.dispatch.beginSubmission(runId, 1, leaseMs)).toBe(true);
   });
 
-  it('are taken oldest first within a workspace, and each once', async () => {
+  it('are taken oldest first within a workspace, each once', async () => {
     const provider = newProvider();
     const runIds = await waitingRuns(provider, await fixture.space(), 3);
     expect(await taken(provider, 4)).toEqual([...runIds, null]);
   });
 
-  it('are taken by turns of workspaces, however many one of them has', async () => {
+  it('are taken from the workspaces in turn, however many runs one of them has', async () => {
     const provider = newProvider();
     const crowd = await waitingRuns(provider, await fixture.space(), 5);
     const other = await waitingRuns(provider, await fixture.space(), 2);
@@ -93,7 +93,7 @@ describe('the runs that wait for a provider', () => {
     ]);
   });
 
-  it('stay where they are while their workspace holds as many slots as it may', async () => {
+  it('keep waiting while their workspace holds the maximum number of slots', async () => {
     const provider = newProvider();
     const spaceId = await fixture.space();
     const [runId] = await waitingRuns(provider, spaceId, 1);
@@ -105,14 +105,14 @@ describe('the runs that wait for a provider', () => {
     expect(await fixture.first.dispatch.providersToLookAt()).not.toContain(provider);
   });
 
-  it('get as many slots as are free at a time, by the same turns', async () => {
+  it('fill all free slots at once, in the same turns', async () => {
     const provider = newProvider();
     const [crowdId, otherId] = [await fixture.space(), await fixture.space()];
     const crowd = await waitingRuns(provider, crowdId, 5);
     const other = await waitingRuns(provider, otherId, 2);
     const held = new Map([[crowdId, 1]]);
     const first = await take(provider, held, { most: 4, maxHeld: 3 });
-    // A workspace's turn counts the slots that it holds already.
+    // A workspace's turn counts the slots that it already holds.
     expect(idsOf(first)).toEqual([other[0], crowd[0], other[1], crowd[1]]);
     expect(first.map(({ workspaceId }) => workspaceId)).toEqual([otherId, crowdId, otherId, crowdId]);
     const then = new Map([[crowdId, 3]]);
@@ -120,7 +120,7 @@ describe('the runs that wait for a provider', () => {
     expect(idsOf(await take(provider, nobody, { most: 9 }))).toEqual([crowd[3], crowd[4]]);
   });
 
-  it('are no run that was cancelled, submitted, or waits for another provider', async () => {
+  it('do not include runs that were cancelled or submitted, or that wait for another provider', async () => {
     const provider = newProvider();
     const spaceId = await fixture.space();
     const [cancelled = '', submitted = ''] = await waitingRuns(provider, spaceId, 2);
@@ -130,7 +130,7 @@ describe('the runs that wait for a provider', () => {
     expect(await taken(provider, 1)).toEqual([null]);
   });
 
-  it('are no run that is parked or put off', async () => {
+  it('do not include runs that are parked or put off', async () => {
     const provider = newProvider();
     const spaceId = await fixture.space({ inflightLimit: 1 });
     const { runId, epoch } = await fixture.run('submitting', { spaceId, provider });
@@ -139,7 +139,7 @@ describe('the runs that wait for a provider', () => {
     expect(await taken(provider, 1)).toEqual([null]);
   });
 
-  it('are claimed for a given provider when they fell back to it, and for the one before no more', async () => {
+  it('are claimed for their new provider after they fell back, and no longer for the previous one', async () => {
     const [before, after] = [newProvider(), newProvider()];
     const { runId, epoch } = await fixture.run('submitting', { provider: before });
     const fallback = { provider: after, computedMicros: 1, facts: { budgetMs: 1_000, assets: [] } };
@@ -153,7 +153,7 @@ describe('the runs that wait for a provider', () => {
     expect(await take(after)).toMatchObject([{ runId, epoch: 2, provider: after, crashes: 0 }]);
   });
 
-  it('name their providers, each once', async () => {
+  it('are listed by provider, each once', async () => {
     const [one, two, none, paused] = [newProvider(), newProvider(), newProvider(), newProvider()];
     const spaceId = await fixture.space();
     await waitingRuns(one, spaceId, 2);
@@ -165,7 +165,7 @@ describe('the runs that wait for a provider', () => {
     expect(awaited.filter((each) => [one, two, none, paused].includes(each))).toEqual([one, two].toSorted());
   });
 
-  it('wait for a worker for as long as there is none', async () => {
+  it('wait until a worker exists', async () => {
     const provider = newProvider();
     const [runId = ''] = await waitingRuns(provider, await fixture.space(), 1);
     const later = fixture.at('30 days');
@@ -186,7 +186,7 @@ describe('the runs that wait for a provider', () => {
 });
 
 describe('several processes at once', () => {
-  it('share the runs out, none of them twice', async () => {
+  it('share the runs, and none is taken twice', async () => {
     const provider = newProvider();
     const spaceIds = await Promise.all([fixture.space(), fixture.space()]);
     const runIds = (await Promise.all(spaceIds.map((id) => waitingRuns(provider, id, 30)))).flat();
@@ -196,7 +196,7 @@ describe('several processes at once', () => {
     expect(idsOf(got).toSorted()).toEqual(runIds.toSorted());
   });
 
-  it('that take, give back, sweep and pause give out each claim once, and lose no run', async () => {
+  it('take, give back, sweep and pause without duplicating a claim or losing a run', async () => {
     const provider = newProvider();
     const spaceIds = await Promise.all([fixture.space(), fixture.space(), fixture.space()]);
     const runIds = (await Promise.all(spaceIds.map((id) => waitingRuns(provider, id, 20)))).flat();
@@ -204,7 +204,7 @@ describe('several processes at once', () => {
     const ended = new Set<string>();
     type Worker = typeof fixture.first;
     const workers = [fixture.first, fixture.second, fixture.at('0'), fixture.at('1 second')];
-    /** Gives back, forgets or submits by turns what it takes, so that each run passes through several hands. */
+    /** Gives back, forgets or submits in turn the runs that it takes, so that several workers handle each run. */
     const work = async (by: Worker) => {
       for (let look = 0; ended.size < runIds.length; look += 1) {
         if (look > 2_000) throw new Error(`${runIds.length - ended.size} runs are left`);
@@ -224,7 +224,7 @@ describe('several processes at once', () => {
         if ((await by.runs.finishRun(run, { outcome: 'cancelled' })).won) ended.add(run.runId);
       }
     };
-    /** Its worker died long ago. */
+    /** As if its worker had died long ago. */
     const forget = (runId: string) =>
       fixture.first.sql(
         `WITH lapsed AS (UPDATE run SET lease_until = router_now() - interval '1 minute' WHERE id = $1)
@@ -249,7 +249,7 @@ describe('several processes at once', () => {
   });
 });
 
-it('a look reads the heads of the lines, however many runs wait behind them or are put off', async () => {
+it('a look reads only the heads of the lines, however many runs wait behind them or are put off', async () => {
   const provider = newProvider();
   const spaceIds = await Promise.all(Array.from({ length: 5 }, () => fixture.space()));
   for (const spaceId of spaceIds) await waitingRuns(provider, spaceId, 4);
@@ -277,7 +277,7 @@ it('a look reads the heads of the lines, however many runs wait behind them or a
   expect(scans.length).toBeGreaterThan(0);
   for (const { node } of scans) expect(node).toMatch(/Index (Only )?Scan using outbox_waiting/);
   const read = scans.reduce((sum, { rows, loops }) => sum + rows * loops, 0);
-  // The head of each workspace is read, and of its line an even share of the eight candidates and one.
+  // It reads the head of each workspace, and of its line an even share of the eight candidates plus one.
   expect(read).toBeGreaterThanOrEqual(spaceIds.length * 2);
   expect(read).toBeLessThanOrEqual(spaceIds.length * 3);
   await fixture.first.sql('DELETE FROM outbox WHERE provider = $1 AND run_id NOT IN (SELECT id FROM run)', [

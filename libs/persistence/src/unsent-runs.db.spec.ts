@@ -13,7 +13,7 @@ const unknown: Ending = {
   billable: false,
 };
 
-describe('runs that a restored database has as not sent', () => {
+describe('runs that are not marked as sent in a restored database', () => {
   it('are presumed sent: no worker submits them, and their keys stay used', async () => {
     const spaceId = await fixture.space({ inflightLimit: 3 });
     const running = await fixture.run('running', { spaceId, key: 'running' });
@@ -31,7 +31,7 @@ describe('runs that a restored database has as not sent', () => {
 
     expect(await fixture.written(running.runId)).toEqual(before);
     expect(await worker.stageOf(parked)).toBe('parked');
-    // The parked run is granted its slot by the end of another.
+    // The parked run gets its slot when another run ends.
     for (let round = 1; round <= 2; round += 1) {
       for (const runId of [postponed.runId, ready, parked]) expect(await fixture.claim(runId)).toBeNull();
       for (const run of await worker.dispatch.sweep(10_000, leaseMs)) {
@@ -47,7 +47,7 @@ describe('runs that a restored database has as not sent', () => {
     expect(await worker.outbox.drift()).toEqual([]);
   });
 
-  it('cannot be withdrawn any more: a cancel is recorded, and the run stays to be ended', async () => {
+  it('can no longer be withdrawn: a cancel is only recorded, and a worker ends the run', async () => {
     const { id } = await worker.workspace();
     const runId = await worker.run(id);
     await worker.outbox.presumeSent();
@@ -57,7 +57,7 @@ describe('runs that a restored database has as not sent', () => {
     expect(await fixture.swept(runId)).toMatchObject({ kind: 'abandoned' });
   });
 
-  it('end while their provider is paused, and those that were parked when they are granted a slot', async () => {
+  it('end even while their provider is paused, parked ones when they get a slot', async () => {
     const provider = 'restored';
     const spaceId = await fixture.space({ inflightLimit: 3 });
     const waiting = await worker.run(spaceId, { provider });

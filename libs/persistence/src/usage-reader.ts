@@ -3,29 +3,29 @@ import { Database } from './database.js';
 import type { AuditRecord, LedgerEntry } from './entities/billing.entity.js';
 import { keyId, type Outcome } from './run-facts.js';
 
-/** A workspace's runs that ended at `from` or later and before `until`; either may be left open. */
+/** The runs of a workspace that ended at or after `from` and before `until`. Both bounds are optional. */
 export interface UsageRange {
   workspaceId: string;
   from?: Date | undefined;
   until?: Date | undefined;
 }
 
-/** One finished run as it was billed. Amounts are micro-dollars; times are UTC, ISO 8601 to the microsecond. */
+/** A finished run and its bill. Amounts are micro-dollars. Times are ISO 8601 in UTC with microseconds. */
 export interface UsageRecord extends Omit<
   AuditRecord,
   'workspaceId' | 'outcome' | 'admittedAt' | 'grantedAt' | 'dispatchedAt' | 'outputAt' | 'completedAt'
 > {
   workspace: string;
-  /** The first characters of the key; null for tokens. */
+  /** The prefix of the key. Null for access tokens. */
   keyPrefix: string | null;
   outcome: Outcome;
   admittedAt: string;
   completedAt: string;
-  /** From admission to outcome. */
+  /** The time from admission to outcome. */
   latencyMs: number;
 }
 
-/** One line of a workspace's ledger: negative for a billed run, positive for credits added. */
+/** One entry of a workspace's ledger: negative for a billed run, positive for added credits. */
 export interface LedgerLine extends Pick<
   LedgerEntry,
   'runId' | 'amountMicros' | 'balanceMicros' | 'basis' | 'note'
@@ -36,7 +36,7 @@ export interface LedgerLine extends Pick<
 
 const utc = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-/** A deleted workspace's name stands in the record of its deletion. */
+/** The name of a deleted workspace is in the record of its deletion. */
 const workspaceName = `coalesce(workspace.name,
   (SELECT subject FROM operator_action WHERE action = 'workspace.delete' AND details ->> 'id' = $1::text LIMIT 1))`;
 
@@ -53,18 +53,18 @@ const tables = `audit_record LEFT JOIN workspace ON workspace.id = audit_record.
 const inRange = `audit_record.workspace_id = $1::uuid AND completed_at >= coalesce($2::timestamptz, '-infinity')
   AND completed_at < coalesce($3::timestamptz, 'infinity')`;
 
-/** How many runs ended, and what was billed for them; each is of one value of what they are grouped by. */
+/** The number of runs that ended, and the amount billed for them, for one group. */
 export interface UsageGroup {
   day?: string;
   model?: string;
-  /** Null for runs that access tokens admitted. */
+  /** Null for runs that were admitted with an access token. */
   keyId?: string | null;
   runs: number;
   succeeded: number;
   billedMicros: number;
 }
 
-/** Usage can be grouped by these. A day is one of UTC: that on which the run ended. */
+/** The possible groupings of usage. A day is the UTC day on which the run ended. */
 const groupings = {
   day: `to_char(completed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day`,
   model: 'model',
@@ -73,14 +73,14 @@ const groupings = {
 
 type UsageGrouping = keyof typeof groupings;
 
-/** Reads usage and its cost from the audit records and the ledger, which outlive the runs. */
+/** Reads usage and costs from the audit records and the ledger, which outlive the runs. */
 @Injectable()
 export class UsageReader {
   constructor(private readonly database: Database) {}
 
   /**
-   * The next records in the order of their ends, after the one given. A workspace's runs end one at a time
-   * under its row lock, so that nothing can end later and yet be dated before a page that was read.
+   * Reads the next records after `after`, in the order in which the runs ended. A workspace's runs end one at a
+   * time under its row lock, so a run that ends later is never dated before a page that was already read.
    */
   async page(range: UsageRange, limit: number, after?: UsageRecord): Promise<UsageRecord[]> {
     return this.database.reads.query<UsageRecord>(
@@ -96,7 +96,7 @@ export class UsageReader {
     );
   }
 
-  /** The last records, newest first. */
+  /** Reads the latest records, newest first. */
   async latest(range: UsageRange, limit: number): Promise<UsageRecord[]> {
     return this.database.reads.query<UsageRecord>(
       `SELECT ${columns} FROM ${tables} WHERE ${inRange}
@@ -105,7 +105,7 @@ export class UsageReader {
     );
   }
 
-  /** How many runs ended in the range, and what was billed for them. */
+  /** The number of runs that ended in the range, and the amount billed for them. */
   async totals(range: UsageRange): Promise<{ runs: number; billedMicros: number }> {
     const [row] = await this.database.reads.query<{ runs: number; billedMicros: number }>(
       `SELECT count(*)::float AS runs, coalesce(sum(billed_micros), 0)::float AS "billedMicros"
@@ -115,7 +115,7 @@ export class UsageReader {
     return row ?? { runs: 0, billedMicros: 0 };
   }
 
-  /** At most `limit` groups, in the order of what they are grouped by. */
+  /** Reads at most `limit` groups, ordered by the grouping. */
   async groups(range: UsageRange, by: readonly UsageGrouping[], limit: number): Promise<UsageGroup[]> {
     const places = by.map((_, index) => index + 1).join(', ');
     return this.database.list<UsageGroup>(
@@ -128,7 +128,7 @@ export class UsageReader {
     );
   }
 
-  /** The last entries of a workspace's ledger, newest first. */
+  /** Reads the latest entries of a workspace's ledger, newest first. */
   async ledger(workspaceId: string, limit: number): Promise<LedgerLine[]> {
     return this.database.reads.query<LedgerLine>(
       `SELECT id::float AS id, ${utc('at')} AS at, run_id AS "runId", amount_micros::float AS "amountMicros",

@@ -20,9 +20,9 @@ import type { UsageGroup } from './usage-reader.js';
 import type { ListedWebhook } from './webhook.repository.js';
 import type { WorkspaceStanding, WorkspaceState } from './workspace.repository.js';
 
-// Rows as the HTTP interface and the operators' commands show them. A field that does not apply is absent.
+// Rows as the HTTP interface and the operators' commands show them. Fields that do not apply are absent.
 
-/** The allowances of a workspace's runs, and how much of them is in use. */
+/** The limits of a workspace's runs, and their current use. */
 export const runLimits = (now: WorkspaceStanding): RouterWorkspace['limits'] => ({
   inflight: { limit: now.inflightLimit, current: now.inflight },
   committed_spend_cents: {
@@ -76,7 +76,7 @@ export const operatorRunView = (run: OperatorRun): OperatorRunView => ({
   ...timesOf(run),
 });
 
-/** A run of a workspace. With an origin it has URLs there, until its result ages out. */
+/** A run of a workspace. If an origin is given, the view has URLs on it until the result ages out. */
 export const requestView = (run: ListedRequest, origin?: string): RouterRequest => ({
   request_id: run.requestId,
   model: run.model,
@@ -156,7 +156,7 @@ function usageTotal(groups: readonly UsageNumbers[]): RouterUsageResponse['total
   return { runs: sum('runs'), succeeded: sum('succeeded'), cost_cents: centsFromMicros(sum('billedMicros')) };
 }
 
-/** A provider with the models that it runs. */
+/** A provider and the models that it serves. */
 export function providerView(
   { provider, hasKey, slots, pauses, load, outcomes }: ProviderState,
   models: readonly { id: string; provider: string }[],

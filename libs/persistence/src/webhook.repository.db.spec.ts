@@ -8,7 +8,7 @@ const { first } = fixture;
 const webhooks = new WebhookRepository(first.database);
 const receiver = 'https://hooks.example';
 
-/** Admits a run that asks for a webhook. */
+/** Admits a run with a webhook. */
 async function asking(spaceId: string, form: 'standard' | 'fal' = 'standard'): Promise<string> {
   const admission = admissionOf(spaceId, { budgetMs: 600_000 });
   await first.admissions.admitRun({
@@ -29,7 +29,7 @@ const state = async (runId: string) =>
   (await webhooks.list({ limit: 10_000 })).find((each) => each.runId === runId);
 
 describe('a webhook', () => {
-  it('is written with the outcome, and is what the outcome makes due', async () => {
+  it('is written with the outcome, which makes it due', async () => {
     const spaceId = await fixture.space();
     const runId = await asking(spaceId);
     const epoch = await first.take(runId, 'running', 60_000);
@@ -61,7 +61,7 @@ describe('a webhook', () => {
       expect(await webhooks.begin(runId)).toMatchObject({ bucket: 'client_disconnected' });
   });
 
-  it('is not written when the outcome is not, or when nobody asked', async () => {
+  it('is not written if the outcome is not, or if it was not requested', async () => {
     const { runId, epoch } = await fixture.run('running');
     expect(await first.finish(runId, epoch, cancelled)).toMatchObject({ granted: [] });
     expect(await state(runId)).toBeUndefined();
@@ -74,7 +74,7 @@ describe('a webhook', () => {
     expect(await state(asked)).toBeUndefined();
   });
 
-  it('of fal’s form comes with the output, or with the failure', async () => {
+  it('in fal’s format includes the output or the failure', async () => {
     expect(await webhooks.begin(await ended('fal'))).toMatchObject({
       bucket: null,
       output: { mediaType: 'application/json', body: Buffer.from('{"done":true}') },
@@ -86,7 +86,7 @@ describe('a webhook', () => {
     });
   });
 
-  it('is overdue until it has ended: a lost job comes back', async () => {
+  it('is overdue until it has ended, so that a lost job comes back', async () => {
     const runId = await ended();
     expect(await fixture.overdueAt('0 seconds')).not.toContain(runId);
     expect(await fixture.overdueAt('1 second')).toContain(runId);
@@ -98,7 +98,7 @@ describe('a webhook', () => {
     expect(await webhooks.begin(runId)).toBeNull();
   });
 
-  it('that failed rests for its pause, and ends when it is given up; one call counts once', async () => {
+  it('waits for its pause after a failure, and ends when it is given up; each call counts once', async () => {
     const runId = await ended();
     expect(await webhooks.failed({ runId, tries: 0, redeliveries: 0 }, 'answered HTTP 500', 60_000)).toBe(
       true,
@@ -113,7 +113,7 @@ describe('a webhook', () => {
     );
     expect(await state(runId)).toMatchObject({ state: 'given_up', tries: 2, dueAt: null });
     expect(await webhooks.redeliver(runId)).toBe(true);
-    // A call that began before says nothing of the tries that were asked for.
+    // A call that began earlier does not count against the redelivery.
     await webhooks.delivered({ runId, redeliveries: 0 });
     expect(await webhooks.failed({ runId, tries: 0, redeliveries: 0 }, 'answered HTTP 500', null)).toBe(
       false,
@@ -124,7 +124,7 @@ describe('a webhook', () => {
     expect(await state(runId)).toMatchObject({ state: 'delivered', tries: 1 });
   });
 
-  it('waits for its receiver’s slot in its row, and the oldest of the receiver is taken', async () => {
+  it('waits in its row for a slot of its receiver, and the oldest is taken first', async () => {
     const spaceId = await fixture.space();
     const runIds = [await ended('standard', succeeded, spaceId), await ended('standard', succeeded, spaceId)];
     const other = await ended();
@@ -136,14 +136,14 @@ describe('a webhook', () => {
     expect(await webhooks.takeWaitingWebhook(spaceId, receiver)).toBeNull();
   });
 
-  it('is redelivered for its own workspace alone', async () => {
+  it('is redelivered only for its own workspace', async () => {
     const [spaceId, elsewhere] = [await fixture.space(), await fixture.space()];
     const runId = await ended('standard', succeeded, spaceId);
     expect(await webhooks.redeliver(runId, elsewhere)).toBe(false);
     expect(await webhooks.redeliver(runId, spaceId)).toBe(true);
   });
 
-  it('is forgotten with its run, but not before it has ended', async () => {
+  it('is deleted with its run, but only after it has ended', async () => {
     const [done, pending] = [await ended(), await ended()];
     await webhooks.delivered({ runId: done, redeliveries: 0 });
     await fixture.at('7 days').retention.deleteOld('webhook');
@@ -153,7 +153,7 @@ describe('a webhook', () => {
     expect(await state(pending)).toBeDefined();
   });
 
-  it('is signed with the former secret as well for a day after a rotation', async () => {
+  it('is also signed with the previous secret for a day after a rotation', async () => {
     const spaceId = await fixture.space();
     const workspaces = first.workspaces;
     const [before] = (await workspaces.find(spaceId)).webhookSecrets;

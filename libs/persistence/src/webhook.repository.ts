@@ -13,7 +13,7 @@ import {
   type RunFailure,
 } from './run-facts.js';
 
-/** A webhook whose call is due, with all that its body is made of. */
+/** A webhook whose call is due, with everything that its body needs. */
 export interface DueWebhook extends Omit<
   Webhook,
   'bucket' | 'waiting' | 'dueAt' | 'endedAt' | 'delivered' | 'problem'
@@ -21,13 +21,13 @@ export interface DueWebhook extends Omit<
   bucket: Bucket | null;
   /** The secrets that sign the call, newest first. */
   secrets: string[];
-  /** For fal's form, while the run is kept. */
+  /** Only for fal's format, while the run is kept. */
   status: number | null;
   failure: RunFailure | null;
   output: { mediaType: string; body: PayloadBody } | null;
 }
 
-/** The call that a note is about. */
+/** Identifies one call of a webhook. */
 type WebhookTry = Pick<DueWebhook, 'runId' | 'tries' | 'redeliveries'>;
 
 export interface ListedWebhook extends Omit<
@@ -37,17 +37,17 @@ export interface ListedWebhook extends Omit<
   workspace: string;
   bucket: Bucket | null;
   state: keyof typeof states;
-  /** Null once it has ended. */
+  /** Null once the webhook has ended. */
   dueAt: Date | null;
 }
 
 type DueRow = Omit<DueWebhook, 'output' | 'failure'> & OutputRow & { failure: FailureRow | null };
 
-/** A worker that dies during a call leaves the row due after this time; no call takes as long. */
+/** The row becomes due again after this time if the worker dies. No call takes this long. */
 const callSeconds = 30;
 const maxWaitSeconds = 600;
 
-/** Webhooks that were not delivered have an index of their own. */
+/** The conditions match the partial index of undelivered webhooks. */
 const states = {
   pending: 'NOT delivered AND ended_at IS NULL',
   delivered: 'delivered',
@@ -56,17 +56,20 @@ const states = {
 
 const state = `CASE WHEN ended_at IS NULL THEN 'pending' WHEN delivered THEN 'delivered' ELSE 'given_up' END`;
 
-/** The calls that tell callers that their runs are completed. A row is its own outbox row: due until it has ended. */
+/**
+ * The calls that notify callers of completed runs. A webhook's row is its own outbox row, due until the webhook has
+ * ended.
+ */
 @Injectable()
 export class WebhookRepository {
   constructor(private readonly database: Database) {}
 
-  /** Null for one that has ended. */
+  /** Begins a call. Null if the webhook has ended. */
   begin(runId: string): Promise<DueWebhook | null> {
     return this.take('run_id = $1 AND ended_at IS NULL', [runId]);
   }
 
-  /** Begins the oldest one that waits for a slot of the receiver; null when none does. */
+  /** Begins the call of the oldest webhook that waits for a slot of the receiver. Null if none waits. */
   takeWaitingWebhook(workspaceId: string, receiver: string): Promise<DueWebhook | null> {
     const oldest = `SELECT run_id FROM webhook WHERE workspace_id = $1 AND receiver = $2 AND waiting
       ORDER BY run_id LIMIT 1 FOR UPDATE SKIP LOCKED`;
@@ -74,8 +77,9 @@ export class WebhookRepository {
   }
 
   /**
-   * The webhook found no slot and has no job from now on. If a call to its receiver is under way, whoever makes it takes
-   * what waits, and the row falls due only in case that this is lost; else others of the workspace hold all slots.
+   * Makes the webhook wait for a slot in its row, without a job. If `isServed`, a worker is calling the receiver
+   * and will take the waiting webhooks next, so the row becomes due only in case that worker dies. Otherwise other
+   * webhooks of the workspace hold all slots.
    */
   async waitForSlot(runId: string, isServed: boolean): Promise<void> {
     await this.database.work.query(
@@ -94,7 +98,10 @@ export class WebhookRepository {
     );
   }
 
-  /** Schedules the next try in `afterMs`, or gives up if null. False if another try ended first or a redelivery was requested meanwhile. */
+  /**
+   * Schedules the next try in `afterMs`, or gives up if it is null. False if another try ended first, or a
+   * redelivery was requested meanwhile.
+   */
   async failed(
     { runId, tries, redeliveries }: WebhookTry,
     problem: string,
@@ -110,7 +117,7 @@ export class WebhookRepository {
     return rows.length === 1;
   }
 
-  /** Every try once more, from now on; false for a webhook that is not known. */
+  /** Starts the delivery again, with all tries. False for an unknown webhook. */
   async redeliver(runId: string, workspaceId?: string, on: Queryable = this.database.work): Promise<boolean> {
     const rows = await on.query(
       `UPDATE webhook SET redeliveries = redeliveries + 1, tries = 0, delivered = false, ended_at = NULL, due_at = router_now(), waiting = false
@@ -120,7 +127,7 @@ export class WebhookRepository {
     return rows.length === 1;
   }
 
-  /** The newest first, behind `before`. */
+  /** Lists webhooks, newest first, starting after the run id `after`. */
   async list({
     workspaceId = null,
     runId = null,
@@ -146,7 +153,7 @@ export class WebhookRepository {
     );
   }
 
-  /** How long the oldest call that no receiver holds up has been due, in seconds; 0 when none is. */
+  /** How long the oldest call that does not wait for its receiver has been due, in seconds. 0 if none is due. */
   async oldestDueSeconds(): Promise<number> {
     const [row] = await this.database.work.query<{ seconds: number }>(
       `SELECT greatest(0, coalesce(extract(epoch FROM router_now() - min(due_at)), 0))::float AS seconds

@@ -9,7 +9,7 @@ const process = file.process();
 const workspaces = process.workspaces;
 
 describe('a workspace', () => {
-  it('has modest allowances, unlimited credits and every model until something else is said', async () => {
+  it('has modest limits, unlimited credits and every model by default', async () => {
     expect(await workspaces.create('plain', {})).toMatchObject({
       name: 'plain',
       enabled: true,
@@ -27,7 +27,7 @@ describe('a workspace', () => {
     });
   });
 
-  it('is found by its name and by its id, and there is one of a name', async () => {
+  it('is found by its name and by its id, and names are unique', async () => {
     const { id } = await workspaces.create('unique', {});
     expect(await workspaces.find('unique')).toMatchObject({ id });
     expect(await workspaces.find(id)).toMatchObject({ name: 'unique' });
@@ -41,7 +41,7 @@ describe('a workspace', () => {
 });
 
 describe('limits of a workspace', () => {
-  it('change one by one, and neither counters nor credits with them', async () => {
+  it('change one by one, without changing counters or credits', async () => {
     const { id, name } = await process.workspace({ balanceMicros: cents(50) });
     await process.run(id, { reservedMicros: cents(3) });
     const before = await workspaces.find(name);
@@ -67,7 +67,7 @@ describe('limits of a workspace', () => {
     [{ committedLimitMicros: -1 }],
     [{ backlogLimit: -1 }],
     [{ windowLimit: -1 }],
-  ])('are never negative: %j is refused and changes nothing', async (limits) => {
+  ])('are never negative: %j is rejected and changes nothing', async (limits) => {
     const { name } = await process.workspace();
     const before = await workspaces.find(name);
     await expect(workspaces.change(name, { inflightLimit: 3, ...limits }, 'test')).rejects.toThrow(
@@ -76,7 +76,7 @@ describe('limits of a workspace', () => {
     expect(await workspaces.find(name)).toEqual(before);
   });
 
-  it('hold for the next admission, in either direction', async () => {
+  it('apply to the next admission, whether raised or lowered', async () => {
     const { id, name } = await process.workspace({ windowLimit: 0 });
     const answers: unknown[] = [];
     const changes: WorkspaceLimits[] = [

@@ -18,17 +18,17 @@ export type WorkspaceLimits = Partial<
 >;
 
 export interface WorkspaceChange extends WorkspaceSettings, WorkspaceLimits {
-  /** Null: unlimited. */
+  /** Null for unlimited credits. */
   balanceMicros?: number | null;
-  /** Negative ones are taken back; an unlimited workspace becomes a limited one. */
+  /** Credits to add, or to take back if negative. Unlimited credits become limited. */
   addedMicros?: number;
   /** Why the balance changes. */
   note?: string;
 }
 
 /**
- * The limits of a workspace, and how much of each is in use now. Amounts are micro-dollars; `windowCount` are the runs that
- * were admitted in this minute of the database's clock.
+ * The limits of a workspace and their current use. Amounts are micro-dollars. `windowCount` is the number of runs
+ * admitted in the current minute of the database's clock.
  */
 export type WorkspaceStanding = Pick<
   Workspace,
@@ -51,7 +51,7 @@ const standingColumns = `inflight, inflight_limit AS "inflightLimit", committed_
   window_limit AS "windowLimit", balance_micros::float AS "balanceMicros", held_micros::float AS "heldMicros",
   markup::float AS markup`;
 
-/** A workspace with its limits, how much of each is in use, and its spend since midnight UTC. */
+/** A workspace with its limits, their current use, and its spend since midnight UTC. */
 export interface WorkspaceState
   extends
     WorkspaceStanding,
@@ -92,7 +92,7 @@ const addToBalance = `WITH changed AS (
   INSERT INTO ledger_entry (workspace_id, amount_micros, balance_micros, note)
   SELECT id, $2, balance_micros, $3 FROM changed`;
 
-/** Workspaces and their credits: what operators do with them, and what callers request of their own. */
+/** Workspaces and their credits, for operators and for callers. */
 @Injectable()
 export class WorkspaceRepository {
   constructor(private readonly database: Database) {}
@@ -106,8 +106,8 @@ export class WorkspaceRepository {
   }
 
   /**
-   * Creates one as an operator does: all of it, or nothing, and who did. Its credits, null for unlimited ones, come in
-   * through the ledger, so that its entries add up to the balance from the first one on.
+   * Creates a workspace for an operator and records the action, all in one transaction. Its credits (null for
+   * unlimited) are booked as a ledger entry, so that the entries always add up to the balance.
    */
   async open(
     name: string,
@@ -126,9 +126,9 @@ export class WorkspaceRepository {
     return this.find(id);
   }
 
-  /** Finds one by its name or id. */
+  /** Finds a workspace by name or id. Throws `UnknownWorkspace`. */
   async find(nameOrId: string): Promise<Workspace> {
-    // A text that cannot be stored names nothing, and Postgres would not take it as a parameter either.
+    // Such text cannot be a stored name, and Postgres would reject it as a parameter.
     if (!isOneLine(nameOrId)) throw new UnknownWorkspace(nameOrId);
     const found = await this.database.withManager((manager) =>
       manager.findOneBy(Workspace, isUuid(nameOrId) ? { id: nameOrId } : { name: nameOrId }),
@@ -142,8 +142,9 @@ export class WorkspaceRepository {
   }
 
   /**
-   * All of it, or nothing. It takes effect at once, on parked runs too: the granted ones are returned, to be enqueued.
-   * The ledger holds every change of the balance, so that its sum stays the balance.
+   * Changes a workspace in one transaction. The change takes effect at once, also for parked runs. Returns the runs
+   * that were granted a slot. Every change of the balance is booked in the ledger, so that its entries add up to
+   * the balance.
    */
   async change(
     nameOrId: string,
@@ -163,13 +164,13 @@ export class WorkspaceRepository {
   }
 
   /**
-   * Deletes a workspace without live runs, its keys and its files. What its runs cost stays, in ledger and audit
-   * records, under its id. False while runs live.
+   * Deletes a workspace without live runs, and its keys and files. Its ledger entries and audit records stay. False
+   * if it has live runs.
    */
   async delete(nameOrId: string, by: string): Promise<boolean> {
     const { id, name } = await this.find(nameOrId);
     return this.database.transaction(async ({ manager }) => {
-      // An admission takes this lock first.
+      // Admissions take this lock first.
       await manager.query('SELECT FROM workspace WHERE id = $1 FOR UPDATE', [id]);
       if (await manager.existsBy(Outbox, { workspaceId: id })) return false;
       await manager.update(StoredObject, { workspaceId: id }, { deleteAt: () => 'router_now()' });
@@ -181,7 +182,7 @@ export class WorkspaceRepository {
     });
   }
 
-  /** A new secret signs the workspace's webhooks at once, beside the one before it, which does so for a day. */
+  /** Replaces the webhook secret. Webhooks are signed with both the new and the previous secret for a day. */
   async rotateWebhookSecret(nameOrId: string, operator?: string): Promise<Workspace> {
     const { id, name } = await this.find(nameOrId);
     return this.database.transaction(async ({ manager }) => {
@@ -194,12 +195,12 @@ export class WorkspaceRepository {
         const action = { actor: operator, action: 'webhook.rotate_secret', subject: name };
         await recordAction(manager, action);
       }
-      // Still under the lock of its row: the next rotation has not begun.
+      // The row is still locked, so no other rotation has begun.
       return manager.findOneByOrFail(Workspace, { id });
     });
   }
 
-  /** The workspaces that were deleted, by the name or id that they had, as long as that is recorded. */
+  /** Finds deleted workspaces by name or id, or all of them, while their deletion is on record. */
   async deleted(nameOrId = ''): Promise<{ id: string; name: string }[]> {
     return this.database.work.query(
       `SELECT details ->> 'id' AS id, subject AS name FROM operator_action
@@ -208,7 +209,7 @@ export class WorkspaceRepository {
     );
   }
 
-  /** How much of the workspace's limits is in use. */
+  /** The limits of a workspace and their current use. */
   async standing(id: string): Promise<WorkspaceStanding | null> {
     const [row] = await this.database.reads.query<WorkspaceStanding>(
       `SELECT ${standingColumns} FROM workspace WHERE id = $1`,
@@ -217,7 +218,10 @@ export class WorkspaceRepository {
     return row ?? null;
   }
 
-  /** Lists workspaces by name, behind `after`; `like` is a part of the name, or the id. For operators: it may take long. */
+  /**
+   * Lists workspaces by name, starting after `after`. `like` is a part of the name, or the id. For operators: may
+   * be slow.
+   */
   async states(
     like: string | undefined,
     { after = '', limit }: { after?: string | undefined; limit: number },
@@ -232,7 +236,7 @@ export class WorkspaceRepository {
   }
 
   async state(nameOrId: string): Promise<WorkspaceState | null> {
-    // Postgres takes no text with a NUL character as a parameter; no name has one.
+    // Postgres rejects parameters with a NUL character. No name contains one.
     if (!isOneLine(nameOrId)) return null;
     const text = `${workspaceStates} WHERE ${isUuid(nameOrId) ? 'id' : 'name'} = $1`;
     const [state] = await this.database.list<WorkspaceState>(operators, text, [nameOrId]);

@@ -7,9 +7,9 @@ import { isPruned, isSuccess } from './reply.js';
 /** Whether the call may be repeated. */
 export const ruleRetries = {
   never: 'The run ends.',
-  same_call: 'A poll or fetch is repeated; after a submission the run ends.',
-  capped: 'As `same_call`, but three such replies in a row end the run.',
-  not_accepted: 'The provider did not accept the call, so it is repeated, even if it is a submission.',
+  same_call: 'A poll or fetch is repeated. After a submission, the run ends.',
+  capped: 'Like `same_call`, but three such replies in a row end the run.',
+  not_accepted: 'The provider did not accept the call, so it is repeated, even a submission.',
 } as const;
 
 /** Maps replies to what became of the run. */

@@ -1,24 +1,27 @@
 import { z } from 'zod';
 import { oneLine } from './stored-text.js';
 
-/** What a key can be good for that a workspace makes for itself. */
+/** The scopes that a workspace can give to its own keys. */
 export const workspaceScopes = ['catalog', 'run', 'requests', 'usage', 'workspace', 'manage'] as const;
 
-/** The scopes of a console session that asks for none: it follows, runs and pays, and gives nothing away. */
+/** The default scopes of a console session: all except `manage`, so that it cannot make keys or read secrets. */
 export const sessionScopes = workspaceScopes.filter((scope) => scope !== 'manage');
 
-/** What a credential can be good for. `operate` reaches beyond its workspace: no caller can give it away. */
+/** All scopes. `operate` reaches beyond the workspace, so callers cannot grant it. */
 export const scopes = [...workspaceScopes, 'operate'] as const;
 
 export type Scope = (typeof scopes)[number];
 
-/** What an application needs to find models, run them and follow its runs: what a credential is good for unless more is said. */
+/** The default scopes of a credential: an application can find models, run them and follow its runs. */
 export const callerScopes = ['catalog', 'run'] as const satisfies Scope[];
 
-/** What our own secret signs access tokens with; an identity provider has algorithms of its own. */
+/** The algorithm of access tokens signed with our own secret. Identity providers use their own algorithms. */
 export const accessTokenAlgorithm = 'HS256';
 
-/** What signs our own access tokens, and what any access token must name; every gateway shares these values. */
+/**
+ * The secret of our own access tokens, and the issuer and audience of all access tokens. Every gateway needs the
+ * same values.
+ */
 export const accessTokenSettings = {
   JWT_SECRET: z.string().min(32, 'expected at least 32 characters, as HS256 keys need').meta({
     description: 'Secret that signs and verifies access tokens; at least 32 characters.',
@@ -34,12 +37,12 @@ export const accessTokenSettings = {
   }),
 };
 
-/** The claims of an access token beside its issuer, audience and times. Other claims are tolerated. */
+/** The claims of an access token besides issuer, audience and times. Other claims are ignored. */
 export const accessTokenClaims = z.object({
-  /** Id of the workspace the token acts for. */
+  /** The id of the workspace that the token acts for. */
   workspace: z.uuid(),
-  /** Space-separated scopes; a missing or unknown one grants nothing. */
+  /** Space-separated scopes. Unknown ones grant nothing. */
   scope: z.string().default(''),
-  /** Who holds the token; recorded with every call. */
+  /** The holder of the token, recorded with every call. */
   sub: oneLine(z.string().min(1).max(200)),
 });

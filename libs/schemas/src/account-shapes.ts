@@ -7,56 +7,60 @@ import { routerQueueStatus, routerQueueUrls } from './queue-shapes.js';
 import { oneLine } from './stored-text.js';
 import { routerWebhookDelivery } from './webhook.js';
 
-const keyId = () => z.uuid().describe('The id of the API key; absent for access tokens.');
+const keyId = () => z.uuid().describe('The id of the API key. Absent for access tokens.');
 
-/** How a completed run ended. */
+/** The outcome of a completed run. */
 export const routerRunOutcome = z.enum(['succeeded', 'failed', 'cancelled']);
 
-/** A run as it is listed. What does not apply, or is not known yet, is absent. */
+/** A run in a list. Fields that do not apply, or are not known yet, are absent. */
 const routerRequest = z
   .object({
     request_id: routerQueueRequestId,
     model: routerModelId,
     status: routerQueueStatus,
-    outcome: routerRunOutcome.optional().describe('How it ended; absent while it has not.'),
+    outcome: routerRunOutcome.optional().describe('The outcome. Absent until the run is completed.'),
     error_type: routerErrorType.optional(),
     key_id: keyId().optional(),
-    key_name: text('What that key is for.').optional(),
+    key_name: text('The name of the API key.').optional(),
     created_at: moment('When the run was admitted.'),
-    granted_at: moment('When it got its slot; until then it waited in the backlog.').optional(),
-    started_at: moment('When it was sent to the provider.').optional(),
-    output_at: moment('When the provider was done and the assets of the output were copied next.').optional(),
-    completed_at: moment('When it had its outcome.').optional(),
-    duration_ms: count('From admission to outcome.').optional(),
-    reserved_cents: cents('The most that the run could cost'),
-    cost_cents: cents('What was billed').optional(),
+    granted_at: moment('When the run got its slot. Until then it waited in the backlog.').optional(),
+    started_at: moment('When the run was sent to the provider.').optional(),
+    output_at: moment(
+      'When the provider had finished and the copying of the output’s assets began.',
+    ).optional(),
+    completed_at: moment('When the run got its outcome.').optional(),
+    duration_ms: count('The time from admission to outcome, in milliseconds.').optional(),
+    reserved_cents: cents('The maximum that the run could cost'),
+    cost_cents: cents('The billed amount').optional(),
     cost_basis: z
       .enum(['reported', 'computed', 'flat'])
       .optional()
-      .describe('How the billed amount was found; absent for a run that was not billed.'),
+      .describe(
+        'The basis of the billed amount: reported by the provider, computed from the input, or a flat price. Absent if nothing was billed.',
+      ),
     result_available: z
       .boolean()
-      .describe('Whether the result, or the failure, of the completed run can be collected.'),
+      .describe('Whether the result or the error of the completed run can still be collected.'),
     ...routerQueueUrls.partial().shape,
   })
-  .meta({ id: 'RouterRequest', description: 'One run; its URLs are there until its result ages out.' });
+  .meta({ id: 'RouterRequest', description: 'A run. Its URLs are present until its result ages out.' });
 
-/** What the audit record does not hold is absent once the result has aged out. */
+/** Facts that are not in the audit record are absent once the result has aged out. */
 export const routerRequestDetail = routerRequest
   .extend({
-    error_detail: text('What the failure says to people.').optional(),
+    error_detail: text('The error message for people.').optional(),
     error_fields: z
       .array(routerValidationErrorDetail)
       .optional()
       .describe('The fields that the model did not accept.'),
     attempts: count(
-      'How often the run was taken up for its submission: more than once when the provider was too busy to accept it, or a worker ended before the submission.',
+      'How often a worker took the run for submission. More than once if the provider was too busy to accept it, or if a worker stopped before the submission.',
     ).optional(),
-    cancel_requested_at: moment('When its cancellation was requested.').optional(),
-    asset_count: count('How many files of the output were copied.').optional(),
+    cancel_requested_at: moment('When cancellation was requested.').optional(),
+    asset_count: count('The number of copied files of the output.').optional(),
     webhook: routerWebhookDelivery.optional(),
   })
-  .meta({ id: 'RouterRequestDetail', description: 'Everything that is known of one run.' });
+  .meta({ id: 'RouterRequestDetail', description: 'Everything known about one run.' });
 
 export const routerRequestListResponse = pageOf(routerRequest, 'At most `limit` runs, newest first.', {
   id: 'RouterRequestListResponse',
@@ -66,52 +70,55 @@ export const routerRequestListResponse = pageOf(routerRequest, 'At most `limit` 
 export const usageGroupings = ['day', 'model', 'key'] as const;
 
 export const usageNumbers = {
-  runs: count('How many runs ended.'),
-  succeeded: count('How many of them succeeded.'),
-  cost_cents: cents('What was billed for them'),
+  runs: count('The number of runs that ended.'),
+  succeeded: count('The number of these that succeeded.'),
+  cost_cents: cents('The amount billed for them'),
 };
 
 export const routerUsageResponse = z
   .object({
-    from: moment('The runs that ended at this time or later …'),
-    to: moment('… and before this one.'),
-    group_by: z.array(z.enum(usageGroupings)).describe('What the runs are grouped by.'),
+    from: moment('Start of the range. Runs that ended at or after this time are included.'),
+    to: moment('End of the range. Runs that ended before this time are included.'),
+    group_by: z.array(z.enum(usageGroupings)).describe('The grouping of the runs.'),
     data: z
       .array(
         z.object({
-          day: z.iso.date().optional().describe('The day of UTC on which the runs ended.'),
+          day: z.iso.date().optional().describe('The UTC day on which the runs ended.'),
           model: routerModelId.optional(),
           key_id: keyId().optional(),
           ...usageNumbers,
         }),
       )
-      .describe('In the order of what they are grouped by.'),
-    total: z.object(usageNumbers).describe('Over all groups.'),
+      .describe('The groups, ordered by the grouping.'),
+    total: z.object(usageNumbers).describe('The totals over all groups.'),
   })
-  .meta({ id: 'RouterUsageResponse', description: 'What a workspace used, and what it cost.' });
+  .meta({ id: 'RouterUsageResponse', description: 'The usage of a workspace and its cost.' });
 
 export const allowance = (description: string, amount: z.ZodNumber = z.int()) =>
   z.object({ limit: amount.min(0), current: amount.min(0) }).describe(description);
 
 export const runAllowances = {
-  inflight: allowance('Runs that have a slot.'),
-  committed_spend_cents: allowance('What these runs can cost at most.', z.number()),
-  backlog: allowance('Runs that wait for a slot.'),
-  runs_per_minute: allowance('Runs that were admitted in this minute.'),
+  inflight: allowance('The number of runs with a slot.'),
+  committed_spend_cents: allowance('The maximum total cost of these runs, in US dollar cents.', z.number()),
+  backlog: allowance('The number of runs that wait for a slot.'),
+  runs_per_minute: allowance('The number of runs admitted in the current minute.'),
 };
 
 export const routerWorkspace = z
   .object({
-    id: z.uuid().describe('Of the workspace.'),
-    name: text('Of the workspace.'),
-    limits: z.object(runAllowances).describe('The allowances, and what of them is in use now.'),
-    credits_cents: z.number().nullable().describe('The balance; null for unlimited credits.'),
-    held_cents: cents('What live runs have set aside of the balance'),
-    markup: z.number().describe('What the price of a model is multiplied by.'),
+    id: z.uuid().describe('The id of the workspace.'),
+    name: text('The name of the workspace.'),
+    limits: z.object(runAllowances).describe('The limits, and their current use.'),
+    credits_cents: z
+      .number()
+      .nullable()
+      .describe('The balance in US dollar cents. Null for unlimited credits.'),
+    held_cents: cents('The part of the balance that is reserved for live runs'),
+    markup: z.number().describe('The factor by which prices are multiplied. 1 means no markup.'),
     credential: z
       .object({
         key_id: keyId().optional(),
-        scopes: z.array(z.string()).describe('What the credential of this call is good for.'),
+        scopes: z.array(z.string()).describe('The scopes of the credential.'),
       })
       .describe('The credential of this call.'),
   })
@@ -119,77 +126,77 @@ export const routerWorkspace = z
 
 const keyName = oneLine(z.string().trim().min(1).max(200));
 
-/** The body of a new key. */
+/** The body of a request for a new key. */
 export const routerKeyInput = z
   .object({
-    name: keyName.meta({ description: 'What it is for.', example: 'web app' }),
+    name: keyName.meta({ description: 'The name of the key, such as its purpose.', example: 'web app' }),
     scopes: z
       .array(z.enum(workspaceScopes))
       .min(1)
-      .describe('What it is good for; nothing that the credential of this call is not good for.'),
+      .describe('The scopes of the key. They must be scopes of the credential of this call.'),
     expires_at: z.iso
       .datetime({ offset: true })
       .optional()
-      .describe('When it stops working. Left out: when the key that makes it does, or never.'),
+      .describe('When the key expires. By default it expires with the key that makes it, or never.'),
   })
-  .meta({ id: 'RouterKeyInput', description: 'A key to be made.' });
+  .meta({ id: 'RouterKeyInput', description: 'A request for a new API key.' });
 
 export const routerKeyKind = z.enum(['key', 'code', 'session']);
 
 const routerKey = z
   .object({
-    id: z.uuid().describe('Names the key.'),
+    id: z.uuid().describe('The id of the key.'),
     kind: routerKeyKind.describe(
-      '`session`: the key of a browser that was signed in by a link; `code`: the code of a link that was not used yet.',
+      '`key`: an API key. `session`: the key of a browser that signed in with a link. `code`: the code of an unused link.',
     ),
-    name: text('What it is for.'),
-    prefix: text('How its text begins.'),
-    scopes: z.array(z.string()).describe('What it is good for.'),
-    state: z.enum(['live', 'revoked', 'expired']).describe('Whether it works.'),
+    name: text('The name of the key.'),
+    prefix: text('The first characters of the key.'),
+    scopes: z.array(z.string()).describe('The scopes of the key.'),
+    state: z.enum(['live', 'revoked', 'expired']).describe('Whether the key works.'),
     made_by: z
       .uuid()
       .optional()
       .describe(
-        'The key that made it, and with which it ends; absent for a key that an operator or an access token made.',
+        'The key that made this one. This key ends with it. Absent if an operator or an access token made the key.',
       ),
-    made_by_subject: text('The subject of the access token that made it.').optional(),
-    created_at: moment('When it was made.'),
-    expires_at: moment('When it stops working; absent for never.').optional(),
-    revoked_at: moment('When it was revoked; absent for a key that was not.').optional(),
+    made_by_subject: text('The subject of the access token that made the key.').optional(),
+    created_at: moment('When the key was made.'),
+    expires_at: moment('When the key expires. Absent if it does not.').optional(),
+    revoked_at: moment('When the key was revoked. Absent if it was not.').optional(),
   })
-  .meta({ id: 'RouterKey', description: 'An API key, without its text.' });
+  .meta({ id: 'RouterKey', description: 'An API key, without its secret.' });
 
 export const routerKeyListResponse = pageOf(
   routerKey,
-  'At most `limit` keys, newest first, revoked ones included.',
+  'At most `limit` keys, newest first, including revoked ones.',
   { id: 'RouterKeyListResponse', description: 'One page of the keys of a workspace.' },
 );
 
 export const routerNewKey = routerKey
-  .extend({ key: text('Its text, shown this once and stored nowhere.') })
-  .meta({ id: 'RouterNewKey', description: 'A new API key, with its text.' });
+  .extend({ key: text('The secret. It is shown only once and never stored.') })
+  .meta({ id: 'RouterNewKey', description: 'A new API key, with its secret.' });
 
 export const routerSignInLink = z
   .object({
-    url: z.url().describe('Opens the console, signed in. Good once.'),
-    code: text('The code in the URL’s fragment, which browsers send to no server.'),
-    expires_at: moment('When it stops working.'),
-    id: z.uuid().describe('Names the code, and the session that it opens, among the keys.'),
-    scopes: z.array(z.string()).describe('What the session is good for.'),
+    url: z.url().describe('The URL that opens the console, signed in. It works once.'),
+    code: text('The code in the fragment of the URL, which browsers do not send to servers.'),
+    expires_at: moment('When the link expires.'),
+    id: z.uuid().describe('The id of the code, and of the session that it opens, in the list of keys.'),
+    scopes: z.array(z.string()).describe('The scopes of the session.'),
   })
   .meta({ id: 'RouterSignInLink', description: 'A link that signs a person in to the console.' });
 
 export const routerCostEstimate = z
   .object({
-    expected_cents: cents('What is billed unless the model reports its own usage'),
-    reserved_cents: cents('The most that is billed, which is reserved while the run lives'),
+    expected_cents: cents('The amount that is billed unless the provider reports the usage'),
+    reserved_cents: cents('The maximum that is billed, which is reserved while the run is live'),
     basis: z
       .enum(['flat', 'computed', 'reported'])
       .describe(
-        '`flat`: the input has no part in it; `computed`: from the input; `reported`: the reply will tell what was used.',
+        '`flat`: independent of the input. `computed`: depends on the input. `reported`: the provider will report the usage.',
       ),
   })
-  .meta({ id: 'RouterCostEstimate', description: 'What a run of this input would cost the workspace.' });
+  .meta({ id: 'RouterCostEstimate', description: 'The cost of a run with this input for the workspace.' });
 
 export type RouterSignInLink = z.infer<typeof routerSignInLink>;
 export type RouterCostEstimate = z.infer<typeof routerCostEstimate>;

@@ -2,18 +2,21 @@ import { z } from 'zod';
 import { text } from './fields.js';
 import { bucketNames } from '#errors';
 
-/** The closed set of fifteen; also the value of the `X-Service-Error-Type` header. */
+/** The closed set of fifteen categories, also the values of the `X-Service-Error-Type` header. */
 export const routerErrorType = z
   .enum(bucketNames)
-  .meta({ id: 'RouterErrorType', description: 'The category of a failure; the same value as the header.' });
+  .meta({
+    id: 'RouterErrorType',
+    description: 'The category of the error, the same as in the `X-Service-Error-Type` header.',
+  });
 
-/** The body of every router failure but the 422. */
+/** The body of every router error except the 422. */
 export const routerErrorResponse = z
   .object({
-    detail: text('For people; safe to show to end users, not for machine parsing.'),
+    detail: text('A message for people. It is safe to show to end users; do not parse it.'),
     error_type: routerErrorType,
   })
-  .meta({ id: 'RouterErrorResponse', description: 'A router failure.' });
+  .meta({ id: 'RouterErrorResponse', description: 'An error of the router.' });
 
 const routerValidationErrorContext = z
   .record(z.string(), z.unknown())
@@ -23,30 +26,33 @@ const routerValidationErrorInput = z
   .unknown()
   .meta({ id: 'RouterValidationErrorInput', description: 'The rejected value, of any type.' });
 
-/** One failing field. `ctx` is absent without a constraint, `input` when the value is not echoed. */
+/** One invalid field. `ctx` is absent if there is no constraint, `input` if the value is not echoed. */
 export const routerValidationErrorDetail = z
   .object({
     loc: z
       .array(z.unknown())
-      .describe('Path of the failing field, outermost first; integers are array indexes.'),
-    msg: text('For people.'),
-    type: text('The specific reason; an open set.'),
+      .describe('The path of the invalid field, outermost first. Integers are array indexes.'),
+    msg: text('A message for people.'),
+    type: text('The kind of error. New kinds may be added.'),
     ctx: routerValidationErrorContext.optional(),
     input: routerValidationErrorInput.optional(),
   })
-  .meta({ id: 'RouterValidationErrorDetail', description: 'One failing field.' });
+  .meta({ id: 'RouterValidationErrorDetail', description: 'One invalid field.' });
 
-/** The body of a 422. It has no `error_type`: the category is read from the header. */
+/** The body of a 422. It has no `error_type`; the category is in the header. */
 export const routerValidationErrorResponse = z
   .object({
-    detail: z.array(routerValidationErrorDetail).describe('One entry per failing field.'),
+    detail: z.array(routerValidationErrorDetail).describe('One entry per invalid field.'),
   })
-  .meta({ id: 'RouterValidationErrorResponse', description: 'The model does not accept these fields.' });
+  .meta({
+    id: 'RouterValidationErrorResponse',
+    description: 'The input has fields that the model does not accept.',
+  });
 
-/** The registry's error body: routes outside `/v1` and `/v2` answer with it. */
+/** The error body of the registry, for routes outside `/v1` and `/v2`. */
 export const registryErrorResponse = z
   .object({ error: z.string(), message: z.string() })
-  .meta({ id: 'ErrorResponse', description: 'A registry failure.' });
+  .meta({ id: 'ErrorResponse', description: 'An error of the registry.' });
 
 export type RouterErrorResponse = z.infer<typeof routerErrorResponse>;
 export type RouterValidationErrorResponse = z.infer<typeof routerValidationErrorResponse>;

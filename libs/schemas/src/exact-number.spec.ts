@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { isExact, markInexact } from './exact-number.js';
 
-describe('a number that is parsed and written again', () => {
+describe('a number that is parsed and serialized again', () => {
   it.each([
     '0',
     '-0.0',
@@ -26,7 +26,7 @@ describe('a number that is parsed and written again', () => {
     '0.1234567890123456789',
     '4503599627370496.25',
     '{"a":[0.1000000000000000055]}',
-  ])('%s would become another one', (text) => {
+  ])('%s would become another number', (text) => {
     expect(isExact(JSON.parse(markInexact(text)))).toBe(false);
   });
 });

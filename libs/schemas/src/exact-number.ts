@@ -1,6 +1,6 @@
 /**
- * Whether a parsed value can be written again with the numbers that it was read from. A double holds integers exactly
- * only up to 2^53, and JSON cannot write infinity.
+ * Whether a parsed value serializes to the same numbers again. A double holds integers exactly only up to 2^53, and
+ * JSON cannot represent infinity.
  */
 export function isExact(value: unknown): boolean {
   if (typeof value === 'number')
@@ -8,16 +8,16 @@ export function isExact(value: unknown): boolean {
   return typeof value !== 'object' || value === null || Object.values(value).every(isExact);
 }
 
-/** A string or a number of a JSON text. */
+/** Matches a string or a number in JSON text. */
 const tokens = /"(?:[^"\\]|\\.)*"?|-?\d[\d.eE+-]*/g;
 
-/** The JSON text with an infinite number, which `isExact` refuses, in the place of each that a double would change. */
+/** Replaces each number that a double would change by an infinite one, which `isExact` rejects. */
 export const markInexact = (json: string): string =>
   json.replaceAll(tokens, (token) => (token.startsWith('"') || isKept(token) ? token : '1e999'));
 
 const isKept = (number: string): boolean => valueOf(number) === valueOf(String(Number(number)));
 
-/** Equal for the same value, however it is written; undefined for what is no number of JSON. */
+/** A normal form: equal for equal numbers, however they are written. Undefined if the text is not a JSON number. */
 function valueOf(number: string): string | undefined {
   const [, whole, fraction = '', power = '0'] = /^-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(number) ?? [];
   if (whole === undefined) return undefined;

@@ -7,7 +7,7 @@ export const moment = (description: string) => z.iso.datetime().describe(descrip
 export const cents = (description: string) =>
   z.number().min(0).describe(`${description}, in US dollar cents, as a decimal number.`);
 
-/** One page of a list. `data` describes its order and size, `meta` the page. */
+/** One page of a list. `data` describes the order and size of the list, `meta` the page. */
 export const pageOf = <Item extends z.ZodType>(
   item: Item,
   data: string,
@@ -16,9 +16,9 @@ export const pageOf = <Item extends z.ZodType>(
   z
     .object({
       data: z.array(item).describe(data),
-      has_more: z.boolean().describe('True while further pages exist.'),
+      has_more: z.boolean().describe('Whether there are more pages.'),
       next_cursor: routerPageCursor.optional(),
-      limit: z.int().min(1).max(100).describe('The page size actually served.'),
+      limit: z.int().min(1).max(100).describe('The actual page size.'),
     })
     .meta(meta);
 

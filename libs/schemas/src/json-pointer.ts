@@ -1,9 +1,9 @@
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
-/** RFC 6901; the empty text, which is the whole document, excepted. */
+/** A JSON pointer (RFC 6901), except the empty one, which is the whole document. */
 export type JsonPointer = `/${string}`;
 
-/** The decoded segments of a JSON pointer (RFC 6901); the empty pointer has none. */
+/** The decoded segments of a JSON pointer (RFC 6901). None for the empty pointer. */
 export const pointerSegments = (pointer: string): string[] =>
   pointer
     .split('/')
@@ -13,7 +13,7 @@ export const pointerSegments = (pointer: string): string[] =>
 export const pointerFrom = (path: readonly PropertyKey[]): string =>
   path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
-/** Of pointers that rows and adapters name, which are read with every call. */
+/** A cache. Its keys are the pointers in rows and adapters, which are used on every call. */
 const knownSegments = new Map<string, readonly string[]>();
 
 function segmentsOf(pointer: string): readonly string[] {
@@ -23,8 +23,8 @@ function segmentsOf(pointer: string): readonly string[] {
 }
 
 /**
- * Every value of parsed JSON that the pointer reaches, in document order; none when the path does not exist. A segment
- * `*` stands for every element of an array or object.
+ * All values of parsed JSON that the pointer matches, in document order. A segment `*` matches every element of an
+ * array or object.
  */
 export function valuesAt(document: unknown, pointer: string): Json[] {
   let reached = [document as Json];
@@ -32,7 +32,7 @@ export function valuesAt(document: unknown, pointer: string): Json[] {
   return reached;
 }
 
-/** The first value that the pointer reaches. */
+/** The first value that the pointer matches. */
 export function valueAt(document: unknown, pointer: string): Json | undefined {
   if (pointer.includes('*')) return valuesAt(document, pointer)[0];
   let reached: Json | undefined = document as Json;
@@ -49,6 +49,6 @@ function step(value: Json, segment: string): Json[] {
 function member(value: Json | undefined, segment: string): Json | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (Array.isArray(value)) return /^(0|[1-9]\d*)$/.test(segment) ? value[Number(segment)] : undefined;
-  // Own fields only: a provider's word such as "constructor" must not reach the prototype.
+  // Only own properties: a name such as "constructor" in a provider's reply must not reach the prototype.
   return Object.hasOwn(value, segment) ? value[segment] : undefined;
 }

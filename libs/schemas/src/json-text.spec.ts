@@ -28,7 +28,7 @@ import {
 } from './json-text.js';
 
 const bytes = (text: string) => Buffer.from(text);
-/** The values there, by the text alone. */
+/** The values at the places, parsed from the text. */
 const valuesIn = (json: string, ...pointers: string[]) =>
   placesOf(bytes(json), pointers).map((place) => JSON.parse(textAt(bytes(json), place)) as Json);
 
@@ -36,7 +36,7 @@ const escaped = (segment: string) => segment.replaceAll('~', '~0').replaceAll('/
 
 const sorted = (values: Json[]) => values.map((value) => JSON.stringify(value)).sort();
 
-/** Every path of a value, with some of its segments turned into `*`. */
+/** Every path in a value, with some segments replaced by `*`. */
 function pointersOf(value: Json, path = ''): string[] {
   const here = path === '' ? [] : [path, path.replace(/\/[^/]*$/, '/*')];
   if (typeof value !== 'object' || value === null) return here;
@@ -52,24 +52,24 @@ describe('placesOf', () => {
     ['an element', '{"a":["x","y","z"]}', '/a/1', ['y']],
     ['every element', '{"a":[{"u":"x"},{"v":"n"},{"u":"y"}]}', '/a/*/u', ['x', 'y']],
     ['every field', '{"a":{"p":{"u":"x"},"q":{"u":"y"}}}', '/a/*/u', ['x', 'y']],
-    ['no field of that name elsewhere', '{"b":{"a":"n"},"a":{"a":"x"}}', '/a/a', ['x']],
+    ['no field with that name elsewhere', '{"b":{"a":"n"},"a":{"a":"x"}}', '/a/a', ['x']],
     [
       'values of every kind',
       '{"a":[1,null,true,{},["n"],"x",[]]}',
       '/a/*',
       [1, null, true, {}, ['n'], 'x', []],
     ],
-    ['nothing in what is empty', '{"a":[],"b":{}}', '/*/*', []],
-    ['a value and what is in it', '{"a":{"b":1}}', '/a', [{ b: 1 }]],
+    ['nothing in empty containers', '{"a":[],"b":{}}', '/*/*', []],
+    ['a value and its content', '{"a":{"b":1}}', '/a', [{ b: 1 }]],
     ['a name with escapes', '{"\\u0061/~":"x"}', '/a~1~0', ['x']],
-    ['what stands in braces inside strings', '{"n":"}{\\"a\\":\\"n\\"","a":"x\\\\"}', '/a', ['x\\']],
-    ['nothing where nothing is', '[]', '/0', []],
-    ['what follows a byte order mark', '\ufeff{"a":"x"}', '/a', ['x']],
+    ['a field beside braces inside strings', '{"n":"}{\\"a\\":\\"n\\"","a":"x\\\\"}', '/a', ['x\\']],
+    ['nothing in an empty array', '[]', '/0', []],
+    ['a field after a byte order mark', '\ufeff{"a":"x"}', '/a', ['x']],
   ])('finds %s', (_what, json, pointer, found) => {
     expect(valuesIn(json, pointer)).toEqual(found);
   });
 
-  it('finds what a parser finds, in any document', () => {
+  it('finds the same values as a parser, in any document', () => {
     const documents = jsonValue({ maxDepth: 4 }).chain((document) => {
       const pointers = pointersOf(document as Json);
       return tuple(
@@ -80,7 +80,7 @@ describe('placesOf', () => {
     });
     assert(
       property(documents, ([document, pointer, indent]) => {
-        // A parser puts names that look like numbers first; the text has its own order.
+        // A parser puts names that look like numbers first, but the text keeps its order.
         expect(sorted(valuesIn(JSON.stringify(document, null, indent), pointer))).toEqual(
           sorted(valuesAt(JSON.parse(JSON.stringify(document)), pointer)),
         );
@@ -91,7 +91,7 @@ describe('placesOf', () => {
 });
 
 describe('replaceStrings', () => {
-  it('leaves every other byte as it is', () => {
+  it('leaves every other byte unchanged', () => {
     const json = bytes(
       '{ "id" : 9007199254740993 , "é":"\\u00e9", "u":"https://a/1" ,"v":[ "https://a/2"] }\n',
     );
@@ -109,7 +109,7 @@ const membersIn = (text: string) =>
   membersOf(bytes(text)).map((member) => [member.name, textAt(bytes(text), member)]);
 
 describe('longStringsOf', () => {
-  it('finds strings by their bytes, at any depth, names too, and nothing within one', () => {
+  it('finds strings by their length in bytes, at any depth, including names', () => {
     const json = bytes('{"long name":["four","a \\"long\\" one"],"b":[{"c":"éé"}],"d":123456789}');
     const texts = longStringsOf(json, 6).map((place) => stringAt(json, place));
     expect(texts).toEqual(['long name', 'a "long" one']);
@@ -169,7 +169,7 @@ describe('membersOf', () => {
     expect(membersOf(bytes(text), outer?.start).map(({ name }) => name)).toEqual(['b']);
   });
 
-  it('passes over an image of 2 MB', () => {
+  it('skips an image of 2 MB', () => {
     const text = `{"image":"${'A'.repeat(2_000_000)}","seed":7}`;
     expect(membersOf(bytes(text)).map(({ name }) => name)).toEqual(['image', 'seed']);
   });
@@ -194,11 +194,11 @@ describe('withMembersFirst', () => {
       '{"model":"a\\"b","n":1,"seed":1.0,"seed":18446744073709551615}',
     ],
     ['{ "a" : [ ] }', '{"model":"a\\"b","n":1, "a" : [ ] }'],
-  ])('puts them into %s', (text, expected) => {
+  ])('inserts the members into %s', (text, expected) => {
     expect(Buffer.from(withMembersFirst(bytes(text), { model: 'a"b', n: 1 })).toString()).toBe(expected);
   });
 
-  it('hands over the same bytes when there is nothing to add', () => {
+  it('returns the same bytes if there is nothing to add', () => {
     const text = bytes('{"a":1}');
     expect(withMembersFirst(text, {})).toBe(text);
   });
@@ -229,7 +229,7 @@ const pruned = (value: unknown, most: number): unknown =>
 const boxes = (count: number): unknown[] => Array.from({ length: count }, () => []);
 
 describe('prunedJson', () => {
-  it('leaves out the smallest part that holds too much, and nothing beside it', () => {
+  it('replaces the smallest part that is too large, and nothing else', () => {
     const reply = {
       status: 'succeeded',
       choices: [{ message: { text: '[{' }, logprobs: boxes(5) }],
@@ -244,7 +244,7 @@ describe('prunedJson', () => {
     expect(pruned([boxes(5), boxes(5), boxes(5)], 6)).toBe('(left out)');
   });
 
-  it('keeps the text that it does not leave out byte for byte', () => {
+  it('keeps the rest of the text byte for byte', () => {
     const text = '{ "a":1e400,"a" : "\\u00e9", "b":[ [],[],[] ] }';
     expect(prunedJson(Buffer.from(text), 3).toString()).toBe(text.replace('[ [],[],[] ]', '"(left out)"'));
   });
@@ -255,7 +255,7 @@ describe('prunedJson', () => {
 });
 
 describe('jsonExcess', () => {
-  it('counts what the parser will find, whatever the strings hold', () => {
+  it('counts what the parser will find, whatever the strings contain', () => {
     const text = oneof(string(), constantFrom('{', '"', '\\', '\\"', ':[{', '\\\\"', 'é'));
     const { tree } = letrec<{ tree: unknown }>((tie) => ({
       tree: oneof(
@@ -279,7 +279,7 @@ describe('jsonExcess', () => {
     );
   });
 
-  it('counts doubled keys each time', () => {
+  it('counts every duplicate key', () => {
     expect(scan('{"a":1,"a":2}', { depth: 1, keys: 1 })).toBe('too_many_keys');
   });
 
@@ -294,7 +294,7 @@ function indexOf(text: string): JsonIndex {
   return index;
 }
 
-/** The members by their paths, with their values. */
+/** The paths and values of the members. */
 const indexed = (text: string) => {
   const index = indexOf(text);
   const pathOf = ({ around, at }: JsonContainer): (string | number)[] =>
@@ -308,7 +308,7 @@ const indexed = (text: string) => {
 };
 
 describe('JsonIndex', () => {
-  it('has each member in the order of the text, doubled ones too, with its place and its value', () => {
+  it('has each member in order, including duplicates, with its place and its value', () => {
     const text = '\uFEFF{ "a" : [{"b":1},2,[3,{ "x":"}" }]] ,"a":{"c\\u0064":null},"e":{"f":1, "g":[]}\n}';
     expect(indexed(text)).toEqual([
       ['a', [{ b: 1 }, 2, [3, { x: '}' }]]],
@@ -322,14 +322,14 @@ describe('JsonIndex', () => {
     ]);
   });
 
-  it('counts the values, each element and each member', () => {
+  it('counts all values, including elements and members', () => {
     expect(indexOf('{ "a" : [{"b":1},2,[3,{}]] ,"a":"x", "e":null}').values).toBe(10);
     expect(['[]', '{}', '"a"', ' 1 ', '[[],[]]'].map((text) => indexOf(text).values)).toEqual([
       1, 1, 1, 1, 3,
     ]);
   });
 
-  it('has what a parser finds, in any document', () => {
+  it('has the same members as a parser, in any document', () => {
     const membersIn = (value: unknown, path: (string | number)[] = []): unknown[] => {
       if (typeof value !== 'object' || value === null) return [];
       if (Array.isArray(value)) return value.flatMap((each, nth) => membersIn(each, [...path, nth]));

@@ -12,7 +12,7 @@ const endOfText = -1;
 
 export type JsonExcess = 'too_deep' | 'too_many_keys' | 'too_many_containers';
 
-/** A container is an array or an object: an empty one takes twenty times its text once parsed. */
+/** Containers are arrays and objects. Once parsed, an empty one takes twenty times the memory of its text. */
 interface JsonLimits {
   depth: number;
   keys: number;
@@ -20,8 +20,8 @@ interface JsonLimits {
 }
 
 /**
- * Which limit JSON text exceeds, found before anything parses it. Text that is not JSON gets no particular answer. The
- * same pass fills `index`.
+ * Which limit the JSON text exceeds, checked before it is parsed. For text that is not JSON, the result is
+ * arbitrary. The same pass fills `index`.
  */
 export function jsonExcess(json: Uint8Array, limits: JsonLimits, index?: JsonIndex): JsonExcess | null {
   const tokens = new JsonTokens(json);
@@ -52,22 +52,22 @@ export function jsonExcess(json: Uint8Array, limits: JsonLimits, index?: JsonInd
   return null;
 }
 
-/** An object or list of the text. */
+/** An object or array in the text. */
 export interface JsonContainer {
   around: JsonContainer | undefined;
-  /** The member that holds it, or its index in the list around it; undefined for the outermost one. */
+  /** The member that contains it, or its index in the array around it. Undefined for the outermost container. */
   at: JsonMember | number | undefined;
-  /** The member or the index that is read, while the index is made. */
+  /** The current member or array index, while the `JsonIndex` is built. */
   current: JsonMember | number | undefined;
 }
 
-/** A member of an object; the place of its value includes the white space around it. */
+/** A member of an object. The place of its value includes the surrounding white space. */
 interface JsonMember extends JsonPlace {
   name: JsonPlace;
   within: JsonContainer;
 }
 
-/** The members of every object of a JSON text, in its order, doubled ones too. The caller has to know that it is JSON. */
+/** The members of every object in a JSON text, in order, including duplicates. The text must be valid JSON. */
 export class JsonIndex {
   readonly members: JsonMember[] = [];
   private valuesAndNames = 0;
@@ -77,7 +77,7 @@ export class JsonIndex {
 
   constructor(readonly json: Uint8Array) {}
 
-  /** How many values the text has, its objects and lists and all elements among them. */
+  /** The number of values in the text, including objects, arrays and all elements. */
   get values(): number {
     return this.valuesAndNames - this.members.length;
   }
@@ -90,7 +90,7 @@ export class JsonIndex {
     return JSON.parse(textAt(this.json, member));
   }
 
-  /** The next token of the text. */
+  /** Adds the next token of the text. */
   add({ kind, start, end }: { kind: number; start: number; end: number }): void {
     const { container } = this;
     if (kind === openBrace || kind === openBracket) {
@@ -112,20 +112,20 @@ export class JsonIndex {
   }
 }
 
-/** Where a value stands in JSON text: the offsets of its first byte and of what follows its last one. */
+/** The place of a value in JSON text: the offset of its first byte, and the offset after its last byte. */
 export interface JsonPlace {
   start: number;
   end: number;
 }
 
-/** What is left of a pointer on the way down; nothing when the value is the one it points to. */
+/** The remaining segments of a pointer on the way down. Empty at the value that it points to. */
 type Rest = readonly string[];
 
 /**
- * Where the values stand that the pointers reach (a segment `*` stands for every element), in the order in which they
- * end. The text is valid JSON and is not parsed: what is around the values stays as it is, numbers keep their
- * digits. It is read once, and only as deep as the longest pointer. Before each member on the way, `visit` gets the
- * number of bytes so far that no place holds; it may throw to end the search.
+ * The places of the values that the pointers match (a segment `*` matches every element), in the order in which the
+ * values end. The text must be valid JSON. It is not parsed, so the text around the values stays unchanged and
+ * numbers keep their digits. It is read once, and only as deep as the longest pointer. Before each member on the
+ * way, `visit` gets the number of bytes so far that are outside the places. It may throw to end the search.
  */
 export function placesOf(
   json: Uint8Array,
@@ -155,7 +155,7 @@ export function placesOf(
   return places;
 }
 
-/** The members of the object that starts at `from`, in the order of the text, which is valid JSON. */
+/** The members of the object that starts at `from`, in order. The text must be valid JSON. */
 export function membersOf(json: Uint8Array, from = 0): (JsonPlace & { name: string })[] {
   const tokens = new JsonTokens(json, from);
   const members: (JsonPlace & { name: string })[] = [];
@@ -169,8 +169,8 @@ export function membersOf(json: Uint8Array, from = 0): (JsonPlace & { name: stri
 }
 
 /**
- * Reads the object or list whose opening is the current token. `readValue` is called at the first token of each
- * value and leaves the last one of it; an element's name is its index.
+ * Reads the object or array that the current token opens. It calls `readValue` at the first token of each value,
+ * and `readValue` must stop at the value's last token. The name of an element is its index.
  */
 function readMembers(json: Uint8Array, tokens: JsonTokens, readValue: (nameOf: () => string) => void): void {
   const isObject = tokens.kind === openBrace;
@@ -187,7 +187,7 @@ function readMembers(json: Uint8Array, tokens: JsonTokens, readValue: (nameOf: (
   }
 }
 
-/** Where the strings stand that take more than so many bytes, the names of members among them. */
+/** The places of strings longer than `maxBytes`, including names of members. */
 export function longStringsOf(json: Uint8Array, maxBytes: number): JsonPlace[] {
   const tokens = new JsonTokens(json);
   const places: JsonPlace[] = [];
@@ -198,7 +198,7 @@ export function longStringsOf(json: Uint8Array, maxBytes: number): JsonPlace[] {
   return places;
 }
 
-/** The text of an object with these members first, and every byte of its own as it was. */
+/** Inserts members at the start of an object. The rest of the text stays unchanged. */
 export function withMembersFirst(json: Uint8Array, members: Readonly<Record<string, Json>>): Uint8Array {
   const added = JSON.stringify(members).slice(1, -1);
   if (added === '') return json;
@@ -213,15 +213,15 @@ export function withMembersFirst(json: Uint8Array, members: Readonly<Record<stri
   ]);
 }
 
-/** The text of the value that stands there. */
+/** The text at a place. */
 export const textAt = (json: Uint8Array, { start, end }: JsonPlace): string =>
   Buffer.from(json.buffer, json.byteOffset + start, end - start).toString('utf8');
 
-/** The string that stands there. */
+/** The string value at a place. */
 export const stringAt = (json: Uint8Array, place: JsonPlace): string =>
   JSON.parse(textAt(json, place)) as string;
 
-/** The text with other strings at these places, which come in its order. */
+/** Replaces the values at these places, which must be in order, by strings. */
 export function replaceStrings(
   json: Uint8Array,
   replacements: readonly (JsonPlace & { text: string })[],
@@ -236,8 +236,9 @@ export function replaceStrings(
 }
 
 /**
- * JSON text with a string in the place of each array or object that holds more than `maxContainers`, itself counted.
- * Only the smallest such part is left out, so what stands beside it is found where it was. Its depth should be bounded.
+ * Replaces each array or object that contains more than `maxContainers` containers, including itself, by a string.
+ * Only the smallest such parts are replaced, so their siblings stay in place. The depth of the text should be
+ * limited.
  */
 export function prunedJson(json: Uint8Array, maxContainers: number): Buffer {
   const tokens = new JsonTokens(json);
@@ -262,30 +263,30 @@ export function prunedJson(json: Uint8Array, maxContainers: number): Buffer {
 }
 
 const [literal, space, punctuation] = [0, 1, 2];
-/** Of each byte. */
+/** The class of each byte value. */
 const classOf = new Uint8Array(256);
 for (const byte of Buffer.from(' \n\r\t')) classOf[byte] = space;
 for (const byte of Buffer.from('",:[]{}')) classOf[byte] = punctuation;
 
 /**
- * Reads JSON text token by token, on its bytes: brackets, braces, commas, colons, strings, and everything else
- * (numbers, true, false, null) as one kind. No recursion, nothing allocated for a token. The text is not validated:
- * text that is not JSON gives tokens of some kind, and an end.
+ * Tokenizes the bytes of JSON text: brackets, braces, commas, colons, strings, and all other tokens (numbers, true,
+ * false, null) as one kind. It does not recurse or allocate per token. It does not validate: text that is not JSON
+ * gives some tokens and then ends.
  */
 class JsonTokens {
-  /** The first byte of the current token, which tells its kind; -1 at the end of the text. */
+  /** The kind of the current token, which is its first byte. -1 at the end of the text. */
   kind = endOfText as number;
   /** The offset of the current token. */
   start = 0;
-  /** The offset behind the current token. */
+  /** The offset after the current token. */
   end: number;
 
   private readonly json: Uint8Array;
 
   constructor(json: Uint8Array, from = 0) {
-    // A plain view: a Buffer's own indexOf is ten times slower.
+    // Use a plain view, because `Buffer.indexOf` is ten times slower.
     this.json = new Uint8Array(json.buffer, json.byteOffset, json.byteLength);
-    // Parsers read past a byte order mark; so must whoever finds places in the same text.
+    // Parsers skip a byte order mark, so the offsets must skip it too.
     const isMarked = from === 0 && json[0] === 0xef && json[1] === 0xbb && json[2] === 0xbf;
     this.end = isMarked ? 3 : from;
   }
@@ -305,7 +306,7 @@ class JsonTokens {
     return kind;
   }
 
-  /** Moves to the last token of the value whose first token is the current one. */
+  /** Moves from the first token of a value to its last. */
   skipValue(): void {
     let depth = 0;
     for (;;) {
@@ -317,7 +318,10 @@ class JsonTokens {
   }
 }
 
-/** The offset behind the closing quote of the string that opens there; the end of the text when there is none. */
+/**
+ * The offset after the closing quote of the string that begins at `opening`, or the end of the text if there is
+ * none.
+ */
 function endOfString(json: Uint8Array, opening: number): number {
   for (let at = json.indexOf(quote, opening + 1); at !== -1; at = json.indexOf(quote, at + 1)) {
     let backslashes = 0;

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { placesOf } from './json-text.js';
 
-it('tells of each member on the way, and of the bytes so far that no place holds', () => {
+it('visits each member on the way, with the number of bytes so far outside the places', () => {
   const json = Buffer.from('{"b":{"c":1},"a":{"u":[1,2,3],"v":2}}');
   const visits: number[] = [];
   placesOf(json, ['/a/u'], (bytesBeside) => visits.push(bytesBeside));

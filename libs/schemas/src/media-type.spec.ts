@@ -14,7 +14,7 @@ describe('the media type of a Content-Type', () => {
   });
 
   it.each([undefined, '', 'binary', 'text /plain', 'text/', '/json', 'text/plain text/html', 'a/b, c/d'])(
-    '%j names none',
+    '%j is not a media type',
     (contentType) => {
       expect(essenceOf(contentType)).toBe('');
     },

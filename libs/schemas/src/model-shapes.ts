@@ -2,17 +2,17 @@ import { z } from 'zod';
 import { pageOf, text } from './fields.js';
 import { routerModelId, routerModelSegment, routerProviderSegment } from './identifiers.js';
 
-/** Whether a content-policy refusal is charged. A client treats a value it does not know as charged. */
+/** Whether runs rejected by the content policy are billed. Clients treat unknown values as billed. */
 export const routerChargesOnPolicyRejection = z.enum(['yes', 'no', 'unknown']).meta({
   id: 'RouterChargesOnPolicyRejection',
-  description: 'Whether a content-policy refusal is charged for this model.',
+  description: 'Whether the provider bills runs of this model that it rejects under its content policy.',
 });
 
 const routerModelBilling = z
   .object({ charges_on_policy_rejection: routerChargesOnPolicyRejection })
-  .meta({ id: 'RouterModelBilling', description: 'Billing facts; no prices and no usage figures.' });
+  .meta({ id: 'RouterModelBilling', description: 'Facts about billing, without prices and usage.' });
 
-/** One runnable model, as lists carry it. */
+/** A model in a list. */
 export const routerModelListEntry = z
   .object({
     id: routerModelId,
@@ -20,9 +20,9 @@ export const routerModelListEntry = z
     model: routerModelSegment,
     billing: routerModelBilling,
   })
-  .meta({ id: 'RouterModelListEntry', description: 'One runnable model and its billing facts.' });
+  .meta({ id: 'RouterModelListEntry', description: 'A model and its billing facts.' });
 
-/** A list entry plus the address of the input schema, which is absent when no schema is authored. */
+/** A list entry with the URL of the input schema, which is absent if the model has no schema. */
 export const routerModelDetail = routerModelListEntry
   .extend({
     input_schema_url: z
@@ -30,78 +30,83 @@ export const routerModelDetail = routerModelListEntry
       .regex(/^https:\/\//)
       .max(2048)
       .optional()
-      .describe('Where the input schema document of the model is.'),
+      .describe('The URL of the document with the input schema of the model.'),
   })
   .meta({ id: 'RouterModelDetail', description: 'The catalog entry of one model.' });
 
-/** One page of the catalog. A short or empty `data` is not the end: only `has_more` says so. */
+/** One page of the catalog. A short or empty `data` does not mean the end; only `has_more` does. */
 export const routerModelListResponse = pageOf(
   routerModelListEntry,
-  'At most `limit` entries, ordered by id.',
+  'At most `limit` models, ordered by id.',
   { id: 'RouterModelListResponse', description: 'One page of the catalog.' },
 );
 
-/** What a model takes and gives. */
+/** A kind of input or output. */
 export const routerModality = z.enum(['text', 'image', 'video', 'audio', '3d']).meta({
   id: 'RouterModality',
   description: 'A kind of content.',
 });
 
-/** A list entry with what people want to know besides. */
+/** A list entry with more facts for people. */
 const routerModelFullEntry = routerModelListEntry
   .extend({
-    title: text('The name that people know it by.').optional(),
-    description: text('One sentence.').optional(),
-    input_modalities: z.array(routerModality).describe('What the input may hold.'),
-    output_modalities: z.array(routerModality).describe('What the result holds.'),
+    title: text('The display name.').optional(),
+    description: text('One sentence about the model.').optional(),
+    input_modalities: z.array(routerModality).describe('The kinds of content in the input.'),
+    output_modalities: z.array(routerModality).describe('The kinds of content in the result.'),
     price: z
       .object({
-        from_usd: z.number().min(0).describe('Dollars a unit, at the cheapest options.'),
-        unit: text('What is counted: fields of the input, or the run.'),
-        text: text('The whole expression.'),
-        date: z.iso.date().optional().describe('When it was read.'),
+        from_usd: z
+          .number()
+          .min(0)
+          .describe('The price of one unit with the cheapest options, in US dollars.'),
+        unit: text('The unit: fields of the input, or `run`.'),
+        text: text('The complete price as a formula.'),
+        date: z.iso.date().optional().describe('The day on which the price was read.'),
       })
-      .describe('What a run costs.'),
+      .describe('The price of a run.'),
     lifecycle: z
       .object({ ends: z.iso.date(), successor: routerModelId.optional() })
       .optional()
-      .describe('From which day it is gone, and what to use then; only when that is known.'),
-    aliases: z.array(z.string()).describe('Other names of it.'),
+      .describe('The first day (UTC) without the model, and its successor. Absent if no end is announced.'),
+    aliases: z.array(z.string()).describe('Other names of the model.'),
     servers: z
       .array(routerProviderSegment)
-      .describe('Who may serve it, its own provider first: what `model_provider` of a run may be.'),
-    example_output: z.unknown().optional().describe('A result, where the catalog has one.'),
+      .describe(
+        'The providers that can serve the model, its own first. These are the values of `model_provider`.',
+      ),
+    example_output: z.unknown().optional().describe('An example of a result, if the catalog has one.'),
   })
-  .meta({ id: 'RouterModelFullEntry', description: 'One runnable model with the facts for people.' });
+  .meta({ id: 'RouterModelFullEntry', description: 'A model with its facts for people.' });
 
 export const routerModelFullListResponse = pageOf(
   routerModelFullEntry,
-  'At most `limit` entries, ordered by id.',
-  { id: 'RouterModelFullListResponse', description: 'One page of the catalog, in full.' },
+  'At most `limit` models, ordered by id.',
+  { id: 'RouterModelFullListResponse', description: 'One page of the catalog with all facts.' },
 );
 
-/** What the list of v2 answers, by its `view`. */
+/** The response of the v2 model list, depending on `view`. */
 export const routerModelPage = z.union([routerModelListResponse, routerModelFullListResponse]).meta({
   id: 'RouterModelPage',
-  description: 'One page of the catalog, in full where `view=full` asks for it.',
+  description: 'One page of the catalog. With `view=full`, each model has all facts.',
 });
 
 const openObject = () => z.record(z.string(), z.unknown());
 
 export const routerModelInput = openObject().meta({
   id: 'RouterModelInput',
-  description: 'The model’s own input, forwarded byte for byte. Its fields are in the model’s document.',
+  description: 'The input of the model, forwarded unchanged. The document of the model lists its fields.',
 });
 
 export const routerModelOutput = openObject().meta({
   id: 'RouterModelOutput',
-  description: 'The model’s own output, byte for byte; only the URLs of copied assets are replaced.',
+  description: 'The output of the provider, unchanged except for the URLs of copied assets.',
 });
 
 export const routerModelInputSchemaDocument = openObject().meta({
   id: 'RouterModelInputSchemaDocument',
   description:
-    'A standalone OpenAPI 3.1 document of one model. Its marker `x-service-input-schema-authored` says whether the model’s input is described.',
+    'A standalone OpenAPI 3.1 document of one model. `x-service-input-schema-authored` tells whether it describes the input.',
 });
 
 export type RouterChargesOnPolicyRejection = z.infer<typeof routerChargesOnPolicyRejection>;

@@ -3,12 +3,12 @@ import { assert, integer, property } from 'fast-check';
 import { centsFromMicros, centsText, microsFromCents, maxCents } from './money.js';
 
 describe('money', () => {
-  it('counts ten thousand micro-dollars to the cent', () => {
+  it('has ten thousand micro-dollars per cent', () => {
     expect(microsFromCents(10_000)).toBe(100_000_000);
     expect(centsFromMicros(100_000_000)).toBe(10_000);
   });
 
-  it('brings every amount of cents back unchanged', () => {
+  it('converts every amount of cents back unchanged', () => {
     assert(
       property(integer({ min: -maxCents, max: maxCents }), (cents) => {
         expect(Number.isSafeInteger(microsFromCents(cents))).toBe(true);
@@ -17,7 +17,7 @@ describe('money', () => {
     );
   });
 
-  it('shows fractions of a cent, and no limit as a word', () => {
+  it('shows fractions of a cent, and a missing limit as a word', () => {
     expect(centsText(1)).toBe('0.0001');
     expect(centsText(-12_345)).toBe('-1.2345');
     expect(centsText(0)).toBe('0');

@@ -1,21 +1,21 @@
 const microsPerCent = 10_000;
 
-/** The most cents whose micro-dollars a number still holds exactly: nine billion dollars. */
+/** The largest number of cents whose micro-dollars are an exact number: nine billion dollars. */
 export const maxCents = Math.floor(Number.MAX_SAFE_INTEGER / microsPerCent);
 
 /** Whole US cents as micro-dollars. */
 export const microsFromCents = (cents: number): number => cents * microsPerCent;
 
-/** Micro-dollars as US cents, with up to four decimals: runs cost fractions of a cent. */
+/** Micro-dollars as US cents, with up to four decimals, because runs may cost fractions of a cent. */
 export const centsFromMicros = (micros: number): number => micros / microsPerCent;
 
-/** US cents as text, at most four decimals; null is no limit. */
+/** Micro-dollars as text in US cents, with up to four decimals. Null is unlimited. */
 export const centsText = (micros: number | null): string =>
   micros === null ? 'unlimited' : String(centsFromMicros(micros));
 
 /**
- * An amount in whole micro-dollars, rounded up. Binary fractions are off in the sixteenth digit (0.1 * 3): twelve digits
- * keep that from becoming a micro-dollar.
+ * Rounds an amount up to whole micro-dollars. Binary fractions have an error in the sixteenth digit (0.1 * 3), so
+ * the amount is first rounded to twelve digits.
  */
 export const wholeMicros = (micros: number): number =>
   Number.isSafeInteger(micros)
@@ -23,9 +23,10 @@ export const wholeMicros = (micros: number): number =>
     : Math.min(Math.ceil(Number(micros.toPrecision(12))), Number.MAX_SAFE_INTEGER);
 
 /**
- * A part of what a reply says a run cost: the number at a pointer (`*` adds up, `only` keeps the objects that hold these
- * values, `minus` is taken off, with `*` of such objects alone, `when` adds nothing out of its range) or in a header, or how many elements a list has,
- * each times `micros`. Without an `optional` one the sum stands.
+ * One term of the cost in a provider's reply, times `micros`: the number at a pointer, the number in a header, or
+ * the length of a list. At a pointer, `*` adds up several numbers, `only` selects objects with these values,
+ * `minus` subtracts another number (with `*`, only of the selected objects), and `when` makes the term zero outside
+ * a range. If an `optional` number is missing, the term is zero.
  */
 export type ReportedTerm = (
   | {
@@ -38,6 +39,6 @@ export type ReportedTerm = (
   | { count: string }
 ) & {
   optional?: boolean;
-  /** Micro-dollars a unit, the factors of the caller's input included; may be a fraction. */
+  /** Micro-dollars per unit, already multiplied by the factors of the caller's input. May be a fraction. */
   micros: number;
 };

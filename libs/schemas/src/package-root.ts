@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The nearest folder upwards that has a package.json. */
+/** The nearest parent folder with a package.json. */
 export function packageRoot(from: string = import.meta.dirname): string {
   let root = from;
   while (!existsSync(join(root, 'package.json'))) {

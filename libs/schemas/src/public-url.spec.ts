@@ -3,12 +3,12 @@ import { isPublicAddress, refusalOf } from './public-url.js';
 
 const refusal = (url: string) => refusalOf(new URL(url));
 
-describe('a URL that is not the operator’s', () => {
+describe('a URL that does not come from the operator', () => {
   it.each([
     ['a name', 'https://delivery.bfl.ai/results/1.png?sig=a'],
     ['a public address', 'https://93.184.216.34/a'],
     ['a public IPv6 address', 'https://[2606:2800:220:1:248:1893:25c8:1946]/a'],
-    ['the port of https in words', 'https://example.com:443/a'],
+    ['an explicit https port', 'https://example.com:443/a'],
   ])('may be called with %s', (_what, url) => {
     expect(refusal(url)).toBeNull();
   });
@@ -39,8 +39,8 @@ describe('a URL that is not the operator’s', () => {
     ['another private network', 'https://172.16.0.1/'],
     ['a home network', 'https://192.168.1.1/'],
     ['a carrier’s network', 'https://100.64.0.1/'],
-    ['the cloud’s metadata', 'https://169.254.169.254/latest/meta-data/'],
-    ['the cloud’s metadata by IPv6', 'https://[fd00:ec2::254]/'],
+    ['the cloud metadata service', 'https://169.254.169.254/latest/meta-data/'],
+    ['the cloud metadata service over IPv6', 'https://[fd00:ec2::254]/'],
     ['a link-local address', 'https://[fe80::1]/'],
     ['the broadcast address', 'https://255.255.255.255/'],
     ['a multicast group', 'https://224.0.0.1/'],

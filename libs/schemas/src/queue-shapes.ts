@@ -2,31 +2,31 @@ import { z } from 'zod';
 import { routerErrorType } from './error-shapes.js';
 import { routerQueueRequestId } from './identifiers.js';
 
-/** The lifecycle that callers poll; closed at three values. */
+/** The status of a run that callers poll: a closed set of three values. */
 export const routerQueueStatus = z
   .enum(['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED'])
-  .meta({ id: 'RouterQueueStatus', description: 'Where the run stands; only moves forward.' });
+  .meta({ id: 'RouterQueueStatus', description: 'The status of the run. It only moves forward.' });
 
-/** What a cancellation ask found: the first value answers 202, the second 400. */
+/** The result of a cancellation: the first value is returned with 202, the second with 400. */
 const routerQueueCancelStatus = z
   .enum(['CANCELLATION_REQUESTED', 'ALREADY_COMPLETED'])
-  .meta({ id: 'RouterQueueCancelStatus', description: 'What the cancellation ask found.' });
+  .meta({ id: 'RouterQueueCancelStatus', description: 'The result of the cancellation.' });
 
 const routerQueuePosition = z.int().min(0).meta({
   id: 'RouterQueuePosition',
-  description: 'How many runs of the workspace are ahead of this one; 0 means the front.',
+  description: 'The number of runs of the workspace ahead of this one. 0 means next in line.',
 });
 
-/** On every answer that carries a live handle, so that clients never compose queue URLs. */
+/** Part of every response about a kept run, so that clients never build URLs themselves. */
 export const routerQueueUrls = z
   .object({
-    status_url: z.url().describe('Reads the state.'),
-    response_url: z.url().describe('Collects the result.'),
-    cancel_url: z.url().describe('Asks for cancellation.'),
+    status_url: z.url().describe('GET returns the status.'),
+    response_url: z.url().describe('GET returns the result.'),
+    cancel_url: z.url().describe('PUT cancels the run.'),
   })
-  .meta({ id: 'RouterQueueUrls', description: 'Absolute URLs of the rest of the run.' });
+  .meta({ id: 'RouterQueueUrls', description: 'Absolute URLs for the next calls about the run.' });
 
-/** The 201 of a queued submit. */
+/** The 201 response of a queued submission. */
 export const routerQueueSubmitResponse = z
   .object({
     request_id: routerQueueRequestId,
@@ -34,9 +34,11 @@ export const routerQueueSubmitResponse = z
     queue_position: routerQueuePosition,
     ...routerQueueUrls.shape,
   })
-  .meta({ id: 'RouterQueueSubmitResponse', description: 'The new run and its state at admission.' });
+  .meta({ id: 'RouterQueueSubmitResponse', description: 'The new run and its status at admission.' });
 
-/** `queue_position` only while `IN_QUEUE`; `error_type` only on a run that did not succeed; never null. */
+/**
+ * `queue_position` is present only while `IN_QUEUE`, `error_type` only if the run did not succeed. Neither is null.
+ */
 export const routerQueueStatusResponse = z
   .object({
     request_id: routerQueueRequestId,
@@ -45,13 +47,12 @@ export const routerQueueStatusResponse = z
     error_type: routerErrorType.optional(),
     ...routerQueueUrls.shape,
   })
-  .meta({ id: 'RouterQueueStatusResponse', description: 'The current state of one run.' });
+  .meta({ id: 'RouterQueueStatusResponse', description: 'The current status of a run.' });
 
-/** The body of both cancel answers, 202 and 400. */
+/** The body of both cancel responses, 202 and 400. */
 export const routerQueueCancelResponse = z
   .object({ request_id: routerQueueRequestId, status: routerQueueCancelStatus })
-  .meta({ id: 'RouterQueueCancelResponse', description: 'What the cancellation ask found.' });
-
+  .meta({ id: 'RouterQueueCancelResponse', description: 'The result of the cancellation.' });
 export type RouterQueueStatus = z.infer<typeof routerQueueStatus>;
 export type RouterQueueUrls = z.infer<typeof routerQueueUrls>;
 export type RouterQueueSubmitResponse = z.infer<typeof routerQueueSubmitResponse>;

@@ -2,8 +2,8 @@ import { StartupError } from '#errors';
 import { z } from 'zod';
 
 /**
- * Settings sit beside the code that reads them, as a shape from variable name to schema; every schema
- * carries a description and an example, from which docs/configuration.md and `.env.example` are made.
+ * Settings are declared beside the code that reads them, as a shape from variable name to schema. Every schema has
+ * a description and an example, from which docs/configuration.md and `.env.example` are generated.
  */
 export type SettingsShape = Record<string, z.ZodType>;
 
@@ -14,10 +14,13 @@ export class BadSettings extends StartupError {
   }
 }
 
-/** Former names. A deployment may give both while two releases run side by side; the former alone would be lost. */
+/**
+ * Former names of settings. A deployment may set both names while two releases run side by side. If only the former
+ * name is set, startup fails, because the value would be ignored.
+ */
 const renamed: Record<string, string> = { PROVIDER_LANE_PAUSE_MS: 'PROVIDER_MAX_PAUSE_MS' };
 
-/** Parses `env` once; an empty variable counts as absent; throws `BadSettings` with all problems. */
+/** Parses `env`. Empty variables count as absent. Throws `BadSettings` with all problems. */
 export function readSettings<S extends SettingsShape>(
   shape: S,
   env: NodeJS.ProcessEnv,
@@ -34,7 +37,7 @@ export function readSettings<S extends SettingsShape>(
   throw new BadSettings([...problems, ...former]);
 }
 
-/** A whole number of at least one; its default is its example. */
+/** An integer of at least 1. The default is also the example. */
 export const count = (byDefault: number, description: string) =>
   z.coerce
     .number()
@@ -43,10 +46,10 @@ export const count = (byDefault: number, description: string) =>
     .default(byDefault)
     .meta({ description, example: String(byDefault) });
 
-/** A timer of more than 2³¹-1 ms fires at once; a week leaves room for what is added to it. */
+/** A timer of more than 2³¹-1 ms fires at once. A week leaves room for other times that are added. */
 const maxMs = 7 * 24 * 60 * 60 * 1000;
 
-/** A time of at least one millisecond that timers and Postgres can take. */
+/** A duration of at least one millisecond that timers and Postgres accept. */
 export const milliseconds = (byDefault: number, description: string) =>
   count(byDefault, description).refine((ms) => ms <= maxMs, `must be at most ${maxMs}, a week`);
 
@@ -54,7 +57,7 @@ export const milliseconds = (byDefault: number, description: string) =>
 export const countUpTo = (max: number, byDefault: number, description: string) =>
   count(byDefault, description).refine((value) => value <= max, `must be at most ${max}`);
 
-/** A comma-separated list; absent means empty, unless a default is given. */
+/** A comma-separated list, empty by default. */
 export const list = (byDefault = '') =>
   z
     .string()
@@ -69,13 +72,13 @@ export const list = (byDefault = '') =>
 const postgresUrl = z
   .string()
   .regex(/^postgres(ql)?:\/\/\S+$/, 'must look like postgres://user:password@host:5432/name')
-  // The driver takes an empty host, for a socket whose folder is a parameter; a URL does not.
+  // The driver accepts an empty host, for a socket whose folder is a parameter. `URL` does not.
   .refine(
     (url) => URL.canParse(url.replace('@/', '@host/')),
     'is no URL: its host, port or password is malformed',
   );
 
-/** Where the database is: repositories read it, and so does the queue when no Redis carries the run ids. */
+/** The address of the database, for the repositories, and for the queue if there is no Redis. */
 export const databaseUrlSettings = {
   DATABASE_URL: postgresUrl.meta({
     description: 'Postgres that holds every run, key and ledger entry.',

@@ -12,7 +12,7 @@ describe('camelName', () => {
 });
 
 describe('spellingsOf', () => {
-  it('has every name in both spellings', () => {
+  it('lists every combination of both spellings', () => {
     expect(spellingsOf('/contents/*/inlineData/mime_type')).toEqual([
       '/contents/*/inlineData/mime_type',
       '/contents/*/inlineData/mimeType',

@@ -13,13 +13,13 @@ const statuses = {
 /** The stage of a run's row. */
 export type Stage = keyof typeof statuses;
 
-/** The state of a stage, as callers see it. */
+/** The public status of a stage. */
 export const statusOf = (stage: Stage): RouterQueueStatus => statuses[stage];
 
 export const stagesOf = (status: RouterQueueStatus): Stage[] =>
   (Object.keys(statuses) as Stage[]).filter((stage) => statuses[stage] === status);
 
-/** The state as callers see it: six stages are three states, and what does not apply is absent. */
+/** The public state of a run. Six stages map to three statuses, and fields that do not apply are absent. */
 export function statusBody(
   runId: string,
   { stage, position, bucket }: { stage: Stage; position: number | null; bucket: Bucket | null },
@@ -35,7 +35,7 @@ export function statusBody(
   };
 }
 
-/** The block on every answer that carries a live handle; `origin` has no trailing slash. */
+/** The URLs of a run. `origin` has no trailing slash. */
 export function runUrls(
   origin: string,
   { modelId, runId }: { modelId: string; runId: string },

@@ -6,7 +6,7 @@ import { refusalOf } from './public-url.js';
 import { routerQueueStatusResponse } from './queue-shapes.js';
 import { list } from './settings.js';
 
-/** What is sent to the address that a queued submit named in `webhook_url`. */
+/** The body of the call to the `webhook_url` of a queued submission. */
 export const routerRunCompleted = z
   .object({
     type: z.literal('run.completed'),
@@ -16,7 +16,7 @@ export const routerRunCompleted = z
   .meta({
     id: 'RouterRunCompleted',
     description:
-      'The call to a run’s `webhook_url`, signed as Standard Webhooks says. It may come more than once, with the same `webhook-id`.',
+      'The call to the `webhook_url` of a run, signed according to Standard Webhooks. It may arrive more than once, with the same `webhook-id`.',
   });
 
 export const webhookStates = ['pending', 'delivered', 'given_up'] as const;
@@ -25,43 +25,48 @@ export type RouterRunCompleted = z.infer<typeof routerRunCompleted>;
 
 export const routerWebhookSecret = z
   .object({
-    secret: text('For libraries of Standard Webhooks; it begins with `whsec_`.'),
+    secret: text('The secret for Standard Webhooks libraries. It begins with `whsec_`.'),
   })
-  .meta({ id: 'RouterWebhookSecret', description: 'What the webhooks of the workspace are signed with.' });
+  .meta({ id: 'RouterWebhookSecret', description: 'The secret that signs the webhooks of the workspace.' });
 
 export type RouterWebhookSecret = z.infer<typeof routerWebhookSecret>;
 
-/** A run has one webhook at most, so it is named by its run. */
+/** A run has at most one webhook, so the id of the run identifies it. */
 export const routerWebhookDelivery = z
   .object({
     request_id: routerQueueRequestId,
     model: routerModelId,
     error_type: routerErrorType.optional(),
-    url: z.url().describe('What is called.'),
-    form: z.enum(['standard', 'fal']).describe('Whose body is sent.'),
+    url: z.url().describe('The URL that is called.'),
+    form: z.enum(['standard', 'fal']).describe('The format of the body: Standard Webhooks, or that of fal.'),
     state: z
       .enum(webhookStates)
-      .describe('Whether a try is to come, one was answered with a 2xx, or the last one failed.'),
-    tries: count('How many calls were made since it was last due anew.'),
+      .describe(
+        '`pending`: another attempt follows. `delivered`: an attempt was answered with a 2xx. `given_up`: the last attempt failed.',
+      ),
+    tries: count('The number of attempts since the delivery was last started.'),
     problem: z.string().optional().meta({
-      description: 'What came of the last call that failed.',
+      description: 'Why the last failed attempt failed.',
       example: 'answered HTTP 500',
     }),
     created_at: moment('When the run was completed.'),
-    next_try_at: moment('While it is pending.').optional(),
-    ended_at: moment('When it was delivered or given up.').optional(),
+    next_try_at: moment('When the next attempt is due. Present while the delivery is pending.').optional(),
+    ended_at: moment('When the webhook was delivered or given up.').optional(),
   })
-  .meta({ id: 'RouterWebhookDelivery', description: 'The call that tells that a run is completed.' });
+  .meta({ id: 'RouterWebhookDelivery', description: 'The delivery of the webhook of a completed run.' });
 
 export const routerWebhookDeliveryListResponse = pageOf(
   routerWebhookDelivery,
-  'At most `limit` of them, newest run first.',
-  { id: 'RouterWebhookDeliveryListResponse', description: 'One page of the webhooks of a workspace.' },
+  'At most `limit` deliveries, newest run first.',
+  {
+    id: 'RouterWebhookDeliveryListResponse',
+    description: 'One page of the webhook deliveries of a workspace.',
+  },
 );
 
 export type RouterWebhookDelivery = z.infer<typeof routerWebhookDelivery>;
 
-/** Gateways judge by it what a caller may name, workers what they call. */
+/** Gateways use it to check the URLs of callers, workers to check the URLs that they call. */
 export const webhookSettings = {
   WEBHOOK_ALLOWED_ORIGINS: list().meta({
     description:
@@ -74,18 +79,18 @@ export type WebhookSettings = z.infer<z.ZodObject<typeof webhookSettings>>;
 
 const maxUrlLength = 2048;
 
-/** Why a text is no address that a webhook can be sent to, as the end of a sentence; null when it is one. */
+/** Why a text cannot be a webhook URL, as the end of a sentence. Null if it can. */
 export function webhookProblem(text: string, allowedOrigins: readonly string[]): string | null {
   if (!URL.canParse(text)) return 'must be an absolute URL';
   const url = new URL(text);
   if (url.href.length > maxUrlLength) return `must not be longer than ${maxUrlLength} characters`;
-  if (url.username !== '' || url.password !== '') return 'must not hold a user name or password';
+  if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
   if (isOriginOf(url, allowedOrigins)) return null;
   const refusal = refusalOf(url);
   return refusal === null ? null : `must be a public https URL: ${refusal}`;
 }
 
-/** Whether the URL is on one of the origins; `*` as the port stands for any. */
+/** Whether the URL is on one of the origins. `*` as the port matches any port. */
 export function isOriginOf(url: URL, origins: readonly string[]): boolean {
   return origins.includes(url.origin) || origins.includes(`${url.protocol}//${url.hostname}:*`);
 }

@@ -30,7 +30,7 @@ const urls = {
 const accepts = (schema: z.ZodType, value: unknown) => schema.safeParse(value).success;
 
 describe('identifiers', () => {
-  it('joins two valid segments to a valid id and never to one with a third', () => {
+  it('accepts two valid segments as an id, and never three', () => {
     const part = fc.stringMatching(/^[a-z0-9]{1,8}([._-][a-z0-9]{1,8}){0,3}$/);
     fc.assert(
       fc.property(part, part, part, (provider, model, third) => {
@@ -43,11 +43,11 @@ describe('identifiers', () => {
   });
 
   it.each(['', 'Flux', 'a--b', '-a', 'a-', 'a/b', 'ä', 'a b', 'a\n', 'a'.repeat(129)])(
-    'refuses %j as a model segment',
+    'rejects %j as a model segment',
     (text) => expect(accepts(routerModelSegment, text)).toBe(false),
   );
 
-  it('bounds the lengths', () => {
+  it('limits the lengths', () => {
     expect(accepts(routerProviderSegment, 'a'.repeat(64))).toBe(true);
     expect(accepts(routerProviderSegment, 'a'.repeat(65))).toBe(false);
     expect(accepts(routerModelId, `${'a'.repeat(64)}/${'b'.repeat(128)}`)).toBe(true);
@@ -55,14 +55,14 @@ describe('identifiers', () => {
     expect(accepts(routerPageCursor, '')).toBe(false);
   });
 
-  it('takes a request id in lower case only', () => {
+  it('accepts a request id only in lower case', () => {
     expect(accepts(routerQueueRequestId, requestId)).toBe(true);
     expect(accepts(routerQueueRequestId, requestId.toUpperCase())).toBe(false);
   });
 });
 
 describe('closed sets', () => {
-  it('has fifteen error types, the buckets themselves', () => {
+  it('has fifteen error types, which are the buckets', () => {
     expect(routerErrorType.options).toEqual(bucketNames);
     expect(bucketNames).toHaveLength(15);
   });
@@ -92,20 +92,20 @@ describe('field names and their order', () => {
 });
 
 describe('bodies', () => {
-  it('lets the status body omit what does not apply, but not carry null', () => {
+  it('lets the status body omit fields that do not apply, but not set them to null', () => {
     const body = { request_id: requestId, status: 'IN_PROGRESS', ...urls };
     expect(accepts(routerQueueStatusResponse, body)).toBe(true);
     expect(accepts(routerQueueStatusResponse, { ...body, error_type: null })).toBe(false);
     expect(accepts(routerQueueStatusResponse, { ...body, queue_position: -1 })).toBe(false);
   });
 
-  it('knows no submit body in another state than IN_QUEUE', () => {
+  it('accepts a submit body only in the state IN_QUEUE', () => {
     const body = { request_id: requestId, status: 'IN_QUEUE', queue_position: 0, ...urls };
     expect(accepts(routerQueueSubmitResponse, body)).toBe(true);
     expect(accepts(routerQueueSubmitResponse, { ...body, status: 'IN_PROGRESS' })).toBe(false);
   });
 
-  it('demands https of the schema address', () => {
+  it('requires https for the schema URL', () => {
     const detail = {
       id: 'bfl/flux-2-pro',
       provider: 'bfl',
@@ -117,7 +117,7 @@ describe('bodies', () => {
     expect(accepts(routerModelDetail, { ...detail, input_schema_url: 'http://r.example/x' })).toBe(false);
   });
 
-  it('takes a 422 entry with and without constraint and echo, null echoed included', () => {
+  it('accepts a 422 entry with and without constraint and echo, including an echoed null', () => {
     const entry = { loc: ['body', 'images', 0], msg: 'Field required', type: 'missing' };
     expect(accepts(routerValidationErrorResponse, { detail: [entry] })).toBe(true);
     expect(accepts(routerValidationErrorResponse, { detail: [{ ...entry, input: null, ctx: {} }] })).toBe(
@@ -126,7 +126,7 @@ describe('bodies', () => {
     expect(accepts(routerValidationErrorResponse, { detail: 'text' })).toBe(false);
   });
 
-  it('can be written as JSON Schema, for the description of the service', () => {
+  it('can be converted to JSON Schema, for the OpenAPI document', () => {
     for (const schema of [
       routerModelListResponse,
       routerModelDetail,

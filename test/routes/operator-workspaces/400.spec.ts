@@ -33,5 +33,5 @@ it('refuses to search for a NUL', async () => {
   const { caller } = await gateway().caller({}, ['operate']);
   const answer = await caller.call('GET', '/v2/operator/workspaces?q=a%00');
   expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);
-  expect(answer.json()['detail']).toBe('q must not hold control characters.');
+  expect(answer.json()['detail']).toBe('q must not contain control characters.');
 });

@@ -19,7 +19,7 @@ const tagged = (kind: string) => ({
   properties: { kind: { type: 'string', const: kind } },
 });
 
-describe('the dialects in the one form', () => {
+describe('the normalized dialects', () => {
   it.each([
     ['nullable beside a type', { type: 'string', nullable: true }, { anyOf: [text, nothing] }],
     ['nullable: false', { type: 'string', nullable: false }, text],
@@ -44,7 +44,7 @@ describe('the dialects in the one form', () => {
       { anyOf: [text, nothing] },
     ],
     [
-      'a union with null, nullable once more',
+      'a nullable union that already allows null',
       { anyOf: [text, nothing], nullable: true },
       { anyOf: [text, nothing] },
     ],
@@ -128,7 +128,7 @@ describe('the dialects in the one form', () => {
     ['an empty list of required names', { type: 'object', required: [] }, { type: 'object' }],
   ])('%s', (_, schema, form) => expect(given(schema)).toEqual({ schema: form, problems: [] }));
 
-  it('a discriminator that tells the branches apart stays, its mapping does not', () => {
+  it('a discriminator that tells the branches apart is kept without its mapping', () => {
     const discriminator = { propertyName: 'kind', mapping: { a: '#/$defs/A' } };
     expect(given({ oneOf: [tagged('a'), tagged('b')], discriminator }).schema).toEqual({
       type: 'object',
@@ -137,7 +137,7 @@ describe('the dialects in the one form', () => {
     });
   });
 
-  it('a provider’s discriminator that only a mapping explains goes', () => {
+  it('a provider’s discriminator that depends on a mapping is dropped', () => {
     const branch = { type: 'object', properties: { kind: text } };
     const union = { oneOf: [branch, tagged('b')], discriminator: { propertyName: 'kind', mapping: {} } };
     expect(given({ $ref: 'provider.json#/A' }, { 'provider.json': { A: union } })).toEqual({
@@ -148,7 +148,7 @@ describe('the dialects in the one form', () => {
   });
 });
 
-describe('a provider’s document beside the row', () => {
+describe('a provider’s document', () => {
   const documents = {
     'provider.json': {
       components: {
@@ -161,43 +161,43 @@ describe('a provider’s document beside the row', () => {
     },
   };
 
-  it('is read as it is: words and idle keywords of its own are left out', () => {
+  it('may have unknown and ineffective keywords, which are dropped', () => {
     expect(given({ $ref: 'provider.json#/components/schemas/Input' }, documents)).toEqual({
       schema: { type: 'object', properties: { size: { type: 'integer' } } },
       problems: [],
     });
   });
 
-  it('has its problems told where the row refers to it', () => {
+  it('has its problems reported where the row refers to it', () => {
     const row = { type: 'object', properties: { a: { $ref: 'provider.json#/components/schemas/Bad' } } };
     expect(given(row, documents).problems).toEqual([
       {
         pointer: '/properties/a/$ref',
         reason:
-          'provider.json#/components/schemas/Bad/properties/size/$ref: #/components/schemas/Nowhere names nothing',
+          'provider.json#/components/schemas/Bad/properties/size/$ref: #/components/schemas/Nowhere does not exist',
       },
     ]);
   });
 
-  it('must be there', () => {
+  it('must exist', () => {
     expect(given({ $ref: 'provider.json#/A' }).problems).toEqual([
-      { pointer: '/$ref', reason: 'there are no documents beside this schema' },
+      { pointer: '/$ref', reason: 'this schema cannot refer to documents' },
     ]);
   });
 });
 
-describe('what is refused', () => {
+describe('rejected schemas', () => {
   it.each([
-    ['a keyword that nobody knows', { type: 'string', maxlength: 3 }, '/maxlength', 'is no keyword'],
-    ['an idle keyword', { type: 'string', minimum: 1 }, '/minimum', 'says nothing about string'],
+    ['an unknown keyword', { type: 'string', maxlength: 3 }, '/maxlength', 'is not a keyword'],
+    ['an ineffective keyword', { type: 'string', minimum: 1 }, '/minimum', 'does not apply to string'],
     [
-      'a keyword outside the form',
+      'an unsupported keyword',
       { type: 'object', patternProperties: {} },
       '/patternProperties',
       'not supported',
     ],
     ['a tuple', { type: 'array', items: [{}] }, '/items', 'expected a schema'],
-    ['a type of another language', { type: 'file' }, '/type', '"file" is no type'],
+    ['a type of another language', { type: 'file' }, '/type', '"file" is not a type'],
     ['values of another type only', { type: 'string', enum: [true, false] }, '', 'no value'],
     [
       'required as a flag',
@@ -213,12 +213,12 @@ describe('what is refused', () => {
     ['a schema that is a text', { properties: { a: 'string' } }, '/properties/a', 'expected a schema'],
     ['look-ahead', { type: 'string', pattern: '(?=a)' }, '/pattern', 'linear-time'],
     ['a back reference', { type: 'string', pattern: '(a)\\1' }, '/pattern', 'linear-time'],
-    ['a pattern that grows by repetition', { type: 'string', pattern: '^(x?){500}$' }, '/pattern', 'steps'],
+    ['a pattern with a large repetition', { type: 'string', pattern: '^(x?){500}$' }, '/pattern', 'steps'],
     ['a long pattern', { type: 'string', pattern: 'a'.repeat(1001) }, '/pattern', '1000 characters'],
     ['comparing long lists of objects', { type: 'array', uniqueItems: true }, '/uniqueItems', 'maxItems'],
-    ['a reference to nowhere', { $ref: '#/$defs/T' }, '/$ref', 'names nothing'],
-    ['a reference to an anchor', { $ref: '#T' }, '/$ref', 'no JSON pointer'],
-    ['a reference to itself', { properties: { a: { $ref: '#' } } }, '/properties/a/$ref', 'back to itself'],
+    ['a reference to nowhere', { $ref: '#/$defs/T' }, '/$ref', 'does not exist'],
+    ['a reference to an anchor', { $ref: '#T' }, '/$ref', 'not a JSON pointer'],
+    ['a reference to itself', { properties: { a: { $ref: '#' } } }, '/properties/a/$ref', 'is circular'],
     [
       'a circle of references',
       {
@@ -226,7 +226,7 @@ describe('what is refused', () => {
         $defs: { A: { items: { $ref: '#/$defs/B' } }, B: { items: { $ref: '#/$defs/A' } } },
       },
       '/$defs/B/items/$ref',
-      'back to itself',
+      'is circular',
     ],
   ])('%s', (_, schema, pointer, reason) =>
     expect(given(schema).problems).toEqual([{ pointer, reason: expect.stringContaining(reason) }]),
@@ -235,7 +235,7 @@ describe('what is refused', () => {
   const nested = (levels: number, inner: object): object =>
     levels === 0 ? inner : { anyOf: [nested(levels - 1, inner), { type: 'null' }] };
 
-  /** Each level names the next one twice. */
+  /** Each level refers to the next one twice. */
   const doubling = {
     $ref: '#/$defs/d0',
     $defs: Object.fromEntries(
@@ -271,7 +271,7 @@ describe('what is refused', () => {
     ],
     ['references that double at each level', doubling, '2000 schemas'],
   ])('%s', (_, schema, reason) => {
-    // Written out, the worst of them would have a thousand million schemas.
+    // Expanded, the worst of them would have a billion schemas.
     expect(given(schema).problems).toEqual([{ pointer: '', reason: expect.stringContaining(reason) }]);
   });
 });

@@ -13,13 +13,13 @@ import {
   unsupported,
 } from './keywords.js';
 
-/** Gives the content of a document that lies beside the row; throws with the reason when it cannot. */
+/** Returns the content of a document in the directory of the row. Throws if that is not possible. */
 export type Documents = (file: string) => unknown;
 
 /**
- * Brings a schema to the one form: JSON Schema 2020-12 and the dialects of OpenAPI 3.0 and 3.1, whatever version
- * it claims. It accepts exactly the values that the given schema accepts; only `nullable` is read as it is meant,
- * beside an `enum` or a reference too. With problems the schema is of no use.
+ * Normalizes a schema in JSON Schema 2020-12 or in the dialects of OpenAPI 3.0 and 3.1, whatever version it claims.
+ * The result accepts exactly the same values. Only `nullable` is read as its authors mean it, also with an `enum`
+ * or a reference. If there are problems, the schema must not be used.
  */
 export function intake(
   value: unknown,
@@ -31,29 +31,32 @@ export function intake(
     return { schema: walk.schemaAt(value, place), problems: walk.problems };
   } catch (error) {
     if (!(error instanceof OverCap)) throw error;
-    const message = `${error.message}, with its references written out`;
+    const message = `${error.message}, with references expanded`;
     return { schema: {}, problems: [{ path: [], message }] };
   }
 }
 
 function noDocuments(): never {
-  throw new Error('there are no documents beside this schema');
+  throw new Error('this schema cannot refer to documents');
 }
 
-/** Where the intake stands. */
+/** The current position of the intake. */
 interface Place {
-  /** The row itself, where an unknown keyword is an error, or a file that the row refers to. */
+  /** The row itself, in which an unknown keyword is an error, or a file that the row refers to. */
   source: { root: unknown; file?: { name: string; referredAt: readonly PropertyKey[] } };
   path: readonly PropertyKey[];
   depth: number;
-  /** The referenced schemas that it is inside of. */
+  /** The referenced schemas around this place. */
   through: readonly unknown[];
 }
 
-/** The numbers keep one schema's compilation within some ten milliseconds, and one value's check far below one. */
+/**
+ * Limits that keep the compilation of a schema within about ten milliseconds, and the check of a value far below
+ * one.
+ */
 const caps = { schemas: 2000, branches: 400, depth: 40 };
 
-/** Ends an intake at a cap: going on would cost what the cap is there to save. */
+/** Aborts the intake at a cap, because continuing would cost what the cap is meant to save. */
 class OverCap extends Error {}
 
 class Intake {
@@ -71,7 +74,7 @@ class Intake {
     if (!isObject(value)) return this.refuse(place, 'expected a schema') ?? {};
     const { annotations, ...read } = this.read(value, place);
     const assertions = this.checked(read.assertions, value['type'], place);
-    // Tagged branches are objects, whether it is said or not.
+    // Tagged branches are objects, even if the schema does not say so.
     const type = value['type'] ?? (assertions.discriminator && 'object');
     const whole = this.withReference(this.withTypes(assertions, type, place), value['$ref'], place);
     const flat =
@@ -96,7 +99,7 @@ class Intake {
     );
   }
 
-  /** Every keyword in the one form, `type`, `nullable` and `$ref` excepted. */
+  /** Normalizes every keyword except `type`, `nullable` and `$ref`. */
   private read(value: Record<string, unknown>, place: Place) {
     const annotations: Record<string, unknown> = {};
     const assertions: Record<string, unknown> = {};
@@ -115,13 +118,13 @@ class Intake {
 
   private refuseUnknown(name: string, at: Place): void {
     if (unsupported.has(name)) this.refuse(at, `${name} is not supported`);
-    // A provider's document may hold words of its own; in a row such a word is mistyped.
+    // A provider's document may contain its own keywords. In a row, an unknown keyword is a mistake.
     else if (at.source.file === undefined && !ignored.has(name) && !name.startsWith('x-')) {
-      this.refuse(at, `${name} is no keyword`);
+      this.refuse(at, `${name} is not a keyword`);
     }
   }
 
-  /** The value of a keyword in the one form; undefined for one that demands nothing or is refused. */
+  /** The normalized value of a keyword. Undefined if it has no effect or is rejected. */
   private valueOf(name: keyof typeof keywords, given: unknown, at: Place): unknown {
     const { value } = keywords[name];
     if (value === 'schema') {
@@ -142,20 +145,26 @@ class Intake {
     return error ? this.refuse(at, error.issues.map(({ message }) => message).join(', ')) : data;
   }
 
-  /** Checks keywords together: a tag must tell branches apart, and comparing each element with each has a price. */
+  /**
+   * Checks combinations of keywords: a tag must tell the branches apart, and `uniqueItems` must not be too
+   * expensive.
+   */
   private checked(assertions: JsonSchema, type: unknown, place: Place): JsonSchema {
     const { discriminator, ...others } = assertions;
     if (others.uniqueItems === true && !isCheapToCompare(others)) {
-      this.refuse(child(place, 'uniqueItems'), 'needs elements of a plain type, or maxItems of at most 100');
+      this.refuse(
+        child(place, 'uniqueItems'),
+        'uniqueItems needs elements of a plain type, or maxItems of at most 100',
+      );
     }
     if (discriminator === undefined) return others;
     const mayTag = type === undefined || type === 'object';
     if (mayTag && tagsBranches(discriminator.propertyName, { ...others, type })) return assertions;
-    // A provider's may name its branches by a mapping to references; the union is checked without it all the same.
+    // A provider's discriminator may depend on a mapping to references. The union can be checked without it.
     if (place.source.file === undefined) {
       this.refuse(
         child(place, 'discriminator'),
-        'needs a oneOf whose branches require it as texts of their own',
+        'a discriminator needs a oneOf whose branches each require the property as a different string',
       );
     }
     return others;
@@ -164,14 +173,15 @@ class Intake {
   private withTypes(assertions: JsonSchema, type: unknown, place: Place): JsonSchema {
     const types = typesIn(type);
     if (types === undefined) {
-      this.refuse(child(place, 'type'), `${JSON.stringify(type)} is no type`);
+      this.refuse(child(place, 'type'), `${JSON.stringify(type)} is not a type`);
       return assertions;
     }
     if (place.source.file === undefined && types.length > 0) {
       const idle = Object.keys(assertions).find((name) => !types.some((each) => speaksAbout(name, each)));
-      if (idle !== undefined) this.refuse(child(place, idle), `says nothing about ${types.join(' or ')}`);
+      if (idle !== undefined)
+        this.refuse(child(place, idle), `${idle} does not apply to ${types.join(' or ')}`);
     }
-    return typed(assertions, types) ?? this.refuse(place, 'no value can fulfil this') ?? {};
+    return typed(assertions, types) ?? this.refuse(place, 'no value can satisfy this schema') ?? {};
   }
 
   private withReference(own: JsonSchema, reference: unknown, place: Place): JsonSchema {
@@ -189,21 +199,20 @@ class Intake {
   }
 
   /**
-  /**
-   * The target of a reference: a place in the same text (`#/$defs/Size`) or in a document beside the row
-   * (`provider.json#/components/schemas/Input`). Throws with the reason when it names nothing usable.
+   * The target of a reference: a place in the same text (`#/$defs/Size`), or in a document in the directory of the
+   * row (`provider.json#/components/schemas/Input`). Throws if the reference is not usable.
    */
   private target(reference: unknown, place: Place): { schema: unknown; place: Place } {
-    if (typeof reference !== 'string') throw new Error('expected a text');
+    if (typeof reference !== 'string') throw new Error('expected a string');
     const [name = '', ...fragment] = reference.split('#');
     const pointer = unescape(fragment.join('#'));
-    if (!/^(\/|$)/.test(pointer)) throw new Error(`${reference} is no JSON pointer`);
+    if (!/^(\/|$)/.test(pointer)) throw new Error(`${reference} is not a JSON pointer`);
     const referredAt = place.source.file?.referredAt ?? place.path;
     const source = name === '' ? place.source : { root: this.documents(name), file: { name, referredAt } };
     const schema = valueAt(source.root, pointer);
-    if (schema === undefined) throw new Error(`${reference} names nothing`);
+    if (schema === undefined) throw new Error(`${reference} does not exist`);
     if (place.through.includes(schema)) {
-      throw new Error(`${reference} leads back to itself; a schema must end`);
+      throw new Error(`${reference} is circular; a schema must be finite`);
     }
     const path = pointerSegments(pointer);
     return { schema, place: { ...place, source, path, through: [...place.through, schema] } };
@@ -217,7 +226,7 @@ const child = (place: Place, segment: PropertyKey): Place => ({ ...place, path: 
 
 const exclusive: Record<string, string> = { minimum: 'exclusiveMinimum', maximum: 'exclusiveMaximum' };
 
-/** The members, with bounds that OpenAPI 3.0 marks as exclusive by a flag beside them under the name of that flag. */
+/** The members. A bound that OpenAPI 3.0 marks as exclusive by a flag gets the name of the flag. */
 const withExclusiveBounds = (schema: Record<string, unknown>): [string, unknown][] =>
   Object.entries(schema)
     .filter(([name, value]) => typeof value !== 'boolean' || !Object.values(exclusive).includes(name))

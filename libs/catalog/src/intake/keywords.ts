@@ -4,11 +4,11 @@ import { type JsonSchema, type SchemaType, schemaTypes } from '../json-schema.js
 import { patternProblem } from './pattern.js';
 
 interface Keyword<T> {
-  /** The shape of its value, or where the schemas of its value are. */
+  /** The shape of the value, or where it contains schemas. */
   value: z.ZodType<T | undefined> | 'schema' | 'schemas' | 'schemasByName';
-  /** The types that the keyword says something about; left out, every one. */
+  /** The types that the keyword applies to. By default, all types. */
   about?: readonly SchemaType[];
-  /** An annotation says nothing about whether a value is accepted. */
+  /** Annotations do not affect whether a value is accepted. */
   isAnnotation?: true;
 }
 
@@ -17,7 +17,7 @@ const count = z.int().min(0);
 const anything = z.custom<Json>();
 const values = z.array(anything).min(1);
 
-/** An empty list demands nothing. */
+/** An empty list has no effect. */
 const names = z.array(text).transform((given) => (given.length === 0 ? undefined : [...new Set(given)]));
 
 const pattern = text.superRefine((given, context) => {
@@ -31,7 +31,7 @@ const ofLists = <T>(value: Keyword<T>['value']): Keyword<T> => ({ value, about: 
 const ofNumbers = <T>(value: Keyword<T>['value']): Keyword<T> => ({ value, about: ['integer', 'number'] });
 const ofTexts = <T>(value: Keyword<T>['value']): Keyword<T> => ({ value, about: ['string'] });
 
-/** The keywords of the one form, `type` excepted. */
+/** The keywords of the normalized form, except `type`. */
 export const keywords: {
   [K in Exclude<keyof JsonSchema, 'type' | 'patternProperties'>]-?: Keyword<
     Exclude<JsonSchema[K], undefined>
@@ -73,13 +73,16 @@ export const isKeyword = (name: string): name is keyof typeof keywords => Object
 
 const wordsIn = (list: string) => new Set(list.trim().split(/\s+/));
 
-/** Read elsewhere in the intake, or of no meaning to it: they hold schemas to refer to, or words for people. */
+/**
+ * Keywords that the intake reads elsewhere, or ignores because they only contain referenced schemas or text for
+ * people.
+ */
 export const ignored = wordsIn(`
   $ref type nullable example $defs definitions components $schema $id id $comment xml externalDocs readOnly writeOnly
   contentEncoding contentMediaType
 `);
 
-/** They assert something that the one form cannot say; leaving them out would accept what they refuse. */
+/** Keywords that the normalized form cannot express. Ignoring them would accept values that they reject. */
 export const unsupported = wordsIn(`
   patternProperties propertyNames dependentRequired dependentSchemas dependencies unevaluatedProperties
   unevaluatedItems additionalItems prefixItems contains minContains maxContains if then else contentSchema
@@ -92,7 +95,7 @@ const typesOf = (name: string): readonly SchemaType[] | undefined =>
 export const speaksAbout = (keyword: string, type: SchemaType): boolean =>
   typesOf(keyword)?.includes(type) ?? true;
 
-/** The types a `type` keyword names, none when it is absent; undefined when it is none. */
+/** The types of a `type` keyword. Empty if it is absent, undefined if it is invalid. */
 export function typesIn(value: unknown): SchemaType[] | undefined {
   if (value === undefined) return [];
   const listed = z.array(z.enum(schemaTypes)).min(1).safeParse([value].flat()).data;
@@ -101,8 +104,8 @@ export function typesIn(value: unknown): SchemaType[] | undefined {
 }
 
 /**
- * The assertions under the types that are allowed: one branch a type, each with the keywords that speak about it.
- * Undefined when they contradict the types, so that no value is left.
+ * The assertions restricted to the allowed types: one branch per type, each with the keywords that apply to it.
+ * Undefined if they contradict the types, so that no value is valid.
  */
 export function typed(assertions: JsonSchema, types: readonly SchemaType[]): JsonSchema | undefined {
   if (types.length === 0) return assertions;
@@ -139,7 +142,10 @@ function isOfType(value: Json, type: SchemaType): boolean {
 const pick = (schema: JsonSchema, wanted: (keyword: string) => boolean): JsonSchema =>
   Object.fromEntries(Object.entries(schema).filter(([keyword]) => wanted(keyword)));
 
-/** Whether the property tells the branches apart: all are objects and require it as texts that no other branch has. */
+/**
+ * Whether the property tells the branches apart: all are objects and require it as strings that no other branch
+ * allows.
+ */
 export function tagsBranches(
   property: string,
   { type, oneOf: branches = [], required = [] }: Pick<JsonSchema, 'type' | 'oneOf' | 'required'>,

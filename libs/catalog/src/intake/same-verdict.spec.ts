@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { compileSchema } from '../check-input.js';
 import { intake } from './intake.js';
 
-/** Ajv as it comes, on the schema as it was written; `nullable` is a word of its own. */
+/** Plain Ajv on the original schema. It supports `nullable` itself. */
 const reference = new Ajv2020({
   strict: false,
   strictNumbers: true,
@@ -138,7 +138,9 @@ const { schema } = fc.letrec<{ schema: object | boolean; branch: object | boolea
   ),
 }));
 
-/** `nullable` beside an `enum` without null is the one place where Ajv and the authors of such schemas disagree. */
+/**
+ * `nullable` with an `enum` without null is the only case in which Ajv and the authors of such schemas disagree.
+ */
 function disputed(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return false;
   const { nullable, ...others } = part as Record<string, unknown>;
@@ -146,7 +148,7 @@ function disputed(part: unknown): boolean {
   return (nullable === true && narrowed) || Object.values(part).some(disputed);
 }
 
-/** A tagged union as providers write it, with objects that are nearly right. */
+/** A tagged union as providers write it, with nearly valid objects. */
 const tag = fc.constantFrom('a', 'b', 'c', 1);
 const taggedBranch = fc.record(
   {
@@ -185,8 +187,8 @@ function compare(of: fc.Arbitrary<object>, input: fc.Arbitrary<unknown>, runs: n
   return { compared };
 }
 
-describe('the verdict on an input', () => {
-  it('is that of Ajv on the schema as it was given, for any schema that both take', () => {
+describe('the result for an input', () => {
+  it('is the same as Ajv’s on the original schema, for any schema that both accept', () => {
     const root = fc
       .tuple(schema, schema, schema)
       .filter((parts) => !parts.some(disputed))
@@ -194,7 +196,7 @@ describe('the verdict on an input', () => {
     expect(compare(root, value, 250).compared).toBeGreaterThan(80);
   });
 
-  it('is that of Ajv on tagged unions, whether the tag tells the branches apart or not', () => {
+  it('is the same as Ajv’s on tagged unions, whether or not the tag tells the branches apart', () => {
     const nearly = fc.record({ kind: fc.oneof(tag, value), a: plain }, { requiredKeys: [] });
     expect(compare(taggedUnion, fc.oneof(nearly, value), 150).compared).toBeGreaterThan(70);
   });

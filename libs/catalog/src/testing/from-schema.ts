@@ -12,7 +12,7 @@ const listOf = (facts: Facts, word: string): JsonSchema[] => (facts[word] as Jso
 const numberOf = (facts: Facts, word: string, otherwise: number): number =>
   (facts[word] as number | undefined) ?? otherwise;
 
-/** Values that the schema most probably takes: what it says in other words than these is not heeded. */
+/** Values that the schema most likely accepts. Other keywords than these are ignored. */
 export function valid(schema: JsonSchema): fc.Arbitrary<unknown> {
   const facts = factsOf(schema);
   if ('const' in facts) return fc.constant(facts['const']);
@@ -67,7 +67,7 @@ function rangeOf(facts: Facts, step: number): { min: number; max: number } {
   return { min: least, max: Math.max(least, most) };
 }
 
-/** Values that each break one constraint of the schema. */
+/** Values that each violate one constraint of the schema. */
 export function breaking(schema: JsonSchema): unknown[] {
   const facts = factsOf(schema);
   if (Array.isArray(facts['enum']) || 'const' in facts) return ['not one of them'];

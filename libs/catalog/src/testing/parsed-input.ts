@@ -1,7 +1,7 @@
 import { jsonExcess, JsonIndex } from '#schemas';
 import type { ParsedInput } from '../check-input.js';
 
-/** The body of a call as it is checked: JSON text, or a value that is written as such. */
+/** The parsed body of a call, from JSON text or from a value. */
 export function parsedInput(given: string | object): ParsedInput {
   const text = typeof given === 'string' ? given : JSON.stringify(given);
   const json = Buffer.from(text);

@@ -11,7 +11,7 @@ interface StoredSchema {
   schema: JsonSchema;
 }
 
-/** The schema that the provider itself publishes for what this row submits, as the simulator holds it. */
+/** The provider's published schema for the calls of this row, as stored for the simulator. */
 export function providerSchemaOf(model: Model): JsonSchema | undefined {
   const definition = providerList.find(({ name }) => name === model.provider);
   const ofProvider = path.join(folder, model.provider);
@@ -19,7 +19,7 @@ export function providerSchemaOf(model: Model): JsonSchema | undefined {
   const { upstream, id } = model;
   const adapter = definition.create(definition.defaultBase, {});
   const { url } = adapter.submit({ runId: 'r', model: id, upstream, body: Buffer.from('{}') });
-  // A row may be served at another host of the provider; what follows the base is the same there.
+  // A row may use another host of the provider, on which the path after the base is the same.
   const address = new URL(url).pathname.slice(
     new URL(definition.defaultBase).pathname.replace(/\/$/, '').length,
   );
@@ -42,7 +42,7 @@ interface Field {
   schema: JsonSchema;
 }
 
-/** The fields of the schema, also those within objects that the body has; of alternatives, the one that it fits. */
+/** The fields of the schema, including those in objects of the body. Of alternatives, only the matching one. */
 export function fieldsOf(
   schema: JsonSchema,
   body: Readonly<Record<string, unknown>>,
@@ -60,7 +60,7 @@ export function fieldsOf(
   return [...own, ...[...allOf, ...(chosen ? [chosen] : [])].flatMap((each) => fieldsOf(each, body, fits))];
 }
 
-/** Whether the schema says anything of this field. */
+/** Whether the schema mentions the field. */
 export function namesField(schema: JsonSchema | undefined, [name = '', ...rest]: readonly string[]): boolean {
   const { properties = {}, oneOf = [], anyOf = [], allOf = [] } = (schema ?? {}) as Facts;
   const own = properties[name];

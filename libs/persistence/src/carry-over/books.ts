@@ -1,20 +1,20 @@
 import type { Query } from '../pools.js';
 import { amounts, type CarriedTable } from './tables.js';
 
-/** Micro-dollars as digits: a sum may exceed what a number holds exactly. */
+/** Micro-dollars as decimal digits, because a sum may exceed the exact range of a number. */
 interface Sum {
   all: string;
-  /** Amounts by workspace id; null where every amount is null, as the balance of unlimited credits is. */
+  /** Amounts by workspace id. Null if every amount is null, such as the balance of unlimited credits. */
   workspaces: Record<string, string | null>;
 }
 
-/** The figures that must be the same before and after: rows by table, and the sums of each amount by `table.column`. */
+/** The figures that must not change: row counts by table, and the sum of each amount by `table.column`. */
 export interface Books {
   rows: Record<string, number>;
   sums: Record<string, Sum>;
 }
 
-/** Reads both from the tables themselves, so that they also prove that every row was written. */
+/** Reads both from the tables, which also proves that every row was written. */
 export async function readBooks(
   sql: Query,
   tables: ReadonlyMap<CarriedTable, readonly string[]>,
@@ -37,17 +37,17 @@ export async function readBooks(
   return books;
 }
 
-/** Says where two books differ, as far as `found` goes; null when nothing does. */
+/** Describes the first difference, considering only the tables and amounts in `found`. Null if there is none. */
 export function difference(expected: Books, found: Books): string | null {
   for (const [table, rows] of Object.entries(found.rows)) {
-    if (expected.rows[table] !== rows) return `${table} has ${rows} rows in place of ${expected.rows[table]}`;
+    if (expected.rows[table] !== rows) return `${table} has ${rows} rows instead of ${expected.rows[table]}`;
   }
   for (const [amount, sum] of Object.entries(found.sums)) {
     const { all, workspaces } = expected.sums[amount] ?? { all: undefined, workspaces: {} };
-    if (sum.all !== all) return `the sum of ${amount} is ${sum.all} in place of ${all}`;
+    if (sum.all !== all) return `the sum of ${amount} is ${sum.all} instead of ${all}`;
     for (const id of new Set([...Object.keys(workspaces), ...Object.keys(sum.workspaces)])) {
       if (workspaces[id] !== sum.workspaces[id])
-        return `the sum of ${amount} of workspace ${id} is ${sum.workspaces[id]} in place of ${workspaces[id]}`;
+        return `the sum of ${amount} of workspace ${id} is ${sum.workspaces[id]} instead of ${workspaces[id]}`;
     }
   }
   return null;

@@ -3,15 +3,15 @@ import { type CarriedTable, carriedTables, liveCounters } from './tables.js';
 
 interface Column {
   name: string;
-  /** As a cast writes it. */
+  /** As written in a cast. */
   type: string;
   isIdentity: boolean;
 }
 
-/** Columns of those carried tables that the database has. */
+/** Columns of the carried tables that exist in the database. */
 export type CarriedColumns = ReadonlyMap<CarriedTable, readonly Column[]>;
 
-/** Leaves out what is computed: generated columns, and counters of live runs. */
+/** Leaves out computed values: generated columns, and counters of live runs. */
 export async function carriedColumns(sql: Query): Promise<CarriedColumns> {
   const rows = await sql<Column & { table: CarriedTable }>(
     `SELECT name AS "table", attname::text AS name, format_type(atttypid, atttypmod) AS type, attidentity <> '' AS "isIdentity"
@@ -29,5 +29,5 @@ export async function carriedColumns(sql: Query): Promise<CarriedColumns> {
   return columns;
 }
 
-/** Quotes a name that came out of a database or a file. */
+/** Quotes a name that came from a database or a file. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -4,22 +4,25 @@ import { type Books, readBooks } from './books.js';
 import { carriedColumns, quoted } from './columns.js';
 import { type CarriedTable, carriedTables, formerColumns, refilledTables } from './tables.js';
 
-/** Rows that are held at once. */
+/** Maximum number of rows in memory at once. */
 const pageRows = 1000;
 
-/** Values are exported as Postgres writes them as text, which is exact under these settings, whatever the server's own are. */
+/**
+ * Values are exported in Postgres' text form, which is exact under these settings, whatever the server's
+ * defaults.
+ */
 const exactText = `SELECT set_config('TimeZone', 'UTC', true), set_config('DateStyle', 'ISO', true),
   set_config('IntervalStyle', 'postgres', true), set_config('bytea_output', 'hex', true),
   set_config('extra_float_digits', '3', true), set_config('idle_in_transaction_session_timeout', '0', true)`;
 
 interface Carried {
-  /** The name of today's column. */
+  /** The current name of the column. */
   column: string;
-  /** Its value in this database. */
+  /** The SQL expression of its value in this database. */
   value: string;
 }
 
-/** A database as it was at one moment: what is carried over from it, and what is left behind. */
+/** A consistent snapshot of a database: the rows that are carried over, and the tables that are left behind. */
 export class DatabaseSnapshot {
   private constructor(
     private readonly sql: Query,
@@ -27,8 +30,8 @@ export class DatabaseSnapshot {
   ) {}
 
   /**
-   * Lends a snapshot of a database that any version has made. Its migrations are not compared with those of this program:
-   * what it is read by are the columns that are there.
+   * Calls `use` with a snapshot of a database made by any version of this program. It reads the columns that
+   * exist and does not compare migrations.
    */
   static read<Result>(
     database: Database,
@@ -38,19 +41,19 @@ export class DatabaseSnapshot {
       await sql(exactText);
       const columns = await carriedColumns(sql);
       if (!columns.has('workspace'))
-        throw new Error('The database has no table "workspace": no version of this program has made it.');
+        throw new Error('The database has no table "workspace", so it was not made by this program.');
       const carried = new Map<CarriedTable, Carried[]>();
       for (const [table, its] of columns) carried.set(table, carriedOf(table, its));
       return use(new DatabaseSnapshot(sql, carried));
     });
   }
 
-  /** The columns of the tables that are carried over, in the order in which they can be filled. */
+  /** The columns to carry over by table, in the order in which the tables can be filled. */
   get tables(): ReadonlyMap<CarriedTable, readonly string[]> {
     return new Map([...this.carried].map(([table, columns]) => [table, columns.map(({ column }) => column)]));
   }
 
-  /** The server's version, and the migrations that it has had. */
+  /** The server's version, and the migrations that ran. */
   async origin(): Promise<{ server: string; migrations: string[] }> {
     const [found] = await this.sql<{ server: string; migrated: boolean }>(
       `SELECT current_setting('server_version') AS server, to_regclass('migrations') IS NOT NULL AS migrated`,
@@ -71,7 +74,7 @@ export class DatabaseSnapshot {
     return row?.live ?? 0;
   }
 
-  /** The tables with rows that are not carried over. */
+  /** The tables that have rows and are not carried over. */
   async leftBehind(): Promise<{ table: string; rows: number }[]> {
     const tables = await this.sql<{ name: string }>(
       `SELECT relname::text AS name FROM pg_class
@@ -89,7 +92,7 @@ export class DatabaseSnapshot {
     return left;
   }
 
-  /** All rows of a table, page by page: each is a JSON object of texts and nulls. */
+  /** Yields all rows of a table in pages. Each row is a JSON object of strings and nulls. */
   async *rows(table: CarriedTable): AsyncGenerator<string[]> {
     const columns = (this.carried.get(table) ?? []).map(
       ({ column, value }) => `(${value})::text AS ${quoted(column)}`,
@@ -111,7 +114,7 @@ export class DatabaseSnapshot {
   }
 }
 
-/** The columns that are read of a table, with those of earlier versions under their names of today. */
+/** The columns to read of a table. Columns of earlier versions get their current names. */
 function carriedOf(table: CarriedTable, its: readonly { name: string }[]): Carried[] {
   const columns = its.map(({ name }) => name);
   const former = formerColumns.filter(

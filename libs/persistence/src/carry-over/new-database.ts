@@ -5,21 +5,21 @@ import type { Query } from '../pools.js';
 import { type CarriedColumns, carriedColumns, quoted } from './columns.js';
 import { type CarriedTable, carriedTables } from './tables.js';
 
-/** One value for each column, as Postgres writes it as text. */
+/** One value for each column, in Postgres' text form. */
 export type CarriedRow = Record<string, string | null>;
 
-/** A database that holds nothing yet and is filled with what another one held: completely, or not at all. */
+/** An empty database that is filled with the contents of another one, completely or not at all. */
 export class NewDatabase {
   private constructor(
     private readonly transaction: Transaction,
     private readonly columns: CarriedColumns,
-    /** Columns of each table that are in the file and here. */
+    /** Columns of each table that exist both in the file and in this database. */
     private readonly shared: ReadonlyMap<CarriedTable, readonly string[]>,
   ) {}
 
   /**
-   * Lends the database in one transaction, which is committed when `use` resolves. Nobody else can write to these tables
-   * meanwhile. `given` are the columns of the file, by table.
+   * Calls `use` in one transaction, which is committed when `use` resolves. Other sessions cannot write to
+   * these tables meanwhile. `given` lists the columns of the file by table.
    */
   static fill<Result>(
     database: Database,
@@ -29,7 +29,7 @@ export class NewDatabase {
     return database.transaction(async (transaction) => {
       const { query: sql } = transaction;
       await sql(`SELECT set_config('idle_in_transaction_session_timeout', '0', true)`);
-      // A rotated key is newer than the keys below it, and so comes behind them.
+      // A rotated key is newer than the keys made by it, so its row comes after theirs.
       await sql('SET CONSTRAINTS ALL DEFERRED');
       await sql(`LOCK TABLE ${carriedTables.join(', ')} IN SHARE ROW EXCLUSIVE MODE`);
       await refuseIfFilled(sql);
@@ -42,7 +42,7 @@ export class NewDatabase {
     });
   }
 
-  /** The tables and columns (`table.column`) of the file for which there is no place here. */
+  /** The tables and columns (`table.column`) of the file that this database lacks. */
   unknown(given: Readonly<Record<string, readonly string[]>>): string[] {
     return Object.entries(given).flatMap(([table, columns]) => {
       const known = this.columns.get(table as CarriedTable)?.map(({ name }) => name);
@@ -51,7 +51,7 @@ export class NewDatabase {
     });
   }
 
-  /** The tables and columns (`table.column`) that the file lacks; columns have their defaults. */
+  /** The tables and columns (`table.column`) that the file lacks. Such columns keep their defaults. */
   missing(given: Readonly<Record<string, readonly string[]>>): string[] {
     return [...this.columns].flatMap(([table, columns]) => {
       const there = given[table];
@@ -60,7 +60,7 @@ export class NewDatabase {
     });
   }
 
-  /** Writes rows of one table. Rows of an unknown table are passed over. */
+  /** Inserts rows into one table. Rows of an unknown table are skipped. */
   async insert(table: string, rows: readonly CarriedRow[]): Promise<void> {
     const names = this.shared.get(table as CarriedTable);
     if (names === undefined) return;
@@ -75,12 +75,12 @@ export class NewDatabase {
     );
   }
 
-  /** Read from what was inserted. */
+  /** Reads the figures of the inserted rows. */
   async books(): Promise<Books> {
     return readBooks(this.transaction.query, this.shared);
   }
 
-  /** Numbers go on after the highest that was inserted; the planner learns the sizes; the import is recorded. */
+  /** Advances the sequences past the inserted values, updates the planner's statistics and records the import. */
   async finish(actor: string, subject: string, details: object): Promise<void> {
     for (const [table, columns] of this.columns) {
       for (const { name } of columns.filter(({ isIdentity }) => isIdentity)) {

@@ -1,4 +1,4 @@
-/** Tables that are carried over into a new database, in an order in which each row comes after the rows it refers to. */
+/** Tables that are carried over to a new database. Each comes after the tables it references. */
 export const carriedTables = [
   'workspace',
   'api_key',
@@ -15,10 +15,10 @@ export const carriedTables = [
 
 export type CarriedTable = (typeof carriedTables)[number];
 
-/** Tables that the migrations and the apps fill again by themselves. Every other table is reported as left behind. */
+/** Tables that the migrations and the apps fill themselves. Every other table is reported as left behind. */
 export const refilledTables = ['migrations', 'typeorm_metadata', 'process', 'registry_revision'] as const;
 
-/** Counters of live runs. Runs are not carried over, so these start at the defaults of their columns. */
+/** Counters of live runs. Runs are not carried over, so these columns start at their defaults. */
 export const liveCounters: Partial<Record<CarriedTable, readonly string[]>> = {
   workspace: [
     'inflight',
@@ -32,7 +32,7 @@ export const liveCounters: Partial<Record<CarriedTable, readonly string[]>> = {
   ],
 };
 
-/** Amounts whose sums must be the same before and after, and the column that names their workspace. */
+/** Amounts whose sums must not change, and the column with their workspace. */
 export const amounts = [
   { table: 'workspace', column: 'balance_micros', workspace: 'id' },
   { table: 'ledger_entry', column: 'amount_micros', workspace: 'workspace_id' },
@@ -42,23 +42,23 @@ export const amounts = [
 
 interface FormerColumn {
   table: CarriedTable;
-  /** The column of today. */
+  /** The current column. */
   column: string;
-  /** The column of that version; it is exported under today's name. */
+  /** The column of the earlier version, which is exported under the current name. */
   from: string;
-  /** Computes the value of today's column where it is not that of `from`. */
+  /** The SQL expression of the value, if it differs from that of `from`. */
   as?: string;
 }
 
-/** How versions that lack a column of today said the same. */
+/** The columns in which earlier versions stored the values of current columns. */
 export const formerColumns: readonly FormerColumn[] = [
   { table: 'publisher', column: 'moderated_status', from: 'ruled_status' },
   { table: 'node', column: 'moderated_status', from: 'ruled_status' },
   { table: 'node', column: 'moderated_detail', from: 'ruled_detail' },
   { table: 'node', column: 'moderated_tags', from: 'ruled_tags' },
-  // A model had one provider, which its id begins with.
+  // Each model had one provider, the first segment of its id.
   { table: 'audit_record', column: 'provider', from: 'model', as: `split_part(model, '/', 1)` },
-  // A pause was an operator's, stopped submissions, and had no end.
+  // Every pause was made by an operator, stopped submissions and had no end.
   { table: 'provider_pause', column: 'calls', from: 'paused_at', as: `'submit'` },
   { table: 'provider_pause', column: 'asked_by', from: 'paused_at', as: `'operator'` },
   { table: 'provider_pause', column: 'until', from: 'paused_at', as: `'infinity'` },

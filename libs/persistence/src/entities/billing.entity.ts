@@ -2,7 +2,9 @@ import { Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'ty
 import type { Basis } from '../run-facts.js';
 import { bigint, createdNow } from './columns.js';
 
-/** A change of a workspace's credits: negative for a billed run, positive for credits added. It outlives the run. */
+/**
+ * A change of a workspace's credits: negative for a billed run, positive for added credits. It outlives the run.
+ */
 @Entity()
 @Index('ledger_entry_age', ['at'], { type: 'brin' })
 export class LedgerEntry {
@@ -11,7 +13,7 @@ export class LedgerEntry {
   @Column('uuid', { nullable: true }) runId: string | null;
   @Column(createdNow) at: Date;
   @Column(bigint) amountMicros: number;
-  /** After this entry; null while credits were unlimited. */
+  /** The balance after this entry. Null if credits were unlimited. */
   @Column({ ...bigint, nullable: true }) balanceMicros: number | null;
   @Column('text', { nullable: true }) basis: Basis | null;
   @Column('text') note: string;
@@ -25,10 +27,10 @@ export class AuditRecord {
   @PrimaryColumn('uuid') workspaceId: string;
   @PrimaryColumn('uuid') runId: string;
   @Column('uuid') requestId: string;
-  /** `key:<id>` or `token:<subject>`, as it was when the run was admitted. */
+  /** `key:<id>` or `token:<subject>` of the caller, as of the admission. */
   @Column('text') credential: string;
   @Column('text') model: string;
-  /** The provider that served it. */
+  /** The provider that served the run. */
   @Column('text') provider: string;
   @Column('text') route: string;
   @Column('text') outcome: string;
@@ -40,9 +42,9 @@ export class AuditRecord {
   @Column('timestamptz', { nullable: true }) dispatchedAt: Date | null;
   @Column('timestamptz', { nullable: true }) outputAt: Date | null;
   @Column('timestamptz') completedAt: Date;
-  /** The upper bound that was reserved. */
+  /** The reserved upper bound. */
   @Column(bigint) costMicros: number;
-  /** The ledger took it, in an entry of the same transaction. */
+  /** The billed amount. The ledger entry is written in the same transaction. */
   @Column(bigint) billedMicros: number;
   /** Null for a run that is not billed. */
   @Column('text', { nullable: true }) basis: Basis | null;

@@ -1,6 +1,6 @@
 import { DefaultNamingStrategy, type Table } from 'typeorm';
 
-/** The database's names: snake case for tables and columns, and for constraints what Postgres itself calls them. */
+/** Names in the database: snake case for tables and columns, and Postgres' default names for constraints. */
 export class PostgresNames extends DefaultNamingStrategy {
   override tableName(className: string, given?: string): string {
     return given ?? snakeCase(className);
@@ -22,7 +22,7 @@ export class PostgresNames extends DefaultNamingStrategy {
 const snakeCase = (name: string): string =>
   name.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
 
-/** A bigint as a number. The largest are micro-dollars, and 2^53 of these are nine billion dollars. */
+/** Reads a bigint as a number. The largest values are micro-dollars, and 2^53 of these are nine billion dollars. */
 const asNumber = {
   to: (value: number | null) => value,
   from: (text: string | null) => (text === null ? null : Number(text)),
@@ -31,11 +31,11 @@ const asNumber = {
 export const bigint = { type: 'bigint', transformer: asNumber } as const;
 export const numeric = { type: 'numeric', transformer: asNumber } as const;
 
-/** A time that the database's clock gives to a new row. */
+/** A time that defaults to the database's clock. */
 export const createdNow = { type: 'timestamptz', default: () => 'router_now()' } as const;
 
-/** Times of the registry have milliseconds, as they are listed. */
+/** Times of the registry have millisecond precision, as in its interface. */
 export const milliseconds = { type: 'timestamptz', precision: 3 } as const;
 
-/** Texts that are compared or sorted by have the same order on every machine. */
+/** Texts used for comparison or sorting. The collation gives the same order on every machine. */
 export const sortable = { type: 'text', collation: 'C' } as const;

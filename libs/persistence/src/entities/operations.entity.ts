@@ -1,13 +1,13 @@
 import { Check, Column, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import { createdNow } from './columns.js';
 
-/** Until when which calls are not made to a provider, and who asked for that. */
+/** A pause of calls to a provider. */
 @Entity({ name: 'provider_pause' })
 @Check('provider_pause_calls_check', `calls IN ('submit', 'poll')`)
 @Check('provider_pause_asked_by_check', `asked_by IN ('operator', 'partner')`)
 export class ProviderPauseRow {
   @PrimaryColumn('text') provider: string;
-  /** New submissions, or polls and fetches. */
+  /** `submit`: new submissions. `poll`: polls and fetches. */
   @PrimaryColumn('text') calls: 'submit' | 'poll';
   @PrimaryColumn('text') askedBy: 'operator' | 'partner';
   @Column('timestamptz') since: Date;
@@ -24,24 +24,24 @@ export class ProcessRow {
   @Column('integer') pid: number;
   @Column('text') catalogRevision: string;
   @Column('text', { nullable: true }) catalogProblem: string | null;
-  /** Whether a worker has a key, by provider. Null for a gateway. */
+  /** Whether the worker has a key, by provider. Null for a gateway. */
   @Column('jsonb', { nullable: true }) providers: Record<string, boolean> | null;
-  /** The number of submissions that a worker makes to one provider at once. Null for a gateway. */
+  /** Maximum number of concurrent submissions of the worker to one provider. Null for a gateway. */
   @Column('integer', { nullable: true }) slots: number | null;
   @Column(createdNow) startedAt: Date;
   @Column(createdNow) seenAt: Date;
 }
 
-/** A change by an operator or of a key, written with the change itself. */
+/** A change by an operator, or a change of a key. It is written in the transaction of the change. */
 @Entity({ name: 'operator_action' })
 export class OperatorAction {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id: string;
   @Column(createdNow) at: Date;
-  /** `key:<id>` of a key or a session, `token:<subject>`, or `admin:<user>@<host>`. */
+  /** `key:<id>` (a key or a session), `token:<subject>` or `admin:<user>@<host>`. */
   @Column('text') actor: string;
-  /** Such as `provider.pause`. */
+  /** For example `provider.pause`. */
   @Column('text') action: string;
-  /** Such as the provider's name. */
+  /** For example the provider's name. */
   @Column('text') subject: string;
   @Column('jsonb') details: object;
 }

@@ -1,7 +1,7 @@
 import { Check, Column, Entity, ForeignKey, Generated, Index, PrimaryColumn } from 'typeorm';
 import { bigint, milliseconds, sortable } from './columns.js';
 
-/** A generated column; its expression is written as Postgres shows it. */
+/** A generated column. Its expression must be written exactly as Postgres prints it. */
 const stored = (asExpression: string) => ({ generatedType: 'STORED', asExpression, nullable: true }) as const;
 
 const listedNodeStatus = `CASE WHEN (status = 'NodeStatusDeleted'::text) THEN status ELSE COALESCE(moderated_status, status) END`;
@@ -22,7 +22,7 @@ export class Publisher {
   @Column('text', { nullable: true }) sourceCodeRepo: string | null;
   @Column({ ...milliseconds, nullable: true }) createdAt: Date | null;
   @Column('text') status: string;
-  /** An operator's decision, which outlives every import. */
+  /** An operator's decision, which imports do not overwrite. */
   @Column('text', { nullable: true }) moderatedStatus: string | null;
   @Column({ type: 'text', ...stored('COALESCE(moderated_status, status)') }) listedStatus: string;
 }
@@ -76,7 +76,7 @@ export class Node {
   @Column('text', { nullable: true }) supportedAppVersion: string | null;
   @Column('text', { nullable: true }) supportedAppFrontendVersion: string | null;
   @Column('jsonb', { nullable: true }) translations: unknown;
-  /** An operator's decision, which outlives every import. */
+  /** An operator's decision, which imports do not overwrite. */
   @Column({ ...sortable, nullable: true }) moderatedStatus: string | null;
   @Column('text', { nullable: true }) moderatedDetail: string | null;
   @Column('text', { array: true, nullable: true }) moderatedTags: string[] | null;
@@ -87,7 +87,7 @@ export class Node {
   'node_version_status_check',
   `status IN ('NodeVersionStatusActive', 'NodeVersionStatusDeleted', 'NodeVersionStatusBanned', 'NodeVersionStatusPending', 'NodeVersionStatusFlagged')`,
 )
-// In descending order, which an entity cannot say.
+// The index is in descending order, which an entity cannot express.
 @Index('node_version_newest', { synchronize: false })
 export class NodeVersion {
   @ForeignKey(() => Node, { onDelete: 'CASCADE' }) @PrimaryColumn(sortable) nodeId: string;
@@ -109,7 +109,7 @@ export class NodeVersion {
   @Column('text', { array: true, nullable: true }) tagsAdmin: string[] | null;
 }
 
-/** Its one row has another value whenever nodes have been written. */
+/** The single row gets a new value whenever nodes are written. */
 @Entity()
 @Check('registry_revision_id_check', 'id')
 export class RegistryRevision {
@@ -117,7 +117,7 @@ export class RegistryRevision {
   @Generated('uuid') @Column('uuid') revision: string;
 }
 
-/** How far a mirror has come: the walk that is under way, and the last one that was finished. */
+/** The progress of a mirror: the current walk, and the last finished one. */
 @Entity()
 export class RegistryMirror {
   @PrimaryColumn('text') url: string;

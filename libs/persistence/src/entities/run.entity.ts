@@ -2,7 +2,7 @@ import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { AdmittingCall, RunFacts, Stage } from '../run-facts.js';
 import { bigint, createdNow, numeric } from './columns.js';
 
-/** A run from its admission until its result ages out; partitioned by the day of its id. Only the SQL functions write it. */
+/** A run, from its admission until its result ages out. Partitioned by the day of its id. */
 @Entity()
 @Check('run_computed_micros_check', 'computed_micros <= reserved_micros')
 @Check('run_check', `(stage = 'completed') = (outcome IS NOT NULL)`)
@@ -13,15 +13,15 @@ export class Run {
   @Column('text') provider: string;
   @Column('text') mode: 'queued' | 'sync';
   @Column('text') stage: Stage;
-  /** Bumped by every claim: a worker that lost its claim cannot write. */
+  /** Incremented by every claim, so that a worker that lost its claim cannot write. */
   @Column('integer', { default: 0 }) epoch: number;
   @Column('jsonb') facts: RunFacts;
   @Column(bigint) reservedMicros: number;
   @Column(bigint) computedMicros: number;
   @Column(numeric) markup: number;
-  /** The provider's own price, without the mark-up. */
+  /** The cost reported by the provider, without the markup. */
   @Column({ ...bigint, nullable: true }) reportedMicros: number | null;
-  /** `key:<id>` or `token:<subject>` of the caller that was admitted. */
+  /** `key:<id>` or `token:<subject>` of the caller. */
   @Column('text') credential: string;
   @Column('jsonb') call: AdmittingCall;
   @Column('integer') admittedPosition: number;
@@ -30,9 +30,9 @@ export class Run {
   @Column('timestamptz', { nullable: true }) leaseUntil: Date | null;
   @Column('integer', { default: 0 }) crashes: number;
   @Column('integer', { default: 0 }) lostPolls: number;
-  /** How often reading the reply that is read next took too long. */
+  /** How often reading the current reply took too long. */
   @Column('integer', { default: 0 }) slowReadings: number;
-  /** How far the provider is, as a share of 1. */
+  /** The provider's progress, from 0 to 1. */
   @Column('real', { nullable: true }) progress: number | null;
   @Column('timestamptz', { nullable: true }) sentAt: Date | null;
   @Column('timestamptz', { nullable: true }) deadlineAt: Date | null;
@@ -52,7 +52,7 @@ export class Run {
   @Column({ ...bigint, nullable: true }) billedMicros: number | null;
 }
 
-/** The input or the output of a run: its bytes, or the key of the object in the asset store. Partitioned as the runs are. */
+/** The input or the output of a run: its bytes, or its key in the asset store. Partitioned like the runs. */
 @Entity()
 @Check('payload_check', 'num_nonnulls(body, stored_as) = 1')
 export class Payload {
@@ -63,7 +63,7 @@ export class Payload {
   @Column('text', { nullable: true }) storedAs: string | null;
 }
 
-/** The rest of a run whose result has aged out. */
+/** Remembers a run whose result has aged out. */
 @Entity()
 @Index('tombstone_completion', ['completedAt'])
 export class Tombstone {
@@ -75,7 +75,9 @@ export class Tombstone {
   @Column('integer', { nullable: true }) admittedPosition: number | null;
 }
 
-/** One row a live run: the transactional outbox of its job, the reconciler's list, and the workspace's backlog. */
+/**
+ * One row per live run: the transactional outbox of its job, the reconciler's list, and the workspace's backlog.
+ */
 @Entity()
 @Index('outbox_due', ['dueAt'])
 @Index('outbox_undispatched', ['workspaceId', 'queue', 'place'], { where: 'NOT dispatched' })
@@ -88,14 +90,14 @@ export class Outbox {
   @Column({ ...bigint, default: () => "nextval('admission_order')" }) place: number;
   @Column(bigint) reservedMicros: number;
   @Column('boolean', { default: false }) dispatched: boolean;
-  /** It found no concurrency slot of its provider. */
+  /** Waits for a worker to take it for its provider. */
   @Column('boolean', { default: false }) waiting: boolean;
   @Column('timestamptz') dueAt: Date;
-  /** How often workers have taken it since one of them last put it back: see `DueRowRepository`. */
+  /** How often workers took the row since it was last put back; see `DueRowRepository`. */
   @Column('smallint', { default: 0 }) attempts: number;
 }
 
-/** How many runs of a workspace are parked from this place on, up to the next chunk. */
+/** The number of parked runs of a workspace from this place up to the next chunk. */
 @Entity()
 @Check('backlog_chunk_runs_check', 'runs > 0')
 export class BacklogChunk {
@@ -104,7 +106,7 @@ export class BacklogChunk {
   @Column('integer') runs: number;
 }
 
-/** A caller's key and the run that its first use made; kept for 24 hours. */
+/** An idempotency key and the run that its first use admitted. Kept for 24 hours. */
 @Entity()
 @Index('idempotency_key_expiry', ['expiresAt'])
 export class IdempotencyKey {
@@ -113,13 +115,13 @@ export class IdempotencyKey {
   @Column('bytea') fingerprint: Buffer;
   @Column('uuid') runId: string;
   @Column('timestamptz') expiresAt: Date;
-  /** How many callers got the result in full, or are getting the last of it. */
+  /** The number of callers that received the full result, or are receiving its end. */
   @Column('integer', { default: 0 }) deliveries: number;
-  /** When the last of them was noted. */
+  /** When the last delivery was recorded. */
   @Column('timestamptz', { nullable: true }) deliveredAt: Date | null;
 }
 
-/** The call that tells a caller's own address that its run is completed. */
+/** The call to the caller's URL after a run is completed. */
 @Entity()
 @Check('webhook_form_check', `form IN ('standard', 'fal')`)
 @Index('webhook_due', ['dueAt'], { where: 'ended_at IS NULL' })
@@ -130,34 +132,37 @@ export class Webhook {
   @PrimaryColumn('uuid') runId: string;
   @Column('uuid') workspaceId: string;
   @Column('text') model: string;
-  /** The beginning of the URLs in its body. */
+  /** The origin of the URLs in its body. */
   @Column('text') origin: string;
   @Column('text', { nullable: true }) bucket: string | null;
   @Column('timestamptz') completedAt: Date;
   @Column('text') url: string;
   @Column('text') receiver: string;
   @Column('text') form: 'standard' | 'fal';
-  /** Calls that failed. */
+  /** The number of failed calls. */
   @Column('integer', { default: 0 }) tries: number;
-  /** How often all tries were asked for once more. */
+  /** How often a redelivery was requested. */
   @Column('integer', { default: 0 }) redeliveries: number;
-  /** It found no slot of its receiver. */
+  /** Waits for a slot of its receiver. */
   @Column('boolean', { default: false }) waiting: boolean;
   @Column('timestamptz') dueAt: Date;
   @Column('timestamptz', { nullable: true }) endedAt: Date | null;
   @Column('boolean', { default: false }) delivered: boolean;
-  /** The failure of the last try that failed. */
+  /** The reason of the last failed call. */
   @Column('text', { nullable: true }) problem: string | null;
 }
 
-/** An object of the asset store. The row comes before its object and goes after it, so nothing is left behind there. */
+/**
+ * An object in the asset store. The row is written before the object and deleted after it, so no object is left
+ * behind.
+ */
 @Entity()
 @Index('stored_object_due', ['deleteAt'], { where: "delete_at < 'infinity'" })
 @Index('stored_object_owner', ['ownerId'])
 @Index('stored_object_file', ['workspaceId', 'ownerId'], { where: 'workspace_id IS NOT NULL' })
 export class StoredObject {
   @PrimaryColumn('text') key: string;
-  /** The run that it belongs to, or, for a file of a caller's, the file's own id. */
+  /** The run that the object belongs to, or the file's own id for an uploaded file. */
   @Column('uuid') ownerId: string;
   @Column('timestamptz') deleteAt: Date;
   @Column('timestamptz', { default: () => "'-infinity'" }) linkExpiresAt: Date;

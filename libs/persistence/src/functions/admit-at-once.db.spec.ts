@@ -15,11 +15,11 @@ import {
 import { SpecDatabase } from '../testing/spec-database.js';
 
 const file = await SpecDatabase.create();
-// A minute begins, so that none ends between two admissions.
+// The clock is at the start of a minute, so that no minute ends between two admissions.
 const beginning = offsetToSecond(0);
 const processes = [file.process(beginning), file.process(beginning)];
 const gateway = (index: number): TestProcess => processes[index % processes.length] as TestProcess;
-/** Admissions of one object share their statements: several of them a gateway make statements that overlap. */
+/** One repository batches its admissions, so several of them per gateway make overlapping statements. */
 const lines = Array.from({ length: 12 }, (_each, index) => new AdmissionRepository(gateway(index).database));
 
 async function crowd(
@@ -46,8 +46,8 @@ function tally(answers: readonly Admitted[]): Record<string, number> {
 
 const refusalsOf = (answers: readonly Admitted[]) => answers.filter(({ kind }) => kind === 'refused');
 
-describe('admissions at once on two gateways', () => {
-  it('take exactly the slots that are there: 10 of 200', async () => {
+describe('concurrent admissions on two gateways', () => {
+  it('take exactly the available slots: 10 of 200', async () => {
     const { id } = await gateway(0).workspace({ inflightLimit: 10 });
     const answers = await crowd(id, 200, () => ({ mode: 'sync' }));
     expect(tally(answers)).toEqual({ admitted: 10, inflight: 190 });
@@ -59,7 +59,7 @@ describe('admissions at once on two gateways', () => {
     });
   });
 
-  it('take exactly the spend that is there: 3 of 100 runs of 30 cents below 100', async () => {
+  it('take exactly the available spend: 3 of 100 runs of 30 cents below 100', async () => {
     const { id } = await gateway(0).workspace({ committedLimitMicros: cents(100) });
     const answers = await crowd(id, 100, () => ({ mode: 'sync', reservedMicros: cents(30) }));
     expect(tally(answers)).toEqual({ admitted: 3, spend: 97 });
@@ -67,7 +67,7 @@ describe('admissions at once on two gateways', () => {
     expect(await gateway(0).counters(id)).toMatchObject({ inflight: 3, committedPeakMicros: cents(90) });
   });
 
-  it('take exactly the credits that are there: 10 of 100 runs of 30 cents with 310', async () => {
+  it('take exactly the available credits: 10 of 100 runs of 30 cents with 310', async () => {
     const { id } = await gateway(0).workspace({ balanceMicros: cents(310), inflightLimit: 4 });
     const answers = await crowd(id, 100, () => ({ reservedMicros: cents(30) }));
     expect(tally(answers)).toEqual({ admitted: 4, parked: 6, credits: 90 });
@@ -77,12 +77,12 @@ describe('admissions at once on two gateways', () => {
     });
   });
 
-  it('take exactly the window that is there: 25 of 100', async () => {
+  it('take exactly the available window: 25 of 100', async () => {
     const { id } = await gateway(0).workspace({ windowLimit: 25 });
     expect(tally(await crowd(id, 100, () => ({})))).toEqual({ admitted: 25, window: 75 });
   });
 
-  it('fill the line exactly, and each is told its own place in it', async () => {
+  it('fill the line exactly, and each gets its own position', async () => {
     const { id } = await gateway(0).workspace({ inflightLimit: 5, backlogLimit: 40 });
     const answers = await crowd(id, 100, () => ({}));
     expect(tally(answers)).toEqual({ admitted: 5, parked: 40, backlog: 55 });
@@ -98,7 +98,7 @@ describe('admissions at once on two gateways', () => {
     );
   });
 
-  it('hold every limit while runs end beside them, and lose no slot', async () => {
+  it('keep every limit while other runs end, and lose no slot', async () => {
     const { id } = await gateway(0).workspace({ inflightLimit: 5, committedLimitMicros: cents(20) });
     const answers = await Promise.all(
       Array.from({ length: 120 }, async (_each, index) => {
@@ -120,7 +120,7 @@ describe('admissions at once on two gateways', () => {
   });
 });
 
-/** One statement for several workspaces, which waits for each of them. */
+/** One statement for several workspaces, which waits for each of their locks. */
 const admit = async (pool: Pool, items: AdmissionFacts[], workspaceIds: string[]): Promise<Admitted[]> => {
   const runs = items.map((each) => ({
     ...admissionOf('', each),
@@ -135,15 +135,15 @@ const admit = async (pool: Pool, items: AdmissionFacts[], workspaceIds: string[]
   return rows.flatMap(({ results }) => results);
 };
 
-describe('batches that overlap', () => {
-  it('never wait for each other in a circle, whatever their order', async () => {
+describe('overlapping batches', () => {
+  it('never deadlock, whatever their order', async () => {
     const spaces = await Promise.all([0, 1, 2].map(() => gateway(0).workspace()));
-    // Without the repetition of a statement that ran into a deadlock, which would hide it.
+    // Without retries after a deadlock, which would hide it.
     const pool = new Pool({ connectionString: file.url, max: 8 });
     try {
       const batches = Array.from({ length: 48 }, (_each, index) => {
         const places = index % 2 ? [0, 1, 2] : [2, 1, 0];
-        // Each key comes in two batches, which have it in opposite orders.
+        // Each key is in two batches, in opposite orders.
         const items = places.map((place) => ({ key: `${place}-${Math.floor(index / 2)}` }));
         return admit(
           pool,
@@ -157,7 +157,7 @@ describe('batches that overlap', () => {
     }
   });
 
-  it('take keys under the lock of their workspace: whoever waits for it holds none', async () => {
+  it('take keys under the lock of their workspace: a statement that waits for the lock holds no key', async () => {
     const { id } = await gateway(0).workspace();
     const letGo = await holdWorkspace(file.url, id);
     const pool = new Pool({ connectionString: file.url });
@@ -183,7 +183,7 @@ describe('batches that overlap', () => {
     }
   });
 
-  it('lock workspaces in one order: whoever waits for one holds none that comes later', async () => {
+  it('lock workspaces in one order: a statement that waits for one holds no later one', async () => {
     const [one, two] = (await Promise.all([gateway(0).workspace(), gateway(0).workspace()]))
       .map(({ id }) => id)
       .toSorted() as [string, string];
@@ -204,7 +204,7 @@ describe('batches that overlap', () => {
     }
   });
 
-  it('count in the order of their locks: what was admitted meanwhile is seen', async () => {
+  it('count in the order of their locks and see what was admitted meanwhile', async () => {
     const { id } = await gateway(0).workspace({ inflightLimit: 1 });
     const letGo = await holdWorkspace(file.url, id);
     const both = [0, 1].map((index) => gateway(index).admit(id, { mode: 'sync', runId: v7() }));

@@ -15,7 +15,7 @@ import {
 import { SpecDatabase } from '../testing/spec-database.js';
 
 const file = await SpecDatabase.create();
-// A minute begins, so that none ends between two admissions.
+// The clock is at the start of a minute, so that no minute ends between two admissions.
 const beginning = offsetToSecond(0);
 const gateway = file.process(beginning);
 const other = file.process(beginning);
@@ -43,7 +43,7 @@ const waitingFor = (sessions: number) =>
 
 const later = (offset: string) => file.process(offset);
 
-/** The first has the key and waits for the workspace, the second waits for the first. */
+/** The first admission has the key and waits for the workspace. The second waits for the first. */
 async function meeting(
   workspaceId: string,
   first: AdmissionFacts,
@@ -60,7 +60,7 @@ async function meeting(
   return Promise.allSettled([one, two]);
 }
 
-/** Ends the session that has waited the longest. */
+/** Terminates the session that has waited longest. */
 const cutOff = () =>
   other.sql(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -68,7 +68,7 @@ const cutOff = () =>
   );
 
 describe('a key that is in use', () => {
-  it('answers the run that has it, and whether the request is the same, on any gateway', async () => {
+  it('returns its run, and whether the request is the same, on any gateway', async () => {
     const { id } = await gateway.workspace({ windowLimit: 1, inflightLimit: 1, backlogLimit: 0 });
     const runId = await gateway.run(id, { key: 'mine', fingerprint: '0a' });
     const counters = await gateway.counters(id);
@@ -81,7 +81,7 @@ describe('a key that is in use', () => {
     expect(await runsOf(id)).toBe(1);
   });
 
-  it('is asked before any limit: a retry is never refused', async () => {
+  it('is checked before any limit, so that a repeated request is never refused', async () => {
     const { id, name } = await gateway.workspace();
     const runId = await gateway.run(id, { key: 'mine' });
     const none = { inflightLimit: 0, committedLimitMicros: 0, backlogLimit: 0, windowLimit: 0 };
@@ -89,14 +89,14 @@ describe('a key that is in use', () => {
     expect(await gateway.admit(id, { key: 'mine' })).toEqual(existing(runId));
   });
 
-  it('is another one in another workspace, and differs from it in a single letter', async () => {
+  it('is separate in each workspace, and differs by a single letter', async () => {
     const [{ id: one }, { id: two }] = await Promise.all([gateway.workspace(), gateway.workspace()]);
     await gateway.run(one, { key: 'shared' });
     expect(await gateway.admit(two, { key: 'shared' })).toMatchObject({ kind: 'admitted' });
     expect(await gateway.admit(one, { key: 'Shared' })).toMatchObject({ kind: 'admitted' });
   });
 
-  it('tells whether its result went out in full, which only that run’s own note does', async () => {
+  it('tells whether its result was delivered in full, which only deliveries of its own run change', async () => {
     const { id } = await gateway.workspace();
     const runId = await gateway.run(id, { key: 'mine' });
     const others = await gateway.run(id, { key: 'others' });
@@ -109,8 +109,8 @@ describe('a key that is in use', () => {
   });
 });
 
-describe('first uses of a key at the same instant', () => {
-  it('100 on two gateways make one run', async () => {
+describe('concurrent first uses of a key', () => {
+  it('make one run: 100 on two gateways', async () => {
     const { id } = await gateway.workspace();
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_each, index) =>
@@ -127,7 +127,7 @@ describe('first uses of a key at the same instant', () => {
     expect(await runsOf(id)).toBe(1);
   });
 
-  it('the second waits for what becomes of the first, and is told its run', async () => {
+  it('make the second wait for the first and return its run', async () => {
     const { id } = await gateway.workspace();
     const [one, two] = await meeting(id, { fingerprint: '0a' }, { fingerprint: '0b' });
     expect(one).toMatchObject({ value: { kind: 'admitted' } });
@@ -135,7 +135,7 @@ describe('first uses of a key at the same instant', () => {
     expect(two).toMatchObject({ value: existing(runId, false) });
   });
 
-  it('the second is judged by itself when the first is refused', async () => {
+  it('judge the second by itself if the first is refused', async () => {
     const { id } = await gateway.workspace({ committedLimitMicros: cents(5) });
     const [one, two] = await meeting(id, { reservedMicros: cents(6) }, { reservedMicros: cents(5) });
     expect(one).toMatchObject({ value: { kind: 'refused', limit: 'ceiling' } });
@@ -143,7 +143,7 @@ describe('first uses of a key at the same instant', () => {
     expect(await runsOf(id)).toBe(1);
   });
 
-  it('the second makes the run when the first is cut off in the middle', async () => {
+  it('let the second make the run if the first is interrupted', async () => {
     const { id } = await gateway.workspace();
     const [one, two] = await meeting(id, {}, {}, cutOff);
     expect(one).toMatchObject({ status: 'rejected', reason: { bucket: 'service_unavailable' } });
@@ -152,7 +152,7 @@ describe('first uses of a key at the same instant', () => {
     expect(await runsOf(id)).toBe(1);
   });
 
-  it('in one batch are judged one after the other', async () => {
+  it('are judged one by one in a batch', async () => {
     const { id } = await gateway.workspace({ committedLimitMicros: cents(5) });
     const costs = [6, 7, 5, 4].map((count) => ({ key: 'batch', reservedMicros: cents(count) }));
     const answers = await Promise.all(costs.map((each) => gateway.admit(id, each)));
@@ -160,7 +160,7 @@ describe('first uses of a key at the same instant', () => {
   });
 });
 
-describe('a key ends', () => {
+describe('a key is free again', () => {
   it('24 hours after its first use, by the database’s clock', async () => {
     const { id } = await gateway.workspace();
     const runId = await gateway.run(id, { key: 'day' });
@@ -168,14 +168,14 @@ describe('a key ends', () => {
     const dayAfter = later('24 hours 1 second');
     const again = await dayAfter.run(id, { key: 'day', fingerprint: '0b' });
     expect(again).not.toBe(runId);
-    // A day more, since its first use is the later one now.
+    // A day later, because the first use is now the later one.
     expect(await later('47 hours 58 minutes').admit(id, { key: 'day', fingerprint: '0b' })).toEqual(
       existing(again),
     );
     expect(await gateway.stageOf(runId)).toBe('ready');
   });
 
-  it('for one of many that come when it has expired', async () => {
+  it('for one of many requests after it has expired', async () => {
     const { id } = await gateway.workspace();
     await gateway.run(id, { key: 'day' });
     const next = [later('25 hours'), later('25 hours')];
@@ -188,14 +188,14 @@ describe('a key ends', () => {
     expect(await runsOf(id)).toBe(2);
   });
 
-  it('with a refusal', async () => {
+  it('after a refusal', async () => {
     const { id, name } = await gateway.workspace({ windowLimit: 0 });
     expect(await gateway.admit(id, { key: 'mine' })).toMatchObject({ kind: 'refused' });
     await gateway.workspaces.change(name, { windowLimit: 100 }, 'test');
     expect(await gateway.admit(id, { key: 'mine', fingerprint: '0b' })).toMatchObject({ kind: 'admitted' });
   });
 
-  it('with the end of a run for which nothing was bought, and not with that of an older one', async () => {
+  it('after its run ends without a purchase, but not after the end of an older run', async () => {
     const { id } = await gateway.workspace();
     const first = await gateway.run(id, { key: 'mine' });
     const dayAfter = later('25 hours');
@@ -206,7 +206,7 @@ describe('a key ends', () => {
     expect(await dayAfter.admit(id, { key: 'mine' })).toMatchObject({ kind: 'admitted' });
   });
 
-  it('when its run is cancelled while it waits, or fails after the provider provably refused it', async () => {
+  it('when its run is cancelled while it waits, or fails after the provider provably rejected it', async () => {
     const { id } = await gateway.workspace();
     const waiting = await gateway.run(id, { key: 'waiting' });
     await gateway.runs.requestCancel(id, testModel, waiting);
@@ -226,7 +226,7 @@ describe('a key ends', () => {
     ['running', 'fails and is billed', failed('content_policy_violation', true)],
     ['running', 'is cancelled', cancelled],
     ['copying', 'succeeds', succeeded],
-  ])('not with the outcome of a run that was sent: %s, it %s', async (stage, _how, ending) => {
+  ])('but not after the outcome of a run that was sent: %s, it %s', async (stage, _how, ending) => {
     const { id } = await gateway.workspace();
     const runId = await gateway.run(id, { key: 'sent' });
     const { won } = await gateway.finish(runId, await gateway.take(runId, stage), ending);

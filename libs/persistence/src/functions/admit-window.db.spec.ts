@@ -5,7 +5,7 @@ import { SpecDatabase } from '../testing/spec-database.js';
 
 const windowLimit = 3;
 
-/** What becomes of so many admissions at once, half of them on each gateway. */
+/** The results of concurrent admissions, half of them on each gateway. */
 async function crowd(gateways: TestProcess[], workspaceId: string, count: number): Promise<string[]> {
   const answers = await Promise.all(
     Array.from({ length: count }, (_each, index) => {
@@ -23,12 +23,14 @@ const exactly = (limit: number, of: number) => [
 
 const file = await SpecDatabase.create();
 
-describe('the windowed allowance', () => {
+describe('the limit of runs per minute', () => {
   const startMs = Number.parseFloat(offsetToSecond(0));
-  /** A process whose sessions are that many seconds into a minute of the database’s clock, the same one for all. */
+  /**
+   * A process whose sessions are this many seconds into a minute of the database’s clock, the same minute for all.
+   */
   const at = (second: number): TestProcess => file.process(`${startMs + second * 1000} milliseconds`);
 
-  it('is full until the minute of the database’s clock is over, and whole again with the next', async () => {
+  it('stays used until the minute of the database’s clock is over, and resets with the next', async () => {
     const { id } = await at(0).workspace({ windowLimit });
     for (const minute of [0, 1, 5]) {
       const gateways = [at(60 * minute), at(60 * minute)];
@@ -49,7 +51,7 @@ describe('the windowed allowance', () => {
     expect(await crowd([at(0)], id, 4)).toEqual(exactly(windowLimit, 4));
   });
 
-  it('opens for no clock that was set back', async () => {
+  it('does not reset for a clock that was set back', async () => {
     const [now, before] = [at(120), at(60)];
     const { id } = await now.workspace({ windowLimit });
     expect(await crowd([now], id, 2)).toEqual(['admitted', 'admitted']);
@@ -57,7 +59,7 @@ describe('the windowed allowance', () => {
     expect(await crowd([now], id, 4)).toEqual(exactly(0, 4));
   });
 
-  it('is whole again when a clock that was a day ahead is put right, and tells so', async () => {
+  it('resets when a clock that was a day fast is corrected, and reports so', async () => {
     const [ahead, right] = [at(86_400), at(0)];
     const { id } = await ahead.workspace({ windowLimit });
     expect(await crowd([ahead], id, 4)).toEqual(exactly(windowLimit, 4));
@@ -66,7 +68,7 @@ describe('the windowed allowance', () => {
     expect(await right.workspaces.standing(id)).toMatchObject({ windowCount: windowLimit });
   });
 
-  it('is not touched by refusals for another limit, nor given back by a run that ends', async () => {
+  it('is not used by refusals for another limit, nor restored by a run that ends', async () => {
     const gateway = at(0);
     const { id } = await gateway.workspace({ windowLimit: 2, inflightLimit: 1 });
     const first = await gateway.run(id, { mode: 'sync' });
@@ -77,7 +79,7 @@ describe('the windowed allowance', () => {
     expect(await gateway.admit(id, { mode: 'sync' })).toMatchObject({ limit: 'window', windowLimit: 2 });
   });
 
-  it('goes by no gateway’s clock', async () => {
+  it('ignores the clocks of gateways', async () => {
     const { id } = await at(0).workspace({ windowLimit });
     const admitting = [-600, -5, 5, 600].map((seconds) =>
       at(0).admit(id, { runId: v7({ msecs: Date.now() + seconds * 1000 }) }),

@@ -5,7 +5,7 @@ import { SpecDatabase } from '../testing/spec-database.js';
 import type { WorkspaceLimits } from '../workspace.repository.js';
 
 const file = await SpecDatabase.create();
-// A minute begins, so that none ends between two admissions.
+// The clock is at the start of a minute, so that no minute ends between two admissions.
 const gateway = file.process(offsetToSecond(0));
 
 type Settings = WorkspaceLimits & { balanceMicros?: number };
@@ -13,7 +13,7 @@ type Settings = WorkspaceLimits & { balanceMicros?: number };
 const admitAll = (workspaceId: string, facts: AdmissionFacts[]) =>
   Promise.all(facts.map((each) => gateway.admit(workspaceId, each)));
 
-/** Rows that an admission writes. */
+/** The rows that an admission writes. */
 async function rowsOf(workspaceId: string): Promise<unknown> {
   const [row] = await gateway.sql<{ rows: number }>(
     `SELECT ((SELECT count(*) FROM run WHERE workspace_id = $1) + (SELECT count(*) FROM outbox WHERE workspace_id = $1)
@@ -45,16 +45,10 @@ describe('a refusal', () => {
     ['inflight', 'every slot is taken', { inflightLimit: 2 }, [sync, dear], sync],
     ['inflight', 'there are no slots', { inflightLimit: 0 }, [], sync],
     ['spend', 'committed spend leaves no room', { committedLimitMicros: cents(60) - 1 }, [dear], sync],
-    [
-      'backlog',
-      'the line is as long as it may be',
-      { inflightLimit: 0, backlogLimit: 2 },
-      [dear, dear],
-      dear,
-    ],
+    ['backlog', 'the line is full', { inflightLimit: 0, backlogLimit: 2 }, [dear, dear], dear],
     ['backlog', 'nothing may be parked', { inflightLimit: 1, backlogLimit: 0 }, [sync], dear],
   ])(
-    'for %s, as %s, carries its numbers and leaves nothing behind',
+    'for %s, as %s, returns its numbers and leaves nothing behind',
     async (limit, _why, settings, before, refused) => {
       const { id, ...limits } = await gateway.workspace(settings);
       for (const each of before) expect(await gateway.admit(id, each)).toMatchObject({ kind: 'admitted' });
@@ -76,7 +70,7 @@ describe('a refusal', () => {
     },
   );
 
-  it('names one limit, first of all those that no waiting lifts: ceiling, credits, window, slots, spend', async () => {
+  it('names one limit, in the order ceiling, credits, window, slots, spend, so that limits which no waiting lifts come first', async () => {
     const named: unknown[] = [];
     const settings = {
       committedLimitMicros: 0,
@@ -111,7 +105,7 @@ describe('a refusal', () => {
     ]);
   });
 
-  it('of one in a batch does not touch its neighbours', async () => {
+  it('of one run does not affect the others of its batch', async () => {
     const { id } = await gateway.workspace({ committedLimitMicros: cents(50) });
     const costs = [20, 60, 20, 60, 10, 1].map(
       (count) => ({ mode: 'sync', reservedMicros: cents(count) }) as const,
@@ -134,11 +128,11 @@ describe('a refusal', () => {
 });
 
 describe('an admitted run', () => {
-  it('is ready while a slot and its spend are free, and parked from then on, in the order of admission', async () => {
+  it('is ready while a slot and its spend are free, and parked after that, in the order of admission', async () => {
     const { id } = await gateway.workspace({ inflightLimit: 3, committedLimitMicros: cents(10) });
     const costs = [4, 5, 2, 1].map((count) => ({ reservedMicros: cents(count) }));
     const answers = await admitAll(id, costs);
-    // The third would exceed the spend; the fourth would fit, if it might overtake.
+    // The third would exceed the spend. The fourth would fit if it were allowed to overtake.
     expect(answers).toEqual([
       { kind: 'admitted', runId: expect.any(String), ready: true, position: 0 },
       { kind: 'admitted', runId: expect.any(String), ready: true, position: 1 },
@@ -164,7 +158,7 @@ describe('an admitted run', () => {
     });
   });
 
-  it('takes the very last slot, cent and credit', async () => {
+  it('takes the last slot, cent and credit', async () => {
     const settings = {
       inflightLimit: 1,
       committedLimitMicros: cents(5),
@@ -176,7 +170,7 @@ describe('an admitted run', () => {
     expect(admitted).toMatchObject({ kind: 'admitted', ready: true });
   });
 
-  it('counts as ahead only what is not dispatched', async () => {
+  it('counts only undispatched runs as ahead', async () => {
     const { id } = await gateway.workspace({ inflightLimit: 2 });
     const [first] = [await gateway.run(id), await gateway.run(id)];
     expect(await gateway.admit(id)).toMatchObject({ ready: false, position: 2 });
@@ -184,7 +178,7 @@ describe('an admitted run', () => {
     expect(await gateway.admit(id)).toMatchObject({ ready: false, position: 2 });
   });
 
-  it('is never parked when it is synchronous, and does not wait behind a parked one', async () => {
+  it('is never parked if it is synchronous, and does not wait behind parked runs', async () => {
     const { id } = await gateway.workspace({ committedLimitMicros: cents(10) });
     await gateway.run(id, { reservedMicros: cents(6) });
     const parked = await gateway.admit(id, { reservedMicros: cents(5) });
@@ -199,7 +193,7 @@ describe('an admitted run', () => {
   it.each([
     ['ready', 'dispatch', 1],
     ['parked', 'backlog', 0],
-  ])('is written whole: %s', async (stage, queue, inflightLimit) => {
+  ])('is written completely: %s', async (stage, queue, inflightLimit) => {
     const { id } = await gateway.workspace({ inflightLimit });
     const body = Buffer.from('{"prompt":"\\u0000 bytes as they came "}');
     const admission = admissionOf(id, { reservedMicros: cents(7), key: 'whole', body });
@@ -238,14 +232,14 @@ describe('an admitted run', () => {
     });
   });
 
-  it('waits for a worker from its commit on, and is named with its provider', async () => {
+  it('waits for a worker from its commit on, under its provider', async () => {
     const { id } = await gateway.workspace();
     const provider = 'just-admitted';
     await gateway.run(id, { provider });
     expect(await gateway.dispatch.providersToLookAt()).toContain(provider);
   });
 
-  it('may have an id of another year: a gateway whose clock is far off still admits', async () => {
+  it('may have an id of another year, from a gateway whose clock is far off', async () => {
     const { id } = await gateway.workspace();
     for (const years of [-2, 2]) {
       const runId = v7({ msecs: Date.now() + years * 31_557_600_000 });

@@ -1,9 +1,9 @@
 /**
- * `admit(workspaces, runs, bodies, waits)`: admits runs, each into the workspace at its place, under the locks of their
- * rows, which come before every other lock. `bodies` are their inputs, one after the other: an array of them would travel
- * as text. The result lists, in the order given, `admitted` (with stage and position), `existing` (the key is in use) or
- * `refused` (which limit, with its numbers); without `waits`, null for a workspace that somebody else has locked. A
- * refused run leaves nothing behind, its key included.
+ * `admit(workspaces, runs, bodies, waits)` admits runs, each into the workspace at the same position. It locks the
+ * rows of these workspaces before it takes any other lock. `bodies` are the inputs, concatenated, because an array
+ * of them would be sent as text. The results are in the order of the runs: `admitted` (with stage and position),
+ * `existing` (the key is in use) or `refused` (with the limit and its numbers). Without `waits`, the result is null
+ * for a workspace that another session has locked. A refused run leaves nothing behind, not even its key.
  */
 export const admit = /* sql */ `
 -- Setting the clock back by less than a minute does not open a second window. A window that starts later than that was dated

@@ -18,7 +18,7 @@ const fill = (workspaceId: string, count: number, columns: string) =>
   );
 
 describe('the number of keys of a workspace', () => {
-  it('is bounded for everybody by those that work', async () => {
+  it('is limited for all makers by the number of live keys', async () => {
     const { id } = await first.workspace();
     await fill(id, 999, `router_now(), router_now() + interval '1 hour', NULL`);
     await fill(id, 500, `router_now(), NULL, router_now()`);
@@ -31,7 +31,7 @@ describe('the number of keys of a workspace', () => {
     expect((await later.create(id, facts, operator)).row.state).toBe('live');
   });
 
-  it('that callers make is bounded by the day, so that revoking them makes no room', async () => {
+  it('is limited per day for callers, so that revoking keys makes no room', async () => {
     const { id } = await first.workspace();
     const root = await keys.create(id, facts, operator);
     await first.database.work.query(

@@ -22,11 +22,11 @@ const works = async ({ key }: { key: string }) => (await keys.byApiKey(key)) !==
 async function session(workspaceId: string, maker: KeyMaker): Promise<Made> {
   const { code } = await keys.createCode(workspaceId, ['run', 'manage'], maker);
   const opened = await keys.exchange(code);
-  if (opened === null) throw new Error('the code was refused');
+  if (opened === null) throw new Error('the code was rejected');
   return opened;
 }
 
-/** A key of the workspace, and everything that can be made from it. */
+/** A key of the workspace, and every kind of key made from it. */
 async function family() {
   const { id } = await first.workspace();
   const root = await keys.create(id, facts(), operator);
@@ -57,7 +57,7 @@ describe('a key’s maker', () => {
     ]);
   });
 
-  it('is a person for an access token, and for the sessions that the token opened', async () => {
+  it('is a person for keys made with an access token or a session that the token opened', async () => {
     const { id } = await first.workspace();
     const token = { subject: 'alice', expiresAt: hours(1) };
     const maker = { actor: 'token:alice', token };
@@ -75,7 +75,7 @@ describe('a key’s maker', () => {
     expect(await keys.revokeMadeBySubject(id, 'carol', 'test')).toEqual({ ended: 0 });
   });
 
-  it('is nobody for operators: their keys belong to the workspace', async () => {
+  it('is empty for operators: their keys belong to the workspace', async () => {
     const { id } = await first.workspace();
     const opened = await session(id, operator);
     const ofSession = await keys.create(id, facts(), by(opened.row.id));
@@ -85,7 +85,7 @@ describe('a key’s maker', () => {
     ]);
   });
 
-  it('has to work, and is no code', async () => {
+  it('must be live and must not be a code', async () => {
     const { id, root, unused } = await family();
     await keys.revoke(root.row.id, 'test');
     for (const maker of [root, unused])
@@ -93,7 +93,7 @@ describe('a key’s maker', () => {
     await expect(keys.createCode(id, ['run'], by(v7()))).rejects.toThrow('caller_ended');
   });
 
-  it('has a bounded number of makers itself', async () => {
+  it('has a limited number of makers itself', async () => {
     const { id } = await first.workspace();
     let last = await keys.create(id, facts(), operator);
     for (let makers = 1; makers <= 8; makers += 1) last = await keys.create(id, facts(), by(last.row.id));
@@ -103,7 +103,7 @@ describe('a key’s maker', () => {
 });
 
 describe('revoking a key', () => {
-  it('ends everything below it, and nothing beside it', async () => {
+  it('ends every key made from it, and no other', async () => {
     const { root, child, grandchild, opened, ofSession, unused } = await family();
     expect(await keys.revoke(child.row.id, 'test')).toEqual({ ended: 2 });
     expect(await Promise.all([root, opened, ofSession].map(works))).toEqual([true, true, true]);
@@ -113,7 +113,7 @@ describe('revoking a key', () => {
     expect([await keys.isCode(unused.code), await keys.exchange(unused.code)]).toEqual([false, null]);
   });
 
-  it('ends a key whose row does not say so, as a gateway of the release before leaves it', async () => {
+  it('ends a key whose own row is unchanged, as a gateway of the previous release leaves it', async () => {
     const { root, grandchild, unused } = await family();
     await first.database.work.query('UPDATE api_key SET revoked_at = router_now() WHERE id = $1', [
       root.row.id,
@@ -123,7 +123,7 @@ describe('revoking a key', () => {
     expect([await keys.isCode(unused.code), await keys.exchange(unused.code)]).toEqual([false, null]);
   });
 
-  it('ends what is made from it at the same moment', async () => {
+  it('ends keys that are made from it concurrently', async () => {
     const { id } = await first.workspace();
     for (let round = 0; round < 20; round += 1) {
       const root = await keys.create(id, facts(), operator);
@@ -143,8 +143,8 @@ describe('revoking a key', () => {
   });
 });
 
-describe('a key that ends', () => {
-  it('gives its end to what it makes, and makes nothing that outlives it', async () => {
+describe('a key that expires', () => {
+  it('passes its expiry to the keys it makes, and makes no key that outlives it', async () => {
     const { id } = await first.workspace();
     const end = hours(2);
     const root = await keys.create(id, facts(end), operator);
@@ -158,7 +158,7 @@ describe('a key that ends', () => {
     for (const each of [root, child, opened]) expect(await later.byApiKey(each.key)).toBeNull();
   });
 
-  it('ends what it made also when its own end came later', async () => {
+  it('ends the keys it made also if its expiry was set later', async () => {
     const { child, grandchild, root } = await family();
     await first.database.work.query(`UPDATE api_key SET expires_at = router_now() + '1 hour' WHERE id = $1`, [
       root.row.id,
@@ -171,7 +171,7 @@ describe('a key that ends', () => {
     expect(await later.find(grandchild.row.id)).toMatchObject({ state: 'expired' });
   });
 
-  it('as a session ends 12 hours after its code was made, whatever sessions it opens', async () => {
+  it('as a session expires 12 hours after its code was made, whatever sessions it opens', async () => {
     const { id } = await first.workspace();
     const opened = await session(id, operator);
     const next = await session(id, by(opened.row.id));
@@ -182,7 +182,7 @@ describe('a key that ends', () => {
 });
 
 describe('rotating a key', () => {
-  it('moves what it made to the new key, which is like it and has the same maker', async () => {
+  it('moves the keys it made to the new key, which is a copy with the same maker', async () => {
     const { root, child, grandchild } = await family();
     const next = await keys.rotate(child.row.id, 0, 'test');
     expect(next?.row).toMatchObject({ madeBy: root.row.id, name: 'a key', scopes: ['run', 'manage'] });
@@ -193,7 +193,7 @@ describe('rotating a key', () => {
     expect(next && (await works(next))).toBe(false);
   });
 
-  it('is for keys that work, and for no session', async () => {
+  it('is only for live keys, and not for sessions', async () => {
     const { child, opened, unused } = await family();
     await keys.revoke(child.row.id, 'test');
     for (const { row } of [child, opened, unused]) expect(await keys.rotate(row.id, 60, 'test')).toBeNull();
@@ -201,7 +201,7 @@ describe('rotating a key', () => {
 });
 
 describe('the record of operators’ actions', () => {
-  it('tells who made, used, rotated and revoked what', async () => {
+  it('records who made, used, rotated and revoked each key', async () => {
     const { root, opened, grandchild } = await family();
     await keys.rotate(root.row.id, 60, 'admin:ops@host');
     await keys.revoke(root.row.prefix, 'token:alice');
@@ -238,7 +238,7 @@ async function left(offset: string, workspaceId: string) {
 const ids = (...rows: { row: { id: string } }[]) => rows.map(({ row }) => row.id).toSorted();
 
 describe('retention', () => {
-  it('deletes sessions and codes a month after their end, and keys when no record names them', async () => {
+  it('deletes sessions and codes a month after their end, and keys once no record names them', async () => {
     const { id, root, child, grandchild, opened, ofSession, unused } = await family();
     const lasting = await keys.create(id, facts(), operator);
     await keys.revoke(root.row.id, 'test');
@@ -250,8 +250,8 @@ describe('retention', () => {
   });
 });
 
-/** The statements of the release before, which goes on while this one is rolled out. */
-describe('a gateway of the release before', () => {
+/** The statements of the previous release, which keeps running during the rollout of this one. */
+describe('a gateway of the previous release', () => {
   it('makes keys and codes, exchanges codes and revokes keys', async () => {
     const { id } = await first.workspace();
     const insert = (oneTime: boolean, prefix: string) =>
@@ -269,7 +269,7 @@ describe('a gateway of the release before', () => {
         [prefix],
       );
     const listed = await keys.list({ workspaceId: id }, all);
-    // A session that it opens is known as one when this release made the code.
+    // A session that it opens counts as one if this release made the code.
     expect(listed.map(({ kind, state }) => [kind, state])).toEqual([
       ['session', 'live'],
       ['key', 'live'],
@@ -278,8 +278,8 @@ describe('a gateway of the release before', () => {
   });
 });
 
-describe('a row of the release before', () => {
-  it('is a key of the workspace; its code opens a session that this release ends', async () => {
+describe('a row of the previous release', () => {
+  it('is a key of the workspace, and its code opens a session that this release can end', async () => {
     const { id } = await first.workspace();
     const { code, row } = await keys.createCode(id, ['run'], operator);
     await first.database.work.query('UPDATE api_key SET session_until = NULL WHERE id = $1', [row.id]);

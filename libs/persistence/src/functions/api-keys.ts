@@ -1,12 +1,13 @@
 import { advisoryLocks } from '../locks.js';
 
 /**
- * A key's makers are the key that made it, the key that made that one, and so on. A key works while all of them do.
+ * A key's makers are the key that made it, the key that made that one, and so on. A key is live only while all of
+ * them are.
  *
- * `make_key` answers the new row, or why it is refused. A console session acts for the key or the person that opened it:
- * a key that it makes has the session's maker.
+ * `make_key` returns the new row, or the reason for a refusal. A console session acts for the key or the person
+ * that opened it, so a key that it makes has the session's maker.
  *
- * `revoke_keys` also revokes every key that was made by the given ones. `rotate_key` gives them to the new key first.
+ * `revoke_keys` also revokes every key made by the given ones. `rotate_key` first gives those to the new key.
  */
 export const apiKeys = /* sql */ `
 -- Returns the key and its makers, nearest first.

@@ -5,7 +5,7 @@ import { SpecDatabase } from '../testing/spec-database.js';
 const file = await SpecDatabase.create();
 const gateway = file.process();
 
-/** Admits so many runs, in the order of their ids here. */
+/** Admits this many runs, and returns their ids in the order of admission. */
 async function runsOf(workspaceId: string, count: number): Promise<string[]> {
   return Promise.all(Array.from({ length: count }, () => gateway.run(workspaceId)));
 }
@@ -15,7 +15,7 @@ async function positionOf(workspaceId: string, runId: string): Promise<number | 
   return state === null || state === 'aged_out' ? undefined : state.position;
 }
 
-it('a place in a line of several chunks is exact, also after runs have left it at its head and in its middle', async () => {
+it('a position in a line of several chunks is exact, also after runs left its head and its middle', async () => {
   const { id, name } = await gateway.workspace({ inflightLimit: 0 });
   const runs = await runsOf(id, 700);
   const places = async () =>
@@ -23,7 +23,7 @@ it('a place in a line of several chunks is exact, also after runs have left it a
   expect(await places()).toEqual([0, 299, 300, 450, 699]);
   for (const runId of runs.slice(100, 299)) await gateway.runs.requestCancel(id, testModel, runId);
   expect(await places()).toEqual([0, 100, 101, 251, 500]);
-  // All of the first chunk are granted or gone; those that are granted were not dispatched yet.
+  // All runs of the first chunk are granted or gone. The granted ones are not yet dispatched.
   await gateway.workspaces.change(name, { inflightLimit: 150 }, 'test');
   expect(await places()).toEqual([0, 100, 101, 251, 500]);
   expect(await gateway.admit(id)).toMatchObject({ ready: false, position: 501 });
@@ -39,7 +39,7 @@ it('granted runs that wait for their dispatch are counted up to a thousand', asy
   expect(await gateway.admit(id)).toMatchObject({ ready: true, position: 1_000 });
 });
 
-it('a chunk begins at the first of its runs, also when runs of several workspaces are parked at once', async () => {
+it('a chunk begins at its first run, also when runs of several workspaces are parked at once', async () => {
   const spaces = await Promise.all([0, 1, 2].map(() => gateway.workspace({ inflightLimit: 0 })));
   const ids = spaces.map(({ id }) => id);
   await Promise.all([...ids, ...ids, ...ids].map((id) => gateway.run(id)));
@@ -57,7 +57,7 @@ it('a chunk begins at the first of its runs, also when runs of several workspace
   expect(chunks).toEqual(lines);
 });
 
-/** Admits a run so many milliseconds after the last count, in one statement, which sets its clock first. */
+/** Admits a run this many milliseconds after the last count, in one statement that sets its clock first. */
 async function admitAfterCount(
   workspaceId: string,
   afterMs: number,
@@ -81,7 +81,7 @@ const takeAll = async (runIds: readonly string[]): Promise<void> => {
   for (const runId of runIds) await gateway.take(runId, 'submitting');
 };
 
-describe('the place that an admission tells', () => {
+describe('the position that an admission returns', () => {
   it('is exact in a line of up to twenty granted runs', async () => {
     const { id } = await gateway.workspace();
     const runs = await runsOf(id, 20);
@@ -122,10 +122,13 @@ describe('the place that an admission tells', () => {
   it.each([
     [300, 300],
     [1_100, 1_000],
-  ])('reads no row of a line of %i within a second, and %i to count it again', async (count, counted) => {
-    const { id } = await gateway.workspace({ inflightLimit: 2_000 });
-    await runsOf(id, count - 1);
-    expect(await admitAfterCount(id, 500)).toMatchObject({ rowsRead: 0 });
-    expect(await admitAfterCount(id, 1_001)).toEqual({ position: counted, rowsRead: counted });
-  });
+  ])(
+    'reads no row of a line of %i within a second, and %i rows to count it again',
+    async (count, counted) => {
+      const { id } = await gateway.workspace({ inflightLimit: 2_000 });
+      await runsOf(id, count - 1);
+      expect(await admitAfterCount(id, 500)).toMatchObject({ rowsRead: 0 });
+      expect(await admitAfterCount(id, 1_001)).toEqual({ position: counted, rowsRead: counted });
+    },
+  );
 });

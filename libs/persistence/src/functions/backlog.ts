@@ -1,13 +1,14 @@
 /**
- * A run's place in its workspace's line is counted without reading the line: parked runs stand in chunks of about
- * `backlog_chunk_size()` that say how many are left in them. `waiting_ahead` adds up the chunks ahead and counts rows
- * in one of them. Chunks change only under the lock of the workspace row, as the backlog does.
+ * A run's position in its workspace's line is counted without reading the whole line. Parked runs are grouped in
+ * chunks of about `backlog_chunk_size()`, each with the number of runs left in it. `waiting_ahead` adds up the
+ * chunks ahead and counts the rows of one chunk. Chunks, like the backlog, change only under the lock of the
+ * workspace row.
  *
- * Granted runs that are not dispatched yet are counted one by one, since a dispatch does not take that lock: there are
- * no more than slots, and counting ends at 1,000. An admission would count them all while it holds the lock, so
- * `count_undispatched` counts more than 20 only once a second and keeps the number in the workspace's row, to which
- * admission and promotion add the runs that they grant. Until the next count the number is too high by the runs that
- * were dispatched or ended since. A status counts each time.
+ * Granted runs that are not yet dispatched are counted one by one, because a dispatch does not take that lock.
+ * There are at most as many as slots, and counting stops at 1,000. An admission would count them while it holds the
+ * lock, so `count_undispatched` counts more than 20 only once a second and stores the number in the workspace row.
+ * Admission and promotion add the runs that they grant. Until the next count, the number is too high by the runs
+ * that were dispatched or ended since. A status request counts every time.
  */
 export const backlog = /* sql */ `
 CREATE OR REPLACE FUNCTION backlog_chunk_size() RETURNS integer LANGUAGE sql IMMUTABLE RETURN 250;

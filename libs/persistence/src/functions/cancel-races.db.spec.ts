@@ -8,7 +8,7 @@ const pairs = 100;
 const batch = 50;
 
 let blocker: Client;
-// Before the database goes.
+// Before the database is dropped.
 afterAll(() => blocker.end());
 const fixture = await openRunFixture();
 
@@ -31,7 +31,7 @@ const succeed: Act<boolean> = async ({ runId, epoch }) =>
 const fail: Act<boolean> = async ({ runId, epoch }) =>
   (await fixture.second.finish(runId, epoch, failed('provider_error'))).won;
 
-/** In the order given; null for a run that is live. */
+/** The outcomes in the given order. Null for a live run. */
 const outcomesOf = async (runs: readonly Claimed[]): Promise<(string | null)[]> => {
   const rows = await fixture.first.sql<{ outcome: string | null }>(
     'SELECT outcome FROM unnest($1::uuid[]) WITH ORDINALITY AS raced (id, place) JOIN run USING (id) ORDER BY place',
@@ -47,7 +47,10 @@ const waiting = (sessions: number) =>
     everyMs: 1,
   });
 
-/** Starts one act and then the other while somebody else has the row of the run, so that both wait for it in that order. */
+/**
+ * Starts one action and then the other while another session locks the row of the run, so that they wait in this
+ * order.
+ */
 async function inTurn(
   run: Claimed,
   one: () => Promise<unknown>,
@@ -68,14 +71,14 @@ interface Race {
   from: 'claimed' | 'running';
   withdraw: Act<string | null>;
   against: Act<boolean>;
-  /** What the withdrawal answers and the run's outcome, by whether the other act won. */
+  /** The result of the withdrawal and the run's outcome, by whether the other action won. */
   lost: [answer: string, outcome: string | null];
   won: [answer: string, outcome: string | null];
 }
 
 const races: Race[] = [
   {
-    what: 'a cancellation and the beginning of the submission: what was cancelled is not sent',
+    what: 'a cancellation and the beginning of the submission: a cancelled run is not sent',
     from: 'claimed',
     withdraw: ask,
     against: begin,
@@ -83,7 +86,7 @@ const races: Race[] = [
     won: ['dispatched', null],
   },
   {
-    what: 'a cancellation and the end of a run that was not sent: one of them is its outcome',
+    what: 'a cancellation and the end of a run that was not sent: one of them becomes the outcome',
     from: 'claimed',
     withdraw: ask,
     against: fail,
@@ -91,7 +94,7 @@ const races: Race[] = [
     won: ['completed', 'failed'],
   },
   {
-    what: 'a held call that hangs up and the beginning of the submission: what was withdrawn is not sent',
+    what: 'a disconnected held call and the beginning of the submission: a withdrawn run is not sent',
     from: 'claimed',
     withdraw: leave,
     against: begin,
@@ -116,7 +119,7 @@ describe.each(races)('$what', ({ from, withdraw, against, lost, won }) => {
     }
   });
 
-  it(`in each of ${pairs} pairs that are left to chance`, async () => {
+  it(`in each of ${pairs} pairs in random order`, async () => {
     const spaceId = await fixture.space({ balanceMicros: cents(1000) });
     const seen = await raced(spaceId, from, withdraw, against);
     const outcomes = await outcomesOf(seen.map(({ run }) => run));
@@ -128,7 +131,7 @@ describe.each(races)('$what', ({ from, withdraw, against, lost, won }) => {
   });
 });
 
-describe('a cancellation and the completion of a sent run: the result stands, and the answer is true', () => {
+describe('a cancellation and the completion of a sent run: the result is kept, and the answer is correct', () => {
   it('whichever of the two comes first', async () => {
     for (const order of ['cancelled first', 'cancelled last'] as const) {
       const run = await fixture.run('running');
@@ -143,7 +146,7 @@ describe('a cancellation and the completion of a sent run: the result stands, an
     }
   });
 
-  it(`in each of ${pairs} pairs that are left to chance`, async () => {
+  it(`in each of ${pairs} pairs in random order`, async () => {
     const spaceId = await fixture.space({ balanceMicros: cents(1000) });
     const seen = await raced(spaceId, 'running', ask, succeed);
     for (const { answer, other } of seen) {
@@ -160,7 +163,7 @@ describe('a cancellation and the completion of a sent run: the result stands, an
   });
 });
 
-/** Each pair at the same time, on two connections, half of them the other way round. */
+/** Each pair runs concurrently on two connections, half of them in reverse order. */
 async function raced<Answer>(
   spaceId: string,
   from: 'claimed' | 'running',

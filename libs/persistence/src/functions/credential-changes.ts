@@ -1,7 +1,7 @@
-/** Whoever holds credentials in memory listens here; the payload is the id of their workspace. */
+/** Processes that cache credentials listen on this channel. The payload is the id of the workspace. */
 export const credentialChannel = 'mr_credentials';
 
-/** Tells when a key or what a workspace may do has changed, whoever changed it. */
+/** Triggers that notify of every change of a key or of a workspace's permissions. */
 export const credentialChanges = /* sql */ `
 CREATE OR REPLACE FUNCTION tell_credentials_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

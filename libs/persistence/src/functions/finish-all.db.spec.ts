@@ -55,7 +55,7 @@ const balancesOf = async (spaceId: string) =>
   );
 
 describe('outcomes of one statement', () => {
-  it('are answered in the order given, whichever workspace they belong to and whether they won', async () => {
+  it('are returned in the given order, whatever their workspace and whether or not they won', async () => {
     const paid = await fixture.space({ balanceMicros: cents(10) });
     const open = await fixture.space();
     const [a, b, c] = [
@@ -92,7 +92,7 @@ describe('outcomes of one statement', () => {
     expect(await fixture.counters(open)).toEqual({ ...ended, balance: null });
   });
 
-  it('of one run are the first that its claim allows', async () => {
+  it('of one run: the first one that its claim allows wins', async () => {
     const run = await fixture.run('running');
     const beside = await fixture.run('running', { spaceId: run.spaceId });
     const results = await finishAll(
@@ -110,7 +110,7 @@ describe('outcomes of one statement', () => {
     expect(await fixture.counters(run.spaceId)).toMatchObject({ inflight: 0, held: 0 });
   });
 
-  it('replace the outputs that were kept, and only these', async () => {
+  it('replace stored outputs, and only these', async () => {
     const spaceId = await fixture.space();
     const kept = await fixture.run('copying', { spaceId });
     const refused = await fixture.run('copying', { spaceId });
@@ -119,7 +119,7 @@ describe('outcomes of one statement', () => {
     expect(await Promise.all([kept, refused, direct].map(outputOf))).toEqual(['kept', '{}', 'direct']);
   });
 
-  it('free the keys of runs that were not sent, and no other', async () => {
+  it('free only the keys of runs that were not sent', async () => {
     const spaceId = await fixture.space();
     const unsent = await fixture.run('claimed', { spaceId, key: 'unsent' });
     const sent = await fixture.run('running', { spaceId, key: 'sent' });
@@ -134,7 +134,7 @@ describe('outcomes of one statement', () => {
     ).toEqual([{ key: 'sent' }]);
   });
 
-  it('take parked runs out of the line, and grant with the last of the workspace what all of them freed', async () => {
+  it('take parked runs out of the line, and grant everything they freed with the last run of the workspace', async () => {
     const spaceId = await fixture.space({ inflightLimit: 2 });
     const [first, second] = [
       await fixture.run('running', { spaceId }),
@@ -167,7 +167,7 @@ describe('outcomes of one statement', () => {
     expect(await fixture.first.stageOf(last.runId)).toBe('parked');
   });
 
-  it('make the webhooks due that were asked for, after the runs that were granted', async () => {
+  it('make requested webhooks due, after the granted runs', async () => {
     const spaceId = await fixture.space({ inflightLimit: 2 });
     const webhook = {
       url: 'https://example.com/done',
@@ -196,7 +196,7 @@ describe('outcomes of one statement', () => {
     ]);
   });
 
-  it('are not written when a live run has no outbox row', async () => {
+  it('are not written if a live run has no outbox row', async () => {
     const run = await fixture.run('running');
     const beside = await fixture.run('running', { spaceId: run.spaceId });
     const [row] = await fixture.first.sql('DELETE FROM outbox WHERE run_id = $1 RETURNING *', [run.runId]);
@@ -207,7 +207,7 @@ describe('outcomes of one statement', () => {
     ]);
   });
 
-  it('read the rows of their own runs alone, and no table whole', async () => {
+  it('read only the rows of their own runs, without scanning a table', async () => {
     const spaceId = await fixture.space();
     const runs: Claimed[] = [];
     for (let nth = 0; nth < 6; nth += 1) runs.push(await fixture.run('running', { spaceId }));

@@ -9,13 +9,13 @@ const keyOf = async (runId: string) => (await fixture.written(runId))['keys'];
 const saying = (text: string) => [{ loc: ['body', text], msg: text, type: text, input: { [text]: text } }];
 const nothing = { inflight: 0, committed: 0, held: 0, backlog: 0 };
 
-it('the end of a run is an update in place, as its other changes are: no index holds what changes', async () => {
+it('the end of a run is a HOT update, like its other changes, because no index covers the changed columns', async () => {
   const indexes = await fixture.first.sql(`SELECT indexname FROM pg_indexes WHERE tablename = 'run'`);
   expect(indexes).toEqual([{ indexname: 'run_pkey' }]);
 });
 
 describe('an outcome', () => {
-  it('settles all that the run has taken, and bills it once', async () => {
+  it('releases everything the run held, and bills it once', async () => {
     const spaceId = await fixture.space({ balanceMicros: cents(10) });
     const { runId, epoch } = await fixture.run('running', {
       spaceId,
@@ -75,10 +75,10 @@ describe('an outcome', () => {
   });
 
   it.each([
-    ['a failure that nobody pays for', failed('provider_error'), 0],
+    ['a failure that is not billed', failed('provider_error'), 0],
     ['a failure that the provider charges for', failed('content_policy_violation', true), cents(1)],
     ['a cancellation', cancelled, 0],
-  ])('of %s is billed accordingly, and keeps no output', async (_what, ending, billed) => {
+  ])('of %s is billed accordingly, and stores no output', async (_what, ending, billed) => {
     const spaceId = await fixture.space({ balanceMicros: cents(10) });
     const { runId, epoch } = await fixture.run('running', { spaceId });
     expect(await fixture.first.finish(runId, epoch, ending)).toMatchObject({ won: true });
@@ -97,7 +97,7 @@ describe('an outcome', () => {
     ['a NUL', 'a\0b', 'a\uFFFDb'],
     ['half a surrogate pair', 'a\uD83Db\uDE00', 'a\uFFFDb\uFFFD'],
     ['any other character', '😀 é \u0001 \n \\u0000 \\ud83d', '😀 é \u0001 \n \\u0000 \\ud83d'],
-  ])('keeps the words of a provider with %s', async (_what, said, kept) => {
+  ])('keeps a provider’s text with %s', async (_what, said, kept) => {
     const { runId, epoch, spaceId } = await fixture.run('running');
     const finished = await fixture.first.finish(runId, epoch, {
       outcome: 'failed',
@@ -113,7 +113,7 @@ describe('an outcome', () => {
     });
   });
 
-  it('frees its slot for those that are parked, in their order, as far as slots and spend allow', async () => {
+  it('frees its slot for parked runs, in order, as far as slots and spend allow', async () => {
     const spaceId = await fixture.space({ inflightLimit: 2, committedLimitMicros: cents(4) });
     const ahead = await fixture.run('running', { spaceId, reservedMicros: cents(2) });
     const beside = await fixture.run('running', { spaceId, reservedMicros: cents(2) });
@@ -124,7 +124,7 @@ describe('an outcome', () => {
       (await fixture.second.finish(runId, epoch, succeeded)).granted;
 
     expect(await finish(ahead)).toEqual([{ runId: small, provider: testProvider }]);
-    // The next in line does not fit, and nobody passes it.
+    // The next in line does not fit, and no run overtakes it.
     expect(await fixture.counters(spaceId)).toMatchObject({ inflight: 2, committed: cents(3), backlog: 2 });
     expect(await finish(beside)).toEqual([{ runId: large, provider: testProvider }]);
     const epoch = await fixture.first.take(small, 'running');
@@ -132,7 +132,7 @@ describe('an outcome', () => {
     expect(await fixture.first.take(last, 'claimed')).toBe(1);
   });
 
-  it('is the first of those that are written at once, and only that one', async () => {
+  it('is only the first of those that are written concurrently', async () => {
     const spaceId = await fixture.space({ balanceMicros: cents(1000) });
     const runs = await Promise.all(Array.from({ length: 50 }, () => fixture.run('running', { spaceId })));
     const results = await Promise.all(
@@ -155,7 +155,7 @@ describe('an outcome', () => {
     expect(await fixture.first.outbox.drift()).toEqual([]);
   });
 
-  it('is never written again, not even by hand', async () => {
+  it('is never written again, not even by a manual update', async () => {
     const { runId, epoch } = await fixture.run('completed');
     const before = await fixture.written(runId);
     for (const ending of [succeeded, cancelled, failed('provider_error', true)]) {
@@ -167,13 +167,13 @@ describe('an outcome', () => {
     expect(await fixture.written(runId)).toEqual(before);
   });
 
-  it('is that of no run that is not there', async () => {
+  it('is not written for an unknown run', async () => {
     const { id: workspaceId } = await fixture.first.workspace();
     const none = fixture.first.runs.finishRun({ runId: v7(), epoch: 1, workspaceId }, succeeded);
     expect(await none).toEqual({ won: false, granted: [] });
   });
 
-  it('is written whole or not at all', async () => {
+  it('is written completely or not at all', async () => {
     const { runId, epoch, spaceId } = await fixture.run('running');
     await fixture.first.script(`
       CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'injected'; END $$;
@@ -186,8 +186,8 @@ describe('an outcome', () => {
   });
 });
 
-describe('a worker that slept past its lease', () => {
-  it('writes nothing over the claim of the next one, nor over its outcome', async () => {
+describe('a worker that was suspended past its lease', () => {
+  it('overwrites neither the next worker’s claim nor its outcome', async () => {
     const { runId, epoch, spaceId } = await fixture.run('claimed', { key: 'slept' });
     const later = fixture.at('61 minutes');
     expect(await fixture.swept(runId, later)).toMatchObject({ kind: 'lapsed' });
@@ -213,7 +213,7 @@ describe('a worker that slept past its lease', () => {
     await asleep();
   });
 
-  it('and comes back with the handle and the result of a submission that was given up: too late for both', async () => {
+  it('cannot save the handle or the result of a submission that was given up', async () => {
     const { runId, epoch, spaceId } = await fixture.run('submitting', { key: 'given-up' });
     const finder = fixture.at('61 minutes');
     expect(await fixture.swept(runId, finder)).toMatchObject({ kind: 'abandoned', epoch: 2 });
@@ -224,7 +224,7 @@ describe('a worker that slept past its lease', () => {
     expect([await fixture.written(runId), await fixture.counters(spaceId)]).toEqual(before);
   });
 
-  it('keeps its claim when nobody came meanwhile: the epoch decides, not the hour', async () => {
+  it('keeps its claim if no other worker took the run: the epoch decides, not the time', async () => {
     const { runId, epoch } = await fixture.run('submitting');
     const woken = fixture.at('2 hours');
     expect(await woken.runs.saveHandle(runId, epoch, testHandle, 0)).toEqual({
@@ -235,7 +235,7 @@ describe('a worker that slept past its lease', () => {
 });
 
 describe('the key of a run', () => {
-  it('is free again when nothing was sent to the provider', async () => {
+  it('is free again if nothing was sent to the provider', async () => {
     const spaceId = await fixture.space();
     const claimed = await fixture.run('claimed', { spaceId, key: 'mine' });
     await fixture.first.finish(claimed.runId, claimed.epoch, failed('provider_error'));
@@ -247,7 +247,7 @@ describe('the key of a run', () => {
     expect(await fixture.first.run(spaceId, { key: 'mine' })).toEqual(expect.any(String));
   });
 
-  it('stays when something was sent, even when nobody knows what became of it', async () => {
+  it('stays used if something was sent, even if the outcome is unknown', async () => {
     for (const stage of ['submitting', 'running', 'copying'] as const) {
       const { runId, epoch, spaceId } = await fixture.run(stage, { key: stage });
       await fixture.first.finish(runId, epoch, failed('provider_error'));
@@ -256,7 +256,7 @@ describe('the key of a run', () => {
     }
   });
 
-  it('is free again when the caller is told to try again, also after a submission', async () => {
+  it('is free again if the caller is told to retry, also after a submission', async () => {
     for (const stage of ['submitting', 'running'] as const) {
       const { runId, epoch, spaceId } = await fixture.run(stage, { key: stage });
       await fixture.first.finish(runId, epoch, failed('service_unavailable'));
@@ -265,10 +265,10 @@ describe('the key of a run', () => {
     }
   });
 
-  it('is not freed by the end of another run that once had it', async () => {
+  it('is not freed by the end of an earlier run that used it', async () => {
     const spaceId = await fixture.space();
     const first = await fixture.run('claimed', { spaceId, key: 'passed-on' });
-    // Its day is over, and the key is used again while the run still waits.
+    // The key has expired and is used again while the first run still waits.
     const second = await fixture.at('25 hours').run(spaceId, { key: 'passed-on' });
     expect(second).not.toBe(first.runId);
     await fixture.first.finish(first.runId, first.epoch, cancelled);

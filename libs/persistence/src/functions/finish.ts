@@ -1,17 +1,17 @@
 /**
- * `finish_all(workspaces, runs, bodies, waits)`: the one terminal write, of runs of the workspaces at their places under
- * the locks of these workspaces' rows. Sets each run terminal if its claim still stands, settles the spend, writes ledger
- * and audit record, frees the slot and promotes parked runs; a webhook that the caller asked for becomes due. The first
- * writer wins; later ones get `won: false` and change nothing. It answers for each run in the order given; without
- * `waits`, null for a workspace that somebody else has locked. `finish(workspace, run, epoch, ending)` ends one that has
- * no output.
+ * `finish_all(workspaces, runs, bodies, waits)` is the only terminal write. It ends runs of the workspaces at the
+ * same positions, under the locks of the workspace rows. For each run whose claim is still valid it sets the
+ * outcome, settles the spend, writes the ledger and audit records, frees the slot and promotes parked runs; a
+ * webhook that the caller asked for becomes due. The first writer wins. Later ones get `won: false` and change
+ * nothing. The results are in the order of the runs; without `waits`, the result is null for a workspace that
+ * another session has locked. `finish(workspace, run, epoch, ending)` ends one run without an output.
  *
- * The winner also gets `record`, what log and metrics say of the run.
+ * The winner also gets `record`, the facts for log and metrics.
  *
- * `runs`: `[{runId, epoch, ending, bodyFrom?, bodyBytes?}]`, of which the last two say where its output is in `bodies`.
- * `ending`: `{outcome, status, bucket?, failure?, mediaType?, storedAs?, assets?, linkExpiresAt?, providerUrls?, billable,
- * reportedMicros?}`. What is billed is what the provider reported, else the computed price, and never more than was
- * reserved.
+ * `runs`: `[{runId, epoch, ending, bodyFrom?, bodyBytes?}]`, where the last two locate the output in `bodies`.
+ * `ending`: `{outcome, status, bucket?, failure?, mediaType?, storedAs?, assets?, linkExpiresAt?, providerUrls?,
+ * billable, reportedMicros?}`. The billed amount is the cost that the provider reported, or else the computed
+ * price, and never more than was reserved.
  */
 export const finish = /* sql */ `
 CREATE OR REPLACE FUNCTION milliseconds_between(since timestamptz, until timestamptz) RETURNS float LANGUAGE sql IMMUTABLE

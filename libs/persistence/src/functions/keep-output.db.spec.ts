@@ -11,32 +11,29 @@ const keep = (runId: string, epoch: number, by = fixture.first) =>
   by.runs.keepOutput(runId, epoch, 'application/json', theirs);
 const copying = (runId: string, by = fixture.second) => by.runs.readForCopying(runId);
 
-describe('an output that is kept while its assets are copied', () => {
-  it.each(['submitting', 'running'] as const)(
-    'can be copied by any worker from then on: %s',
-    async (stage) => {
-      const { runId, epoch, spaceId } = await fixture.run(stage);
-      expect(
-        await fixture.restAfter(async () => expect(await keep(runId, epoch)).toBe(true), runId, 2000),
-      ).toBe(2000);
-      expect(await copying(runId)).toMatchObject({
-        epoch,
-        provider: testProvider,
-        model: testModel,
-        facts: { assets: [] },
-        mediaType: 'application/json',
-        body: theirs,
-      });
-      const { run, outbox } = await fixture.written(runId);
-      expect(run).toMatchObject({ stage: 'copying', lease_until: null, outcome: null });
-      expect(outbox).toMatchObject({ queue: 'assets', dispatched: true });
-      // Nothing of it is a result yet, and its slot is taken still.
-      expect(await fixture.first.runReader.result(spaceId, testModel, runId)).toMatchObject({ output: null });
-      expect(await fixture.counters(spaceId)).toMatchObject({ inflight: 1, held: cents(1) });
-    },
-  );
+describe('an output that is stored while its assets are copied', () => {
+  it.each(['submitting', 'running'] as const)('can then be copied by any worker: %s', async (stage) => {
+    const { runId, epoch, spaceId } = await fixture.run(stage);
+    expect(
+      await fixture.restAfter(async () => expect(await keep(runId, epoch)).toBe(true), runId, 2000),
+    ).toBe(2000);
+    expect(await copying(runId)).toMatchObject({
+      epoch,
+      provider: testProvider,
+      model: testModel,
+      facts: { assets: [] },
+      mediaType: 'application/json',
+      body: theirs,
+    });
+    const { run, outbox } = await fixture.written(runId);
+    expect(run).toMatchObject({ stage: 'copying', lease_until: null, outcome: null });
+    expect(outbox).toMatchObject({ queue: 'assets', dispatched: true });
+    // It is not a result yet, and the run still holds its slot.
+    expect(await fixture.first.runReader.result(spaceId, testModel, runId)).toMatchObject({ output: null });
+    expect(await fixture.counters(spaceId)).toMatchObject({ inflight: 1, held: cents(1) });
+  });
 
-  it('is kept once', async () => {
+  it('is stored once', async () => {
     const { runId, epoch } = await fixture.run('running');
     const kept = await Promise.all(
       [fixture.first, fixture.second, fixture.first].map((by) => keep(runId, epoch, by)),
@@ -45,7 +42,7 @@ describe('an output that is kept while its assets are copied', () => {
     expect(await keep(runId, epoch)).toBe(false);
   });
 
-  it('is refused to a worker that slept past its lease, and after the outcome', async () => {
+  it('is refused from a worker that was suspended past its lease, and after the outcome', async () => {
     const { runId, epoch } = await fixture.run('submitting');
     const finder = fixture.at('61 minutes');
     expect(await fixture.swept(runId, finder)).toMatchObject({
@@ -62,13 +59,13 @@ describe('an output that is kept while its assets are copied', () => {
     expect(await fixture.written(runId)).toEqual(completed);
   });
 
-  it('is none of a run that was not sent', async () => {
+  it('is refused for a run that was not sent', async () => {
     const { runId, epoch } = await fixture.run('claimed');
     expect(await keep(runId, epoch)).toBe(false);
     expect((await fixture.written(runId))['payloads']).toHaveLength(1);
   });
 
-  it('ends polling and dispatching: whoever still holds the run as such changes nothing', async () => {
+  it('ends polling and dispatching: late calls of these stages change nothing', async () => {
     const { runId, epoch } = await fixture.run('copying');
     const before = await fixture.written(runId);
     expect(await fixture.claim(runId, fixture.second)).toBeNull();
@@ -82,7 +79,7 @@ describe('an output that is kept while its assets are copied', () => {
     expect(await fixture.written(runId)).toEqual(before);
   });
 
-  it('comes back when the copying worker died, and one of two that copy it writes the outcome', async () => {
+  it('comes back after the copying worker died, and only one of two copying workers writes the outcome', async () => {
     const { runId, epoch } = await fixture.run('copying');
     await fixture.first.runs.moveDue(runId, 120_000);
     expect(await fixture.overdueAt('1 hour')).toContain(runId);
@@ -95,7 +92,7 @@ describe('an output that is kept while its assets are copied', () => {
     expect((await fixture.written(runId))['ledger']).toHaveLength(1);
   });
 
-  it('gives way to the result', async () => {
+  it('is replaced by the result', async () => {
     const { runId, epoch, spaceId } = await fixture.run('copying');
     await fixture.first.finish(runId, epoch, succeeded);
     expect(await fixture.first.runReader.result(spaceId, testModel, runId)).toMatchObject({
@@ -104,14 +101,14 @@ describe('an output that is kept while its assets are copied', () => {
     expect((await fixture.written(runId))['payloads']).toHaveLength(2);
   });
 
-  it('is there for copying in no other stage', async () => {
+  it('can be read for copying in no other stage', async () => {
     for (const stage of ['claimed', 'submitting', 'running', 'completed'] as const) {
       expect(await copying((await fixture.run(stage)).runId)).toBeNull();
     }
     expect(await copying(v7())).toBeNull();
   });
 
-  it('may lie in the store, where it is needed until the result replaces it', async () => {
+  it('may be in the asset store, which keeps it until the result replaces it', async () => {
     const { runId, epoch } = await fixture.run('running');
     const key = `runs/${runId}/reply`;
     const kept = () => fixture.first.runs.keepOutput(runId, epoch, 'application/json', { storedAs: key });

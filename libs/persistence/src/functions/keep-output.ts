@@ -1,6 +1,7 @@
 /**
- * `keep_output(run, epoch, media type, body, stored as, reported micros, rest)`: a generation is done and paid; its output is
- * kept as the provider gave it while its assets are copied, by a job for which the row rests. False when the claim was lost.
+ * `keep_output(run, epoch, media type, body, stored as, reported micros, rest)` stores the output of a finished,
+ * paid generation unchanged while a job copies its assets. The outbox row becomes due after `rest`. Returns false
+ * if the claim was lost.
  */
 export const keepOutput = /* sql */ `
 CREATE OR REPLACE FUNCTION keep_output(kept_id uuid, claimed_epoch integer, media text, body bytea, stored text,

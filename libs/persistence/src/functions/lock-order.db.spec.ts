@@ -9,7 +9,7 @@ const file = await SpecDatabase.create();
 const one = file.process();
 const other = file.process();
 
-describe('workspaces are locked before their runs, so that no two verbs wait for each other', () => {
+describe('workspaces are locked before their runs, so that no two functions deadlock', () => {
   it.each<[string, Verb]>([
     ['finish', (process, _workspaceId, runId) => process.finish(runId, 0, cancelled)],
     [
@@ -22,7 +22,10 @@ describe('workspaces are locked before their runs, so that no two verbs wait for
     const runId = await one.run(id);
     const letGo = await holdWorkspace(file.url, id);
     const waiting = verb(one, id, runId);
-    await waitFor(async () => (await other.waiting()) === 1, { withinMs: 60_000, what: 'the verb to wait' });
+    await waitFor(async () => (await other.waiting()) === 1, {
+      withinMs: 60_000,
+      what: 'the function to wait',
+    });
     const rows = await other.sql('SELECT id FROM run WHERE id = $1 FOR UPDATE NOWAIT', [runId]);
     await letGo();
     await waiting;

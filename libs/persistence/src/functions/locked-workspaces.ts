@@ -1,6 +1,7 @@
 /**
- * `locked_workspaces(ids, waits)`: the rows of these workspaces, locked in the order of their ids, so that no two
- * statements wait for each other. Without `waits` those that somebody else has locked are left out.
+ * `locked_workspaces(ids, waits)` locks the rows of these workspaces in the order of their ids, so that two
+ * statements never wait for each other, and returns them. Without `waits`, it leaves out rows that another session
+ * has locked.
  */
 export const lockedWorkspaces = /* sql */ `
 CREATE OR REPLACE FUNCTION locked_workspaces(ids uuid[], waits boolean) RETURNS SETOF workspace LANGUAGE plpgsql AS $$

@@ -8,12 +8,12 @@ import { SpecDatabase } from '../testing/spec-database.js';
 
 const dayMs = 86_400_000;
 const untilNoonMs = dayMs / 2 - (Date.now() % dayMs);
-/** The clock of a worker so many days from now, where no midnight is near. */
+/** The clock offset of a worker this many days from now, at a time far from midnight. */
 const noon = (days: number) => `${days} days ${untilNoonMs} milliseconds`;
 
 let database: SpecDatabase;
 let fixture: RunFixture;
-// Each case has days of its own, those of today: the template may have been made before midnight.
+// Each case creates today's partitions itself, because the template may have been made before midnight.
 beforeEach(async () => {
   database = await SpecDatabase.open();
   fixture = new RunFixture(database);
@@ -23,7 +23,7 @@ beforeEach(async () => {
 afterEach(() => database.end());
 failOnLeftovers();
 
-/** The days that there are, as `2026-11-21`, of runs and of payloads alike. */
+/** The existing days, as `2026-11-21`, of both runs and payloads. */
 async function days(): Promise<string[]> {
   const rows = await fixture.first.sql<{ parent: string; day: string }>(
     `SELECT split_part(relname, '_', 1) AS parent, to_date(right(relname, 8), 'YYYYMMDD')::text AS day
@@ -34,7 +34,7 @@ async function days(): Promise<string[]> {
   expect(of('payload')).toEqual(of('run'));
   return of('run');
 }
-/** The day so many days from now. */
+/** The date this many days from now. */
 const ahead = (days: number) => new Date(Date.now() + untilNoonMs + days * dayMs).toISOString().slice(0, 10);
 const dayOf = (runId: string) =>
   new Date(Number.parseInt(runId.replace('-', '').slice(0, 12), 16)).toISOString().slice(0, 10);
@@ -47,8 +47,8 @@ async function dropAll(after: number): Promise<string[]> {
   }
 }
 
-describe('the days to come', () => {
-  it('are made a week ahead, whichever worker looks first', async () => {
+describe('future days', () => {
+  it('are created a week ahead, whichever worker is first', async () => {
     const before = await days();
     expect([before[0], before.at(-1)]).toEqual([ahead(-1), ahead(7)]);
     const later = fixture.at(noon(3));
@@ -58,7 +58,7 @@ describe('the days to come', () => {
     expect(await later.retention.ensurePartitions()).toBe(0);
   });
 
-  it('but for one whose runs came before it, by the clock of a gateway that is ahead: later, when they have aged out', async () => {
+  it('are created later if a fast gateway clock has already made runs of that day, when these have aged out', async () => {
     const runId = v7({ msecs: Date.now() + 9 * dayMs });
     const run = await fixture.run('completed', { runId });
     expect(await fixture.at(noon(3)).retention.ensurePartitions()).toBe(1);
@@ -73,7 +73,7 @@ describe('the days to come', () => {
     expect(await days()).toContain(dayOf(runId));
   });
 
-  it('are made later while somebody reads the table', async () => {
+  it('are created later if the table is being read', async () => {
     await beside('SELECT FROM run LIMIT 1', async () => {
       expect(await fixture.at(noon(1)).retention.ensurePartitions()).toBe(1);
     });
@@ -81,14 +81,14 @@ describe('the days to come', () => {
   });
 });
 
-describe('a day that is over', () => {
-  it('is dropped when nothing is left in it, the oldest first; yesterday is kept', async () => {
+describe('a past day', () => {
+  it('is dropped when it is empty, oldest first; yesterday is kept', async () => {
     expect(await dropAll(0)).toEqual([]);
     expect(await dropAll(3)).toEqual([ahead(-1), ahead(0), ahead(1)]);
     expect((await days())[0]).toBe(ahead(2));
   });
 
-  it('keeps a run that is live, and others are dropped all the same', async () => {
+  it('is kept for a live run, and other days are dropped', async () => {
     const runId = await fixture.first.run(await fixture.space({ inflightLimit: 0 }));
     const dropped = await dropAll(5);
     expect(dropped).not.toContain(dayOf(runId));
@@ -96,7 +96,7 @@ describe('a day that is over', () => {
     expect((await fixture.written(runId))['run']).not.toBeNull();
   });
 
-  it('keeps a run whose result can be collected, and goes when that has aged out', async () => {
+  it('is kept for a run whose result can be collected, and dropped when that has aged out', async () => {
     const { runId } = await fixture.run('completed');
     expect(await dropAll(5)).not.toContain(dayOf(runId));
     expect(await fixture.at(noon(5)).retention.ageOut()).toBe(1);
@@ -104,7 +104,7 @@ describe('a day that is over', () => {
     expect(await days()).not.toContain(dayOf(runId));
   });
 
-  it('gives way to a long reader, and nobody waits behind it', async () => {
+  it('is not dropped during a long read, and no session waits behind the attempt', async () => {
     const spaceId = await fixture.space();
     const before = await days();
     await beside('SELECT FROM run LIMIT 1', async () => {
@@ -114,7 +114,7 @@ describe('a day that is over', () => {
         what: 'the drop to wait for the reader',
         everyMs: 1,
       });
-      // Both come to their end although the reader does not.
+      // Both finish although the reader does not.
       expect(await fixture.first.run(spaceId)).toEqual(expect.any(String));
       expect(await dropping).toBeNull();
     });
@@ -123,7 +123,7 @@ describe('a day that is over', () => {
   });
 });
 
-it('whoever makes or drops a day gives up on its lock before a caller would notice', async () => {
+it('creating or dropping a day gives up its lock before a caller would notice', async () => {
   const rows = await fixture.first.sql(
     `SELECT proname AS name, proconfig AS settings FROM pg_proc WHERE proname IN ('drop_day', 'ensure_day') ORDER BY proname`,
   );
@@ -134,7 +134,7 @@ it('whoever makes or drops a day gives up on its lock before a caller would noti
   ]);
 });
 
-/** Does something while another session is in the middle of a transaction that has begun so. */
+/** Runs `act` while another session is in a transaction that began with this statement. */
 async function beside(statement: string, act: () => Promise<void>): Promise<void> {
   const other = new Client({ connectionString: database.url });
   await other.connect();

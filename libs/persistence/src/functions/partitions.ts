@@ -1,9 +1,9 @@
 import { advisoryLocks } from '../locks.js';
 
 /**
- * Runs and payloads are partitioned by day of their v7 id, so that what a finished day took is given back by
- * dropping it. Making and dropping a partition locks the whole table for a moment: whoever cannot have that
- * lock at once gives up and comes again, since everybody who arrives behind it would have to wait as well.
+ * Runs and payloads are partitioned by the day of their v7 id, so that the space of a past day is freed by dropping
+ * it. Creating or dropping a partition locks the whole table briefly. A session that does not get the lock at once
+ * gives up and retries later, because all sessions that queue behind it would have to wait too.
  */
 export const partitions = /* sql */ `
 CREATE OR REPLACE FUNCTION v7_floor(at timestamptz) RETURNS uuid LANGUAGE sql IMMUTABLE AS $$

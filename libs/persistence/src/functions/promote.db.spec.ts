@@ -9,7 +9,7 @@ const file = await SpecDatabase.create();
 const one = file.process();
 const other = file.process();
 
-/** A workspace with runs of these costs in cents, admitted one after the other. */
+/** A workspace with runs of these costs in cents, admitted one by one. */
 async function line(limits: WorkspaceLimits, ...costs: number[]) {
   const { id, name } = await one.workspace(limits);
   const runs: string[] = [];
@@ -34,7 +34,7 @@ const waitingFor = (sessions: number) =>
   });
 
 describe('parked runs', () => {
-  it('are granted the slots of runs that end, in the order of their admission', async () => {
+  it('get the slots of runs that end, in the order of their admission', async () => {
     const { runs, at } = await line({ inflightLimit: 2 }, 1, 1, 1, 1, 1);
     expect(await stages(runs)).toEqual(['ready', 'ready', 'parked', 'parked', 'parked']);
     const { granted } = await one.runTo(at(1), succeeded);
@@ -45,7 +45,7 @@ describe('parked runs', () => {
     expect(await stages(runs)).toEqual(['completed', 'completed', 'completed', 'completed', 'ready']);
   });
 
-  it('become ready in every row: for the worker and for the counters', async () => {
+  it('become ready in every row, for the worker and for the counters', async () => {
     const { id, at } = await line({ inflightLimit: 1 }, 2, 3, 4);
     await end(one, at(0));
     const rows = await one.sql(
@@ -65,26 +65,26 @@ describe('parked runs', () => {
     });
   });
 
-  it('are granted as many slots as one outcome makes room for', async () => {
+  it('get as many slots as one outcome makes room for', async () => {
     const { at } = await line({ inflightLimit: 3, committedLimitMicros: cents(10) }, 10, 4, 4, 2, 1);
     expect(await end(one, at(0))).toEqual([at(1), at(2), at(3)]);
   });
 
   it('wait behind the head of the line until it fits, in slots and in spend', async () => {
     const { at } = await line({ inflightLimit: 3, committedLimitMicros: cents(10) }, 7, 2, 5, 1, 1);
-    // A slot is free, and there is spend for the fourth, but not for the third.
+    // A slot is free, and the spend suffices for the fourth but not for the third.
     expect(await end(one, at(1))).toEqual([]);
     expect(await end(one, at(0))).toEqual([at(2), at(3), at(4)]);
   });
 
-  it('leave the line when they are cancelled, and give way to those behind them', async () => {
+  it('leave the line when they are cancelled, and the runs behind them move up', async () => {
     const { id, at } = await line({ inflightLimit: 3, committedLimitMicros: cents(10) }, 7, 5, 3, 1);
     const cancel = await one.runs.requestCancel(id, testModel, at(1));
     expect(cancel).toMatchObject({ found: 'waiting', granted: [{ runId: at(2) }] });
     expect(await end(one, at(0))).toEqual([at(3)]);
   });
 
-  it('of one workspace are granted nothing by the outcome of another', async () => {
+  it('get nothing from the outcome of another workspace', async () => {
     const [full, busy] = await Promise.all([
       line({ inflightLimit: 1 }, 1, 1),
       line({ inflightLimit: 1 }, 1, 1),
@@ -95,7 +95,7 @@ describe('parked runs', () => {
 });
 
 describe('a changed limit', () => {
-  it('grants parked runs at once, as many as now fit', async () => {
+  it('grants as many parked runs as now fit, at once', async () => {
     const { name, at } = await line({ inflightLimit: 0 }, 6, 6, 1, 1);
     expect(await setLimits(one, name, { backlogLimit: 5_000, windowLimit: 5_000 })).toEqual([]);
     expect(await setLimits(one, name, { inflightLimit: 3, committedLimitMicros: cents(11) })).toEqual([
@@ -106,7 +106,7 @@ describe('a changed limit', () => {
     expect(await setLimits(one, name, { inflightLimit: 4 })).toEqual([at(3)]);
   });
 
-  it('takes no slot away, and grants none before the runs are fewer than it allows', async () => {
+  it('takes no slot away, and grants none until there are fewer runs than it allows', async () => {
     const { id, name, at } = await line({ inflightLimit: 3 }, 1, 1, 1, 1, 1);
     expect(await setLimits(one, name, { inflightLimit: 1 })).toEqual([]);
     expect(await one.counters(id)).toMatchObject({ inflight: 3, backlog: 2 });
@@ -120,7 +120,7 @@ describe('a changed limit', () => {
     expect(await end(one, at(2))).toEqual([at(3)]);
   });
 
-  it('that was written past the command is taken up by the sweep, in every workspace', async () => {
+  it('that bypassed the command is applied by the reconciler, in every workspace', async () => {
     const [first, second, closed] = await Promise.all([1, 1, 0].map(() => line({ inflightLimit: 0 }, 1, 1)));
     await one.sql('UPDATE workspace SET inflight_limit = 1 WHERE id = ANY($1)', [[first?.id, second?.id]]);
     expect(new Set(ids(await one.outbox.promoteAll()))).toEqual(new Set([first?.at(0), second?.at(0)]));
@@ -129,8 +129,8 @@ describe('a changed limit', () => {
   });
 });
 
-describe('at once', () => {
-  it('each slot is granted to one run, and told once, however many look', async () => {
+describe('concurrently', () => {
+  it('each slot is granted to one run and reported once, however many processes look', async () => {
     const { id, runs } = await line({ inflightLimit: 0 }, ...Array.from({ length: 12 }, () => 1));
     await one.sql('UPDATE workspace SET inflight_limit = 7 WHERE id = $1', [id]);
     const looks = Array.from({ length: 12 }, (_each, index) => {
@@ -142,7 +142,7 @@ describe('at once', () => {
   });
 
   it.each(['parks', 'ends'])(
-    'a run that parks while the last one ends is not left behind: first one %s',
+    'a run that is parked while the last one ends is not left behind: first one %s',
     async (first) => {
       const { id, at } = await line({ inflightLimit: 1 }, 1);
       const letGo = await holdWorkspace(file.url, id);
@@ -156,7 +156,7 @@ describe('at once', () => {
       const [parked, ended] =
         first === 'parks' ? await Promise.all(doing) : (await Promise.all(doing)).toReversed();
       const { runId, ready } = parked as { runId: string; ready: boolean };
-      // Either the slot was free when it came, or the outcome gave it one.
+      // Either the slot was free when it arrived, or the outcome granted it one.
       expect({ ready, ended }).toEqual(
         first === 'parks' ? { ready: false, ended: [runId] } : { ready: true, ended: [] },
       );
@@ -165,7 +165,7 @@ describe('at once', () => {
   );
 
   it.each(['parks', 'changes'])(
-    'a run that parks while a limit is raised is not left behind: first it %s',
+    'a run that is parked while a limit is raised is not left behind: first it %s',
     async (first) => {
       const { id, name } = await one.workspace({ inflightLimit: 0 });
       await other.workspaces.find(name);
@@ -182,14 +182,14 @@ describe('at once', () => {
     },
   );
 
-  it('no crowd of admissions and outcomes leaves a run parked beside a free slot', async () => {
+  it('many admissions and outcomes never leave a run parked beside a free slot', async () => {
     const { id } = await one.workspace({ inflightLimit: 3, committedLimitMicros: cents(12) });
     const granted: string[] = [];
     const ready: string[] = [];
     const live = async (process: TestProcess, cost: number) => {
       const answer = await process.admit(id, { reservedMicros: cents(cost) });
       if (answer.kind === 'admitted' && answer.ready) ready.push(answer.runId);
-      // Whoever is granted a slot ends at once, and so do those whom that grants one.
+      // Every run that gets a slot ends at once, and so do the runs that this grants a slot.
       while (ready.length > 0) {
         const next = await end(process, ready.pop() ?? '');
         granted.push(...next);

@@ -1,8 +1,8 @@
 /**
- * `promote(workspace)`: grants slots to parked runs in the order of their admission, while slots and
- * spend allow; the head of the line waits until both fit. It locks the workspace row before it looks:
- * written the other way round it would miss a run that parked while it waited for the lock, and that
- * run would wait for ever. Returns the granted runs, which wait for a worker.
+ * `promote(workspace)` grants slots to parked runs in the order of their admission, while slots and spend allow.
+ * The head of the line waits until both fit. The function locks the workspace row before it reads the line.
+ * Otherwise it would miss a run that was parked while it waited for the lock, and that run would wait forever.
+ * Returns the granted runs, which now wait for a worker.
  */
 export const promote = /* sql */ `
 CREATE OR REPLACE FUNCTION promote(space_id uuid) RETURNS TABLE (run_id uuid, provider text) LANGUAGE plpgsql AS $$

@@ -7,9 +7,9 @@ const fixture = await openRunFixture();
 
 const hourMs = 3_600_000;
 let cases = 0;
-/** Each case has a provider of its own: a pause concerns all runs of one. */
+/** Each case has its own provider, because a pause affects all of a provider's runs. */
 const nextProvider = () => `provider-${(cases += 1)}`;
-/** How long the sweep of a worker puts a run off; null when it goes on waiting. */
+/** How long a sweep puts a run off. Null if it keeps waiting. */
 const putOffMs = async (runId: string, by = fixture.first) => {
   expect(await fixture.swept(runId, by)).toBeUndefined();
   const [row] = await by.sql<{ restMs: number | null }>(
@@ -19,14 +19,14 @@ const putOffMs = async (runId: string, by = fixture.first) => {
   );
   return row?.restMs ?? null;
 };
-/** Puts a run off by a sweep, and expects that no worker gets it. */
+/** Puts a run off by a sweep, and expects that no worker can take it. */
 const held = async (runId: string, by = fixture.first) => {
   const restMs = await putOffMs(runId, by);
-  if (restMs === null) throw new Error('The run goes on waiting');
+  if (restMs === null) throw new Error('The run keeps waiting');
   expect(await takenBy(runId, by)).toBeUndefined();
   return restMs;
 };
-/** The run, as a look at its line gives it out. */
+/** The run, as a worker that looks at its line takes it. */
 const takenBy = async (runId: string, by = fixture.first) => {
   const [row] = await by.sql<{ provider: string }>('SELECT provider FROM run WHERE id = $1', [runId]);
   const looked = { held: new Map<string, number>(), maxHeld: 100, most: 10, leaseMs };
@@ -35,13 +35,13 @@ const takenBy = async (runId: string, by = fixture.first) => {
 const submission = (provider: string, budgetMs = 10 * hourMs) =>
   fixture.run('submitting', { provider, budgetMs });
 
-describe('a provider that asks to be left alone', () => {
-  it('gets no submission from any worker until then, nor is one claimed for it; other providers go on', async () => {
+describe('a provider that asks for a pause', () => {
+  it('gets no submissions and no claims from any worker until its end; other providers continue', async () => {
     const provider = nextProvider();
     const runId = await fixture.first.run(await fixture.space(), { provider, budgetMs: 10 * hourMs });
     const beside = await fixture.first.run(await fixture.space(), { provider: nextProvider() });
     expect(await fixture.first.pauses.pauseFor(provider, 'submit', hourMs, 'HTTP 429')).toBe(true);
-    // Before the first sweep as well as after it.
+    // Both before and after the first sweep.
     for (const by of [fixture.first, fixture.second]) expect(await takenBy(runId, by)).toBeUndefined();
     for (const by of [fixture.first, fixture.second]) {
       const restMs = await held(runId, by);
@@ -60,7 +60,7 @@ describe('a provider that asks to be left alone', () => {
     expect(await takenBy(runId, later)).toMatchObject({ epoch: 1 });
   });
 
-  it('gets what waited one after the other: each run looks again at a moment of its own', async () => {
+  it('gets the waiting runs spread out: each run checks again at a different time', async () => {
     const provider = nextProvider();
     const spaceId = await fixture.space();
     await fixture.first.pauses.pauseFor(provider, 'submit', hourMs, 'HTTP 429');
@@ -78,7 +78,7 @@ describe('a provider that asks to be left alone', () => {
     expect(Math.max(...waits)).toBeLessThanOrEqual(1.5 * hourMs);
   });
 
-  it('lets the row of a run rest until the pause ends', async () => {
+  it('postpones the row of a run until the pause ends', async () => {
     const provider = nextProvider();
     const runId = await fixture.first.run(await fixture.space(), { provider, budgetMs: 10 * hourMs });
     await fixture.first.pauses.pauseFor(provider, 'submit', hourMs, 'HTTP 429');
@@ -88,7 +88,7 @@ describe('a provider that asks to be left alone', () => {
     expect(await putOffMs(runId, fixture.at('2 hours'))).toBeNull();
   });
 
-  it('lets no row rest for longer than two hours', async () => {
+  it('postpones no row for longer than two hours', async () => {
     const provider = nextProvider();
     const runId = await fixture.first.run(await fixture.space(), { provider, budgetMs: 50 * hourMs });
     await fixture.first.pauses.pauseFor(provider, 'submit', 40 * hourMs, 'HTTP 429');
@@ -99,7 +99,7 @@ describe('a provider that asks to be left alone', () => {
     }
   });
 
-  it('is left alone no shorter by a shorter request, and longer by a longer one', async () => {
+  it('can lengthen its pause, but not shorten it', async () => {
     const provider = nextProvider();
     const standing = async () =>
       (await fixture.second.pauses.standing()).filter((each) => each.provider === provider);
@@ -111,11 +111,11 @@ describe('a provider that asks to be left alone', () => {
     const [longer] = await standing();
     expect(longer).toMatchObject({ calls: 'submit', askedBy: 'provider', reason: 'three hours' });
     expect(Date.parse(longer?.until ?? '')).toBeGreaterThan(Date.parse(before[0]?.until ?? ''));
-    // It is over, so that the next request is a new one.
+    // The pause is over, so the next request starts a new one.
     expect(await fixture.at('4 hours').pauses.pauseFor(provider, 'submit', hourMs, 'again')).toBe(true);
   });
 
-  it('spends the time of a run that it refused, which ends on time', async () => {
+  it('uses up the time of a run that it rejected, which ends on time', async () => {
     const provider = nextProvider();
     const { runId, epoch } = await submission(provider, 3 * hourMs);
     await fixture.first.pauses.pauseFor(provider, 'submit', 10 * hourMs, 'HTTP 429');
@@ -128,7 +128,7 @@ describe('a provider that asks to be left alone', () => {
     expect(await fixture.swept(runId, later)).toBeUndefined();
   });
 
-  it('ends every waiting run whose time is over before the pause, without a worker that has room, and its key is free', async () => {
+  it('ends every waiting run whose time is over before the pause, even without a free worker, and frees its key', async () => {
     const provider = nextProvider();
     const spaceId = await fixture.space();
     await fixture.first.pauses.pauseFor(provider, 'submit', 10 * hourMs, 'HTTP 429');
@@ -149,7 +149,7 @@ describe('a provider that asks to be left alone', () => {
     }
   });
 
-  it('spends the time of a run from its first sweep on, whoever sweeps it next', async () => {
+  it('uses up the time of a run from its first sweep on, whichever worker sweeps it next', async () => {
     const provider = nextProvider();
     const runId = await fixture.first.run(await fixture.space(), { provider, budgetMs: 3 * hourMs });
     await fixture.first.pauses.pauseFor(provider, 'submit', 10 * hourMs, 'HTTP 429');
@@ -170,7 +170,7 @@ describe('a provider that asks to be left alone', () => {
     expect(swept.filter((found) => found?.kind === 'spent')).toHaveLength(1);
   });
 
-  it('gives a run that it never got the whole of its time again, once the pause is over', async () => {
+  it('restores the full time of a run that was never sent, once the pause is over', async () => {
     const provider = nextProvider();
     const runId = await fixture.first.run(await fixture.space(), { provider, budgetMs: 3 * hourMs });
     await fixture.first.pauses.pauseFor(provider, 'submit', hourMs, 'HTTP 429');
@@ -183,7 +183,7 @@ describe('a provider that asks to be left alone', () => {
     expect(poll?.leftMs).toBeGreaterThan(2.5 * hourMs);
   });
 
-  it('does not hold up a run that fell back to another provider', async () => {
+  it('does not delay a run that fell back to another provider', async () => {
     const [provider, other] = [nextProvider(), nextProvider()];
     const { runId, epoch } = await submission(provider);
     await fixture.first.sql(
@@ -197,7 +197,7 @@ describe('a provider that asks to be left alone', () => {
     expect(await takenBy(runId)).toMatchObject({ provider: other });
   });
 
-  it('that refuses polls gets none, and submissions all the same', async () => {
+  it('that rejects polls gets none, but still gets submissions', async () => {
     const provider = nextProvider();
     const running = await fixture.run('running', { provider });
     await fixture.first.pauses.pauseFor(provider, 'poll', hourMs, 'HTTP 429');
@@ -210,7 +210,7 @@ describe('a provider that asks to be left alone', () => {
     expect(await pausedMs(fixture.at('61 minutes'))).toBeNull();
   });
 
-  it('that refuses submissions is polled all the same, and what is in the air is not called paused', async () => {
+  it('that rejects submissions is still polled, and submissions in flight do not count as paused', async () => {
     const provider = nextProvider();
     const running = await fixture.run('running', { provider });
     const inTheAir = await submission(provider);
@@ -222,7 +222,7 @@ describe('a provider that asks to be left alone', () => {
   });
 });
 
-it('a provider’s pause that a clock dated a day ahead ends when the clock is put right, an operator’s does not', async () => {
+it('a provider’s pause dated by a clock a day fast ends when the clock is corrected; an operator’s does not', async () => {
   const ahead = fixture.at('1 day');
   await ahead.sql(`SELECT pause_provider('dated', 'submit', 'partner', '5 minutes', 'busy')`);
   await ahead.sql(`SELECT pause_provider('dated', 'poll', 'operator', '60 days', 'works')`);
@@ -234,7 +234,7 @@ it('a provider’s pause that a clock dated a day ahead ends when the clock is p
 });
 
 describe('a provider that an operator pauses', () => {
-  it('gets no new submission until further notice, and runs look again within a minute', async () => {
+  it('gets no new submissions until further notice, and runs check again within a minute', async () => {
     const provider = nextProvider();
     const runId = await fixture.first.run(await fixture.space(), { provider, budgetMs: hourMs });
     expect(await fixture.first.pauses.pause(provider, 'maintenance', 'test')).toBe(true);
@@ -255,13 +255,13 @@ describe('a provider that an operator pauses', () => {
     );
   });
 
-  it('costs a run that was never sent none of its time, not even when the provider asked for a pause before', async () => {
+  it('does not use up the time of a run that was never sent, even if the provider asked for a pause before', async () => {
     const provider = nextProvider();
     const runId = await fixture.first.run(await fixture.space(), { provider, budgetMs: hourMs });
     await fixture.first.pauses.pauseFor(provider, 'submit', 10 * 60_000, 'HTTP 429');
     await held(runId);
     await fixture.first.pauses.pause(provider, 'maintenance', 'test');
-    // The row of a run that rests is not looked at again before its time.
+    // A postponed row is not checked again before it is due.
     await held(runId, fixture.at('16 minutes'));
     expect((await fixture.written(runId))['run']).toMatchObject({ deadline_at: null });
     await held(runId, fixture.at('1 day'));
@@ -269,7 +269,7 @@ describe('a provider that an operator pauses', () => {
     expect(await takenBy(runId, fixture.at('1 day'))).toMatchObject({ leftMs: null });
   });
 
-  it('costs a run that was sent and refused its time', async () => {
+  it('uses up the time of a run that was sent and rejected', async () => {
     const provider = nextProvider();
     const { runId, epoch } = await submission(provider, hourMs);
     await fixture.first.dispatch.postpone(runId, epoch, 0);
@@ -278,7 +278,7 @@ describe('a provider that an operator pauses', () => {
     expect(await fixture.swept(runId, fixture.at('61 minutes'))).toMatchObject({ kind: 'spent' });
   });
 
-  it('goes on at a word: what was put off waits again at once, what is under way is not touched', async () => {
+  it('resumes at once: runs that were put off wait again, and runs in flight are not touched', async () => {
     const provider = nextProvider();
     const spaceId = await fixture.space({ inflightLimit: 3 });
     const waiting = await fixture.first.run(spaceId, { provider });
@@ -304,7 +304,7 @@ describe('a provider that an operator pauses', () => {
     expect(await fixture.second.pauses.resume(provider, 'test')).toBe(false);
   });
 
-  it('goes on at a word for the runs too that a sweep is just putting off', async () => {
+  it('also resumes for runs that a sweep is just putting off', async () => {
     const provider = nextProvider();
     const runId = await fixture.first.run(await fixture.space(), { provider, budgetMs: 10 * hourMs });
     await fixture.first.pauses.pauseFor(provider, 'submit', hourMs, 'HTTP 429');
@@ -322,7 +322,7 @@ describe('a provider that an operator pauses', () => {
     expect(await takenBy(runId)).toMatchObject({ epoch: 1, leftMs: null });
   });
 
-  it('is told from a provider’s request in the list, with what waits and what is under way', async () => {
+  it('is distinguished from a provider’s request in the list, with its waiting runs and those in flight', async () => {
     const provider = nextProvider();
     const spaceId = await fixture.space();
     await fixture.first.run(spaceId, { provider });

@@ -1,12 +1,13 @@
 /**
- * Pauses: until when which calls are not made to a provider, and who asked for that.
+ * Pauses of calls to a provider.
  *
- * `pause_provider(provider, calls, asked_by, lasting, reason)`, without an end when `lasting` is null, never shortens what
- * stands; true when nothing stood.
+ * `pause_provider(provider, calls, asked_by, lasting, reason)` pauses calls, without an end if `lasting` is null.
+ * It never shortens an existing pause. Returns true if there was none.
  *
- * `paused_ms(provider, calls)`: how long a run is to wait before it looks again; null when there is no pause. What a
- * provider asked for ends for each run at a moment of its own, up to half as long again: a crowd that comes back at
- * once is refused at once. An operator's has no end, so it is looked at again within a minute.
+ * `paused_ms(provider, calls)` returns how long a run should wait before it checks again, or null if there is no
+ * pause. For a pause that the provider asked for, each run gets a different time, up to 1.5 times as long, because
+ * runs that return all at once would all be rejected again. An operator's pause has no end, so runs check it again
+ * within a minute.
  */
 export const providerPause = /* sql */ `
 CREATE OR REPLACE FUNCTION pause_provider(paused text, calls_paused text, requester text, lasting interval, why text) RETURNS boolean LANGUAGE plpgsql AS $$

@@ -1,4 +1,6 @@
-/** What follows from the writing of nodes, and what the ban of a publisher does to its nodes. */
+/**
+ * Triggers of the node registry: a new revision after a write, and the effect of a publisher's ban on its nodes.
+ */
 export const registryFunctions = /* sql */ `
 -- A statement that changes no nodes does not change the revision.
 CREATE OR REPLACE FUNCTION renew_revision() RETURNS trigger LANGUAGE plpgsql AS $$

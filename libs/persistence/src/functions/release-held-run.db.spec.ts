@@ -13,14 +13,14 @@ describe('a held call whose caller hangs up', () => {
     ['ready', async (spaceId: string) => fixture.first.run(spaceId, { mode: 'sync' })],
     ['claimed', async (spaceId: string) => (await fixture.run('claimed', { spaceId, mode: 'sync' })).runId],
     [
-      'refused by the provider',
+      'rejected by the provider',
       async (spaceId: string) => {
         const { runId, epoch } = await fixture.run('submitting', { spaceId, mode: 'sync' });
         await fixture.first.dispatch.postpone(runId, epoch, 60_000);
         return runId;
       },
     ],
-  ])('withdraws its run when that is not sent, and nobody could collect it: %s', async (_what, make) => {
+  ])('withdraws its run if that was not sent and could not be collected: %s', async (_what, make) => {
     const spaceId = await fixture.space({ balanceMicros: cents(10) });
     const before = await fixture.counters(spaceId);
     const runId = await make(spaceId);
@@ -39,14 +39,14 @@ describe('a held call whose caller hangs up', () => {
     expect(await fixture.claim(runId)).toBeNull();
   });
 
-  it('passes the slot of a withdrawn run on', async () => {
+  it('passes on the slot of a withdrawn run', async () => {
     const spaceId = await fixture.space({ inflightLimit: 1 });
     const held = await fixture.first.run(spaceId, { mode: 'sync' });
     const parked = await fixture.first.run(spaceId);
     expect(await release(held)).toMatchObject({ granted: [{ runId: parked, provider: testProvider }] });
   });
 
-  it('leaves a run that has a key: whoever has the key can collect it', async () => {
+  it('keeps a run with a key, by which it can be collected', async () => {
     const { runId, epoch, spaceId } = await fixture.run('claimed', { mode: 'sync', key: 'kept' });
     expect(await release(runId)).toEqual({ found: 'going_on', granted: [], pollAfterMs: null });
     expect(await fixture.first.dispatch.beginSubmission(runId, epoch, leaseMs)).toBe(true);
@@ -58,7 +58,7 @@ describe('a held call whose caller hangs up', () => {
     });
   });
 
-  it('leaves a run that was sent, with a key or without: it goes on, and is billed', async () => {
+  it('keeps a run that was sent, with or without a key: it continues and is billed', async () => {
     const { runId, epoch } = await fixture.run('submitting', { mode: 'sync' });
     expect(await release(runId)).toEqual({ found: 'going_on', granted: [], pollAfterMs: null });
     await fixture.first.runs.saveHandle(runId, epoch, {}, testPollMs);
@@ -70,7 +70,7 @@ describe('a held call whose caller hangs up', () => {
     });
   });
 
-  it('keeps the moment of the first that left', async () => {
+  it('records the time of the first disconnect', async () => {
     const { runId } = await fixture.run('running', { mode: 'sync' });
     await release(runId);
     const before = await fixture.written(runId);
@@ -79,8 +79,8 @@ describe('a held call whose caller hangs up', () => {
   });
 });
 
-describe('a held call whose time is over', () => {
-  it('withdraws its run as well, but nobody left', async () => {
+describe('a held call that times out', () => {
+  it('also withdraws its run, but records no disconnect', async () => {
     const { runId } = await fixture.run('claimed', { mode: 'sync' });
     expect(await release(runId, false)).toMatchObject({ found: 'withdrawn' });
     expect((await fixture.written(runId))['audit']).toMatchObject({
@@ -89,7 +89,7 @@ describe('a held call whose time is over', () => {
     });
   });
 
-  it('tells how long to wait for a run that goes on, and changes nothing in it', async () => {
+  it('returns how long to wait for a run that continues, and changes nothing', async () => {
     const { runId } = await fixture.run('running', { mode: 'sync' });
     const before = await fixture.written(runId);
     expect(await release(runId, false)).toEqual({ found: 'going_on', granted: [], pollAfterMs: testPollMs });
@@ -97,7 +97,7 @@ describe('a held call whose time is over', () => {
   });
 });
 
-it('a held call that stops waiting after the outcome finds it, and changes nothing', async () => {
+it('a held call that stops waiting after the outcome finds the outcome and changes nothing', async () => {
   const { runId } = await fixture.run('completed', { mode: 'sync' });
   const before = await fixture.written(runId);
   expect(await release(runId)).toEqual({ found: 'completed', granted: [] });
@@ -105,7 +105,7 @@ it('a held call that stops waiting after the outcome finds it, and changes nothi
   expect(await fixture.written(runId)).toEqual(before);
 });
 
-it('of several that leave at once, one withdraws the run', async () => {
+it('only one of several concurrent disconnects withdraws the run', async () => {
   const spaceId = await fixture.space({ balanceMicros: cents(10) });
   const before = await fixture.counters(spaceId);
   const runId = await fixture.first.run(spaceId, { mode: 'sync' });
@@ -116,12 +116,12 @@ it('of several that leave at once, one withdraws the run', async () => {
   expect(await fixture.counters(spaceId)).toEqual(before);
 });
 
-it('nobody leaves a run that never was', async () => {
+it('an unknown run cannot be released', async () => {
   await expect(release(v7())).rejects.toThrow('query returned no rows');
 });
 
-describe('the calls that a gateway holds', () => {
-  it('note that a result went out in full, for the run that has the key', async () => {
+describe('the held calls of a gateway', () => {
+  it('record that a result was delivered in full, for the run of the key', async () => {
     const { runId, spaceId } = await fixture.run('completed', { mode: 'sync', key: 'delivered' });
     const delivered = async () => {
       const answer = await fixture.first.admit(spaceId, { key: 'delivered' });
@@ -137,7 +137,7 @@ describe('the calls that a gateway holds', () => {
     });
   });
 
-  it('take a delivery back that broke off, and no other caller’s', async () => {
+  it('take back an interrupted delivery, but not another caller’s', async () => {
     const { runId, spaceId } = await fixture.run('completed', { mode: 'sync', key: 'broken' });
     const delivered = async () => {
       const answer = await fixture.first.admit(spaceId, { key: 'broken' });

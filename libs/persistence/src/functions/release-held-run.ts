@@ -1,7 +1,8 @@
 /**
- * `release_held_run(run, disconnected, ending)`: the caller of a held call no longer waits. A run that was not sent and
- * that nobody could collect, because it has no key, is withdrawn; any other goes on. Answers what was found:
- * `completed`, `withdrawn`, or `going_on`, then with the pause between polls when a handle is held.
+ * `release_held_run(run, disconnected, ending)` is called when the caller of a held call no longer waits. It
+ * withdraws a run that was not sent and that has no key, because its result could not be collected. Any other run
+ * continues. Returns `completed`, `withdrawn` or `going_on`, the last with the pause between polls if a handle is
+ * saved.
  */
 export const releaseHeldRun = /* sql */ `
 CREATE OR REPLACE FUNCTION release_held_run(held_id uuid, disconnected boolean, ending jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$

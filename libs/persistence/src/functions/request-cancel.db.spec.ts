@@ -19,7 +19,7 @@ const outcomeOf = async (runId: string) => {
   return row;
 };
 
-describe('a cancellation that is asked for before the run is sent', () => {
+describe('a cancellation that is requested before the run is sent', () => {
   it.each([
     [
       'parked',
@@ -33,7 +33,7 @@ describe('a cancellation that is asked for before the run is sent', () => {
       {},
     ],
     [
-      'refused by the provider',
+      'rejected by the provider',
       async (spaceId: string) => {
         const { runId, epoch } = await fixture.run('submitting', { spaceId, key: 'refused' });
         await fixture.first.dispatch.postpone(runId, epoch, 60_000);
@@ -63,7 +63,7 @@ describe('a cancellation that is asked for before the run is sent', () => {
     expect(await fixture.claim(runId)).toBeNull();
   });
 
-  it('gives everything back once, however often it is asked for', async () => {
+  it('gives everything back once, however often it is requested', async () => {
     const spaceId = await fixture.space({ balanceMicros: cents(10) });
     const before = await fixture.counters(spaceId);
     const runId = await fixture.first.run(spaceId);
@@ -77,7 +77,7 @@ describe('a cancellation that is asked for before the run is sent', () => {
     expect(await fixture.counters(spaceId)).toEqual(before);
   });
 
-  it('passes the slot on', async () => {
+  it('passes on the slot', async () => {
     const spaceId = await fixture.space({ inflightLimit: 1 });
     const first = await fixture.first.run(spaceId);
     const parked = await fixture.first.run(spaceId);
@@ -89,8 +89,8 @@ describe('a cancellation that is asked for before the run is sent', () => {
   });
 });
 
-describe('a cancellation that is asked for after the run was sent', () => {
-  it.each(['submitting', 'running', 'copying'] as const)('is written down, once: %s', async (stage) => {
+describe('a cancellation that is requested after the run was sent', () => {
+  it.each(['submitting', 'running', 'copying'] as const)('is recorded once: %s', async (stage) => {
     const { runId, spaceId } = await fixture.run(stage);
     expect(await asked(spaceId, runId)).toEqual({ found: 'dispatched', isRepeated: false, granted: [] });
     const before = await fixture.written(runId);
@@ -103,7 +103,7 @@ describe('a cancellation that is asked for after the run was sent', () => {
     expect(await fixture.written(runId)).toEqual(before);
   });
 
-  it('leaves the result of a provider that did not act on it, which is billed', async () => {
+  it('keeps and bills the result of a provider that did not act on it', async () => {
     const { runId, spaceId, epoch } = await fixture.run('running');
     await asked(spaceId, runId);
     expect((await fixture.second.finish(runId, epoch, succeeded)).won).toBe(true);
@@ -111,7 +111,7 @@ describe('a cancellation that is asked for after the run was sent', () => {
     expect(await foundOf(spaceId, runId)).toBe('completed');
   });
 
-  it('ends as cancelled, for nothing, when the provider says so; its key stays with it', async () => {
+  it('ends the run as cancelled, without a bill, when the provider says so; the key stays used', async () => {
     const { runId, spaceId, epoch } = await fixture.run('running', { key: 'stopped' });
     await asked(spaceId, runId);
     expect((await fixture.second.finish(runId, epoch, cancelled)).won).toBe(true);
@@ -119,7 +119,7 @@ describe('a cancellation that is asked for after the run was sent', () => {
     expect((await fixture.written(runId))['keys']).toHaveLength(1);
   });
 
-  it('comes too late once the run has its outcome, and changes nothing', async () => {
+  it('comes too late once the run has an outcome, and changes nothing', async () => {
     for (const ending of [succeeded, failed('provider_error'), cancelled]) {
       const { runId, spaceId, epoch } = await fixture.run('running');
       await fixture.second.finish(runId, epoch, ending);
@@ -130,7 +130,7 @@ describe('a cancellation that is asked for after the run was sent', () => {
   });
 });
 
-it('finds no run of another workspace, under another model, or that never was', async () => {
+it('finds no run of another workspace or model, and no unknown run', async () => {
   const { runId, spaceId } = await fixture.run('claimed');
   const before = await fixture.written(runId);
   expect(await asked(await fixture.space(), runId)).toBeNull();

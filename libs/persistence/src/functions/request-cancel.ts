@@ -1,6 +1,6 @@
 /**
- * `request_cancel(workspace, model, run)`: a run that was not sent to its provider is finished on the spot,
- * before the answer; otherwise the first request is recorded on the row, and a poll is due at once. Returns null for an unknown run.
+ * `request_cancel(workspace, model, run)` finishes a run that was not sent to its provider before it returns. For
+ * other runs it records the first request in the row and makes a poll due at once. Returns null for an unknown run.
  */
 export const requestCancel = /* sql */ `
 CREATE OR REPLACE FUNCTION request_cancel(space_id uuid, model_id text, requested_id uuid, ending jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$

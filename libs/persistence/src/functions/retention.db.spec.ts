@@ -6,7 +6,7 @@ import { succeeded, testModel } from '../testing/runs.js';
 const fixture = await openRunFixture();
 
 const ageOut = (offset: string) => fixture.at(offset).retention.ageOut();
-/** Status, result and cancellation as their owner is answered, by the clock of a gateway. */
+/** The answers to status, result and cancellation, by the clock of a gateway. */
 async function answers({ runId, spaceId }: Claimed, offset = '0', by = spaceId): Promise<unknown[]> {
   const { runReader: gateway, runs } = fixture.at(offset);
   const state = await gateway.state(by, testModel, runId);
@@ -29,7 +29,7 @@ const tombstoneOf = async ({ runId }: Claimed) =>
   )[0];
 
 describe('a result', () => {
-  it('ages out after a day and is forgotten a week later, whether or not a worker has come to sweep it', async () => {
+  it('ages out after a day and is forgotten a week later, whether or not a worker has swept it', async () => {
     const run = await fixture.run('completed');
     expect(await answers(run, '23 hours')).toEqual(kept);
     expect(await answers(run, '25 hours')).toEqual(agedOut);
@@ -37,7 +37,7 @@ describe('a result', () => {
     expect(await answers(run, '194 hours')).toEqual(gone);
   });
 
-  it('that aged out leaves its tombstone and its books; payloads and row go', async () => {
+  it('leaves a tombstone and its billing records when it ages out; payloads and row are deleted', async () => {
     const run = await fixture.run('completed');
     const { audit, ledger } = await fixture.written(run.runId);
     expect(await ageOut('23 hours')).toBe(0);
@@ -56,7 +56,7 @@ describe('a result', () => {
     expect(await answers(run, '25 hours')).toEqual(agedOut);
   });
 
-  it('that is remembered is told to its owner alone: anybody else finds what never was', async () => {
+  it('that is remembered is found only by its owner', async () => {
     const run = await fixture.run('completed');
     const stranger = await fixture.space();
     expect(await answers(run, '25 hours', stranger)).toEqual(gone);
@@ -70,14 +70,14 @@ describe('a result', () => {
     const run = await fixture.run('completed');
     await ageOut('25 hours');
     expect(await fixture.at('190 hours').retention.deleteOld('tombstone')).toBe(0);
-    // The answer does not wait for the sweep.
+    // The answer does not depend on the sweep.
     expect(await tombstoneOf(run)).toBeDefined();
     expect(await fixture.at('194 hours').retention.deleteOld('tombstone')).toBeGreaterThan(0);
     expect(await tombstoneOf(run)).toBeUndefined();
     expect(await answers(run, '25 hours')).toEqual(gone);
   });
 
-  it('of a live run never ages: however long ago it was admitted, it goes on', async () => {
+  it('of a live run never ages out, however long ago it was admitted', async () => {
     const runs = [
       await fixture.run('running'),
       await fixture.run('copying'),
@@ -88,7 +88,7 @@ describe('a result', () => {
     expect(await Promise.all(runs.map(({ runId }) => fixture.written(runId)))).toEqual(before);
     const [running] = runs;
     if (!running) throw new Error('There is no run');
-    // A day from its end on, not from its admission.
+    // A day from its end, not from its admission.
     await fixture.at('400 days').finish(running.runId, running.epoch, succeeded);
     await ageOut('400 days 23 hours');
     expect((await fixture.written(running.runId))['run']).not.toBeNull();
@@ -96,7 +96,7 @@ describe('a result', () => {
     expect((await fixture.written(running.runId))['run']).toBeNull();
   });
 
-  it('ages by the database’s clock also when the clock of its gateway was far ahead', async () => {
+  it('ages by the database’s clock, even if the clock of its gateway was far ahead', async () => {
     const spaceId = await fixture.space();
     const ahead = v7({ msecs: Date.now() + 30 * 86_400_000 });
     const run = await fixture.run('completed', { spaceId, runId: ahead });
@@ -112,8 +112,8 @@ describe('a result', () => {
   });
 });
 
-describe('the sweep of what has aged out', () => {
-  it('takes a bounded batch, oldest first, by runs or by bytes', async () => {
+describe('the sweep of aged-out runs', () => {
+  it('takes a batch limited by runs and by bytes, oldest first', async () => {
     await ageOut('25 hours');
     const spaceId = await fixture.space();
     const runs = await Promise.all(
@@ -132,13 +132,13 @@ describe('the sweep of what has aged out', () => {
     };
     expect(await batch(2, 1_000_000)).toEqual([2, ids.slice(2)]);
     expect(await batch(100, 1500)).toEqual([2, ids.slice(4)]);
-    // One that is larger than a batch goes alone.
+    // A run that is larger than the limit goes alone.
     expect(await batch(100, 1)).toEqual([1, ids.slice(5)]);
     expect(await batch(100, 1_000_000)).toEqual([1, []]);
     expect(await batch(100, 1_000_000)).toEqual([0, []]);
   });
 
-  it('leaves one tombstone a run when several workers sweep at once', async () => {
+  it('leaves one tombstone per run when several workers sweep at once', async () => {
     const spaceId = await fixture.space();
     const runs = await Promise.all(Array.from({ length: 20 }, () => fixture.run('completed', { spaceId })));
     const counts = await Promise.all(Array.from({ length: 6 }, () => ageOut('25 hours')));
@@ -146,7 +146,7 @@ describe('the sweep of what has aged out', () => {
     for (const run of runs) expect(await tombstoneOf(run)).toBeDefined();
   });
 
-  it('deletes the objects of a result, but none before the last link to it has closed', async () => {
+  it('deletes the objects of a result, but not before the last link to it has expired', async () => {
     const { runId, epoch, spaceId } = await fixture.run('copying');
     for (const key of ['output', 'copy', 'reply']) await fixture.first.storedObjects.note(key, runId, 60);
     await fixture.first.finish(runId, epoch, {
@@ -173,7 +173,7 @@ describe('a key', () => {
     const run = await fixture.run('completed', { spaceId, key: 'queued' });
     const first = await fixture.first.runReader.admission(spaceId, run.runId);
     expect(first).toEqual({ origin: 'http://router.example.com', position: 0 });
-    // The clock of the gateway that is asked again is a little behind: the key outlives the result.
+    // The clock of the second gateway is slightly slow, so the key outlives the result.
     await ageOut('25 hours');
     expect(await tombstoneOf(run)).toMatchObject({ origin: first?.origin, admitted_position: 0 });
     const again = await fixture.at('23 hours').admit(spaceId, { key: 'queued' });
@@ -182,7 +182,7 @@ describe('a key', () => {
     expect(await fixture.first.runReader.admission(await fixture.space(), run.runId)).toBeNull();
   });
 
-  it('of a run that is no longer remembered has no first answer, and is still in use', async () => {
+  it('of a run that is no longer remembered has no first answer, but is still in use', async () => {
     const spaceId = await fixture.space();
     const run = await fixture.run('completed', { spaceId, key: 'unremembered' });
     await ageOut('25 hours');
@@ -191,7 +191,7 @@ describe('a key', () => {
     expect(await fixture.first.admit(spaceId, { key: 'unremembered' })).toMatchObject({ kind: 'existing' });
   });
 
-  it('is forgotten after 24 hours, and may buy again', async () => {
+  it('is forgotten after 24 hours, and can start a new run', async () => {
     const spaceId = await fixture.space();
     const { runId } = await fixture.run('completed', { spaceId, key: 'forgotten' });
     expect(await fixture.at('23 hours').retention.deleteOld('idempotency_key')).toBe(0);

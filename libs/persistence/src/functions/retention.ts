@@ -1,6 +1,6 @@
 import { advisoryLocks } from '../locks.js';
 
-/** How what has aged out leaves the tables: runs by batch, and then their emptied day at once. */
+/** Removes aged-out rows: runs in batches, then the empty partitions of a day as a whole. */
 export const retention = /* sql */ `
 -- 'kept' while the result can be collected, 'aged_out' while it is remembered, then 'gone'.
 CREATE OR REPLACE FUNCTION age_of(completed_at timestamptz, kept_s double precision, remembered_s double precision)

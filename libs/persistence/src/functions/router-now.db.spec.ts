@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { createDatabase, type TestDatabase } from '../../../../test/harness/database.js';
 import { failOnLeftovers } from '../../../../test/harness/leftovers.js';
 
-/** Of Postgres; those of JavaScript are called on something. */
+/** Clock functions of Postgres. Those of JavaScript are method calls. */
 const otherClocks = /clock_timestamp|statement_timestamp|(?<![.\w])now\(\)|current_timestamp/i;
 
 let database: TestDatabase;
@@ -27,7 +27,7 @@ async function inSession<Result>(url: string, use: (client: Client) => Promise<R
   }
 }
 
-/** How far the clock is from the server's own, in hours; `router_statement_now()` is the earlier of the two. */
+/** The offset from the server's clock in hours. `router_statement_now()` is the earlier of the two. */
 async function hoursAhead(client: Client): Promise<number[]> {
   const { rows } = await client.query<{ clock: string; statement: string }>(
     `SELECT extract(epoch FROM router_now() - clock_timestamp()) / 3600 AS clock,
@@ -47,7 +47,7 @@ describe('router_now', () => {
     ['-25 hours', -25],
     ['+1 day 30 minutes', 24.5],
     ['  90\t minutes ', 1.5],
-  ])('is off by the offset that the URL of the session gives: %s', async (offset, hours) => {
+  ])('is off by the offset in the URL of the session: %s', async (offset, hours) => {
     expect(await inSession(database.at(offset), hoursAhead)).toEqual(near(hours));
   });
 
@@ -63,7 +63,7 @@ describe('router_now', () => {
 });
 
 describe('router_statement_now', () => {
-  it('stands still during a statement, while router_now moves on', async () => {
+  it('is constant during a statement, while router_now advances', async () => {
     const [row] = await inSession(database.url, async (client) => {
       const { rows } = await client.query<{ still: string; moved: string }>(
         `SELECT count(DISTINCT router_statement_now()) AS still, count(DISTINCT router_now()) AS moved
@@ -75,7 +75,7 @@ describe('router_statement_now', () => {
     expect(Number(row?.moved)).toBeGreaterThan(1);
   });
 
-  it('serves as the bound of an index', async () => {
+  it('can be used as the bound of an index search', async () => {
     const plan = await inSession(database.url, (client) =>
       explain(client, 'SELECT run_id FROM outbox WHERE due_at <= router_statement_now() ORDER BY due_at'),
     );
@@ -83,7 +83,7 @@ describe('router_statement_now', () => {
   });
 });
 
-it('lets the planner tell how many rows a moment finds, as now() does', async () => {
+it('lets the planner estimate the number of rows, as now() does', async () => {
   const plan = await inSession(database.at('50 minutes'), async (client) => {
     await client.query(
       `INSERT INTO stored_object SELECT n, gen_random_uuid(), clock_timestamp() + n * interval '1 minute'
@@ -92,11 +92,11 @@ it('lets the planner tell how many rows a moment finds, as now() does', async ()
     await client.query('ANALYZE stored_object');
     return explain(client, 'SELECT key FROM stored_object WHERE delete_at <= router_statement_now()');
   });
-  // What it takes without a value in view is a third of the rows.
+  // Without a known value the planner assumes a third of the rows.
   expect(Number(/ rows=(\d+)/.exec(plan)?.[1])).toBeCloseTo(50, -2);
 });
 
-it('costs no call of a function: the planner puts the expression in its place', async () => {
+it('costs no function call, because the planner inlines the expression', async () => {
   const plan = await inSession(database.url, (client) =>
     explain(client, 'SELECT router_now(), router_statement_now()'),
   );
@@ -104,7 +104,7 @@ it('costs no call of a function: the planner puts the expression in its place', 
   expect(plan).not.toContain('router_');
 });
 
-it('is the only clock of our SQL, but for the measure of a process’s own clock', () => {
+it('is the only clock in our SQL, except for the measurement of the clock skew', () => {
   const sources = fileURLToPath(new URL('..', import.meta.url));
   const others = readdirSync(sources, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))

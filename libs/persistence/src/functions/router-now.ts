@@ -1,10 +1,9 @@
 /**
- * The clock of everything that is written and compared here: the server's, plus `router.clock_offset`. Tests set that
- * offset for a session, so that what expires need not be waited for; nobody else sets it. A setting of this kind that
- * was once set and reset in a session reads as '' there.
+ * The clock of all times in this schema: the server's clock plus `router.clock_offset`. Only tests set that offset,
+ * for a session, so that they need not wait for expiries. After it was set and reset in a session, it reads as ''.
  *
- * `router_now()` moves on while a statement runs. `router_statement_now()` stands still meanwhile, so an index can be
- * searched with it, and the planner can tell how many rows it will find.
+ * `router_now()` advances during a statement. `router_statement_now()` is constant during a statement, so it can be
+ * used in an index search, and the planner can estimate the number of rows.
  */
 export const routerNow = /* sql */ `
 CREATE OR REPLACE FUNCTION router_now() RETURNS timestamptz LANGUAGE sql VOLATILE PARALLEL SAFE

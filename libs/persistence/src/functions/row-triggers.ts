@@ -1,4 +1,4 @@
-/** Trigger functions of `workspace` and `run`. The triggers that call them are made by migrations. */
+/** Trigger functions of `workspace` and `run`. Migrations create the triggers that call them. */
 export const rowTriggers = /* sql */ `
 CREATE OR REPLACE FUNCTION workspace_keep_peaks() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -7,7 +7,7 @@ import { failed, succeeded } from '../testing/runs.js';
 const doubtSeconds = 3600;
 
 const fixture = await openRunFixture();
-// The book is one for all cases.
+// All cases share one table of objects.
 afterEach(() => fixture.first.sql('DELETE FROM stored_object'));
 
 const note = (key: string, runId: string, by = fixture.first) =>
@@ -18,8 +18,8 @@ const noted = async () =>
     ({ key }) => key,
   );
 
-describe('an object that is noted before it is put', () => {
-  it('is deleted when no run came to need it in the time that a put may take', async () => {
+describe('an object that is recorded before it is written', () => {
+  it('is deleted if no run needs it within the time that a write may take', async () => {
     const key = 'left-behind';
     expect(await note(key, v7())).toBe(true);
     expect(await due()).toEqual([]);
@@ -28,7 +28,7 @@ describe('an object that is noted before it is put', () => {
     expect(await due('2 hours')).toEqual([key]);
   });
 
-  it('has as much time again when it is noted again, and loses none by a shorter note', async () => {
+  it('gets the full time again when it is recorded again, and never less', async () => {
     const key = 'again';
     const runId = v7();
     await note(key, runId);
@@ -38,14 +38,14 @@ describe('an object that is noted before it is put', () => {
     expect(await due('2 hours')).toEqual([key]);
   });
 
-  it('goes with the next round when nobody wants it, as the input of a refused call', async () => {
+  it('is deleted by the next sweep if it is discarded, like the input of a rejected call', async () => {
     const key = 'refused';
     await note(key, v7());
     await fixture.second.storedObjects.discard(key);
     expect(await due()).toEqual([key]);
   });
 
-  it('stays unneeded when its call was refused, or when it repeats one whose input is there', async () => {
+  it('stays unneeded if its call was rejected, or repeated a call whose input is already stored', async () => {
     const spaceId = await fixture.space();
     for (const key of ['first', 'second', 'third']) await note(key, v7());
     const asked = { key: 'large', body: { storedAs: 'first' } };
@@ -58,12 +58,12 @@ describe('an object that is noted before it is put', () => {
     expect(await due('2 hours')).toEqual(['second', 'third']);
   });
 
-  it('is kept while its run lives, however long ago it was noted: its worker died, and the next one comes late', async () => {
+  it('is kept while its run is live, however old it is: its worker may have died, and the next one may be late', async () => {
     const { runId, epoch } = await fixture.run('copying');
     await note('copy', runId);
     await note('nobodys', v7());
     expect(await due('30 days')).toEqual(['nobodys']);
-    // The one that is being deleted counts, the one of the live run is in doubt.
+    // The object that is being deleted counts as left behind; that of the live run is in doubt.
     expect(await fixture.at('30 days').storedObjects.unneeded()).toEqual({ inDoubt: 1, leftBehind: 1 });
     await fixture.first.finish(runId, epoch, failed('provider_error'));
     expect(await due('31 days')).toEqual(['copy', 'nobodys']);
@@ -71,7 +71,7 @@ describe('an object that is noted before it is put', () => {
 });
 
 describe('an object that a run needs', () => {
-  it('is kept for good: an input from admission on, a result and its copies from the outcome on', async () => {
+  it('is kept permanently: an input from admission on, a result and its copies from the outcome on', async () => {
     const spaceId = await fixture.space();
     const input = 'input';
     await note(input, v7());
@@ -94,7 +94,7 @@ describe('an object that a run needs', () => {
     expect(opens?.until.getTime()).toBe(openUntilMs);
   });
 
-  it('must be there: what would point to it is not written otherwise', async () => {
+  it('must exist, or the row that references it is not written', async () => {
     const spaceId = await fixture.space();
     await expect(fixture.first.run(spaceId, { body: { storedAs: 'never-noted' } })).rejects.toThrow(
       'stored objects',
@@ -116,7 +116,7 @@ describe('an object that a run needs', () => {
 });
 
 describe('an object that is being deleted', () => {
-  it('is not put, needed or pointed to any more, until it is forgotten', async () => {
+  it('cannot be written, needed or referenced until its row is deleted', async () => {
     const { runId, epoch } = await fixture.run('copying');
     const key = 'deleting';
     await note(key, v7());
@@ -132,7 +132,7 @@ describe('an object that is being deleted', () => {
     expect((await fixture.first.finish(runId, epoch, pointing)).won).toBe(true);
   });
 
-  it('is taken again when the worker died that deleted it', async () => {
+  it('is taken again after the deleting worker died', async () => {
     const key = 'taken-again';
     await note(key, v7());
     expect(await due('2 hours')).toEqual([key]);
@@ -140,13 +140,13 @@ describe('an object that is being deleted', () => {
     expect(await due('3 hours')).toEqual([key]);
   });
 
-  it('alone is forgotten: one that a run needs stays in the book', async () => {
+  it('loses its row, while an object that a run needs keeps it', async () => {
     await note('kept', v7());
     await fixture.first.storedObjects.forget(['kept']);
     expect(await noted()).toEqual(['kept']);
   });
 
-  it('is taken by one of the workers that look for such objects at once', async () => {
+  it('is taken by only one of several concurrent workers', async () => {
     const keys = Array.from({ length: 60 }, (_, index) => `many-${index}`);
     await Promise.all(keys.map((key) => note(key, v7())));
     const taken = await Promise.all(
@@ -158,11 +158,11 @@ describe('an object that is being deleted', () => {
   });
 });
 
-describe('an object that no row names', () => {
+describe('an object without a row', () => {
   const { storedObjects } = fixture.first;
   const condemn = (key: string, ownerId: string) => storedObjects.condemn([{ key, ownerId }]);
 
-  it('is found among others, and gets a row by which the next round deletes it', async () => {
+  it('is found among others, and gets a row, so that the next sweep deletes it', async () => {
     await note('known', v7());
     const keys = ['known', 'lost', 'other'];
     expect([...(await storedObjects.unknown(keys))].toSorted()).toEqual(['lost', 'other']);
@@ -172,7 +172,7 @@ describe('an object that no row names', () => {
     expect(await noted()).toEqual(['known']);
   });
 
-  it('is left as it is when it has a row by then', async () => {
+  it('is left unchanged if it has a row by then', async () => {
     const { runId } = await fixture.run('running');
     await note('known', runId);
     expect(await condemn('known', runId)).toBe(0);
@@ -181,7 +181,7 @@ describe('an object that no row names', () => {
     expect(await due('2 hours')).toEqual([]);
   });
 
-  it('waits for the end of a live run, which may put it again and then keeps it', async () => {
+  it('stays until its live run ends, because the run may write it again and then keep it', async () => {
     const [failing, again] = [await fixture.run('running'), await fixture.run('running')];
     const [one, other] = [`runs/${failing.runId}/output`, `runs/${again.runId}/output`];
     await condemn(one, failing.runId);
@@ -197,7 +197,7 @@ describe('an object that no row names', () => {
     expect(await due('2 hours')).toEqual([one]);
   });
 
-  it('takes the place of a file until it is deleted', async () => {
+  it('blocks the key of a file until it is deleted', async () => {
     const [id, workspaceId] = [v7(), await fixture.space()];
     const key = `files/${id}.png`;
     await condemn(key, id);

@@ -1,12 +1,12 @@
 import { advisoryLocks } from '../locks.js';
 
 /**
- * `need_objects(keys, until)`: the objects are kept from now on, and longer than any URL that was signed for
- * them. Fails when one is not there or is being deleted: the row that would point to it must not be written.
+ * `need_objects(keys, until)` keeps objects from now on, and longer than any URL that was signed for them. It fails
+ * if an object is missing or is being deleted, because then the row that references it must not be written.
  *
- * `reserve_file`: the row of a file that is about to be put, which counts as `max_bytes` long. Answers one row when a limit
- * of the workspace refuses it, and which, or `place` when the file's key has a row already. One whose upload was given up,
- * and which is not being swept, is taken over.
+ * `reserve_file` writes the row of a file before its upload; the file counts as `max_bytes` long. It returns a row
+ * only on refusal: the limit of the workspace that was reached, or `place` if the file's key already has a row. A
+ * row whose upload was abandoned, and which is not being swept, is reused.
  */
 export const storedObjects = /* sql */ `
 CREATE OR REPLACE FUNCTION need_objects(keys text[], until timestamptz DEFAULT '-infinity') RETURNS void LANGUAGE plpgsql AS $$

@@ -27,7 +27,7 @@ describe('a run whose worker died before the submission', () => {
     }
   });
 
-  it('comes back once, however many workers sweep and ask for it', async () => {
+  it('comes back once, however many workers sweep and take', async () => {
     const { runId } = await fixture.run('claimed');
     const late = fixture.at('61 minutes');
     const swept = await Promise.all(Array.from({ length: 4 }, () => fixture.swept(runId, late)));
@@ -37,7 +37,7 @@ describe('a run whose worker died before the submission', () => {
     expect((await fixture.written(runId))['run']).toMatchObject({ epoch: 2, crashes: 1 });
   });
 
-  it('is ahead of the runs of its workspace again that came after it', async () => {
+  it('is again ahead of later runs of its workspace', async () => {
     const { runId, spaceId } = await fixture.run('claimed');
     const after = await fixture.first.run(spaceId);
     const later = fixture.at('61 minutes');
@@ -47,7 +47,7 @@ describe('a run whose worker died before the submission', () => {
     expect(await state()).toMatchObject({ position: 1 });
   });
 
-  it('is told of once, however often a pause of the provider puts it off', async () => {
+  it('is reported once, however often a pause of the provider puts it off', async () => {
     const provider = 'paused-after-crash';
     const { runId } = await fixture.run('claimed', { provider });
     await fixture.first.pauses.pause(provider, 'maintenance', 'test');
@@ -59,15 +59,15 @@ describe('a run whose worker died before the submission', () => {
     expect(await fixture.claim(runId, later)).toMatchObject({ epoch: 2, crashes: 1 });
   });
 
-  it('comes back from a clock that was a day ahead, once the clock is put right', async () => {
+  it('comes back after a clock that was a day fast is corrected', async () => {
     const { runId } = await fixture.run('claimed', { by: fixture.at('1 day') });
-    // The reconciler finds the row that is dated too far ahead.
+    // The reconciler finds rows that are dated too far ahead.
     await fixture.first.outbox.takeOverdue(10_000);
     expect(await fixture.swept(runId)).toMatchObject({ kind: 'lapsed' });
     expect(await fixture.claim(runId)).toMatchObject({ epoch: 2, crashes: 1 });
   });
 
-  it('is not one whose lease was renewed or is longer, which rests until that ends', async () => {
+  it('does not include a run with a renewed or longer lease, which is not due until that ends', async () => {
     const { runId, epoch } = await fixture.run('claimed');
     const longerMs = 24 * hourMs;
     await fixture.first.dispatch.renewLeases([{ runId, epoch }], longerMs);
@@ -82,8 +82,8 @@ describe('a run whose worker died before the submission', () => {
   });
 });
 
-describe('a run whose worker died with its submission in the air', () => {
-  it('is never given out again: it is claimed to be ended', async () => {
+describe('a run whose worker died during its submission', () => {
+  it('is never taken again, but claimed in order to end it', async () => {
     const { runId } = await fixture.run('submitting');
     expect(await fixture.swept(runId, fixture.second)).toBeUndefined();
     expect(await fixture.claim(runId, fixture.second)).toBeNull();
@@ -111,7 +111,7 @@ describe('a run whose worker died with its submission in the air', () => {
     expect(await fixture.claim(runId, fixture.at('1 day'))).toBeNull();
   });
 
-  it('is claimed by one of the workers that sweep', async () => {
+  it('is claimed by only one of the workers that sweep', async () => {
     const { runId } = await fixture.run('submitting');
     const late = fixture.at('61 minutes');
     const swept = await Promise.all(Array.from({ length: 4 }, () => fixture.swept(runId, late)));
@@ -128,7 +128,7 @@ describe('a run whose worker died with its submission in the air', () => {
 });
 
 describe('a run that is put off', () => {
-  it('waits again when it is due, and is told of to nobody', async () => {
+  it('waits again when it is due, and is not reported', async () => {
     const { runId, epoch } = await fixture.run('submitting');
     await fixture.first.dispatch.postpone(runId, epoch, 5_000);
     expect(await fixture.swept(runId)).toBeUndefined();
@@ -138,7 +138,7 @@ describe('a run that is put off', () => {
     expect(await fixture.claim(runId, later)).toMatchObject({ epoch: 2, crashes: 0 });
   });
 
-  it('waits from the start when it was admitted or granted: no sweep is needed', async () => {
+  it('waits from the start when it is admitted or granted, without a sweep', async () => {
     const spaceId = await fixture.space({ inflightLimit: 1 });
     const runId = await fixture.first.run(spaceId);
     const parked = await fixture.first.run(spaceId);
@@ -149,7 +149,7 @@ describe('a run that is put off', () => {
 });
 
 describe('a sweep', () => {
-  it('takes what has been due longest, and no more than it may', async () => {
+  it('takes the rows that have been due longest, up to its limit', async () => {
     const spaceId = await fixture.space();
     const runs: string[] = [];
     for (const hoursAgo of [1, 3, 2]) {
@@ -159,7 +159,7 @@ describe('a sweep', () => {
     const [first, third, second] = runs;
     const one = async () =>
       (await fixture.first.dispatch.sweep(1, leaseMs)).map(({ runId, kind }) => [kind, runId]);
-    // Whatever other cases left is due later than these.
+    // Rows left by other cases are due later than these.
     expect([await one(), await one(), await one()]).toEqual([
       [['lapsed', third]],
       [['lapsed', second]],
@@ -167,7 +167,7 @@ describe('a sweep', () => {
     ]);
   });
 
-  it('passes over the runs that somebody else has locked, instead of waiting for them', async () => {
+  it('skips locked runs', async () => {
     const spaceId = await fixture.space();
     const runs = await Promise.all(Array.from({ length: 6 }, () => fixture.run('submitting', { spaceId })));
     const ids = runs.map(({ runId }) => runId);
@@ -183,7 +183,7 @@ describe('a sweep', () => {
     expect((await abandoned()).toSorted()).toEqual(ids.slice(0, 2).toSorted());
   });
 
-  it('leaves what was submitted to its queue', async () => {
+  it('leaves submitted runs to their queue', async () => {
     const runs = [await fixture.run('running'), await fixture.run('copying')];
     for (const { runId } of runs) {
       const before = await fixture.written(runId);
@@ -193,8 +193,8 @@ describe('a sweep', () => {
   });
 });
 
-describe('a database that was away', () => {
-  it('gives the leases of submissions in the air their time once more', async () => {
+describe('after the database was down', () => {
+  it('the leases of submissions in flight get their time again', async () => {
     const { runId, epoch } = await fixture.run('submitting');
     const back = fixture.at('61 minutes');
     const judgesFrom = new Date((await back.dispatch.readClock()).getTime() + leaseMs);
@@ -206,7 +206,7 @@ describe('a database that was away', () => {
     expect(await back.runs.saveHandle(runId, epoch, testHandle, 0)).not.toBeNull();
   });
 
-  it('takes a claim for lapsed whose submission had not begun: its worker cannot begin it any more', async () => {
+  it('a claim whose submission had not begun counts as lapsed, because its worker cannot begin it any more', async () => {
     const { runId, epoch } = await fixture.run('claimed');
     const back = fixture.at('61 minutes');
     const judgesFrom = new Date((await back.dispatch.readClock()).getTime() + leaseMs);
@@ -215,7 +215,7 @@ describe('a database that was away', () => {
     expect(await back.dispatch.beginSubmission(runId, epoch, leaseMs)).toBe(false);
   });
 
-  it('does not judge by a statement that it held while it was frozen', async () => {
+  it('a statement that was frozen with it does nothing', async () => {
     const { runId } = await fixture.run('submitting');
     const thawed = fixture.at('62 minutes');
     const askedAt = await fixture.at('61 minutes').dispatch.readClock();

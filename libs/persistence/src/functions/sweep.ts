@@ -1,20 +1,22 @@
 /**
- * Moves runs that are to be dispatched as time passes. Every worker sweeps once a second, each row is swept by one of them,
- * and no concurrency slot is needed. Both functions change up to `most` rows and answer with the runs that the caller is to
- * note or end: `lapsed` (its worker died before the submission: it waits again), `abandoned` (its worker died with the
- * submission in the air: whether the provider accepted it is unknown) and `spent` (a pause outlasted its time budget). The
- * last two are claimed for that.
+ * Sweeps move runs that wait for dispatch as time passes. Every worker sweeps once a second, each row is swept by
+ * one worker, and no concurrency slot is needed. Both functions change up to `most` rows and return the runs that
+ * the caller must record or end: `lapsed` (its worker died before the submission, so it waits again), `abandoned`
+ * (its worker died during the submission, so it is unknown whether the provider accepted it) and `spent` (a pause
+ * outlasted its time budget). The last two are claimed so that the caller can end them.
  *
- * A lease is no proof of a death while workers could not renew it. The one of a submission in the air is not judged before
- * `judges_from`; one before the submission is, since whoever slept cannot begin it any more. A statement that comes later than
- * 2 s after `asked_at`, because the database was frozen in between, does nothing.
+ * An expired lease does not prove a death if workers could not renew leases. The lease of a submission in flight is
+ * not judged before `judges_from`. The lease of a claim before its submission always is, because a worker that was
+ * suspended cannot begin the submission any more. A statement that runs more than 2 s after `asked_at`, because the
+ * database was frozen in between, does nothing.
  *
- * `wake_overdue(most, lease, asked_at, judges_from)`: runs whose pause or lease has ended wait for a worker again.
+ * `wake_overdue(most, lease, asked_at, judges_from)` makes runs whose pause or lease has ended wait for a worker
+ * again.
  *
- * `postpone_paused(most, lease, asked_at)`: runs that wait for a paused provider come back when the pause ends. A provider's
- * pause counts against the budget of a run, so that one who refuses for an hour does not hold callers for an hour: a run that
- * was never sent is given the limit here, and a new one with its submission. An operator's pause costs a run that was
- * never sent nothing.
+ * `postpone_paused(most, lease, asked_at)` puts off runs that wait for a paused provider until the pause ends. A
+ * provider's pause counts against the time budget of a run, so that a provider which rejects calls for an hour does
+ * not hold callers for an hour. A run that was never sent gets this limit here, and a new one with its submission.
+ * An operator's pause does not count against the budget of a run that was never sent.
  */
 export const sweep = /* sql */ `
 -- Claims a run in order to finish it.

@@ -6,7 +6,7 @@ import { testModel } from '../testing/runs.js';
 const fixture = await openRunFixture();
 
 describe('take_run', () => {
-  it('gives a run, its input and its facts to one of the workers that ask, and nothing to the others', async () => {
+  it('gives a run, its input and its facts to one worker, and nothing to the others', async () => {
     const spaceId = await fixture.space();
     const runs = await Promise.all(Array.from({ length: 20 }, () => fixture.first.run(spaceId)));
     for (const runId of runs) {
@@ -32,7 +32,7 @@ describe('take_run', () => {
     }
   });
 
-  it('names the object that a large input is stored in', async () => {
+  it('returns the key of a large input', async () => {
     const key = `runs/${v7()}/input`;
     await fixture.first.storedObjects.note(key, v7(), 60);
     const runId = await fixture.first.run(await fixture.space(), { body: { storedAs: key } });
@@ -66,7 +66,7 @@ describe('take_run', () => {
     }
   });
 
-  it('passes over a run that somebody else has locked, instead of waiting', async () => {
+  it('skips a locked run', async () => {
     const runId = await fixture.first.run(await fixture.space());
     await fixture.first.database.transaction(async ({ query }) => {
       await query('SELECT FROM run WHERE id = $1 FOR NO KEY UPDATE', [runId]);
@@ -75,7 +75,7 @@ describe('take_run', () => {
     expect(await fixture.claim(runId, fixture.second)).toMatchObject({ epoch: 1 });
   });
 
-  it('says how long a run waited since it was granted its slot, up to its first submission', async () => {
+  it('returns how long a run waited from the grant of its slot to its first submission', async () => {
     const { runId, epoch } = await fixture.run('claimed');
     await fixture.first.dispatch.postpone(runId, epoch, 0);
     const again = await fixture.claim(runId, fixture.at('1 hour'));
@@ -85,13 +85,13 @@ describe('take_run', () => {
     expect(await fixture.claim(refused.runId)).toMatchObject({ waitedMs: null });
   });
 
-  it('counts no crash for a claim that was given back', async () => {
+  it('does not count a claim that was given back as a crash', async () => {
     const { runId, epoch } = await fixture.run('claimed');
     expect(await fixture.first.dispatch.postpone(runId, epoch, 0)).toBe(0);
     expect(await fixture.claim(runId, fixture.second)).toMatchObject({ epoch: 2, crashes: 0 });
   });
 
-  it('gives out again what the provider provably refused, with what is left of the time since it was first sent', async () => {
+  it('gives out a provably rejected run again, with the rest of its time since it was first sent', async () => {
     const { runId, epoch } = await fixture.run('submitting');
     await fixture.first.dispatch.postpone(runId, epoch, 0);
     const again = await fixture.claim(runId, fixture.at('2 hours'));
@@ -105,13 +105,13 @@ describe('take_run', () => {
     expect(spent?.leftMs).toBeLessThan(0);
   });
 
-  it('says at most 24 days for a time budget that is longer', async () => {
+  it('returns at most 24 days for a longer time budget', async () => {
     const { runId, epoch } = await fixture.run('submitting', { budgetMs: 60 * 86_400_000 });
     await fixture.first.dispatch.postpone(runId, epoch, 0);
     expect(await fixture.claim(runId)).toMatchObject({ leftMs: 2 ** 31 - 1 });
   });
 
-  it('takes a lease of 24 days, which stands as long', async () => {
+  it('accepts a lease of 24 days, which lasts that long', async () => {
     const runId = await fixture.first.run(await fixture.space());
     expect(await fixture.first.claim(runId, 2 ** 31 - 1)).toMatchObject({ epoch: 1 });
     await fixture.first.sql('UPDATE outbox SET due_at = router_now() WHERE run_id = $1', [runId]);
@@ -119,7 +119,7 @@ describe('take_run', () => {
     expect(await fixture.second.claim(runId, 2 ** 31 - 1)).toBeNull();
   });
 
-  it('tells of no time spent by a run that was claimed and never sent', async () => {
+  it('counts no time for a run that was claimed but never sent', async () => {
     const { runId } = await fixture.run('claimed');
     const later = fixture.at('1 day');
     await fixture.swept(runId, later);
@@ -127,7 +127,7 @@ describe('take_run', () => {
   });
 });
 
-/** A row as the release before left it, which claims a run and leaves its row waiting until the submission. */
+/** A row as left by the previous release, which claims a run and leaves its row waiting until the submission. */
 async function claimedBefore(): Promise<string> {
   const runId = await fixture.first.run(await fixture.space());
   expect(await oldClaim(runId)).toBe('claimed');
@@ -135,7 +135,7 @@ async function claimedBefore(): Promise<string> {
   return runId;
 }
 
-/** Calls the function of the release before, which the first migration made. */
+/** Calls the function of the previous release, which the first migration created. */
 async function oldClaim(runId: string, by = fixture.first): Promise<string | undefined> {
   const [row] = await by.sql<{ kind: string }>(
     `SELECT kind FROM claim($1, $2 * interval '1 millisecond', true)`,
@@ -151,8 +151,8 @@ const oldBeginning = (runId: string, epoch: number) =>
     leaseMs,
   ]);
 
-describe('beside workers of the release before', () => {
-  it('gives out no run that one of them claimed, and gives it out once the lease has lapsed', async () => {
+describe('beside workers of the previous release', () => {
+  it('does not give out a run that one of them claimed until its lease has lapsed', async () => {
     const runId = await claimedBefore();
     expect(await fixture.claim(runId, fixture.second)).toBeNull();
     expect((await fixture.written(runId))['outbox']).toMatchObject({ waiting: false });
@@ -163,7 +163,7 @@ describe('beside workers of the release before', () => {
     expect(await fixture.claim(runId, later)).toMatchObject({ epoch: 2, crashes: 1 });
   });
 
-  it('counts the crash when nobody looked at the row before its lease lapsed', async () => {
+  it('counts the crash if no worker looked at the row before its lease lapsed', async () => {
     const runId = await claimedBefore();
     expect(await fixture.claim(runId, fixture.at('61 minutes'))).toMatchObject({ epoch: 2, crashes: 1 });
   });
@@ -177,13 +177,13 @@ describe('beside workers of the release before', () => {
     expect(await fixture.claim(runId, later)).toBeNull();
   });
 
-  it('is the only dispatcher of a run that it claimed', async () => {
+  it('is the only one to dispatch a run that it claimed', async () => {
     const { runId } = await fixture.run('claimed');
     expect(await oldClaim(runId, fixture.second)).toBe('held');
     expect(await oldClaim((await fixture.run('submitting')).runId, fixture.second)).toBe('held');
   });
 
-  it('of both kinds of workers that ask at once, one gets the run', async () => {
+  it('gives a run to one of several concurrent workers of both releases', async () => {
     const spaceId = await fixture.space();
     for (let n = 0; n < 20; n += 1) {
       const runId = await fixture.first.run(spaceId);

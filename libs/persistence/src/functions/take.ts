@@ -1,6 +1,6 @@
 /**
- * `take_run(run, lease)`: claims a run that waits in its outbox row, for the caller alone, until the lease ends. Answers
- * with the facts and the input of the run; with nothing when another worker was quicker, or the run does not wait.
+ * `take_run(run, lease)` claims a run that waits in its outbox row, exclusively, until the lease ends. Returns the
+ * facts and the input of the run, or no row if another worker was faster or the run does not wait.
  */
 export const take = /* sql */ `
 -- A lease that ends more than an hour after its duration was dated by a clock that ran ahead. A live worker would have renewed it.

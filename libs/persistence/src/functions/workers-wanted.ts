@@ -1,4 +1,4 @@
-/** What an autoscaler asks, as a role that may read no table. */
+/** Called by an autoscaler, as a role that cannot read any table. */
 export const workersWanted = /* sql */ `
 -- One worker for this many runs waiting to be submitted, and one for this many runs being polled.
 CREATE OR REPLACE FUNCTION workers_wanted(submissions_each numeric, polled_each numeric) RETURNS numeric LANGUAGE sql STABLE

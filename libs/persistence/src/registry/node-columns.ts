@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Query } from '../pools.js';
 
-/** An operator's word on a node replaces that of its record. */
+/** An operator's decision about a node overrides the node's record. */
 export const listedStatusDetail = `CASE WHEN moderated_status IS NULL THEN status_detail ELSE moderated_detail END`;
 
-/** The columns that pages are sorted by, under the names of the interface, and what Postgres compares for each. */
+/** The sort columns of pages by their public names, and the SQL expression that Postgres compares. */
 export const nodeSortExpressions = {
   id: 'id',
   name: 'name',
@@ -17,7 +17,7 @@ export const nodeSortExpressions = {
   rating: 'rating',
   search_ranking: 'search_ranking',
   status: 'listed_status',
-  // These columns have no collation of their own: "C" is the same order on every machine.
+  // These columns have the default collation. "C" gives the same order on every machine.
   description: 'description COLLATE "C"',
   license: 'license COLLATE "C"',
   repository: 'repository COLLATE "C"',
@@ -38,7 +38,7 @@ export interface NodeSort {
   descending: boolean;
 }
 
-/** The properties that filters decide by. Few nodes have requirements of their own, so a filter decides on each facet once. */
+/** The properties that filters test. Few distinct combinations exist, so a filter tests each combination once. */
 export interface NodeFacet {
   supportedOs: readonly string[];
   supportedAccelerators: readonly string[];
@@ -46,7 +46,7 @@ export interface NodeFacet {
   banned: boolean;
 }
 
-/** Restricts the nodes; an absent member accepts all. */
+/** Restricts the nodes. An absent member accepts all. */
 export interface NodeFilter {
   nodeIds?: readonly string[] | undefined;
   changedAfter?: Date | undefined;
@@ -64,11 +64,12 @@ const listed = `FROM node WHERE status <> 'NodeStatusDeleted'`;
 const facetColumns = 'supported_os, supported_accelerators, supported_app_version, banned';
 
 /**
- * The columns of all listed nodes at one revision that pages are filtered and sorted by. A node is known by its place in
- * the order of ids. Of a sort column only each node's rank is held: the database decides how values compare.
+ * The filter and sort columns of all listed nodes at one revision. A node is identified by its position in the
+ * order of ids. For a sort column only the rank of each node is stored, because the database decides how values
+ * compare.
  */
 export class NodeColumns {
-  /** When the database was last known to have this revision, by `performance.now()`. */
+  /** When the database was last known to be at this revision, by `performance.now()`. */
   confirmedAtMs = 0;
   private readonly ranks = new Map<NodeSortColumn, Int32Array>();
 
@@ -82,7 +83,10 @@ export class NodeColumns {
     this.ranks.set('id', Int32Array.from(ids.keys()));
   }
 
-  /** Reads the columns and the ranks of the sort columns in one snapshot; the known ones serve again at the same revision. */
+  /**
+   * Reads the columns, and the ranks of the sort columns, in one snapshot. Reuses `known` if the revision is
+   * unchanged.
+   */
   static async read(
     read: Query,
     sortColumns: Iterable<NodeSortColumn>,
@@ -114,8 +118,8 @@ export class NodeColumns {
   }
 
   /**
-   * The ids of one page, and how many nodes pass the filter; undefined when the ranks of a sort column are missing. Every
-   * order ends in the id, so that pages never overlap.
+   * The ids of one page, and the number of nodes that pass the filter. Undefined if the ranks of a sort column are
+   * missing. Every order ends with the id, so that pages never overlap.
    */
   async page({
     sort,
@@ -126,7 +130,7 @@ export class NodeColumns {
     const passes = this.test(filter);
     const found = new Int32Array(this.ids.length);
     let total = 0;
-    // A typed array's own filter takes ten times as long.
+    // `Int32Array.prototype.filter` takes ten times as long.
     for (let place = 0; place < found.length; place += 1)
       if (passes(place)) {
         found[total] = place;
@@ -137,7 +141,7 @@ export class NodeColumns {
       const ranks = this.ranks.get(column);
       if (ranks === undefined) return undefined;
       places = sortedByRank(places, ranks, descending);
-      // A column of 100,000 nodes takes milliseconds, in which nobody is answered.
+      // Sorting 100,000 nodes by one column blocks the event loop for milliseconds.
       await nextTurn();
     }
     const ids = Array.from(places.subarray(offset, offset + limit), (place) => this.ids[place] ?? '');
@@ -157,10 +161,10 @@ export class NodeColumns {
   }
 }
 
-/** The rank of each node by the columns, from 0; equal values have equal ranks. */
+/** The rank of each node by the columns, from 0. Equal values have equal ranks. */
 const rankBy = (columns: string): string => `dense_rank() OVER (ORDER BY ${columns}) - 1`;
 
-/** A value of each listed node, in the order of ids. */
+/** The value of an expression for each listed node, in the order of ids. */
 async function values<Value = string>(read: Query, expression: string): Promise<Value[]> {
   const [row] = await read<{ values: Value[] | null }>(
     `SELECT json_agg(value ORDER BY id) AS values FROM (SELECT id, ${expression} AS value ${listed}) AS node`,
@@ -168,11 +172,14 @@ async function values<Value = string>(read: Query, expression: string): Promise<
   return row?.values ?? [];
 }
 
-/** A counting sort: stable, and linear in the number of nodes. Sorting by the last key first gives the order of all keys. */
+/**
+ * A counting sort: stable, and linear in the number of nodes. To sort by several keys, call it with the last key
+ * first.
+ */
 function sortedByRank(places: Int32Array, ranks: Int32Array, descending: boolean): Int32Array<ArrayBuffer> {
   const last = ranks.length - 1;
   const rankOf = (place: number): number => (descending ? last - (ranks[place] ?? 0) : (ranks[place] ?? 0));
-  // Where the next node of each rank goes. There are no more ranks than nodes.
+  // The target index of the next node of each rank. There are at most as many ranks as nodes.
   const next = new Int32Array(ranks.length + 1);
   for (const place of places) next[rankOf(place) + 1] = (next[rankOf(place) + 1] ?? 0) + 1;
   for (let rank = 1; rank <= last; rank += 1) next[rank] = (next[rank] ?? 0) + (next[rank - 1] ?? 0);

@@ -1,19 +1,22 @@
 import type { DataSource, Repository } from 'typeorm';
 import { RegistryMirror } from '../entities/registry.entity.js';
 
-/** A walk over another registry's pages: where it stands, and what it started from. */
+/** The state of a walk over the pages of another registry. */
 export interface MirrorWalk {
-  /** Asked for changes after this time; null: for everything. */
+  /** The walk requests changes after this time. Null for all nodes. */
   since: Date | null;
   /** The next page to read. */
   page: number;
   /** The source's clock when the walk began. */
   startedAt: Date;
-  /** How many nodes the source had in all when the walk began. */
+  /** The source's total number of nodes when the walk began. */
   startedTotal: number;
 }
 
-/** How far the mirroring of each source has come, so that a walk that was cut off goes on and the next one asks for less. */
+/**
+ * Stores the mirroring progress of each source, so that an interrupted walk resumes and the next one requests only
+ * changes.
+ */
 export class NodeMirrorRepository {
   private readonly mirrors: Repository<RegistryMirror>;
 
@@ -21,7 +24,7 @@ export class NodeMirrorRepository {
     this.mirrors = dataSource.getRepository(RegistryMirror);
   }
 
-  /** The walk that was cut off, or null. */
+  /** The interrupted walk, or null. */
   async unfinished(url: string): Promise<MirrorWalk | null> {
     const { walkSince, nextPage, startedAt, startedTotal } = (await this.mirrors.findOneBy({ url })) ?? {};
     return nextPage && startedAt
@@ -29,13 +32,13 @@ export class NodeMirrorRepository {
       : null;
   }
 
-  /** The last walk that was finished: the source's clock and total at its start; null: there is none. */
+  /** The last finished walk: the source's clock and total at its start. Null if none has finished. */
   async finished(url: string): Promise<{ at: Date; total: number } | null> {
     const { finishedAt, finishedTotal } = (await this.mirrors.findOneBy({ url })) ?? {};
     return finishedAt ? { at: finishedAt, total: finishedTotal ?? 0 } : null;
   }
 
-  /** Saves where a walk stands. */
+  /** Saves the state of a walk. */
   async save(url: string, { since: walkSince, page: nextPage, ...started }: MirrorWalk): Promise<void> {
     await this.mirrors.upsert({ url, walkSince, nextPage, ...started }, ['url']);
   }

@@ -10,29 +10,31 @@ const statuses = {
 
 export type Moderated = keyof typeof statuses;
 
-/** A node's time is never earlier than its creation, by whatever clock that was. */
+/** The update time is never before the creation time, whichever clock set that. */
 const touched = { updatedAt: () => 'greatest(router_now(), created_at)' };
 
-/** Bans, their ends and admin tags: operators' decisions about nodes and publishers, which outlive every import of records. */
+/** Bans and admin tags: operators' decisions about nodes and publishers, which imports do not overwrite. */
 export class NodeModerationRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** False when there is no such node or publisher. */
+  /** Bans a node or publisher. False if it does not exist. */
   async ban(kind: Moderated, id: string, detail: string | null, by: string): Promise<boolean> {
     const details = detail === null ? {} : { detail };
     const action = { actor: by, action: `${kind}.ban`, subject: id, details };
     return this.decide(kind, `'${statuses[kind].banned}'`, detail, action);
   }
 
-  /** Ends a ban, an operator's or one that a record brought. False when there is no such node or publisher. */
+  /**
+   * Ends a ban, whether an operator or an imported record set it. False if the node or publisher does not exist.
+   */
   async unban(kind: Moderated, id: string, by: string): Promise<boolean> {
     const { banned, active } = statuses[kind];
-    // A decision is kept only where the record says otherwise.
+    // Keep a decision only if the record says otherwise.
     const decision = `CASE WHEN status = '${banned}' THEN '${active}' END`;
     return this.decide(kind, decision, null, { actor: by, action: `${kind}.unban`, subject: id });
   }
 
-  /** Replaces the admin tags of a node; null: those of its record count again. */
+  /** Replaces the admin tags of a node. Null restores the tags of its record. */
   async tag(id: string, tags: string[] | null, by: string): Promise<boolean> {
     const action = { actor: by, action: 'node.tag', subject: id, details: { tags } };
     return this.record(action, (manager) =>
@@ -50,7 +52,7 @@ export class NodeModerationRepository {
     );
   }
 
-  /** Holds the imports' lock: what one of them reads before it writes must not change meanwhile. */
+  /** Holds the lock of the imports, because an import's reads must still be valid when it writes. */
   private async record(
     action: Action,
     update: (manager: EntityManager) => Promise<UpdateResult>,

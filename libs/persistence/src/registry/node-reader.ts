@@ -5,29 +5,29 @@ import { NodeColumns, type NodeRange, type NodeSortColumn } from './node-columns
 import { nodesById, type NodesById } from './nodes-by-id.js';
 
 interface NodePageQuery extends NodeRange {
-  /** How old the page may be. With 0 it shows everything that was written before it was asked for. */
+  /** The maximum age of the page. With 0 it shows everything that was written before the call. */
   maxAgeMs: number;
 }
 
 interface NodePage {
   nodes: RegistryNode[];
-  /** How many nodes there are on all pages. */
+  /** The number of nodes on all pages. */
   total: number;
-  /** The page shows everything that was written before, by `performance.now()`. */
+  /** The page shows everything that was written before this time, by `performance.now()`. */
   asOfMs: number;
 }
 
-/** Reads the node registry: finds the nodes of a page in memory, and reads these from the database. */
+/** Reads the node registry: finds the nodes of a page in memory, then reads them from the database. */
 @Injectable()
 export class NodeReader {
   private columns: NodeColumns | undefined;
   private refreshing: Promise<void> | undefined;
-  /** The columns that pages were sorted by since the last refresh began. */
+  /** The sort columns used since the last refresh began. */
   private sortedBy = new Set<NodeSortColumn>();
 
   constructor(private readonly database: Database) {}
 
-  /** Throws `service_unavailable` while the database is away. */
+  /** Reads one page. Throws `service_unavailable` while the database is down. */
   async page(query: NodePageQuery): Promise<NodePage> {
     const oldestMs = performance.now() - query.maxAgeMs;
     for (;;) {
@@ -41,25 +41,27 @@ export class NodeReader {
         if (columns.confirmedAtMs >= oldestMs)
           return { nodes, total: found.total, asOfMs: columns.confirmedAtMs };
       }
-      // Another caller's refresh may have begun before this call, or lack a column: then there is another round.
+      // Another caller's refresh may have begun before this call, or may lack a column. Then the loop runs again.
       this.refreshing ??= this.refresh().finally(() => (this.refreshing = undefined));
       await this.refreshing;
     }
   }
 
-  /** Nodes and the current revision are of the same snapshot. A node that no longer belongs on a page is left out. */
+  /**
+   * Reads the nodes and the current revision in one snapshot. Leaves out nodes that no longer belong on the page.
+   */
   private async nodes(
     ids: string[],
     includeBanned: boolean,
   ): Promise<{ revision: string; nodes: RegistryNode[] }> {
     const [row] = await this.database.registry.query<NodesById>(nodesById, [ids, includeBanned]);
-    if (row === undefined) throw new Error('The table registry_revision has lost its row.');
+    if (row === undefined) throw new Error('The table registry_revision has no row.');
     const found = row.nodes?.filter((node) => node !== null) ?? [];
     const nodes = found.map(({ facts, translations }) => (translations ? { ...facts, translations } : facts));
     return { revision: row.revision, nodes };
   }
 
-  /** Replaces the columns when nodes have been written, and reads the ranks that are missing. */
+  /** Replaces the columns if nodes have been written, and reads missing ranks. */
   private async refresh(): Promise<void> {
     const startedMs = performance.now();
     const { columns: known, sortedBy } = this;

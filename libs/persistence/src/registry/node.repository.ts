@@ -6,27 +6,27 @@ type Columns = Record<string, unknown>;
 type GivenPublisher = Columns & { id: string; members?: Columns[] };
 
 /**
- * One node to be written, by the names of the columns. A column that is not named stays as it is, null clears it.
- * Members are replaced as a whole.
+ * One node to write, by column name. An absent column keeps its value; null clears it. Members are replaced as a
+ * whole.
  */
 export interface NodeRecord {
   node: Columns & { id: string };
   publisher?: GivenPublisher;
   versions: (Columns & { version: string; created_at?: string })[];
-  /** When given, no other version that is newer stays active; null: none stays active. */
+  /** If given, newer versions than this one become inactive. With null, all versions become inactive. */
   latest?: string | null;
 }
 
-/** How many nodes are new, and of how many something has changed. */
+/** The number of new nodes, and the number of changed ones. */
 export interface Written {
   created: number;
   changed: number;
 }
 
-/** Writers of the registry take turns, each until the end of its transaction. */
+/** Writers of the registry take turns; each holds the lock until its transaction ends. */
 export const acquireWriteLock = `SELECT pg_advisory_xact_lock(${advisoryLocks.registryWrite})`;
 
-// The clock is read with the lock held: a later writer never writes an earlier time.
+// Read the clock while holding the lock, so that a later writer never writes an earlier time.
 const acquireWriteLockAndReadClock = `
   WITH lock AS MATERIALIZED (${acquireWriteLock}) SELECT router_now()::timestamptz(3) AS now FROM lock`;
 
@@ -43,7 +43,7 @@ const deleteMembers = `
 
 const insertMembers = `INSERT INTO publisher_member ${givenMembers} ON CONFLICT DO NOTHING`;
 
-/** A source that lists only its latest version has none that is newer. */
+/** If a source lists only its latest version, no newer one exists. */
 const withdrawNewerVersions = `
   UPDATE node_version SET status = 'NodeVersionStatusDeleted'
     FROM jsonb_array_elements($1) AS each (record)
@@ -56,17 +56,20 @@ const withdrawNewerVersions = `
 
 const touchNodes = `UPDATE node SET updated_at = greatest($2::timestamptz, created_at) WHERE id = ANY ($1::text[])`;
 
-/** So many written nodes change the tables' statistics; fewer are left to autovacuum. */
+/** Minimum number of written nodes to analyze the tables. Smaller changes are left to autovacuum. */
 const minAnalyzedNodes = 1000;
 
-/** Writes what imports and mirrors read. */
+/** Writes the records of imports and mirrors. */
 export class NodeRepository {
-  /** The last text written of each publisher: all of its nodes bring the same facts. */
+  /** The last JSON written for each publisher, because all of its nodes repeat the same facts. */
   private readonly writtenPublishers = new Map<string, string>();
 
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Writes all records, each node and version once, or nothing when one of them cannot be written. With `dryRun` it only tells what would be written. */
+  /**
+   * Writes all records, or nothing if one of them cannot be written. Each node and version must occur once. With
+   * `dryRun` it only returns what would be written.
+   */
   async put(records: readonly NodeRecord[], { dryRun = false } = {}): Promise<Written> {
     const runner = this.dataSource.createQueryRunner();
     try {
@@ -85,7 +88,7 @@ export class NodeRepository {
     }
   }
 
-  /** After many nodes were written: the planner needs fresh statistics, and plans that were prepared before are made anew. */
+  /** Refreshes the planner's statistics after many nodes were written. This also replans prepared statements. */
   async analyze({ created, changed }: Written): Promise<void> {
     if (created + changed >= minAnalyzedNodes)
       await this.dataSource.query('VACUUM (ANALYZE) node, node_version, publisher, publisher_member');
@@ -121,7 +124,7 @@ async function write(
     for (const { id } of await query<{ id: string }>(upsertVersions, versions, clock?.now)) updated.add(id);
   if (latest.length > 0)
     for (const { id } of await query<{ id: string }>(withdrawNewerVersions, latest)) updated.add(id);
-  // A node's time follows its versions.
+  // A node's update time includes changes to its versions.
   for (const { id } of nodes) updated.delete(id);
   if (updated.size > 0) await runner.query(touchNodes, [[...updated], clock?.now]);
 
@@ -129,7 +132,7 @@ async function write(
   return { created, changed: nodes.length - created + updated.size };
 }
 
-/** Each publisher once: what later records say of it comes over what earlier ones say. */
+/** Each publisher once. Facts of later records override those of earlier ones. */
 function publishersOf(records: readonly NodeRecord[]): GivenPublisher[] {
   const publishers = new Map<string, GivenPublisher>();
   for (const { publisher } of records)
@@ -140,7 +143,7 @@ function publishersOf(records: readonly NodeRecord[]): GivenPublisher[] {
 const nodesOf = (records: readonly NodeRecord[]): object[] =>
   records.map(({ node, versions }) => ({
     ...node,
-    // Times of one form: the greatest text is the latest time.
+    // All times have the same format, so the greatest string is the latest time.
     newest_version_at:
       versions.reduce((newest, { created_at = '' }) => (created_at > newest ? created_at : newest), '') ||
       null,

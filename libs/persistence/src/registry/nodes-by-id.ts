@@ -42,12 +42,15 @@ const facts = `
       supported_app_frontend_version
   ) AS facts`;
 
-/** A field without a value is absent. Translations are an open object, which may hold nulls of its own. */
+/** Fields without a value are absent. Translations are an open object, which may contain nulls. */
 const node = `
   SELECT json_build_object('facts', json_strip_nulls((${facts})), 'translations', translations)
     FROM node WHERE id = page.id AND status <> 'NodeStatusDeleted' AND ($2 OR NOT banned)`;
 
-/** Nodes in the order of their ids, and the revision that they are of. Each is looked up, so that no table is read as a whole. */
+/**
+ * The nodes with the given ids, in that order, and the current revision. Each node is looked up by id, so that no
+ * table is scanned.
+ */
 export const nodesById = `
   SELECT revision, (
     SELECT json_agg((${node}) ORDER BY place) FROM unnest($1::text[]) WITH ORDINALITY AS page (id, place)

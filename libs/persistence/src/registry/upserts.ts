@@ -1,9 +1,9 @@
 interface Table {
   name: string;
   keys: readonly string[];
-  /** The columns that a record can set. */
+  /** The columns that a record may set. */
   columns: readonly string[];
-  /** The value of a column in a new row whose record has none. `$2` is the time of the writing. */
+  /** The default of a column in a new row. `$2` is the time of the write. */
   defaults: Readonly<Record<string, string>>;
 }
 
@@ -17,7 +17,10 @@ export const upsertPublishers = upsert({
   defaults: { status: `'PublisherStatusActive'` },
 });
 
-/** Parameters: the nodes as JSON, each once, with the time of their newest given version as `newest_version_at`; the time of the writing. */
+/**
+ * Parameters: the nodes as JSON, each once, with the time of their newest given version as `newest_version_at`; the
+ * time of the write.
+ */
 export const upsertNodes = upsert(
   {
     name: 'node',
@@ -46,7 +49,7 @@ export const upsertNodes = upsert(
   },
 ).concat(` RETURNING id, xmax = 0 AS "isNew"`);
 
-/** Parameters: the versions as JSON, each once; the time of the writing. */
+/** Parameters: the versions as JSON, each once; the time of the write. */
 export const upsertVersions = upsert({
   name: 'node_version',
   keys: ['node_id', 'version'],
@@ -59,8 +62,8 @@ export const upsertVersions = upsert({
 }).concat(' RETURNING node_id AS id');
 
 /**
- * Writes the rows that are new or of which something changes; another one is not even locked. What a record does not
- * name stays as it is, and null clears it. `computed` has the values of further columns for a new and a changed row.
+ * Writes new and changed rows, and does not lock unchanged ones. An absent column keeps its value; null clears it.
+ * `computed` has the values of further columns, for a new and for a changed row.
  */
 function upsert(
   { name, keys, columns, defaults }: Table,

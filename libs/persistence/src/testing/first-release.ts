@@ -7,7 +7,7 @@ import { readMigrations } from '../migrations.js';
 import { databaseSettings } from '../settings.js';
 import { testProvider } from './runs.js';
 
-/** Lends a connection as `migrate` gets it, with migrations of the caller's choice. */
+/** Calls `use` with a data source as `migrate` gets it, with the given migrations. */
 export async function withMigrations<T>(
   url: string,
   migrations: ReturnType<typeof readMigrations>,
@@ -31,7 +31,7 @@ export const runMigrations = (url: string, migrations: ReturnType<typeof readMig
     await executor.executePendingMigrations();
   });
 
-/** The first release as its own `migrate` left it. */
+/** Recreates the database as the first release's `migrate` left it. */
 export async function makeFirstRelease(url: string): Promise<void> {
   await withMigrations(url, [], (dataSource) =>
     dataSource.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public'),
@@ -39,7 +39,10 @@ export async function makeFirstRelease(url: string): Promise<void> {
   await runMigrations(url, readMigrations().slice(0, 1));
 }
 
-/** Live runs of one workspace as that release left them. Repositories of this one may know other columns. */
+/**
+ * Adds live runs of one workspace as that release left them. It uses SQL because today's repositories may use other
+ * columns.
+ */
 export async function addFirstReleaseRuns(url: string): Promise<{ runId: string; epoch: number }[]> {
   const stages = ['submitting', 'running', 'copying'];
   const runIds = stages.map(() => v7());

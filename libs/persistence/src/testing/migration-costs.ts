@@ -1,12 +1,12 @@
 import type { Client } from 'pg';
 
-/** Does no more than a moment's work under the locks that it takes, or takes none that callers meet. */
+/** Statements that hold their locks only briefly, or take locks that do not block callers. */
 const withoutBlocking =
   /^(--.*\n)*(CREATE( UNIQUE)? INDEX CONCURRENTLY|DROP INDEX CONCURRENTLY IF EXISTS|ALTER TABLE \w+ VALIDATE CONSTRAINT) /;
 
 /**
- * The work that a migration does while it locks a table that exists already, in words. Work that grows with the table
- * keeps callers waiting for as long as it takes.
+ * Describes the work that a migration does while it locks an existing table. If that work grows with the table,
+ * callers wait for all of it.
  */
 export async function migrationCosts(
   client: Client,
@@ -37,9 +37,9 @@ export async function migrationCosts(
 }
 
 interface TableState {
-  /** The file of its rows; another one after a rewrite. */
+  /** The file of its rows, which a rewrite replaces. */
   file: number;
-  /** In the transaction that is open. */
+  /** Scans in the open transaction. */
   scans: number;
   written: number;
   indexes: string[];

@@ -2,7 +2,7 @@ import type { Database } from '../database.js';
 import type { ConnectionPool } from '../pools.js';
 import type { TestProcess } from './runs.js';
 
-/** The nodes of the plan that a list or a step of a run is read by, with the rows that each one really gave in a loop. */
+/** The plan nodes of the first query that `read` makes, with the actual number of rows per loop. */
 export async function planOf(
   { database }: TestProcess,
   read: (listening: Database) => Promise<unknown>,

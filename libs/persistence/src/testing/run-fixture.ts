@@ -2,29 +2,29 @@ import type { SweptRun } from '../dispatch.repository.js';
 import { type AdmissionFacts, succeeded, type TestProcess } from './runs.js';
 import { SpecDatabase } from './spec-database.js';
 
-/** Longer than any spec takes, and short against the time that a run has. */
+/** Longer than any spec takes, and short compared with the time budget of a run. */
 export const leaseMs = 3_600_000;
 export const budgetMs = 10 * leaseMs;
 
 type Reached = 'claimed' | 'submitting' | 'running' | 'copying' | 'completed';
 
-/** A run as the worker knows it that claimed it. */
+/** A run as known to the worker that claimed it. */
 export interface Claimed {
   spaceId: string;
   runId: string;
   epoch: number;
 }
 
-/** What a case chooses of its run. `space` is a workspace of its own when it is not given. */
+/** The options of a run. Without `spaceId` it gets a new workspace. */
 interface Chosen extends AdmissionFacts {
   spaceId?: string;
   by?: TestProcess;
 }
 
-/** Runs on a database that ends with the spec file. */
+/** Opens a fixture whose database is dropped after the spec file. */
 export const openRunFixture = async (): Promise<RunFixture> => new RunFixture(await SpecDatabase.create());
 
-/** The database of one spec and the processes that share it: two workers of today, and those of other days. */
+/** The database of one spec, two workers that share it, and workers whose clocks are off. */
 export class RunFixture {
   readonly first: TestProcess;
   readonly second: TestProcess;
@@ -46,7 +46,7 @@ export class RunFixture {
     return (await this.first.workspace(settings)).id;
   }
 
-  /** Admits a run and takes it to a stage; its claim stands for `leaseMs`. */
+  /** Admits a run and moves it to a stage. Its claim lasts for `leaseMs`. */
   async run(stage: Reached, { by = this.first, spaceId, ...facts }: Chosen = {}): Promise<Claimed> {
     const space = spaceId ?? (await this.space());
     const runId = await by.run(space, { budgetMs, ...facts });
@@ -55,22 +55,25 @@ export class RunFixture {
     return { spaceId: space, runId, epoch };
   }
 
-  /** The runs that a sweep on that clock finds overdue; it puts them off. */
+  /** The runs that a reconciler with that clock finds overdue. This postpones them. */
   async overdueAt(offset: string): Promise<string[]> {
     return (await this.at(offset).outbox.takeOverdue(10_000)).map(({ runId }) => runId);
   }
 
-  /** Claims that run as this worker; null when it is not given out. */
+  /** Claims the run for a worker. Null if it cannot be claimed. */
   claim(runId: string, by = this.first): ReturnType<TestProcess['claim']> {
     return by.claim(runId, leaseMs);
   }
 
-  /** The run as a sweep of that worker finds it, which changes all runs of this database. */
+  /** The run as found by a sweep of that worker. The sweep changes all runs of the database. */
   async swept(runId: string, by = this.first): Promise<SweptRun | undefined> {
     return (await by.dispatch.sweep(10_000, leaseMs)).find((each) => each.runId === runId);
   }
 
-  /** Answers `expectedMs` when the run's row rests that long from `act` on, whatever time that took; else how long it rests. */
+  /**
+   * Runs `act` and returns `expectedMs` if the run's row is due that long after it, however long `act` took;
+   * otherwise the actual delay.
+   */
   async restAfter(act: () => Promise<unknown>, runId: string, expectedMs: number): Promise<number> {
     const beforeMs = await this.nowMs();
     await act();
@@ -90,7 +93,7 @@ export class RunFixture {
     return row?.nowMs ?? Number.NaN;
   }
 
-  /** Everything that is written about a run. */
+  /** Every row about a run. */
   async written(runId: string): Promise<Record<string, unknown>> {
     const [row] = await this.first.sql(
       `SELECT (SELECT to_jsonb(run) FROM run WHERE id = $1) AS run,

@@ -29,10 +29,10 @@ const leaseMs = 600_000;
 
 const longTimeouts = { DATABASE_ACQUIRE_MS: '20000', DATABASE_STATEMENT_MS: '20000' };
 
-/** Allowances that nothing runs into unless a spec says so. */
+/** Limits that a spec does not reach unless it lowers them. */
 const roomy = { inflightLimit: 1_000, committedLimitMicros: cents(1_000_000), windowLimit: 100_000 };
 
-/** One process: its connections and the repositories on them. Two of them are two gateways or two workers. */
+/** One process: its connections and repositories. Two of these act as two gateways or two workers. */
 export class TestProcess {
   readonly database: Database;
   readonly admissions: AdmissionRepository;
@@ -68,7 +68,7 @@ export class TestProcess {
     this.retention = new RetentionRepository(this.database, periods);
   }
 
-  /** A workspace with room for everything but what is given. */
+  /** Creates a workspace with high limits, except those given. */
   async workspace(
     settings: WorkspaceLimits & WorkspaceSettings & { balanceMicros?: number | null } = {},
   ): Promise<Workspace> {
@@ -79,7 +79,7 @@ export class TestProcess {
     return this.database.work.query<Row>(text, values);
   }
 
-  /** Several statements, which cannot be prepared as one. */
+  /** Runs several statements, which cannot be prepared as one. */
   async script(text: string): Promise<void> {
     await (await this.database.dataSource()).query(text);
   }
@@ -93,14 +93,14 @@ export class TestProcess {
     return this.sql<Granted>('SELECT run_id AS "runId", provider FROM promote($1)', [workspaceId]);
   }
 
-  /** The id of a run that was admitted, parked or ready. */
+  /** Admits a run, which may be parked or ready, and returns its id. */
   async run(workspaceId: string, facts: AdmissionFacts = {}): Promise<string> {
     const admitted = await this.admit(workspaceId, facts);
     if (admitted.kind !== 'admitted') throw new Error(`not admitted: ${JSON.stringify(admitted)}`);
     return admitted.runId;
   }
 
-  /** Claims that run, whichever is next in its line; null when it is not given out. */
+  /** Claims the run, wherever it is in its line. Null if it cannot be claimed. */
   async claim(runId: string, lastingMs = leaseMs): Promise<Omit<TakenRun, 'runId' | 'provider'> | null> {
     const [row] = await this.sql<Omit<TakenRun, 'runId' | 'provider' | 'body'> & PayloadRow>(
       `SELECT epoch, workspace_id AS "workspaceId", model, facts, crashes, left_ms AS "leftMs",
@@ -113,14 +113,14 @@ export class TestProcess {
     return { ...claimed, body: payloadBody({ body, storedAs }) };
   }
 
-  /** Takes a ready run to a stage as its worker does; answers the epoch of the worker's claim. */
+  /** Moves a ready run to a stage, as its worker would. Returns the epoch of the claim. */
   async take(
     runId: string,
     stage: 'claimed' | 'submitting' | 'running' | 'copying',
     lastingMs = leaseMs,
   ): Promise<number> {
     const claim = await this.claim(runId, lastingMs);
-    if (!claim) throw new Error(`run ${runId} is not given out`);
+    if (!claim) throw new Error(`run ${runId} cannot be claimed`);
     const { epoch } = claim;
     const steps = {
       submitting: () => this.dispatch.beginSubmission(runId, epoch, lastingMs),
@@ -129,17 +129,17 @@ export class TestProcess {
     };
     const order = ['submitting', 'running', 'copying'] as const;
     for (const step of order.slice(0, order.findIndex((each) => each === stage) + 1)) {
-      if (!(await steps[step]())) throw new Error(`run ${runId} did not come to ${step}`);
+      if (!(await steps[step]())) throw new Error(`run ${runId} did not reach ${step}`);
     }
     return epoch;
   }
 
-  /** The whole life of a ready run, up to its outcome. */
+  /** Moves a ready run to its outcome. */
   async runTo(runId: string, ending: Ending): ReturnType<RunRepository['finishRun']> {
     return this.finish(runId, await this.take(runId, 'running'), ending);
   }
 
-  /** As the worker does that knows the workspace from its claim. */
+  /** Finishes a run, like a worker that knows the workspace from its claim. */
   async finish(
     runId: string,
     epoch: number,
@@ -157,7 +157,7 @@ export class TestProcess {
     );
   }
 
-  /** What is counted of a workspace’s live runs, and the highest values that it ever had. */
+  /** The counters of a workspace’s live runs, and their peaks. */
   async counters(workspaceId: string): Promise<Counters> {
     const [counters] = await this.sql<Counters>(
       `SELECT inflight, committed_micros::float AS "committedMicros", held_micros::float AS "heldMicros", backlog,
@@ -175,7 +175,7 @@ export class TestProcess {
     return run?.stage;
   }
 
-  /** How many sessions of this database wait for a lock. */
+  /** The number of sessions of this database that wait for a lock. */
   async waiting(): Promise<number> {
     const [row] = await this.sql<{ sessions: number }>(
       `SELECT count(*)::integer AS sessions FROM pg_stat_activity
@@ -189,7 +189,7 @@ export class TestProcess {
   }
 }
 
-/** The offset that puts the clock at that second of a minute; the machine of the tests is the database’s too. */
+/** The offset that sets the clock to that second of a minute. The database runs on the machine of the tests. */
 export const offsetToSecond = (second: number): string =>
   `${second * 1000 - (Date.now() % 60_000)} milliseconds`;
 
@@ -204,7 +204,9 @@ interface Counters {
   committedPeakMicros: number;
 }
 
-/** Locks a workspace, at whose row every admission and every outcome passes; answers how to let go of it. */
+/**
+ * Locks the row of a workspace, which every admission and every outcome needs. Returns a function that releases it.
+ */
 export async function holdWorkspace(url: string, workspaceId: string): Promise<() => Promise<void>> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 20_000 });
   await client.connect();
@@ -213,7 +215,7 @@ export async function holdWorkspace(url: string, workspaceId: string): Promise<(
   return () => client.end();
 }
 
-/** What specs choose of an admission; `key` with the fingerprint `0a`. */
+/** The options of an admission. A `key` gets the fingerprint `0a` by default. */
 export type AdmissionFacts = Partial<
   Pick<
     Admission,

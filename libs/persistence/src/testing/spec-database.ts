@@ -3,13 +3,13 @@ import { createDatabase, type TestDatabase } from '../../../../test/harness/data
 import { failOnLeftovers } from '../../../../test/harness/leftovers.js';
 import { TestProcess } from './runs.js';
 
-/** A database and the processes that share it. */
+/** A test database and the processes that share it. */
 export class SpecDatabase {
   private readonly processes: TestProcess[] = [];
 
   private constructor(private readonly database: TestDatabase) {}
 
-  /** One that ends with the spec file, which fails over what is left then. */
+  /** A database that is dropped after the spec file. Anything left open then fails the file. */
   static async create(): Promise<SpecDatabase> {
     const created = await SpecDatabase.open();
     afterAll(() => created.end());
@@ -17,7 +17,7 @@ export class SpecDatabase {
     return created;
   }
 
-  /** One that whoever opens it ends. */
+  /** A database that the caller must end. */
   static async open(): Promise<SpecDatabase> {
     return new SpecDatabase(await createDatabase());
   }
@@ -26,7 +26,7 @@ export class SpecDatabase {
     return this.database.url;
   }
 
-  /** A process whose clock is off by an interval, such as `-25 hours`, or is right; with jobs on Redis, or without. */
+  /** A process with or without jobs on Redis. Its clock is right, or off by an interval such as `-25 hours`. */
   process(offset?: string, { hasJobs = true } = {}): TestProcess {
     const url = offset === undefined ? this.url : this.database.at(offset);
     const process = new TestProcess(url, {}, hasJobs ? 'redis://127.0.0.1:6379' : undefined);

@@ -5,35 +5,44 @@ import { serviceAccount } from '../credentials/service-account.js';
 import { sigv4 } from '../credentials/sigv4.js';
 import { tc3 } from '../credentials/tc3.js';
 
-const service = z.string().min(1).describe('The service, as in its host name.');
+const service = z.string().min(1).describe('The name of the service, as in its host name.');
 
 /** Credentials that are made anew for each call, or traded for a token that expires. */
 export const credential = z.union([
   z.strictObject({
     tc3: z
       .strictObject({ service })
-      .describe('Signs the call with TC3-HMAC-SHA256 of Tencent Cloud. The key is SecretId:SecretKey.'),
+      .describe(
+        'Signs each call with TC3-HMAC-SHA256 of Tencent Cloud. The key has the form `SecretId:SecretKey`.',
+      ),
   }),
   z.strictObject({
     sigv4: z
       .strictObject({ service, region: z.string().min(1).describe('The region, as in its host name.') })
-      .describe('Signs the call with AWS Signature Version 4. The key is access key id:secret access key.'),
+      .describe(
+        'Signs each call with AWS Signature Version 4. The key has the form `access key id:secret access key`.',
+      ),
   }),
   z.strictObject({
     jwt: z
       .strictObject({
-        ttl_seconds: z.number().positive().max(86_400).default(1800).describe('How long a token is valid.'),
+        ttl_seconds: z
+          .number()
+          .positive()
+          .max(86_400)
+          .default(1800)
+          .describe('The lifetime of a token, in seconds.'),
       })
       .describe(
-        'A bearer token (HS256), minted for each call from a key of the form access key:secret key. A key without a colon is sent as it is.',
+        'Sends a bearer token (HS256), created for each call from a key of the form `access key:secret key`. A key without a colon is sent unchanged.',
       ),
   }),
   z.strictObject({
     google_service_account: z
       .strictObject({
-        scope: z.url().optional().describe('The OAuth scope. Left out, the whole cloud platform.'),
+        scope: z.url().optional().describe('The OAuth scope. By default, the whole cloud platform.'),
       })
-      .describe('A bearer token, exchanged for the key, which is the JSON of a service account.'),
+      .describe('Sends a bearer token, obtained with the key, which is the JSON of a service account.'),
   }),
 ]);
 

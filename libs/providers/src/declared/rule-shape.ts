@@ -4,23 +4,24 @@ import { type Rule, ruleRetries } from '../rules.js';
 
 export const pointer = z
   .templateLiteral(['/', z.string()])
-  .describe('A JSON Pointer (RFC 6901) into a JSON reply; a segment `*` stands for every element of a list.');
+  .describe('A JSON pointer (RFC 6901) into a JSON reply. A segment `*` stands for every element of a list.');
 export const pointers = z.union([pointer, z.array(pointer).min(1)]);
 export const status = z.int().min(100).max(599);
-export const header = z.string().regex(/^[!#$%&'*+.^_`|~0-9a-z-]+$/, 'a header name in lower case');
+export const header = z.string().regex(/^[!#$%&'*+.^_`|~0-9a-z-]+$/, 'expected a header name in lower case');
 
 /** The meanings of a reply, and the answer that the caller gets. */
 const failureClasses = {
-  rejected_input: '422 `invalid_input` with the fields',
-  content_policy: '400 `content_policy_violation`; billed where the model’s row says so',
-  provider_failed: '502 `provider_error`',
-  provider_timeout: '504 `provider_timeout`',
+  rejected_input: '422 `invalid_input`, with the rejected fields.',
+  content_policy: '400 `content_policy_violation`. Billed if the model’s row says so.',
+  provider_failed: '502 `provider_error`.',
+  provider_timeout: '504 `provider_timeout`.',
   provider_unavailable:
-    '503 `service_unavailable` once the time budget is spent, if the call may be made again',
-  provider_account: '502 `provider_error`, and the operator an alert: our key or balance there is refused',
-  model_gone: '502 `provider_error`: the provider does not know the model of the row',
-  unreadable: '502 `provider_error`: the reply cannot be understood',
-  canceled: '409 if the caller cancelled the run, otherwise 502 `provider_error`',
+    'If the call may be repeated, it is retried until the time budget is spent. Then 503 `service_unavailable`.',
+  provider_account:
+    '502 `provider_error`. The operator gets an alert that the provider rejects our key or balance.',
+  model_gone: '502 `provider_error`. The provider does not know the model of the row.',
+  unreadable: '502 `provider_error`. The reply cannot be interpreted.',
+  canceled: '409 if the caller cancelled the run, otherwise 502 `provider_error`.',
 } as const satisfies Record<Rule['class'], string>;
 
 /** One of the names of a table, which says what each does. */
@@ -44,34 +45,38 @@ const conditions = {
   phase: z
     .union([phase, z.array(phase).min(1)])
     .optional()
-    .describe('The call that the reply answers, or several calls. Left out, every call.'),
+    .describe('The call or calls whose replies match. By default, all calls.'),
   http: z
     .union([status, z.literal('error')])
     .optional()
-    .describe('The HTTP status of the reply, or `error` for every status other than 2xx.'),
+    .describe('The HTTP status of the reply, or `error` for any status other than 2xx.'),
   path: pointers
     .optional()
     .describe(
-      'One place in the reply or a list of places. At least one must have a value; with `equals` or `matches`, that value.',
+      'A place in the reply, or a list of places (JSON pointers). At least one of them must have a value, or, with `equals` or `matches`, a matching value.',
     ),
   header: header
     .optional()
-    .describe('A header field that the reply must have; with `equals` or `matches`, that value.'),
+    .describe(
+      'The name of a header that the reply must have, with a matching value if `equals` or `matches` is set.',
+    ),
   equals: z
     .union([z.string(), z.number(), z.boolean()])
     .optional()
-    .describe('The value at `path` or of `header`.'),
+    .describe('The value that `path` or `header` must have.'),
   matches: z
     .string()
     .max(1000)
-    .refine(isLinear, { message: 'a pattern without a linear-time form' })
+    .refine(isLinear, { message: 'the pattern has no linear-time form' })
     .optional()
     .describe(
-      'A regular expression that is found in the text or number at `path` or of `header`, without look-around and back references.',
+      'A regular expression that must match somewhere in the text or number of `path` or `header`. It cannot use look-around or back references.',
     ),
   unless: pointers
     .optional()
-    .describe('One place in the reply or a list of places. If any has a value, the condition does not hold.'),
+    .describe(
+      'A place in the reply, or a list of places. If any of them has a value, the condition does not hold.',
+    ),
 };
 
 /** A condition on a reply, with the members that say what follows from it. */
@@ -82,34 +87,37 @@ const conditional = <Shape extends z.ZodRawShape>(shape: Shape) =>
       message: 'a rule names http, path or header; without one it would hold for every reply',
     })
     .refine((given) => !('equals' in given || 'matches' in given) || 'path' in given || 'header' in given, {
-      message: 'equals and matches need path or header',
+      message: 'equals and matches require path or header',
     })
     .refine((given) => !('equals' in given && 'matches' in given), {
-      message: 'equals and matches exclude each other',
+      message: 'equals and matches cannot be combined',
     });
 
 export const rule = conditional({
-  class: named(failureClasses).describe('What the reply means.'),
-  retry: named(ruleRetries).optional().describe('Whether the call is repeated. Left out, `never`.'),
+  class: named(failureClasses).describe('The class of the failure, which decides what the caller gets.'),
+  retry: named(ruleRetries).optional().describe('Whether the call is repeated. Defaults to `never`.'),
 });
 
 export const condition = conditional({});
 
-const source = z.string().min(1).describe('The address of the document that shows the reply.');
+const source = z.string().min(1).describe('The URL of the document that shows the reply.');
 const date = z.iso.date().describe('The day on which the document was read.');
 
 const reports = z.union([
   z.array(conditional({ source, date })).min(1),
   z.strictObject({
-    not_documented_in: z.string().min(1).describe('The document that would show such a reply, and does not.'),
+    not_documented_in: z
+      .string()
+      .min(1)
+      .describe('The document that should describe such a reply but does not.'),
     date,
   }),
 ]);
 
 export const account = z.strictObject({
-  key: reports.describe('Replies that mean that the key is refused.'),
-  balance: reports.describe('Replies that mean that the balance is empty.'),
-  quota: reports.describe('Replies that mean that an allowance is used up, and not only for seconds.'),
+  key: reports.describe('Replies which mean that the provider rejects the key.'),
+  balance: reports.describe('Replies which mean that the balance is used up.'),
+  quota: reports.describe('Replies which mean that a quota is used up for longer than a few seconds.'),
 });
 
 /** A condition as the engine reads it: patterns run in linear time. */

@@ -6,7 +6,7 @@ import type { RunCancellation } from '../run-cancellation.js';
 import { type RunWatch, Watch } from '../run-watch.js';
 import { HeldRuns } from './held-runs.js';
 
-const away = new RouterError('service_unavailable', 'The service is temporarily unavailable; please retry.');
+const away = new RouterError('service_unavailable', 'The service is temporarily unavailable; retry later.');
 const run = { workspaceId: 'workspace', modelId: 'bfl/flux-2-pro', runId: 'run', replayed: false };
 
 const begin = () =>
