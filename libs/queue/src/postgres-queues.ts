@@ -8,7 +8,7 @@ import { RunSignals } from './run-signals.js';
 import type { QueueSettings } from './settings.js';
 import { Gathered, type WakeUpListener } from './wake-ups.js';
 
-/** One for signals, one for wake-ups. */
+/** One connection for signals and one for wake-ups. */
 const maxConnections = 2;
 const shutMs = 500;
 
@@ -16,8 +16,8 @@ const channels = { signal: 'mr_run', wakeUp: 'mr_wake', dueRow: 'mr_due' } as co
 type Channel = (typeof channels)[keyof typeof channels];
 
 /**
- * Without Redis there are no jobs: workers take the rows that are due. This process' reader of rows is told when one is; NOTIFY
- * tells all workers of what somebody else made due, and whoever waits for a run that its row has changed.
+ * Used without Redis. There are no jobs; workers take the rows that are due. A worker tells its own reader of rows when a row
+ * is due. NOTIFY tells all workers about rows that other processes made due, and gateways about runs that have changed.
  */
 export class PostgresQueues extends RunQueues {
   readonly kind = 'postgres';
@@ -31,7 +31,7 @@ export class PostgresQueues extends RunQueues {
     dueRow: new Gathered((queues) => this.notify(channels.dueRow, queues)),
     signal: new Gathered((runIds) => this.notify(channels.signal, runIds)),
   };
-  private tellReader: ((afterMs: number) => void) | undefined;
+  private notifyReader: ((afterMs: number) => void) | undefined;
   private isClosed = false;
 
   constructor(
@@ -56,19 +56,19 @@ export class PostgresQueues extends RunQueues {
     this.notices.wakeUp.add(providers);
   }
 
-  /** Every worker hears every wake-up. */
+  /** Every worker receives every wake-up. */
   onWakeUp(heard: (provider: string) => void): WakeUpListener {
     return this.listen(channels.wakeUp, (provider) => this.isTaking && heard(provider));
   }
 
   onDueRow(heard: (afterMs: number) => void): WakeUpListener {
-    this.tellReader = heard;
+    this.notifyReader = heard;
     return this.listen(channels.dueRow, () => heard(0));
   }
 
-  /** The rows say all of it, so each run counts as accepted. */
+  /** The rows hold everything, so every run counts as accepted. */
   async enqueue(runs: readonly QueuedRun[]): Promise<boolean[]> {
-    if (this.tellReader) for (const { delayMs = 0 } of runs) this.tellReader(delayMs);
+    if (this.notifyReader) for (const { delayMs = 0 } of runs) this.notifyReader(delayMs);
     else if (runs.some(({ delayMs = 0 }) => delayMs === 0)) this.notices.dueRow.add(['']);
     return runs.map(() => true);
   }
@@ -103,7 +103,7 @@ export class PostgresQueues extends RunQueues {
     ]);
   }
 
-  /** A notice that is lost while the server is away only delays: workers look at the rows once a second. */
+  /** A notification that is lost during an outage only causes a delay, because workers look at the rows once a second. */
   private async sends(text: string, values: unknown[]): Promise<boolean> {
     try {
       await this.pool.query(text, values);
@@ -137,7 +137,7 @@ export class PostgresQueues extends RunQueues {
   }
 }
 
-/** One channel serves all runs, with the run id as payload: subscribing costs nothing then. */
+/** One channel serves all runs, with the run id as payload, so that subscribing to a run costs nothing. */
 class PostgresSignals extends RunSignals {
   private listener: PostgresListener | undefined;
 
