@@ -4,11 +4,11 @@ import { ExportFile } from './export-file.js';
 
 interface Told {
   warn: (text: string) => void;
-  /** Gets the number of rows that were read. */
+  /** Receives the number of rows read so far. */
   progress: (rows: number) => void;
 }
 
-/** Fills an empty database with an exported one, or changes nothing; answers the books of what was inserted. */
+/** Fills an empty database from an export, or changes nothing. Returns the books of the inserted rows. */
 export async function importDatabase(
   input: AsyncIterable<Buffer | string>,
   database: Database,
@@ -22,7 +22,7 @@ export async function importDatabase(
       const expected = await insertAll(file, target, told);
       const books = await target.books();
       const found = difference(expected, books);
-      if (found !== null) throw new Error(`What was inserted is not what was exported: ${found}.`);
+      if (found !== null) throw new Error(`The inserted rows differ from the exported ones: ${found}.`);
       await target.finish(actor(), exported_at, { migrations, rows: books.rows });
       return books;
     });
@@ -35,12 +35,12 @@ function warnOfDifferences(target: NewDatabase, tables: Record<string, string[]>
   const unknown = target.unknown(tables);
   const missing = target.missing(tables);
   if (unknown.length > 0)
-    warn(`left out, since this version has no such tables or columns: ${unknown.join(', ')}`);
+    warn(`skipped, because this version does not have these tables or columns: ${unknown.join(', ')}`);
   if (missing.length > 0)
-    warn(`empty or at their defaults, since the export has none: ${missing.join(', ')}`);
+    warn(`empty or set to defaults, because the export does not contain them: ${missing.join(', ')}`);
 }
 
-/** Inserts one batch at a time; answers the books that the file ends with. */
+/** Inserts one batch at a time and returns the books at the end of the file. */
 async function insertAll(file: ExportFile, target: NewDatabase, { progress }: Told): Promise<Books> {
   const batches = file.batches();
   let read = 0;
@@ -50,7 +50,7 @@ async function insertAll(file: ExportFile, target: NewDatabase, { progress }: To
     const { table, rows } = next.value;
     await target.insert(table, rows).catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
-      throw new Error(`Rows of ${table} were refused: ${reason}`, { cause: error });
+      throw new Error(`Rows of ${table} were rejected: ${reason}`, { cause: error });
     });
     progress((read += rows.length));
   }
