@@ -73,7 +73,7 @@ describe('admin import of what it must not take', () => {
   it('refuses a value that Postgres refuses, and names the table', async () => {
     const text = lines.join('\n').replace('"amount_micros":"-1"', '"amount_micros":"-1x"');
     expect(await refusal(text)).toMatch(
-      /Rows of ledger_entry were refused: invalid input syntax for type bigint/,
+      /Rows of ledger_entry were rejected: invalid input syntax for type bigint/,
     );
   });
 

@@ -47,8 +47,8 @@ export class PostgresQueues extends RunQueues {
       settings.QUEUE_COMMAND_TIMEOUT_MS,
       'model-router notices',
     );
-    this.signals = new PostgresSignals(this.notices.signal, (heard, connected) =>
-      this.listen(channels.signal, heard, connected),
+    this.signals = new PostgresSignals(this.notices.signal, (callback, connected) =>
+      this.listen(channels.signal, callback, connected),
     );
   }
 
@@ -57,13 +57,13 @@ export class PostgresQueues extends RunQueues {
   }
 
   /** Every worker receives every wake-up. */
-  onWakeUp(heard: (provider: string) => void): WakeUpListener {
-    return this.listen(channels.wakeUp, (provider) => this.isTaking && heard(provider));
+  onWakeUp(callback: (provider: string) => void): WakeUpListener {
+    return this.listen(channels.wakeUp, (provider) => this.isTaking && callback(provider));
   }
 
-  onDueRow(heard: (afterMs: number) => void): WakeUpListener {
-    this.notifyReader = heard;
-    return this.listen(channels.dueRow, () => heard(0));
+  onDueRow(callback: (afterMs: number) => void): WakeUpListener {
+    this.notifyReader = callback;
+    return this.listen(channels.dueRow, () => callback(0));
   }
 
   /** The rows hold everything, so every run counts as accepted. */
@@ -121,13 +121,13 @@ export class PostgresQueues extends RunQueues {
 
   private listen(
     channel: Channel,
-    heard: (payload: string) => void,
+    callback: (payload: string) => void,
     connected: () => void = () => {},
   ): PostgresListener {
     return new PostgresListener({
       url: this.url,
       channel,
-      heard,
+      heard: callback,
       connected: () => {
         this.outage.back();
         connected();
@@ -143,7 +143,7 @@ class PostgresSignals extends RunSignals {
 
   constructor(
     private readonly notices: Gathered,
-    private readonly listen: (heard: (runId: string) => void, connected: () => void) => PostgresListener,
+    private readonly listen: (callback: (runId: string) => void, connected: () => void) => PostgresListener,
   ) {
     super();
   }

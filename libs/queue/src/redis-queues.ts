@@ -81,8 +81,8 @@ export class RedisQueues extends RunQueues implements WorkerContext {
     this.wakeUps.wake(providers);
   }
 
-  onWakeUp(heard: (provider: string) => void): WakeUpListener {
-    return this.wakeUps.listen(heard);
+  onWakeUp(callback: (provider: string) => void): WakeUpListener {
+    return this.wakeUps.listen(callback);
   }
 
   onDueRow(): null {

@@ -25,8 +25,8 @@ export class RedisWakeUps {
     if (isReady(this.producer)) this.gathered.add(providers);
   }
 
-  listen(heard: (provider: string) => void): WakeUpListener {
-    return new RedisListener(this.connect(), this.isTaking, heard);
+  listen(callback: (provider: string) => void): WakeUpListener {
+    return new RedisListener(this.connect(), this.isTaking, callback);
   }
 
   private async push(providers: string[]): Promise<void> {
@@ -42,7 +42,7 @@ class RedisListener implements WakeUpListener {
   constructor(
     private readonly client: RedisClient,
     private readonly isTaking: () => boolean,
-    private readonly heard: (provider: string) => void,
+    private readonly callback: (provider: string) => void,
   ) {
     client.on('error', () => {});
     void this.hear();
@@ -58,7 +58,7 @@ class RedisListener implements WakeUpListener {
       const popped = this.isTaking() ? this.client.brpop(list, blockSeconds) : sleep(betweenFailuresMs);
       // Without the pause, a server that answers only with errors would cause a busy loop.
       const answer = await popped.catch(() => sleep(betweenFailuresMs));
-      if (answer) this.heard(answer[1]);
+      if (answer) this.callback(answer[1]);
     }
   }
 }

@@ -45,13 +45,13 @@ export abstract class RunQueues {
 
   /** Tells a worker that runs wait in their rows for the providers. */
   abstract wake(...providers: string[]): void;
-  /** Calls `heard` with the provider of each wake-up until the listener is closed. */
-  abstract onWakeUp(heard: (provider: string) => void): WakeUpListener;
+  /** Calls `callback` with the provider of each wake-up until the listener is closed. */
+  abstract onWakeUp(callback: (provider: string) => void): WakeUpListener;
   /**
-   * Calls `heard` with the milliseconds until a row is due, for each row that a process reports, until the listener is
+   * Calls `callback` with the milliseconds until a row is due, for each row that a process reports, until the listener is
    * closed. Null if jobs carry the runs.
    */
-  abstract onDueRow(heard: (afterMs: number) => void): WakeUpListener | null;
+  abstract onDueRow(callback: (afterMs: number) => void): WakeUpListener | null;
   /** Returns whether each run was accepted. The reconciler takes care of the others. A run that is already queued is unchanged. */
   abstract enqueue(runs: readonly QueuedRun[]): Promise<boolean[]>;
   /** Makes a delayed job due now, or makes workers look for due rows. Does nothing if there is no such job. */
