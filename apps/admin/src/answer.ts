@@ -20,7 +20,7 @@ export interface Desk {
   warn: (text: string) => void;
   /** Shows the progress of the command. Absent if standard error is not a terminal. */
   status: ((text: string) => void) | undefined;
-  /** Raises the time limit to a day from now, unless the operator has set one. For commands whose duration depends on their input. */
+  /** Raises the time limit to a day, unless the operator set one. For commands with input of any length. */
   takesLong: () => void;
 }
 

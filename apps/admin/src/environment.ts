@@ -5,8 +5,8 @@ import { parseEnv } from 'node:util';
 const usualFiles = ['.env', '.local/admin.env'];
 
 /**
- * The environment, completed by a file of settings: the given one or, if the environment names no database, the first usual
- * file in this folder.
+ * The environment, completed by a file of settings: the given one or, if the environment names no database,
+ * the first usual file in this folder.
  */
 export function withEnvironmentFile(env: NodeJS.ProcessEnv, given: string | undefined): NodeJS.ProcessEnv {
   const file = given ?? (env['DATABASE_URL'] ? undefined : usualFiles.find((name) => existsSync(name)));

@@ -59,7 +59,7 @@ async function servicesOf(database: Database, env: NodeJS.ProcessEnv) {
   };
 }
 
-/** Opens the services for one command. Rejects a database whose schema is missing or older than this program. */
+/** Opens the services for one command. Rejects a database whose schema is missing or out of date. */
 export const withServices = <T>(
   env: NodeJS.ProcessEnv,
   use: (services: Services) => Promise<T>,

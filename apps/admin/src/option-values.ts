@@ -28,14 +28,14 @@ export const centsToMicros =
   (text: string): number =>
     microsFromCents(wholeNumber(min, maxCents)(text));
 
-/** Whole US cents to add, or to remove if negative, in micro-dollars. 0 is rejected, because it would still end unlimited credits. */
+/** US cents to add or, if negative, remove, in micro-dollars. Not 0, which would end unlimited credits. */
 export function addedCentsToMicros(text: string): number {
   const micros = centsToMicros(-maxCents)(text);
   if (micros === 0) throw new InvalidArgumentError('Expected a number of cents other than 0.');
   return micros;
 }
 
-/** Micro-dollars, or `unlimited` rather than null, because commander turns a parsed null into an empty string. */
+/** Micro-dollars, or `unlimited`; not null, because commander turns a parsed null into an empty string. */
 export type Credits = number | 'unlimited';
 
 /** Whole US cents or `unlimited`. */
@@ -55,7 +55,8 @@ export function factor(text: string): number {
 /** Comma-separated globs over model ids. An empty text is an empty list, which matches no model. */
 export function globs(text: string): string[] {
   const found = items(text);
-  // Braces would be split at their comma and a leading "!" matches nothing, so both would not do what they seem to.
+  // Braces would be split at their comma and a leading "!" matches nothing, so both would not do what they
+  // seem to.
   const bad = found.find((glob) => !/^[a-z0-9._*?/-]+$/.test(glob));
   if (bad !== undefined)
     throw new InvalidArgumentError(

@@ -9,7 +9,7 @@ import { wholeNumber } from './option-values.js';
 /** Adds a group of commands to the program. */
 export type CommandGroup = (program: Command, desk: Desk) => void;
 
-/** The input and output of the program. Only printed answers wait for their reader; other calls pass complete texts. */
+/** The input and output of the program. Only printed answers wait for their reader. */
 interface Terminal {
   out: (text: string) => void | Promise<void>;
   error: (text: string) => void;
@@ -33,8 +33,9 @@ interface ProgramOptions {
 }
 
 /**
- * Runs one command line. The answer goes to standard output, with --json as exactly one document. A failure is
- * one line on standard error. Resolves with the exit code: 0, 1 for a failure or a bad finding, 2 for bad usage.
+ * Runs one command line. The answer goes to standard output, with --json as exactly one document. A failure
+ * is one line on standard error. Resolves with the exit code: 0, 1 for a failure or a bad finding, 2 for bad
+ * usage.
  */
 export async function runProgram(
   groups: readonly CommandGroup[],

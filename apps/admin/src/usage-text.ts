@@ -42,7 +42,7 @@ export const exportFormats = {
   jsonl: { heading: '', line: (record) => `${JSON.stringify(usageDocument(record))}\n` },
 } as const satisfies Record<string, ExportFormat>;
 
-/** Formats a cell by RFC 4180. Null is an empty cell. A text that a spreadsheet would read as a formula gets an apostrophe in front. */
+/** A cell as in RFC 4180. A text that a spreadsheet would read as a formula gets an apostrophe in front. */
 export function csvCell(value: Value): string {
   const isFormula = typeof value === 'string' && /^[=+\-@\t\r]/.test(value);
   const text = value === null ? '' : `${isFormula ? "'" : ''}${value}`;

@@ -61,7 +61,7 @@ export function startGatewayAndWorker(
   ]);
 }
 
-/** The environment of every app. Variables that the user set (except to an empty string) override the installation's. */
+/** The environment of every app. Variables that the user set and that are not empty take precedence. */
 export function appEnvironment(
   { env, folder, secrets }: Installation,
   urls: { baseUrl: string; databaseUrl: string; redisUrl: string | null },
@@ -94,7 +94,8 @@ function simulatedProviders(given: NodeJS.ProcessEnv, simulator: Simulator): Rec
   });
   return {
     ...Object.fromEntries(providers),
-    // The simulator's assets are on this machine, to which URLs from providers' replies must not lead by default.
+    // The simulator's assets are on this machine, to which URLs from providers' replies must not lead by
+    // default.
     ASSET_ALLOWED_ORIGINS: given['ASSET_ALLOWED_ORIGINS'] || simulator.assets,
   };
 }
@@ -150,7 +151,7 @@ function showErrors(name: string, logPath: string): void {
 /** The level number of errors in the JSON log. */
 const errorLevel = 50;
 
-/** The text to show on the terminal: the message of an error, or a line that is not a log line, such as Node's own output. */
+/** The text to show on the terminal: an error's message, or a line that is not from the log. */
 export function errorIn(line: string): string | undefined {
   try {
     const { level, msg } = JSON.parse(line) as { level?: unknown; msg?: unknown };

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 /** The folder with package.json. It is found both from the sources, which tests import, and from dist. */
 export const checkout = findCheckout(path.dirname(fileURLToPath(import.meta.url)));
 
-/** The built main file of an app, or another of its programs. Apps never import each other; they run as processes. */
+/** The built main file of an app, or another of its programs. Apps run as processes; none imports another. */
 export const appMain = (name: string, file = 'main.js', from = checkout): string =>
   path.join(from, 'dist', 'apps', name, 'src', file);
 

@@ -37,8 +37,8 @@ const families: readonly Family[] = [
 ];
 
 /**
- * A few hundred made-up nodes for a local installation. Their numbers are derived from their position in the list, so that
- * they are the same in every installation.
+ * A few hundred made-up nodes for a local installation. Their numbers are derived from their position in the
+ * list, so that they are the same in every installation.
  */
 export function demoNodes(): NodeRecord[] {
   return families.flatMap((family, row) =>

@@ -72,7 +72,7 @@ export class DemoData {
     return `${baseUrl}/console/#code=${code}`;
   }
 
-  /** Creates the demo nodes only together with the workspace, so that later starts do not revert the user's changes. */
+  /** Creates the demo nodes only with the workspace, so that later starts keep the user's changes. */
   private async workspace(): Promise<Workspace> {
     const dataSource = await this.database.dataSource();
     const workspaces = new WorkspaceRepository(this.database);

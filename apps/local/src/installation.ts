@@ -97,7 +97,7 @@ const secretsSchema = z.object({
 
 type Secrets = z.infer<typeof secretsSchema>;
 
-/** Creates the secrets once per installation, because a new signing secret would invalidate every URL issued so far. */
+/** Creates the secrets once, because a new signing secret would invalidate every URL issued so far. */
 function readOrMakeSecrets(file: string): Secrets {
   const kept = readJsonFile(file, secretsSchema);
   if (kept) return kept;

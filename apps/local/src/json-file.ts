@@ -18,7 +18,7 @@ export function readJsonFile<S extends z.ZodType>(file: string, schema: S): z.in
   }
 }
 
-/** Writes a file that only its owner can read. It gets its name when it is complete, so it is never half written. */
+/** Writes a file that only its owner can read, under a temporary name until it is complete. */
 export function writeJsonFile(file: string, value: object): void {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });

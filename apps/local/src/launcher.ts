@@ -13,8 +13,8 @@ import { StartFailure } from './start-failure.js';
 import { summary } from './summary.js';
 
 /**
- * `npm start`: runs everything that the service needs on this machine until Ctrl-C. Resolves with the exit code:
- * 0 if it was told to stop, 1 if it could not start or a part of it ended unexpectedly.
+ * `npm start`: runs everything that the service needs on this machine until Ctrl-C. Resolves with the exit
+ * code: 0 if it was told to stop, 1 if it could not start or a part of it ended unexpectedly.
  */
 export async function launch(env: NodeJS.ProcessEnv): Promise<number> {
   // If the terminal is closed, the launcher must still stop the rest before it exits.
@@ -114,7 +114,7 @@ async function serve(installation: Installation, signal: AbortSignal): Promise<n
   }
 }
 
-/** Starts work in the background. If other work fails first, this work's failure is not reported and must not crash the process. */
+/** Starts work in the background. Its failure must not crash the process if other work fails first. */
 function begun<T>(work: () => Promise<T>): Promise<{ result: T; tookMs: number }> {
   const startedMs = performance.now();
   const done = work().then((result) => ({ result, tookMs: performance.now() - startedMs }));
@@ -122,7 +122,7 @@ function begun<T>(work: () => Promise<T>): Promise<{ result: T; tookMs: number }
   return done;
 }
 
-/** Migrates the database. If it belongs to the installation, an incompatible one can be removed, and the error says so. */
+/** Migrates the database. The error for incompatible data of the installation itself says how to proceed. */
 async function migrateDatabase(store: Database, { settings, folder }: Installation): Promise<Migrated> {
   return migrate(await store.dataSource()).catch((error: unknown) => {
     if (settings.DATABASE_URL !== undefined || !/made by another version/.test(String(error))) throw error;
@@ -158,8 +158,9 @@ function oneLine(error: unknown): string {
 }
 
 /**
- * Calls `stop` on Ctrl-C, on SIGTERM, when the terminal is closed, and when npm has died without forwarding its signal. A
- * launcher that was started without npm may outlive its parent, for example as a background job.
+ * Calls `stop` on Ctrl-C, on SIGTERM, when the terminal is closed, and when npm has died without forwarding
+ * its signal. A launcher that was started without npm may outlive its parent, for example as a background
+ * job.
  */
 function onRequestToStop(env: NodeJS.ProcessEnv, stop: () => void): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);

@@ -9,7 +9,7 @@ import { StartFailure } from './start-failure.js';
 const portNames = ['postgres', 'redis', 'simulator', 'simulatorAssets', 'worker'] as const;
 export type Ports = Record<(typeof portNames)[number], number>;
 
-/** Reuses the ports of the previous start if they are free, because stored results contain URLs of the simulator. */
+/** Reuses the ports of the previous start if they are free: stored results contain URLs of the simulator. */
 export async function choosePorts(file: string): Promise<Ports> {
   const before = readJsonFile(file, z.record(z.string(), z.number().int())) ?? {};
   const chosen = {} as Ports;
@@ -18,11 +18,11 @@ export async function choosePorts(file: string): Promise<Ports> {
   return chosen;
 }
 
-// Below the ephemeral ports of outgoing connections (Linux from 32768, macOS from 49152), since such a connection could take a
-// port between the check and its use.
+// Below the ephemeral ports of outgoing connections (Linux from 32768, macOS from 49152), since such a
+// connection could take a port between the check and its use.
 const range = { lowest: 20_000, highest: 32_767 };
 
-/** Ports that were handed out before. They look free until something listens on them, and must not be handed out twice. */
+/** Ports that were handed out before. They look free until something listens on them. */
 const given = new Set<number>();
 
 /** Returns a port that was free on 127.0.0.1 a moment ago, never the same one twice. Prefers `preferred`. */

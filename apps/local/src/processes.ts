@@ -19,15 +19,15 @@ interface ProcessRecord extends ProcessIdentity {
 const graceMs = 8_000;
 
 /**
- * Records the processes started from a folder, in one file each. Servers survive if the launcher is killed; the next start
- * on the folder ends the processes that are still recorded there.
+ * Records the processes started from a folder, in one file each. Servers survive if the launcher is killed;
+ * the next start on the folder ends the processes that are still recorded there.
  */
 export class ProcessRecords {
   constructor(private readonly folder: string) {
     mkdirSync(folder, { recursive: true });
   }
 
-  /** Records the process until it ends. Call it in the same tick as the spawn, so that a kill cannot come in between. */
+  /** Records the process until it ends. Call it in the tick of the spawn, so that no kill comes between. */
   track(child: ChildProcess, name: string, stopSignal: NodeJS.Signals = 'SIGTERM'): void {
     const { pid } = child;
     if (pid === undefined) return;
@@ -41,7 +41,7 @@ export class ProcessRecords {
       .filter((record) => record !== undefined);
   }
 
-  /** Ends all recorded processes, or those with these names. A process that merely reuses a recorded id is left alone. */
+  /** Ends all recorded processes, or those with these names, but none that merely reuses a recorded id. */
   async endAll(names?: readonly string[]): Promise<void> {
     const ending = this.list().filter(({ name }) => names?.includes(name) ?? true);
     await Promise.all(
@@ -111,7 +111,8 @@ async function end(record: ProcessRecord): Promise<void> {
 function startTimeOf(pid: number): string | undefined {
   const fields = statFields(pid);
   if (!fields) return startTimeByPs(pid);
-  // Field 22 of proc(5) counts clock ticks since boot, so the boot id is added. The first two fields are cut off.
+  // Field 22 of proc(5) counts clock ticks since boot, so the boot id is added. The first two fields are cut
+  // off.
   return `${fields[19]} ${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}`;
 }
 

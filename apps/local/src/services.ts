@@ -56,7 +56,7 @@ export async function startTransport(installation: Installation): Promise<Servic
 export const filesSummary = ({ settings, folder }: Installation): string =>
   settings.S3_BUCKET === undefined ? folder.assets : `S3 bucket ${settings.S3_BUCKET}`;
 
-/** Fails at once and names unreachable servers, whereas the apps would wait for them and report them only in their logs. */
+/** Fails at once and names unreachable servers, for which the apps themselves would wait. */
 export async function assertReachable(settings: LocalSettings): Promise<void> {
   const { DATABASE_URL, REDIS_URL, S3_BUCKET, S3_ENDPOINT } = settings;
   const s3 = S3_BUCKET === undefined ? {} : { S3_ENDPOINT };

@@ -17,8 +17,8 @@ const input = { prompt: 'a red fox in the snow' };
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /**
- * The text that is printed when everything is ready. The commands work in any POSIX shell, pasted one by one or all at once:
- * the first one stores the request id, and the second one waits until the run is completed.
+ * The text that is printed when everything is ready. The commands work in any POSIX shell, pasted one by one
+ * or all at once: the first one stores the request id, and the second one waits until the run is completed.
  */
 export function summary({ baseUrl, consoleUrl, apiKey, accessToken, adminEnvFile }: SummaryFacts): string {
   const requests = `${baseUrl}/v2/models/${model}/requests`;

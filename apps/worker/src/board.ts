@@ -26,9 +26,10 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 export const boardPath = '/queues';
 
 /**
- * Creates a Bull Board for the queues, or returns undefined without a password or without Redis. Jobs hold only run ids.
- * The board is read-only unless the settings allow changes. These do no harm: the reconciler restores a job that was
- * removed, and a job that was added finishes when the worker finds nothing to do in the run's row.
+ * Creates a Bull Board for the queues, or returns undefined without a password or without Redis. Jobs hold
+ * only run ids. The board is read-only unless the settings allow changes. These do no harm: the reconciler
+ * restores a job that was removed, and a job that was added finishes when the worker finds nothing to do in
+ * the run's row.
  */
 export async function createBoard(
   queues: Pick<RunQueues, 'all'>,
@@ -61,7 +62,7 @@ export async function createBoard(
   return (request, response) => app.routing(request, response);
 }
 
-/** Our jobs have no priority or children, finished jobs are not kept, and providers are paused rather than queues. */
+/** Our jobs have no priority or children, finished jobs are not kept, and we pause providers, not queues. */
 const impossible = ['waiting-children', 'prioritized', 'completed', 'failed', 'paused'];
 /** The overview page shows a tab for every state that Bull Board knows, even if no queue uses it. */
 const hiddenTabs = `<style>${impossible.map((state) => `li:has(> a[href$="?status=${state}"])`).join()}{display:none}</style>`;

@@ -27,7 +27,7 @@ const settleMs = 1_000;
 interface Taken {
   row: DueRow;
   abort: AbortController;
-  /** By the process's own clock, because a worker that cannot reach the database learns nothing about its leases. */
+  /** By the process's own clock, because a worker learns nothing about its leases if the database is down. */
   leasedUntilMs: number;
 }
 
@@ -36,9 +36,9 @@ type Deliverer = Pick<RunProcessor, 'deliver' | 'maxRuns'>;
 const leaseLost = 'lease lost';
 
 /**
- * Takes the place of the queues when there is no Redis. It takes the rows of polls, copies and webhooks when they are due
- * and hands them to their processors. A row is leased for `QUEUE_LOCK_MS` while it is processed, and the lease is renewed;
- * if a lease ends, another worker takes the row.
+ * Takes the place of the queues when there is no Redis. It takes the rows of polls, copies and webhooks when
+ * they are due and hands them to their processors. A row is leased for `QUEUE_LOCK_MS` while it is processed,
+ * and the lease is renewed; if a lease ends, another worker takes the row.
  */
 @Injectable()
 export class DueRuns implements OnModuleDestroy {
@@ -47,7 +47,7 @@ export class DueRuns implements OnModuleDestroy {
   private readonly inFlight: UnderWay;
   /** Rings when a row that this process put back is due again. */
   private readonly nextDue = new Alarm(() => this.lookNow());
-  /** Whether some queue already has its maximum of runs. If so, this process looks again after each run that ends. */
+  /** Whether some queue has its maximum of runs. If so, each run that ends triggers another look. */
   private isSaturated = false;
   private isTaking = false;
   private isLooking = false;
@@ -93,7 +93,7 @@ export class DueRuns implements OnModuleDestroy {
     this.expiries = setInterval(() => this.abortExpired(), Math.max(50, leaseMs / 20)).unref();
   }
 
-  /** Waits for calls in flight within their grace period, then aborts them, which puts their rows back at once. */
+  /** Waits for calls in flight during their grace period, then aborts them and puts their rows back. */
   async onModuleDestroy(): Promise<void> {
     this.isTaking = false;
     await this.listener?.close();

@@ -6,8 +6,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { WorkerSettings } from './settings.js';
 
 /**
- * The providers of this worker by name: those built into the release and those declared in the operator's directory.
- * A provider whose declaration is removed stays known to this process, so that its live runs can finish.
+ * The providers of this worker by name: those built into the release and those declared in the operator's
+ * directory. A provider whose declaration is removed stays known to this process, so that its live runs can
+ * finish.
  */
 @Injectable()
 export class Providers {

@@ -56,8 +56,9 @@ export const workerSettings = {
     5,
     'Claims of one run that may end in a crash before the run is put aside as internal_error.',
   ),
-  // Higher than MAX_CRASHES, because polls can be repeated safely and the generation is already paid for. A killed worker is
-  // noticed within 19 s, so ten consecutive crashes take three minutes, well within the time budget that ends the run anyway.
+  // Higher than MAX_CRASHES, because polls can be repeated safely and the generation is already paid for. A
+  // killed worker is noticed within 19 s, so ten consecutive crashes take three minutes, well within the time
+  // budget that ends the run anyway.
   MAX_POLL_CRASHES: count(
     10,
     'Polls of one run that may in a row end in a crash before the run is put aside as internal_error.',
@@ -119,8 +120,8 @@ export const workerSettings = {
 export type WorkerSettings = z.infer<z.ZodObject<typeof workerSettings>>;
 
 /**
- * How long a stopping worker waits for polls, copies and webhooks. Other workers can repeat them at no cost, so it does not
- * wait as long as for submissions.
+ * How long a stopping worker waits for polls, copies and webhooks. Other workers can repeat them at no cost,
+ * so it does not wait as long as for submissions.
  */
 export const repeatableGraceMs = ({ WORKER_CLOSE_MS }: Pick<WorkerSettings, 'WORKER_CLOSE_MS'>): number =>
   Math.min(WORKER_CLOSE_MS, 8_000);

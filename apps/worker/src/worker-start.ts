@@ -10,8 +10,8 @@ import { DueRuns } from './due-runs.js';
 import type { WorkerSettings } from './settings.js';
 
 /**
- * Mounts the worker's probes and the board of its queues on the internal listener. Takes jobs once everything else has
- * started, and only while the clock is right.
+ * Mounts the worker's probes and the board of its queues on the internal listener. Takes jobs once everything
+ * else has started, and only while the clock is right.
  */
 @Injectable()
 export class WorkerStart implements OnModuleInit {

@@ -1,6 +1,6 @@
 import { RouterError } from './router-error.js';
 
-/** An invalid field, as the body of a 422 lists it. `loc` starts with `"body"`; integers are array indexes. */
+/** An invalid field, as in the body of a 422. `loc` starts with `"body"`; integers are array indexes. */
 export interface FieldError {
   loc: (string | number)[];
   msg: string;

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 
-/** Injects the settings of the process. A class declares only those that it reads, because only its app knows them all. */
+/** Injects the settings of the process. A class declares those that it reads; only its app knows them all. */
 export const SETTINGS = Symbol('settings');
 
 let provided: object | undefined;

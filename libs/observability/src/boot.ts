@@ -6,8 +6,8 @@ import { type Log, LOG, nestLogger } from './log.js';
 import { unreachable } from './reachability.js';
 
 /**
- * The servers that an app needs. Those that do not accept a connection are reported on standard error at once, because the
- * app itself retries for longer, and starts without some of them.
+ * The servers that an app needs. Those that do not accept a connection are reported on standard error at
+ * once, because the app itself retries for longer, and starts without some of them.
  */
 interface ServerSettings {
   DATABASE_URL: string;
@@ -17,7 +17,7 @@ interface ServerSettings {
 }
 
 interface Bootable<App extends INestApplicationContext, Settings extends ServerSettings> {
-  /** Reads the environment. A `StartupError` from here or from `create` aborts the start and prints only its message. */
+  /** Reads the environment. A `StartupError` here or in `create` ends the start with its message. */
   settings(): Settings;
   /** Creates the app with these options. */
   create(options: NestApplicationOptions, settings: Settings): Promise<App>;
@@ -29,8 +29,9 @@ interface Bootable<App extends INestApplicationContext, Settings extends ServerS
   reload(app: App): Promise<void>;
 }
 
-// V8 may decide to allocate the objects of single calls among long-lived ones, where they survive until the next full
-// collection. It did so in three of four processes, and cost a busy gateway a fifth of its time and twice its memory.
+// V8 may decide to allocate the objects of single calls among long-lived ones, where they survive until the
+// next full collection. It did so in three of four processes, and cost a busy gateway a fifth of its time and
+// twice its memory.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
 const stopSignals = [ShutdownSignal.SIGTERM, ShutdownSignal.SIGINT];
@@ -56,8 +57,8 @@ async function start<App extends INestApplicationContext, Settings extends Serve
   void unreachable({ DATABASE_URL, REDIS_URL, S3_ENDPOINT: S3_BUCKET && S3_ENDPOINT }).then((lines) =>
     lines.forEach((line) => process.stderr.write(`${line}\n`)),
   );
-  // Nest's messages are buffered until the app's own log exists. Those about a failed start are dropped, because `boot`
-  // reports it.
+  // Nest's messages are buffered until the app's own log exists. Those about a failed start are dropped,
+  // because `boot` reports it.
   const options = { bufferLogs: true, autoFlushLogs: false, abortOnError: false };
   const app = await bootable.create(options, settings);
   const log = app.get<Log>(LOG);
@@ -86,8 +87,8 @@ function explain(error: unknown): string {
 }
 
 /**
- * A process that the local launcher started has an IPC channel to it. When the channel closes, the launcher has exited or
- * was killed, so the process stops as on SIGTERM, within three seconds.
+ * A process that the local launcher started has an IPC channel to it. When the channel closes, the launcher
+ * has exited or was killed, so the process stops as on SIGTERM, within three seconds.
  */
 function stopWithParent(): void {
   if (!process.channel) return;

@@ -11,8 +11,9 @@ export interface PeriodicWork {
 }
 
 /**
- * Repeats `work` until it is stopped, with a pause of `ms` between the end of one round and the start of the next, so that
- * rounds never overlap. The timer does not keep the process alive. `signal` aborts when `stop` is called.
+ * Repeats `work` until it is stopped, with a pause of `ms` between the end of one round and the start of the
+ * next, so that rounds never overlap. The timer does not keep the process alive. `signal` aborts when `stop`
+ * is called.
  */
 export function every(
   ms: number,

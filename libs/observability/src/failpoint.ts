@@ -13,7 +13,8 @@ const syntax = /^([\w.]+(?:\([\w-]+\))?):(?:(kill|stop|hang|fail)|(block|pause)=
 /**
  * Named places where a test can break the process. They do nothing unless `FAILPOINT` is set, for example to
  * `admit.afterCommit:kill`, `finish.beforeCommit:hang@3` (the third time only), `poll.beforeCall:block=5000`
- * (blocks the event loop for 5 s) or `poll.afterCall(0193…):kill` (for this run only). Separate several with commas.
+ * (blocks the event loop for 5 s) or `poll.afterCall(0193…):kill` (for this run only). Separate several with
+ * commas.
  */
 const armed = parse(process.env['FAILPOINT'] ?? '');
 

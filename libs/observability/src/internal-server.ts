@@ -6,15 +6,15 @@ import { Metrics } from './metrics.js';
 import { OBSERVABILITY_OPTIONS, type ObservabilityOptions } from './settings.js';
 
 interface Probes {
-  /** Whether the process can take work, given the state of its dependencies. A string gives the reason why not. */
+  /** Whether the process can take work, given its dependencies. A string gives the reason why not. */
   ready(): Promise<boolean | string>;
   /** False if a restart would help. Depends on nothing outside the process. */
   live(): boolean;
 }
 
 /**
- * Serves `/metrics`, `/health/ready` and `/health/live` to operators and probes, never to callers. It listens once every
- * module is initialised, so an app sets its probes and mounts in `onModuleInit`.
+ * Serves `/metrics`, `/health/ready` and `/health/live` to operators and probes, never to callers. It listens
+ * once every module is initialised, so an app sets its probes and mounts in `onModuleInit`.
  */
 @Injectable()
 export class InternalServer implements OnApplicationBootstrap, OnApplicationShutdown {

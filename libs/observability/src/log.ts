@@ -8,14 +8,14 @@ export type Log = Logger;
 export const LOG = Symbol('log');
 
 interface LogLimits {
-  /** Maximum size of the lines that wait for a slow reader. Further lines are dropped, and a line reports how many. */
+  /** Maximum size of lines that wait for a slow reader. Further ones are dropped, counted and reported. */
   maxWaitingBytes?: number;
   onDropped?: (lines: number) => void;
 }
 
 /**
- * Creates a log of JSON lines on stdout. Bodies, headers and keys are never logged, and as a safeguard the few fields that
- * could contain a secret by accident are redacted.
+ * Creates a log of JSON lines on stdout. Bodies, headers and keys are never logged, and as a safeguard the
+ * few fields that could contain a secret by accident are redacted.
  */
 export function createLog(
   app: string,
@@ -46,7 +46,7 @@ export function createLog(
 
 const stdoutFd = 1;
 
-/** Formats the time of a line, at most once per millisecond: formatting takes two fifths of the cost of a line. */
+/** Formats the time at most once per millisecond: formatting takes two fifths of the cost of a line. */
 function timeMember(): () => string {
   let lastMs = -1;
   let text = '';
@@ -65,8 +65,9 @@ const gatherMs = 50;
 const maxGathered = 64;
 
 /**
- * Writes lines in batches, because one write per line takes a third of a busy gateway's time. Errors and the lines before
- * them are written at once. A process that is killed loses at most the lines of the last `gatherMs`.
+ * Writes lines in batches, because one write per line takes a third of a busy gateway's time. Errors and the
+ * lines before them are written at once. A process that is killed loses at most the lines of the last
+ * `gatherMs`.
  */
 function gathering(stdout: DestinationStream): DestinationStream {
   const lines = new Gathered<string>(gatherMs, maxGathered, (all) => stdout.write(all.join('')));

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** The URLs of servers by the setting that holds them. A setting may hold several URLs, separated by commas. */
+/** The URLs of servers by the setting that holds them, several of them separated by commas. */
 type ServerUrls = Record<string, string | undefined>;
 
 const withinMs = 3_000;
@@ -14,8 +14,8 @@ const usualPorts: Record<string, number> = {
 };
 
 /**
- * Returns a line for each server with no address that answers within three seconds. This tells the operator at startup what
- * the app's own retries would report much later, or only in the log.
+ * Returns a line for each server with no address that answers within three seconds. This tells the operator
+ * at startup what the app's own retries would report much later, or only in the log.
  */
 export async function unreachable(servers: ServerUrls): Promise<string[]> {
   const lines = await Promise.all(

@@ -1,6 +1,6 @@
 type Attributes = Record<string, string | number | boolean>;
 
-/** `server`: a call that we receive; `client`: a call that we make; `consumer`: work that was delivered to us. */
+/** `server`: a call that we receive; `client`: a call that we make; `consumer`: work delivered to us. */
 export type SpanKind = 'server' | 'client' | 'consumer';
 
 /** A span. Leaving the scope of `using` ends it. */

@@ -13,8 +13,8 @@ interface TurnLimits {
 }
 
 /**
- * Lets keys, such as workspaces, take turns: whenever another key waits, it gets the next free place. A key with a thousand
- * works therefore delays the work of another key by only one of them.
+ * Lets keys, such as workspaces, take turns: whenever another key waits, it gets the next free place. A key
+ * with a thousand works therefore delays the work of another key by only one of them.
  */
 export class Turns {
   private readonly running = new Map<string, number>();
@@ -34,7 +34,7 @@ export class Turns {
     };
   }
 
-  /** Does the work when its key's turn comes. Rejects with the signal's reason if the signal aborts before. */
+  /** Does the work when its key's turn comes. Rejects with the signal's reason if it aborts before. */
   async take<Result>(key: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     signal?.throwIfAborted();
     if (this.hasPlace(key)) this.begin(key);

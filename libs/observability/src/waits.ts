@@ -1,7 +1,7 @@
 /**
- * Does the work under a signal that aborts after `timeoutMs`, or together with `outer` and with its reason. Nothing is left
- * behind when the work ends, whereas `AbortSignal.any` leaks on a long-lived `outer` (Node 20) and `AbortSignal.timeout`
- * keeps its timer.
+ * Does the work under a signal that aborts after `timeoutMs`, or together with `outer` and with its reason.
+ * Nothing is left behind when the work ends, whereas `AbortSignal.any` leaks on a long-lived `outer` (Node
+ * 20) and `AbortSignal.timeout` keeps its timer.
  */
 export async function withTimeout<T>(
   timeoutMs: number,
@@ -45,8 +45,8 @@ interface WaitLimits {
 }
 
 /**
- * Waits in `line` until its entry is called. Rejects with the signal's reason, or after `maxMs`. When it settles, the entry
- * has already left the line, so nothing can be given to a wait that is over.
+ * Waits in `line` until its entry is called. Rejects with the signal's reason, or after `maxMs`. When it
+ * settles, the entry has already left the line, so nothing can be given to a wait that is over.
  */
 export function waitIn<Value = void>(
   line: Waits<Value>,

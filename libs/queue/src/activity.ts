@@ -1,7 +1,7 @@
 /**
- * Tells whether this worker still takes jobs. It is stuck if jobs have waited for a minute while it did nothing and took
- * nothing; then only a restart helps. An outage never restarts a worker: while the server is down no waiting jobs are
- * counted, and errors from the server are not this process's fault.
+ * Tells whether this worker still takes jobs. It is stuck if jobs have waited for a minute while it did
+ * nothing and took nothing; then only a restart helps. An outage never restarts a worker: while the server is
+ * down no waiting jobs are counted, and errors from the server are not this process's fault.
  */
 export class Activity {
   private working = 0;
@@ -33,7 +33,7 @@ export class Activity {
     else this.idleWhileWaitingSinceMs ??= this.nowMs();
   }
 
-  /** Records that the server answered a request for a job with an error, as it does when it is out of memory or a replica. */
+  /** Records an error in reply to a request for a job, as from a server without memory or a replica. */
   noteRefusal(): void {
     this.idleWhileWaitingSinceMs = null;
   }

@@ -4,8 +4,8 @@ const QUIET_MS = 10_000;
 const RUN_ID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 /**
- * Writes one line when a server is lost and one when it is back, however many connections notice. Other errors are
- * written at most once in ten seconds per text.
+ * Writes one line when a server is lost and one when it is back, however many connections notice. Other
+ * errors are written at most once in ten seconds per text.
  */
 export class OutageLog {
   private away = false;

@@ -51,9 +51,9 @@ export class PostgresListener {
   }
 
   /**
-   * Rejects when the session is lost or closed. Sends a query now and then, because a listener sends nothing by itself and
-   * would not notice a dead peer. The answer may be late: replacing the session of a busy server would lose the signals that
-   * it still delivers.
+   * Rejects when the session is lost or closed. Sends a query now and then, because a listener sends nothing
+   * by itself and would not notice a dead peer. The answer may be late: replacing the session of a busy
+   * server would lose the signals that it still delivers.
    */
   private async untilLost(session: Session): Promise<never> {
     const ended = once(session, 'end', { signal: this.closing.signal }).then(() => {

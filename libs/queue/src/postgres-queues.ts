@@ -16,8 +16,9 @@ const channels = { signal: 'mr_run', wakeUp: 'mr_wake', dueRow: 'mr_due' } as co
 type Channel = (typeof channels)[keyof typeof channels];
 
 /**
- * Used without Redis. There are no jobs; workers take the rows that are due. A worker tells its own reader of rows when a row
- * is due. NOTIFY tells all workers about rows that other processes made due, and gateways about runs that have changed.
+ * Used without Redis. There are no jobs; workers take the rows that are due. A worker tells its own reader of
+ * rows when a row is due. NOTIFY tells all workers about rows that other processes made due, and gateways
+ * about runs that have changed.
  */
 export class PostgresQueues extends RunQueues {
   readonly kind = 'postgres';
@@ -103,7 +104,7 @@ export class PostgresQueues extends RunQueues {
     ]);
   }
 
-  /** A notification that is lost during an outage only causes a delay, because workers look at the rows once a second. */
+  /** A lost notification only causes a delay, because workers look at the rows once a second. */
   private async sends(text: string, values: unknown[]): Promise<boolean> {
     try {
       await this.pool.query(text, values);

@@ -12,8 +12,9 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
   .build();
 
 /**
- * The queues tell workers which runs are due, and the signals tell callers which runs have changed. Processors extend
- * `RunProcessor` and take no job before `RunQueues.takeJobs`. Needs the log and metrics of an imported `ObservabilityModule`.
+ * The queues tell workers which runs are due, and the signals tell callers which runs have changed.
+ * Processors extend `RunProcessor` and take no job before `RunQueues.takeJobs`. Needs the log and metrics of
+ * an imported `ObservabilityModule`.
  */
 @Module({
   imports: [
@@ -42,8 +43,8 @@ export class QueueModule extends ConfigurableModuleClass implements OnApplicatio
 }
 
 /**
- * Uses Redis if `REDIS_URL` is set, otherwise the database. The server may be down at startup; the queues recover when it
- * is up.
+ * Uses Redis if `REDIS_URL` is set, otherwise the database. The server may be down at startup; the queues
+ * recover when it is up.
  */
 function openQueues(
   settings: QueueSettings,

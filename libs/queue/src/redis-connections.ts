@@ -4,7 +4,7 @@ import type { QueueSettings } from './settings.js';
 
 export type RedisClient = Redis | Cluster;
 
-/** For callers that must not wait: commands fail at once if they cannot be sent, and otherwise after the timeout. */
+/** For callers that must not wait: commands fail at once if they cannot be sent, or after the timeout. */
 export function producerConnection(settings: QueueSettings, url: string): RedisClient {
   return connect(url, {
     commandTimeout: settings.QUEUE_COMMAND_TIMEOUT_MS,
@@ -17,7 +17,7 @@ export function producerConnection(settings: QueueSettings, url: string): RedisC
   });
 }
 
-/** For workers: commands wait for the server. A socket that is silent for the duration of a lock is replaced. */
+/** For workers: commands wait for the server. A socket that is silent for a lock's duration is replaced. */
 export function workerConnection(settings: QueueSettings, url: string, name: string): RedisClient {
   return connect(url, {
     connectionName: name,
@@ -78,7 +78,7 @@ function sentinelsOf(url: string): RedisOptions | undefined {
   };
 }
 
-/** The credentials of a URL. Nodes that the cluster itself reports are reached with those of the first URL. */
+/** The credentials of a URL. Nodes that the cluster reports are reached with those of the first URL. */
 function credentials(url: string) {
   const { protocol, username, password } = new URL(url);
   return {

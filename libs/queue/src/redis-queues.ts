@@ -21,7 +21,9 @@ const chunkSize = 500;
 /** From this number on, jobs are added in bulk. */
 const minBulkJobs = 8;
 
-/** BullMQ jobs, a list for wake-ups and channels for signals, on Redis or Valkey. The name of a job is its provider. */
+/**
+ * Redis or Valkey: BullMQ jobs, named after their provider, a list for wake-ups, and channels for signals.
+ */
 export class RedisQueues extends RunQueues implements WorkerContext {
   readonly kind = 'redis';
   readonly signals: RedisSignals;
@@ -72,7 +74,7 @@ export class RedisQueues extends RunQueues implements WorkerContext {
     return this.activity.isStuck;
   }
 
-  /** Opens a connection for one worker. We own it, so that closing need not wait for a server that is down. */
+  /** Opens a connection for one worker. We own it, so closing need not wait for a server that is down. */
   connect(use: string): RedisClient {
     return workerConnection(this.settings, this.url, `model-router ${use}`);
   }
@@ -140,7 +142,7 @@ export class RedisQueues extends RunQueues implements WorkerContext {
     return counted;
   }
 
-  /** Writes, because a server that is out of memory, read-only after a failover or has a full disk still answers a ping. */
+  /** Tries a write: a server that is out of memory, read-only or out of disk space still answers a ping. */
   async healthy(): Promise<boolean> {
     if (!this.isUp) return false;
     return this.succeeds(this.producer.set('mr:writable', '', 'PX', 1_000), 'a health check failed');

@@ -8,8 +8,9 @@ const heartbeatMs = 5_000;
 const channelPrefix = 'mr:news:';
 
 /**
- * Redis pub/sub with one channel per run, on one shared connection that the first subscriber opens. Announcements are
- * sealed, and one that cannot be opened is ignored. An empty signal makes the subscriber read the row.
+ * Redis pub/sub with one channel per run, on one shared connection that the first subscriber opens.
+ * Announcements are sealed, and one that cannot be opened is ignored. An empty signal makes the subscriber
+ * read the row.
  */
 export class RedisSignals extends RunSignals {
   private subscriber: RedisClient | undefined;
@@ -88,7 +89,7 @@ export class RedisSignals extends RunSignals {
     else this.outage.trouble(new Error('ignored a signal that is not sealed with our secret'), 'subscriber');
   }
 
-  /** Wakes all subscribers, since one that read its row before the subscription was made may have missed a signal. */
+  /** Wakes all subscribers, which may have missed signals before the subscription was made. */
   private async resume(): Promise<void> {
     await this.subscribeTo(this.runIds);
     this.wakeAll();
@@ -113,14 +114,14 @@ const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256'
 /** The result of HKDF's extract step (RFC 5869) by secret. It is the same for all runs. */
 const extracted = new Map<string, Buffer>();
 
-/** Derives the key of a run by HKDF-SHA256. Each run has its own key, so an announcement cannot be opened for another run. */
+/** The key of a run by HKDF-SHA256, so that an announcement cannot be opened for another run. */
 function keyOf(secret: string, runId: string): Buffer {
   const known = extracted.get(secret) ?? hmac(Buffer.alloc(32), secret);
   extracted.set(secret, known);
   return hmac(known, `signal of run ${runId}\u0001`);
 }
 
-/** Encrypts and authenticates an announcement, so that anyone with access to Redis can neither read nor forge one. */
+/** Encrypts and authenticates an announcement, so that Redis and its users can neither read nor forge one. */
 export function seal(secret: string, runId: string, plain: Uint8Array): Buffer {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv(algorithm, keyOf(secret, runId), nonce, { authTagLength: tagBytes });

@@ -3,7 +3,7 @@ import { disconnect, isReady, type RedisClient } from './redis-connections.js';
 import { Gathered, type WakeUpListener } from './wake-ups.js';
 
 const list = 'mr:wake-ups';
-/** Maximum length of the list, which would otherwise grow while no worker runs. One wake-up per provider is enough. */
+/** Maximum length of the list, which grows while no worker runs. One wake-up per provider is enough. */
 const maxKept = 1_000;
 const pushesPerTrim = 100;
 const blockSeconds = 5;
@@ -20,7 +20,7 @@ export class RedisWakeUps {
     private readonly isTaking: () => boolean,
   ) {}
 
-  /** Tells a worker that runs wait for the providers. Never rejects, because every worker looks once a second anyway. */
+  /** Tells a worker that runs wait for the providers. Never rejects: workers look once a second anyway. */
   wake(providers: Iterable<string>): void {
     if (isReady(this.producer)) this.gathered.add(providers);
   }

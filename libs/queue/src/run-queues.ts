@@ -28,17 +28,17 @@ export interface QueueCounts {
 }
 
 /**
- * Tells workers which runs are due, and tells callers that their runs have changed. The rows are the source of truth, so
- * everything here may be lost at any moment. With Redis, BullMQ jobs carry polls, copies and webhooks. Without it workers
- * take their rows, and only wake-ups and signals are sent. If the server is down, methods do not throw, and they wait for it
- * hardly longer than the command timeout.
+ * Tells workers which runs are due, and tells callers that their runs have changed. The rows are the source
+ * of truth, so everything here may be lost at any moment. With Redis, BullMQ jobs carry polls, copies and
+ * webhooks. Without it workers take their rows, and only wake-ups and signals are sent. If the server is
+ * down, methods do not throw, and they wait for it hardly longer than the command timeout.
  */
 export abstract class RunQueues {
   abstract readonly kind: 'redis' | 'postgres';
   abstract readonly signals: RunSignals;
   /** BullMQ's queues, for the board only. Empty without Redis. */
   abstract readonly all: readonly Queue[];
-  /** Whether jobs wait while this process takes none, according to the last counts. Only a restart helps then. */
+  /** Whether jobs wait while this process takes none, by the last counts. Only a restart helps then. */
   abstract readonly isStuck: boolean;
   /** Whether this process takes jobs or rows. */
   isTaking = false;
@@ -48,15 +48,15 @@ export abstract class RunQueues {
   /** Calls `callback` with the provider of each wake-up until the listener is closed. */
   abstract onWakeUp(callback: (provider: string) => void): WakeUpListener;
   /**
-   * Calls `callback` with the milliseconds until a row is due, for each row that a process reports, until the listener is
-   * closed. Null if jobs carry the runs.
+   * Calls `callback` with the milliseconds until a row is due, for each row that a process reports, until the
+   * listener is closed. Null if jobs carry the runs.
    */
   abstract onDueRow(callback: (afterMs: number) => void): WakeUpListener | null;
-  /** Returns whether each run was accepted. The reconciler takes care of the others. A run that is already queued is unchanged. */
+  /** Returns whether each run was accepted; the reconciler handles the others. Queued runs are unchanged. */
   abstract enqueue(runs: readonly QueuedRun[]): Promise<boolean[]>;
-  /** Makes a delayed job due now, or makes workers look for due rows. Does nothing if there is no such job. */
+  /** Makes a delayed job due now, or makes workers look for due rows. Does nothing without such a job. */
   abstract runNow(queue: QueueName, runId: string): Promise<void>;
-  /** The state of the run's job. `queued` means waiting or active. Null if the server does not answer or there are no jobs. */
+  /** The state of the run's job; `queued` is waiting or active. Null without jobs or without an answer. */
   abstract stateOf(queue: QueueName, runId: string): Promise<'missing' | 'delayed' | 'queued' | null>;
   /** Jobs by state. Empty without Redis and while it is down. */
   abstract counts(): Promise<QueueCounts[]>;

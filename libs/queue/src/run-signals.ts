@@ -1,24 +1,24 @@
 /**
- * Receives the announcement of the outcome, unless it was lost or the transport carries only run ids. `row` is the row of
- * the run if this process has read it already.
+ * Receives the announcement of the outcome, unless it was lost or the transport carries only run ids. `row`
+ * is the row of the run if this process has read it already.
  */
 type Wake<Row> = (announcement?: Buffer, row?: Row) => void;
 
-/** Wakes the subscribers of runs. Signals published while the server is down are lost; the row is the source of truth. */
+/** Wakes the subscribers of runs. Signals are lost while the server is down; the row is the truth. */
 export abstract class RunSignals<Row = unknown> {
   private readonly byRun = new Map<string, Set<Wake<Row>>>();
   /** Runs whose last subscriber left in this turn of the event loop. */
   private readonly left = new Set<string>();
 
   /**
-   * Tells every subscriber of the run, in every process, that its row has changed. The announcement saves them reading the
-   * row, but may be lost. Never rejects.
+   * Tells every subscriber of the run, in every process, that its row has changed. The announcement saves
+   * them reading the row, but may be lost. Never rejects.
    */
   abstract publish(runId: string, announcement?: Buffer): Promise<void>;
 
   /**
-   * Calls `wake` each time that the run is published, and after every reconnection, because signals published meanwhile are
-   * lost. The returned function ends the subscription.
+   * Calls `wake` each time that the run is published, and after every reconnection, because signals published
+   * meanwhile are lost. The returned function ends the subscription.
    */
   subscribe(runId: string, wake: Wake<Row>): () => void {
     const present = this.byRun.get(runId);
@@ -58,7 +58,7 @@ export abstract class RunSignals<Row = unknown> {
     for (const runId of this.runIds) this.wake(runId);
   }
 
-  /** Unsubscribes at the end of the turn: a subscriber that leaves first sends its answer, and others may leave as well. */
+  /** Unsubscribes at the end of the turn, after the subscriber's answer and together with others. */
   private leave(runId: string): void {
     if (this.left.size === 0) {
       setImmediate(() => {

@@ -8,8 +8,9 @@ import { disconnect, isReady, type RedisClient } from './redis-connections.js';
 import type { QueueSettings } from './settings.js';
 
 /**
- * Data that the queue keeps with a job: how often its workers died, because BullMQ's own count is never reset. It only spreads
- * jobs in time and decides nothing, since anyone with access to the server may have written it.
+ * Data that the queue keeps with a job: how often its workers died, because BullMQ's own count is never
+ * reset. It only spreads jobs in time and decides nothing, since anyone with access to the server may have
+ * written it.
  */
 interface CrashCount {
   stallsSeen?: number;
@@ -46,7 +47,7 @@ export const workersOf = (context: WorkerContext) =>
 
 type Processing = [name: string, processor: Processor<CrashCount, JobResult>, options: WorkerOptions];
 
-/** Maximum time of a blocking read on an empty queue, and thus the maximum delay after a lost notification. */
+/** Maximum time of a blocking read on an empty queue, and thus the maximum delay of a job. */
 const maxBlockSeconds = 5;
 /** How long an aborted handler has to return before its connections are closed. */
 const settleMs = 1_000;
@@ -87,7 +88,7 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
     this.lockTimer = setInterval(() => this.loseExpired(), Math.max(50, settings.QUEUE_LOCK_MS / 20)).unref();
   }
 
-  /** Stops taking jobs, waits `graceMs` for running ones, aborts the rest and disconnects, in bounded time. */
+  /** Stops taking jobs, waits `graceMs` for running ones, aborts the rest and disconnects. Always bounded. */
   shutDown(graceMs: number): Promise<void> {
     this.stopping ??= this.stop(graceMs);
     return this.stopping;
@@ -97,7 +98,7 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
     return this.shutDown(0);
   }
 
-  /** Tracks the whole processing of a job, because a close also waits for BullMQ to move it after its handler returned. */
+  /** Tracks a job until BullMQ has moved it after its handler returned, since a close waits for that too. */
   override async processJob(...call: Parameters<Worker<CrashCount, JobResult>['processJob']>) {
     const [{ id = '' }] = call;
     // A second delivery of the same job in this process proves that the first one's lock is gone.
@@ -114,15 +115,16 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
   }
 
   /**
-   * Delays a job and takes the next one in a single call to the server. BullMQ's own way, `job.moveToDelayed` and a
-   * `DelayedError`, takes two calls.
+   * Delays a job and takes the next one in a single call to the server. BullMQ's own way, `job.moveToDelayed`
+   * and a `DelayedError`, takes two calls.
    */
   protected override async handleCompleted(
     ...call: Parameters<Worker<CrashCount, JobResult>['handleCompleted']>
   ): ReturnType<Worker<CrashCount, JobResult>['handleCompleted']> {
     const [result, job, token] = call;
     if (result.kind === 'done') return super.handleCompleted(...call);
-    // No check of the concurrency limit is needed: BullMQ counts moves in flight as jobs, and one job replaces another.
+    // No check of the concurrency limit is needed: BullMQ counts moves in flight as jobs, and one job
+    // replaces another.
     const fetchNext = !this.closing && !this.paused;
     const terms = { skipAttempt: true, fetchNext };
     const delayMs = Math.round(result.delayMs);
@@ -135,7 +137,7 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
     return fetchNext ? this.nextJobFromJobData(data, id, token) : (undefined as never);
   }
 
-  /** Pauses after an error. BullMQ retries at once, so a server that answers only with errors would cause a busy loop. */
+  /** Pauses after an error: BullMQ retries at once, which would be a busy loop on a failing server. */
   protected override async moveToActive(...call: Parameters<Worker<CrashCount, JobResult>['moveToActive']>) {
     try {
       return await super.moveToActive(...call);
@@ -156,7 +158,8 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
     // An orderly close waits for the server and for running jobs.
     const isOrderly = isReady(this.link) && this.processing.size === 0;
     await settlesWithin(super.close(!isOrderly), settleMs);
-    // An orderly close that timed out has not closed the lock manager, whose timer would keep the process alive.
+    // An orderly close that timed out has not closed the lock manager, whose timer would keep the process
+    // alive.
     await this.lockManager.close();
     disconnect(this.link);
     clearInterval(this.lockTimer);
@@ -171,8 +174,8 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
   }
 
   /**
-   * A worker that cannot reach the server learns nothing about its locks, so ownership also ends by this process's own clock:
-   * without a renewal within the lock's duration, another worker may have the job.
+   * A worker that cannot reach the server learns nothing about its locks, so ownership also ends by this
+   * process's own clock: without a renewal within the lock's duration, another worker may have the job.
    */
   private loseExpired(): void {
     const now = performance.now();
@@ -181,8 +184,9 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
 }
 
 /**
- * Measures how late jobs are taken. The server forgets when a delayed job was due, so each process remembers the jobs that it
- * delayed itself. Jobs that another process takes are not measured; the rest are a representative sample.
+ * Measures how late jobs are taken. The server forgets when a delayed job was due, so each process remembers
+ * the jobs that it delayed itself. Jobs that another process takes are not measured; the rest are a
+ * representative sample.
  */
 class Lateness {
   private readonly dueAtMs = new Map<string, number>();

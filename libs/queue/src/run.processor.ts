@@ -12,8 +12,8 @@ export interface DeliveredRun {
   /** As reported by the server, which is not trusted. The row holds the real provider. */
   provider: string;
   /**
-   * Whether the last handler of this run may not have returned because its process died or froze. Only a hint: it may be
-   * lost, and Redis is not trusted. Crashes are counted in the row.
+   * Whether the last handler of this run may not have returned because its process died or froze. Only a
+   * hint: it may be lost, and Redis is not trusted. Crashes are counted in the row.
    */
   mayHaveCrashed: boolean;
 }
@@ -21,22 +21,22 @@ export interface DeliveredRun {
 const runIdPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const providerPattern = /^[a-z0-9._-]{1,64}$/;
 
-/** While the database is down the job is retried. If it were dropped, it would return only when its outbox row is overdue. */
+/** While the database is down jobs are retried. Dropped ones would return only when their row is overdue. */
 const databaseAwayMs = 1_000;
 /** A run whose handler threw is retried after this time, or with Redis when its row is due. */
 const thrownAgainMs = 10_000;
-/** Maximum number of runs taken without a slot: enough to reach runs of other providers behind those of one that hangs. */
+/** Maximum number of runs taken without a slot: enough to reach other providers behind one that hangs. */
 export const maxSlotless = 500;
 /**
- * Runs whose worker died are retried at times that spread wider with each consecutive crash, so that a run that crashes its
- * workers does not take down the same other runs each time.
+ * Runs whose worker died are retried at times that spread wider with each consecutive crash, so that a run
+ * that crashes its workers does not take down the same other runs each time.
  */
 const separation = { baseMs: 500, maxMs: 10_000, jitter: 1 };
 export const separationMs = (deaths: number): number => backoff(deaths, separation);
 
 /**
- * Handles runs, each delivered by a BullMQ job or, without Redis, by `DueRuns`. If a handler throws, its job is dropped and
- * the outbox row brings the run back.
+ * Handles runs, each delivered by a BullMQ job or, without Redis, by `DueRuns`. If a handler throws, its job
+ * is dropped and the outbox row brings the run back.
  */
 export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnModuleDestroy {
   abstract readonly queue: QueueName;
@@ -49,7 +49,7 @@ export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnMo
   maxRuns = maxSlotless;
   private isClosing = false;
 
-  /** `signal` aborts when the job's lock or the row's lease is lost, or the app closes. The handler must then stop writing. */
+  /** `signal` aborts when the job's lock or the row's lease is lost, or the app closes. Stop writing then. */
   protected abstract handle(run: DeliveredRun, signal: AbortSignal): Promise<JobResult>;
 
   /** BullMQ passes the signal only to a function that declares three parameters without defaults. */
@@ -130,7 +130,7 @@ export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnMo
 
 const neverAborts = new AbortController().signal;
 
-/** The number of consecutive stalls if the job stalled since its last delivery (its worker died or froze), otherwise 0. */
+/** The number of consecutive stalls, or 0 if the job has not stalled since its last delivery. */
 async function noteStalls(job: RunJob): Promise<number> {
   const stalls = job.stalledCounter - (job.data.stallsSeen ?? 0);
   if (stalls <= 0) return 0;

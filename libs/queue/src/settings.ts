@@ -12,7 +12,7 @@ const redisUrl = z
     'is not a valid URL: its host, port or password is malformed',
   );
 
-/** The database's settings matter too, because without `REDIS_URL` the database carries wake-ups and signals. */
+/** Without `REDIS_URL` the database carries wake-ups and signals, so its settings matter too. */
 export const queueSettings = {
   REDIS_URL: redisUrl.optional().meta({
     description:
@@ -27,8 +27,8 @@ export const queueSettings = {
     15_000,
     'How long a worker owns a job, or without Redis a due row, unless it renews its lock.',
   ),
-  // A check may be skipped because the previous one was slightly late, so the jobs of a killed worker wait for the lock plus
-  // twice this time: 19 s. Rows wait only for the lock.
+  // A check may be skipped because the previous one was slightly late, so the jobs of a killed worker wait
+  // for the lock plus twice this time: 19 s. Rows wait only for the lock.
   QUEUE_STALLED_MS: milliseconds(2_000, 'How often workers look for jobs on Redis whose owner has died.'),
 };
 

@@ -17,13 +17,13 @@ interface Key {
   waits: Waits<Disposable | null>;
 }
 
-/** How long a job waits for a slot. If as many jobs as slots already wait, it is put back so that other keys get their turn. */
+/** How long a job waits for a slot. If as many jobs as slots wait already, it is put back at once. */
 const maxWaitMs = 500;
 const againMs = 5_000;
 
 /**
- * Concurrency slots for each key, such as a provider, so that calls that hang use up only their own key's slots. If several
- * holders, such as workspaces, share a key, each may be limited to a part of its slots.
+ * Concurrency slots for each key, such as a provider, so that calls that hang use up only their own key's
+ * slots. If several holders, such as workspaces, share a key, each may be limited to a part of its slots.
  */
 export class Slots {
   private readonly keys = new Map<string, Key>();
@@ -41,7 +41,7 @@ export class Slots {
     return this.keys.get(key)?.byHolder ?? new Map<string, number>();
   }
 
-  /** Null if all slots of the key, or all that the holder may have, are taken. Disposing of a slot releases it. */
+  /** Null if all slots of the key or of the holder are taken. Disposing of a slot releases it. */
   acquire(key: string, holder = ''): Disposable | null {
     const { max, maxOfHolder = max } = this.limits;
     if (this.free(key) <= 0 || (this.heldOf(key).get(holder) ?? 0) >= maxOfHolder) return null;
@@ -60,8 +60,8 @@ export class Slots {
   }
 
   /**
-   * Does a job's work under a slot of its key. A job that does not get one soon is retried later, and one whose signal has
-   * aborted by then is put back.
+   * Does a job's work under a slot of its key. A job that does not get one soon is retried later, and one
+   * whose signal has aborted by then is put back.
    */
   async during(key: string, signal: AbortSignal, work: () => Promise<JobResult>): Promise<JobResult> {
     using slot = this.acquire(key) ?? (await this.next(key));

@@ -16,7 +16,7 @@ export function signAssetUrl(
   return `${baseUrl.replace(/(?<!\/)\/+$/, '')}/assets/${key}?${query.toString()}`;
 }
 
-/** Whether the claim is signed and has not expired. The result does not distinguish forged claims from expired ones. */
+/** Whether the claim is signed and has not expired. Forged and expired claims get the same result. */
 export function verifyAssetUrl(
   { key, expires, signature }: AssetUrlClaim,
   { secrets, nowMs }: { secrets: readonly string[]; nowMs: number },

@@ -2,8 +2,8 @@ import { addAbortSignal, Readable } from 'node:stream';
 import { type Body, type PutFacts, StorageError } from './port.js';
 
 /**
- * Counts the bytes of a body that is being stored, fails above its limit, and aborts with the signal even while it waits for
- * the next bytes.
+ * Counts the bytes of a body that is being stored, fails above its limit, and aborts with the signal even
+ * while it waits for the next bytes.
  */
 export class MeasuredBody {
   bytes = 0;
@@ -28,13 +28,13 @@ export class MeasuredBody {
     }
   }
 
-  /** Throws the signal's reason or the body's own error, if there is one. Neither is a failure of the store. */
+  /** Throws the signal's reason or the body's own error, if any. Neither is a failure of the store. */
   throwIfFailed(): void {
     this.facts.signal.throwIfAborted();
     if (this.failed) throw this.failed.error;
   }
 
-  /** Records errors of the body here and not in `chunks`, into which a store that gives up throws its own error. */
+  /** Records the body's own errors; a store that gives up throws its error into `chunks` instead. */
   private async next(source: AsyncIterator<Uint8Array>): Promise<Uint8Array | undefined> {
     const { signal, maxBytes = Infinity } = this.facts;
     try {
@@ -66,8 +66,8 @@ async function unlessAborted<T>(waiting: Promise<T>, signal: AbortSignal): Promi
 }
 
 /**
- * Destroys the stream when the signal aborts. That may happen before the stream is read, and an error without a listener
- * would crash the process, so an empty listener is added. A reader still receives the error.
+ * Destroys the stream when the signal aborts. That may happen before the stream is read, and an error without
+ * a listener would crash the process, so an empty listener is added. A reader still receives the error.
  */
 export const endedBy = (signal: AbortSignal, stream: Readable): Readable =>
   addAbortSignal(

@@ -5,7 +5,7 @@ import type { AssetStore } from './port.js';
 import { S3Store } from './s3.js';
 import { filesSettings, type StorageSettings } from './settings.js';
 
-/** Creates an S3 store if a bucket is set, otherwise one that keeps files. `warnings` are logged at startup. Throws `BadSettings`. */
+/** S3 if a bucket is set, otherwise files. `warnings` are logged at startup. Throws `BadSettings`. */
 export async function createStore(
   settings: StorageSettings,
 ): Promise<{ store: AssetStore; warnings: string[] }> {
@@ -17,14 +17,15 @@ export async function createStore(
 }
 
 /**
- * Maximum number of attempts per call to S3. Retries cover lost connections; the caller decides how to handle longer
- * outages.
+ * Maximum number of attempts per call to S3. Retries cover lost connections; the caller decides how to handle
+ * longer outages.
  */
 const maxAttempts = 3;
 
 /** Creates a client whose waits are all bounded. */
 function s3Client(settings: StorageSettings, endpoint = settings.S3_ENDPOINT): S3Client {
-  // Silences a notice about future releases of the SDK. The release in use is pinned, and operators could not act on it.
+  // Silences a notice about future releases of the SDK. The release in use is pinned, and operators could not
+  // act on it.
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
   const agent = { keepAlive: true, maxSockets: 128 };
   return new S3Client({

@@ -38,8 +38,8 @@ interface FilesStoreOptions {
 }
 
 /**
- * Stores assets as files. The key is the path below the root, and the media type is stored beside it in `<name>~type`.
- * Several processes on one machine may share the root.
+ * Stores assets as files. The key is the path below the root, and the media type is stored beside it in
+ * `<name>~type`. Several processes on one machine may share the root.
  */
 export class FilesStore implements AssetStore {
   readonly putMemoryBytes = 1024 * 1024;
@@ -57,7 +57,8 @@ export class FilesStore implements AssetStore {
     const measured = new MeasuredBody(body, facts);
     try {
       await mkdir(this.incoming, { recursive: true, mode: 0o700 });
-      // Synced before it gets its final name: a power failure must not leave a row that points to a lost file.
+      // Synced before it gets its final name: a power failure must not leave a row that points to a lost
+      // file.
       await writeFile(arriving, measured.chunks(), { flag: 'wx', mode: 0o600, flush: true });
       facts.signal.throwIfAborted();
       await this.moveInto(this.pathOf(key), arriving, facts.mediaType);

@@ -1,10 +1,10 @@
 import { isUuid } from '#schemas';
 import { type AssetStore, type ListedAsset, StorageError } from './port.js';
 
-/** Larger inputs and outputs are kept in the store, because as rows they would fill the cache and the WAL of Postgres. */
+/** Larger inputs and outputs go to the store: as rows they would fill the cache and the WAL of Postgres. */
 export const maxRowBytes = 256 * 1024;
 
-/** The store's keys for a run. Each object always has the same key, so a repeated put does not create a second one. */
+/** The store's keys for a run. They are fixed, so that a repeated put does not create a second object. */
 export const runKeys = {
   input: (runId: string) => `runs/${runId}/input`,
   /** A reply that is too large for a row, as received from the provider. */
@@ -15,7 +15,9 @@ export const runKeys = {
   asset: (runId: string, index: number, extension: string) => `runs/${runId}/assets/${index}${extension}`,
 };
 
-/** The key of a caller's file. `extension`, with its dot or empty, is for providers that rely on the file name in a URL. */
+/**
+ * The key of a caller's file. `extension` (with its dot, or empty) is for providers that go by file names.
+ */
 export const fileKey = (fileId: string, extension: string): string => `files/${fileId}${extension}`;
 
 /** The folders that contain all these keys. */
@@ -26,7 +28,7 @@ export interface OwnedObject extends ListedAsset {
   ownerId: string;
 }
 
-/** Lists every object of a run or of a caller's file. Objects with other keys are skipped, since the bucket may be shared. */
+/** Lists every object of a run or a caller's file. Other objects in a shared bucket are skipped. */
 export async function* ownedObjects(store: AssetStore, signal: AbortSignal): AsyncGenerator<OwnedObject> {
   for (const folder of keyFolders) {
     for await (const object of store.list(folder, signal)) {

@@ -33,7 +33,7 @@ const partsInFlight = 2;
 /** After the signal aborts, how long to wait for calls that must not be interrupted. */
 const graceMs = 5_000;
 
-/** Objects are deleted one by one, because not every S3-compatible service accepts DeleteObjects from this SDK. */
+/** Objects are deleted one by one: some S3-compatible services reject DeleteObjects from this SDK. */
 const deletesAtOnce = 8;
 
 interface S3StoreOptions {
@@ -156,9 +156,9 @@ export class S3Store implements AssetStore {
 }
 
 /**
- * Uploads a short body in one call and a long one as a multipart upload, whose parts are aborted if anything fails. The signal
- * aborts only transfers of parts at once. The calls that begin and complete an upload get a grace period, because it would be
- * unknown what an interrupted one left behind.
+ * Uploads a short body in one call and a long one as a multipart upload, whose parts are aborted if anything
+ * fails. The signal aborts only transfers of parts at once. The calls that begin and complete an upload get a
+ * grace period, because it would be unknown what an interrupted one left behind.
  */
 async function upload(
   client: S3Client,
@@ -206,7 +206,7 @@ async function answered<T>(call: Promise<T>, what: string, signal?: AbortSignal)
   }
 }
 
-/** Like `answered`, for an object that may be gone, for example because the reply to an earlier attempt was lost. */
+/** Like `answered`, for an object that may be gone, for example after a lost reply to an earlier attempt. */
 async function unlessMissing(call: Promise<unknown>, what: string, signal: AbortSignal): Promise<void> {
   try {
     await answered(call, what, signal);

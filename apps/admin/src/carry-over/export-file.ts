@@ -12,7 +12,7 @@ interface Batch {
   rows: CarriedRow[];
 }
 
-/** Reads an exported database: first the heading, then the batches. After the last batch every line has been verified. */
+/** Reads an exported database: the heading, then the batches. After the last batch all lines are verified. */
 export class ExportFile {
   private readonly lines: AsyncGenerator<Buffer>;
   private readonly digest = createHash('sha256');
@@ -29,7 +29,7 @@ export class ExportFile {
     throw new Error('The input is not an export that this version can read.');
   }
 
-  /** Yields the rows and returns the books of the exported database. Throws if a line is missing or was changed. */
+  /** Yields the rows, and returns the books of the export. Throws if a line is missing or was changed. */
   async *batches(): AsyncGenerator<Batch, Books> {
     let batch: Batch | undefined;
     for (;;) {

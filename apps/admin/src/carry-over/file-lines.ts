@@ -1,8 +1,9 @@
 import { z } from 'zod';
 
 /**
- * The format of an export, in lines of JSON: the heading, one line for each row, the books, and the SHA-256 of all lines before
- * the last. Values are texts as Postgres writes them, so that JSON parsers cannot round them.
+ * The format of an export, in lines of JSON: the heading, one line for each row, the books, and the SHA-256
+ * of all lines before the last. Values are texts as Postgres writes them, so that JSON parsers cannot round
+ * them.
  */
 export const heading = z.object({
   format: z.literal('model-router database'),

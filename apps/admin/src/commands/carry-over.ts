@@ -61,7 +61,7 @@ export const importCommand: CommandGroup = (program, desk) => {
     });
 };
 
-/** Fails if there are live runs, unless the operator accepts that, and warns about all rows that are not exported. */
+/** Fails if there are live runs, unless the operator accepts that. Warns about rows that are not exported. */
 async function checkOmittedRows(
   snapshot: DatabaseSnapshot,
   { leaveLiveRuns }: ExportOptions,

@@ -72,7 +72,7 @@ interface Counts {
   [more: string]: unknown;
 }
 
-/** The result of an import or mirror. A rejected record makes the exit code 1, although the others were written. */
+/** The result of an import or mirror. One rejected record makes the exit code 1; the others were written. */
 function written(counts: Counts, rejections: readonly string[], end: string): Answer {
   const { read, created, changed, rejected } = counts;
   const unchanged = read - created - changed - rejected.length;

@@ -162,8 +162,8 @@ interface Search {
 }
 
 /**
- * Yields the objects of the store without a row, in batches. An object gets its row before it is put, and a batch is looked up
- * after it was listed, so objects that are being put meanwhile are not included.
+ * Yields the objects of the store without a row, in batches. An object gets its row before it is put, and a
+ * batch is looked up after it was listed, so objects that are being put meanwhile are not included.
  */
 async function* unknownObjects(search: Search): AsyncGenerator<OwnedObject[]> {
   let batch: OwnedObject[] = [];

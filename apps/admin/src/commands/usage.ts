@@ -93,7 +93,7 @@ async function summary(services: Services, { workspace, by, from, until }: Summa
 
 type Billed = Pick<Workspace, 'id' | 'name'>;
 
-/** Finds a workspace, or the deleted ones of this name, since usage outlives its workspace and names can be reused. */
+/** Finds a workspace, or deleted ones with this name: usage outlives its workspace, and names recur. */
 async function billed({ workspaces }: Services, nameOrId: string): Promise<[Billed, ...Billed[]]> {
   try {
     return [await workspaces.find(nameOrId)];
@@ -104,7 +104,7 @@ async function billed({ workspaces }: Services, nameOrId: string): Promise<[Bill
   }
 }
 
-/** Like `billed`, but rejects several workspaces, because their sum would be mistaken for the usage of one. */
+/** Like `billed`, but rejects several workspaces: their sum would be mistaken for the usage of one. */
 async function onlyBilled(services: Services, nameOrId: string): Promise<Billed> {
   const found = await billed(services, nameOrId);
   if (found.length === 1) return found[0];

@@ -200,7 +200,8 @@ async function limits(services: Services, name: string, options: LimitOptions): 
   }
   const { workspace, granted } = await services.workspaces.change(name, changes, actor());
   const document = await read(services, workspace.id);
-  // This program has no transport, so the workers' sweep, which runs once a second, delivers the granted runs.
+  // This program has no transport, so the workers' sweep, which runs once a second, delivers the granted
+  // runs.
   const note = `\n\n${granted.length} parked run(s) were granted a slot. Workers take them within a second or two.`;
   return {
     document: { ...document, granted: granted.map(({ runId }) => runId) },

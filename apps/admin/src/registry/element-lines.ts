@@ -1,6 +1,6 @@
 /**
- * Returns the lines on which the elements of an array begin in a valid JSON text: the outermost array, or the array with this
- * name in the outermost object.
+ * Returns the lines on which the elements of an array begin in a valid JSON text: the outermost array, or the
+ * array with this name in the outermost object.
  */
 export function elementLines(text: string, name: string | null): number[] {
   const lines: number[] = [];

@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { elementLines } from './element-lines.js';
 
-/** A value in a file and its place, or the reason why it is invalid. `bytes` counts from the start of the file. */
+/** A value in a file, or why it is invalid, and its place. `bytes` counts from the start of the file. */
 type Given = { line: number; bytes: number } & ({ value: unknown } | { reason: string });
 
 /** Reads the values in a file of JSON Lines or in a JSON document: an array, a page of nodes, or one node. */
@@ -39,8 +39,8 @@ function* documentRecords(text: string): Generator<Given> {
 }
 
 /**
- * Whether the file is one JSON document. It is a file of lines if its first line is a complete value other than a page, or if
- * its first line is broken and the whole file is not valid JSON either.
+ * Whether the file is one JSON document. It is a file of lines if its first line is a complete value other
+ * than a page, or if its first line is broken and the whole file is not valid JSON either.
  */
 async function isDocument(file: string): Promise<boolean> {
   const input = createReadStream(file, 'utf8');

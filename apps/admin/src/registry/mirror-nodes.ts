@@ -31,8 +31,8 @@ interface Mirroring {
 }
 
 /**
- * Updates this registry to match another one. An interrupted walk is resumed, and after a finished walk only changes are
- * requested. If the changes do not explain the source's total, everything is walked again.
+ * Updates this registry to match another one. An interrupted walk is resumed, and after a finished walk only
+ * changes are requested. If the changes do not explain the source's total, everything is walked again.
  */
 export async function mirrorNodes(mirroring: Mirroring, { full }: { full: boolean }): Promise<Mirrored> {
   const { url, mirrors } = mirroring;
@@ -44,7 +44,8 @@ export async function mirrorNodes(mirroring: Mirroring, { full }: { full: boolea
   if (walk.since !== null && before !== null && before.total + result.created !== walk.startedTotal)
     walk = await takeAll(mirroring, result);
   for (let walks = 1; walk.since === null && walks < maxFullWalks; walks += 1) {
-    // Each removed node has moved later nodes to earlier positions, possibly past the current page of the walk.
+    // Each removed node has moved later nodes to earlier positions, possibly past the current page of the
+    // walk.
     const { total } = await mirroring.pages.read(1, null, 1);
     if (total >= walk.startedTotal) break;
     walk = await takeAll(mirroring, result);

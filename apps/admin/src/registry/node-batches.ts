@@ -1,7 +1,7 @@
 import type { NodeRecord, Written } from '#persistence';
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** Maximum number of nodes in one statement: enough to amortise a round trip, few enough to isolate a bad node quickly. */
+/** Maximum nodes in one statement: enough to amortise a round trip, few enough to find a bad node. */
 const batchNodes = 1000;
 const batchVersions = 10_000;
 /** After this many records the event loop gets a turn, because the previous batch is still being written. */
@@ -15,8 +15,8 @@ interface Batched<Place> {
 }
 
 /**
- * Writes nodes in batches, one after the other, while the next batch is being read. A record that the database rejects is
- * reported with its place, and the rest of its batch is still written.
+ * Writes nodes in batches, one after the other, while the next batch is being read. A record that the
+ * database rejects is reported with its place, and the rest of its batch is still written.
  */
 export class NodeBatches<Place> {
   readonly written: Written = { created: 0, changed: 0 };

@@ -70,9 +70,9 @@ const unlessEmpty = <Shape extends z.ZodType>(shape: Shape) =>
   z.preprocess((given) => (JSON.stringify(given) === '{}' ? undefined : given), shape.nullish()).optional();
 
 /**
- * A node in a file or from another registry: the shape of the API or a part of it. Every field except ids may be null or
- * absent. `versions` holds versions besides the latest one, and `publisher_id` may replace a publisher of which nothing else
- * is known. Other fields are ignored.
+ * A node in a file or from another registry: the shape of the API or a part of it. Every field except ids may
+ * be null or absent. `versions` holds versions besides the latest one, and `publisher_id` may replace a
+ * publisher of which nothing else is known. Other fields are ignored.
  */
 export const nodeShape = z.object({
   id: bounded(1),

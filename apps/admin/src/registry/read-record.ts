@@ -16,8 +16,8 @@ type Read = { record: NodeRecord } | { reason: string };
 const maxIssues = 3;
 
 /**
- * Reads one node. With `whole`, an absent field has no value, as in a page of another registry; otherwise the stored value is
- * unchanged.
+ * Reads one node. With `whole`, an absent field has no value, as in a page of another registry; otherwise the
+ * stored value is unchanged.
  */
 export function readRecord(value: unknown, { whole }: { whole: boolean }): Read {
   const parsed = nodeShape.safeParse(value);

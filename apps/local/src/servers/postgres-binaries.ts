@@ -20,8 +20,8 @@ export interface Account {
 }
 
 /**
- * The folder with bin, lib and share of the Postgres from npm's platform package. If the account cannot reach it, for example
- * because the checkout is below /root, it is copied to a place that the account can reach.
+ * The folder with bin, lib and share of the Postgres from npm's platform package. If the account cannot reach
+ * it, for example because the checkout is below /root, it is copied to a place that the account can reach.
  */
 export function locatePostgres(account: Account | undefined): string {
   const { folder, version } = installedPostgres();
@@ -55,7 +55,7 @@ function installedPostgres(): { folder: string; version: string } {
   return { folder: path.join(root, 'native'), version };
 }
 
-/** npm packages cannot contain symbolic links. This does what the package's install script does if scripts are allowed. */
+/** npm packages cannot contain symbolic links. The package's install script creates them, if it may run. */
 function recreateSymlinks(root: string): void {
   const list = path.join(root, 'native', 'pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -86,8 +86,8 @@ function problemOf(folder: string, account: Account | undefined): string | undef
 }
 
 /**
- * Copies the binaries (60 MB) to the first folder where the account can run them, and reuses that copy next time. A folder
- * may be inaccessible to the account, or mounted noexec.
+ * Copies the binaries (60 MB) to the first folder where the account can run them, and reuses that copy next
+ * time. A folder may be inaccessible to the account, or mounted noexec.
  */
 function copyWithinReach(from: string, version: string, account: Account): string | undefined {
   for (const place of new Set([os.tmpdir(), '/tmp', '/var/tmp', '/var/lib', '/run'])) {
@@ -103,7 +103,7 @@ function copyWithinReach(from: string, version: string, account: Account): strin
   return undefined;
 }
 
-/** In a world-writable folder only a copy made by root is trusted. A copy gets its name when it is complete. */
+/** In a world-writable folder only root's copy is trusted. A copy gets its name when it is complete. */
 function isMadeByRoot(copy: string): boolean {
   const stat = lstatSync(copy, { throwIfNoEntry: false });
   return stat !== undefined && stat.isDirectory() && stat.uid === 0 && (stat.mode & 0o022) === 0;

@@ -34,10 +34,10 @@ interface PostgresOptions {
 
 /** The superuser of the cluster. */
 const user = 'router';
-/** How long the sessions of a killed server may hold its shared memory, which prevents a new server from starting. */
+/** How long sessions of a killed server may hold its shared memory, so that a new server cannot start. */
 const retryForMs = 15_000;
 
-/** Starts a real Postgres on 127.0.0.1 and resolves when it accepts connections. The first start creates the cluster. */
+/** Starts a real Postgres on 127.0.0.1 that accepts connections. The first start creates the cluster. */
 export async function startPostgres(
   options: PostgresOptions,
 ): Promise<{ url: string; server: ServerProcess }> {
@@ -77,8 +77,8 @@ interface Run extends Omit<ServerSpec, 'command' | 'args'> {
 }
 
 /**
- * Postgres refuses to run as root, so under root it runs as another account. If that account cannot reach the folder, for
- * example in a checkout below /root, it gets the open folder as a descriptor instead.
+ * Postgres refuses to run as root, so under root it runs as another account. If that account cannot reach the
+ * folder, for example in a checkout below /root, it gets the open folder as a descriptor instead.
  */
 function prepareRun({ folder, logPath, records }: PostgresOptions): Run {
   const account = runtimeAccount(folder);
@@ -106,7 +106,7 @@ function prepareRun({ folder, logPath, records }: PostgresOptions): Run {
   };
 }
 
-/** Undefined for an ordinary user. For root, the owner of the data, or initially the unprivileged account `nobody`. */
+/** For root, the owner of the data, or initially the account `nobody`. Undefined for other users. */
 function runtimeAccount(folder: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const owner = statSync(folder, { throwIfNoEntry: false });
@@ -118,7 +118,7 @@ function reaches(account: Account, folder: string): boolean {
   return spawnSync('/bin/sh', ['-c', 'cd "$0"', folder], options).status === 0;
 }
 
-/** Creates the cluster. Its folder gets its name when it is complete, so a start that is killed leaves no partial cluster. */
+/** Creates the cluster under a temporary name, so that a start that is killed leaves no partial cluster. */
 async function initialise(options: PostgresOptions, run: Run): Promise<void> {
   const { folder, password, durable = true } = options;
   for (const name of readdirSync(folder)) {

@@ -38,9 +38,9 @@ export class AssetCopies {
   ) {}
 
   /**
-   * Returns the copies by the provider's URL, without the assets that could not be copied. Copies run concurrently, so that
-   * one that hangs does not block the others, and share one time limit: an unresponsive host delays a result only once,
-   * however many assets it has.
+   * Returns the copies by the provider's URL, without the assets that could not be copied. Copies run
+   * concurrently, so that one that hangs does not block the others, and share one time limit: an unresponsive
+   * host delays a result only once, however many assets it has.
    */
   async copyAll(
     run: CopiedRun,

@@ -44,7 +44,7 @@ afterAll(async () => {
   await agent.destroy();
 });
 
-/** Opens a URL and returns how that ended. The provider's origin is on a private address; `elsewhere` is an allowed origin. */
+/** Opens a URL and returns the result. The provider is on a private address; `elsewhere` is allowed. */
 async function opened(url: string, adapter: object): Promise<string> {
   requested.length = 0;
   const agents = {

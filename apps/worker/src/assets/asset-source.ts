@@ -43,9 +43,10 @@ const redirects = new Set([301, 302, 303, 307, 308]);
 const maxRedirects = 3;
 
 /**
- * Opens URLs from providers' replies, which a caller may have influenced. The provider's own origin is trusted if its
- * declaration says that it hosts assets, but never as the target of a redirect from another origin: on a private address it
- * may serve things that callers must not see. Any other origin is called only if it is public or allowed.
+ * Opens URLs from providers' replies, which a caller may have influenced. The provider's own origin is
+ * trusted if its declaration says that it hosts assets, but never as the target of a redirect from another
+ * origin: on a private address it may serve things that callers must not see. Any other origin is called only
+ * if it is public or allowed.
  */
 @Injectable()
 export class AssetSource {
@@ -93,8 +94,8 @@ export class AssetSource {
       method: 'GET',
       headers: {
         'accept-encoding': 'identity',
-        // Most assets are fetched without our key, even from the provider's own API: a model may echo a caller's URL, and
-        // callers must not reach what only our key can open.
+        // Most assets are fetched without our key, even from the provider's own API: a model may echo a
+        // caller's URL, and callers must not reach what only our key can open.
         ...(adapter.assetsNeedKey && credentialHeaders(adapter, call, secret, Date.now())),
       },
       dispatcher,
@@ -132,7 +133,7 @@ export class AssetSource {
   }
 }
 
-/** JSON counts as an asset only if the URL ends in `.json`. Elsewhere it is an API's answer in place of the file. */
+/** JSON is an asset only if the URL ends in `.json`. Otherwise it is an API's answer in place of the file. */
 const isDataAt = ({ pathname }: URL, { adapter }: BoundProvider): boolean =>
   /\.json$/i.test(pathname) && !adapter.assetsNeedKey;
 

@@ -13,14 +13,14 @@ import { repeatableGraceMs, type WorkerSettings } from '../settings.js';
 import { AssetCopies, type Copy } from './asset-copies.js';
 import { type FoundAsset, findAssets, withCopies } from '../bytes/found-assets.js';
 
-/** After this many consecutive crashes while copying a run's assets, its result is delivered without copies. */
+/** After this many consecutive crashes while copying, a run's result is delivered without copies. */
 const maxCrashes = 3;
 const later = retryIn(1_000);
 const now = retryIn(0);
 
 /**
- * Copies the assets of a finished generation to the store and writes the run's outcome. The generation is already paid for,
- * so its result is delivered whatever happens to the copies.
+ * Copies the assets of a finished generation to the store and writes the run's outcome. The generation is
+ * already paid for, so its result is delivered whatever happens to the copies.
  */
 @Processor('assets', { concurrency: maxSlotless })
 export class AssetsProcessor extends RunProcessor {

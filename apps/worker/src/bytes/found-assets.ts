@@ -8,7 +8,7 @@ export interface FoundAsset extends JsonPlace {
 const maxUrlLength = 8192;
 const quote = '"'.charCodeAt(0);
 
-/** Finds the URLs at the model's asset pointers. Other text, such as inline data or a bucket name, is left unchanged. */
+/** Finds the URLs at the model's asset pointers. Other text, such as inline data, is left unchanged. */
 export function findAssets(output: Uint8Array, pointers: readonly string[]): FoundAsset[] {
   return placesOf(output, pointers)
     .filter(({ start, end }) => output[start] === quote && end - start <= maxUrlLength)

@@ -41,8 +41,8 @@ export class Payloads {
   }
 
   /**
-   * Returns the body as its row will hold it. A result has been paid for, so if the store fails, the bytes go into the
-   * row, however large they are.
+   * Returns the body as its row will hold it. A result has been paid for, so if the store fails, the bytes go
+   * into the row, however large they are.
    */
   async keepBody(key: string, runId: string, mediaType: string, bytes: Uint8Array): Promise<PayloadBody> {
     if (bytes.byteLength <= maxRowBytes) return bytes;
@@ -59,10 +59,11 @@ export class Payloads {
     }
   }
 
-  /** Stores a body as it arrives and returns its length. Rejects with `StorageError` or with the body's own error. */
+  /** Stores a body as it arrives and returns its length. Rejects with `StorageError` or the body's error. */
   async putBody(key: string, runId: string, body: Body, facts: PutFacts): Promise<number> {
     const { STORE_DOUBT_SECONDS, STORE_PAYLOAD_MS } = this.settings;
-    // Storing under a key that is being deleted could lose the bytes, which are paid for and cannot be fetched again.
+    // Storing under a key that is being deleted could lose the bytes, which are paid for and cannot be
+    // fetched again.
     if (!(await this.objects.note(key, runId, STORE_DOUBT_SECONDS, STORE_PAYLOAD_MS))) {
       throw new StorageError('unavailable', `${key} is being deleted`);
     }
@@ -109,7 +110,7 @@ function lengthOf(piece: BodyPiece): number {
   return piece.base64 ? 4 * Math.ceil(piece.bytes / 3) : piece.bytes;
 }
 
-/** Base64 turns three bytes into four characters, so the remainder of a chunk is encoded with the next one. */
+/** Base64 turns three bytes into four characters, so a chunk's remainder is encoded with the next one. */
 async function* inBase64(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let rest = Buffer.alloc(0);
   for await (const chunk of body) {
@@ -128,9 +129,9 @@ export interface Share {
 }
 
 /**
- * Bounds the bytes of all bodies that a process holds. A share that needs more than is left waits until other shares are
- * released. The oldest share never waits, so that one always makes progress. A process therefore holds at most the budget
- * plus one body.
+ * Bounds the bytes of all bodies that a process holds. A share that needs more than is left waits until other
+ * shares are released. The oldest share never waits, so that one always makes progress. A process therefore
+ * holds at most the budget plus one body.
  */
 export class ByteBudget {
   private held = 0;

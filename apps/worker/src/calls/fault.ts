@@ -12,9 +12,9 @@ const dnsCodes = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'ENODATA']);
 const tlsCode = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|EPROTO)/;
 
 /**
- * Classifies an exception of the HTTP client by what it proves. Only `NotConnected` proves that nothing was sent. After any
- * failure on an established connection, TLS errors included, the request may have reached the provider and counts as
- * accepted.
+ * Classifies an exception of the HTTP client by what it proves. Only `NotConnected` proves that nothing was
+ * sent. After any failure on an established connection, TLS errors included, the request may have reached the
+ * provider and counts as accepted.
  */
 export function faultOf(error: unknown): Fault {
   if (error instanceof NotConnected) return { fault: 'not_sent', cause: whyNotConnected(error.cause) };

@@ -28,9 +28,9 @@ const noSuchFile =
   'This model takes the file itself: base64, a data: URL, or the URL of a file that this workspace has uploaded here and that has not expired.';
 
 /**
- * Prepares the files of an input for submission. If the provider takes bytes, the caller's files are looked up in the store;
- * if it takes ids, they are also uploaded to the provider. None of this starts or costs anything, so a worker that takes
- * over the run repeats it.
+ * Prepares the files of an input for submission. If the provider takes bytes, the caller's files are looked
+ * up in the store; if it takes ids, they are also uploaded to the provider. None of this starts or costs
+ * anything, so a worker that takes over the run repeats it.
  */
 @Injectable()
 export class InputFiles {
@@ -40,7 +40,7 @@ export class InputFiles {
     private readonly client: ProviderClient,
   ) {}
 
-  /** Returns the run with its files, or why it cannot be submitted. Rejects with `StorageError` when the store is down. */
+  /** Returns the run with its files, or why it cannot be submitted. Rejects with `StorageError`. */
   async prepareFiles(provider: BoundProvider, run: Run, terms: Terms): Promise<Run | ProviderFailure> {
     const uses = provider.adapter.files?.(run) ?? [];
     if (uses.length === 0) return run;

@@ -8,14 +8,14 @@ import { NameResolver, type ResolveTerms } from '../resolver/name-resolver.js';
 import type { WorkerSettings } from '../settings.js';
 import { NotConnected } from './fault.js';
 
-/** Time limit for a connection, TLS included. Guarded connections have their name resolved before this starts. */
+/** Time limit for a connection, TLS included. For guarded ones the name is resolved before it starts. */
 const timeout = 5_000;
 
 /**
- * The HTTP agents of this process. The trusted agent calls origins that the operator configured, and the operating system
- * resolves their names. The guarded agent calls hosts that callers or providers' replies name, and connects to public
- * addresses only. Names for the guarded agent are resolved separately, so that unresponsive DNS servers of callers' names
- * cannot delay calls to providers.
+ * The HTTP agents of this process. The trusted agent calls origins that the operator configured, and the
+ * operating system resolves their names. The guarded agent calls hosts that callers or providers' replies
+ * name, and connects to public addresses only. Names for the guarded agent are resolved separately, so that
+ * unresponsive DNS servers of callers' names cannot delay calls to providers.
  */
 @Injectable()
 export class OutboundAgents implements OnApplicationShutdown {
@@ -33,8 +33,8 @@ export class OutboundAgents implements OnApplicationShutdown {
   }
 
   /**
-   * The agent for a call to a provider whose address the operator configured as `base`, or null if `url` may not be called.
-   * Like the methods below, it rejects with `NotConnected` if the host has no address.
+   * The agent for a call to a provider whose address the operator configured as `base`, or null if `url` may
+   * not be called. Like the methods below, it rejects with `NotConnected` if the host has no address.
    */
   async to(url: URL, base: string, terms: ResolveTerms): Promise<Dispatcher | null> {
     return url.origin === new URL(base).origin ? this.trusted : this.toAsset(url, terms);
@@ -66,7 +66,7 @@ export class OutboundAgents implements OnApplicationShutdown {
   }
 }
 
-/** Marks errors that happen while connecting, because an established connection may fail with the same codes. */
+/** Marks errors that occur while connecting, because established connections can fail with the same codes. */
 function marking(connect: buildConnector.connector): buildConnector.connector {
   return (options, callback) =>
     connect(options, (...[error, socket]) =>
@@ -97,8 +97,8 @@ export class RefusedAddress extends Error {
 }
 
 /**
- * A lookup that returns the known addresses of a name, and rejects a name if any of them is not public. The name is not
- * looked up again, so the connection uses the address that was checked.
+ * A lookup that returns the known addresses of a name, and rejects a name if any of them is not public. The
+ * name is not looked up again, so the connection uses the address that was checked.
  */
 export const guarded =
   (known: (hostname: string) => readonly LookupAddress[]): LookupFunction =>

@@ -23,15 +23,15 @@ type Terms = Pick<OutboundCall, 'workspaceId' | 'call' | 'timeoutMs' | 'share'> 
 type StoredReply = Omit<HttpReply, 'body'>;
 
 /**
- * Replaces the provider's handle in a run whose submission reply is stored but not read yet. Its version differs from that of
- * handles, so that an older release does not poll the run.
+ * Replaces the provider's handle in a run whose submission reply is stored but not read yet. Its version
+ * differs from that of handles, so that an older release does not poll the run.
  */
 interface KeptReply extends StoredReply {
   v: 2;
   step: 'read';
 }
 
-/** If this worker dies before it has read a stored reply, another worker takes over the run after this time. */
+/** If this worker dies before it has read a stored reply, another worker takes over after this time. */
 const takeUpMs = 15_000;
 
 /** The stored reply that a run's handle refers to, or null for a provider's handle. */
@@ -56,8 +56,9 @@ export class ProviderCall {
   ) {}
 
   /**
-   * Submits a run. A large successful reply is stored before it is read, because it is paid for, cannot be fetched again
-   * and takes long to read; `isKept` says whether it was stored. Null if it was stored but has yet to be read.
+   * Submits a run. A large successful reply is stored before it is read, because it is paid for, cannot be
+   * fetched again and takes long to read; `isKept` says whether it was stored. Null if it was stored but has
+   * yet to be read.
    */
   async submit(
     provider: BoundProvider,
@@ -101,8 +102,8 @@ export class ProviderCall {
   }
 
   /**
-   * Polls or fetches. Null if the signal aborted, because another worker may poll the run by then. `readings` counts the
-   * earlier attempts to read a reply that took too long.
+   * Polls or fetches. Null if the signal aborted, because another worker may poll the run by then. `readings`
+   * counts the earlier attempts to read a reply that took too long.
    */
   async resume(
     provider: BoundProvider,
@@ -121,8 +122,8 @@ export class ProviderCall {
   }
 
   /**
-   * Sends one cancellation. The next poll shows whether it had an effect, since the reply does not guarantee one. Null if
-   * the request provably was not sent or the signal aborted; then the next poll tries again.
+   * Sends one cancellation. The next poll shows whether it had an effect, since the reply does not guarantee
+   * one. Null if the request provably was not sent or the signal aborted; then the next poll tries again.
    */
   async cancel(
     provider: BoundProvider,

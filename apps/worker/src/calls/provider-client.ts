@@ -37,9 +37,9 @@ export interface OutboundCall {
 }
 
 /**
- * Makes one call to a provider and turns whatever happens into a `Signal`; it never throws. The provider's configured
- * origin is trusted; any other URL came from a reply and goes through the guarded agent. Redirects are not followed,
- * because no provider's protocol needs them.
+ * Makes one call to a provider and turns whatever happens into a `Signal`; it never throws. The provider's
+ * configured origin is trusted; any other URL came from a reply and goes through the guarded agent. Redirects
+ * are not followed, because no provider's protocol needs them.
  */
 @Injectable()
 export class ProviderClient {
@@ -63,7 +63,7 @@ export class ProviderClient {
     return reply;
   }
 
-  /** Sends the secret, or a token if the provider needs one. Retries once with a new token if the first one is rejected. */
+  /** Sends the secret, or a token if the provider needs one. A rejected token is replaced once. */
   private async authenticated(provider: BoundProvider, outbound: OutboundCall): Promise<Signal> {
     const { secret, adapter } = provider;
     const { exchange } = adapter;
@@ -141,7 +141,7 @@ export class ProviderClient {
     });
   }
 
-  /** Collects text and JSON replies in memory. A large file is stored as it arrives, since adapters read only its headers. */
+  /** Collects text and JSON in memory. Large files, which adapters do not read, are stored as they arrive. */
   private async collect(
     { statusCode, headers }: Dispatcher.ResponseData,
     body: Readable,
@@ -185,7 +185,7 @@ function decoded({ headers, body }: Dispatcher.ResponseData): Readable {
   return decoder === undefined ? body : pipeline(body, decoder(), () => {});
 }
 
-/** Discards a body unread. Later errors of its connection are ignored, so that they cannot crash the process. */
+/** Discards a body unread. Later errors of its connection are ignored, as they must not crash the process. */
 export function discardBody(body: Readable): void {
   body.on('error', () => {}).destroy();
 }

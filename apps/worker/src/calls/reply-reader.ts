@@ -12,16 +12,16 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Piscina } from 'piscina';
 import type { ProviderMark, Reading, ReadingOrder } from './reply-thread.js';
 
-/** Larger replies are read in a thread, because they would block the event loop: 7 MiB of JSON take a quarter of a second. */
+/** Larger replies would block the event loop: 7 MiB of JSON take a quarter of a second. */
 const inlineBytes = 1024 * 1024;
-/** Time limit for the first attempt to read a reply, without the wait for the thread. Each further attempt gets twice as long. */
+/** Time limit of the first attempt to read a reply, once it has the thread. It doubles with each attempt. */
 const firstReadMs = 30_000;
-/** After this many attempts a reply counts as unreadable, or as the result if its status says that it is one. */
+/** After this many attempts a reply counts as unreadable, or as the result if its status says so. */
 const maxReadings = 5;
 /** How long a reply waits for the thread before it is left for later. */
 const maxTurnMs = 10_000;
 
-/** Why a large reply was not read yet: the thread is busy, reading took too long, or the store does not have it. */
+/** Why a large reply is unread: the thread is busy, reading took too long, or the store does not have it. */
 export type Unread = 'busy' | 'late' | 'gone';
 
 interface ReadTerms {
@@ -32,7 +32,7 @@ interface ReadTerms {
   isKept?: boolean;
 }
 
-/** Lets adapters read replies. Adapters are pure, so a large reply can be read in a thread, off the event loop. */
+/** Lets adapters read replies. Adapters are pure, so a thread can read large replies, off the event loop. */
 @Injectable()
 export class ReplyReader implements OnApplicationShutdown {
   private threads: Piscina<ReadingOrder, Reading> | undefined;
@@ -77,7 +77,10 @@ export class ReplyReader implements OnApplicationShutdown {
     await this.threads?.destroy();
   }
 
-  /** Reads in the thread. Null for a provider that the thread does not know; then the reply has its bytes back. */
+  /**
+   * Reads in the thread. Null, with the bytes back in the reply, for a provider that the thread does not
+   * know.
+   */
   private async beside(order: ReadingOrder, limitMs: number, moves: boolean): Promise<ReadReply | null> {
     this.threads ??= new Piscina({
       filename: new URL('./reply-thread.js', import.meta.url).href,
@@ -97,7 +100,7 @@ export class ReplyReader implements OnApplicationShutdown {
       : read;
   }
 
-  /** A successful reply to a call that returns the result counts as success even if unreadable, because it is paid for. */
+  /** An unreadable reply counts as the result if its status says that it is one, because it is paid for. */
   private unreadable(provider: BoundProvider, reply: HttpReply, asked: Asked): ReadReply {
     const note = `could not read a large reply in ${maxReadings} attempts`;
     this.log.error({ provider: provider.name }, note);

@@ -13,10 +13,10 @@ import { move, transferableSymbol, valueSymbol } from 'piscina';
 /** A reply to read, and the call that it answers. Its bytes are moved to the thread and back, not copied. */
 export type ReadingOrder = Asked & { provider: ProviderMark; reply: HttpReply };
 
-/** The facts from which the thread creates the same adapter. A declared provider comes with its declaration. */
+/** The facts from which the thread creates the adapter. A declared provider comes with its declaration. */
 export type ProviderMark = Pick<BoundProvider, 'name' | 'base' | 'declaration'>;
 
-/** `read` is null for a provider that this thread does not know. If the output is the reply itself, its body is left out. */
+/** `read` is null for an unknown provider. If the output is the reply itself, its body is left out. */
 export interface Reading {
   read: ReadReply | null;
   isReply: boolean;

@@ -7,8 +7,8 @@ type Send = (call: HttpCall) => Promise<Signal>;
 const marginMs = 60_000;
 
 /**
- * Caches the short-lived tokens of providers whose secret is not itself the credential. Concurrent calls to a provider share
- * one exchange.
+ * Caches the short-lived tokens of providers whose secret is not itself the credential. Concurrent calls to a
+ * provider share one exchange.
  */
 export class Tokens {
   private readonly kept = new Map<string, { token: string; untilMs: number }>();

@@ -13,8 +13,8 @@ const loopback: readonly LookupAddress[] = [
 ];
 
 /**
- * The names in the machine's hosts file, where Kubernetes writes a pod's `hostAliases`. c-ares queries DNS servers only,
- * so this class reads the file itself, and again whenever it changes.
+ * The names in the machine's hosts file, where Kubernetes writes a pod's `hostAliases`. c-ares queries DNS
+ * servers only, so this class reads the file itself, and again whenever it changes.
  */
 export class HostsFile {
   private addresses: ReadonlyMap<string, readonly LookupAddress[]> = new Map();

@@ -12,7 +12,7 @@ const firstTryMs = 1_500;
 const tries = 2;
 /** Time limit for all attempts and servers together. */
 const lookUpMs = 5_000;
-/** Once one address family has answered, how long to wait for the other, for which many servers never answer. */
+/** How long to wait for the second address family, for which many servers never answer, after the first. */
 const otherFamilyMs = 300;
 
 interface Found {
@@ -22,14 +22,16 @@ interface Found {
 }
 
 /**
- * Looks up the addresses of a fully qualified name through c-ares, which uses its own sockets. `dns.lookup` would block one
- * of the few threads that it shares with file access and the providers' names until an unresponsive server times out.
- * Rejects only with the signal's reason. `servers` replaces those of /etc/resolv.conf.
+ * Looks up the addresses of a fully qualified name through c-ares, which uses its own sockets. `dns.lookup`
+ * would block one of the few threads that it shares with file access and the providers' names until an
+ * unresponsive server times out. Rejects only with the signal's reason. `servers` replaces those of
+ * /etc/resolv.conf.
  */
 export function lookUp(name: string, servers: readonly string[], outer: AbortSignal): Promise<Answer> {
   return withTimeout(lookUpMs, outer, async (signal) => {
     signal.throwIfAborted();
-    // One resolver per name: a new one reads the current /etc/resolv.conf, and cancelling it ends only this look-up.
+    // One resolver per name: a new one reads the current /etc/resolv.conf, and cancelling it ends only this
+    // look-up.
     const resolver = new Resolver({ timeout: firstTryMs, tries });
     if (servers.length > 0) resolver.setServers(servers);
     const cancel = () => resolver.cancel();

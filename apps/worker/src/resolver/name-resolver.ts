@@ -45,10 +45,10 @@ interface Kept {
 }
 
 /**
- * Resolves the host names in URLs from callers and from providers' replies. A name whose DNS servers do not answer delays
- * only its own workspace, a name that failed is not looked up again for a minute, and names that the operator configured
- * never wait for either. Names are treated as fully qualified: the search domains of /etc/resolv.conf lead to private
- * addresses, which are rejected anyway.
+ * Resolves the host names in URLs from callers and from providers' replies. A name whose DNS servers do not
+ * answer delays only its own workspace, a name that failed is not looked up again for a minute, and names
+ * that the operator configured never wait for either. Names are treated as fully qualified: the search
+ * domains of /etc/resolv.conf lead to private addresses, which are rejected anyway.
  */
 @Injectable()
 export class NameResolver {

@@ -5,9 +5,9 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import type { WorkerSettings } from '../settings.js';
 
 /**
- * The claims of this worker. One statement renews the leases of all submissions in flight. A run whose worker died before is
- * a suspect, because it may have caused the crash. Suspects are dispatched one at a time, so that another crash identifies
- * the run; they do not delay other runs.
+ * The claims of this worker. One statement renews the leases of all submissions in flight. A run whose worker
+ * died before is a suspect, because it may have caused the crash. Suspects are dispatched one at a time, so
+ * that another crash identifies the run; they do not delay other runs.
  */
 @Injectable()
 export class Claims implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -31,7 +31,7 @@ export class Claims implements OnApplicationBootstrap, OnApplicationShutdown {
     await this.renewal?.stop();
   }
 
-  /** Renews the claim's lease until it is disposed of. Null if the run is a suspect and must wait for another suspect. */
+  /** Renews the claim's lease until it is disposed of. Null if the run must wait for another suspect. */
   hold({ runId, epoch, crashes }: TakenRun): Disposable | null {
     const isSuspect = crashes > 0;
     if (isSuspect && this.hasSuspect) return null;

@@ -7,14 +7,15 @@ interface Counted {
 }
 
 /**
- * How many consecutive times work on a run never returned because its worker died or froze. The row does not count the first
- * time, which only the queue noticed, so one is added.
+ * How many consecutive times work on a run never returned because its worker died or froze. The row does not
+ * count the first time, which only the queue noticed, so one is added.
  */
 export const deathsOf = ({ crashes }: Pick<Counted, 'crashes'>): number => (crashes === 0 ? 0 : crashes + 1);
 
 /**
- * Counts an attempt at repeatable work in the row before it begins, but only if a worker may have died over it before; other
- * work writes nothing. Disposing of the attempt resets the count, because the work has returned.
+ * Counts an attempt at repeatable work in the row before it begins, but only if a worker may have died over
+ * it before; other work writes nothing. Disposing of the attempt resets the count, because the work has
+ * returned.
  */
 export async function countAttempt(
   runs: Pick<RunRepository, 'noteAttempt' | 'forgetCrashes'>,

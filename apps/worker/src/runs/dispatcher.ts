@@ -26,17 +26,18 @@ const suspectAgainMs = 1_000;
 const sweepEveryMs = 1_000;
 const maxSwept = 1_000;
 /**
- * A worker without the provider's key waits this long, so that workers with the key can take the runs first. Then it takes
- * them itself, so that their time budget begins to count.
+ * A worker without the provider's key waits this long, so that workers with the key can take the runs first.
+ * Then it takes them itself, so that their time budget begins to count.
  */
 const keylessMs = 2_000;
 /** Maximum number of runs taken at a time. Each comes with up to 256 KiB of input. */
 const maxTaken = 16;
 
 /**
- * Takes runs that wait for their providers, each under one of the provider's concurrency slots, and submits them. Runs wait
- * in their outbox rows, without a job, so that thousands of runs can wait cheaply for a provider whose calls hang. Workspaces
- * take turns, and no workspace may use the last quarter of the slots, so that runs of other workspaces need not wait.
+ * Takes runs that wait for their providers, each under one of the provider's concurrency slots, and submits
+ * them. Runs wait in their outbox rows, without a job, so that thousands of runs can wait cheaply for a
+ * provider whose calls hang. Workspaces take turns, and no workspace may use the last quarter of the slots,
+ * so that runs of other workspaces need not wait.
  */
 @Injectable()
 export class Dispatcher implements OnModuleDestroy {
@@ -48,7 +49,7 @@ export class Dispatcher implements OnModuleDestroy {
   /** Providers whose runs may still wait for a slot of this worker. */
   private readonly saturated = new Set<string>();
   private readonly inFlight: UnderWay;
-  /** Rings when a run that this process postponed is due again. All workers are woken, since another may have the key. */
+  /** Rings when a run that this process postponed is due. Wakes all workers: another may have the key. */
   private readonly postponed = new Alarm(() =>
     this.inFlight.track(
       this.sweep((provider) => this.queues.wake(provider)),
@@ -116,7 +117,8 @@ export class Dispatcher implements OnModuleDestroy {
       while (this.looking.get(name) && this.isTaking) {
         this.looking.set(name, false);
         const provider = this.providers.get(name);
-        // An operator declared this provider and this process has not loaded it yet. A worker that has takes the runs.
+        // An operator declared this provider and this process has not loaded it yet. A worker that has takes
+        // the runs.
         if (provider === undefined) continue;
         if (provider.secret === undefined) await sleep(keylessMs);
         if (this.isTaking) await this.take(provider);
@@ -126,7 +128,7 @@ export class Dispatcher implements OnModuleDestroy {
     }
   }
 
-  /** Takes at most half of the free slots, so that a burst spreads over workers. After a full batch it wakes another worker. */
+  /** Takes at most half of the free slots, so that bursts spread. A full batch wakes another worker. */
   private async take(provider: BoundProvider): Promise<void> {
     const { name } = provider;
     const { maxHeld } = this;
@@ -178,8 +180,9 @@ export class Dispatcher implements OnModuleDestroy {
   }
 
   /**
-   * No worker can renew its leases while the database is down, so leases are judged only after two rounds of renewals since
-   * it answers again. The same holds after the first answer, because the database may have been down before it.
+   * No worker can renew its leases while the database is down, so leases are judged only after two rounds of
+   * renewals since it answers again. The same holds after the first answer, because the database may have
+   * been down before it.
    */
   private async sweepTimes(): Promise<{ askedAt: Date; judgesFrom: Date }> {
     const askedAt = await this.runs.readClock();

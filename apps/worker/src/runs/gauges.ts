@@ -17,8 +17,8 @@ const everyMs = 10_000;
 const microsPerDollar = 1_000_000;
 
 /**
- * Reads the load, pauses, stored objects and webhooks from the database and the jobs from the queues. Every worker reports
- * the same values, so that no series is lost with a worker; dashboards take the maximum.
+ * Reads the load, pauses, stored objects and webhooks from the database and the jobs from the queues. Every
+ * worker reports the same values, so that no series is lost with a worker; dashboards take the maximum.
  */
 @Injectable()
 export class Gauges implements OnApplicationBootstrap, OnModuleDestroy {

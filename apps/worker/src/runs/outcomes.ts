@@ -33,12 +33,13 @@ interface EndingRun extends ClaimedRun {
 /** A run that its provider works on. */
 export type OngoingRun = LiveRun & EndingRun;
 
-/** The result of a submission: it is done, or the run waits for that provider and may be taken in `afterMs`. */
+/** The result of a submission: done, or the run waits for the provider and may be taken in `afterMs`. */
 export type Submitted = typeof done | { kind: 'waits'; provider: string; afterMs: number };
 
 /**
- * Writes the outcome of a call to a provider: a handle to poll, an output or a failure. Then it signals the requests that wait
- * for the run and enqueues the next steps: polls, copies, and runs that were granted a slot.
+ * Writes the outcome of a call to a provider: a handle to poll, an output or a failure. Then it signals the
+ * requests that wait for the run and enqueues the next steps: polls, copies, and runs that were granted a
+ * slot.
  */
 @Injectable()
 export class Outcomes {
@@ -54,7 +55,7 @@ export class Outcomes {
     @Inject(LOG) private readonly log: Log,
   ) {}
 
-  /** The provider works on the run. Its handle is saved, then it is polled in `afterMs`, or at once if it was cancelled meanwhile. */
+  /** Saves the handle of a running generation. The first poll is due in `afterMs`, or now if cancelled. */
   async pending(run: OngoingRun, handle: Handle, afterMs: number): Promise<typeof done> {
     const { runId, epoch } = run;
     const saving = this.runs.saveHandle(runId, epoch, handle, afterMs, run.reportedMicros);
@@ -111,7 +112,7 @@ export class Outcomes {
     }
   }
 
-  /** The ceiling was lowered while the run waited. A new call at this price is rejected with the same text. */
+  /** The ceiling was lowered while the run waited. A new call at this price gets the same error. */
   async endUnaffordable(run: ClaimedRun): Promise<void> {
     await this.finishRun(
       run,
@@ -126,7 +127,7 @@ export class Outcomes {
     );
   }
 
-  /** Counts each reply that rejects our account, even to a poll, where it does not end the run. The operator is alerted. */
+  /** Counts replies that reject our account, which alerts the operator. In a poll they do not end the run. */
   countAccountTrouble(provider: string, failure: ProviderFailure): void {
     if (failure.class === 'provider_account') this.metrics.accountTrouble.inc({ provider });
   }
@@ -153,7 +154,8 @@ export class Outcomes {
     try {
       await this.finishRun(run, failedEnding(run, failure), failure.note);
     } catch (error) {
-      // A database that is down comes back, but one that rejects the provider's fields rejects them every time.
+      // A database that is down comes back, but one that rejects the provider's fields rejects them every
+      // time.
       if (!fields || error instanceof RouterError) throw error;
       this.log.error({ error, run_id: run.runId }, 'could not write the error fields of a failure, writing it without them');
       await this.finishRun(run, failedEnding(run, plain), failure.note);

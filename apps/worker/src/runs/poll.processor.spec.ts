@@ -34,7 +34,7 @@ const adapter = { resume: () => ({}), onResume: () => ({}), cancel: () => ({ met
 type Read = ReadReply;
 const pending: Read['outcome'] = { kind: 'pending', handle: { v: 1, step: 'poll' }, afterMs: 1000 };
 
-/** Processes one poll and returns the calls and writes that it made. The provider answers the cancellation and the poll as given. */
+/** Processes one poll, in which the provider answers as given, and returns the calls and writes made. */
 async function poll(
   answer: Awaited<ReturnType<ProviderCall['cancel']>>,
   outcome: Read['outcome'] = pending,

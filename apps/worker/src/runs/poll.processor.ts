@@ -75,7 +75,8 @@ export class PollProcessor extends RunProcessor {
     if (provider && kept) return this.readKept(provider, run, poll, kept, signal);
     if (!provider?.adapter.resume || !provider.adapter.onResume) {
       if (poll.overdue) return this.failOverdue(run);
-      // An operator declared this provider and this process has not loaded it yet. A worker that has polls the run later.
+      // An operator declared this provider and this process has not loaded it yet. A worker that has polls
+      // the run later.
       return retryIn(troubledPauseMs);
     }
     const handle = poll.handle as Handle;
@@ -106,7 +107,8 @@ export class PollProcessor extends RunProcessor {
     if (read === null) return now;
     if (isUnread(read)) return await this.readAgain(run, poll, read);
     const { outcome } = read;
-    // Cancel only a run that is still in progress: some providers treat cancelling a finished run as deleting it.
+    // Cancel only a run that is still in progress: some providers treat cancelling a finished run as deleting
+    // it.
     if (cancel && outcome.kind === 'pending' && (await this.cancel(provider, run, handle, cancel, signal)))
       return now;
     const known = { ...run, reportedMicros: read.reportedMicros };
@@ -190,7 +192,8 @@ export class PollProcessor extends RunProcessor {
 
   /** A failed poll must never fail a run that may still complete. */
   private async recordFailure(run: OngoingRun, poll: Poll, failure: ProviderFailure): Promise<JobResult> {
-    // A finished generation is paid for, so its result is fetched up to the same limit after the budget is spent.
+    // A finished generation is paid for, so its result is fetched up to the same limit after the budget is
+    // spent.
     const isLate = poll.overdue && (poll.handle as Handle).step === 'fetch';
     const lostPolls = failure.capped || isLate ? poll.lostPolls + 1 : 0;
     const isLost = lostPolls >= lostPollsAllowed;
@@ -214,7 +217,7 @@ export class PollProcessor extends RunProcessor {
     return this.again(run, poll, pauseMs);
   }
 
-  /** Called only after a poll past the end of the budget, because the generation may have ended while no worker polled. */
+  /** Called only after a poll past the budget's end: the generation may have ended while no worker polled. */
   private failOverdue(run: OngoingRun): Promise<JobResult> {
     return this.outcomes.failRun(run, {
       class: 'provider_timeout',
@@ -223,7 +226,7 @@ export class PollProcessor extends RunProcessor {
     });
   }
 
-  /** The generation is paid for, so it is polled once more before the deadline even if the provider named a later time. */
+  /** Polls once more before the deadline, whatever time the provider named: the generation is paid for. */
   private untilLastPoll({ leftMs }: Poll, askedMs: number): number {
     return Math.min(askedMs, leftMs - this.settings.PROVIDER_POLL_TIMEOUT_MS);
   }
@@ -235,7 +238,7 @@ export class PollProcessor extends RunProcessor {
     return retryIn(afterMs);
   }
 
-  /** Returns whether the cancellation was sent. If not, the run is polled as usual and the next poll tries again. */
+  /** Returns whether the cancellation was sent. If not, the next poll tries again. */
   private async cancel(
     provider: BoundProvider,
     run: OngoingRun,

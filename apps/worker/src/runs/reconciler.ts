@@ -6,14 +6,15 @@ import { Outcomes } from './outcomes.js';
 
 const everyMs = 1_000;
 const batchSize = 500;
-/** Maximum number of batches per round, so that repairing a system that is behind does not slow it down further. */
+/** Maximum number of batches per round, so that repair does not slow down a system that is behind. */
 const maxBatches = 4;
 const driftEveryMs = 30_000;
 
 /**
- * Enqueues runs again whose job was lost: their outbox row is overdue and they have no job. Every worker does rounds, and
- * each row is taken by one of them at a time. While Redis is down nothing is taken, so that overdue rows are enqueued as
- * soon as it is back. Without Redis there are no jobs to lose, and `DueRuns` takes the rows.
+ * Enqueues runs again whose job was lost: their outbox row is overdue and they have no job. Every worker does
+ * rounds, and each row is taken by one of them at a time. While Redis is down nothing is taken, so that
+ * overdue rows are enqueued as soon as it is back. Without Redis there are no jobs to lose, and `DueRuns`
+ * takes the rows.
  */
 @Injectable()
 export class Reconciler implements OnApplicationBootstrap, OnModuleDestroy {
@@ -62,7 +63,9 @@ export class Reconciler implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  /** A job that is still delayed although its row is overdue runs now. A job that waits for a free worker is left alone. */
+  /**
+   * Runs a job now that is still delayed although its row is overdue. Jobs that wait for a worker may stay.
+   */
   private async isMissing({ queue, runId }: OverdueRun): Promise<boolean> {
     const state = await this.queues.stateOf(queue, runId);
     if (state === 'delayed') await this.queues.runNow(queue, runId);

@@ -12,8 +12,9 @@ const deleteBatchSize = 100;
 const deleteMs = 60_000;
 
 /**
- * Ages out results, deletes objects from the store that no run needs, and maintains partitions and old rows. Every worker
- * does rounds and skips the rows that another worker is processing. No answer to a caller depends on when a round runs.
+ * Ages out results, deletes objects from the store that no run needs, and maintains partitions and old rows.
+ * Every worker does rounds and skips the rows that another worker is processing. No answer to a caller
+ * depends on when a round runs.
  */
 @Injectable()
 export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
@@ -89,7 +90,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     return keys.length;
   }
 
-  /** Aborts uploads that dead processes left behind. Every upload in progress is younger than `STORE_DOUBT_SECONDS`. */
+  /** Aborts uploads of dead processes. Every upload in progress is younger than `STORE_DOUBT_SECONDS`. */
   private async abortStale(signal: AbortSignal): Promise<number> {
     // If this clock is ahead, uploads that other processes have in progress look hours old.
     if (this.clock.problem !== undefined) return 0;

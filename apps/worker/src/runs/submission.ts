@@ -19,9 +19,9 @@ import type { WorkerSettings } from '../settings.js';
 import { type OngoingRun, Outcomes, type Submitted } from './outcomes.js';
 
 const retryTerms = { baseMs: 500, maxMs: 30_000 };
-/** After this many claims, about six minutes, a failed upload ends the run. No other limit applies before the first submission. */
+/** After this many claims, about six minutes, a failed upload ends the run, which no other limit would. */
 const maxTries = 20;
-/** A run is not submitted with less time left than this, because its result would be too late but still paid for. */
+/** A run is not submitted with less time left: its result would be too late but still paid for. */
 const minSubmitMs = 500;
 
 /** Submits a claimed run to its provider, at most once unless the provider provably did not accept it. */
@@ -74,12 +74,12 @@ export class Submission {
     const begunAtMs = performance.now();
     if (!(await this.runs.beginSubmission(runId, epoch, this.settings.CLAIM_LEASE_MS))) return done;
     await failpoint('dispatch.beforeSubmit', runId);
-    // If this process slept past its lease, another worker may have ended the run, which must not be paid for then. Nothing
-    // was sent, so the claim is released if it is still ours.
+    // If this process slept past its lease, another worker may have ended the run, which must not be paid for
+    // then. Nothing was sent, so the claim is released if it is still ours.
     if (performance.now() - begunAtMs >= this.settings.CLAIM_LEASE_MS)
       return await this.outcomes.postpone(run, 0);
-    // No signal is passed on, because aborting a submission could lose a result that is being paid for. The lease in
-    // Postgres holds the claim, and the time limit bounds the wait.
+    // No signal is passed on, because aborting a submission could lose a result that is being paid for. The
+    // lease in Postgres holds the claim, and the time limit bounds the wait.
     const read = await this.calls.submit(
       provider,
       { runId, epoch, model, upstream: facts.upstream },
@@ -98,8 +98,9 @@ export class Submission {
   }
 
   /**
-   * Returns the input with its files, or the failure that ends the run; failed uploads are retried up to a limit. Null if the
-   * input or its files could not be read; nothing was sent, so the run is dispatched later.
+   * Returns the input with its files, or the failure that ends the run; failed uploads are retried up to a
+   * limit. Null if the input or its files could not be read; nothing was sent, so the run is dispatched
+   * later.
    */
   private async prepareInput(
     provider: BoundProvider,
@@ -150,7 +151,8 @@ export class Submission {
       { run_id: runId, note: failure.note, after_ms: afterMs },
       hasFallback ? 'submission failed, trying the next server' : 'submission failed, retrying',
     );
-    // The pause is recorded before this run is released, so that no other run of the provider is claimed in between.
+    // The pause is recorded before this run is released, so that no other run of the provider is claimed in
+    // between.
     await this.outcomes.pauseProvider(provider, 'submit', failure);
     const next = hasFallback ? await this.runs.fallBack(runId, epoch) : null;
     return next === null

@@ -16,7 +16,7 @@ const callMs = 10_000;
 /** Maximum number of bytes read from a response, so that its connection can be reused. */
 const maxReadBytes = 64 * 1024;
 
-/** Calls webhook URLs through the agent that connects to public addresses only. Redirects are not followed. */
+/** Calls webhook URLs through the agent for public addresses. Redirects are not followed. */
 @Injectable()
 export class WebhookCalls {
   constructor(
@@ -118,7 +118,7 @@ function troubleOf(error: unknown): { result: string; problem: string } {
   return { result: 'unreachable', problem: `not reached: ${cause}` };
 }
 
-/** The header `webhook-signature` of Standard Webhooks: one signature for each secret, separated by spaces. */
+/** The header `webhook-signature` of Standard Webhooks: one signature per secret, separated by spaces. */
 export function signatures(secrets: readonly string[], id: string, timestamp: string, body: Buffer): string {
   return secrets
     .map((secret) => {

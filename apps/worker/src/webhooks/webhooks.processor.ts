@@ -7,13 +7,13 @@ import { Inject } from '@nestjs/common';
 import { repeatableGraceMs, type WorkerSettings } from '../settings.js';
 import { WebhookCalls } from './webhook-calls.js';
 
-/** Maximum number of concurrent calls by one worker to one receiver of a workspace, and to all its receivers. */
+/** Maximum number of one worker's concurrent calls to one receiver of a workspace, and to all of them. */
 const maxOfReceiver = 10;
 const maxOfWorkspace = 50;
 
 /**
- * Delivers webhooks. Between two attempts, and while its receiver has no free slot, a webhook waits in its row without a job,
- * so that receivers that hang or fail for a day cost nothing and delay only themselves.
+ * Delivers webhooks. Between two attempts, and while its receiver has no free slot, a webhook waits in its
+ * row without a job, so that receivers that hang or fail for a day cost nothing and delay only themselves.
  */
 @Processor('webhooks')
 export class WebhooksProcessor extends RunProcessor {
@@ -55,8 +55,8 @@ export class WebhooksProcessor extends RunProcessor {
   }
 
   /**
-   * Delivers the webhooks that wait for the receiver, which have no job, under one slot. It reads the line again if a webhook
-   * began to wait between the last read and the release of the slot.
+   * Delivers the webhooks that wait for the receiver, which have no job, under one slot. It reads the line
+   * again if a webhook began to wait between the last read and the release of the slot.
    */
   private async serveLine(to: Receiver, signal: AbortSignal): Promise<void> {
     const isOpen = () => !signal.aborted && this.isTaking;
