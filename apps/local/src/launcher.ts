@@ -42,34 +42,34 @@ async function serve(installation: Installation, signal: AbortSignal): Promise<n
   await assertReachable(settings);
   const baseUrl = localUrl(settings);
   // Every part starts as soon as its dependencies are ready. The lines are printed in this order.
-  const simulating = begun(() => startSimulator(installation));
-  const starting = begun(() => startDatabase(installation));
+  const simulating = timed(() => startSimulator(installation));
+  const starting = timed(() => startDatabase(installation));
   const { url: databaseUrl, ...database } = await step('postgres', starting, (found) => found.summary);
   const transport = await step(
     'transport',
-    begun(() => startTransport(installation)),
+    timed(() => startTransport(installation)),
     (found) => found.summary,
   );
   await step(
     'files',
-    begun(async () => filesSummary(installation)),
+    timed(async () => filesSummary(installation)),
     (found) => found,
   );
   const env = appEnvironment(installation, { baseUrl, databaseUrl, redisUrl: transport.url });
   const store = Database.createForOperator(readSettings(databaseSettings, env));
   await step(
     'migrate',
-    begun(() => migrateDatabase(store, installation)),
+    timed(() => migrateDatabase(store, installation)),
     migrationSummary,
   );
   const data = new DemoData(store, folder.demo, env);
-  const finding = begun(() => data.credentials());
+  const finding = timed(() => data.credentials());
   const { app: simulatorApp, simulator } = await step(
     'simulator',
     simulating,
     (found) => `${found.simulator.api}, assets ${found.simulator.assets}`,
   );
-  const opening = begun(() => startGatewayAndWorker(installation, env, simulator, baseUrl));
+  const opening = timed(() => startGatewayAndWorker(installation, env, simulator, baseUrl));
   const found = await step('workspace', finding, ({ demo: { workspace }, kept }) =>
     kept
       ? `${workspace}, its key and token kept, demo nodes kept`
@@ -114,8 +114,8 @@ async function serve(installation: Installation, signal: AbortSignal): Promise<n
   }
 }
 
-/** Starts work in the background. Its failure must not crash the process if other work fails first. */
-function begun<T>(work: () => Promise<T>): Promise<{ result: T; tookMs: number }> {
+/** Starts and times work. If other work fails first, its own failure must not crash the process. */
+function timed<T>(work: () => Promise<T>): Promise<{ result: T; tookMs: number }> {
   const startedMs = performance.now();
   const done = work().then((result) => ({ result, tookMs: performance.now() - startedMs }));
   done.catch(() => {});

@@ -2,7 +2,7 @@ import { type Books, type Database, difference, NewDatabase } from '#persistence
 import { actor } from '../actor.js';
 import { ExportFile } from './export-file.js';
 
-interface Told {
+interface Reporter {
   warn: (text: string) => void;
   /** Receives the number of rows read so far. */
   progress: (rows: number) => void;
@@ -12,14 +12,14 @@ interface Told {
 export async function importDatabase(
   input: AsyncIterable<Buffer | string>,
   database: Database,
-  told: Told,
+  reporter: Reporter,
 ): Promise<Books> {
   const file = new ExportFile(input);
   try {
     const { tables, exported_at, migrations } = await file.heading();
     return await NewDatabase.fill(database, tables, async (target) => {
-      warnOfDifferences(target, tables, told);
-      const expected = await insertAll(file, target, told);
+      warnOfDifferences(target, tables, reporter);
+      const expected = await insertAll(file, target, reporter);
       const books = await target.books();
       const found = difference(expected, books);
       if (found !== null) throw new Error(`The inserted rows differ from the exported ones: ${found}.`);
@@ -31,7 +31,7 @@ export async function importDatabase(
   }
 }
 
-function warnOfDifferences(target: NewDatabase, tables: Record<string, string[]>, { warn }: Told): void {
+function warnOfDifferences(target: NewDatabase, tables: Record<string, string[]>, { warn }: Reporter): void {
   const unknown = target.unknown(tables);
   const missing = target.missing(tables);
   if (unknown.length > 0)
@@ -41,7 +41,7 @@ function warnOfDifferences(target: NewDatabase, tables: Record<string, string[]>
 }
 
 /** Inserts one batch at a time and returns the books at the end of the file. */
-async function insertAll(file: ExportFile, target: NewDatabase, { progress }: Told): Promise<Books> {
+async function insertAll(file: ExportFile, target: NewDatabase, { progress }: Reporter): Promise<Books> {
   const batches = file.batches();
   let read = 0;
   for (;;) {

@@ -55,11 +55,11 @@ async function isDocument(file: string): Promise<boolean> {
   const value = parsed(first);
   if ('value' in value) return pageNodes(value.value) !== null;
   const { size } = await stat(file);
-  return size < longestDocumentBytes && 'value' in parsed(await readFile(file, 'utf8'));
+  return size < maxDocumentBytes && 'value' in parsed(await readFile(file, 'utf8'));
 }
 
 /** The maximum length of a string in V8. */
-const longestDocumentBytes = 2 ** 29 - 24;
+const maxDocumentBytes = 2 ** 29 - 24;
 
 const pageNodes = (value: unknown): unknown[] | null =>
   typeof value === 'object' && value !== null && 'nodes' in value && Array.isArray(value.nodes)

@@ -2,7 +2,7 @@ import { momentOf, nodeStatus, nodeVersionStatus, publisherStatus } from '#schem
 import { z } from 'zod';
 
 /** Maximum size in bytes of texts that nodes are sorted by, so that they fit into an index. */
-const longestSorted = 512;
+const maxSortedBytes = 512;
 
 const text = z.string().nullish();
 const texts = z.array(z.string()).nullish();
@@ -16,11 +16,11 @@ const moment = z
     return z.NEVER;
   })
   .nullish();
-const bounded = (least: number) =>
+const bounded = (minLength: number) =>
   z
     .string()
-    .min(least)
-    .refine((given) => Buffer.byteLength(given) <= longestSorted, `at most ${longestSorted} bytes`);
+    .min(minLength)
+    .refine((given) => Buffer.byteLength(given) <= maxSortedBytes, `at most ${maxSortedBytes} bytes`);
 const sorted = bounded(0).nullish();
 
 const platforms = {

@@ -6,7 +6,7 @@ const requestMs = 30_000;
 const maxBytes = 64 * 1024 * 1024;
 /** Pauses before retries. After the last one the walk fails, and the next command resumes it. */
 const retryPausesMs = [250, 500, 1000, 2000, 4000, 8000, 16_000];
-const longestPauseMs = 60_000;
+const maxPauseMs = 60_000;
 
 /** Only the fields that are used, because another registry may have more or different ones. */
 const pageShape = z.object({
@@ -24,7 +24,7 @@ interface SourcePage {
 }
 
 /** A temporary failure that is worth a retry. */
-class PassingTrouble extends Error {
+class TemporaryFailure extends Error {
   constructor(
     message: string,
     readonly waitMs = 0,
@@ -57,8 +57,8 @@ export class SourcePages {
       try {
         return await ask(address, limit);
       } catch (error) {
-        if (!(error instanceof PassingTrouble) || pauseMs === null) throw error;
-        await this.wait(Math.min(Math.max(pauseMs, error.waitMs), longestPauseMs));
+        if (!(error instanceof TemporaryFailure) || pauseMs === null) throw error;
+        await this.wait(Math.min(Math.max(pauseMs, error.waitMs), maxPauseMs));
       }
     }
     throw new Error('no attempt left');
@@ -77,7 +77,7 @@ async function ask(address: string, limit: number): Promise<SourcePage> {
   const { response, text } = await fetchText(address);
   if (response.status === 429 || response.status >= 500) {
     const seconds = Number(response.headers.get('retry-after') ?? 0);
-    throw new PassingTrouble(`${address} answered ${response.status}`, (seconds || 0) * 1000);
+    throw new TemporaryFailure(`${address} answered ${response.status}`, (seconds || 0) * 1000);
   }
   if (response.status !== 200) throw new Error(`${address} answered ${response.status}`);
   const parsed = pageShape.safeParse(json(text, address));
@@ -102,7 +102,7 @@ async function fetchText(address: string): Promise<{ response: Response; text: s
     if (error instanceof RangeError || !(error instanceof Error)) throw error;
     // The message of fetch itself only says that it failed.
     const cause = error.cause instanceof Error ? error.cause.message : error.message;
-    throw new PassingTrouble(`${address} could not be read: ${cause}`);
+    throw new TemporaryFailure(`${address} could not be read: ${cause}`);
   }
 }
 
@@ -110,6 +110,6 @@ function json(text: string, address: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new PassingTrouble(`${address} did not return JSON`);
+    throw new TemporaryFailure(`${address} did not return JSON`);
   }
 }

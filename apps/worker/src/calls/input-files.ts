@@ -68,8 +68,8 @@ export class InputFiles {
     const key = await linkedKey(this.store, url);
     if (key === undefined || !(await this.objects.isOf(workspaceId, key))) return undefined;
     try {
-      const { mediaType: type, bytes: said, body } = await this.store.get(key, AbortSignal.timeout(findMs));
-      const bytes = said ?? (await lengthOf(body));
+      const { mediaType: type, bytes: reported, body } = await this.store.get(key, AbortSignal.timeout(findMs));
+      const bytes = reported ?? (await lengthOf(body));
       discardBody(body);
       return { mediaType: type, bytes, content: { storedAs: key } };
     } catch (error) {

@@ -51,8 +51,8 @@ export function lookUp(name: string, servers: readonly string[], outer: AbortSig
   });
 }
 
-function found(asked: Promise<{ address: string; ttl: number }[]>, family: 4 | 6): Promise<Found> {
-  return asked.then(
+function found(query: Promise<{ address: string; ttl: number }[]>, family: 4 | 6): Promise<Found> {
+  return query.then(
     (records) => ({
       addresses: records.map(({ address }) => ({ address, family })),
       ttlSeconds: Math.min(...records.map(({ ttl }) => ttl)),

@@ -115,7 +115,7 @@ export class PollProcessor extends RunProcessor {
     // Uses the monotonic clock, because a wall clock that is set forward would end a run that has time left.
     const overdue = poll.overdue || performance.now() - begunMs >= poll.leftMs;
     // Only the last poll gets a span: a generation of an hour would produce a thousand.
-    if (goesOn(outcome)) return await this.record(known, { ...poll, overdue }, outcome);
+    if (isPolledAgain(outcome)) return await this.record(known, { ...poll, overdue }, outcome);
     using _span = this.tracing.start({
       name: 'poll',
       kind: 'consumer',
@@ -212,8 +212,8 @@ export class PollProcessor extends RunProcessor {
     if (isOver) return this.failOverdue(run);
     if (lostPolls !== poll.lostPolls) await this.runs.notePoll(run.runId, run.epoch, lostPolls);
     this.log.warn({ run_id: run.runId, note: failure.note }, 'a poll failed, retrying');
-    const askedMs = failure.afterMs ?? troubledPauseMs;
-    const pauseMs = Math.max(this.untilLastPoll(poll, askedMs), Math.min(askedMs, troubledPauseMs));
+    const requestedMs = failure.afterMs ?? troubledPauseMs;
+    const pauseMs = Math.max(this.untilLastPoll(poll, requestedMs), Math.min(requestedMs, troubledPauseMs));
     return this.again(run, poll, pauseMs);
   }
 
@@ -227,12 +227,12 @@ export class PollProcessor extends RunProcessor {
   }
 
   /** Polls once more before the deadline, whatever time the provider named: the generation is paid for. */
-  private untilLastPoll({ leftMs }: Poll, askedMs: number): number {
-    return Math.min(askedMs, leftMs - this.settings.PROVIDER_POLL_TIMEOUT_MS);
+  private untilLastPoll({ leftMs }: Poll, requestedMs: number): number {
+    return Math.min(requestedMs, leftMs - this.settings.PROVIDER_POLL_TIMEOUT_MS);
   }
 
-  private async again(run: OngoingRun, poll: Poll, askedMs: number): Promise<JobResult> {
-    const afterMs = Math.max(minPauseMs, poll.overdue ? askedMs : Math.min(askedMs, poll.leftMs));
+  private async again(run: OngoingRun, poll: Poll, requestedMs: number): Promise<JobResult> {
+    const afterMs = Math.max(minPauseMs, poll.overdue ? requestedMs : Math.min(requestedMs, poll.leftMs));
     // The reconciler wakes overdue runs and must not cut short a pause that the provider requested.
     if (poll.dueSoon || afterMs > longPauseMs) await this.runs.moveDue(run.runId, afterMs);
     return retryIn(afterMs);
@@ -257,7 +257,7 @@ export class PollProcessor extends RunProcessor {
 }
 
 /** Whether the run will be polled again. */
-const goesOn = (outcome: Outcome): boolean =>
+const isPolledAgain = (outcome: Outcome): boolean =>
   outcome.kind === 'pending' || (outcome.kind === 'failed' && outcome.failure.retry === 'same_call');
 
 const hasMoved = (poll: Poll, progress = 0): boolean => progress - (poll.progress ?? 0) >= minProgress;
