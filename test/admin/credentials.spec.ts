@@ -74,7 +74,10 @@ describe('admin key and token', () => {
     const created = await answerOf<KeyDocument>(env, 'key', 'create', '--workspace', 'acme');
     expect(await caller(created.key)).not.toBeNull();
     const unasked = await runAdmin(env, 'key', 'revoke', created[by]);
-    expect([unasked.code, unasked.error]).toEqual([1, expect.stringContaining('Repeat the command with --yes')]);
+    expect([unasked.code, unasked.error]).toEqual([
+      1,
+      expect.stringContaining('Repeat the command with --yes'),
+    ]);
     expect((await runAdmin(env, 'key', 'revoke', created[by], '--yes')).code).toBe(0);
     expect(await caller(created.key)).toBeNull();
     expect(await runAdmin(env, 'key', 'revoke', created[by], '--yes')).toEqual({

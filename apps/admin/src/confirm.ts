@@ -10,7 +10,8 @@ interface Asking {
 /** Resolves if the operator agrees, otherwise rejects. Without a terminal, `--yes` is required. */
 export async function confirmed(what: string, { isAgreed, ask }: Asking): Promise<void> {
   if (isAgreed) return;
-  if (ask === undefined) throw new Error(`${what} This cannot be undone. Repeat the command with --yes to confirm.`);
+  if (ask === undefined)
+    throw new Error(`${what} This cannot be undone. Repeat the command with --yes to confirm.`);
   if (!/^y(es)?$/i.test((await ask(`${what} This cannot be undone. Continue? [y/N] `)).trim()))
     throw new Error('Nothing was changed.');
 }

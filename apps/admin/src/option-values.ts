@@ -92,8 +92,7 @@ export function instant(text: string): Date {
 
 /** The id of a run. */
 export function requestId(text: string): string {
-  if (!routerQueueRequestId.safeParse(text).success)
-    throw new InvalidArgumentError('Expected a request id.');
+  if (!routerQueueRequestId.safeParse(text).success) throw new InvalidArgumentError('Expected a request id.');
   return text;
 }
 

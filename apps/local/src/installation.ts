@@ -63,7 +63,10 @@ function prepareLocalFolder(wanted: string) {
     for (const name of ['logs', 'assets']) mkdirSync(path.join(wanted, name), { recursive: true });
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    throw new StartFailure(`The folder ${wanted} is not writable (${code}). Set LOCAL_DIR to another folder.`, { cause });
+    throw new StartFailure(
+      `The folder ${wanted} is not writable (${code}). Set LOCAL_DIR to another folder.`,
+      { cause },
+    );
   }
   const root = realpathSync(wanted);
   const at = (name: string) => path.join(root, name);

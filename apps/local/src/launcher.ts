@@ -79,7 +79,9 @@ async function serve(installation: Installation, signal: AbortSignal): Promise<n
   const accepted = await accepts(baseUrl, found.demo);
   const demo = accepted ? found.demo : await data.make();
   if (!accepted && !(await accepts(baseUrl, demo)))
-    throw new StartFailure('The gateway rejects the new key of the demo workspace. See the logs of the gateway.');
+    throw new StartFailure(
+      'The gateway rejects the new key of the demo workspace. See the logs of the gateway.',
+    );
   const consoleUrl = await data.signInLink(baseUrl);
   await store.close();
   const { api_key: apiKey, access_token: accessToken } = demo;

@@ -52,7 +52,10 @@ describe('acquireInstanceLock', () => {
 
   it.each([
     ['a process that has ended', { pid: spawnSync(process.execPath, ['--version']).pid, startedAt: '1' }],
-    ['another process with the same id', { pid: process.pid, startedAt: `0${identify(process.pid).startedAt}` }],
+    [
+      'another process with the same id',
+      { pid: process.pid, startedAt: `0${identify(process.pid).startedAt}` },
+    ],
   ])('takes over from %s', (_holder, record) => {
     writeFileSync(lock, JSON.stringify(record));
     acquireInstanceLock(lock)();

@@ -22,7 +22,10 @@ export const buckets = {
     meaning: 'The provider failed or returned something that cannot be read as a result.',
   },
   provider_timeout: { status: 504, meaning: 'The provider did not answer within its own time budget.' },
-  insufficient_credits: { status: 402, meaning: 'The workspace does not have enough credits to run the model.' },
+  insufficient_credits: {
+    status: 402,
+    meaning: 'The workspace does not have enough credits to run the model.',
+  },
   model_not_found: { status: 404, meaning: 'No model with this id is visible to the caller.' },
   unauthorized: { status: 401, meaning: 'The request has no valid credential.' },
   forbidden: { status: 403, meaning: 'The credential is valid but does not permit this model or operation.' },

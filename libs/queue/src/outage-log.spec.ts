@@ -23,7 +23,10 @@ describe('outage log', () => {
     outage.trouble(new Error('Command timed out'), 'could not enqueue a run');
     outage.back();
     outage.back();
-    expect(lines).toEqual(['redis is unreachable, runs wait in their rows until it is back', 'redis is back']);
+    expect(lines).toEqual([
+      'redis is unreachable, runs wait in their rows until it is back',
+      'redis is back',
+    ]);
   });
 
   it('is not silenced when the machine’s clock is set back', () => {

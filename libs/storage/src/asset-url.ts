@@ -34,5 +34,7 @@ export function signedSeconds(expiresInSeconds: number): number {
   if (Number.isInteger(expiresInSeconds) && expiresInSeconds >= 1 && expiresInSeconds <= maxSignedSeconds) {
     return expiresInSeconds;
   }
-  throw new RangeError(`A signed URL must expire in 1 to ${maxSignedSeconds} seconds, not ${expiresInSeconds}`);
+  throw new RangeError(
+    `A signed URL must expire in 1 to ${maxSignedSeconds} seconds, not ${expiresInSeconds}`,
+  );
 }

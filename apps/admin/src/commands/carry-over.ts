@@ -20,11 +20,11 @@ export const exportCommand: CommandGroup = (program, desk) => {
     .description(
       'Write the database as lines of JSON, for "import" into a new database. This also works for a database of another version, which "migrate" rejects. The export contains workspaces, keys, credits, the ledger, usage, operators’ actions, pauses of providers and the node registry. It does not contain runs, their inputs and results, callers’ files, idempotency keys or webhooks. It includes the hashes of keys and the secrets of webhooks.',
     )
+    .option('--file <file>', 'write to this new file, readable only by its owner (default: standard output)')
     .option(
-      '--file <file>',
-      'write to this new file, readable only by its owner (default: standard output)',
+      '--leave-live-runs',
+      'export even if there are live runs, which are then never finished or billed',
     )
-    .option('--leave-live-runs', 'export even if there are live runs, which are then never finished or billed')
     .action(async (options: ExportOptions, command: Command) => {
       if (options.file === undefined && command.optsWithGlobals<{ json?: true }>().json)
         command.error('error: an export is not a single JSON document; use --file');

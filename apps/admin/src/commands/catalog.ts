@@ -75,7 +75,9 @@ export const catalogCommands: CommandGroup = (program, desk) => {
 
   catalog
     .command('status')
-    .description('Show the catalog revision of each running gateway and worker. Exits with 1 if they differ or a reload failed.')
+    .description(
+      'Show the catalog revision of each running gateway and worker. Exits with 1 if they differ or a reload failed.',
+    )
     .action(async () => {
       const processes = await withDatabase(desk.env, runningProcesses);
       const agreed = new Set(processes.map(({ revision }) => revision)).size <= 1;

@@ -58,7 +58,9 @@ export const creditsCommands: CommandGroup = (program, desk) => {
 
   credits
     .command('list')
-    .description('List the latest entries of a workspace’s ledger (credits added, runs billed), newest first.')
+    .description(
+      'List the latest entries of a workspace’s ledger (credits added, runs billed), newest first.',
+    )
     .argument('[name]', formerly)
     .option('--workspace <name>', 'name or id of the workspace')
     .option('--limit <n>', 'maximum number of entries', wholeNumber(1, 10_000), 50)

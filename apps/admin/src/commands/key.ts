@@ -25,9 +25,7 @@ export const keyCommands: CommandGroup = (program, desk) => {
 
   key
     .command('list')
-    .description(
-      'List API keys, console sessions and the codes of sign-in links, newest first.',
-    )
+    .description('List API keys, console sessions and the codes of sign-in links, newest first.')
     .option('--workspace <name>', 'only keys of this workspace')
     .addOption(new Option('--kind <kind>', 'only keys of this kind').choices(keyKinds))
     .option('--limit <n>', 'maximum number of keys', wholeNumber(1, 10_000), 1_000)
@@ -36,19 +34,25 @@ export const keyCommands: CommandGroup = (program, desk) => {
 
   key
     .command('revoke')
-    .description('Revoke an API key and all keys and sessions created with it. Gateways reject them from then on.')
+    .description(
+      'Revoke an API key and all keys and sessions created with it. Gateways reject them from then on.',
+    )
     .argument('<prefix|id>', 'prefix or id shown by "key list"')
     .action(answering(desk, (services, prefixOrId: string) => revoke(services, prefixOrId, desk)));
 
   key
     .command('revoke-made-by')
-    .description('Revoke all keys and sessions that were created in a workspace with the access tokens of one subject.')
+    .description(
+      'Revoke all keys and sessions that were created in a workspace with the access tokens of one subject.',
+    )
     .argument('<subject>', 'subject of the access tokens, as shown by "key list"', line)
     .requiredOption('--workspace <name>', 'name or id of the workspace')
     .action(
       answering(desk, async ({ workspaces, keys }, subject: string, { workspace }: { workspace: string }) => {
         const { id, name } = await workspaces.find(workspace);
-        await desk.confirm(`This revokes all keys and sessions created with tokens of ${subject} in ${name}.`);
+        await desk.confirm(
+          `This revokes all keys and sessions created with tokens of ${subject} in ${name}.`,
+        );
         const { ended } = await keys.revokeMadeBySubject(id, subject, actor());
         return { document: { subject, workspace: name, ended }, text: `revoked ${ended} keys` };
       }),
@@ -155,7 +159,9 @@ async function liveKey({ keys }: Services, prefixOrId: string): Promise<KeyRow> 
 
 async function revoke(services: Services, prefixOrId: string, desk: Desk): Promise<Answer> {
   const { id, prefix, name, kind } = await liveKey(services, prefixOrId);
-  await desk.confirm(`This revokes the ${kind} ${prefix} (${name}) and all keys and sessions created with it.`);
+  await desk.confirm(
+    `This revokes the ${kind} ${prefix} (${name}) and all keys and sessions created with it.`,
+  );
   const ended = (await services.keys.revoke(id, actor()))?.ended ?? 0;
   const below = ended > 1 ? `, and ${ended - 1} created with it` : '';
   return { document: { revoked: prefixOrId, ended }, text: `revoked ${prefixOrId}${below}` };

@@ -33,7 +33,9 @@ export const providerCommands: CommandGroup = (program, desk) => {
 
   provider
     .command('resume')
-    .description('End the pauses of a provider, including those that the provider requested. Waiting runs start within seconds.')
+    .description(
+      'End the pauses of a provider, including those that the provider requested. Waiting runs start within seconds.',
+    )
     .argument('<provider>', 'name of the provider, such as bfl')
     .action(
       answering(desk, async (services, name: string) => {

@@ -73,7 +73,8 @@ async function endRuns(database: Database, desk: Desk): Promise<Answer> {
   }
   const outbox = new OutboxRepository(database);
   const runs = await outbox.unsentRuns();
-  if (runs > 0) await desk.confirm(`This ends ${runs} waiting runs as internal_error with an unknown outcome.`);
+  if (runs > 0)
+    await desk.confirm(`This ends ${runs} waiting runs as internal_error with an unknown outcome.`);
   const marked = await database.transaction(async (transaction) => {
     const count = await outbox.presumeSent(transaction);
     const action = { actor: actor(), action: 'restore.runs', subject: 'runs', details: { runs: count } };

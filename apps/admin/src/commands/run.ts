@@ -31,17 +31,15 @@ interface ListOptions {
 }
 
 export const runCommands: CommandGroup = (program, desk) => {
-  const run = program.command('run').description('Runs of all workspaces: list, show and cancel them, and redeliver their webhooks.');
+  const run = program
+    .command('run')
+    .description('Runs of all workspaces: list, show and cancel them, and redeliver their webhooks.');
 
   run
     .command('list')
-    .description(
-      'List the runs of a workspace, newest first, or the stuck or failed runs of all workspaces.',
-    )
+    .description('List the runs of a workspace, newest first, or the stuck or failed runs of all workspaces.')
     .option('--workspace <name>', 'name or id of the workspace')
-    .addOption(
-      new Option('--stuck', 'live runs that make no progress, oldest first').conflicts('workspace'),
-    )
+    .addOption(new Option('--stuck', 'live runs that make no progress, oldest first').conflicts('workspace'))
     .addOption(new Option('--failed', 'runs that failed recently').conflicts(['workspace', 'stuck']))
     .addOption(
       new Option('--hours <n>', 'with --failed: in the last n hours')

@@ -32,19 +32,17 @@ interface ExportOptions extends RangeOptions {
 const pageRows = 1000;
 
 export const usageCommands: CommandGroup = (program, desk) => {
-  const usage = program
-    .command('usage')
-    .description('Usage and costs, from the audit records.');
+  const usage = program.command('usage').description('Usage and costs, from the audit records.');
 
   withRange(
     usage
       .command('summary', { isDefault: true })
-      .description('Show the runs and the billed amount of a workspace in groups. This is the default command.'),
+      .description(
+        'Show the runs and the billed amount of a workspace in groups. This is the default command.',
+      ),
   )
     .requiredOption('--workspace <name>', 'name or id of the workspace')
-    .addOption(
-      new Option('--by <group>', 'how to group the runs').choices(usageGroupings).default('day'),
-    )
+    .addOption(new Option('--by <group>', 'how to group the runs').choices(usageGroupings).default('day'))
     .action(answering(desk, summary));
 
   withRange(usage.command('list').description('List the last finished runs of a workspace, newest first.'))

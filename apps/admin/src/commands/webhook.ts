@@ -16,9 +16,7 @@ interface ListOptions {
 }
 
 export const webhookCommands: CommandGroup = (program, desk) => {
-  const webhook = program
-    .command('webhook')
-    .description('Webhooks, which notify callers of completed runs.');
+  const webhook = program.command('webhook').description('Webhooks, which notify callers of completed runs.');
 
   webhook
     .command('list')

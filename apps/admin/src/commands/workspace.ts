@@ -113,7 +113,9 @@ export const workspaceCommands: CommandGroup = (program, desk) => {
   withLimits(
     workspace
       .command('limits')
-      .description('Show or change the limits of a workspace. A change takes effect at once, also for parked runs.'),
+      .description(
+        'Show or change the limits of a workspace. A change takes effect at once, also for parked runs.',
+      ),
   )
     .argument('<name>', 'name or id of the workspace')
     .action(answering(desk, limits));
@@ -122,9 +124,19 @@ export const workspaceCommands: CommandGroup = (program, desk) => {
 const withSettings = (command: Command): Command =>
   command
     .addOption(new Option('--enabled', 'enable the router for the workspace (default)').conflicts('disabled'))
-    .addOption(new Option('--disabled', 'disable the router for the workspace; its calls get 403 not_enabled'))
-    .option('--visible <globs>', 'models that it may see, comma-separated; "" for none (default: "**")', globs)
-    .option('--runnable <globs>', 'models that it may run, comma-separated; "" for none (default: "**")', globs)
+    .addOption(
+      new Option('--disabled', 'disable the router for the workspace; its calls get 403 not_enabled'),
+    )
+    .option(
+      '--visible <globs>',
+      'models that it may see, comma-separated; "" for none (default: "**")',
+      globs,
+    )
+    .option(
+      '--runnable <globs>',
+      'models that it may run, comma-separated; "" for none (default: "**")',
+      globs,
+    )
     .option('--markup <factor>', 'factor applied to the cost of its runs (default: 1)', factor)
     .option('--credits-cents <n|unlimited>', 'its credits in US cents', creditsToMicros);
 
@@ -135,11 +147,7 @@ const withLimits = (command: Command): Command =>
     .option('--backlog <n>', 'parked runs', wholeNumber(0))
     .option('--window <n>', 'runs admitted per minute', wholeNumber(0))
     .option('--files <n>', 'uploaded files', wholeNumber(0))
-    .option(
-      '--file-bytes <n>',
-      'total size of the uploaded files, in bytes',
-      wholeNumber(0, maxFileBytes),
-    );
+    .option('--file-bytes <n>', 'total size of the uploaded files, in bytes', wholeNumber(0, maxFileBytes));
 
 const globsOf = ({ visible = [], runnable = [] }: SettingOptions): string[] => [...visible, ...runnable];
 

@@ -29,7 +29,9 @@ export function locatePostgres(account: Account | undefined): string {
   if (problem === undefined) return folder;
   const copy = account && copyWithinReach(folder, version, account);
   if (copy !== undefined) return copy;
-  throw new StartFailure(`The embedded Postgres does not run on this machine (${problem}). Set DATABASE_URL.`);
+  throw new StartFailure(
+    `The embedded Postgres does not run on this machine (${problem}). Set DATABASE_URL.`,
+  );
 }
 
 export const binaryOf = (folder: string, name: 'postgres' | 'initdb'): string =>
@@ -65,9 +67,12 @@ function recreateSymlinks(root: string): void {
       symlinkSync(path.relative(path.dirname(target), source), path.join(root, target));
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === 'EEXIST') continue;
-      throw new StartFailure(`Postgres in ${root} lacks symbolic links, and they could not be created: ${String(cause)}`, {
-        cause,
-      });
+      throw new StartFailure(
+        `Postgres in ${root} lacks symbolic links, and they could not be created: ${String(cause)}`,
+        {
+          cause,
+        },
+      );
     }
   }
 }

@@ -54,7 +54,10 @@ export class Payloads {
       });
       return { storedAs: key };
     } catch (error) {
-      this.log.warn({ error, run_id: runId, bytes: bytes.byteLength }, 'could not store a large output, keeping it in its row');
+      this.log.warn(
+        { error, run_id: runId, bytes: bytes.byteLength },
+        'could not store a large output, keeping it in its row',
+      );
       return bytes;
     }
   }

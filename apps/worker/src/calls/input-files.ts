@@ -68,7 +68,11 @@ export class InputFiles {
     const key = await linkedKey(this.store, url);
     if (key === undefined || !(await this.objects.isOf(workspaceId, key))) return undefined;
     try {
-      const { mediaType: type, bytes: reported, body } = await this.store.get(key, AbortSignal.timeout(findMs));
+      const {
+        mediaType: type,
+        bytes: reported,
+        body,
+      } = await this.store.get(key, AbortSignal.timeout(findMs));
       const bytes = reported ?? (await lengthOf(body));
       discardBody(body);
       return { mediaType: type, bytes, content: { storedAs: key } };

@@ -38,9 +38,12 @@ it('lets the adapter read the reply to a cancellation, even a lost one', async (
   expect(await cancel({ fault: 'ambiguous', cause: 'timeout' })).toBe('requested');
 });
 
-it.each(['no_key', 'dns', 'connect'] as const)('returns null if the cancellation was not sent: %s', async (cause) => {
-  expect(await cancel({ fault: 'not_sent', cause })).toBeNull();
-});
+it.each(['no_key', 'dns', 'connect'] as const)(
+  'returns null if the cancellation was not sent: %s',
+  async (cause) => {
+    expect(await cancel({ fault: 'not_sent', cause })).toBeNull();
+  },
+);
 
 it('ignores a reply that arrives after the job was aborted', async () => {
   expect(await cancel({ fault: 'ambiguous', cause: 'reset' }, { aborted: true })).toBeNull();

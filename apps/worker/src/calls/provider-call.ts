@@ -152,7 +152,10 @@ export class ProviderCall {
       });
       await this.runs.saveHandle(runId, epoch, handle, takeUpMs);
     } catch (error) {
-      this.log.warn({ error, run_id: runId, bytes: body.byteLength }, 'could not store a large reply, this worker has the only copy');
+      this.log.warn(
+        { error, run_id: runId, bytes: body.byteLength },
+        'could not store a large reply, this worker has the only copy',
+      );
       return false;
     }
     await failpoint('dispatch.afterKeep', runId);

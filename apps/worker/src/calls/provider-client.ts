@@ -122,7 +122,11 @@ export class ProviderClient {
     });
   }
 
-  private async exchange(outbound: OutboundCall, dispatcher: Dispatcher, signal: AbortSignal): Promise<Signal> {
+  private async exchange(
+    outbound: OutboundCall,
+    dispatcher: Dispatcher,
+    signal: AbortSignal,
+  ): Promise<Signal> {
     const { url, method, headers, pieces, body: whole } = outbound.call;
     const streamed = pieces && this.payloads.stream(pieces, signal);
     const reply = await request(url, {

@@ -23,7 +23,11 @@ export class Claims implements OnApplicationBootstrap, OnApplicationShutdown {
 
   onApplicationBootstrap(): void {
     this.renewal = every(this.settings.CLAIM_LEASE_MS / 3, () => this.renew(), {
-      onError: (error) => this.log.warn({ error, claims: this.held.size }, 'could not renew the leases of submissions, retrying'),
+      onError: (error) =>
+        this.log.warn(
+          { error, claims: this.held.size },
+          'could not renew the leases of submissions, retrying',
+        ),
     });
   }
 

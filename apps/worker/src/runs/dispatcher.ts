@@ -135,10 +135,12 @@ export class Dispatcher implements OnModuleDestroy {
     const limit = Math.min(maxTaken, Math.ceil(this.slots.free(name) / 2));
     const held = this.slots.heldOf(name);
     const leaseMs = this.settings.CLAIM_LEASE_MS;
-    const taken =
-      limit === 0 ? [] : await this.runs.takeRuns(name, { held, maxHeld, most: limit, leaseMs });
+    const taken = limit === 0 ? [] : await this.runs.takeRuns(name, { held, maxHeld, most: limit, leaseMs });
     for (const run of taken)
-      this.inFlight.track(this.dispatch(provider, run), 'could not dispatch a run, it is picked up again when its lease ends');
+      this.inFlight.track(
+        this.dispatch(provider, run),
+        'could not dispatch a run, it is picked up again when its lease ends',
+      );
     if (taken.length === limit || [...this.slots.heldOf(name).values()].some((slots) => slots >= maxHeld))
       this.saturated.add(name);
     else this.saturated.delete(name);
@@ -171,7 +173,11 @@ export class Dispatcher implements OnModuleDestroy {
     if (!this.isTaking || this.isSweeping) return;
     this.isSweeping = true;
     try {
-      for (const run of await this.runs.sweep(maxSwept, this.settings.CLAIM_LEASE_MS, await this.sweepTimes()))
+      for (const run of await this.runs.sweep(
+        maxSwept,
+        this.settings.CLAIM_LEASE_MS,
+        await this.sweepTimes(),
+      ))
         this.inFlight.track(this.settle(run), 'could not end a run that the sweep found, retrying');
       for (const provider of await this.runs.providersToLookAt()) found(provider);
     } finally {

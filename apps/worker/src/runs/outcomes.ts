@@ -61,12 +61,19 @@ export class Outcomes {
     const saving = this.runs.saveHandle(runId, epoch, handle, afterMs, run.reportedMicros);
     const saved = await saving.catch((error: unknown) => {
       // The log is now the only record of the generation, which is paid for.
-      this.log.error({ error, run_id: runId, handle }, 'could not save the handle of a run, its generation may be lost');
+      this.log.error(
+        { error, run_id: runId, handle },
+        'could not save the handle of a run, its generation may be lost',
+      );
       throw error;
     });
     await failpoint('dispatch.afterHandle', runId);
     if (saved) await this.enqueue('poll', run, saved.cancelRequested ? 0 : afterMs);
-    else this.log.error({ run_id: runId, handle }, 'a handle arrived too late, this worker had lost its claim on the run');
+    else
+      this.log.error(
+        { run_id: runId, handle },
+        'a handle arrived too late, this worker had lost its claim on the run',
+      );
     return done;
   }
 
@@ -81,7 +88,11 @@ export class Outcomes {
     } else if (await this.runs.keepOutput(runId, epoch, mediaType, body, run.reportedMicros)) {
       await failpoint('results.afterKeep', runId);
       await this.enqueue('assets', run, 0);
-    } else this.log.info({ run_id: runId }, 'an output arrived too late, this worker had lost its claim on the run');
+    } else
+      this.log.info(
+        { run_id: runId },
+        'an output arrived too late, this worker had lost its claim on the run',
+      );
     return done;
   }
 
@@ -108,7 +119,10 @@ export class Outcomes {
     if (await this.finishRun(run, ending, 'abandoned submission')) {
       const { runId, provider } = run;
       this.metrics.dispatchUnknown.inc({ provider });
-      this.log.error({ run_id: runId, provider }, 'a worker died during a submission, the run failed with an unknown outcome at the provider');
+      this.log.error(
+        { run_id: runId, provider },
+        'a worker died during a submission, the run failed with an unknown outcome at the provider',
+      );
     }
   }
 
@@ -144,7 +158,10 @@ export class Outcomes {
         this.log.warn({ provider, calls, for_ms: forMs, note }, 'a provider is paused after Retry-After');
     } catch (error) {
       // Other runs may each be rejected once. This run waits anyway.
-      this.log.warn({ error, provider, calls }, 'could not record the pause of a provider, other runs still call it');
+      this.log.warn(
+        { error, provider, calls },
+        'could not record the pause of a provider, other runs still call it',
+      );
     }
   }
 
@@ -157,7 +174,10 @@ export class Outcomes {
       // A database that is down comes back, but one that rejects the provider's fields rejects them every
       // time.
       if (!fields || error instanceof RouterError) throw error;
-      this.log.error({ error, run_id: run.runId }, 'could not write the error fields of a failure, writing it without them');
+      this.log.error(
+        { error, run_id: run.runId },
+        'could not write the error fields of a failure, writing it without them',
+      );
       await this.finishRun(run, failedEnding(run, plain), failure.note);
     }
     return done;
@@ -185,7 +205,10 @@ export class Outcomes {
       const isHeld = finished.record.delivery === 'sync';
       await this.signals.publish(run.runId, isHeld ? announcement(ending, finished.record) : undefined);
     } else {
-      this.log.info({ run_id: run.runId, note }, 'an outcome arrived too late, this worker had lost its claim on the run');
+      this.log.info(
+        { run_id: run.runId, note },
+        'an outcome arrived too late, this worker had lost its claim on the run',
+      );
     }
     await this.queues.passOn(finished.granted);
     return finished.won;

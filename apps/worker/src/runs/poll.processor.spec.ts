@@ -177,12 +177,9 @@ describe('an unread large reply', () => {
   it.each([
     ['busy', ['polled']],
     ['late', ['polled', 'slow']],
-  ] as const)(
-    'is polled again if the thread is %s, even after the time budget',
-    async (unread, made) => {
-      expect(await poll(null, pending, overdue, { unread })).toEqual({ result: again, made });
-    },
-  );
+  ] as const)('is polled again if the thread is %s, even after the time budget', async (unread, made) => {
+    expect(await poll(null, pending, overdue, { unread })).toEqual({ result: again, made });
+  });
 
   it.each([
     ['busy', ['read']],

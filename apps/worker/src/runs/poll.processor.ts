@@ -100,7 +100,10 @@ export class PollProcessor extends RunProcessor {
     const read = await resuming.catch((error: unknown): ReadReply => {
       // For example, a handle that this release cannot read must not keep a run alive forever.
       if (!poll.overdue) throw error;
-      this.log.error({ error, run_id: runId }, 'could not poll an overdue run, failing it with provider_timeout');
+      this.log.error(
+        { error, run_id: runId },
+        'could not poll an overdue run, failing it with provider_timeout',
+      );
       return { outcome: { kind: 'failed', failure: { class: 'provider_timeout', retry: 'same_call' } } };
     });
     // The job was aborted, so the worker that polls next decides the run.

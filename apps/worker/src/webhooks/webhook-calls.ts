@@ -59,7 +59,8 @@ export class WebhookCalls {
     const facts = { ...ids, status: 'OK', error: null };
     const bytes = await this.outputOf(webhook, share, signal);
     if (bytes === null) {
-      const reason = 'The output is not JSON, is too large, or has expired. If it still exists, fetch it by its request_id.';
+      const reason =
+        'The output is not JSON, is too large, or has expired. If it still exists, fetch it by its request_id.';
       return Buffer.from(JSON.stringify({ ...facts, payload: null, payload_error: reason }));
     }
     const head = JSON.stringify(facts).slice(0, -1);
