@@ -40,7 +40,7 @@ export async function openInstallation(
     const close = async (starting: Promise<unknown>) => {
       await records.endAll(['gateway', 'worker']);
       await records.endAll();
-      // By now, a part that was about to start has started.
+      // A part that was about to start has started by now.
       await Promise.race([starting.catch(() => {}), pause(1_000)]);
       await records.endAll();
       rmSync(folder.ready, { force: true });

@@ -27,7 +27,7 @@ const settleMs = 1_000;
 interface Taken {
   row: DueRow;
   abort: AbortController;
-  /** By the process's own clock, because a worker learns nothing about its leases if the database is down. */
+  /** The process's own clock counts: a worker learns nothing about its leases if the database is down. */
   leasedUntilMs: number;
 }
 
