@@ -45,7 +45,7 @@ describe('admin import of what it must not take', () => {
   };
 
   it.each([
-    ['nothing', 0, /does not begin as an export/],
+    ['nothing', 0, /is not an export that this version can read/],
     ['its heading only', 1, /truncated: it ends after line 1\./],
     ['all but the books and the digest', -2, /truncated: it ends after line \d+\./],
     ['all but the digest', -1, /truncated: it ends after line \d+\./],
@@ -57,23 +57,23 @@ describe('admin import of what it must not take', () => {
   it('refuses a file that ends within a line', async () => {
     const text = lines.join('\n');
     expect(await refusal(text.slice(0, text.length / 2))).toMatch(
-      /truncated or altered: line \d+ is no line/,
+      /truncated or altered: line \d+ is not a line/,
     );
   });
 
   it('refuses a value that was altered', async () => {
     const text = lines.join('\n').replace('opening credits', 'opening Credits');
-    expect(await refusal(text)).toMatch(/altered: its digest is not that of its lines/);
+    expect(await refusal(text)).toMatch(/altered: its digest does not match its lines/);
   });
 
   it('refuses what follows the last line', async () => {
-    expect(await refusal([...lines, '{}'].join('\n'))).toMatch(/altered: it goes on after its last line/);
+    expect(await refusal([...lines, '{}'].join('\n'))).toMatch(/altered: it continues after its last line/);
   });
 
   it('refuses a value that Postgres refuses, and names the table', async () => {
     const text = lines.join('\n').replace('"amount_micros":"-1"', '"amount_micros":"-1x"');
     expect(await refusal(text)).toMatch(
-      /Rows of ledger_entry were refused: invalid input syntax for type bigint/,
+      /Rows of ledger_entry were rejected: invalid input syntax for type bigint/,
     );
   });
 
@@ -144,7 +144,7 @@ describe('admin import of what it must not take', () => {
   it('refuses a database that nobody has migrated, and a file that is not there', async () => {
     const other = await createDatabase();
     await sql(other.url, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public');
-    expect((await importFrom(other.url, Readable.from([]))).error).toMatch(/run the command "migrate" first/);
+    expect((await importFrom(other.url, Readable.from([]))).error).toMatch(/Run the "migrate" command first/);
     const env = { DATABASE_URL: other.url };
     expect((await runAdmin(env, 'export')).error).toMatch(/has no table "workspace"/);
     await other.drop();
@@ -162,7 +162,7 @@ describe('admin import of what it must not take', () => {
     expect(await runAdmin(env, 'export', '--json')).toEqual({
       code: 2,
       out: '',
-      error: 'error: an export is no single JSON document; use --file\n',
+      error: 'error: an export is not a single JSON document; use --file\n',
     });
   });
 });

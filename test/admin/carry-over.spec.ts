@@ -98,8 +98,8 @@ describe('admin export and import', () => {
     );
     const { error } = await importFile(target.url, (await exportedTo(old.url)).file);
     expect(error).toBe(
-      'warning: left out, since this version has no such tables or columns: workspace.colour\n' +
-        'warning: empty or at their defaults, since the export has none: workspace.markup, registry_mirror\n',
+      'warning: skipped, because this version does not have these tables or columns: workspace.colour\n' +
+        'warning: empty or set to defaults, because the export does not contain them: workspace.markup, registry_mirror\n',
     );
     const expected = await carriedRows(source.url);
     const found = await carriedRows(target.url);
@@ -124,12 +124,12 @@ describe('admin export and import', () => {
     expect(await runAdmin({ DATABASE_URL: old.url }, 'export')).toEqual({
       code: 1,
       out: '',
-      error: expect.stringMatching(/^error: The database has live runs \(1\): .*--leave-live-runs.*\n$/),
+      error: expect.stringMatching(/^error: The database has live runs \(1\)\. .*--leave-live-runs.*\n$/),
     });
     const { file, error } = await exportedTo(old.url, '--leave-live-runs');
     expect(error).toBe(
-      'warning: live runs are left behind (1): nobody finishes or bills them.\n' +
-        'warning: left behind (rows): backlog_chunk 1, outbox 1, run 1\n',
+      'warning: live runs (1) are not exported and will never be finished or billed.\n' +
+        'warning: rows that are not exported: backlog_chunk 1, outbox 1, run 1\n',
     );
     expect(await importFile(target.url, file)).toEqual({ code: 0, error: '' });
     expect(await carriedRows(target.url)).toEqual(await carriedRows(source.url));

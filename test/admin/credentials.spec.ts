@@ -74,7 +74,10 @@ describe('admin key and token', () => {
     const created = await answerOf<KeyDocument>(env, 'key', 'create', '--workspace', 'acme');
     expect(await caller(created.key)).not.toBeNull();
     const unasked = await runAdmin(env, 'key', 'revoke', created[by]);
-    expect([unasked.code, unasked.error]).toEqual([1, expect.stringContaining('repeat it with --yes')]);
+    expect([unasked.code, unasked.error]).toEqual([
+      1,
+      expect.stringContaining('Repeat the command with --yes'),
+    ]);
     expect((await runAdmin(env, 'key', 'revoke', created[by], '--yes')).code).toBe(0);
     expect(await caller(created.key)).toBeNull();
     expect(await runAdmin(env, 'key', 'revoke', created[by], '--yes')).toEqual({
@@ -124,7 +127,7 @@ describe('admin key and token', () => {
       token,
     });
     const { out } = await runAdmin(env, 'key', 'list', '--workspace', 'acme', '--limit', '1');
-    expect(out).toMatch(/token:alice\nThere are more: repeat it with --before [0-9a-f-]{36}\n$/);
+    expect(out).toMatch(/token:alice\nThere are more\. Continue with --before [0-9a-f-]{36}\n$/);
     const revoke = ['key', 'revoke-made-by', 'alice', '--workspace', 'acme', '--yes'];
     expect(await answerOf(env, ...revoke)).toMatchObject({ ended: 1 });
     expect(await caller(made.key)).toBeNull();
@@ -155,7 +158,7 @@ describe('admin key and token', () => {
 
   it('shows the key’s text first, for people', async () => {
     const { out } = await runAdmin(env, 'key', 'create', '--workspace', 'acme');
-    expect(out).toMatch(/^rk_live_[0-9A-Za-z]{36}\n\nThis is the only time the key is shown\./);
+    expect(out).toMatch(/^rk_live_[0-9A-Za-z]{36}\n\nThis key is shown only once\./);
   });
 
   it('signs a token that the gateway’s settings verify', async () => {
@@ -174,7 +177,7 @@ describe('admin key and token', () => {
   it('needs the secret, and asks for it before the database', async () => {
     const { code, error } = await runAdmin({}, 'token', 'create', '--workspace', 'acme');
     expect(code).toBe(1);
-    expect(error).toMatch(/^error: the environment is not usable: JWT_SECRET: [^\n]+\n$/);
+    expect(error).toMatch(/^error: invalid settings: JWT_SECRET: [^\n]+\n$/);
   });
 
   it('gives no credential to a workspace that does not exist', async () => {

@@ -78,9 +78,7 @@ describe('admin workspace limits', () => {
   it('leaves the runs waiting for the workers and says so', async () => {
     const { code, out } = await runAdmin(env, 'workspace', 'limits', 'acme', '--committed-cents', '300');
     expect(code).toBe(0);
-    expect(out).toContain(
-      '1 parked run(s) were granted a slot; the workers deliver them within a second or two.',
-    );
+    expect(out).toContain('1 parked run(s) were granted a slot. Workers take them within a second or two.');
     const { rows } = await client.query(
       `SELECT run_id AS id FROM outbox WHERE queue = 'dispatch' AND waiting ORDER BY run_id`,
     );

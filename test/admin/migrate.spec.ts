@@ -18,7 +18,7 @@ describe('admin migrate', () => {
   it('must run before any other command', async () => {
     const { code, out, error } = await runAdmin(env, 'workspace', 'list');
     expect({ code, out }).toEqual({ code: 1, out: '' });
-    expect(error).toBe('error: The database schema is not up to date; run the command "migrate" first.\n');
+    expect(error).toBe('error: The database schema is not up to date. Run the "migrate" command first.\n');
     // A look at the schema makes nothing: that would be in the way of a migration, or may not be allowed.
     expect(
       await tell(database.url, "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace"),
@@ -49,7 +49,7 @@ describe('admin migrate', () => {
   it('says that nothing was to do', async () => {
     expect(await runAdmin(env, 'migrate')).toEqual({
       code: 0,
-      out: 'The schema was up to date already.\n',
+      out: 'The schema is already up to date.\n',
       error: '',
     });
   });
@@ -74,7 +74,7 @@ describe('admin migrate', () => {
   it('names the setting that is missing', async () => {
     const { code, error } = await runAdmin({}, 'migrate');
     expect(code).toBe(1);
-    expect(error).toMatch(/^error: the environment is not usable: DATABASE_URL: [^\n]+\n$/);
+    expect(error).toMatch(/^error: invalid settings: DATABASE_URL: [^\n]+\n$/);
   });
 });
 

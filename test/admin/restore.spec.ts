@@ -105,7 +105,9 @@ describe('admin restore', () => {
         `INSERT INTO process (id, app, host, pid, catalog_revision, seen_at) VALUES ($1, 'worker', 'node-7', 1, '', router_now())`,
         [v7()],
       );
-      expect(await refusal('runs', '--yes')).toMatch(/^error: Scale .+ to 0.+ worker on node-7 at /);
+      expect(await refusal('runs', '--yes')).toMatch(
+        /^error: Gateways or workers .+ Scale them to 0.+ worker on node-7 at /,
+      );
       await database.work.query(`UPDATE process SET seen_at = router_now() - interval '101 seconds'`);
       const line = { held: new Map<string, number>(), maxHeld: 10, most: 10, leaseMs: hourMs };
       expect(await new DispatchRepository(database).takeRuns(provider, line)).toMatchObject([{ runId }]);

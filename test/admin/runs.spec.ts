@@ -91,9 +91,9 @@ describe('admin run, usage, provider and key', () => {
   });
 
   it('cancels a run with --yes, and says so in the record', async () => {
-    expect(await refusal('run', 'cancel', runs.waiting)).toContain('repeat it with --yes');
+    expect(await refusal('run', 'cancel', runs.waiting)).toContain('Repeat the command with --yes');
     expect(await answerOf(env, 'run', 'cancel', runs.waiting, '--yes')).toMatchObject({ found: 'waiting' });
-    expect(await refusal('run', 'cancel', runs.waiting, '--yes')).toContain('is completed already');
+    expect(await refusal('run', 'cancel', runs.waiting, '--yes')).toContain('is already completed');
     expect(await actions(runs.waiting)).toEqual([
       { actor: expect.stringMatching(/^admin:.+@.+$/), action: 'run.cancel' },
     ]);
@@ -177,7 +177,7 @@ describe('admin run, usage, provider and key', () => {
     );
     const again = await runAdmin(env, 'key', 'rotate', made.prefix);
     expect(again.out).toContain(`It expires at ${next.replaces.expires_at}.\n`);
-    await expect(rotate('--keep-hours', '0')).rejects.toThrow('repeat it with --yes');
+    await expect(rotate('--keep-hours', '0')).rejects.toThrow('Repeat the command with --yes');
     await rotate('--keep-hours', '0', '--yes');
     expect(await keys.byApiKey(made.key)).toBeNull();
     // It belongs to the key that took the place of its maker.
@@ -216,7 +216,7 @@ describe('admin run, usage, provider and key', () => {
     }
     for (const words of [['list'], ['summary', '--by', 'model']]) {
       const error = await refusal('usage', ...words, '--workspace', 'twice');
-      expect(error).toContain(`2 workspaces that were deleted had the name "twice": name one by its id, `);
+      expect(error).toContain(`2 deleted workspaces had the name "twice". Use the id of one: `);
       expect(ids.filter((id) => !error.includes(id))).toEqual([]);
       for (const id of ids) await answerOf(env, 'usage', ...words, '--workspace', id);
     }

@@ -89,7 +89,10 @@ describe('admin webhook', () => {
   it('says when there is no such webhook, and refuses what is no request id or state', async () => {
     const unknown = '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
     const none = await runAdmin(env, 'webhook', 'redeliver', unknown);
-    expect([none.code, none.error]).toEqual([1, expect.stringContaining(`no webhook of the run ${unknown}`)]);
+    expect([none.code, none.error]).toEqual([
+      1,
+      expect.stringContaining(`The run ${unknown} has no webhook`),
+    ]);
     for (const words of [
       ['redeliver', 'x'],
       ['list', '--state', 'lost'],
@@ -103,7 +106,7 @@ describe('admin webhook', () => {
       (await answerOf<{ secret: string }>(env, 'webhook', 'secret', ...act, '--workspace', 'acme')).secret;
     const before = await secret('show');
     expect(before).toMatch(/^whsec_/);
-    await expect(secret('rotate')).rejects.toThrow('repeat it with --yes');
+    await expect(secret('rotate')).rejects.toThrow('Repeat the command with --yes');
     const after = await secret('rotate', '--yes');
     expect(after).not.toBe(before);
     expect(await secret('show')).toBe(after);

@@ -61,7 +61,7 @@ it('holds to every rule, with no submission twice and every slot free', async ()
   const refused = worker
     .logs()
     .split('\n')
-    .filter((line) => line.includes('submission refused, trying again'))
+    .filter((line) => line.includes('submission failed, retrying'))
     .map((line) => (JSON.parse(line) as { run_id: string }).run_id);
   const wereToBeRefused = planned.flatMap(({ each, tag }) =>
     each.tokens.startsWith('429') ? [ended.get(tag)?.run.requestId] : [],

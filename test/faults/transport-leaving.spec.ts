@@ -122,7 +122,7 @@ describe.each(transports())('a consumer that leaves, on %s', (kind) => {
       proxy.set('reset');
       await until(async () => {
         await app.signals.publish(newRunId());
-        return lines.slice(said).some((line) => line.includes('is away'));
+        return lines.slice(said).some((line) => line.includes('is unreachable'));
       }, 15_000);
       await app.close();
       await pause(500);

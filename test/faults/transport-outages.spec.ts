@@ -30,7 +30,7 @@ describe.each(transports())('a app whose server goes away, on %s', (kind) => {
       await until(() => enqueueOne(app, provider, kept, 1_500), 15_000);
       const said = (text: RegExp) => bench().log.lines.filter((line) => text.test(line)).length;
       // A busy server may have been taken for one that is away.
-      await until(() => said(/ is back/) >= said(/ is away/), 15_000);
+      await until(() => said(/ is back/) >= said(/ is unreachable/), 15_000);
       bench().log.lines.length = 0;
 
       await server().kill();
@@ -45,7 +45,7 @@ describe.each(transports())('a app whose server goes away, on %s', (kind) => {
         return handled.includes(after) && handled.includes(kept);
       }, 20_000);
       process.stdout.write(`consuming ${tookMs} ms after the server’s return\n`);
-      expect(said(/ is away/)).toBe(1);
+      expect(said(/ is unreachable/)).toBe(1);
       await until(() => said(/ is back/) === 1, 15_000);
       await bench().clear();
       return tookMs;

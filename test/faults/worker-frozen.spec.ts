@@ -4,8 +4,8 @@ import { failOnLeftovers, type Submitted, transports, waitFor } from '../harness
 import { counted, metric } from './metrics.js';
 import { dismissWorkers, quickLeases, reached, said } from './worker-faults.js';
 
-const lateOutcome = 'outcome came too late';
-const lateHandle = 'a handle came too late';
+const lateOutcome = 'an outcome arrived too late';
+const lateHandle = 'a handle arrived too late';
 
 describe.each(transports().slice(0, 1))(
   'a worker that sleeps past its lock and its lease on %s',

@@ -136,7 +136,7 @@ it('brings a registry to the same pages, then reads changes only', async () => {
 it('tries again, and goes on where it was cut off', async () => {
   // The third request and its next tries fail, the last of them for good: the first page is there, the rest is not.
   refusal = (count) => (count > 2 ? (count > 5 ? 404 : 503) : undefined);
-  await expect(mirror({ full: true })).rejects.toThrow('answers 404');
+  await expect(mirror({ full: true })).rejects.toThrow('answered 404');
   expect(asked).toHaveLength(6);
 
   refusal = (count) => (count === 2 ? 503 : undefined);
@@ -161,7 +161,7 @@ it('is a command that ends with 0, and that gives up on what is no registry', as
   expect(found).toMatchObject({ code: 0, error: '' });
   expect(JSON.parse(found.out)).toMatchObject({ read: 252, created: 0, changed: 0, rejected: [] });
   const { code, error } = await runAdmin(adminEnv(), 'registry', 'mirror', `${url()}/elsewhere`);
-  expect([code, error]).toEqual([1, expect.stringContaining('answers 404')]);
+  expect([code, error]).toEqual([1, expect.stringContaining('answered 404')]);
   expect((await runAdmin(adminEnv(), 'registry', 'mirror', 'file:///etc/passwd')).code).toBe(2);
 });
 

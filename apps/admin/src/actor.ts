@@ -1,11 +1,11 @@
 import { hostname, userInfo } from 'node:os';
 
-/** The user of this command line, as the record of operators' changes names them. */
+/** The name of this command line's user in the record of operators' changes. */
 export function actor(): string {
   return `admin:${userName()}@${hostname()}`;
 }
 
-/** A container's user may have no name. */
+/** The user's name, or its id, since a container's user may have no name. */
 function userName(): string {
   try {
     return userInfo().username;

@@ -1,32 +1,32 @@
-/** The answer of a command: one JSON document, and the same as text for people. Neither ends in a line feed. */
+/** The answer of a command, as a JSON document and as text. Neither ends with a line feed. */
 export interface Answer {
   document: object;
   text: string;
-  /** True when the command worked and its finding is bad: the answer is printed and the exit code is 1. */
+  /** True if the command worked but found a problem. The answer is printed and the exit code is 1. */
   bad?: boolean;
 }
 
-/** Where a command finds its settings and leaves its answer. */
+/** The interface of a command to its settings, input and output. */
 export interface Desk {
   readonly env: NodeJS.ProcessEnv;
-  /** Resolves when the operator agrees to what cannot be undone; rejects otherwise. */
+  /** Asks the operator to confirm an action that cannot be undone. Rejects if they decline. */
   confirm: (what: string) => Promise<void>;
   answer: (answer: Answer) => void;
-  /** Prints at once, for answers that are too long to be held; resolves when there is room for more. */
+  /** Prints at once, for answers that are too long to keep in memory. Resolves when more can be printed. */
   print: (text: string) => Promise<void>;
-  /** Standard input, for a command that was given no file. */
+  /** Standard input, for commands that are not given a file. */
   readonly input: AsyncIterable<Buffer | string>;
-  /** Tells on standard error what an operator should know beside the answer; one line. */
+  /** Prints a warning of one line on standard error, in addition to the answer. */
   warn: (text: string) => void;
-  /** Writes what a person sees while waiting; absent where nobody watches. */
+  /** Shows the progress of the command. Absent if standard error is not a terminal. */
   status: ((text: string) => void) | undefined;
-  /** The command’s length depends on what it is given: from now on it may take a day, unless the operator has set a limit. */
+  /** Raises the time limit to a day, unless the operator set one. For commands with input of any length. */
   takesLong: () => void;
 }
 
-/** The answer as it is printed on standard output. */
+/** The answer as printed on standard output. */
 export const printed = (answer: Answer, asJson: boolean): string =>
   `${asJson ? JSON.stringify(answer.document, null, 2) : answer.text}\n`;
 
-/** Ends a status: the next line overwrites it. */
+/** Clears the progress line. */
 export const clearLine = '\r\u001B[K';

@@ -3,21 +3,21 @@ import path from 'node:path';
 import type { Catalog, Model } from '#catalog';
 import { packageRoot } from '#schemas';
 
-/** The state of one id of a list in the catalog. */
+/** The state in the catalog of one id of the list. */
 interface CoveredId {
   id: string;
-  /** `alias` and `ended` have the catalog's own id beside them, `missing` has nothing. */
+  /** For `alias` and `ended`, `model` is the catalog's own id; for `missing` it is absent. */
   state: 'known' | 'alias' | 'ended' | 'missing';
   model?: string;
-  /** An ended model has its last day, the source of that, and its successor. */
+  /** For an ended model: its last day, the source of that date, and its successor. */
   ended?: string;
   source?: string;
   successor?: string;
   provider?: string;
   input?: 'open' | 'closed' | 'any object';
-  /** Whether the row says where its price was read. */
+  /** Whether the row names the source of its price. */
   priced?: boolean;
-  /** Whether the simulator of this checkout plays its provider. */
+  /** Whether the simulator in this checkout simulates its provider. */
   simulated?: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface Coverage {
   ids: CoveredId[];
 }
 
-/** Holds the catalog against ids that others know: one a line, or a JSON object a line that has an `id`. */
+/** Compares the catalog with a list of ids. Each line is an id or a JSON object with an `id`. */
 export function coverageOf(catalog: Catalog, list: string): Coverage {
   const ids = idsOf(list).map((id) => covered(catalog, id));
   const count = (counts: (each: CoveredId) => boolean) => ids.filter(counts).length;
@@ -54,7 +54,7 @@ function idsOf(list: string): string[] {
 
 function idIn(line: string, entry: number): string {
   const { id } = JSON.parse(line) as { id?: unknown };
-  if (typeof id !== 'string') throw new Error(`entry ${entry} of the list has no id`);
+  if (typeof id !== 'string') throw new Error(`Entry ${entry} of the list has no id.`);
   return id;
 }
 
@@ -76,7 +76,7 @@ function covered(catalog: Catalog, id: string): CoveredId {
   };
 }
 
-/** The end of a model: its row may say no more than that, or its last day has passed. */
+/** The end of a model that has ended: either it has a row only for that, or its last day has passed. */
 function endedModel(
   { models, ended }: Catalog,
   name: string,

@@ -13,7 +13,7 @@ import { webhookCommands } from './commands/webhook.js';
 import { workspaceCommands } from './commands/workspace.js';
 import type { CommandGroup } from './program.js';
 
-/** All commands of the program, in the order of its help. */
+/** All commands of the program, in the order of its help text. */
 export const commandGroups: readonly CommandGroup[] = [
   migrateCommand,
   exportCommand,

@@ -1,21 +1,22 @@
 import { createInterface } from 'node:readline/promises';
 
 interface Asking {
-  /** Given by --yes. */
+  /** True with --yes. */
   isAgreed: boolean;
-  /** Absent where nobody can answer. */
+  /** Absent if there is no terminal. */
   ask: ((question: string) => Promise<string>) | undefined;
 }
 
-/** Goes on when the operator agrees; what nobody can be asked about needs `--yes`. */
+/** Resolves if the operator agrees, otherwise rejects. Without a terminal, `--yes` is required. */
 export async function confirmed(what: string, { isAgreed, ask }: Asking): Promise<void> {
   if (isAgreed) return;
-  if (ask === undefined) throw new Error(`${what} It cannot be undone: repeat it with --yes.`);
-  if (!/^y(es)?$/i.test((await ask(`${what} It cannot be undone. Go on? [y/N] `)).trim()))
+  if (ask === undefined)
+    throw new Error(`${what} This cannot be undone. Repeat the command with --yes to confirm.`);
+  if (!/^y(es)?$/i.test((await ask(`${what} This cannot be undone. Continue? [y/N] `)).trim()))
     throw new Error('Nothing was changed.');
 }
 
-/** Asks the person at the terminal. */
+/** Asks a question on the terminal. */
 export async function askTerminal(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {

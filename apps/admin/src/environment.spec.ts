@@ -15,14 +15,14 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-it('is the environment alone where no file is there, or where it names the database itself', () => {
+it('is the environment alone if there is no file or if it names the database', () => {
   expect(withEnvironmentFile({ A: '1' }, undefined)).toEqual({ A: '1' });
   writeFileSync('.env', 'DATABASE_URL=postgres://file\n');
   const env = { DATABASE_URL: 'postgres://environment' };
   expect(withEnvironmentFile(env, undefined)).toBe(env);
 });
 
-it('is completed by .env, else by what the local start wrote; what the environment says wins', () => {
+it('is completed by .env, or else by the file of the local start, and takes precedence over them', () => {
   mkdirSync('.local');
   writeFileSync('.local/admin.env', "DATABASE_URL='postgres://local'\nJWT_SECRET='a'\n");
   expect(withEnvironmentFile({ JWT_SECRET: 'b' }, undefined)).toEqual({
@@ -34,7 +34,7 @@ it('is completed by .env, else by what the local start wrote; what the environme
   expect(withEnvironmentFile({ DATABASE_URL: '' }, undefined)).toEqual({ DATABASE_URL: 'postgres://dot' });
 });
 
-it('is completed by the file that is given, which must be there', () => {
+it('is completed by the given file, which must exist', () => {
   writeFileSync('mine', 'DATABASE_URL=postgres://mine\n');
   expect(withEnvironmentFile({}, 'mine')).toEqual({ DATABASE_URL: 'postgres://mine' });
   expect(() => withEnvironmentFile({}, 'nosuch')).toThrow('nosuch cannot be read');

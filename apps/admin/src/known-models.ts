@@ -1,11 +1,11 @@
 import { builtInDirectories, type Catalog, loadCatalog, mayMatch } from '#catalog';
 import { unknownName } from './unknown-name.js';
 
-/** The catalog of this release with the operator's own rows, where the environment names them. */
+/** The catalog of this release, with the operator's own rows if the environment names their directory. */
 export const catalogOf = ({ CATALOG_DIR: directory }: NodeJS.ProcessEnv): Promise<Catalog> =>
   loadCatalog({ directories: [...builtInDirectories(), ...(directory ? [directory] : [])] });
 
-/** The id of the model that is named by its id or an alias. */
+/** Resolves the id or an alias of a model to its id. */
 export async function knownModel(env: NodeJS.ProcessEnv, name: string): Promise<string> {
   const catalog = await catalogOf(env);
   const id = catalog.idOf(name);
@@ -14,7 +14,7 @@ export async function knownModel(env: NodeJS.ProcessEnv, name: string): Promise<
   return id;
 }
 
-/** Refuses globs that cover no model: one of them is a typing error. */
+/** Throws if a glob matches no model, which is probably a typo. */
 export async function checkGlobs(env: NodeJS.ProcessEnv, globs: readonly string[]): Promise<void> {
   if (globs.every((glob) => glob === '**')) return;
   const { models } = await catalogOf(env);

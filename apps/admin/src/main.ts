@@ -2,7 +2,7 @@ import { askTerminal } from './confirm.js';
 import { commandGroups } from './command-groups.js';
 import { runProgram } from './program.js';
 
-// A reader that has seen enough closes the pipe; the write that fails then says so.
+// If the reader closes the pipe early, the failed write rejects, so the event itself is ignored.
 process.stdout.on('error', () => {});
 
 process.exitCode = await runProgram(commandGroups, process.argv.slice(2), process.env, {
@@ -16,5 +16,5 @@ process.exitCode = await runProgram(commandGroups, process.argv.slice(2), proces
   status: process.stderr.isTTY ? (text) => void process.stderr.write(text) : undefined,
 });
 
-// A connection that no longer answers must not keep the process alive after its last word.
+// An unresponsive connection must not keep the process alive once the command has ended.
 setTimeout(() => process.exit(), 3000).unref();

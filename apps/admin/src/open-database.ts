@@ -21,7 +21,7 @@ import { readSettings } from '#schemas';
 import type { Answer, Desk } from './answer.js';
 import { unknownName } from './unknown-name.js';
 
-/** Lends a database for the time of one command. */
+/** Opens the database for the duration of one command. */
 export async function withDatabase<T>(
   env: NodeJS.ProcessEnv,
   use: (database: Database) => Promise<T>,
@@ -34,7 +34,7 @@ export async function withDatabase<T>(
   }
 }
 
-/** The repositories and readers behind the operators' routes. */
+/** The repositories and readers that the operator's routes use. */
 export type Services = Awaited<ReturnType<typeof servicesOf>>;
 
 async function servicesOf(database: Database, env: NodeJS.ProcessEnv) {
@@ -45,7 +45,7 @@ async function servicesOf(database: Database, env: NodeJS.ProcessEnv) {
     workspaces: new WorkspaceRepository(database),
     keys: new ApiKeyRepository(database),
     usage: new UsageReader(database),
-    /** Only what reads runs needs to know how long they are kept. */
+    /** Created on demand, because only commands that read runs need the retention settings. */
     get requests() {
       return new RequestReader(database, readSettings(retentionSettings, env));
     },
@@ -59,14 +59,14 @@ async function servicesOf(database: Database, env: NodeJS.ProcessEnv) {
   };
 }
 
-/** Lends what operators work with; refuses a database whose schema is missing or older than this program. */
+/** Opens the services for one command. Rejects a database whose schema is missing or out of date. */
 export const withServices = <T>(
   env: NodeJS.ProcessEnv,
   use: (services: Services) => Promise<T>,
 ): Promise<T> =>
   withDatabase(env, async (database) => {
     if (!(await schemaIsCurrent(await database.dataSource())))
-      throw new Error('The database schema is not up to date; run the command "migrate" first.');
+      throw new Error('The database schema is not up to date. Run the "migrate" command first.');
     const services = await servicesOf(database, env);
     return use(services).catch(async (error: unknown) => {
       if (!(error instanceof UnknownWorkspace)) throw error;
@@ -79,7 +79,7 @@ export const withServices = <T>(
     });
   });
 
-/** The action of a command: it answers what `act` does or finds. */
+/** Makes the action of a command that prints the answer of `act`. */
 export const answering =
   <Words extends unknown[]>(
     desk: Desk,

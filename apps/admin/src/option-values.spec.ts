@@ -12,35 +12,35 @@ import {
 } from './option-values.js';
 
 describe('wholeNumber', () => {
-  it('takes the bounds themselves', () => {
+  it('accepts the bounds', () => {
     expect(wholeNumber(0)('0')).toBe(0);
     expect(wholeNumber(0)('2147483647')).toBe(2_147_483_647);
     expect(wholeNumber(-5, 5)('-5')).toBe(-5);
   });
 
-  it.each(['', ' 1', '1.5', '1e3', '0x10', 'ten', '-1', '2147483648'])('refuses %j', (text) => {
+  it.each(['', ' 1', '1.5', '1e3', '0x10', 'ten', '-1', '2147483648'])('rejects %j', (text) => {
     expect(() => wholeNumber(0)(text)).toThrow(InvalidArgumentError);
   });
 });
 
 describe('money options', () => {
-  it('turns cents into micro-dollars', () => {
+  it('converts cents to micro-dollars', () => {
     expect(centsToMicros()('250')).toBe(2_500_000);
     expect(creditsToMicros('10000')).toBe(100_000_000);
   });
 
-  it('takes “unlimited” for credits only', () => {
+  it('accepts “unlimited” only for credits', () => {
     expect(creditsToMicros('unlimited')).toBe('unlimited');
     expect(() => centsToMicros()('unlimited')).toThrow(InvalidArgumentError);
   });
 
-  it('refuses amounts that a number cannot hold exactly', () => {
+  it('rejects amounts that a number cannot represent exactly', () => {
     expect(() => creditsToMicros('900719925475')).toThrow(InvalidArgumentError);
   });
 });
 
 describe('globs', () => {
-  it('splits at commas and forgives blanks', () => {
+  it('splits at commas and ignores spaces', () => {
     expect(globs('bfl/*, fal/flux-*,')).toEqual(['bfl/*', 'fal/flux-*']);
   });
 
@@ -48,7 +48,7 @@ describe('globs', () => {
     expect(globs('')).toEqual([]);
   });
 
-  it.each(['fal/{a,b}', '!bfl/*', 'BFL/*', 'a b'])('refuses %j', (text) => {
+  it.each(['fal/{a,b}', '!bfl/*', 'BFL/*', 'a b'])('rejects %j', (text) => {
     expect(() => globs(text)).toThrow(InvalidArgumentError);
   });
 });
@@ -58,13 +58,13 @@ describe('scopeList', () => {
     expect(scopeList('run,catalog,run')).toEqual(['run', 'catalog']);
   });
 
-  it.each(['', 'admin', 'run admin'])('refuses %j', (text) => {
+  it.each(['', 'admin', 'run admin'])('rejects %j', (text) => {
     expect(() => scopeList(text)).toThrow(InvalidArgumentError);
   });
 });
 
 describe('instant', () => {
-  it('takes days, which begin in UTC, and times with their offset', () => {
+  it('accepts days, which begin at midnight UTC, and times with an offset', () => {
     expect(instant('2026-01-31').toISOString()).toBe('2026-01-31T00:00:00.000Z');
     expect(instant('2026-01-31T12:00:00.5+02:00').toISOString()).toBe('2026-01-31T10:00:00.500Z');
   });
@@ -77,13 +77,13 @@ describe('instant', () => {
     '2026-02-30T12:00:00+02:00',
     '2026-01-31T12:00:00',
     '1769860800',
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(() => instant(text)).toThrow(InvalidArgumentError);
   });
 });
 
 describe('names and notes', () => {
-  it('takes ordinary names', () => {
+  it('accepts ordinary names', () => {
     expect(workspaceName('Studio Öst 2')).toBe('Studio Öst 2');
   });
 
@@ -96,11 +96,11 @@ describe('names and notes', () => {
     '0190f3c4-0000-7000-8000-000000000000',
     '0190F3C4-0000-7000-8000-000000000000',
     'x'.repeat(101),
-  ])('refuses %j as a name', (text) => {
+  ])('rejects %j as a name', (text) => {
     expect(() => workspaceName(text)).toThrow(InvalidArgumentError);
   });
 
-  it('takes one line as a note', () => {
+  it('accepts one line as a note', () => {
     expect(line(' invoice 12 ')).toBe('invoice 12');
     expect(() => line('two\nlines')).toThrow(InvalidArgumentError);
     expect(() => line('  ')).toThrow(InvalidArgumentError);

@@ -9,33 +9,33 @@ import {
 } from '#schemas';
 import { InvalidArgumentError } from 'commander';
 
-/** Postgres counts in 32-bit integers. */
+/** The columns are 32-bit integers. */
 const maxCount = 2 ** 31 - 1;
 
-/** A whole number between the bounds; a refused one is a usage error that names them. */
+/** A whole number within the bounds. Anything else is a usage error that names them. */
 export const wholeNumber =
-  (least: number, most = maxCount) =>
+  (min: number, max = maxCount) =>
   (text: string): number => {
     const value = Number(text);
-    if (!/^-?\d+$/.test(text) || value < least || value > most)
-      throw new InvalidArgumentError(`Expected a whole number from ${least} to ${most}.`);
+    if (!/^-?\d+$/.test(text) || value < min || value > max)
+      throw new InvalidArgumentError(`Expected a whole number from ${min} to ${max}.`);
     return value;
   };
 
-/** Whole US cents; the value is in micro-dollars. */
+/** Whole US cents, converted to micro-dollars. */
 export const centsToMicros =
-  (least = 0) =>
+  (min = 0) =>
   (text: string): number =>
-    microsFromCents(wholeNumber(least, maxCents)(text));
+    microsFromCents(wholeNumber(min, maxCents)(text));
 
-/** Whole US cents to add, or, negative, to take back, in micro-dollars. To add none would still end unlimited credits. */
+/** US cents to add or, if negative, remove, in micro-dollars. Not 0, which would end unlimited credits. */
 export function addedCentsToMicros(text: string): number {
   const micros = centsToMicros(-maxCents)(text);
   if (micros === 0) throw new InvalidArgumentError('Expected a number of cents other than 0.');
   return micros;
 }
 
-/** Micro-dollars, or no limit. Not null for the latter: commander turns a parsed null into an empty text. */
+/** Micro-dollars, or `unlimited`; not null, because commander turns a parsed null into an empty string. */
 export type Credits = number | 'unlimited';
 
 /** Whole US cents or `unlimited`. */
@@ -47,24 +47,25 @@ export function factor(text: string): number {
   const value = Number(text);
   if (!/^\d+(\.\d{1,4})?$/.test(text) || value > 100)
     throw new InvalidArgumentError(
-      'Expected a number from 0 to 100, such as 1.2, with four decimals at most.',
+      'Expected a number from 0 to 100 with at most four decimals, such as 1.2.',
     );
   return value;
 }
 
-/** Comma-separated globs over model ids; an empty text is an empty list, which covers no model. */
+/** Comma-separated globs over model ids. An empty text is an empty list, which matches no model. */
 export function globs(text: string): string[] {
   const found = items(text);
-  // Braces would be cut at their comma, and a leading "!" covers nothing: both look like more than they are.
+  // Braces would be split at their comma and a leading "!" matches nothing, so both would not do what they
+  // seem to.
   const bad = found.find((glob) => !/^[a-z0-9._*?/-]+$/.test(glob));
   if (bad !== undefined)
     throw new InvalidArgumentError(
-      `"${bad}" is no glob over model ids, such as "bfl/*", "fal/flux-*" or "**".`,
+      `"${bad}" is not a glob over model ids, such as "bfl/*", "fal/flux-*" or "**".`,
     );
   return found;
 }
 
-/** Comma-separated scopes, at least one, each once. */
+/** One or more comma-separated scopes, without duplicates. */
 export function scopeList(text: string): Scope[] {
   const found = items(text);
   if (found.length === 0 || !found.every(isScope))
@@ -72,15 +73,15 @@ export function scopeList(text: string): Scope[] {
   return [...new Set(found)];
 }
 
-/** A workspace's name: what a command line and a table can carry, and not mistakable for an id. */
+/** The name of a workspace. It must fit on a command line and in a table, and must not look like an id. */
 export function workspaceName(text: string): string {
   if (!/^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,99}$/u.test(text) || text.endsWith(' '))
-    throw new InvalidArgumentError('Expected 1 to 100 letters, digits, spaces, or any of "._@-".');
-  if (isUuid(text)) throw new InvalidArgumentError('The name would be taken for an id.');
+    throw new InvalidArgumentError('Expected 1 to 100 letters, digits, spaces or characters of "._@-".');
+  if (isUuid(text)) throw new InvalidArgumentError('The name must not look like an id.');
   return text;
 }
 
-/** A point in time: ISO 8601 with its offset, or a day, which begins at midnight UTC. */
+/** A point in time: ISO 8601 with an offset, or a day, which begins at midnight UTC. */
 export function instant(text: string): Date {
   const form = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
   const time = form.test(text) ? momentOf(text) : null;
@@ -91,25 +92,24 @@ export function instant(text: string): Date {
 
 /** The id of a run. */
 export function requestId(text: string): string {
-  if (!routerQueueRequestId.safeParse(text).success)
-    throw new InvalidArgumentError('It must be a request id.');
+  if (!routerQueueRequestId.safeParse(text).success) throw new InvalidArgumentError('Expected a request id.');
   return text;
 }
 
-/** The id of a key, in any case. */
+/** The id of a key, case-insensitive. */
 export function keyId(text: string): string {
-  if (!isUuid(text.toLowerCase())) throw new InvalidArgumentError('It must be the id of a key.');
+  if (!isUuid(text.toLowerCase())) throw new InvalidArgumentError('Expected the id of a key.');
   return text.toLowerCase();
 }
 
-/** An address that a browser opens. */
+/** An http or https URL. */
 export function httpUrl(text: string): string {
   if (!/^https?:\/\/[^\s]+$/.test(text) || !URL.canParse(text))
     throw new InvalidArgumentError('Expected an http or https URL.');
   return text;
 }
 
-/** Free text of one line. */
+/** One line of free text. */
 export function line(text: string): string {
   if (text.trim() === '' || text.length > 200 || /\p{Cc}/u.test(text))
     throw new InvalidArgumentError('Expected one line of at most 200 characters.');

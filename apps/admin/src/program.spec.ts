@@ -3,21 +3,21 @@ import type { Answer } from './answer.js';
 import { type CommandGroup, runProgram } from './program.js';
 
 async function run(group: CommandGroup, ...words: string[]) {
-  const said = { out: '', error: '' };
+  const written = { out: '', error: '' };
   const code = await runProgram(
     [group],
     words,
     {},
     {
       out: (text) => {
-        said.out += text;
+        written.out += text;
       },
       error: (text) => {
-        said.error += text;
+        written.error += text;
       },
     },
   );
-  return { code, ...said };
+  return { code, ...written };
 }
 
 const answering =
@@ -42,7 +42,7 @@ const endless: CommandGroup = (program) => {
 describe('runProgram', () => {
   afterEach(() => void jest.useRealTimers());
 
-  it('prints the text, and ends with 0', async () => {
+  it('prints the text and exits with 0', async () => {
     expect(await run(answering(fine), 'show', '--of', 'a')).toEqual({ code: 0, out: 'one\n', error: '' });
   });
 
@@ -55,12 +55,12 @@ describe('runProgram', () => {
     },
   );
 
-  it('ends with 1 after it printed a bad finding', async () => {
+  it('exits with 1 after it printed a bad finding', async () => {
     const { code, out, error } = await run(answering({ ...fine, bad: true }), 'show', '--of', 'a');
     expect({ code, out, error }).toEqual({ code: 1, out: 'one\n', error: '' });
   });
 
-  it('ends a failure with 1 and one line', async () => {
+  it('exits with 1 and prints one line on failure', async () => {
     expect(await run(failing, 'fail', '--json')).toEqual({ code: 1, out: '', error: 'error: no luck\n' });
   });
 
@@ -72,13 +72,13 @@ describe('runProgram', () => {
     [['other']],
     [['shwo']],
     [['--timeout-seconds', '0', 'show', '--of', 'a']],
-  ])('ends the bad usage %j with 2 and one line', async (words) => {
+  ])('exits with 2 and prints one line for the bad usage %j', async (words) => {
     const { code, out, error } = await run(answering(fine), ...words);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(error).toMatch(/^error: [^\n]+\n$/);
   });
 
-  it('suggests the command or option that is near', async () => {
+  it('suggests a similar command or option', async () => {
     expect((await run(answering(fine), 'shw')).error).toBe(
       "error: unknown command 'shw' (Did you mean show?)\n",
     );
@@ -87,19 +87,19 @@ describe('runProgram', () => {
     );
   });
 
-  it('shows help without a command as bad usage, and as an answer when asked', async () => {
+  it('prints help without a command as bad usage, and with --help as an answer', async () => {
     expect((await run(answering(fine))).code).toBe(2);
     const { code, out } = await run(answering(fine), '--help');
     expect(code).toBe(0);
     expect(out).toContain('Usage: admin');
   });
 
-  it('gives up on a command that does not end', async () => {
+  it('gives up on a command that takes too long', async () => {
     jest.useFakeTimers();
     const ended = run(endless, 'wait', '--timeout-seconds', '30');
     await jest.advanceTimersByTimeAsync(30_000);
     const { code, error } = await ended;
     expect(code).toBe(1);
-    expect(error).toContain('No end after 30 s');
+    expect(error).toContain('Timed out after 30 s');
   });
 });

@@ -6,23 +6,23 @@ import { withEnvironmentFile } from './environment.js';
 import { failureLine } from './failure-line.js';
 import { wholeNumber } from './option-values.js';
 
-/** A group of commands adds itself to the program. */
+/** Adds a group of commands to the program. */
 export type CommandGroup = (program: Command, desk: Desk) => void;
 
-/** Where the program writes. Only a printed answer waits for its reader; each other call is the whole text. */
+/** The input and output of the program. Only printed answers wait for their reader. */
 interface Terminal {
   out: (text: string) => void | Promise<void>;
   error: (text: string) => void;
-  /** Standard input; where there is none, a command that reads it gets nothing. */
+  /** Standard input; empty if absent. */
   input?: AsyncIterable<Buffer | string>;
-  /** Only on a terminal: writes what the next writing covers. */
+  /** Shows progress that the next output overwrites. Present only on a terminal. */
   status?: ((text: string) => void) | undefined;
-  /** Only where somebody can answer. */
+  /** Asks the operator a question. Present only on a terminal. */
   ask?: ((question: string) => Promise<string>) | undefined;
 }
 
 const usualSeconds = 120;
-/** For commands whose length depends on what they are given. */
+/** Time limit of commands whose duration depends on their input. */
 const longSeconds = 86_400;
 
 interface ProgramOptions {
@@ -33,8 +33,9 @@ interface ProgramOptions {
 }
 
 /**
- * Runs one command line. The answer goes to standard output, in JSON as exactly one document; a failure is
- * one line on standard error. Resolves to the exit code: 0, 1 for a failure or a bad finding, 2 for bad usage.
+ * Runs one command line. The answer goes to standard output, with --json as exactly one document. A failure
+ * is one line on standard error. Resolves with the exit code: 0, 1 for a failure or a bad finding, 2 for bad
+ * usage.
  */
 export async function runProgram(
   groups: readonly CommandGroup[],
@@ -67,7 +68,7 @@ export async function runProgram(
     await limit.hold(work);
     for (const answer of given) await terminal.out(printed(answer, options().json === true));
   } catch (error) {
-    // Commander has already said what is wrong with the command line, or shown the help that was asked for.
+    // Commander has already reported the usage error or printed the requested help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     terminal.error(`${failureLine(error)}\n`);
     return 1;
@@ -78,16 +79,16 @@ export async function runProgram(
 function emptyProgram(terminal: Terminal): Command {
   return new Command('admin')
     .description(
-      `Operator’s commands of the model router.
+      `Operator commands of the model router.
 
-A workspace is named by its name or its id: in "workspace …" as the argument, in every other command by --workspace.
-Settings come from the environment. If it names no DATABASE_URL, they come from .env in this folder, else from
-.local/admin.env, which "npm start" writes.`,
+Workspaces are specified by name or id, as the argument of "workspace" commands and with --workspace elsewhere.
+Settings come from the environment. Without a DATABASE_URL there, they are also read from .env in this folder or, if
+that does not exist, from .local/admin.env, which "npm start" writes.`,
     )
     .option('--json', 'print one JSON document')
-    .option('-y, --yes', 'go on without a question where something cannot be undone')
-    .option('--env-file <file>', 'settings for what the environment does not say')
-    .option('--timeout-seconds <n>', 'longest a command may take', wholeNumber(1, longSeconds), usualSeconds)
+    .option('-y, --yes', 'do not ask for confirmation of actions that cannot be undone')
+    .option('--env-file <file>', 'file with settings that are not in the environment')
+    .option('--timeout-seconds <n>', 'time limit of the command', wholeNumber(1, longSeconds), usualSeconds)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void terminal.out(text),
@@ -98,7 +99,7 @@ Settings come from the environment. If it names no DATABASE_URL, they come from 
     .configureHelp({ showGlobalOptions: true });
 }
 
-/** The longest a command may take, counted from the last time it was set. */
+/** The time limit of a command, counted from the last time that it was set. */
 class TimeLimit {
   private timer: NodeJS.Timeout | undefined;
   private late: (error: Error) => void = () => {};
@@ -113,11 +114,11 @@ class TimeLimit {
   set(seconds: number): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
-      this.late(new Error(`No end after ${seconds} s; whether the change was made is not known.`));
+      this.late(new Error(`Timed out after ${seconds} s. The change may or may not have been made.`));
     }, seconds * 1000);
   }
 
-  /** The work, or the failure that it took too long. */
+  /** Resolves with the work, or rejects when the time is over. */
   async hold<T>(work: Promise<T>): Promise<T> {
     try {
       return await Promise.race([work, this.passed]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { table } from './table.js';
 
 describe('table', () => {
-  it('aligns columns below their headings, without spaces at the ends of lines', () => {
+  it('aligns columns with their headings, without trailing spaces', () => {
     const rows = [
       { name: 'a', note: 'longer' },
       { name: 'longest', note: '' },

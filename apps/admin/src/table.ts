@@ -1,12 +1,12 @@
 type Cell = string | number | null | undefined;
 
-/** Rows as text columns under their headings, two spaces apart; a cell without a value is a dash. */
+/** Formats rows as text columns with headings, two spaces apart. A cell without a value is a dash. */
 export function table<Row>(rows: readonly Row[], columns: Record<string, (row: Row) => Cell>): string {
   const cells = rows.map((row) => Object.values(columns).map((cell) => String(cell(row) ?? '-')));
   return aligned([Object.keys(columns), ...cells]);
 }
 
-/** Lines of cells as text columns, two spaces apart. */
+/** Formats lines of cells as text columns, two spaces apart. */
 export function aligned(lines: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const line of lines) {

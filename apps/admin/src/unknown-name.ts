@@ -1,6 +1,6 @@
 import { nearestIds } from '#catalog';
 
-/** An error for a name that nobody knows, with up to three that are near to it. */
+/** An error for an unknown name, which suggests up to three similar ones. */
 export function unknownName(kind: string, name: string, known: Iterable<string>): Error {
   const near = nearestIds(
     name,

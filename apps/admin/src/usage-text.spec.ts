@@ -24,14 +24,14 @@ const record: UsageRecord = {
 };
 
 describe('exportFormats', () => {
-  it('has one heading of all columns and one line a record in CSV', () => {
+  it('has a heading with all columns and one line per record in CSV', () => {
     expect(exportFormats.csv.heading).toBe(`${Object.keys(usageDocument(record)).join(',')}\r\n`);
     expect(exportFormats.csv.line(record)).toBe(
       `${record.requestId},${record.runId},acme,"token:a ""b"", c",,bfl/flux-2-pro,bfl,POST /v2/models/{provider}/{model},failed,provider_error,502,2026-01-01T00:00:00.000001Z,2026-01-01T00:00:01.500001Z,1500,20.0001,0,,false\r\n`,
     );
   });
 
-  it('has one document a line in JSON Lines, and nothing else', () => {
+  it('has only one document per line in JSON Lines', () => {
     expect(exportFormats.jsonl.heading).toBe('');
     const line = exportFormats.jsonl.line(record);
     expect(line.indexOf('\n')).toBe(line.length - 1);

@@ -3,7 +3,7 @@ import { centsFromMicros } from '#schemas';
 
 type Value = string | number | boolean | null;
 
-/** The fields of a record in every format; amounts in US cents, with up to four decimals. */
+/** The fields of a record in every format. Amounts are in US cents with up to four decimals. */
 const columns: Record<string, (record: UsageRecord) => Value> = {
   request_id: ({ requestId }) => requestId,
   run_id: ({ runId }) => runId,
@@ -33,7 +33,7 @@ interface ExportFormat {
   line: (record: UsageRecord) => string;
 }
 
-/** The parts of an export; each text ends in its line's end. */
+/** The export formats. Each text includes its line ending. */
 export const exportFormats = {
   csv: {
     heading: `${Object.keys(columns).join(',')}\r\n`,
@@ -42,7 +42,7 @@ export const exportFormats = {
   jsonl: { heading: '', line: (record) => `${JSON.stringify(usageDocument(record))}\n` },
 } as const satisfies Record<string, ExportFormat>;
 
-/** As RFC 4180 has it; nothing is an empty cell. A text that a spreadsheet would take for a formula begins with an apostrophe. */
+/** A cell as in RFC 4180. A text that a spreadsheet would read as a formula gets an apostrophe in front. */
 export function csvCell(value: Value): string {
   const isFormula = typeof value === 'string' && /^[=+\-@\t\r]/.test(value);
   const text = value === null ? '' : `${isFormula ? "'" : ''}${value}`;

@@ -7,13 +7,13 @@ describe('errorIn', () => {
     expect(errorIn('{"level":60,"app":"gateway"}')).toBe('{"level":60,"app":"gateway"}');
   });
 
-  it('leaves the rest of the log to the file', () => {
+  it('leaves other lines to the log file', () => {
     expect(errorIn('{"level":40,"msg":"slow"}')).toBeUndefined();
     expect(errorIn('{"api":"http://127.0.0.1:1"}')).toBeUndefined();
     expect(errorIn('   ')).toBeUndefined();
   });
 
-  it('shows what is no log line, a torn one too', () => {
+  it('shows lines that are not log lines, truncated ones too', () => {
     expect(errorIn('{"level":50,')).toBe('{"level":50,');
     expect(errorIn('SyntaxError: x')).toBe('SyntaxError: x');
   });

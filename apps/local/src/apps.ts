@@ -13,7 +13,7 @@ interface Simulator {
   keys: Record<string, string>;
 }
 
-/** The simulator says itself where it listens. */
+/** Starts the simulator, which reports its addresses itself. */
 export async function startSimulator(
   installation: Installation,
 ): Promise<{ app: ServerProcess; simulator: Simulator }> {
@@ -23,7 +23,7 @@ export async function startSimulator(
     ...env,
     SIMULATOR_PORT: String(ports.simulator),
     SIMULATOR_ASSET_PORT: String(ports.simulatorAssets),
-    // Runs that were on their way when the launcher stopped find their generations again.
+    // Runs that were in flight when the launcher stopped find their generations again.
     SIMULATOR_LEDGER_FILE: folder.simulatorLedger,
   };
   const app = await startApp('simulator', installation, simulatorEnv, { readyText: listening });
@@ -35,7 +35,7 @@ export async function startSimulator(
   return { app, simulator: { ...addresses, keys } };
 }
 
-/** Both at once; each is ready when it says so itself. */
+/** Starts both concurrently. Each is ready when its own probe says so. */
 export function startGatewayAndWorker(
   installation: Installation,
   env: NodeJS.ProcessEnv,
@@ -61,7 +61,7 @@ export function startGatewayAndWorker(
   ]);
 }
 
-/** The environment of every app: what the person set (not to nothing) wins over what the installation brings. */
+/** The environment of every app. Variables that the user set and that are not empty take precedence. */
 export function appEnvironment(
   { env, folder, secrets }: Installation,
   urls: { baseUrl: string; databaseUrl: string; redisUrl: string | null },
@@ -72,9 +72,9 @@ export function appEnvironment(
     JWT_SECRET: secrets.jwt,
     ASSET_DIR: folder.assets,
     ASSET_BASE_URL: urls.baseUrl,
-    // A person who tries webhooks here receives them on this machine.
+    // Users who try webhooks receive them on this machine.
     WEBHOOK_ALLOWED_ORIGINS: 'http://127.0.0.1:*,http://localhost:*',
-    // Stopping must not take longer than the launcher waits.
+    // Less than the launcher's own grace period.
     WORKER_CLOSE_MS: '2000',
     ...Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')),
     DATABASE_URL: urls.databaseUrl,
@@ -82,7 +82,7 @@ export function appEnvironment(
   };
 }
 
-/** Sends every provider that the person has not configured to the simulator. */
+/** Points every provider that the user has not configured to the simulator. */
 function simulatedProviders(given: NodeJS.ProcessEnv, simulator: Simulator): Record<string, string> {
   const providers = providerList.flatMap(({ name }): [string, string][] => {
     const stem = `PROVIDER_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
@@ -94,12 +94,13 @@ function simulatedProviders(given: NodeJS.ProcessEnv, simulator: Simulator): Rec
   });
   return {
     ...Object.fromEntries(providers),
-    // The simulator's assets are on this machine, where no URL out of a provider's reply may lead otherwise.
+    // The simulator's assets are on this machine, to which URLs from providers' replies must not lead by
+    // default.
     ASSET_ALLOWED_ORIGINS: given['ASSET_ALLOWED_ORIGINS'] || simulator.assets,
   };
 }
 
-/** One of the apps as a child process: its log in a file, its errors on the terminal as well. */
+/** Starts an app as a child process. Its log goes to a file, and its errors also to the terminal. */
 async function startApp(
   name: string,
   { records, folder }: Installation,
@@ -129,7 +130,7 @@ async function answers(url: string): Promise<boolean> {
   return reply.status === 200;
 }
 
-/** Shows the errors that are appended to a log, soon after. */
+/** Follows a log file and shows its errors on the terminal. */
 function showErrors(name: string, logPath: string): void {
   const log = openSync(logPath, 'r');
   const chunk = Buffer.alloc(64 * 1024);
@@ -147,10 +148,10 @@ function showErrors(name: string, logPath: string): void {
   }, 200).unref();
 }
 
-/** Level numbers of the JSON log; 50 is an error. */
+/** The level number of errors in the JSON log. */
 const errorLevel = 50;
 
-/** The part of a log line that the terminal gets: errors, and what is no log line, such as Node's own words. */
+/** The text to show on the terminal: an error's message, or a line that is not from the log. */
 export function errorIn(line: string): string | undefined {
   try {
     const { level, msg } = JSON.parse(line) as { level?: unknown; msg?: unknown };

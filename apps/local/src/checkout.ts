@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The folder with package.json: the same from the sources, where tests import from, and from dist. */
+/** The folder with package.json. It is found both from the sources, which tests import, and from dist. */
 export const checkout = findCheckout(path.dirname(fileURLToPath(import.meta.url)));
 
-/** The built main of an app, or another program of it. Apps never import each other, so they are started as processes. */
+/** The built main file of an app, or another of its programs. Apps run as processes; none imports another. */
 export const appMain = (name: string, file = 'main.js', from = checkout): string =>
   path.join(from, 'dist', 'apps', name, 'src', file);
 

@@ -1,11 +1,11 @@
 import type { NodeRecord } from '#persistence';
 
-/** A row of the demo registry's families: nodes of one kind, by one publisher. */
+/** A group of similar nodes of the demo registry, by one publisher. */
 interface Family {
   publisher: string;
   topic: string;
   category: string;
-  /** Apart by blanks. */
+  /** Separated by spaces. */
   subjects: string;
   systems?: readonly string[];
   accelerators?: readonly string[];
@@ -37,8 +37,8 @@ const families: readonly Family[] = [
 ];
 
 /**
- * Made-up nodes for a local start, some hundred. Numbers come from places in the list, so that every installation has
- * the same ones.
+ * A few hundred made-up nodes for a local installation. Their numbers are derived from their position in the
+ * list, so that they are the same in every installation.
  */
 export function demoNodes(): NodeRecord[] {
   return families.flatMap((family, row) =>
@@ -89,7 +89,7 @@ function demoNode(family: Family, name: string, place: number): NodeRecord {
     },
     versions: Array.from({ length: 1 + (place % 3) }, (_, number) => ({
       version: `1.${number}.0`,
-      changelog: number === 0 ? 'The first version.' : 'Small repairs.',
+      changelog: number === 0 ? 'First version.' : 'Bug fixes.',
       created_at: dayAfter((place % 400) + number * 20),
     })),
   };

@@ -28,22 +28,22 @@ const schema = z.object({
   access_token_expires_at: z.iso.datetime(),
 });
 
-/** Credentials of the demo workspace. A key is shown only when it is made, so the launcher keeps it. */
+/** Credentials of the demo workspace. A key is shown only when it is created, so the launcher keeps it. */
 type Demo = z.infer<typeof schema>;
 
 const name = 'demo';
-/** As the record of operators' changes names the launcher. */
+/** The launcher's name in the audit log of operators' changes. */
 const actor = 'npm start';
 const creditsCents = 10_000;
 const dayMs = 24 * 3600 * 1000;
 
-/** The demo workspace and nodes, for a person who is caller and operator in one. */
+/** Creates the demo workspace and demo nodes, for a user who is both caller and operator. */
 export class DemoData {
   private readonly keys: ApiKeyRepository;
 
   constructor(
     private readonly database: Database,
-    /** Where the credentials are kept. */
+    /** The file that holds the credentials. */
     private readonly file: string,
     /** The environment of the apps. */
     private readonly env: NodeJS.ProcessEnv,
@@ -51,7 +51,7 @@ export class DemoData {
     this.keys = new ApiKeyRepository(database);
   }
 
-  /** The kept credentials, or new ones. A token that ends within a day is replaced. */
+  /** Returns the kept credentials or creates new ones. A token that expires within a day is replaced. */
   async credentials(): Promise<{ demo: Demo; kept: boolean }> {
     const kept = readJsonFile(this.file, schema);
     if (!kept) return { demo: await this.make(), kept: false };
@@ -59,20 +59,20 @@ export class DemoData {
     return { demo: await this.save(kept.api_key, (await this.workspace()).id), kept: true };
   }
 
-  /** For the first start, and for credentials that the database or a changed secret no longer accepts. */
+  /** Creates credentials, on the first start or if the kept ones are no longer accepted. */
   async make(): Promise<Demo> {
     const { id } = await this.workspace();
     const facts = { name: 'local demo', scopes: [...scopes], expiresAt: null };
     return this.save((await this.keys.create(id, facts, { actor })).key, id);
   }
 
-  /** Opens the console signed in, once; the key itself is in no address. */
+  /** A one-time link that signs in to the console without exposing the key. */
   async signInLink(baseUrl: string): Promise<string> {
     const { code } = await this.keys.createCode((await this.workspace()).id, [...scopes], { actor });
     return `${baseUrl}/console/#code=${code}`;
   }
 
-  /** With a new workspace come the demo nodes: a later start does not bring back what somebody has changed. */
+  /** Creates the demo nodes only with the workspace, so that later starts keep the user's changes. */
   private async workspace(): Promise<Workspace> {
     const dataSource = await this.database.dataSource();
     const workspaces = new WorkspaceRepository(this.database);
@@ -109,9 +109,9 @@ export class DemoData {
   }
 }
 
-/** Whether the gateway takes both credentials; throws on any other answer than a yes or a no. */
+/** Whether the gateway accepts both credentials. Throws if it answers with anything but 200 or 401. */
 export async function accepts(baseUrl: string, demo: Demo): Promise<boolean> {
-  // The v2 routes take both kinds of credential.
+  // The v2 routes accept both kinds of credentials.
   const url = `${baseUrl}/v2/models?limit=1`;
   const credentials: Record<string, string>[] = [
     { 'X-API-Key': demo.api_key },
@@ -121,7 +121,7 @@ export async function accepts(baseUrl: string, demo: Demo): Promise<boolean> {
     const reply = await fetch(url, { headers, signal: AbortSignal.timeout(10_000) });
     await reply.body?.cancel();
     if (reply.status === 401) return false;
-    if (reply.status !== 200) throw new StartFailure(`The gateway answers ${reply.status} to GET ${url}`);
+    if (reply.status !== 200) throw new StartFailure(`The gateway answered ${reply.status} to GET ${url}`);
   }
   return true;
 }

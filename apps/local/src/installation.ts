@@ -10,20 +10,20 @@ import { acquireInstanceLock, ProcessRecords } from './processes.js';
 import type { LocalSettings } from './settings.js';
 import { StartFailure } from './start-failure.js';
 
-/** The facts with which every part of the installation is started. */
+/** Everything that the parts of the installation need to start. */
 export interface Installation {
-  /** The environment of the person who starts it. */
+  /** The environment of the user who starts it. */
   env: NodeJS.ProcessEnv;
   settings: LocalSettings;
   folder: LocalFolder;
   secrets: Secrets;
   ports: Ports;
   records: ProcessRecords;
-  /** Ends what still runs, the apps before what they use, and lets go of the folder. */
+  /** Stops all running processes, the apps before the servers that they use, and releases the folder. */
   close: (starting: Promise<unknown>) => Promise<void>;
 }
 
-/** The folder is this launcher's alone from here on, and nothing of a killed one runs on it any more. */
+/** Takes exclusive possession of the folder, and stops processes that a killed launcher left behind. */
 export async function openInstallation(
   env: NodeJS.ProcessEnv,
   settings: LocalSettings,
@@ -55,7 +55,7 @@ export async function openInstallation(
 
 type LocalFolder = ReturnType<typeof prepareLocalFolder>;
 
-/** Everything that an installation keeps on disk, and where. */
+/** Creates the folder and returns the paths of everything that an installation keeps in it. */
 function prepareLocalFolder(wanted: string) {
   try {
     mkdirSync(wanted, { recursive: true, mode: 0o700 });
@@ -63,7 +63,10 @@ function prepareLocalFolder(wanted: string) {
     for (const name of ['logs', 'assets']) mkdirSync(path.join(wanted, name), { recursive: true });
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    throw new StartFailure(`The folder ${wanted} cannot be written (${code}): set LOCAL_DIR`, { cause });
+    throw new StartFailure(
+      `The folder ${wanted} is not writable (${code}). Set LOCAL_DIR to another folder.`,
+      { cause },
+    );
   }
   const root = realpathSync(wanted);
   const at = (name: string) => path.join(root, name);
@@ -72,14 +75,14 @@ function prepareLocalFolder(wanted: string) {
     postgres: at('postgres'),
     redis: at('redis'),
     assets: at('assets'),
-    /** One log a process. */
+    /** One log file per process. */
     logOf: (name: string) => path.join(root, 'logs', `${name}.log`),
-    /** Names the running launcher. */
+    /** Identifies the running launcher. */
     instance: at('instance.json'),
     /** One file for each process that the running launcher has started. */
     running: at('running'),
     ready: at('ready.json'),
-    /** The settings of operators' commands, as `npm run admin` finds them. */
+    /** Settings for the operator's commands, which `npm run admin` reads. */
     adminEnv: at('admin.env'),
     secrets: at('secrets.json'),
     ports: at('ports.json'),
@@ -97,7 +100,7 @@ const secretsSchema = z.object({
 
 type Secrets = z.infer<typeof secretsSchema>;
 
-/** Made once for an installation: a new signing secret would void every URL that was handed out. */
+/** Creates the secrets once, because a new signing secret would invalidate every URL issued so far. */
 function readOrMakeSecrets(file: string): Secrets {
   const kept = readJsonFile(file, secretsSchema);
   if (kept) return kept;

@@ -16,7 +16,7 @@ describe('JSON files', () => {
     expect(readJsonFile(file, schema)).toBeUndefined();
   });
 
-  it('hold what was written, for their owner alone, with no draft beside them', () => {
+  it('hold the last value, are readable only by their owner, and leave no draft behind', () => {
     writeJsonFile(file, { word: 'one' });
     writeJsonFile(file, { word: 'two' });
     expect(readJsonFile(file, schema)).toEqual({ word: 'two' });
@@ -24,8 +24,8 @@ describe('JSON files', () => {
     expect(readdirSync(folder)).toEqual(['kept.json']);
   });
 
-  it.each(['{"word":', '{"word":1}'])('are not guessed at when they read %s', (text) => {
+  it.each(['{"word":', '{"word":1}'])('are rejected if they contain %s', (text) => {
     writeFileSync(file, text);
-    expect(() => readJsonFile(file, schema)).toThrow(`${file} is not what an earlier start wrote`);
+    expect(() => readJsonFile(file, schema)).toThrow(`${file} is damaged`);
   });
 });

@@ -2,7 +2,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { z } from 'zod';
 import { StartFailure } from './start-failure.js';
 
-/** The value that an earlier start wrote to this file; undefined when there is no file. */
+/** The value that an earlier start wrote to this file, or undefined if the file does not exist. */
 export function readJsonFile<S extends z.ZodType>(file: string, schema: S): z.infer<S> | undefined {
   let text: string;
   try {
@@ -14,11 +14,11 @@ export function readJsonFile<S extends z.ZodType>(file: string, schema: S): z.in
   try {
     return schema.parse(JSON.parse(text));
   } catch (cause) {
-    throw new StartFailure(`${file} is not what an earlier start wrote: repair or remove it`, { cause });
+    throw new StartFailure(`${file} is damaged. Repair or remove it.`, { cause });
   }
 }
 
-/** Readable by the owner alone, and never half written: it appears under its name when it is complete. */
+/** Writes a file that only its owner can read, under a temporary name until it is complete. */
 export function writeJsonFile(file: string, value: object): void {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });

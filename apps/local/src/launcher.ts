@@ -13,11 +13,11 @@ import { StartFailure } from './start-failure.js';
 import { summary } from './summary.js';
 
 /**
- * `npm start`: everything that the service needs, on this machine, until Ctrl-C. Resolves to the exit code:
- * 0 when it was asked to stop, 1 when it could not start or a part of it ended by itself.
+ * `npm start`: runs everything that the service needs on this machine until Ctrl-C. Resolves with the exit
+ * code: 0 if it was told to stop, 1 if it could not start or a part of it ended unexpectedly.
  */
 export async function launch(env: NodeJS.ProcessEnv): Promise<number> {
-  // A terminal that is gone must not end the launcher before it has stopped the rest.
+  // If the terminal is closed, the launcher must still stop the rest before it exits.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   const stopping = new AbortController();
   onRequestToStop(env, () => stopping.abort());
@@ -36,50 +36,52 @@ export async function launch(env: NodeJS.ProcessEnv): Promise<number> {
   }
 }
 
-/** Starts all parts in order; rejects when one cannot be started or has ended by itself. */
+/** Starts all parts in order. Rejects if one cannot be started or ends unexpectedly. */
 async function serve(installation: Installation, signal: AbortSignal): Promise<never> {
   const { settings, folder } = installation;
   await assertReachable(settings);
   const baseUrl = localUrl(settings);
-  // Every part begins as soon as what it needs is there, and is shown in this order.
-  const simulating = begun(() => startSimulator(installation));
-  const starting = begun(() => startDatabase(installation));
+  // Every part starts as soon as its dependencies are ready. The lines are printed in this order.
+  const simulating = timed(() => startSimulator(installation));
+  const starting = timed(() => startDatabase(installation));
   const { url: databaseUrl, ...database } = await step('postgres', starting, (found) => found.summary);
   const transport = await step(
     'transport',
-    begun(() => startTransport(installation)),
+    timed(() => startTransport(installation)),
     (found) => found.summary,
   );
   await step(
     'files',
-    begun(async () => filesSummary(installation)),
+    timed(async () => filesSummary(installation)),
     (found) => found,
   );
   const env = appEnvironment(installation, { baseUrl, databaseUrl, redisUrl: transport.url });
   const store = Database.createForOperator(readSettings(databaseSettings, env));
   await step(
     'migrate',
-    begun(() => migrateDatabase(store, installation)),
+    timed(() => migrateDatabase(store, installation)),
     migrationSummary,
   );
   const data = new DemoData(store, folder.demo, env);
-  const finding = begun(() => data.credentials());
+  const finding = timed(() => data.credentials());
   const { app: simulatorApp, simulator } = await step(
     'simulator',
     simulating,
     (found) => `${found.simulator.api}, assets ${found.simulator.assets}`,
   );
-  const opening = begun(() => startGatewayAndWorker(installation, env, simulator, baseUrl));
+  const opening = timed(() => startGatewayAndWorker(installation, env, simulator, baseUrl));
   const found = await step('workspace', finding, ({ demo: { workspace }, kept }) =>
     kept
       ? `${workspace}, its key and token kept, demo nodes kept`
-      : `${workspace}, its key and token made, ${demoNodes().length} demo nodes`,
+      : `${workspace}, its key and token created, ${demoNodes().length} demo nodes`,
   );
   const apps = await step('apps', opening, () => `gateway on ${baseUrl}, worker`);
   const accepted = await accepts(baseUrl, found.demo);
   const demo = accepted ? found.demo : await data.make();
   if (!accepted && !(await accepts(baseUrl, demo)))
-    throw new StartFailure('The gateway refuses the demo workspace’s new key');
+    throw new StartFailure(
+      'The gateway rejects the new key of the demo workspace. See the logs of the gateway.',
+    );
   const consoleUrl = await data.signInLink(baseUrl);
   await store.close();
   const { api_key: apiKey, access_token: accessToken } = demo;
@@ -99,7 +101,7 @@ async function serve(installation: Installation, signal: AbortSignal): Promise<n
   const first = await Promise.race(running.map((part) => part.ended.then(() => part)));
   throw new StartFailure(first.exitMessage);
 
-  /** Shows a line for the step: its name, its time and its result. */
+  /** Prints a line with the name, duration and result of the step. */
   async function step<T>(
     name: string,
     work: Promise<{ result: T; tookMs: number }>,
@@ -114,20 +116,20 @@ async function serve(installation: Installation, signal: AbortSignal): Promise<n
   }
 }
 
-/** Work that goes on beside other work. When that fails nobody may be left to hear of this one's failure. */
-function begun<T>(work: () => Promise<T>): Promise<{ result: T; tookMs: number }> {
+/** Starts and times work. If other work fails first, its own failure must not crash the process. */
+function timed<T>(work: () => Promise<T>): Promise<{ result: T; tookMs: number }> {
   const startedMs = performance.now();
   const done = work().then((result) => ({ result, tookMs: performance.now() - startedMs }));
   done.catch(() => {});
   return done;
 }
 
-/** The database of an installation can be made anew; one that somebody else runs is theirs. */
+/** Migrates the database. The error for incompatible data of the installation itself says how to proceed. */
 async function migrateDatabase(store: Database, { settings, folder }: Installation): Promise<Migrated> {
   return migrate(await store.dataSource()).catch((error: unknown) => {
     if (settings.DATABASE_URL !== undefined || !/made by another version/.test(String(error))) throw error;
     throw new StartFailure(
-      `The data in ${folder.root} was made by another version: remove this folder, set LOCAL_DIR to another one, or carry the data over (docs/operations/carry-over.md)`,
+      `The data in ${folder.root} was made by another version. Remove this folder, set LOCAL_DIR to another one, or carry the data over (docs/operations/carry-over.md).`,
       { cause: error },
     );
   });
@@ -138,14 +140,14 @@ function migrationSummary({ migrations: { length }, functions }: Migrated): stri
   return functions ? `${length} run, functions replaced` : `${length} run`;
 }
 
-/** Beside the secrets, for this installation's person alone. */
+/** Writes the settings for operator commands. The file contains secrets, so only its owner can read it. */
 function writeAdminEnvironment(file: string, env: NodeJS.ProcessEnv): void {
   const names = ['DATABASE_URL', 'JWT_SECRET', 'CATALOG_DIR'];
   const lines = names.flatMap((name) => (env[name] ? [`${name}='${env[name]}'\n`] : []));
   writeFileSync(file, lines.join(''), { mode: 0o600 });
 }
 
-/** Where the gateway is reached from this machine. */
+/** The gateway's URL from this machine. */
 function localUrl({ PORT, HOST }: LocalSettings): string {
   const host = HOST === '0.0.0.0' || HOST === '::' ? '127.0.0.1' : HOST;
   return `http://${host.includes(':') ? `[${host}]` : host}:${PORT}`;
@@ -158,8 +160,9 @@ function oneLine(error: unknown): string {
 }
 
 /**
- * Calls back at Ctrl-C, SIGTERM, a closed terminal, and when npm has died without forwarding its signal. A
- * launcher that was started without npm may outlive its parent: it is somebody's background job.
+ * Calls `stop` on Ctrl-C, on SIGTERM, when the terminal is closed, and when npm has died without forwarding
+ * its signal. A launcher that was started without npm may outlive its parent, for example as a background
+ * job.
  */
 function onRequestToStop(env: NodeJS.ProcessEnv, stop: () => void): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);

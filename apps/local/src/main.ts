@@ -1,14 +1,14 @@
 import { launch } from './launcher.js';
 
-const usage = `npm start: everything that model-router needs, on this machine, until Ctrl-C.
+const usage = `npm start: runs model-router and everything it needs on this machine until Ctrl-C.
 
-It takes no arguments. Settings are variables of the environment, among them:
+It takes no arguments. Settings are environment variables, for example:
 
-  PORT                 port of the gateway; 8080 unless it is given
-  LOCAL_DIR            folder of data, logs and credentials; .local unless it is given
-  PROVIDER_<NAME>_KEY  key of a real provider, such as PROVIDER_BFL_KEY; without one it is simulated
+  PORT                 port of the gateway (default: 8080)
+  LOCAL_DIR            folder for data, logs and credentials (default: .local)
+  PROVIDER_<NAME>_KEY  key of a real provider, such as PROVIDER_BFL_KEY; providers without a key are simulated
 
-docs/configuration.md has all of them.
+docs/configuration.md lists all settings.
 `;
 
 const given = process.argv.slice(2).join(' ');

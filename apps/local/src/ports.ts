@@ -9,7 +9,7 @@ import { StartFailure } from './start-failure.js';
 const portNames = ['postgres', 'redis', 'simulator', 'simulatorAssets', 'worker'] as const;
 export type Ports = Record<(typeof portNames)[number], number>;
 
-/** The same ports at each start where they are free: stored results refer to URLs of the simulator with a port in them. */
+/** Reuses the ports of the previous start if they are free: stored results contain URLs of the simulator. */
 export async function choosePorts(file: string): Promise<Ports> {
   const before = readJsonFile(file, z.record(z.string(), z.number().int())) ?? {};
   const chosen = {} as Ports;
@@ -18,14 +18,14 @@ export async function choosePorts(file: string): Promise<Ports> {
   return chosen;
 }
 
-// Below what systems give to outgoing connections (Linux from 32768, macOS from 49152): any of those may take a port
-// of that range between the look and the use.
+// Below the ephemeral ports of outgoing connections (Linux from 32768, macOS from 49152), since such a
+// connection could take a port between the check and its use.
 const range = { lowest: 20_000, highest: 32_767 };
 
-/** A port looks free until whoever asked for it listens there: nobody else gets it. */
+/** Ports that were handed out before. They look free until something listens on them. */
 const given = new Set<number>();
 
-/** A port that was free on 127.0.0.1 a moment ago, another one each time; `preferred` when it is free. */
+/** Returns a port that was free on 127.0.0.1 a moment ago, never the same one twice. Prefers `preferred`. */
 export async function freePort(preferred?: number, { lowest, highest } = range): Promise<number> {
   for (let tries = 0; tries < 100; tries += 1) {
     const port = tries === 0 && preferred !== undefined ? preferred : randomInt(lowest, highest + 1);
@@ -33,17 +33,17 @@ export async function freePort(preferred?: number, { lowest, highest } = range):
     given.add(port);
     if ((await portProblem(port, '127.0.0.1')) === undefined) return port;
   }
-  throw new Error(`No free port was found from ${lowest} to ${highest}`);
+  throw new Error(`No free port found from ${lowest} to ${highest}`);
 }
 
-/** Called before anything is started, so that a busy port costs nothing. */
+/** Called before anything is started, so that a busy port is reported at once. */
 export async function assertPortFree({ PORT, HOST }: LocalSettings): Promise<void> {
   const problem = await portProblem(PORT, HOST);
-  if (problem === 'EADDRINUSE') throw new StartFailure(`Port ${PORT} is in use: set PORT to another one`);
+  if (problem === 'EADDRINUSE') throw new StartFailure(`Port ${PORT} is in use. Set PORT to another one.`);
   if (problem !== undefined) throw new StartFailure(`Cannot listen on ${HOST} port ${PORT} (${problem})`);
 }
 
-/** Undefined when one can listen there, else the system's code, such as EADDRINUSE or EACCES. */
+/** Undefined if the port can be used, otherwise the system's error code, such as EADDRINUSE or EACCES. */
 async function portProblem(port: number, host: string): Promise<string | undefined> {
   const server = net.createServer();
   try {

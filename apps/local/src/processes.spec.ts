@@ -8,7 +8,7 @@ import { acquireInstanceLock, identify, isRunning, ProcessRecords } from './proc
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'processes-'));
 const lock = path.join(mkdtempSync(path.join(os.tmpdir(), 'instance-')), 'instance.json');
-/** Ends when its input does. */
+/** A process that exits when its input ends. */
 const sleeper = () => spawn(process.execPath, ['-e', 'process.stdin.resume()'], { stdio: 'pipe' });
 
 afterAll(() => {
@@ -16,7 +16,7 @@ afterAll(() => {
 });
 
 describe('ProcessRecords', () => {
-  it('ends what another one started, and forgets it', async () => {
+  it('ends and forgets processes that another launcher started', async () => {
     const children = [sleeper(), sleeper()];
     for (const child of children) new ProcessRecords(folder).track(child, 'sleeper');
     const records = new ProcessRecords(folder);
@@ -28,7 +28,7 @@ describe('ProcessRecords', () => {
     expect(records.list()).toEqual([]);
   });
 
-  it('leaves a process alone that has only the id of a recorded one', async () => {
+  it('leaves a process alone that only has the same id as a recorded one', async () => {
     const child = sleeper();
     const records = new ProcessRecords(folder);
     records.track(child, 'sleeper');
@@ -43,7 +43,7 @@ describe('ProcessRecords', () => {
 });
 
 describe('acquireInstanceLock', () => {
-  it('refuses while the holder lives, and not after it let go', () => {
+  it('fails while the holder is alive, and succeeds after its release', () => {
     const release = acquireInstanceLock(lock);
     expect(() => acquireInstanceLock(lock)).toThrow(`Already running as pid ${process.pid} on ${lock}`);
     release();
@@ -51,8 +51,11 @@ describe('acquireInstanceLock', () => {
   });
 
   it.each([
-    ['a process that has gone', { pid: spawnSync(process.execPath, ['--version']).pid, startedAt: '1' }],
-    ['another process with its id', { pid: process.pid, startedAt: `0${identify(process.pid).startedAt}` }],
+    ['a process that has ended', { pid: spawnSync(process.execPath, ['--version']).pid, startedAt: '1' }],
+    [
+      'another process with the same id',
+      { pid: process.pid, startedAt: `0${identify(process.pid).startedAt}` },
+    ],
   ])('takes over from %s', (_holder, record) => {
     writeFileSync(lock, JSON.stringify(record));
     acquireInstanceLock(lock)();

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { StartFailure } from './start-failure.js';
 
-/** A process for good: its id alone is given to another one some time after its end. */
+/** Identifies a process uniquely. Its id alone does not, because ids are reused. */
 interface ProcessIdentity {
   pid: number;
   startedAt: string | undefined;
@@ -15,19 +15,19 @@ interface ProcessRecord extends ProcessIdentity {
   stopSignal: NodeJS.Signals;
 }
 
-/** A process that has been asked to end is killed after this time. */
+/** A process that does not end within this time is killed. */
 const graceMs = 8_000;
 
 /**
- * The processes that were started from a folder, one file each. Servers survive when whoever started them is killed:
- * the next start on the folder ends what is still recorded there.
+ * Records the processes started from a folder, in one file each. Servers survive if the launcher is killed;
+ * the next start on the folder ends the processes that are still recorded there.
  */
 export class ProcessRecords {
   constructor(private readonly folder: string) {
     mkdirSync(folder, { recursive: true });
   }
 
-  /** Until it ends. In the same tick as the spawn, so that no kill comes between the two. */
+  /** Records the process until it ends. Call it in the tick of the spawn, so that no kill comes between. */
   track(child: ChildProcess, name: string, stopSignal: NodeJS.Signals = 'SIGTERM'): void {
     const { pid } = child;
     if (pid === undefined) return;
@@ -41,7 +41,7 @@ export class ProcessRecords {
       .filter((record) => record !== undefined);
   }
 
-  /** Ends what still runs, or those of these names; a process that was given the id of a recorded one meanwhile is left alone. */
+  /** Ends all recorded processes, or those with these names, but none that merely reuses a recorded id. */
   async endAll(names?: readonly string[]): Promise<void> {
     const ending = this.list().filter(({ name }) => names?.includes(name) ?? true);
     await Promise.all(
@@ -57,17 +57,17 @@ export class ProcessRecords {
   }
 }
 
-/** Makes this process the only launcher on the folder; the answer lets go of it. */
+/** Makes this process the only launcher on the folder. Returns the function that releases the lock. */
 export function acquireInstanceLock(file: string): () => void {
   const holder = readIdentity(file);
   if (holder && isAlive(holder)) throw new StartFailure(`Already running as pid ${holder.pid} on ${file}`);
-  // The launcher that wrote it was killed.
+  // The launcher that wrote the file was killed.
   rmSync(file, { force: true });
   writeFileSync(file, JSON.stringify(identify(process.pid)), { flag: 'wx' });
   return () => rmSync(file, { force: true });
 }
 
-/** The process that a file names; undefined when there is no such file, or only half of it was written. */
+/** The process that a file names, or undefined if the file is missing or was only half written. */
 export function readIdentity(file: string): ProcessIdentity | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as ProcessIdentity;
@@ -78,11 +78,11 @@ export function readIdentity(file: string): ProcessIdentity | undefined {
 
 export const identify = (pid: number): ProcessIdentity => ({ pid, startedAt: startTimeOf(pid) });
 
-/** False also where nothing tells when a process was started: it could be anybody's. */
+/** Also false if the start time of the process is unknown, because its id may have been reused. */
 export const isAlive = ({ pid, startedAt }: ProcessIdentity): boolean =>
   startedAt !== undefined && isRunning(pid) && startTimeOf(pid) === startedAt;
 
-/** True for a living process; a zombie, which only waits to be reaped, counts as ended. */
+/** True for a live process. A zombie, which only waits to be reaped, counts as ended. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -97,35 +97,36 @@ async function end(record: ProcessRecord): Promise<void> {
     if (!isAlive(record)) return;
     try {
       process.kill(record.pid, signal);
-      // A frozen process takes no other signal before this one.
+      // A stopped process handles no other signal until it continues.
       process.kill(record.pid, 'SIGCONT');
     } catch {
-      // It ended between the look and the signal.
+      // It ended between the check and the signal.
     }
     const lastMs = Date.now() + graceMs;
     while (isAlive(record) && Date.now() < lastMs) await pause(25);
   }
 }
 
-/** Undefined when the process is gone. */
+/** Undefined if the process has ended. */
 function startTimeOf(pid: number): string | undefined {
   const fields = statFields(pid);
   if (!fields) return startTimeByPs(pid);
-  // Field 22 of proc(5) counts clock ticks since the boot, so the boot belongs to it; the first two fields are cut off.
+  // Field 22 of proc(5) counts clock ticks since boot, so the boot id is added. The first two fields are cut
+  // off.
   return `${fields[19]} ${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}`;
 }
 
 function statFields(pid: number): string[] | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name in parentheses may hold spaces; everything after the last one is regular.
+    // The name in parentheses may contain spaces. The fields after the last parenthesis are regular.
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {
     return undefined;
   }
 }
 
-/** Where there is no /proc, as on macOS. */
+/** For systems without /proc, such as macOS. */
 function startTimeByPs(pid: number): string | undefined {
   try {
     return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], {

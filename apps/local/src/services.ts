@@ -8,16 +8,16 @@ import { StartFailure } from './start-failure.js';
 
 interface Service<Url> {
   url: Url;
-  /** One line for the person at the terminal. */
+  /** One line for the terminal. */
   summary: string;
-  /** Absent when somebody else runs it. */
+  /** Absent if the server was not started by this installation. */
   server?: ServerProcess;
 }
 
 export async function startDatabase(installation: Installation): Promise<Service<string>> {
   const { settings, records, folder, secrets, ports } = installation;
   if (settings.DATABASE_URL !== undefined) {
-    const summary = `as DATABASE_URL says, ${hostOf(settings.DATABASE_URL)}`;
+    const summary = `from DATABASE_URL, ${hostOf(settings.DATABASE_URL)}`;
     return { url: settings.DATABASE_URL, summary };
   }
   const { url, server } = await startPostgres({
@@ -30,11 +30,11 @@ export async function startDatabase(installation: Installation): Promise<Service
   return { url, summary: `embedded, 127.0.0.1:${ports.postgres}`, server };
 }
 
-/** A null URL: Postgres carries the deliveries. */
+/** Starts or finds Redis. The URL is null if Postgres is the transport. */
 export async function startTransport(installation: Installation): Promise<Service<string | null>> {
   const { settings, env, records, folder, secrets, ports } = installation;
   if (settings.REDIS_URL !== undefined) {
-    const summary = `Redis as REDIS_URL says, ${hostOf(settings.REDIS_URL)}`;
+    const summary = `Redis from REDIS_URL, ${hostOf(settings.REDIS_URL)}`;
     return { url: settings.REDIS_URL, summary };
   }
   const command = findRedisServer(env['PATH'] ?? '');
@@ -52,11 +52,11 @@ export async function startTransport(installation: Installation): Promise<Servic
   return { url, summary: `Redis, ${command} on 127.0.0.1:${ports.redis}`, server };
 }
 
-/** Files of this installation, or a bucket that somebody else runs. */
+/** The folder of this installation's files, or the configured bucket. */
 export const filesSummary = ({ settings, folder }: Installation): string =>
   settings.S3_BUCKET === undefined ? folder.assets : `S3 bucket ${settings.S3_BUCKET}`;
 
-/** Said at once and by their names: the apps would wait for them, and say so in their logs. */
+/** Fails at once and names unreachable servers, for which the apps themselves would wait. */
 export async function assertReachable(settings: LocalSettings): Promise<void> {
   const { DATABASE_URL, REDIS_URL, S3_BUCKET, S3_ENDPOINT } = settings;
   const s3 = S3_BUCKET === undefined ? {} : { S3_ENDPOINT };
@@ -64,7 +64,7 @@ export async function assertReachable(settings: LocalSettings): Promise<void> {
   if (lines.length > 0) throw new StartFailure(lines.join(' '));
 }
 
-/** An address without its password. */
+/** The host in a URL, without the password. */
 function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : 'an address of several hosts';
+  return URL.canParse(url) ? new URL(url).host : 'several hosts';
 }

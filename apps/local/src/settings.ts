@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The launcher's own settings; everything else in the environment goes to the apps untouched. */
+/** The launcher's own settings. Everything else in the environment is passed on to the apps. */
 export const localSettings = {
   LOCAL_DIR: z.string().optional().meta({
     description: 'Folder of the local installation: data, logs, secrets. Default: .local in the checkout.',

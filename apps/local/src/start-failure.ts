@@ -1,4 +1,4 @@
-/** Something the person at the terminal can act on; its message is one line, printed without a stack. */
+/** A failure that the user can fix. Its message is one line, printed without a stack trace. */
 export class StartFailure extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

@@ -22,14 +22,14 @@ export const boardSettings = {
 type BoardSettings = z.infer<z.ZodObject<typeof boardSettings>>;
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Where the board is found on the internal listener. */
+/** The board's path on the internal listener. */
 export const boardPath = '/queues';
 
 /**
- * Bull Board over the queues, for people: a job holds a run id and nothing else. Without the password,
- * or without Redis, there is none.
- * Read-only unless the settings say otherwise; a job that is removed by hand comes back with the reconciler, one that
- * is added by hand ends at the claim.
+ * Creates a Bull Board for the queues, or returns undefined without a password or without Redis. Jobs hold
+ * only run ids. The board is read-only unless the settings allow changes. These do no harm: the reconciler
+ * restores a job that was removed, and a job that was added finishes when the worker finds nothing to do in
+ * the run's row.
  */
 export async function createBoard(
   queues: Pick<RunQueues, 'all'>,
@@ -62,9 +62,9 @@ export async function createBoard(
   return (request, response) => app.routing(request, response);
 }
 
-/** Our jobs have no priority and no children, ended ones are not kept, and the provider is paused, not the queue. */
+/** Our jobs have no priority or children, finished jobs are not kept, and we pause providers, not queues. */
 const impossible = ['waiting-children', 'prioritized', 'completed', 'failed', 'paused'];
-/** The page of all queues has a tab for each state that Bull Board knows, whatever its queues have. */
+/** The overview page shows a tab for every state that Bull Board knows, even if no queue uses it. */
 const hiddenTabs = `<style>${impossible.map((state) => `li:has(> a[href$="?status=${state}"])`).join()}{display:none}</style>`;
 
 class RunQueueAdapter extends BullMQAdapter {

@@ -6,7 +6,7 @@ import { Module, type OnApplicationBootstrap, type OnApplicationShutdown } from 
 import { Providers } from './providers.js';
 import type { WorkerSettings } from './settings.js';
 
-/** The catalog as a worker needs it: for its providers. Their keys are read again together with it. */
+/** A worker uses the catalog only for its providers, whose keys are reloaded together with it. */
 @Module({
   imports: [InfrastructureModule],
   providers: [

@@ -18,16 +18,16 @@ import { PollProcessor } from './runs/poll.processor.js';
 import { repeatableGraceMs, type WorkerSettings } from './settings.js';
 import { WebhooksProcessor } from './webhooks/webhooks.processor.js';
 
-/** Rows that other workers left, and those of which no word was heard, are found after this time. */
+/** Interval of the looks that find rows of dead workers and rows whose signal was missed. */
 const lookEveryMs = 1_000;
-/** An aborted handler gets this time to return. */
+/** How long an aborted handler has to return. */
 const settleMs = 1_000;
 
-/** A row that this process has taken, and what ends the work on it. */
+/** A row that this process has taken, and the controller that aborts the work on it. */
 interface Taken {
   row: DueRow;
   abort: AbortController;
-  /** The process' own clock decides: a worker that cannot reach the database learns nothing about its leases. */
+  /** The process's own clock counts: a worker learns nothing about its leases if the database is down. */
   leasedUntilMs: number;
 }
 
@@ -36,19 +36,19 @@ type Deliverer = Pick<RunProcessor, 'deliver' | 'maxRuns'>;
 const leaseLost = 'lease lost';
 
 /**
- * Without Redis: takes the rows of runs to poll or to copy, and of webhooks, when they are due, and hands them to their
- * processors. A row that is under way is leased, which `QUEUE_LOCK_MS` bounds, and the lease is renewed; another worker takes
- * a row whose lease has ended.
+ * Takes the place of the queues when there is no Redis. It takes the rows of polls, copies and webhooks when
+ * they are due and hands them to their processors. A row is leased for `QUEUE_LOCK_MS` while it is processed,
+ * and the lease is renewed; if a lease ends, another worker takes the row.
  */
 @Injectable()
 export class DueRuns implements OnModuleDestroy {
   private readonly processors: Record<DueRow['queue'], Deliverer>;
   private readonly taken = new Map<string, Taken>();
-  private readonly underWay: UnderWay;
-  /** Rings when a row falls due that this process put off. */
-  private readonly fallingDue = new Alarm(() => this.lookNow());
-  /** No row is taken for queues that have all the runs they may have; then a look follows each run that ends. */
-  private isBehind = false;
+  private readonly inFlight: UnderWay;
+  /** Rings when a row that this process put back is due again. */
+  private readonly nextDue = new Alarm(() => this.lookNow());
+  /** Whether some queue has its maximum of runs. If so, each run that ends triggers another look. */
+  private isSaturated = false;
   private isTaking = false;
   private isLooking = false;
   private mustLook = false;
@@ -68,28 +68,32 @@ export class DueRuns implements OnModuleDestroy {
     private readonly settings: Pick<WorkerSettings, 'QUEUE_LOCK_MS' | 'WORKER_CLOSE_MS'>,
     @Inject(LOG) private readonly log: Pick<Log, 'warn'>,
   ) {
-    this.underWay = new UnderWay(log);
+    this.inFlight = new UnderWay(log);
     this.processors = { poll, assets, webhooks };
   }
 
-  /** Whether rows are taken from now on; those under way go on. */
+  /** Starts or stops taking rows. Rows that were taken before are still processed. */
   takeRuns(isTaking: boolean): void {
     this.isTaking = isTaking;
     if (this.listener !== undefined || !isTaking) return;
-    this.listener = this.queues.onDueRow((afterMs) => this.fallingDue.set(afterMs));
+    this.listener = this.queues.onDueRow((afterMs) => this.nextDue.set(afterMs));
     if (this.listener === null) return;
     for (const queue of queueNames) {
       this.metrics.stalledJobs.inc({ queue }, 0);
       this.metrics.lostLocks.inc({ queue }, 0);
     }
-    const onError = (error: unknown) => this.log.warn({ error }, 'due rows could not be taken, trying again');
-    this.looks = every(lookEveryMs, () => this.look(), { onError, immediately: true });
+    this.looks = every(lookEveryMs, () => this.look(), {
+      onError: (error) => this.log.warn({ error }, 'could not take due rows, retrying'),
+      immediately: true,
+    });
     const { QUEUE_LOCK_MS: leaseMs } = this.settings;
-    this.renewals = every(leaseMs / 3, () => this.renew(), { onError });
+    this.renewals = every(leaseMs / 3, () => this.renew(), {
+      onError: (error) => this.log.warn({ error }, 'could not renew the leases of rows, retrying'),
+    });
     this.expiries = setInterval(() => this.abortExpired(), Math.max(50, leaseMs / 20)).unref();
   }
 
-  /** Calls under way get their grace; rows of those that are aborted then are put back at once. */
+  /** Waits for calls in flight during their grace period, then aborts them and puts their rows back. */
   async onModuleDestroy(): Promise<void> {
     this.isTaking = false;
     await this.listener?.close();
@@ -102,10 +106,10 @@ export class DueRuns implements OnModuleDestroy {
   }
 
   private lookNow(): void {
-    this.underWay.track(this.look(), 'due rows could not be taken');
+    this.inFlight.track(this.look(), 'could not take due rows, retrying');
   }
 
-  /** Once at a time: what is said to be due meanwhile is looked for afterwards. */
+  /** Runs one look at a time. Whatever falls due meanwhile is found by another look afterwards. */
   private async look(): Promise<void> {
     this.mustLook = true;
     if (this.isLooking) return;
@@ -122,14 +126,14 @@ export class DueRuns implements OnModuleDestroy {
 
   private async takeDue(): Promise<void> {
     const open = queueNames.filter((queue) => this.countOf(queue) < this.processors[queue].maxRuns);
-    this.isBehind = open.length < queueNames.length;
+    this.isSaturated = open.length < queueNames.length;
     if (open.length === 0) return;
     const leasedUntilMs = this.leaseEndMs();
     const { rows, isFull } = await this.rows.take(open, this.settings.QUEUE_LOCK_MS);
     for (const row of rows)
-      this.underWay.track(
+      this.inFlight.track(
         this.deliver(row, leasedUntilMs),
-        'a row could not be put back; it is taken again when its lease ends',
+        'could not put a row back, it is taken again when its lease ends',
       );
     this.mustLook ||= isFull;
   }
@@ -160,10 +164,10 @@ export class DueRuns implements OnModuleDestroy {
       if (signal.reason === leaseLost) return this.metrics.lostLocks.inc({ queue });
       if (result.kind === 'done') return;
       await this.rows.putBack(row, result.delayMs);
-      this.fallingDue.set(result.delayMs);
+      this.nextDue.set(result.delayMs);
     } finally {
       if (this.taken.get(key) === taken) this.taken.delete(key);
-      if (this.isBehind) this.lookNow();
+      if (this.isSaturated) this.lookNow();
     }
   }
 
@@ -186,7 +190,7 @@ export class DueRuns implements OnModuleDestroy {
     for (const { abort, leasedUntilMs } of this.leased) if (leasedUntilMs <= nowMs) abort.abort(leaseLost);
   }
 
-  /** Each call of a webhook leases the webhook's row by itself. */
+  /** Rows of webhooks are excluded, because each call of a webhook leases its row itself. */
   private get leased(): Taken[] {
     return [...this.taken.values()].filter(({ row }) => row.queue !== 'webhooks');
   }
@@ -195,9 +199,9 @@ export class DueRuns implements OnModuleDestroy {
     return performance.now() + this.settings.QUEUE_LOCK_MS;
   }
 
-  /** Rows that a look has taken meanwhile are delivered too. */
+  /** Resolves when no work is in flight, including rows that a last look has taken. */
   private async idle(): Promise<void> {
     await this.looks?.stop();
-    await this.underWay.ended();
+    await this.inFlight.ended();
   }
 }

@@ -9,11 +9,11 @@ import { workerSettings } from './settings.js';
 import { WorkerModule } from './worker.module.js';
 import { WorkerStart } from './worker-start.js';
 
-/** The time that a stop takes beside the calls in flight. */
+/** Time for stopping, in addition to the wait for calls in flight. */
 const closeMarginMs = 15_000;
 
-// V8 collects garbage once the heap has grown to a multiple of its live objects, up to four times. A worker's live objects
-// are those of its present calls, so the default would double its memory for no less CPU.
+// V8 collects garbage once the heap has grown to a multiple of its live objects, up to four times. A worker's
+// live objects are those of its calls in flight, so the default would double its memory without saving CPU.
 setFlagsFromString('--heap-growing-percent=40');
 
 await boot({

@@ -6,8 +6,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { WorkerSettings } from './settings.js';
 
 /**
- * The providers of this worker by name: those of the release, and those that the operator's directory declares.
- * One that is declared no more stays known to this process: its live runs are brought to their end.
+ * The providers of this worker by name: those built into the release and those declared in the operator's
+ * directory. A provider whose declaration is removed stays known to this process, so that its live runs can
+ * finish.
  */
 @Injectable()
 export class Providers {
@@ -24,12 +25,12 @@ export class Providers {
     return this.byName.get(name);
   }
 
-  /** Whether there is a key, by provider. */
+  /** Whether each provider has a key. */
   keyed(): Record<string, boolean> {
     return Object.fromEntries([...this.byName].map(([name, { secret }]) => [name, secret !== undefined]));
   }
 
-  /** Takes over a catalog's providers, with their addresses and keys as they are now. Throws `BadSettings`. */
+  /** Adopts a catalog's providers with their current addresses and keys. Throws `BadSettings`. */
   bind(catalog: Catalog): void {
     const { PROVIDER_KEYS_DIR: keys } = this.settings;
     const { providers, withoutKey } = bindProviders(process.env, catalog.providers, keys);

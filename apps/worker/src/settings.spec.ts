@@ -8,15 +8,15 @@ it.each([
   ['LEDGER_RETENTION_MONTHS', 1200],
   ['STORE_DOUBT_SECONDS', 31_536_000],
 ] as const)(
-  '%s is refused where no link can be signed for so long, or no time is so far away: above %i',
-  (name, most) => {
-    const { success: isTaken } = workerSettings[name].safeParse(String(most));
-    const { success: isMoreTaken } = workerSettings[name].safeParse(String(most + 1));
-    expect([isTaken, isMoreTaken]).toEqual([true, false]);
+  '%s is rejected above %i, beyond which links cannot be signed or dates not stored',
+  (name, max) => {
+    const { success: isAccepted } = workerSettings[name].safeParse(String(max));
+    const { success: isMoreAccepted } = workerSettings[name].safeParse(String(max + 1));
+    expect([isAccepted, isMoreAccepted]).toEqual([true, false]);
   },
 );
 
-it('refuses a former name alone, and takes it beside the new one', () => {
+it('rejects a former name on its own, and ignores it next to the new one', () => {
   const shape = { PROVIDER_MAX_PAUSE_MS: workerSettings.PROVIDER_MAX_PAUSE_MS };
   const former = { PROVIDER_LANE_PAUSE_MS: '5' };
   expect(() => readSettings(shape, former)).toThrow(

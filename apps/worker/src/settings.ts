@@ -56,9 +56,9 @@ export const workerSettings = {
     5,
     'Claims of one run that may end in a crash before the run is put aside as internal_error.',
   ),
-  // A poll may be repeated without harm, and what it asks for is paid: more patience than before the
-  // submission. A killed worker is noticed within 19 s, so ten in a row take three minutes, well inside the
-  // time budget that ends the run anyway.
+  // Higher than MAX_CRASHES, because polls can be repeated safely and the generation is already paid for. A
+  // killed worker is noticed within 19 s, so ten consecutive crashes take three minutes, well within the time
+  // budget that ends the run anyway.
   MAX_POLL_CRASHES: count(
     10,
     'Polls of one run that may in a row end in a crash before the run is put aside as internal_error.',
@@ -120,8 +120,8 @@ export const workerSettings = {
 export type WorkerSettings = z.infer<z.ZodObject<typeof workerSettings>>;
 
 /**
- * How long polls and copies may go on when the worker stops: they are repeated elsewhere at no cost, so a stopping
- * worker does not wait for them as for submissions.
+ * How long a stopping worker waits for polls, copies and webhooks. Other workers can repeat them at no cost,
+ * so it does not wait as long as for submissions.
  */
 export const repeatableGraceMs = ({ WORKER_CLOSE_MS }: Pick<WorkerSettings, 'WORKER_CLOSE_MS'>): number =>
   Math.min(WORKER_CLOSE_MS, 8_000);

@@ -10,8 +10,8 @@ import { DueRuns } from './due-runs.js';
 import type { WorkerSettings } from './settings.js';
 
 /**
- * Shows the worker's probes and the board of its queues on the internal listener. Jobs are taken when everything else
- * stands, and while the clock is right.
+ * Mounts the worker's probes and the board of its queues on the internal listener. Takes jobs once everything
+ * else has started, and only while the clock is right.
  */
 @Injectable()
 export class WorkerStart implements OnModuleInit {
@@ -29,14 +29,14 @@ export class WorkerStart implements OnModuleInit {
     this.internal.setProbes({
       ready: async () =>
         this.clock.problem ?? ((await this.database.healthy()) && (await this.queues.healthy())),
-      // A wrong clock is mended on the host, not by a restart.
+      // A wrong clock must be fixed on the host, which a restart cannot do.
       live: () => this.clock.problem !== undefined || !this.queues.isStuck,
     });
     const board = await createBoard(this.queues, this.settings);
     if (board) this.internal.mount(boardPath, board);
   }
 
-  /** The facts of the log line about the start. */
+  /** Starts taking jobs and returns the log line about the start. */
   takeJobs() {
     const follow = () => {
       const isRight = this.clock.problem === undefined;

@@ -6,8 +6,9 @@ import { PollProcessor } from './runs/poll.processor.js';
 import { WebhooksProcessor } from './webhooks/webhooks.processor.js';
 
 /**
- * Closes dispatch and all queues at once. Nest calls what depends on most first and waits for it: left to that, polls and
- * copies would be taken for as long as the last submission is in the air, and their times would add up.
+ * Stops dispatch and all queues at the same time. Left to itself, Nest would stop them one after the other:
+ * the worker would take polls and copies until the last submission finished, and the waiting times would add
+ * up.
  */
 @Injectable()
 export class WorkerStop implements OnModuleDestroy {

@@ -31,7 +31,7 @@ function examplesOf(page: string): Example[] {
 }
 
 describe('the fifteen buckets', () => {
-  it('are fifteen, each with a status of an error', () => {
+  it('are fifteen, each with distinct error statuses', () => {
     expect(bucketNames).toHaveLength(15);
     for (const bucket of bucketNames) {
       const statuses = statusesOf(bucket);
@@ -40,12 +40,12 @@ describe('the fifteen buckets', () => {
     }
   });
 
-  it('have one page each, and there is no other page', () => {
+  it('have exactly one page each', () => {
     const pages = readdirSync(folder).filter((file) => file !== 'README.md');
     expect(pages.sort()).toEqual(bucketNames.map((bucket) => `${bucket}.md`).sort());
   });
 
-  it('are indexed in their order, with statuses and meaning', () => {
+  it('are listed in the index in order, with their statuses and meanings', () => {
     const rows = [...read('README.md').matchAll(/^\| \[(\w+)\]\((\S+)\) +\| ([\d, ]+?) +\| (.+?) +\|$/gm)];
     expect(
       rows.map(([, name, link, statuses, meaning]) => ({
@@ -74,7 +74,7 @@ describe.each(bucketNames)('the page of %s', (bucket) => {
     expect(meaning).toBe(buckets[bucket].meaning);
   });
 
-  it('states the statuses of the table, all and no other', () => {
+  it('states exactly the statuses of the table', () => {
     const [, cell] = /^\| HTTP status +\| ([\d, ]+?) +\|$/m.exec(page()) ?? [];
     expect(new Set(numbers(cell))).toEqual(new Set(statusesOf(bucket)));
   });
@@ -85,7 +85,7 @@ describe.each(bucketNames)('the page of %s', (bucket) => {
     '| Same request again ',
     '## When it happens',
     '## What to do',
-  ])('has its part “%s”', (part) => {
+  ])('has the section “%s”', (part) => {
     expect(page()).toContain(`\n${part}`);
   });
 

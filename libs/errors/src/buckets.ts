@@ -1,8 +1,8 @@
 export interface BucketFacts {
-  /** The HTTP status, unless one of `otherStatuses` is given with an error. */
+  /** The HTTP status, unless an error overrides it with one of `otherStatuses`. */
   status: number;
   otherStatuses?: readonly number[];
-  /** The sentence that the documentation page of the bucket opens with. */
+  /** The opening sentence of the bucket's documentation page. */
   meaning: string;
 }
 
@@ -11,29 +11,32 @@ export const buckets = {
   invalid_input: {
     status: 400,
     otherStatuses: [404, 409, 410, 413, 415, 422],
-    meaning: 'The request was rejected before, or by, the model: its form or its fields are not acceptable.',
+    meaning: 'The request cannot be processed as sent, or the model rejected its input.',
   },
   content_policy_violation: {
     status: 400,
-    meaning: 'The provider refused the content; the same input is refused again.',
+    meaning: 'The provider rejected the content. The same input will be rejected again.',
   },
   provider_error: {
     status: 502,
-    meaning: 'The provider reported its own failure or sent something that cannot be read as a result.',
+    meaning: 'The provider failed or returned something that cannot be read as a result.',
   },
   provider_timeout: { status: 504, meaning: 'The provider did not answer within its own time budget.' },
-  insufficient_credits: { status: 402, meaning: 'The calling workspace lacks credits to run the model.' },
-  model_not_found: { status: 404, meaning: 'The id names no model that the caller may see.' },
-  unauthorized: { status: 401, meaning: 'The request carries no usable credential.' },
-  forbidden: { status: 403, meaning: 'The credential is valid but not entitled to this model or operation.' },
+  insufficient_credits: {
+    status: 402,
+    meaning: 'The workspace does not have enough credits to run the model.',
+  },
+  model_not_found: { status: 404, meaning: 'No model with this id is visible to the caller.' },
+  unauthorized: { status: 401, meaning: 'The request has no valid credential.' },
+  forbidden: { status: 403, meaning: 'The credential is valid but does not permit this model or operation.' },
   concurrency_limit_exceeded: {
     status: 429,
-    meaning: 'The workspace has as many calls, or as much committed spend, in flight as it is allowed.',
+    meaning: 'The workspace has reached its limit of calls in flight or of committed spend.',
   },
   client_disconnected: {
     status: 499,
     otherStatuses: [409],
-    meaning: 'The caller withdrew: it closed the connection, or its run was cancelled.',
+    meaning: 'The caller closed the connection, or its run was cancelled.',
   },
   internal_error: { status: 500, meaning: 'The router itself failed.' },
   deadline_exceeded: {
@@ -45,7 +48,7 @@ export const buckets = {
     status: 503,
     meaning: 'Something the router depends on is temporarily unavailable.',
   },
-  rate_limited: { status: 429, meaning: 'An allowance that is measured over a window is spent.' },
+  rate_limited: { status: 429, meaning: 'A rate limit was exceeded.' },
 } as const satisfies Record<string, BucketFacts>;
 
 export type Bucket = keyof typeof buckets;

@@ -1,6 +1,6 @@
 import { RouterError } from './router-error.js';
 
-/** One failing field, as the 422 body lists it. `loc` starts with `"body"`; integers are array indexes. */
+/** An invalid field, as in the body of a 422. `loc` starts with `"body"`; integers are array indexes. */
 export interface FieldError {
   loc: (string | number)[];
   msg: string;
@@ -9,7 +9,7 @@ export interface FieldError {
   input?: unknown;
 }
 
-/** A 422: the model, or its schema, does not accept these fields. */
+/** A 422: the model or its schema does not accept these fields. */
 export class InputRejection extends RouterError {
   constructor(readonly fields: FieldError[]) {
     super('invalid_input', 'The model does not accept this input.', { status: 422 });

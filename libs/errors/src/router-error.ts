@@ -5,12 +5,12 @@ interface RouterErrorOptions {
   status?: number;
   /** Extra response headers, such as `X-Committed-Spend-Limit`. */
   headers?: Record<string, string>;
-  /** For the log only; never sent. */
+  /** For the log only; never sent to the caller. */
   internal?: string;
   cause?: unknown;
 }
 
-/** The one exception a gateway answers with. `publicDetail` is safe to show to end users. */
+/** The only exception that a gateway turns into an answer. `publicDetail` is safe to show to end users. */
 export class RouterError extends Error {
   readonly status: number;
   readonly headers: Record<string, string>;

@@ -1,2 +1,2 @@
-/** A reason not to start that the operator must fix; its message says everything, so no stack trace is shown. */
+/** A failure to start that the operator must fix. Its message is complete, so no stack trace is shown. */
 export class StartupError extends Error {}

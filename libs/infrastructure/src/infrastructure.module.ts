@@ -18,6 +18,6 @@ const libraries = [
   QueueModule.forRootAsync(configured),
 ];
 
-/** The libraries that gateway and worker are built on, each configured once. */
+/** The libraries that the gateway and the worker share, each configured once. */
 @Module({ imports: libraries, exports: libraries })
 export class InfrastructureModule {}

@@ -1,11 +1,11 @@
 import { Module } from '@nestjs/common';
 
-/** Injects the settings of the process. A class declares the type of those that it reads: only its app knows them all. */
+/** Injects the settings of the process. A class declares those that it reads; only its app knows them all. */
 export const SETTINGS = Symbol('settings');
 
 let provided: object | undefined;
 
-/** To be called once, before Nest creates the app. */
+/** Call this once, before Nest creates the app. */
 export function provideSettings<Settings extends object>(app: string, settings: Settings): Settings {
   provided = { ...settings, app };
   return settings;

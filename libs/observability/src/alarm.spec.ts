@@ -4,7 +4,7 @@ import { Alarm } from './alarm.js';
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-it('rings at once for what is due now, and once for times that are close to each other', () => {
+it('rings immediately if already due, and only once for times that are close together', () => {
   let rung = 0;
   const alarm = new Alarm(() => (rung += 1));
   alarm.set(0);

@@ -1,7 +1,7 @@
-/** Times that lie within a step of each other ring once. */
+/** Times are rounded up to this step, so that several within one step ring only once. */
 const stepMs = 50;
 
-/** Calls `ring` when what it was set for is due. It does not keep the process alive. */
+/** Calls `ring` at each time that it was set for. It does not keep the process alive. */
 export class Alarm {
   private readonly dueMs = new Set<number>();
 

@@ -6,8 +6,8 @@ import { type Log, LOG, nestLogger } from './log.js';
 import { unreachable } from './reachability.js';
 
 /**
- * The servers of an app. Standard error names those that take no connection: the app itself waits longer, and can do
- * without some.
+ * The servers that an app needs. Those that do not accept a connection are reported on standard error at
+ * once, because the app itself retries for longer, and starts without some of them.
  */
 interface ServerSettings {
   DATABASE_URL: string;
@@ -17,25 +17,26 @@ interface ServerSettings {
 }
 
 interface Bootable<App extends INestApplicationContext, Settings extends ServerSettings> {
-  /** Reads the environment; a `StartupError`, here and in `create`, refuses the start with its message alone. */
+  /** Reads the environment. A `StartupError` here or in `create` ends the start with its message. */
   settings(): Settings;
-  /** Builds the app with these options. */
+  /** Creates the app with these options. */
   create(options: NestApplicationOptions, settings: Settings): Promise<App>;
-  /** Opens the app to its work; returns the message of the log line about it, and what the line says beside that. */
+  /** Starts the app's work. Returns the message of the log line about the start, and its other fields. */
   start(app: App, settings: Settings): Promise<{ message: string }>;
-  /** How long a stop may take in all; afterwards the process exits with 1. */
+  /** How long a stop may take in total. After that the process exits with code 1. */
   closeMs(settings: Settings): number;
-  /** Reads the catalog again, at SIGHUP; it never rejects. */
+  /** Reloads the catalog on SIGHUP. It never rejects. */
   reload(app: App): Promise<void>;
 }
 
-// V8 may come to allocate what lives for one call among what lives for long, and then each call's objects survive with it
-// until the next full collection: in three of four processes a fifth of a busy gateway's time, and twice its memory.
+// V8 may decide to allocate the objects of single calls among long-lived ones, where they survive until the
+// next full collection. It did so in three of four processes, and cost a busy gateway a fifth of its time and
+// twice its memory.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
 const stopSignals = [ShutdownSignal.SIGTERM, ShutdownSignal.SIGINT];
 
-/** The one way in which an app starts, and stops at SIGTERM or SIGINT by the lifecycle hooks of its modules. */
+/** Starts an app, and on SIGTERM or SIGINT stops it through the lifecycle hooks of its modules. */
 export async function boot<App extends INestApplicationContext, Settings extends ServerSettings>(
   bootable: Bootable<App, Settings>,
 ): Promise<void> {
@@ -56,7 +57,8 @@ async function start<App extends INestApplicationContext, Settings extends Serve
   void unreachable({ DATABASE_URL, REDIS_URL, S3_ENDPOINT: S3_BUCKET && S3_ENDPOINT }).then((lines) =>
     lines.forEach((line) => process.stderr.write(`${line}\n`)),
   );
-  // Buffered until the app's own log is there. What Nest says about a failed start is dropped: `boot` says it.
+  // Nest's messages are buffered until the app's own log exists. Those about a failed start are dropped,
+  // because `boot` reports it.
   const options = { bufferLogs: true, autoFlushLogs: false, abortOnError: false };
   const app = await bootable.create(options, settings);
   const log = app.get<Log>(LOG);
@@ -73,20 +75,20 @@ async function start<App extends INestApplicationContext, Settings extends Serve
 
 function exitAfter(ms: number, log: Log): void {
   setTimeout(() => {
-    log.warn({ within_ms: ms }, 'the process could not stop in time');
+    log.warn({ within_ms: ms }, 'the process did not stop in time, exiting');
     process.exit(1);
   }, ms).unref();
 }
 
-/** Anything but a `StartupError` is a fault of the program, and shows where it came from. */
+/** Any error other than a `StartupError` is a bug, so its stack trace is shown. */
 function explain(error: unknown): string {
   if (error instanceof StartupError) return error.message;
   return String(error instanceof Error ? error.stack : error);
 }
 
 /**
- * A process that was started by the local launcher holds an IPC channel to it. When the channel closes, the launcher
- * is gone, perhaps killed: stop as at SIGTERM, within three seconds.
+ * A process that the local launcher started has an IPC channel to it. When the channel closes, the launcher
+ * has exited or was killed, so the process stops as on SIGTERM, within three seconds.
  */
 function stopWithParent(): void {
   if (!process.channel) return;

@@ -11,7 +11,7 @@ afterEach(() => {
 const onError = () => {};
 
 describe('every', () => {
-  it('pauses before the first round, or starts at once', async () => {
+  it('pauses before the first round, or starts immediately', async () => {
     const rounds: string[] = [];
     const late = every(100, () => rounds.push('late'), { onError });
     const early = every(100, () => rounds.push('early'), { onError, immediately: true });
@@ -21,7 +21,7 @@ describe('every', () => {
     await Promise.all([late.stop(), early.stop()]);
   });
 
-  it('starts the pause when a round has ended, so that rounds never overlap', async () => {
+  it('starts the pause when a round ends, so that rounds never overlap', async () => {
     let started = 0;
     let end: () => void = onError;
     const slow = () => {
@@ -40,7 +40,7 @@ describe('every', () => {
     await work.stop();
   });
 
-  it('reports a round that failed and goes on', async () => {
+  it('reports a failed round and continues', async () => {
     const errors: unknown[] = [];
     const fault = new Error('no');
     const failing = () => {
@@ -52,7 +52,7 @@ describe('every', () => {
     await work.stop();
   });
 
-  it('stops when the current round has ended, which is told to by its signal', async () => {
+  it('aborts the current round on stop, and waits for its end', async () => {
     const ended: string[] = [];
     const untilStopped = (signal: AbortSignal) =>
       new Promise<void>((resolve) =>

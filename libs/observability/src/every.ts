@@ -1,18 +1,19 @@
 interface Rounds {
-  /** Called with the error of a failed round; the next round comes all the same. */
+  /** Called with the error of a failed round. Further rounds follow all the same. */
   onError: (error: unknown) => void;
   /** Whether the first round starts now rather than after `ms`. */
   immediately?: boolean;
 }
 
 export interface PeriodicWork {
-  /** No further round begins; resolves when the current one has ended. */
+  /** Prevents further rounds, and resolves when the current one has ended. */
   stop(): Promise<void>;
 }
 
 /**
- * Repeats `work` until it is stopped, with a pause of `ms` between the end of one round and the start of the next, so
- * rounds never overlap. The timer does not keep the process alive. `signal` aborts when `stop` is called.
+ * Repeats `work` until it is stopped, with a pause of `ms` between the end of one round and the start of the
+ * next, so that rounds never overlap. The timer does not keep the process alive. `signal` aborts when `stop`
+ * is called.
  */
 export function every(
   ms: number,

@@ -11,10 +11,10 @@ interface Point {
 const syntax = /^([\w.]+(?:\([\w-]+\))?):(?:(kill|stop|hang|fail)|(block|pause)=(\d+))(?:@(\d+))?$/;
 
 /**
- * Named places where a test can break the process. Inert unless `FAILPOINT` is set, for example
+ * Named places where a test can break the process. They do nothing unless `FAILPOINT` is set, for example to
  * `admit.afterCommit:kill`, `finish.beforeCommit:hang@3` (the third time only), `poll.beforeCall:block=5000`
- * (the event loop stands still for 5 s) or `poll.afterCall(0193…):kill` (for this run only); commas separate
- * several.
+ * (blocks the event loop for 5 s) or `poll.afterCall(0193…):kill` (for this run only). Separate several with
+ * commas.
  */
 const armed = parse(process.env['FAILPOINT'] ?? '');
 
@@ -25,7 +25,7 @@ function parse(text: string): Map<string, Point> {
     const action = (plain ?? timed) as Action | undefined;
     if (place === undefined || action === undefined) {
       throw new Error(
-        `FAILPOINT: "${part}" is not name:kill|stop|hang|fail|block=ms|pause=ms, with (subject) and @n as wanted`,
+        `FAILPOINT: "${part}" is not name:kill|stop|hang|fail|block=ms|pause=ms, optionally with (subject) and @n`,
       );
     }
     points.set(place, { action, forMs: Number(forMs ?? 0), at: Number(at ?? 1), seen: 0 });
@@ -35,7 +35,7 @@ function parse(text: string): Map<string, Point> {
 
 /**
  * Does nothing in production. In a fault test it kills, stops, hangs, fails, blocks or pauses the process
- * here; `subject` is the run that is being worked on, where there is one.
+ * here. `subject` is the id of the run that is being processed, if any.
  */
 export async function failpoint(name: string, subject = ''): Promise<void> {
   if (armed.size === 0) return;
@@ -48,7 +48,7 @@ export async function failpoint(name: string, subject = ''): Promise<void> {
 }
 
 async function act(place: string, { action, forMs }: Point): Promise<void> {
-  // A test must be able to tell that the place was reached.
+  // Tests wait for this line.
   process.stderr.write(`failpoint ${place}: ${action}\n`);
   switch (action) {
     case 'kill':

@@ -6,15 +6,15 @@ import { Metrics } from './metrics.js';
 import { OBSERVABILITY_OPTIONS, type ObservabilityOptions } from './settings.js';
 
 interface Probes {
-  /** Whether work should be sent here, by the state of the dependencies; a text says why not. */
+  /** Whether the process can take work, given its dependencies. A string gives the reason why not. */
   ready(): Promise<boolean | string>;
-  /** Whether a restart would not help; depends on nothing outside the process. */
+  /** False if a restart would help. Depends on nothing outside the process. */
   live(): boolean;
 }
 
 /**
- * Answers operators and probes, never callers: `/metrics`, `/health/ready`, `/health/live`. It listens once every
- * module is initialised, so an app sets its probes and mounts in `onModuleInit`.
+ * Serves `/metrics`, `/health/ready` and `/health/live` to operators and probes, never to callers. It listens
+ * once every module is initialised, so an app sets its probes and mounts in `onModuleInit`.
  */
 @Injectable()
 export class InternalServer implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -31,12 +31,12 @@ export class InternalServer implements OnApplicationBootstrap, OnApplicationShut
     this.probes = probes;
   }
 
-  /** Hands everything at and below `path` to the listener. */
+  /** Passes requests at and below `path` to the listener. */
   mount(path: string, listener: RequestListener): void {
     this.mounts.set(path, listener);
   }
 
-  /** Where it listens. */
+  /** The address that it listens on. */
   get address(): AddressInfo | string | null {
     return this.server.address();
   }

@@ -8,14 +8,14 @@ export type Log = Logger;
 export const LOG = Symbol('log');
 
 interface LogLimits {
-  /** So much waits for a reader that has stopped; what comes then is dropped, and a line says so. */
+  /** Maximum size of lines that wait for a slow reader. Further ones are dropped, counted and reported. */
   maxWaitingBytes?: number;
   onDropped?: (lines: number) => void;
 }
 
 /**
- * JSON lines on stdout. Each call names the fields it means: bodies, headers and keys are never passed in, and the few
- * fields that could carry a secret by accident are removed.
+ * Creates a log of JSON lines on stdout. Bodies, headers and keys are never logged, and as a safeguard the
+ * few fields that could contain a secret by accident are redacted.
  */
 export function createLog(
   app: string,
@@ -38,7 +38,7 @@ export function createLog(
     onDropped(lines);
   });
   stdout.on('drain', () => {
-    if (missing > 0) log.warn({ lines: missing }, 'log lines are missing: too many waited for their reader');
+    if (missing > 0) log.warn({ lines: missing }, 'log lines are missing, because their reader was too slow');
     missing = 0;
   });
   return log;
@@ -46,7 +46,7 @@ export function createLog(
 
 const stdoutFd = 1;
 
-/** The time of a line, written once a millisecond: a date's text takes two fifths of the time of a line. */
+/** Formats the time at most once per millisecond: formatting takes two fifths of the cost of a line. */
 function timeMember(): () => string {
   let lastMs = -1;
   let text = '';
@@ -65,21 +65,22 @@ const gatherMs = 50;
 const maxGathered = 64;
 
 /**
- * Writes lines together: a write for each takes a third of a busy gateway. Errors, and what led to them, are written at
- * once; a process that is killed loses what it had gathered, at most the lines of `gatherMs`.
+ * Writes lines in batches, because one write per line takes a third of a busy gateway's time. Errors and the
+ * lines before them are written at once. A process that is killed loses at most the lines of the last
+ * `gatherMs`.
  */
 function gathering(stdout: DestinationStream): DestinationStream {
   const lines = new Gathered<string>(gatherMs, maxGathered, (all) => stdout.write(all.join('')));
   process.once('exit', () => {
     try {
-      // Once and no more: pino's own flush at exit never ends when the reader of the pipe has died first.
+      // Tries only once, because pino's own flush at exit never returns if the reader of the pipe has died.
       lines.flush((all) => writeSync(stdoutFd, all.join('')));
     } catch {
-      // Their reader is gone.
+      // The reader is gone.
     }
   });
   const destination = {
-    // Asks pino to set `lastLevel` before it writes a line.
+    // Makes pino set `lastLevel` before it writes a line.
     [symbols.needsMetadataGsym]: true,
     lastLevel: 0,
     write(line: string): void {
@@ -90,7 +91,7 @@ function gathering(stdout: DestinationStream): DestinationStream {
   return destination;
 }
 
-/** Passes items on together: `ms` after the first of them, or when there are `max`. */
+/** Passes items on in batches: `ms` after the first item of a batch, or when it has `max` items. */
 export class Gathered<Item> {
   private readonly items: Item[] = [];
   private timer: NodeJS.Timeout | undefined;
@@ -113,7 +114,7 @@ export class Gathered<Item> {
   }
 }
 
-/** Nest's own messages in the same log; its chatter at start is debug. */
+/** Writes Nest's own messages to the same log. Its messages during startup become debug lines. */
 export function nestLogger(log: Log): LoggerService {
   return {
     log: (message: unknown, context?: unknown) => log.debug({ context }, String(message)),

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { serviceVersion } from './service-version.js';
 
-/** The present state of a pool of connections. */
+/** The current state of a connection pool. */
 interface PoolState {
   pool: string;
   busy: number;
@@ -14,8 +14,8 @@ const callBuckets = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 60, 600];
 const waitBuckets = [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 15, 60, 300, 1800];
 
 /**
- * All metrics of a process. Labels are bounded: by the routes, the closed sets of the code and the configured
- * providers. No workspace, run, model, path or address ever becomes one.
+ * All metrics of a process. Label values are bounded: they come from routes, closed sets in the code and the
+ * configured providers, never from workspaces, runs, models, paths or addresses.
  */
 @Injectable()
 export class Metrics {
@@ -227,7 +227,7 @@ export class Metrics {
     build.set({ version: serviceVersion, node: process.versions.node }, 1);
   }
 
-  /** A counter that is not there cannot rise: an alert would miss the first event of a provider. */
+  /** Creates the counters of each provider at 0, because alerts miss an event that creates its series. */
   expectProviders(names: Iterable<string>): void {
     for (const provider of names) {
       this.dispatchUnknown.inc({ provider }, 0);

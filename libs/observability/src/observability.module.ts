@@ -11,7 +11,7 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<ObservabilityO
   .setClassMethodName('forRoot')
   .build();
 
-/** The log, the metrics and the traces of a process, and the internal listener that shows them. */
+/** The log, metrics and traces of a process, and the internal listener that serves metrics and probes. */
 @Module({
   providers: [
     Metrics,
@@ -43,7 +43,7 @@ export class ObservabilityModule extends ConfigurableModuleClass implements OnAp
   }
 }
 
-/** Off unless a collector is named. */
+/** Tracing is off unless a collector is configured. */
 async function createTracing({
   app,
   OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,

@@ -19,7 +19,7 @@ const kinds = { server: Kind.SERVER, client: Kind.CLIENT, consumer: Kind.CONSUME
 >;
 const closeMs = 2_000;
 
-/** Spans by OTLP over HTTP. A collector that is unreachable delays nothing: spans that it does not accept are dropped. */
+/** Exports spans by OTLP over HTTP. Spans that the collector does not accept are dropped without a delay. */
 export class OtlpTracing implements Tracing {
   readonly on = true;
   private readonly provider: BasicTracerProvider;

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { unreachable } from './reachability.js';
 
-/** Answers everything with one text. */
+/** Runs a server that answers everything with the same reply. */
 async function serving<T>(reply: string, use: (port: number) => Promise<T>): Promise<T> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -18,7 +18,7 @@ async function serving<T>(reply: string, use: (port: number) => Promise<T>): Pro
   }
 }
 
-it('names each server that takes no connection, and its setting, but no password', async () => {
+it('names each unreachable server and its setting, but never a password', async () => {
   const lines = await serving('+PONG\r\n', (port) =>
     unreachable({
       DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/router',
@@ -34,10 +34,10 @@ it('names each server that takes no connection, and its setting, but no password
   ]);
 });
 
-it.each(['WRONGPASS', 'NOAUTH'])('says that a Redis refuses the password (%s)', (refusal) =>
+it.each(['WRONGPASS', 'NOAUTH'])('reports that Redis rejects the password (%s)', (refusal) =>
   serving(`-${refusal} of some kind\r\n`, async (port) =>
     expect(await unreachable({ REDIS_URL: `redis://user:secret@127.0.0.1:${port}` })).toEqual([
-      `REDIS_URL: 127.0.0.1:${port} refuses the password (${refusal}).`,
+      `REDIS_URL: 127.0.0.1:${port} rejects the password (${refusal}).`,
     ]),
   ),
 );

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** The addresses of servers by the setting that names them; several of one server are separated by commas. */
+/** The URLs of servers by the setting that holds them, several of them separated by commas. */
 type ServerUrls = Record<string, string | undefined>;
 
 const withinMs = 3_000;
@@ -14,16 +14,16 @@ const usualPorts: Record<string, number> = {
 };
 
 /**
- * A line for each server of which no address answers, within three seconds. Whoever starts an app reads there what its
- * own retries would say much later, or only in a log.
+ * Returns a line for each server with no address that answers within three seconds. This tells the operator
+ * at startup what the app's own retries would report much later, or only in the log.
  */
 export async function unreachable(servers: ServerUrls): Promise<string[]> {
   const lines = await Promise.all(
     Object.entries(servers).map(async ([setting, urls]) => {
       const addresses = (urls ?? '').split(',').flatMap(addressOf);
       const problems = await Promise.all(addresses.map(problemOf));
-      const isThere = problems.length === 0 || problems.includes(null);
-      return isThere ? [] : [`${setting}: ${problems.join('; ')}.`];
+      const isReachable = problems.length === 0 || problems.includes(null);
+      return isReachable ? [] : [`${setting}: ${problems.join('; ')}.`];
     }),
   );
   return lines.flat();
@@ -32,11 +32,11 @@ export async function unreachable(servers: ServerUrls): Promise<string[]> {
 interface Address {
   host: string;
   port: number;
-  /** What a server answers at once. Absent under TLS, where a connection has to do. */
+  /** A request that the server answers at once. Absent under TLS, where a connection is enough. */
   greeting: Buffer | string | undefined;
 }
 
-/** Empty for what is no address of a host, such as a socket's path. */
+/** Empty if the text does not name a host, for example for the path of a socket. */
 function addressOf(text: string): Address[] {
   const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
   const port = Number(url?.port) || usualPorts[url?.protocol ?? ''];
@@ -48,7 +48,7 @@ function greetingOf({ protocol, host, username, password }: URL): Buffer | strin
   switch (protocol) {
     case 'postgres:':
     case 'postgresql:':
-      // The question whether it speaks TLS.
+      // SSLRequest: asks whether the server supports TLS.
       return Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
     case 'redis:': {
       const secrets = [username, password].filter((text) => text !== '').map(decodeURIComponent);
@@ -78,7 +78,7 @@ function problemOf({ host, port, greeting }: Address): Promise<string | null> {
     socket.once('connect', () => (greeting === undefined ? end(null) : socket.write(greeting)));
     socket.once('data', (reply: Buffer) => {
       const refusal = /^-(WRONGPASS|NOAUTH)\b/.exec(reply.toString('latin1'))?.[1];
-      end(refusal === undefined ? null : `${host}:${port} refuses the password (${refusal})`);
+      end(refusal === undefined ? null : `${host}:${port} rejects the password (${refusal})`);
     });
     socket.once('end', () => silent('it closed the connection'));
     socket.once('error', ({ code, message }: NodeJS.ErrnoException) => silent(code ?? message));

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** The version in the package.json above this file, from sources and from the build alike. */
+/** The version in the nearest package.json above this file, in the sources and in the build. */
 export const serviceVersion = read(import.meta.dirname);
 
 function read(folder: string): string {

@@ -1,11 +1,11 @@
 type Attributes = Record<string, string | number | boolean>;
 
-/** `server`: a call to us; `client`: a call that we make; `consumer`: work that was delivered to us. */
+/** `server`: a call that we receive; `client`: a call that we make; `consumer`: work delivered to us. */
 export type SpanKind = 'server' | 'client' | 'consumer';
 
-/** `using` ends it. */
+/** A span. Leaving the scope of `using` ends it. */
 export interface Span extends Disposable {
-  /** W3C trace context for what follows from this span; undefined when nothing is traced. */
+  /** W3C trace context for work that follows from this span; undefined if tracing is off. */
   readonly traceparent: string | undefined;
   set(attributes: Attributes): void;
   /** `errorType` marks the span as failed. */
@@ -15,24 +15,24 @@ export interface Span extends Disposable {
 export interface SpanStart {
   name: string;
   kind: SpanKind;
-  /** Where the trace comes from; undefined begins one. */
+  /** The trace context to continue; undefined starts a new trace. */
   parent: string | undefined;
   attributes?: Attributes;
   /** Epoch milliseconds; default now. */
   startedAtMs?: number;
 }
 
-/** Spans on their way to a collector. */
+/** Creates spans and sends them to a collector. */
 export interface Tracing {
   readonly on: boolean;
   start(span: SpanStart): Span;
-  /** Sends what is left, for two seconds at most. */
+  /** Sends the remaining spans, for at most two seconds. */
   close(): Promise<void>;
 }
 
 const noSpan: Span = { traceparent: undefined, set: () => {}, end: () => {}, [Symbol.dispose]: () => {} };
 
-/** For a process that sends no traces: no SDK is loaded, nothing is allocated for a span. */
+/** For a process without tracing: the SDK is not loaded, and spans allocate nothing. */
 export const noTracing: Tracing = { on: false, start: () => noSpan, close: async () => {} };
 
 /** Injects the process's `Tracing`. */
@@ -40,7 +40,7 @@ export const TRACING = Symbol('tracing');
 
 const syntax = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** The parts of a W3C `traceparent`; undefined for anything else, which a caller may send. */
+/** Parses a W3C `traceparent`. Undefined for any other text, since callers may send anything. */
 export function readTraceparent(
   text: string | undefined,
 ): { traceId: string; spanId: string; traceFlags: number } | undefined {

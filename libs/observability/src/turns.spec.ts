@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { Turns } from './turns.js';
 
-/** Works that end when they are told to, and the order in which they began. */
+/** Work that the test ends by name, and the order in which it began. */
 function worksIn(turns: Turns) {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
@@ -17,7 +17,7 @@ function worksIn(turns: Turns) {
   return { begun, work, end };
 }
 
-it('gives each free place to another key, while one waits', async () => {
+it('gives each free place to another key while one is waiting', async () => {
   const { begun, work, end } = worksIn(new Turns({ max: 1 }));
   const all = Promise.all(['a1', 'a2', 'a3', 'b1', 'c1', 'b2'].map(work));
   const order = ['a1', 'a2', 'b1', 'c1', 'a3', 'b2'];
@@ -26,7 +26,7 @@ it('gives each free place to another key, while one waits', async () => {
   expect(begun).toEqual(order);
 });
 
-it('leaves a place free that a key may not take', async () => {
+it('leaves a place free that no waiting key may take', async () => {
   const { begun, work, end } = worksIn(new Turns({ max: 2, maxOfOne: 1 }));
   const all = ['a1', 'a2', 'a3'].map(work);
   expect(begun).toEqual(['a1']);
@@ -39,7 +39,7 @@ it('leaves a place free that a key may not take', async () => {
 
 const refusal = () => new Error('busy');
 
-it('refuses the key that fills its line, and what has waited too long', async () => {
+it('rejects a key whose line is full, and work that has waited too long', async () => {
   const { work, end } = worksIn(new Turns({ max: 1, maxWaitingOfOne: 1, maxWaitMs: 20, refusal }));
   const running = work('a1');
   const waiting = work('a2');
@@ -53,7 +53,7 @@ it('refuses the key that fills its line, and what has waited too long', async ()
   await next;
 });
 
-it('leaves out a work whose signal aborts while it waits', async () => {
+it('skips work whose signal aborts while it waits', async () => {
   const turns = new Turns({ maxOfOne: 1 });
   const { begun, work, end } = worksIn(turns);
   const running = work('a1');

@@ -1,24 +1,24 @@
 import { waitIn, type Waits } from './waits.js';
 
 interface TurnLimits {
-  /** Works under way at once; left out, as many as there are. */
+  /** Maximum number of running works. Unlimited by default. */
   max?: number;
-  /** Works of one key at once; left out, as many as of all. */
+  /** Maximum number of running works of one key. `max` by default. */
   maxOfOne?: number;
-  /** Works of one key that wait; more are refused. */
+  /** Maximum number of waiting works of one key. Further ones are rejected. */
   maxWaitingOfOne?: number;
   maxWaitMs?: number;
-  /** Makes the error for a work that is refused, or that has waited too long. */
+  /** Creates the error for work that is rejected or has waited too long. */
   refusal?: () => Error;
 }
 
 /**
- * Does works in turns of their keys, such as workspaces: the next free place goes to another key whenever one waits, so a
- * key with a thousand works delays another one by one of them.
+ * Lets keys, such as workspaces, take turns: whenever another key waits, it gets the next free place. A key
+ * with a thousand works therefore delays the work of another key by only one of them.
  */
 export class Turns {
   private readonly running = new Map<string, number>();
-  /** The works that wait, by key; the first key that may run is next. */
+  /** The waiting works by key. The first key that may run is next. */
   private readonly lines = new Map<string, Waits<void>>();
   private count = 0;
   private readonly limits: Required<TurnLimits>;
@@ -29,12 +29,12 @@ export class Turns {
       maxOfOne: max,
       maxWaitingOfOne: Infinity,
       maxWaitMs: Infinity,
-      refusal: () => new Error('too many works wait'),
+      refusal: () => new Error('too much work is waiting'),
       ...limits,
     };
   }
 
-  /** Does the work when it is the turn of its key. Rejects with the signal's reason when that aborts before. */
+  /** Does the work when its key's turn comes. Rejects with the signal's reason if it aborts before. */
   async take<Result>(key: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     signal?.throwIfAborted();
     if (this.hasPlace(key)) this.begin(key);
@@ -79,7 +79,7 @@ export class Turns {
     for (const [key, line] of this.lines) {
       const [begin] = line;
       if (!begin || !this.hasPlace(key)) continue;
-      // Behind all others.
+      // The key goes to the end.
       this.lines.delete(key);
       this.begin(key);
       begin();

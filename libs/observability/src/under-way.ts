@@ -1,6 +1,6 @@
 import type { Log } from './log.js';
 
-/** Work that goes on beside its caller; a failure is logged. */
+/** Tracks work that its caller does not await. Failures are logged as warnings. */
 export class UnderWay {
   private readonly all = new Set<Promise<void>>();
 
@@ -12,7 +12,7 @@ export class UnderWay {
     void tracked.finally(() => this.all.delete(tracked));
   }
 
-  /** Resolves when nothing is under way any more, nor what came meanwhile. */
+  /** Resolves when all work has ended, including work that is added meanwhile. */
   async ended(): Promise<void> {
     while (this.all.size > 0) await Promise.all(this.all);
   }

@@ -17,7 +17,7 @@ describe('work with a time limit', () => {
     expect(getEventListeners(outer.signal, 'abort')).toEqual([]);
   });
 
-  it('is aborted by the outer signal, for its reason', async () => {
+  it('is aborted by the outer signal, with its reason', async () => {
     const outer = new AbortController();
     const work = withTimeout(60_000, outer.signal, aborted);
     outer.abort(new Error('closing'));
@@ -27,11 +27,11 @@ describe('work with a time limit', () => {
     ).rejects.toThrow('closing');
   });
 
-  it('is aborted when its time is over', async () => {
+  it('is aborted after the time limit', async () => {
     await expect(withTimeout(1, undefined, aborted)).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 
-  it('does not keep the process from ending once it has ended', async () => {
+  it('leaves no timer behind that keeps the process alive', async () => {
     const before = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     await withTimeout(60_000, undefined, async () => {});
     expect(process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length).toBe(before);
@@ -41,7 +41,7 @@ describe('work with a time limit', () => {
 const refusal = () => new Error('busy');
 
 describe('a wait in a line', () => {
-  it('ends with the value that it is given', async () => {
+  it('resolves with the given value', async () => {
     const line: Waits<string> = new Set();
     const waiting = [waitIn(line, {}), waitIn(line, {})];
     const [first, second] = line;
@@ -50,7 +50,7 @@ describe('a wait in a line', () => {
     expect(await Promise.all(waiting)).toEqual(['first', 'second']);
   });
 
-  it('has left the line at the moment its signal aborts, and leaves no listener', async () => {
+  it('leaves the line as soon as its signal aborts, and leaves no listener behind', async () => {
     const line: Waits<void> = new Set();
     const leaving = new AbortController();
     const { signal } = leaving;
@@ -62,7 +62,7 @@ describe('a wait in a line', () => {
     expect([line.size, getEventListeners(signal, 'abort')]).toEqual([0, []]);
   });
 
-  it('is refused after its time', async () => {
+  it('is rejected after the maximum wait', async () => {
     const line: Waits<void> = new Set();
     await expect(waitIn(line, { maxMs: 1, refusal })).rejects.toThrow('busy');
     expect(line.size).toBe(0);
@@ -90,7 +90,7 @@ describe('the pause before another attempt', () => {
     expect(pauses.every(Number.isInteger)).toBe(true);
   });
 
-  it('is spread, so that what failed together does not come back together', () => {
+  it('is random, so that work that failed together is not retried together', () => {
     expect(new Set(drawn(5)).size).toBeGreaterThan(100);
     expect(new Set(drawn(5, 0))).toEqual(new Set([8000]));
   });

@@ -1,6 +1,7 @@
 /**
- * Does the work under a signal that aborts after `timeoutMs`, or with `outer` and for its reason. Nothing is left when the
- * work ends: `AbortSignal.any` leaves something on an `outer` that lives long (Node 20), `AbortSignal.timeout` its timer.
+ * Does the work under a signal that aborts after `timeoutMs`, or together with `outer` and with its reason.
+ * Nothing is left behind when the work ends, whereas `AbortSignal.any` leaks on a long-lived `outer` (Node
+ * 20) and `AbortSignal.timeout` keeps its timer.
  */
 export async function withTimeout<T>(
   timeoutMs: number,
@@ -21,7 +22,7 @@ export async function withTimeout<T>(
   }
 }
 
-/** Whether `work` settles within `ms`; a rejection counts as settled. */
+/** Resolves with whether `work` settles within `ms`. A rejection counts as settled. */
 export function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms, false);
@@ -33,19 +34,19 @@ export function settlesWithin(work: Promise<unknown>, ms: number): Promise<boole
   });
 }
 
-/** The waits in one line, oldest first. Calling one of them ends it with that value. */
+/** The waits in a line, oldest first. Calling one ends it with the given value. */
 export type Waits<Value> = Set<(value: Value) => void>;
 
 interface WaitLimits {
   signal?: AbortSignal | undefined;
   maxMs?: number;
-  /** Makes the error of a wait that took `maxMs`. */
+  /** Creates the error of a wait that took `maxMs`. */
   refusal?: () => Error;
 }
 
 /**
- * Waits in `line` until its entry is called. Rejects with the signal's reason, or after `maxMs`. However it ends, the
- * entry has left the line by then, so nothing is given to a wait that is over.
+ * Waits in `line` until its entry is called. Rejects with the signal's reason, or after `maxMs`. When it
+ * settles, the entry has already left the line, so nothing can be given to a wait that is over.
  */
 export function waitIn<Value = void>(
   line: Waits<Value>,
@@ -71,7 +72,7 @@ export function waitIn<Value = void>(
 interface BackoffTerms {
   baseMs: number;
   maxMs: number;
-  /** The share of the pause that is random, so that what failed together does not come back together. */
+  /** The fraction of the pause that is random, so that work that failed together is not retried together. */
   jitter?: number;
 }
 
@@ -80,5 +81,5 @@ export function backoff(attempt: number, { baseMs, maxMs, jitter = 0.5 }: Backof
   return jittered(Math.min(maxMs, baseMs * 2 ** Math.min(attempt - 1, 30)), jitter);
 }
 
-/** `ms`, less a random part of at most `share` of it; a whole number. */
+/** `ms` reduced by a random part of up to `share` of it, as a whole number. */
 export const jittered = (ms: number, share: number): number => Math.round(ms * (1 - share * Math.random()));

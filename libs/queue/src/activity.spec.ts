@@ -8,7 +8,7 @@ describe('Activity', () => {
     return new Activity(60_000, () => now);
   };
 
-  it('is stuck when work waits for a minute and none is taken', () => {
+  it('is stuck if work has waited for a minute and nothing was taken', () => {
     const idle = activity();
     idle.noteWaiting(3);
     now = 59_999;
@@ -17,7 +17,7 @@ describe('Activity', () => {
     expect(idle.isStuck).toBe(true);
   });
 
-  it('is not stuck while nothing waits, whatever the time', () => {
+  it('is not stuck while nothing waits, however long', () => {
     const idle = activity();
     idle.noteWaiting(0);
     now = 600_000;
@@ -29,7 +29,7 @@ describe('Activity', () => {
     expect(idle.isStuck).toBe(false);
   });
 
-  it('is not stuck while the server refuses to give it a job', () => {
+  it('is not stuck while the server answers with errors', () => {
     const refused = activity();
     refused.noteWaiting(3);
     now = 59_000;
@@ -41,7 +41,7 @@ describe('Activity', () => {
     expect(refused.isStuck).toBe(true);
   });
 
-  it('is not stuck once it took a job, nor while it works on one', async () => {
+  it('is not stuck while it works on a job, or after it', async () => {
     const busy = activity();
     busy.noteWaiting(3);
     now = 100_000;

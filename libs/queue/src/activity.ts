@@ -1,7 +1,7 @@
 /**
- * Whether this worker still takes jobs. It is stuck when work has waited for a minute, it is doing nothing, and it took
- * nothing: then only a restart helps. A server that is away counts no waiting work, and one that refuses to give any is
- * no fault of this process, so an outage of a dependency never restarts anybody.
+ * Tells whether this worker still takes jobs. It is stuck if jobs have waited for a minute while it did
+ * nothing and took nothing; then only a restart helps. An outage never restarts a worker: while the server is
+ * down no waiting jobs are counted, and errors from the server are not this process's fault.
  */
 export class Activity {
   private working = 0;
@@ -27,13 +27,13 @@ export class Activity {
     }
   }
 
-  /** Jobs that wait in the queues, by a count made just now. */
+  /** Records the current number of jobs that wait in the queues. */
   noteWaiting(jobs: number): void {
     if (jobs === 0 || this.working > 0) this.idleWhileWaitingSinceMs = null;
     else this.idleWhileWaitingSinceMs ??= this.nowMs();
   }
 
-  /** The server was asked for a job and answered with an error, as one does that is out of memory, or a replica. */
+  /** Records an error in reply to a request for a job, as from a server without memory or a replica. */
   noteRefusal(): void {
     this.idleWhileWaitingSinceMs = null;
   }

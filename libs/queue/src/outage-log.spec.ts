@@ -16,30 +16,33 @@ function recorded() {
 }
 
 describe('outage log', () => {
-  it('says one line on the loss and one on the return', () => {
+  it('writes one line when the server is lost and one when it is back', () => {
     const { lines, outage } = recorded();
     outage.back();
     for (let n = 0; n < 100; n += 1) outage.lost(new Error('ECONNREFUSED'));
-    outage.trouble(new Error('Command timed out'), 'a run was not enqueued');
+    outage.trouble(new Error('Command timed out'), 'could not enqueue a run');
     outage.back();
     outage.back();
-    expect(lines).toEqual(['redis is away; runs are left to the reconciler', 'redis is back']);
+    expect(lines).toEqual([
+      'redis is unreachable, runs wait in their rows until it is back',
+      'redis is back',
+    ]);
   });
 
-  it('is not silenced by a clock of the machine that is set back', () => {
+  it('is not silenced when the machine’s clock is set back', () => {
     const lines: string[] = [];
     const say = (_facts: object, message: string) => void lines.push(message);
     const outage = new OutageLog({ info: say, warn: say } as unknown as Log, 'redis');
-    outage.trouble(new Error('OOM'), 'runs were not enqueued');
+    outage.trouble(new Error('OOM'), 'could not enqueue runs');
     const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() - 3_600_000);
     const time = jest.spyOn(performance, 'now').mockReturnValue(1e9);
-    outage.trouble(new Error('OOM'), 'runs were not enqueued');
+    outage.trouble(new Error('OOM'), 'could not enqueue runs');
     clock.mockRestore();
     time.mockRestore();
     expect(lines).toHaveLength(2);
   });
 
-  it('says the same trouble once in ten seconds, whichever job it is about', () => {
+  it('writes the same problem at most once in ten seconds, whichever job it is about', () => {
     const { lines, outage, pass } = recorded();
     outage.trouble(missing('0198c1a2-0000-7000-8000-000000000001'), 'worker of poll');
     outage.trouble(missing('0198c1a2-0000-7000-8000-000000000002'), 'worker of poll');

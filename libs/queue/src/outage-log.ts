@@ -4,8 +4,8 @@ const QUIET_MS = 10_000;
 const RUN_ID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 /**
- * One line when a server is lost and one when it is back, however many connections notice; other errors
- * at most once in ten seconds per text.
+ * Writes one line when a server is lost and one when it is back, however many connections notice. Other
+ * errors are written at most once in ten seconds per text.
  */
 export class OutageLog {
   private away = false;
@@ -14,7 +14,7 @@ export class OutageLog {
   constructor(
     private readonly log: Log,
     private readonly server: string,
-    // A machine's clock that is set back would silence it for as long.
+    // Monotonic, because a wall clock that is set back would silence the log for that long.
     private readonly nowMs: () => number = () => performance.now(),
   ) {}
 
@@ -23,7 +23,7 @@ export class OutageLog {
     this.away = true;
     this.log.warn(
       { server: this.server, err: error },
-      `${this.server} is away; runs are left to the reconciler`,
+      `${this.server} is unreachable, runs wait in their rows until it is back`,
     );
   }
 
@@ -33,7 +33,7 @@ export class OutageLog {
     this.log.info({ server: this.server }, `${this.server} is back`);
   }
 
-  /** Logs nothing while the server is away: it is known to be. */
+  /** Logs nothing while the server is lost, because that was logged already. */
   trouble(error: unknown, message: string): void {
     if (this.away) return;
     const now = this.nowMs();

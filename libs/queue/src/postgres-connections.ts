@@ -4,7 +4,7 @@ import { Client, type ClientConfig, Pool } from 'pg';
 
 const shutMs = 500;
 
-/** A pool whose waits all end after `timeoutMs`, and whose connections can be cut. */
+/** A pool whose waits all end after `timeoutMs`, and whose connections can be destroyed. */
 export class BoundedPool extends Pool {
   private readonly sockets: Sockets;
 
@@ -25,7 +25,7 @@ export class BoundedPool extends Pool {
   }
 }
 
-/** One connection of its own, for LISTEN. */
+/** A dedicated connection for LISTEN. */
 export class Session extends Client {
   private readonly sockets: Sockets;
 
@@ -58,7 +58,7 @@ class Sockets {
     return socket.once('close', () => this.opened.delete(socket));
   };
 
-  /** Ends their owner, or destroys them when the server does not answer. */
+  /** Ends the owner of the sockets, or destroys them if the server does not answer. */
   async shut(owner: Pool | Client): Promise<void> {
     await settlesWithin(owner.end(), shutMs);
     for (const socket of this.opened) socket.destroy();

@@ -6,7 +6,7 @@ import { PostgresListener } from './postgres-listener.js';
 const database = await createDatabase();
 afterAll(() => database.drop());
 
-it('can be closed at the very moment at which its session stands', async () => {
+it('can be closed at the very moment its session is established', async () => {
   const lost: unknown[] = [];
   await new Promise<void>((resolve) => {
     const listener: PostgresListener = new PostgresListener({

@@ -11,12 +11,12 @@ interface Listening {
   url: string;
   channel: string;
   heard: (payload: string) => void;
-  /** Whenever the session stands: what was notified before it is lost. */
+  /** Called whenever a session is established. Earlier notifications may have been lost. */
   connected: () => void;
   lost: (error: unknown) => void;
 }
 
-/** LISTEN over a session of its own, which is replaced when it is lost. */
+/** Listens on a channel over a dedicated session, which is replaced when it is lost. */
 export class PostgresListener {
   private readonly closing = new AbortController();
   private readonly ended: Promise<void>;
@@ -51,8 +51,9 @@ export class PostgresListener {
   }
 
   /**
-   * Rejects when the session is lost or left. Queries it now and then, because a listener sends nothing and would not
-   * notice a dead peer. The answer may be late: a new session would miss signals that a busy server delivers in the end.
+   * Rejects when the session is lost or closed. Sends a query now and then, because a listener sends nothing
+   * by itself and would not notice a dead peer. The answer may be late: replacing the session of a busy
+   * server would lose the signals that it still delivers.
    */
   private async untilLost(session: Session): Promise<never> {
     const ended = once(session, 'end', { signal: this.closing.signal }).then(() => {

@@ -8,7 +8,7 @@ import { RunSignals } from './run-signals.js';
 import type { QueueSettings } from './settings.js';
 import { Gathered, type WakeUpListener } from './wake-ups.js';
 
-/** One for signals, one for wake-ups. */
+/** One connection for signals and one for wake-ups. */
 const maxConnections = 2;
 const shutMs = 500;
 
@@ -16,8 +16,9 @@ const channels = { signal: 'mr_run', wakeUp: 'mr_wake', dueRow: 'mr_due' } as co
 type Channel = (typeof channels)[keyof typeof channels];
 
 /**
- * Without Redis there are no jobs: workers take the rows that are due. This process' reader of rows is told when one is; NOTIFY
- * tells all workers of what somebody else made due, and whoever waits for a run that its row has changed.
+ * Used without Redis. There are no jobs; workers take the rows that are due. A worker tells its own reader of
+ * rows when a row is due. NOTIFY tells all workers about rows that other processes made due, and gateways
+ * about runs that have changed.
  */
 export class PostgresQueues extends RunQueues {
   readonly kind = 'postgres';
@@ -31,7 +32,7 @@ export class PostgresQueues extends RunQueues {
     dueRow: new Gathered((queues) => this.notify(channels.dueRow, queues)),
     signal: new Gathered((runIds) => this.notify(channels.signal, runIds)),
   };
-  private tellReader: ((afterMs: number) => void) | undefined;
+  private notifyReader: ((afterMs: number) => void) | undefined;
   private isClosed = false;
 
   constructor(
@@ -47,8 +48,8 @@ export class PostgresQueues extends RunQueues {
       settings.QUEUE_COMMAND_TIMEOUT_MS,
       'model-router notices',
     );
-    this.signals = new PostgresSignals(this.notices.signal, (heard, connected) =>
-      this.listen(channels.signal, heard, connected),
+    this.signals = new PostgresSignals(this.notices.signal, (callback, connected) =>
+      this.listen(channels.signal, callback, connected),
     );
   }
 
@@ -56,19 +57,19 @@ export class PostgresQueues extends RunQueues {
     this.notices.wakeUp.add(providers);
   }
 
-  /** Every worker hears every wake-up. */
-  onWakeUp(heard: (provider: string) => void): WakeUpListener {
-    return this.listen(channels.wakeUp, (provider) => this.isTaking && heard(provider));
+  /** Every worker receives every wake-up. */
+  onWakeUp(callback: (provider: string) => void): WakeUpListener {
+    return this.listen(channels.wakeUp, (provider) => this.isTaking && callback(provider));
   }
 
-  onDueRow(heard: (afterMs: number) => void): WakeUpListener {
-    this.tellReader = heard;
-    return this.listen(channels.dueRow, () => heard(0));
+  onDueRow(callback: (afterMs: number) => void): WakeUpListener {
+    this.notifyReader = callback;
+    return this.listen(channels.dueRow, () => callback(0));
   }
 
-  /** The rows say all of it, so each run counts as accepted. */
+  /** The rows hold everything, so every run counts as accepted. */
   async enqueue(runs: readonly QueuedRun[]): Promise<boolean[]> {
-    if (this.tellReader) for (const { delayMs = 0 } of runs) this.tellReader(delayMs);
+    if (this.notifyReader) for (const { delayMs = 0 } of runs) this.notifyReader(delayMs);
     else if (runs.some(({ delayMs = 0 }) => delayMs === 0)) this.notices.dueRow.add(['']);
     return runs.map(() => true);
   }
@@ -103,7 +104,7 @@ export class PostgresQueues extends RunQueues {
     ]);
   }
 
-  /** A notice that is lost while the server is away only delays: workers look at the rows once a second. */
+  /** A lost notification only causes a delay, because workers look at the rows once a second. */
   private async sends(text: string, values: unknown[]): Promise<boolean> {
     try {
       await this.pool.query(text, values);
@@ -121,13 +122,13 @@ export class PostgresQueues extends RunQueues {
 
   private listen(
     channel: Channel,
-    heard: (payload: string) => void,
+    callback: (payload: string) => void,
     connected: () => void = () => {},
   ): PostgresListener {
     return new PostgresListener({
       url: this.url,
       channel,
-      heard,
+      heard: callback,
       connected: () => {
         this.outage.back();
         connected();
@@ -137,13 +138,13 @@ export class PostgresQueues extends RunQueues {
   }
 }
 
-/** One channel serves all runs, with the run id as payload: subscribing costs nothing then. */
+/** One channel serves all runs, with the run id as payload, so that subscribing to a run costs nothing. */
 class PostgresSignals extends RunSignals {
   private listener: PostgresListener | undefined;
 
   constructor(
     private readonly notices: Gathered,
-    private readonly listen: (heard: (runId: string) => void, connected: () => void) => PostgresListener,
+    private readonly listen: (callback: (runId: string) => void, connected: () => void) => PostgresListener,
   ) {
     super();
   }

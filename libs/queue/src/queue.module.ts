@@ -12,12 +12,13 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
   .build();
 
 /**
- * The queues tell workers which runs are due, the signals tell callers which have changed. Processors extend `RunProcessor`;
- * they take no job before `RunQueues.takeJobs`. Needs the log and the metrics of an imported `ObservabilityModule`.
+ * The queues tell workers which runs are due, and the signals tell callers which runs have changed.
+ * Processors extend `RunProcessor` and take no job before `RunQueues.takeJobs`. Needs the log and metrics of
+ * an imported `ObservabilityModule`.
  */
 @Module({
   imports: [
-    // Each worker makes a connection of its own. Without Redis there is neither worker nor queue.
+    // Each BullMQ worker opens its own connection. Without Redis there are no BullMQ workers or queues.
     BullModule.forRoot({ connection: {}, extraOptions: { manualRegistration: true } }),
     BullModule.registerQueue(),
   ],
@@ -42,8 +43,8 @@ export class QueueModule extends ConfigurableModuleClass implements OnApplicatio
 }
 
 /**
- * Redis when `REDIS_URL` is set, else the database. A server that is away does not stop the start: the queues recover
- * when it comes.
+ * Uses Redis if `REDIS_URL` is set, otherwise the database. The server may be down at startup; the queues
+ * recover when it is up.
  */
 function openQueues(
   settings: QueueSettings,
@@ -55,6 +56,6 @@ function openQueues(
     return new RedisQueues(settings, settings.REDIS_URL, log, metrics, registrar);
   const url = settings.DATABASE_DIRECT_URL ?? settings.DATABASE_URL;
   if (url === undefined)
-    throw new Error('Set REDIS_URL or DATABASE_URL: something has to tell workers of runs.');
+    throw new Error('Set REDIS_URL or DATABASE_URL: workers need one of them to learn about runs.');
   return new PostgresQueues(settings, url, log);
 }

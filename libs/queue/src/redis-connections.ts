@@ -4,7 +4,7 @@ import type { QueueSettings } from './settings.js';
 
 export type RedisClient = Redis | Cluster;
 
-/** For callers that must not wait: it refuses at once what it cannot send, and gives up after the timeout. */
+/** For callers that must not wait: commands fail at once if they cannot be sent, or after the timeout. */
 export function producerConnection(settings: QueueSettings, url: string): RedisClient {
   return connect(url, {
     commandTimeout: settings.QUEUE_COMMAND_TIMEOUT_MS,
@@ -12,22 +12,22 @@ export function producerConnection(settings: QueueSettings, url: string): RedisC
     autoResendUnfulfilledCommands: false,
     autoResubscribe: false,
     maxRetriesPerRequest: 0,
-    // A peer that vanished without a word would otherwise hold the socket for a quarter of an hour.
+    // Otherwise a peer that vanished without closing the connection would hold the socket for 15 minutes.
     socketTimeout: Math.max(5_000, 2 * settings.QUEUE_COMMAND_TIMEOUT_MS),
   });
 }
 
-/** For workers: commands wait for the server; a socket that is silent for a lock's duration is replaced. */
+/** For workers: commands wait for the server. A socket that is silent for a lock's duration is replaced. */
 export function workerConnection(settings: QueueSettings, url: string, name: string): RedisClient {
   return connect(url, {
     connectionName: name,
     maxRetriesPerRequest: null,
-    // Longer than the longest blocking command: BullMQ's takes up to 10 s.
+    // Longer than any blocking command: BullMQ's takes up to 10 s.
     socketTimeout: Math.max(12_000, settings.QUEUE_LOCK_MS),
   });
 }
 
-/** A second disconnect of an ended client would start a timer that holds the process. */
+/** Disconnects once: a second disconnect would start a timer that keeps the process alive. */
 export function disconnect(client: RedisClient): void {
   if (client.status !== 'end') client.disconnect();
 }
@@ -45,7 +45,7 @@ function connect(urls: string, options: RedisOptions): RedisClient {
   const common: RedisOptions = {
     connectTimeout: 2_000,
     disableClientInfo: true,
-    // After a failover the old primary is a replica: connecting again finds the new one.
+    // After a failover the old primary is a replica, and reconnecting finds the new primary.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
     ...options,
   };
@@ -60,7 +60,7 @@ function connect(urls: string, options: RedisOptions): RedisClient {
   });
 }
 
-/** The addresses of `redis+sentinel://user:password@host:port,host:port/name`, which no URL parser takes. */
+/** Parses `redis+sentinel://user:password@host:port,host:port/name`, which URL parsers reject. */
 function sentinelsOf(url: string): RedisOptions | undefined {
   const [, user = '', hosts, name = ''] = /^redis\+sentinel:\/\/(?:([^@]*)@)?([^/]+)\/(.+)$/.exec(url) ?? [];
   if (hosts === undefined) return undefined;
@@ -73,12 +73,12 @@ function sentinelsOf(url: string): RedisOptions | undefined {
     name,
     ...credentials(`redis://${user === '' ? '' : `${user}@`}host`),
     sentinelRetryStrategy: reconnectDelayMs,
-    // A failover is announced: the client need not wait until the old primary's silence shows.
+    // Sentinels announce a failover, so that the client need not wait until the old primary times out.
     failoverDetector: true,
   };
 }
 
-/** Nodes that the cluster itself names are reached with the first URL's credentials. */
+/** The credentials of a URL. Nodes that the cluster reports are reached with those of the first URL. */
 function credentials(url: string) {
   const { protocol, username, password } = new URL(url);
   return {

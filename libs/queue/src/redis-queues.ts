@@ -18,16 +18,18 @@ import type { QueueSettings } from './settings.js';
 import type { WakeUpListener } from './wake-ups.js';
 
 const chunkSize = 500;
-/** Several at once are a pipeline. */
+/** From this number on, jobs are added in bulk. */
 const minBulkJobs = 8;
 
-/** BullMQ jobs, a list for wake-ups and channels for signals, on Redis or Valkey. A job's name is its provider. */
+/**
+ * Redis or Valkey: BullMQ jobs, named after their provider, a list for wake-ups, and channels for signals.
+ */
 export class RedisQueues extends RunQueues implements WorkerContext {
   readonly kind = 'redis';
   readonly signals: RedisSignals;
   readonly outage: OutageLog;
   readonly activity = new Activity();
-  /** The workers of this process, one for each of its queues. */
+  /** The BullMQ workers of this process, one per queue. */
   readonly workers = new Set<RunWorker>();
   private readonly byName: Record<QueueName, Queue>;
   private readonly producer: RedisClient;
@@ -72,7 +74,7 @@ export class RedisQueues extends RunQueues implements WorkerContext {
     return this.activity.isStuck;
   }
 
-  /** A connection for one worker, which belongs to us, so that a close need not wait for a server that is away. */
+  /** Opens a connection for one worker. We own it, so closing need not wait for a server that is down. */
   connect(use: string): RedisClient {
     return workerConnection(this.settings, this.url, `model-router ${use}`);
   }
@@ -81,15 +83,15 @@ export class RedisQueues extends RunQueues implements WorkerContext {
     this.wakeUps.wake(providers);
   }
 
-  onWakeUp(heard: (provider: string) => void): WakeUpListener {
-    return this.wakeUps.listen(heard);
+  onWakeUp(callback: (provider: string) => void): WakeUpListener {
+    return this.wakeUps.listen(callback);
   }
 
   onDueRow(): null {
     return null;
   }
 
-  /** The processors get their workers when jobs are taken for the first time. */
+  /** The processors get their workers the first time that jobs are taken. */
   override takeJobs(isTaking: boolean): void {
     super.takeJobs(isTaking);
     if (isTaking && !this.isRegistered) this.register();
@@ -115,7 +117,7 @@ export class RedisQueues extends RunQueues implements WorkerContext {
 
   async runNow(queue: QueueName, runId: string): Promise<void> {
     if (!this.isUp) return;
-    // It fails when the job is not delayed: then there is nothing to bring forward.
+    // Fails if the job is not delayed; then there is nothing to do.
     await this.inTime(this.byName[queue].getBackend().changeDelay(runId, 0), null);
   }
 
@@ -140,10 +142,10 @@ export class RedisQueues extends RunQueues implements WorkerContext {
     return counted;
   }
 
-  /** A server that is out of memory, a replica after a failover or a full disk answers a ping: only a write shows it. */
+  /** Tries a write: a server that is out of memory, read-only or out of disk space still answers a ping. */
   async healthy(): Promise<boolean> {
     if (!this.isUp) return false;
-    return this.succeeds(this.producer.set('mr:writable', '', 'PX', 1_000), 'a probe was not answered');
+    return this.succeeds(this.producer.set('mr:writable', '', 'PX', 1_000), 'a health check failed');
   }
 
   async close(): Promise<void> {
@@ -153,7 +155,7 @@ export class RedisQueues extends RunQueues implements WorkerContext {
     disconnect(this.producer);
   }
 
-  /** False while nothing would be accepted; tells without a round trip. */
+  /** Whether the server would accept commands, without a round trip. */
   private get isUp(): boolean {
     return isReady(this.producer) && !this.isClosed;
   }
@@ -162,23 +164,23 @@ export class RedisQueues extends RunQueues implements WorkerContext {
     const queue = new Queue(name, {
       connection: this.producer,
       prefix: prefixOf(name),
-      // It would wait for the server.
+      // The check would wait for the server.
       skipVersionCheck: true,
-      // Nobody reads the event stream.
+      // The event stream is not read.
       streams: { events: { maxLen: 100 } },
       defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
     });
     return queue.on('error', (error) => this.outage.trouble(error, `queue ${name}`));
   }
 
-  /** The class of workers is static in Nest's module, which makes them in this call. */
+  /** Nest's module holds the class of workers in a static field, and creates the workers in this call. */
   private register(): void {
     this.isRegistered = true;
     BullModule.workerClass = workersOf(this);
     this.registrar.register();
   }
 
-  /** True when `work` succeeded within the command timeout; a failure is logged, not thrown. */
+  /** Returns whether `work` succeeded within the command timeout. A failure is logged, not thrown. */
   private async succeeds(work: Promise<unknown>, what: string): Promise<boolean> {
     const answered = work.then(
       () => true,
@@ -188,20 +190,20 @@ export class RedisQueues extends RunQueues implements WorkerContext {
       },
     );
     if (await settlesWithin(answered, this.settings.QUEUE_COMMAND_TIMEOUT_MS)) return answered;
-    this.outage.trouble(new Error('no answer in time'), what);
+    this.outage.trouble(new Error('no answer within the command timeout'), what);
     return false;
   }
 
-  /** The server's answer, or `otherwise` when it fails or takes longer than a command may. */
+  /** Returns the server's answer, or `otherwise` if it fails or exceeds the command timeout. */
   private async inTime<Answer, Otherwise>(
-    asked: Promise<Answer>,
+    pending: Promise<Answer>,
     otherwise: Otherwise,
   ): Promise<Answer | Otherwise> {
-    const answer = asked.catch(() => otherwise);
+    const answer = pending.catch(() => otherwise);
     return (await settlesWithin(answer, this.settings.QUEUE_COMMAND_TIMEOUT_MS)) ? answer : otherwise;
   }
 
-  /** A job that is there already stays as it is. */
+  /** A job that already exists stays unchanged. */
   private add(name: QueueName, runs: readonly QueuedRun[]): Promise<boolean> {
     const queue = this.byName[name];
     const jobs = runs.map(({ provider, runId, delayMs = 0 }) => ({
@@ -213,6 +215,6 @@ export class RedisQueues extends RunQueues implements WorkerContext {
       jobs.length >= minBulkJobs
         ? queue.addBulk(jobs)
         : Promise.all(jobs.map((job) => queue.add(job.name, job.data, job.opts)));
-    return this.succeeds(adding, 'runs were not enqueued');
+    return this.succeeds(adding, 'could not enqueue runs, leaving them to the reconciler');
   }
 }

@@ -9,25 +9,25 @@ const [secret, older, other] = ['new', 'old', 'other'].map((name) => name.padEnd
 const announcement = Buffer.from('{"outcome":"succeeded"}\n\u0000');
 
 describe('sealed announcements', () => {
-  it('open for the run that they were sealed for, with either secret of a rotation', () => {
+  it('can be opened for the run that they were sealed for, with either secret during a rotation', () => {
     expect(unseal([secret], 'run-1', seal(secret, 'run-1', announcement))).toEqual(announcement);
     expect(unseal([secret, older], 'run-1', seal(older, 'run-1', announcement))).toEqual(announcement);
     expect(unseal([secret], 'run-1', seal(secret, 'run-1', Buffer.alloc(0)))).toEqual(Buffer.alloc(0));
   });
 
-  it('open neither as another run’s nor with another secret', () => {
+  it('cannot be opened for another run or with another secret', () => {
     expect(unseal([secret], 'run-2', seal(secret, 'run-1', announcement))).toBeNull();
     expect(unseal([other, older], 'run-1', seal(secret, 'run-1', announcement))).toBeNull();
     expect(unseal([], 'run-1', seal(secret, 'run-1', announcement))).toBeNull();
   });
 
-  it('show nothing, and are never the same twice', () => {
+  it('reveal nothing, and differ each time', () => {
     const sealed = seal(secret, 'run-1', announcement);
     expect(sealed.includes('succeeded')).toBe(false);
     expect(seal(secret, 'run-1', announcement)).not.toEqual(sealed);
   });
 
-  it('do not open when a single byte was changed, or is missing', () => {
+  it('cannot be opened if a single byte was changed or is missing', () => {
     const sealed = seal(secret, 'run-1', announcement);
     for (let at = 0; at < sealed.length; at += 1) {
       const changed = Buffer.from(sealed);

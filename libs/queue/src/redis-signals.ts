@@ -9,8 +9,9 @@ const heartbeatMs = 5_000;
 const channelPrefix = 'mr:news:';
 
 /**
- * Redis pub/sub, one channel a run, on one shared connection that the first subscriber opens. What a signal carries is
- * sealed, and one that does not open is ignored; an empty signal only makes the row be read.
+ * Redis pub/sub with one channel per run, on one shared connection that the first subscriber opens.
+ * Announcements are sealed, and one that cannot be opened is ignored. An empty signal makes the subscriber
+ * read the row.
  */
 export class RedisSignals extends RunSignals {
   private subscriber: RedisClient | undefined;
@@ -44,7 +45,7 @@ export class RedisSignals extends RunSignals {
 
   protected added(runId: string): void {
     this.subscriber ??= this.open();
-    // While the connection is away nothing is sent: on return it subscribes to everything at once.
+    // While the connection is down nothing is sent; `resume` subscribes to all runs when it is back.
     if (isReady(this.subscriber)) this.subscriptions.add([runId]);
   }
 
@@ -54,13 +55,13 @@ export class RedisSignals extends RunSignals {
     }
   }
 
-  /** Runs that end in one statement are announced in one write to the socket. */
+  /** Announces the runs that end in one statement in one write to the socket. */
   private async send(): Promise<void> {
     this.sending = undefined;
     const unsent = this.unsent.splice(0);
     const [first] = unsent;
     if (first === undefined) return;
-    // A pipeline of one command costs twice as much as the command.
+    // A pipeline with one command costs twice as much as the command.
     const published =
       unsent.length === 1
         ? this.producer.publish(...first)
@@ -75,7 +76,7 @@ export class RedisSignals extends RunSignals {
       this.hear(channel.toString('latin1', channelPrefix.length), sealed),
     );
     subscriber.on('ready', () => void this.resume());
-    // A subscriber sends nothing by itself, so only a ping shows that the other end is gone.
+    // A subscriber sends nothing by itself, so only a ping reveals a dead peer.
     this.heartbeat = setInterval(() => {
       if (isReady(subscriber)) subscriber.ping().catch(() => {});
     }, heartbeatMs);
@@ -87,10 +88,10 @@ export class RedisSignals extends RunSignals {
     if (sealed.length === 0) return this.wake(runId);
     const announcement = unseal(this.secrets, runId, sealed);
     if (announcement) this.wake(runId, announcement);
-    else this.outage.trouble(new Error('a signal is not sealed with our secret'), 'subscriber');
+    else this.outage.trouble(new Error('ignored a signal that is not sealed with our secret'), 'subscriber');
   }
 
-  /** A subscriber that read its row before the subscription was made may have missed a signal since. */
+  /** Wakes all subscribers, which may have missed signals before the subscription was made. */
   private async resume(): Promise<void> {
     await this.subscribeTo(this.runIds);
     this.wakeAll();
@@ -103,7 +104,7 @@ export class RedisSignals extends RunSignals {
   }
 }
 
-// A signal that travels sealed: a version byte, the nonce, the tag and the ciphertext.
+// Format of a sealed signal: a version byte, the nonce, the tag and the ciphertext.
 const algorithm = 'aes-256-gcm';
 const version = 1;
 const nonceBytes = 12;
@@ -112,17 +113,17 @@ const headBytes = 1 + nonceBytes + tagBytes;
 
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
 
-/** The first half of HKDF (RFC 5869), which is the same for all runs, by secret. */
+/** The result of HKDF's extract step (RFC 5869) by secret. It is the same for all runs. */
 const extracted = new Map<string, Buffer>();
 
-/** HKDF-SHA256. Each run has its own key, so one run's announcement does not open as another's. */
+/** The key of a run by HKDF-SHA256, so that an announcement cannot be opened for another run. */
 function keyOf(secret: string, runId: string): Buffer {
   const known = extracted.get(secret) ?? hmac(Buffer.alloc(32), secret);
   extracted.set(secret, known);
   return hmac(known, `signal of run ${runId}\u0001`);
 }
 
-/** Encrypts and authenticates an announcement: Redis, and anybody who reaches it, can neither read nor make one. */
+/** Encrypts and authenticates an announcement, so that Redis and its users can neither read nor forge one. */
 export function seal(secret: string, runId: string, plain: Uint8Array): Buffer {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv(algorithm, keyOf(secret, runId), nonce, { authTagLength: tagBytes });
@@ -130,7 +131,7 @@ export function seal(secret: string, runId: string, plain: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from([version]), nonce, cipher.getAuthTag(), sealed]);
 }
 
-/** Null unless one of the secrets has sealed it for this run. */
+/** Returns the announcement, or null unless it was sealed for this run with one of the secrets. */
 export function unseal(secrets: readonly string[], runId: string, sealed: Buffer): Buffer | null {
   if (sealed.length < headBytes || sealed[0] !== version) return null;
   const nonce = sealed.subarray(1, 1 + nonceBytes);
@@ -142,7 +143,7 @@ export function unseal(secrets: readonly string[], runId: string, sealed: Buffer
     try {
       return Buffer.concat([plain, decipher.final()]);
     } catch {
-      // It was sealed with another secret, or not by us.
+      // Not sealed with this secret.
     }
   }
   return null;

@@ -3,13 +3,13 @@ import { disconnect, isReady, type RedisClient } from './redis-connections.js';
 import { Gathered, type WakeUpListener } from './wake-ups.js';
 
 const list = 'mr:wake-ups';
-/** While no worker runs they would grow in number, and one of each provider is enough. */
+/** Maximum length of the list, which grows while no worker runs. One wake-up per provider is enough. */
 const maxKept = 1_000;
 const pushesPerTrim = 100;
 const blockSeconds = 5;
 const betweenFailuresMs = 200;
 
-/** A list in Redis, of which each wake-up goes to the worker that has waited longest. */
+/** A list in Redis. Each wake-up goes to the worker that has waited longest. */
 export class RedisWakeUps {
   private pushes = 0;
   private readonly gathered = new Gathered((providers) => this.push(providers));
@@ -20,13 +20,13 @@ export class RedisWakeUps {
     private readonly isTaking: () => boolean,
   ) {}
 
-  /** Tells a worker that runs wait for the providers. Never rejects: every worker looks once a second anyway. */
+  /** Tells a worker that runs wait for the providers. Never rejects: workers look once a second anyway. */
   wake(providers: Iterable<string>): void {
     if (isReady(this.producer)) this.gathered.add(providers);
   }
 
-  listen(heard: (provider: string) => void): WakeUpListener {
-    return new RedisListener(this.connect(), this.isTaking, heard);
+  listen(callback: (provider: string) => void): WakeUpListener {
+    return new RedisListener(this.connect(), this.isTaking, callback);
   }
 
   private async push(providers: string[]): Promise<void> {
@@ -42,7 +42,7 @@ class RedisListener implements WakeUpListener {
   constructor(
     private readonly client: RedisClient,
     private readonly isTaking: () => boolean,
-    private readonly heard: (provider: string) => void,
+    private readonly callback: (provider: string) => void,
   ) {
     client.on('error', () => {});
     void this.hear();
@@ -56,9 +56,9 @@ class RedisListener implements WakeUpListener {
   private async hear(): Promise<void> {
     while (!this.isClosed) {
       const popped = this.isTaking() ? this.client.brpop(list, blockSeconds) : sleep(betweenFailuresMs);
-      // A server that answers with nothing but errors would burn a processor.
+      // Without the pause, a server that answers only with errors would cause a busy loop.
       const answer = await popped.catch(() => sleep(betweenFailuresMs));
-      if (answer) this.heard(answer[1]);
+      if (answer) this.callback(answer[1]);
     }
   }
 }

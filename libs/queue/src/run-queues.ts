@@ -2,16 +2,16 @@ import type { Queue } from 'bullmq';
 import type { RunSignals } from './run-signals.js';
 import type { WakeUpListener } from './wake-ups.js';
 
-/** The kinds of work that all providers share. */
+/** The queues. Each serves all providers. */
 export const queueNames = ['poll', 'assets', 'webhooks'] as const;
 export type QueueName = (typeof queueNames)[number];
 
-/** A run and its queue. A job holds nothing else: the rest is read from the run's row. */
+/** A run and its queue. A job holds nothing else, because the rest is read from the run's row. */
 export interface QueuedRun {
   queue: QueueName;
   provider: string;
   runId: string;
-  /** Left out for a run that is due at once. */
+  /** Absent for a run that is due at once. */
   delayMs?: number;
 }
 
@@ -28,48 +28,48 @@ export interface QueueCounts {
 }
 
 /**
- * Tells workers which runs are due, and whoever waits for a run that it has changed. The rows are the truth: everything
- * here may vanish at any moment. With Redis, BullMQ jobs carry polls, copies and webhooks; without it workers take their
- * rows, and only wake-ups and signals travel. No method throws because the server is away, and none waits for it much longer
- * than the command timeout.
+ * Tells workers which runs are due, and tells callers that their runs have changed. The rows are the source
+ * of truth, so everything here may be lost at any moment. With Redis, BullMQ jobs carry polls, copies and
+ * webhooks. Without it workers take their rows, and only wake-ups and signals are sent. If the server is
+ * down, methods do not throw, and they wait for it hardly longer than the command timeout.
  */
 export abstract class RunQueues {
   abstract readonly kind: 'redis' | 'postgres';
   abstract readonly signals: RunSignals;
-  /** BullMQ's queues, for the board alone; none without Redis. */
+  /** BullMQ's queues, for the board only. Empty without Redis. */
   abstract readonly all: readonly Queue[];
-  /** Whether work waits and this process takes none, by the counts that were read: then only a restart helps. */
+  /** Whether jobs wait while this process takes none, by the last counts. Only a restart helps then. */
   abstract readonly isStuck: boolean;
-  /** Whether this process takes jobs, or rows. */
+  /** Whether this process takes jobs or rows. */
   isTaking = false;
 
   /** Tells a worker that runs wait in their rows for the providers. */
   abstract wake(...providers: string[]): void;
-  /** Calls `heard` with each provider that runs were said to wait for, until the listener is closed. */
-  abstract onWakeUp(heard: (provider: string) => void): WakeUpListener;
+  /** Calls `callback` with the provider of each wake-up until the listener is closed. */
+  abstract onWakeUp(callback: (provider: string) => void): WakeUpListener;
   /**
-   * Calls `heard` when a row of a queue is said to be due in so many milliseconds, until the listener is closed. Null where
-   * jobs carry the runs.
+   * Calls `callback` with the milliseconds until a row is due, for each row that a process reports, until the
+   * listener is closed. Null if jobs carry the runs.
    */
-  abstract onDueRow(heard: (afterMs: number) => void): WakeUpListener | null;
-  /** True for each run that was accepted; false ones are left to the reconciler. A run that is queued already stays as it is. */
+  abstract onDueRow(callback: (afterMs: number) => void): WakeUpListener | null;
+  /** Returns whether each run was accepted; the reconciler handles the others. Queued runs are unchanged. */
   abstract enqueue(runs: readonly QueuedRun[]): Promise<boolean[]>;
-  /** Brings a delayed job forward to now, or has the row looked for that was; does nothing when there is none. */
+  /** Makes a delayed job due now, or makes workers look for due rows. Does nothing without such a job. */
   abstract runNow(queue: QueueName, runId: string): Promise<void>;
-  /** Where the run's job is: `missing`, `delayed`, or about to be handled; null when the server does not say. */
+  /** The state of the run's job; `queued` is waiting or active. Null without jobs or without an answer. */
   abstract stateOf(queue: QueueName, runId: string): Promise<'missing' | 'delayed' | 'queued' | null>;
-  /** Jobs by state; empty without jobs, and while the server is away. */
+  /** Jobs by state. Empty without Redis and while it is down. */
   abstract counts(): Promise<QueueCounts[]>;
-  /** Whether the server is there and takes what is told. */
+  /** Whether the server is reachable and accepts writes. */
   abstract healthy(): Promise<boolean>;
   abstract close(): Promise<void>;
 
-  /** Whether this process takes jobs from now on; those under way go on. */
+  /** Starts or stops taking jobs. Jobs in progress continue. */
   takeJobs(isTaking: boolean): void {
     this.isTaking = isTaking;
   }
 
-  /** Passes on what a change made due: a run without a queue waits in its row, so a worker is woken. */
+  /** Passes on runs that became due. A run without a queue waits in its row, so a worker is woken for it. */
   async passOn(due: readonly DueRun[]): Promise<void> {
     const queued = due.filter((run): run is QueuedRun => run.queue !== undefined);
     const waiting = due.filter(({ queue }) => queue === undefined);

@@ -1,26 +1,26 @@
 /**
- * Gets the announcement of the outcome, unless it was lost or the transport carries only run ids. `row` is the row of the
- * run where this process has read it by itself.
+ * Receives the announcement of the outcome, unless it was lost or the transport carries only run ids. `row`
+ * is the row of the run if this process has read it already.
  */
 type Wake<Row> = (announcement?: Buffer, row?: Row) => void;
 
 const leaveAfterMs = 1_000;
 
-/** Wakes listeners of runs. Signals that are published while the server is away are lost: the row is the truth. */
+/** Wakes the subscribers of runs. Signals are lost while the server is down; the row is the truth. */
 export abstract class RunSignals<Row = unknown> {
   private readonly byRun = new Map<string, Set<Wake<Row>>>();
-  /** Runs whose last subscriber has left and of which the server has not been told yet. */
+  /** Runs whose last subscriber has left, until the server is told. */
   private readonly left = new Set<string>();
 
   /**
-   * Tells every subscriber of the run, in every process, that its row has changed. `announcement` spares them reading
-   * it, and may not arrive. Never rejects.
+   * Tells every subscriber of the run, in every process, that its row has changed. The announcement saves
+   * them reading the row, but may be lost. Never rejects.
    */
   abstract publish(runId: string, announcement?: Buffer): Promise<void>;
 
   /**
-   * Calls `wake` each time the run is published until the returned function is called, and once after every
-   * reconnection, because signals that were published meanwhile are lost.
+   * Calls `wake` each time that the run is published, and after every reconnection, because signals published
+   * meanwhile are lost. The returned function ends the subscription.
    */
   subscribe(runId: string, wake: Wake<Row>): () => void {
     const present = this.byRun.get(runId);
@@ -39,19 +39,19 @@ export abstract class RunSignals<Row = unknown> {
 
   abstract close(): Promise<void>;
 
-  /** The run has its first subscriber in this process. */
+  /** Called when a run gets its first subscriber in this process. */
   protected abstract added(runId: string): void;
-  /** The runs have no subscriber in this process any more. */
+  /** Called when runs have lost their last subscriber in this process. */
   protected abstract removed(runIds: string[]): void;
 
-  /** The runs that have a subscriber in this process. */
+  /** The runs with a subscriber in this process. */
   get runIds(): string[] {
     return [...this.byRun.keys()];
   }
 
-  /** Wakes the subscribers of the run in this process alone. */
+  /** Wakes the run's subscribers in this process only. */
   wake(runId: string, announcement?: Buffer, row?: Row): void {
-    // A copy, because a subscriber that wakes usually leaves and may come back at once.
+    // Iterates over a copy, because a subscriber that wakes usually leaves and may subscribe again at once.
     for (const wake of Array.from(this.byRun.get(runId) ?? [])) wake(announcement, row);
   }
 
@@ -60,7 +60,7 @@ export abstract class RunSignals<Row = unknown> {
     for (const runId of this.runIds) this.wake(runId);
   }
 
-  /** One command unsubscribes from all runs that were left within a second: one per call would be a tenth of its cost. */
+  /** One command unsubscribes from all runs that were left within a second, because a command per call is a tenth of its cost. */
   private leave(runId: string): void {
     if (this.left.size === 0) {
       setTimeout(() => {

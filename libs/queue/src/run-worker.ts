@@ -8,35 +8,36 @@ import { disconnect, isReady, type RedisClient } from './redis-connections.js';
 import type { QueueSettings } from './settings.js';
 
 /**
- * The queue keeps with a job, beside its run id, how often its workers died, because BullMQ's own count is never reset.
- * It separates jobs and decides nothing: anybody who reaches the server may have written it.
+ * Data that the queue keeps with a job: how often its workers died, because BullMQ's own count is never
+ * reset. It only spreads jobs in time and decides nothing, since anyone with access to the server may have
+ * written it.
  */
 interface CrashCount {
   stallsSeen?: number;
   crashes?: number;
 }
-/** `done` drops the job; `retry` delivers the same job once more after `delayMs`. */
+/** `done` drops the job; `retry` delivers the same job again after `delayMs`. */
 export type JobResult = { kind: 'done' } | { kind: 'retry'; delayMs: number };
 export const done: JobResult = { kind: 'done' };
 export const retryIn = (delayMs: number): JobResult => ({ kind: 'retry', delayMs });
 
 export type RunJob = Job<CrashCount, JobResult>;
 
-/** The workers of a process share it. */
+/** Shared by the workers of a process. */
 export interface WorkerContext {
   readonly settings: QueueSettings;
   readonly metrics: Metrics;
   readonly outage: OutageLog;
   readonly activity: Activity;
-  /** All that have not been told to stop. */
+  /** All workers that have not been told to stop. */
   readonly workers: Set<RunWorker>;
   connect(queue: string): RedisClient;
 }
 
-/** Braces make the name the hash tag: all keys of a queue share a slot of a Redis Cluster. */
+/** The braces make the name a hash tag, so that all keys of a queue share a slot of a Redis Cluster. */
 export const prefixOf = (queue: string): string => `{mr:${queue}}`;
 
-/** The class of workers as Nest makes them, for one process. */
+/** The class of workers that Nest instantiates for one process. */
 export const workersOf = (context: WorkerContext) =>
   class extends RunWorker {
     constructor(...call: Processing) {
@@ -46,16 +47,16 @@ export const workersOf = (context: WorkerContext) =>
 
 type Processing = [name: string, processor: Processor<CrashCount, JobResult>, options: WorkerOptions];
 
-/** An empty queue is asked again after this time, so that a lost wake-up costs no more. */
+/** Maximum time of a blocking read on an empty queue, and thus the maximum delay of a job. */
 const maxBlockSeconds = 5;
-/** An aborted handler gets this time to return before its connections are cut. */
+/** How long an aborted handler has to return before its connections are closed. */
 const settleMs = 1_000;
 const betweenFailuresMs = 200;
 
-/** So many of the jobs that were put off here are remembered; the rest are not measured. */
+/** Maximum number of delayed jobs whose lateness is measured. */
 const maxRemembered = 20_000;
 
-/** BullMQ's worker with the settings of this process, and an end to every wait: for a lock and a close. */
+/** BullMQ's worker with the settings of this process. Lock ownership and closing are bounded in time. */
 export class RunWorker extends Worker<CrashCount, JobResult> {
   readonly lateness: Lateness;
   private readonly link: RedisClient;
@@ -68,7 +69,7 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
     readonly context: WorkerContext,
     ...[name, processor, options]: Processing
   ) {
-    // BullMQ duplicates it for its blocking command.
+    // BullMQ duplicates the connection for its blocking command.
     const link = context.connect(name);
     link.on('error', () => {});
     const prefix = prefixOf(name);
@@ -87,7 +88,7 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
     this.lockTimer = setInterval(() => this.loseExpired(), Math.max(50, settings.QUEUE_LOCK_MS / 20)).unref();
   }
 
-  /** Stops taking jobs, gives running ones `graceMs`, aborts the rest and cuts the connection. Bounded, whatever the server does. */
+  /** Stops taking jobs, waits `graceMs` for running ones, aborts the rest and disconnects. Always bounded. */
   shutDown(graceMs: number): Promise<void> {
     this.stopping ??= this.stop(graceMs);
     return this.stopping;
@@ -97,7 +98,7 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
     return this.shutDown(0);
   }
 
-  /** BullMQ moves a job on after its handler has returned: that is part of the work that a close waits for. */
+  /** Tracks a job until BullMQ has moved it after its handler returned, since a close waits for that too. */
   override async processJob(...call: Parameters<Worker<CrashCount, JobResult>['processJob']>) {
     const [{ id = '' }] = call;
     // A second delivery of the same job in this process proves that the first one's lock is gone.
@@ -114,28 +115,29 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
   }
 
   /**
-   * Puts a job off and takes the next one in the same call to the server. BullMQ's own way, `job.moveToDelayed` and a
-   * `DelayedError`, takes two.
+   * Delays a job and takes the next one in a single call to the server. BullMQ's own way, `job.moveToDelayed`
+   * and a `DelayedError`, takes two calls.
    */
   protected override async handleCompleted(
     ...call: Parameters<Worker<CrashCount, JobResult>['handleCompleted']>
   ): ReturnType<Worker<CrashCount, JobResult>['handleCompleted']> {
     const [result, job, token] = call;
     if (result.kind === 'done') return super.handleCompleted(...call);
-    // It does not check for room: BullMQ counts moves on their way as jobs, and one for one makes no more of them.
+    // No check of the concurrency limit is needed: BullMQ counts moves in flight as jobs, and one job
+    // replaces another.
     const fetchNext = !this.closing && !this.paused;
     const terms = { skipAttempt: true, fetchNext };
     const delayMs = Math.round(result.delayMs);
     const moved = this.backend.moveToDelayed(job.id ?? '', Date.now(), delayMs, token, terms);
-    // When the move fails the job is gone or not ours, or its lock expires and another worker takes it.
+    // If the move fails, the job is gone or no longer ours, or its lock expires and another worker takes it.
     const next = await moved.catch(() => null);
     if (!next) throw new DelayedError();
     const [data, id] = next;
-    // BullMQ's types do not know that there may be none.
+    // BullMQ's types do not allow for no next job.
     return fetchNext ? this.nextJobFromJobData(data, id, token) : (undefined as never);
   }
 
-  /** After an error BullMQ tries again at once: a server that answers with nothing else would burn a processor. */
+  /** Pauses after an error: BullMQ retries at once, which would be a busy loop on a failing server. */
   protected override async moveToActive(...call: Parameters<Worker<CrashCount, JobResult>['moveToActive']>) {
     try {
       return await super.moveToActive(...call);
@@ -153,10 +155,11 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
       this.cancelAllJobs('closing');
       await settlesWithin(this.idle(), settleMs);
     }
-    // An orderly close waits for the server and for what still runs.
+    // An orderly close waits for the server and for running jobs.
     const isOrderly = isReady(this.link) && this.processing.size === 0;
     await settlesWithin(super.close(!isOrderly), settleMs);
-    // An orderly close that found no server has not come to it, and its timer would hold the process.
+    // An orderly close that timed out has not closed the lock manager, whose timer would keep the process
+    // alive.
     await this.lockManager.close();
     disconnect(this.link);
     clearInterval(this.lockTimer);
@@ -171,8 +174,8 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
   }
 
   /**
-   * A worker that cannot reach the server learns nothing about its locks, so ownership ends by this process' own clock too: no
-   * renewal within the lock's duration means that another worker may have the job.
+   * A worker that cannot reach the server learns nothing about its locks, so ownership also ends by this
+   * process's own clock: without a renewal within the lock's duration, another worker may have the job.
    */
   private loseExpired(): void {
     const now = performance.now();
@@ -181,8 +184,9 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
 }
 
 /**
- * How long after it was due a job is taken. The server forgets when a job that was put off is due, so each process
- * remembers those it put off itself: what another one takes is not measured, which is as good a sample.
+ * Measures how late jobs are taken. The server forgets when a delayed job was due, so each process remembers
+ * the jobs that it delayed itself. Jobs that another process takes are not measured; the rest are a
+ * representative sample.
  */
 class Lateness {
   private readonly dueAtMs = new Map<string, number>();
@@ -215,13 +219,13 @@ function workerOptions(settings: QueueSettings) {
     name: `${os.hostname()}-${process.pid}`,
     lockDuration: settings.QUEUE_LOCK_MS,
     stalledInterval: settings.QUEUE_STALLED_MS,
-    // The stall counter of a job is never reset; attempts are counted on the run's row instead.
+    // BullMQ never resets the stall counter of a job, so attempts are counted in the run's row instead.
     maxStalledCount: 2 ** 31 - 1,
     drainDelay: maxBlockSeconds,
     runRetryDelay: 1_000,
     removeOnComplete: { count: 0 },
     removeOnFail: { count: 0 },
-    // No provider may fill the worker: the bounds are each provider's slots, and see `boundJobs`.
+    // Effectively unlimited here, because providers' slots and `boundRuns` set the limit.
     concurrency: 100_000,
   };
 }

@@ -2,13 +2,13 @@ import { expect, it } from '@jest/globals';
 import { type DeliveredRun, RunProcessor } from './run.processor.js';
 import type { JobResult, RunJob } from './run-worker.js';
 
-it('declares the signal, or BullMQ would not hand one out', () => {
+it('declares the signal parameter, without which BullMQ passes none', () => {
   expect(RunProcessor.prototype).toHaveProperty('process.length', 3);
 });
 
 const runId = '0197c2a4-0000-7000-8000-000000000001';
 
-/** The deliveries of a job that holds these things. */
+/** The deliveries of a job with these members. */
 async function delivered(job: object): Promise<DeliveredRun[]> {
   const runs: DeliveredRun[] = [];
   class Exposed extends RunProcessor {
@@ -27,7 +27,7 @@ async function delivered(job: object): Promise<DeliveredRun[]> {
   return runs;
 }
 
-it('takes from a job whose run it is about and a hint, whatever the server says of crashes', async () => {
+it('takes only the run and a hint about crashes from a job', async () => {
   expect(await delivered({})).toEqual([{ runId, provider: 'fal', mayHaveCrashed: false }]);
   expect(await delivered({ data: { crashes: 1000 } })).toEqual([
     { runId, provider: 'fal', mayHaveCrashed: true },
@@ -35,6 +35,6 @@ it('takes from a job whose run it is about and a hint, whatever the server says 
 });
 
 it.each([{ id: 'x' }, { id: `${runId}'` }, { name: 'no provider' }, { name: 'x'.repeat(65) }])(
-  'drops a job that is none of ours: %p',
+  'drops a job that is not ours: %p',
   async (job) => expect(await delivered(job)).toEqual([]),
 );

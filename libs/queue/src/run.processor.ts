@@ -9,11 +9,11 @@ import { done, type JobResult, retryIn, type RunJob, type RunWorker } from './ru
 /** One delivery of a run. */
 export interface DeliveredRun {
   runId: string;
-  /** The server's word, which is not trusted: the row knows the provider. */
+  /** As reported by the server, which is not trusted. The row holds the real provider. */
   provider: string;
   /**
-   * Whether the last handler of this run may never have returned because its process died or froze. A hint, which may be
-   * lost, and of Redis' is not trusted: crashes are counted in the row.
+   * Whether the last handler of this run may not have returned because its process died or froze. Only a
+   * hint: it may be lost, and Redis is not trusted. Crashes are counted in the row.
    */
   mayHaveCrashed: boolean;
 }
@@ -21,45 +21,45 @@ export interface DeliveredRun {
 const runIdPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const providerPattern = /^[a-z0-9._-]{1,64}$/;
 
-/** While the database is away the job stays: a dropped one would come back only when its outbox row has rested. */
+/** While the database is down jobs are retried. Dropped ones would return only when their row is overdue. */
 const databaseAwayMs = 1_000;
-/** A run whose handler threw comes again after this time, or on Redis when its row falls due: nothing else has noticed it. */
+/** A run whose handler threw is retried after this time, or with Redis when its row is due. */
 const thrownAgainMs = 10_000;
-/** So many runs without a slot are taken: enough to find those of other providers behind those of one that hangs. */
+/** Maximum number of runs taken without a slot: enough to reach other providers behind one that hangs. */
 export const maxSlotless = 500;
 /**
- * Runs whose worker died come again at times that are spread wider with each time in a row: the one that kills its
- * workers must not take the same neighbours along each time.
+ * Runs whose worker died are retried at times that spread wider with each consecutive crash, so that a run
+ * that crashes its workers does not take down the same other runs each time.
  */
 const separation = { baseMs: 500, maxMs: 10_000, jitter: 1 };
 export const separationMs = (deaths: number): number => backoff(deaths, separation);
 
 /**
- * Handles runs, each delivered by a BullMQ job or, without Redis, by whoever took its row. A handler that throws costs
- * its job: the outbox row brings the run back.
+ * Handles runs, each delivered by a BullMQ job or, without Redis, by `DueRuns`. If a handler throws, its job
+ * is dropped and the outbox row brings the run back.
  */
 export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnModuleDestroy {
   abstract readonly queue: QueueName;
-  /** How long handlers may go on when the app closes, in milliseconds; then their signal aborts. */
+  /** How long handlers may continue when the app closes, in milliseconds. Then their signal aborts. */
   abstract readonly closeGraceMs: number;
   @Inject(LOG) protected readonly log: Log;
   @Inject(Metrics) protected readonly metrics: Metrics;
   @Inject(RunQueues) private readonly queues: RunQueues;
-  /** How many runs this process may handle at once: those that hold a slot and a bounded number beside them. */
+  /** Maximum number of concurrent runs in this process: those that hold a slot and `maxSlotless` others. */
   maxRuns = maxSlotless;
   private isClosing = false;
 
-  /** `signal` aborts when the job's lock, or the row's lease, is lost or the app closes: stop, write nothing more. */
+  /** `signal` aborts when the job's lock or the row's lease is lost, or the app closes. Stop writing then. */
   protected abstract handle(run: DeliveredRun, signal: AbortSignal): Promise<JobResult>;
 
-  /** BullMQ hands out the signal only to a function that declares three parameters, none of them with a default. */
+  /** BullMQ passes the signal only to a function that declares three parameters without defaults. */
   async process(job: RunJob, _token?: string, givenSignal?: AbortSignal): Promise<JobResult> {
     const signal = givenSignal ?? neverAborts;
     const { context, lateness } = this.worker;
     // BullMQ had already fetched this job when the worker was paused.
     if (this.worker.isPaused()) return retryIn(0);
     const { id: runId = '', name: provider } = job;
-    // Not one of our jobs: a statement of many runs would fail over it.
+    // Not one of our jobs. Its id would break statements for several runs.
     if (!runIdPattern.test(runId) || !providerPattern.test(provider)) return done;
     lateness.taken(job);
     const stalls = await noteStalls(job);
@@ -69,7 +69,7 @@ export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnMo
     }
     const run = { runId, provider, mayHaveCrashed: Boolean(job.data.crashes) };
     const result = await context.activity.during(() => this.deliver(run, signal, done));
-    // Another worker has the job now: this error is BullMQ's way to leave it as it is.
+    // Another worker has the job now. This error makes BullMQ leave it alone.
     if (signal.aborted && signal.reason === 'lock lost') {
       this.metrics.lostLocks.inc({ queue: this.queue });
       throw new DelayedError('lock lost');
@@ -81,7 +81,7 @@ export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnMo
     return result;
   }
 
-  /** Handles a run. Never rejects: a handler that throws makes the result `afterThrow`. */
+  /** Handles a run. Never rejects; if the handler throws, the result is `afterThrow`. */
   async deliver(
     run: DeliveredRun,
     signal: AbortSignal,
@@ -95,7 +95,7 @@ export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnMo
         return retryIn(databaseAwayMs);
       this.log.error(
         { run_id: run.runId, queue: this.queue, err: error },
-        'a handler threw; the run comes again',
+        'a handler threw, the run will be retried',
       );
       return afterThrow;
     }
@@ -106,19 +106,19 @@ export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnMo
     await this.startedWorker()?.shutDown(this.closeGraceMs);
   }
 
-  /** Others wait in the queue, where they cost nothing. */
+  /** Bounds the runs of this process. Further runs wait in the queue, where they cost nothing. */
   protected readonly boundRuns = (holdingSlots: number): void => {
     this.maxRuns = holdingSlots + maxSlotless;
     const worker = this.startedWorker();
     if (worker) worker.concurrency = this.maxRuns;
   };
 
-  /** False before runs are taken for the first time, after the app was told to stop, and while taking is paused. */
+  /** False before the first runs are taken, while taking is paused and once the app is closing. */
   protected get isTaking(): boolean {
     return this.queues.isTaking && !this.isClosing;
   }
 
-  /** Nest throws as long as no worker is registered. */
+  /** Nest throws until a worker is registered. */
   private startedWorker(): RunWorker | undefined {
     try {
       return this.worker;
@@ -130,7 +130,7 @@ export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnMo
 
 const neverAborts = new AbortController().signal;
 
-/** Stalls in a row if the job has stalled since its last delivery, because its worker died or froze; else 0. */
+/** The number of consecutive stalls, or 0 if the job has not stalled since its last delivery. */
 async function noteStalls(job: RunJob): Promise<number> {
   const stalls = job.stalledCounter - (job.data.stallsSeen ?? 0);
   if (stalls <= 0) return 0;
@@ -141,6 +141,6 @@ async function noteStalls(job: RunJob): Promise<number> {
 
 async function forgetCrashes(job: RunJob): Promise<void> {
   if (!job.data.crashes) return;
-  // When it fails the job is gone, or a count too high is kept until the next time.
+  // If this fails, the job is gone, or the count stays too high until the next time.
   await job.updateData({ stallsSeen: job.stalledCounter, crashes: 0 }).catch(() => {});
 }

@@ -3,7 +3,7 @@ import { readSettings } from '#schemas';
 import { queueSettings } from './settings.js';
 
 describe('queue settings', () => {
-  it('have defaults for all but the servers', () => {
+  it('have defaults except for the servers', () => {
     expect(readSettings(queueSettings, {})).toEqual({
       QUEUE_COMMAND_TIMEOUT_MS: 500,
       QUEUE_LOCK_MS: 15_000,
@@ -30,16 +30,16 @@ describe('queue settings', () => {
   });
 
   it.each(['a:6379', 'http://a', 'redis://a:1,b:2', 'redis://', 'redis+sentinel://a:26379'])(
-    'refuse %s',
+    'reject %s',
     (url) => {
       expect(() => readSettings(queueSettings, { REDIS_URL: url })).toThrow(/REDIS_URL: must look like/);
     },
   );
 
   it.each(['redis://a:99999', 'redis://a:1,redis://:p#w@b:2'])(
-    'refuse %s, which no client can read',
+    'reject %s, which clients cannot parse',
     (url) => {
-      expect(() => readSettings(queueSettings, { REDIS_URL: url })).toThrow('REDIS_URL: is no URL');
+      expect(() => readSettings(queueSettings, { REDIS_URL: url })).toThrow('REDIS_URL: is not a valid URL');
     },
   );
 });

@@ -5,14 +5,14 @@ const redisUrl = z
   .string()
   .regex(
     /^(rediss?:\/\/[^,\s]+(,\s*rediss?:\/\/[^,\s]+)*|redis\+sentinel:\/\/[^\s/]+\/[^\s/]+)$/,
-    'must look like redis://host:6379, several of them separated by commas, or redis+sentinel://host:26379,host:26379/name',
+    'must look like redis://host:6379, several separated by commas, or redis+sentinel://host:26379,host:26379/name',
   )
   .refine(
     (urls) => urls.startsWith('redis+sentinel:') || urls.split(',').every((url) => URL.canParse(url.trim())),
-    'is no URL: its host, port or password is malformed',
+    'is not a valid URL: its host, port or password is malformed',
   );
 
-/** The settings of the database belong to it too: without `REDIS_URL` it carries wake-ups and signals. */
+/** Without `REDIS_URL` the database carries wake-ups and signals, so its settings matter too. */
 export const queueSettings = {
   REDIS_URL: redisUrl.optional().meta({
     description:
@@ -27,15 +27,15 @@ export const queueSettings = {
     15_000,
     'How long a worker owns a job, or without Redis a due row, unless it renews its lock.',
   ),
-  // A check may be skipped because the one before it was a moment late, so a killed worker's jobs wait for
-  // the lock and twice this time: 19 s. Rows wait for the lock alone.
+  // A check may be skipped because the previous one was slightly late, so the jobs of a killed worker wait
+  // for the lock plus twice this time: 19 s. Rows wait only for the lock.
   QUEUE_STALLED_MS: milliseconds(2_000, 'How often workers look for jobs on Redis whose owner has died.'),
 };
 
 export interface QueueSettings extends z.infer<z.ZodObject<typeof queueSettings>> {
   DATABASE_URL?: string | undefined;
-  /** Past a transaction pooler, for LISTEN and session locks. */
+  /** Bypasses a transaction pooler, for LISTEN and session locks. */
   DATABASE_DIRECT_URL?: string | undefined;
-  /** The first one seals what signals carry, and any of them opens it. */
+  /** The first secret seals announcements, and each of them can open one. */
   SIGNING_SECRET: readonly string[];
 }

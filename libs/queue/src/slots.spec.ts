@@ -3,9 +3,9 @@ import { done, type JobResult } from './run-worker.js';
 import { Slots } from './slots.js';
 
 const { signal } = new AbortController();
-const unreached = (): Promise<JobResult> => Promise.reject(new Error('the work was not to be done'));
+const unreached = (): Promise<JobResult> => Promise.reject(new Error('the work must not be done'));
 
-/** All slots of the key that the holder gets. */
+/** Acquires all slots of the key that the holder can get. */
 function fill(slots: Slots, key: string, holder?: string): Disposable[] {
   const held: Disposable[] = [];
   for (let slot = slots.acquire(key, holder); slot; slot = slots.acquire(key, holder)) held.push(slot);
@@ -13,14 +13,14 @@ function fill(slots: Slots, key: string, holder?: string): Disposable[] {
 }
 
 describe('concurrency slots', () => {
-  it('are as many as each key may have, whatever another one holds', () => {
+  it('are limited per key, whatever other keys hold', () => {
     const slots = new Slots({ max: 3 });
     expect(fill(slots, 'hanging')).toHaveLength(3);
     expect(slots.free('hanging')).toBe(0);
     expect(fill(slots, 'healthy')).toHaveLength(3);
   });
 
-  it('are free again once they are given back', () => {
+  it('are free again once released', () => {
     const slots = new Slots({ max: 2 });
     const [first] = fill(slots, 'p');
     first?.[Symbol.dispose]();
@@ -28,7 +28,7 @@ describe('concurrency slots', () => {
     expect(fill(slots, 'p')).toHaveLength(1);
   });
 
-  it('of one key are shared out among its holders, each of which has a part at most', () => {
+  it('of one key are shared among its holders, each with its own limit', () => {
     const slots = new Slots({ max: 4, maxOfHolder: 3 });
     const [first] = fill(slots, 'p', 'crowd');
     expect(fill(slots, 'p', 'other')).toHaveLength(1);
@@ -41,7 +41,7 @@ describe('concurrency slots', () => {
     expect(slots.acquire('p', 'crowd')).toBeNull();
   });
 
-  it('leave nothing of a key when the last of them is given back, since callers choose some of the keys', () => {
+  it('leave no trace of a key when the last one is released, since callers choose some of the keys', () => {
     const slots = new Slots({ max: 2 });
     for (const slot of fill(slots, 'p', 'a')) slot[Symbol.dispose]();
     expect(slots.heldOf('p').size).toBe(0);
@@ -49,8 +49,8 @@ describe('concurrency slots', () => {
   });
 });
 
-describe('a job that found no slot', () => {
-  it('waits for the next one, each in turn', async () => {
+describe('a job that finds no slot', () => {
+  it('waits for the next one in turn', async () => {
     const totals: number[] = [];
     const slots = new Slots({ max: 2, onTotal: (held) => totals.push(held) });
     const order: string[] = [];
@@ -66,7 +66,7 @@ describe('a job that found no slot', () => {
     expect(totals.at(-1)).toBe(0);
   });
 
-  it('goes back at once when as many wait as there are slots, so that other keys come up', async () => {
+  it('is put back at once if as many wait as there are slots, so that other keys get their turn', async () => {
     const slots = new Slots({ max: 1 });
     const [held] = fill(slots, 'p');
     const waiting = slots.during('p', signal, async () => done);
@@ -94,13 +94,13 @@ describe('a job that found no slot', () => {
     jest.useRealTimers();
   });
 
-  it('goes back without its work when it was aborted', async () => {
+  it('is put back without doing its work if it was aborted', async () => {
     const slots = new Slots({ max: 1 });
     expect(await slots.during('p', AbortSignal.abort(), unreached)).toEqual({ kind: 'retry', delayMs: 0 });
     expect(slots.free('p')).toBe(1);
   });
 
-  it('comes again when the wait was in vain', async () => {
+  it('is retried later if the wait times out', async () => {
     const slots = new Slots({ max: 1 });
     fill(slots, 'p');
     expect(await slots.during('p', signal, unreached)).toMatchObject({ kind: 'retry' });

@@ -2,30 +2,30 @@ import { jittered, waitIn, type Waits } from '#observability';
 import { type JobResult, retryIn } from './run-worker.js';
 
 interface Limits {
-  /** Slots of one key. */
+  /** Number of slots of each key. */
   max: number;
-  /** How many of them one holder may have. */
+  /** Maximum number of a key's slots that one holder may have. */
   maxOfHolder?: number;
-  /** Gets the number of slots that are held, of all keys, each time it changes. */
+  /** Called with the total number of held slots of all keys each time it changes. */
   onTotal?: (held: number) => void;
 }
 
 interface Key {
   held: number;
   byHolder: Map<string, number>;
-  /** Jobs that wait for the next slot, in turn. */
+  /** Jobs that wait for the next slot, in order. */
   waits: Waits<Disposable | null>;
   /** Slots given back in the window of `maxWaitMs` that began at `sinceMs`, and in the window before it. */
   given: { sinceMs: number; now: number; before: number };
 }
 
-/** The longest wait for a slot. A job that would wait longer goes back to its queue, so that jobs of other keys are handled. */
+/** The longest wait for a slot. A job that would wait longer is put back, so that jobs of other keys are handled. */
 const maxWaitMs = 500;
 const againMs = 5_000;
 
 /**
- * Concurrency slots for each key, such as a provider: calls that hang take their own key's slots and nobody else's. Where
- * several holders share a key, such as the workspaces, each may have a part of its slots.
+ * Concurrency slots for each key, such as a provider, so that calls that hang use up only their own key's
+ * slots. If several holders, such as workspaces, share a key, each may be limited to a part of its slots.
  */
 export class Slots {
   private readonly keys = new Map<string, Key>();
@@ -38,12 +38,12 @@ export class Slots {
     return this.limits.max - (this.keys.get(key)?.held ?? 0);
   }
 
-  /** How many slots of the key each holder has. */
+  /** The number of the key's slots that each holder has. */
   heldOf(key: string): ReadonlyMap<string, number> {
     return this.keys.get(key)?.byHolder ?? new Map<string, number>();
   }
 
-  /** Null when the key's slots, or the holder's part of them, are taken. Disposing of a slot gives it back. */
+  /** Null if all slots of the key or of the holder are taken. Disposing of a slot releases it. */
   acquire(key: string, holder = ''): Disposable | null {
     const { max, maxOfHolder = max } = this.limits;
     if (this.free(key) <= 0 || (this.heldOf(key).get(holder) ?? 0) >= maxOfHolder) return null;
@@ -62,15 +62,15 @@ export class Slots {
         entry.given.now += 1;
         const [next] = entry.waits;
         next?.(this.acquire(key));
-        // Callers choose some of the keys.
+        // Unused keys are dropped, because callers choose some of them.
         if (entry.held === 0) this.keys.delete(key);
       },
     };
   }
 
   /**
-   * Does a job's work under a slot of its key; a job that finds none soon comes again later. One whose signal has aborted by
-   * then goes back.
+   * Does a job's work under a slot of its key. A job that does not get one soon is retried later, and one
+   * whose signal has aborted by then is put back.
    */
   async during(key: string, signal: AbortSignal, work: () => Promise<JobResult>): Promise<JobResult> {
     using slot = this.acquire(key) ?? (await this.next(key));

@@ -1,9 +1,9 @@
-/** Listens for what workers are told to look at, until it is closed. */
+/** Listens for wake-ups until it is closed. */
 export interface WakeUpListener {
   close(): Promise<void>;
 }
 
-/** Sends one message at a time: the names that come meanwhile travel in the next, each once. */
+/** Sends one message at a time. Names that are added meanwhile go into the next message, each once. */
 export class Gathered {
   private readonly names = new Set<string>();
   /** Resolves when nothing is left to send. */

@@ -18,19 +18,19 @@ const signed = (by: string[]) =>
   claimOf(signAssetUrl('runs/1/0.png', { baseUrl, expiresAtSeconds: nowMs / 1000 + 60, secrets: by }));
 
 describe('a signed asset URL', () => {
-  it('stands below the base, with the key as its path', () => {
+  it('starts with the base URL and has the key as its path', () => {
     const url = signAssetUrl('runs/1/0.png', { baseUrl, expiresAtSeconds: 1_800_000_060, secrets });
     expect(url).toMatch(
       /^https:\/\/router\.example\.com\/assets\/runs\/1\/0\.png\?expires=1800000060&signature=[\w-]{43}$/,
     );
   });
 
-  it('opens until the second in which it expires', () => {
+  it('is valid until the second in which it expires', () => {
     expect(verifyAssetUrl(signed(secrets), { secrets, nowMs: nowMs + 59_999 })).toBe(true);
     expect(verifyAssetUrl(signed(secrets), { secrets, nowMs: nowMs + 60_000 })).toBe(false);
   });
 
-  it('opens with the older secret while it rotates, and not after', () => {
+  it('is valid with the old secret during a rotation, and not afterwards', () => {
     const old = signed(secrets.slice(1));
     expect(verifyAssetUrl(old, { secrets, nowMs })).toBe(true);
     expect(verifyAssetUrl(old, { secrets: secrets.slice(0, 1), nowMs })).toBe(false);
@@ -39,15 +39,15 @@ describe('a signed asset URL', () => {
   it.each([
     ['key', { key: 'runs/2/0.png' }],
     ['expiry', { expires: '1800000061' }],
-    ['spelling of the expiry', { expires: '01800000060' }],
+    ['notation of the expiry', { expires: '01800000060' }],
     ['missing expiry', { expires: '' }],
     ['missing signature', { signature: '' }],
     ['longer signature', { signature: `${signed(secrets).signature}A` }],
-  ])('stays closed for another %s', (_what, forged) => {
+  ])('is rejected with another %s', (_what, forged) => {
     expect(verifyAssetUrl({ ...signed(secrets), ...forged }, { secrets, nowMs })).toBe(false);
   });
 
-  it('is not made without a secret', () => {
+  it('cannot be created without a secret', () => {
     expect(() => signed([])).toThrow('No secret');
   });
 });

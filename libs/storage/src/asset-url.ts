@@ -1,6 +1,6 @@
 import { isSigned, signatureOf } from '#schemas';
 
-/** The path and the query of a signed URL, as they arrived. */
+/** The path and query of a signed URL, as received. */
 export interface AssetUrlClaim {
   key: string;
   expires: string;
@@ -16,7 +16,7 @@ export function signAssetUrl(
   return `${baseUrl.replace(/(?<!\/)\/+$/, '')}/assets/${key}?${query.toString()}`;
 }
 
-/** Whether the claim is signed and has not expired. A forged and an expired one are answered alike. */
+/** Whether the claim is signed and has not expired. Forged and expired claims get the same result. */
 export function verifyAssetUrl(
   { key, expires, signature }: AssetUrlClaim,
   { secrets, nowMs }: { secrets: readonly string[]; nowMs: number },
@@ -27,12 +27,14 @@ export function verifyAssetUrl(
 
 const signedText = (key: string, expires: string): string => `asset-url\n${expires}\n${key}`;
 
-/** S3 signs for no longer. */
+/** The maximum that S3 allows. */
 export const maxSignedSeconds = 7 * 24 * 60 * 60;
 
 export function signedSeconds(expiresInSeconds: number): number {
   if (Number.isInteger(expiresInSeconds) && expiresInSeconds >= 1 && expiresInSeconds <= maxSignedSeconds) {
     return expiresInSeconds;
   }
-  throw new RangeError(`A signed URL lives 1 to ${maxSignedSeconds} seconds, not ${expiresInSeconds}`);
+  throw new RangeError(
+    `A signed URL must expire in 1 to ${maxSignedSeconds} seconds, not ${expiresInSeconds}`,
+  );
 }

@@ -2,8 +2,8 @@ import { addAbortSignal, Readable } from 'node:stream';
 import { type Body, type PutFacts, StorageError } from './port.js';
 
 /**
- * Counts a body on its way into a store, cuts it at its limit, and ends it with the signal even while the next bytes
- * are being waited for.
+ * Counts the bytes of a body that is being stored, fails above its limit, and aborts with the signal even
+ * while it waits for the next bytes.
  */
 export class MeasuredBody {
   bytes = 0;
@@ -22,19 +22,19 @@ export class MeasuredBody {
     try {
       for (let chunk = await this.next(source); chunk; chunk = await this.next(source)) yield chunk;
     } finally {
-      // Neither is waited for: a source that hangs would hold up the clean-up.
+      // Neither call is awaited, because a source that hangs would block the cleanup.
       if (this.body instanceof Readable) this.body.destroy();
       source.return?.().then(undefined, () => {});
     }
   }
 
-  /** Throws the signal's reason when it has ended, else the body's own failure, if it had one: neither is the store's. */
+  /** Throws the signal's reason or the body's own error, if any. Neither is a failure of the store. */
   throwIfFailed(): void {
     this.facts.signal.throwIfAborted();
     if (this.failed) throw this.failed.error;
   }
 
-  /** Only an error from here is the body's failure: a store that gives up throws into `chunks`. */
+  /** Records the body's own errors; a store that gives up throws its error into `chunks` instead. */
   private async next(source: AsyncIterator<Uint8Array>): Promise<Uint8Array | undefined> {
     const { signal, maxBytes = Infinity } = this.facts;
     try {
@@ -66,8 +66,8 @@ async function unlessAborted<T>(waiting: Promise<T>, signal: AbortSignal): Promi
 }
 
 /**
- * The stream, destroyed when the signal aborts. That may happen before anybody reads it, and an error without a
- * listener would end the process; a reader gets the error all the same.
+ * Destroys the stream when the signal aborts. That may happen before the stream is read, and an error without
+ * a listener would crash the process, so an empty listener is added. A reader still receives the error.
  */
 export const endedBy = (signal: AbortSignal, stream: Readable): Readable =>
   addAbortSignal(

@@ -8,7 +8,7 @@ const bucket = { S3_BUCKET: 'assets', S3_ACCESS_KEY_ID: 'id', S3_SECRET_ACCESS_K
 const day = { expiresInSeconds: 86_400, nowMs: Date.UTC(2026, 0, 1) };
 
 describe('createStore', () => {
-  it('keeps files without a bucket', async () => {
+  it('stores files if no bucket is set', async () => {
     const { store, warnings } = await open({
       ASSET_BASE_URL: 'https://router.example.com',
       SIGNING_SECRET: 's'.repeat(32),
@@ -19,7 +19,7 @@ describe('createStore', () => {
     );
   });
 
-  it('names all that is missing for files', async () => {
+  it('reports all settings that are missing for files', async () => {
     await expect(open({ SIGNING_SECRET: 'short' })).rejects.toMatchObject({
       problems: [expect.stringContaining('ASSET_BASE_URL'), expect.stringContaining('32 characters')],
     });
@@ -54,14 +54,14 @@ describe('createStore', () => {
     await store.close();
   });
 
-  it('warns of temporary credentials, whose links die with them', async () => {
+  it('warns about temporary credentials, whose links expire with them', async () => {
     const lasting = await open(bucket);
     const temporary = await open({ ...bucket, S3_SESSION_TOKEN: 'token' });
     expect(lasting.warnings).toEqual([]);
     expect(temporary.warnings).toEqual([expect.stringContaining('temporary')]);
   });
 
-  it('takes both halves of a credential or none', async () => {
+  it('requires both parts of a credential or neither', async () => {
     await expect(open({ S3_BUCKET: 'assets', S3_ACCESS_KEY_ID: 'id' })).rejects.toBeInstanceOf(BadSettings);
   });
 

@@ -5,7 +5,7 @@ import type { AssetStore } from './port.js';
 import { S3Store } from './s3.js';
 import { filesSettings, type StorageSettings } from './settings.js';
 
-/** S3 when a bucket is set, else files; `warnings` are sentences for the log at boot. Throws `BadSettings`. */
+/** S3 if a bucket is set, otherwise files. `warnings` are logged at startup. Throws `BadSettings`. */
 export async function createStore(
   settings: StorageSettings,
 ): Promise<{ store: AssetStore; warnings: string[] }> {
@@ -17,15 +17,15 @@ export async function createStore(
 }
 
 /**
- * One call to S3 is tried this often in all: a lost connection is healed by the second try or the third, and what is away for
- * longer is the caller's to wait for.
+ * Maximum number of attempts per call to S3. Retries cover lost connections; the caller decides how to handle
+ * longer outages.
  */
 const maxAttempts = 3;
 
-/** A client whose every wait is bounded. */
+/** Creates a client whose waits are all bounded. */
 function s3Client(settings: StorageSettings, endpoint = settings.S3_ENDPOINT): S3Client {
-  // The SDK's notice is about its coming releases, and the release in use is pinned: an operator who reads it at every
-  // start can do nothing about it.
+  // Silences a notice about future releases of the SDK. The release in use is pinned, and operators could not
+  // act on it.
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
   const agent = { keepAlive: true, maxSockets: 128 };
   return new S3Client({
@@ -33,7 +33,7 @@ function s3Client(settings: StorageSettings, endpoint = settings.S3_ENDPOINT): S
     ...(endpoint !== undefined && { endpoint }),
     ...givenCredentials(settings),
     forcePathStyle: settings.S3_FORCE_PATH_STYLE ?? endpoint !== undefined,
-    // Not every S3-compatible service understands those that S3 does not require.
+    // Not every S3-compatible service supports optional checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts,
@@ -63,13 +63,13 @@ function givenCredentials(settings: StorageSettings) {
   };
 }
 
-/** Facts about the credentials that an operator should know. */
+/** Warnings for the operator about the credentials. */
 async function credentialWarnings(client: S3Client): Promise<string[]> {
   try {
     const { sessionToken, expiration } = await client.config.credentials();
     if (sessionToken === undefined) return [];
-    const until = expiration ? `, at ${expiration.toISOString()} for the present ones` : '';
-    return [`The S3 credentials are temporary: signed asset URLs die with them${until}.`];
+    const until = expiration ? `, the current ones at ${expiration.toISOString()}` : '';
+    return [`The S3 credentials are temporary. Signed asset URLs expire with them${until}.`];
   } catch (error) {
     return [`No S3 credentials were found: ${error instanceof Error ? error.message : String(error)}`];
   }

@@ -9,7 +9,7 @@ describe('a stored object', () => {
     'audio/mpeg',
     'model/gltf-binary',
     'font/woff2',
-  ])('of %s is shown in place', (mediaType) => {
+  ])('of %s is shown inline', (mediaType) => {
     expect(dispositionOf(mediaType)).toBe('inline');
   });
 

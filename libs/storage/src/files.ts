@@ -26,20 +26,20 @@ import {
   StorageError,
 } from './port.js';
 
-/** Names of the store's own files and folders have this character; no key has it. */
+/** Appears in the names of the store's own files and folders, and never in a key. */
 const reserved = '~';
 
 interface FilesStoreOptions {
   root: string;
-  /** The beginning of the signed URLs; its `/assets/` route is expected to answer with `openSigned`. */
+  /** Base of the signed URLs. Its `/assets/` route must answer through `openSigned`. */
   baseUrl: string;
-  /** The newest first. */
+  /** Newest first. */
   secrets: string[];
 }
 
 /**
- * Assets as files: the key is the path below the root, the media type is stored beside it in `<name>~type`.
- * Several processes of one machine may share the root.
+ * Stores assets as files. The key is the path below the root, and the media type is stored beside it in
+ * `<name>~type`. Several processes on one machine may share the root.
  */
 export class FilesStore implements AssetStore {
   readonly putMemoryBytes = 1024 * 1024;
@@ -57,7 +57,8 @@ export class FilesStore implements AssetStore {
     const measured = new MeasuredBody(body, facts);
     try {
       await mkdir(this.incoming, { recursive: true, mode: 0o700 });
-      // Synced before it gets its name: a row that points to it must not outlive it in a power failure.
+      // Synced before it gets its final name: a power failure must not leave a row that points to a lost
+      // file.
       await writeFile(arriving, measured.chunks(), { flag: 'wx', mode: 0o600, flush: true });
       facts.signal.throwIfAborted();
       await this.moveInto(this.pathOf(key), arriving, facts.mediaType);
@@ -96,7 +97,7 @@ export class FilesStore implements AssetStore {
     }
   }
 
-  /** The folder is read entry by entry: it may hold a million runs. Leaving the loop closes it. */
+  /** Reads the folder entry by entry, since it may hold a million runs. Leaving the loop closes it. */
   async *list(folder: string, signal: AbortSignal): AsyncGenerator<ListedAsset> {
     for await (const entry of (await unlessGone(opendir(path.join(this.root, folder)))) ?? []) {
       signal.throwIfAborted();
@@ -158,7 +159,7 @@ export class FilesStore implements AssetStore {
     return path.join(this.root, ...key.split('/'));
   }
 
-  /** The bytes come last: a reader that finds them finds their media type. */
+  /** Moves the bytes last, so that a reader that finds them also finds their media type. */
   private async moveInto(file: string, arriving: string, mediaType: string): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -168,7 +169,7 @@ export class FilesStore implements AssetStore {
         await rename(arriving, file);
         return;
       } catch (error) {
-        // Between two of the calls a delete may have removed the folder, which was empty.
+        // A concurrent delete may have removed the folder while it was empty.
         if (codeOf(error) !== 'ENOENT' || attempt === 5) throw error;
       }
     }
@@ -187,7 +188,7 @@ export class FilesStore implements AssetStore {
 
 const typeOf = (file: string): string => `${file}${reserved}type`;
 
-/** Undefined when nothing has that name, or another process has removed it meanwhile. */
+/** Undefined if the file does not exist, or another process has removed it meanwhile. */
 async function unlessGone<T>(looking: Promise<T>): Promise<T | undefined> {
   try {
     return await looking;
@@ -197,7 +198,7 @@ async function unlessGone<T>(looking: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** An error of the file system in the words of the port. */
+/** Converts an error of the file system to a `StorageError`. */
 function folderFailure(error: unknown, key: string): unknown {
   if (error instanceof StorageError) return error;
   return new StorageError('unavailable', `The asset folder failed at ${key}`, { cause: error });

@@ -19,7 +19,7 @@ describe('a measured store', () => {
     return Object.fromEntries(counted.map(({ labels, value }) => [`${labels.op} ${labels.result}`, value]));
   };
 
-  it('tells failures of the store from those of who calls it', async () => {
+  it('distinguishes failures of the store from failures of its caller', async () => {
     const given = { mediaType: 'image/png' };
     expect(await givenBy(() => Promise.resolve(given))).toBe(given);
     await expect(failing(new StorageError('unavailable', 'away'))).rejects.toThrow('away');

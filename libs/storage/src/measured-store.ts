@@ -1,7 +1,7 @@
 import type { Metrics } from '#observability';
 import { type AssetStore, StorageError } from './port.js';
 
-/** The same store, whose calls are timed by their operation and their result. */
+/** Wraps a store so that its calls are timed by operation and result. */
 export function measuredStore(store: AssetStore, seconds: Metrics['storeSeconds']): AssetStore {
   const timed = async <T>(op: string, call: () => Promise<T>): Promise<T> => {
     const ended = seconds.startTimer({ op });
@@ -10,7 +10,7 @@ export function measuredStore(store: AssetStore, seconds: Metrics['storeSeconds'
       ended({ result: 'ok' });
       return answer;
     } catch (error) {
-      // Neither a signal that ended nor a body that failed is the store's fault.
+      // An aborted signal or a failed body is not the store's failure.
       ended({ result: error instanceof StorageError ? error.failure : 'cut_short' });
       throw error;
     }

@@ -1,32 +1,32 @@
 import type { Readable } from 'node:stream';
 import type { AssetUrlClaim } from './asset-url.js';
 
-/** Whole bytes, or bytes as they arrive; a body is read once. */
+/** Complete bytes, or bytes as they arrive. A body is read once. */
 export type Body = AsyncIterable<Uint8Array> | Uint8Array;
 
 export interface PutFacts {
   mediaType: string;
-  /** Cuts the put short: it rejects with the signal's reason, within seconds, and leaves nothing. */
+  /** Aborts the put. It rejects with the signal's reason within seconds and leaves nothing behind. */
   signal: AbortSignal;
-  /** A longer body is cut, leaves nothing and rejects with `too_large`. Absent: no limit. */
+  /** A longer body is rejected with `too_large` and leaves nothing behind. No limit if absent. */
   maxBytes?: number;
 }
 
 export interface Asset {
   mediaType: string;
-  /** Absent when the store does not say. */
+  /** Absent if the store does not report a length. */
   bytes?: number;
-  /** Read it to its end or destroy it: it holds a connection or a file. */
+  /** Holds a connection or a file: read it to its end or destroy it. */
   body: Readable;
 }
 
-/** An asset that is open and has not been read yet. */
+/** An asset that is open but has not been read yet. */
 export interface OpenAsset {
   mediaType: string;
   bytes: number;
-  /** Differs when other bytes are stored under the key. */
+  /** Changes when other bytes are stored under the key. */
   version: string;
-  /** The bytes from `start` to `end`, both included; without them all. To be called once, or `close`. */
+  /** The bytes from `start` to `end` inclusive, or all bytes. Call either this, once, or `close`. */
   read(range?: { start: number; end: number }): Readable;
   close(): Promise<void>;
 }
@@ -38,43 +38,45 @@ export interface ListedAsset {
 }
 
 /**
- * Keeps copied assets and large payloads. A key is one to 512 characters: segments of letters, digits,
- * `.`, `_` and `-`, joined by `/`; no key may be the folder of another one.
+ * Stores copied assets and large payloads. A key has 1 to 512 characters: segments of letters, digits, `.`,
+ * `_` and `-`, joined by `/`. No key may be the folder of another key.
  *
- * Failures are `StorageError`s; an ended signal rejects with its reason, and a body that fails rejects
- * with the body's own error, so that a provider's fault is never taken for ours.
+ * Failures are `StorageError`s. An aborted call rejects with the signal's reason, and a put whose body fails
+ * rejects with the body's own error, so that a provider's failure is never mistaken for the store's.
  */
 export abstract class AssetStore {
-  /** The most bytes that a put holds in memory of a body that arrives in chunks. */
+  /** Maximum number of bytes that a put of a body in chunks holds in memory. */
   abstract readonly putMemoryBytes: number;
 
   /**
-   * Stores the body under the key, in place of what was there, and returns its length in bytes. Others see the old
-   * asset or the new one, never a part. Only after `unavailable` is it open whether the new one is there.
+   * Stores the body under the key, replacing any previous asset, and returns its length in bytes. Readers see
+   * either the old asset or the new one, never a part. After `unavailable` the new asset may or may not be
+   * stored.
    */
   abstract put(key: string, body: Body, facts: PutFacts): Promise<number>;
 
-  /** Rejects with `not_found` when nothing is stored there. The signal also ends the body. */
+  /** Rejects with `not_found` if nothing is stored under the key. The signal also aborts the body. */
   abstract get(key: string, signal: AbortSignal): Promise<Asset>;
 
-  /** Whether there was something to delete makes no difference. */
+  /** Deletes the assets. Keys under which nothing is stored are ignored. */
   abstract delete(keys: readonly string[], signal: AbortSignal): Promise<void>;
 
-  /** All assets below the folder, such as `runs/`, in no particular order, and never more than a page of them in memory. */
+  /** Lists all assets below a folder such as `runs/`, in no particular order, one page at a time. */
   abstract list(folder: string, signal: AbortSignal): AsyncIterable<ListedAsset>;
 
   /**
-   * Opens an asset for the holder of a URL that `sign` made and that leads to a gateway. Rejects with `not_found` for a
-   * claim that is forged, expired or malformed, and always where signed URLs lead to the store itself.
+   * Opens an asset for a URL from `sign` that points to a gateway. Rejects with `not_found` for a forged,
+   * expired or malformed claim, and always if signed URLs point to the store itself.
    */
   abstract openSigned(claim: AssetUrlClaim, when: { nowMs: number; signal: AbortSignal }): Promise<OpenAsset>;
 
-  /** An absolute URL that opens the asset for everyone until it expires, at most seven days from `nowMs`. */
+  /** Returns an absolute URL that anyone can open until it expires, at most seven days from `nowMs`. */
   abstract sign(key: string, life: { expiresInSeconds: number; nowMs: number }): Promise<string>;
 
   /**
-   * Removes what killed processes left of their puts: those begun before `startedBeforeMs`. Returns how
-   * many. A put that still runs and began earlier may fail: choose a time before which no put can still be running.
+   * Removes unfinished puts that began before `startedBeforeMs`, which killed processes left behind, and
+   * returns their number. Choose a time before which no put in progress can have begun, because such a put
+   * may fail.
    */
   abstract abortStale(startedBeforeMs: number, signal: AbortSignal): Promise<number>;
 
@@ -82,8 +84,8 @@ export abstract class AssetStore {
 }
 
 /**
- * `not_found`: nothing is stored there, or the signed URL does not open it. `too_large`: the body is longer
- * than allowed. `bad_key`: no store takes such a key. `unavailable`: the store failed or gave no answer.
+ * `not_found`: nothing is stored under the key, or the signed URL is not valid. `too_large`: the body is
+ * longer than allowed. `bad_key`: the key is malformed. `unavailable`: the store failed or did not answer.
  */
 export type StorageFailure = 'not_found' | 'too_large' | 'bad_key' | 'unavailable';
 

@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { S3Client } from '@aws-sdk/client-s3';
 import { S3Store } from './s3.js';
 
-/** A service, or a proxy before it, that sends objects without their length. */
+/** A service, or a proxy in front of it, that sends objects without their length. */
 const server = createServer((_request, response) => {
   response.writeHead(200, { 'content-type': 'text/plain' });
   response.write('in ');
@@ -26,7 +26,7 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-it('an object that comes in chunks has no length, and all of its bytes', async () => {
+it('reads an object that arrives in chunks completely, without a length', async () => {
   const store = new S3Store({ client, signer: client, bucket: 'assets' });
   const asset = await store.get('files/a.txt', new AbortController().signal);
   expect(asset).not.toHaveProperty('bytes');

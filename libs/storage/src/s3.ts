@@ -26,26 +26,26 @@ import {
   StorageError,
 } from './port.js';
 
-/** Longer bodies are uploaded in parts of this size: S3 takes no smaller ones. */
+/** Longer bodies are uploaded in parts of this size, the minimum that S3 accepts. */
 const partBytes = 5 * 1024 * 1024;
 const partsInFlight = 2;
 
-/** After the signal has ended, how long S3 has to answer what cannot be left halfway. */
+/** After the signal aborts, how long to wait for calls that must not be interrupted. */
 const graceMs = 5_000;
 
-/** Deletes go one by one: not every S3-compatible service takes DeleteObjects from this SDK. */
+/** Objects are deleted one by one: some S3-compatible services reject DeleteObjects from this SDK. */
 const deletesAtOnce = 8;
 
 interface S3StoreOptions {
   client: S3Client;
-  /** Signs URLs for the address that callers use; may be `client`. */
+  /** Signs URLs for the address that callers use. May be the same as `client`. */
   signer: S3Client;
   bucket: string;
 }
 
-/** Assets in a bucket of S3 or of a compatible service. */
+/** Stores assets in a bucket of S3 or of a compatible service. */
 export class S3Store implements AssetStore {
-  /** Beside the parts in flight, the next one and what it is made of. */
+  /** The parts in flight, plus the next part and the chunks that it is assembled from. */
   readonly putMemoryBytes = (partsInFlight + 2) * partBytes;
 
   constructor(private readonly options: S3StoreOptions) {}
@@ -68,7 +68,7 @@ export class S3Store implements AssetStore {
     const reply = await answered(call, key, signal);
     return {
       mediaType: reply.ContentType ?? 'application/octet-stream',
-      // A proxy in between may send the object in chunks, without its length.
+      // A proxy may send the object in chunks, without its length.
       ...(reply.ContentLength !== undefined && { bytes: reply.ContentLength }),
       body: endedBy(signal, reply.Body as Readable),
     };
@@ -136,7 +136,7 @@ export class S3Store implements AssetStore {
     return { Bucket: this.options.bucket, Key: key };
   }
 
-  /** Only our own: others may use the bucket too. */
+  /** Lists only our own uploads, since the bucket may be shared. */
   private async *openUploads(signal: AbortSignal): AsyncGenerator<MultipartUpload> {
     const { client, bucket } = this.options;
     for (const folder of keyFolders) {
@@ -156,9 +156,9 @@ export class S3Store implements AssetStore {
 }
 
 /**
- * One call for a short body, a multipart upload for a long one; its parts are aborted when anything fails.
- * Only the transfer of a part is cut at once by the signal. The beginning of a multipart upload, and the
- * call that commits, get a moment to be answered: cut short, nobody would know what they left behind.
+ * Uploads a short body in one call and a long one as a multipart upload, whose parts are aborted if anything
+ * fails. The signal aborts only transfers of parts at once. The calls that begin and complete an upload get a
+ * grace period, because it would be unknown what an interrupted one left behind.
  */
 async function upload(
   client: S3Client,
@@ -196,7 +196,7 @@ async function upload(
   }
 }
 
-/** The answer to one call. An ended signal is not S3's failure. */
+/** Awaits one call. An aborted signal is not a failure of S3. */
 async function answered<T>(call: Promise<T>, what: string, signal?: AbortSignal): Promise<T> {
   try {
     return await call;
@@ -206,7 +206,7 @@ async function answered<T>(call: Promise<T>, what: string, signal?: AbortSignal)
   }
 }
 
-/** The same for a call whose object may be gone, also because the answer to an earlier attempt was lost. */
+/** Like `answered`, for an object that may be gone, for example after a lost reply to an earlier attempt. */
 async function unlessMissing(call: Promise<unknown>, what: string, signal: AbortSignal): Promise<void> {
   try {
     await answered(call, what, signal);
@@ -215,15 +215,15 @@ async function unlessMissing(call: Promise<unknown>, what: string, signal: Abort
   }
 }
 
-/** An error of S3, or of the way to it, in the words of the port. */
+/** Converts an error of S3 or of the connection to it to a `StorageError`. */
 function s3Failure(error: unknown, what: string): StorageError {
   if (error instanceof StorageError) return error;
   if (isMissing(error)) return new StorageError('not_found', `No asset ${what}`, { cause: error });
-  const said = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown error';
-  return new StorageError('unavailable', `S3 failed at ${what}: ${said}`, { cause: error });
+  const reason = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown error';
+  return new StorageError('unavailable', `S3 failed at ${what}: ${reason}`, { cause: error });
 }
 
-/** True for a missing key or upload, false for a missing bucket, which is a fault of ours. */
+/** True for a missing key or upload, but not for a missing bucket, which is a configuration error. */
 function isMissing(error: unknown): boolean {
   if (!(error instanceof S3ServiceException) || error.name === 'NoSuchBucket') return false;
   return error.$metadata.httpStatusCode === 404;

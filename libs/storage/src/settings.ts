@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const webUrl = z.url({ protocol: /^https?$/, error: 'must look like https://host' });
 
-/** The settings of the store; without `S3_BUCKET` it keeps files. */
+/** The settings of the store. Without `S3_BUCKET` it keeps files. */
 export const storageSettings = {
   ASSET_DIR: z.string().default('.local/assets').meta({
     description: 'Folder for assets and large payloads when no S3 bucket is set; shared by all processes.',
@@ -71,7 +71,7 @@ const areSecrets = (secrets: readonly string[]): boolean =>
   secrets.length > 0 && secrets.every((secret) => secret.length >= 32);
 const secretsExpected = 'expected one or two secrets of at least 32 characters, separated by a comma';
 
-/** For processes that sign or seal, whatever their store is. */
+/** For processes that sign or seal, whichever store they use. */
 export const signingSettings = {
   SIGNING_SECRET: storageSettings.SIGNING_SECRET.refine(areSecrets, { message: secretsExpected }),
 };
@@ -79,7 +79,7 @@ export const signingSettings = {
 export type SigningSettings = z.infer<z.ZodObject<typeof signingSettings>>;
 export type StorageSettings = z.infer<z.ZodObject<typeof storageSettings>>;
 
-/** The settings of a store that keeps files. Throws `BadSettings` that names the missing ones. */
+/** The settings of a store that keeps files. Throws `BadSettings` naming those that are missing. */
 export function filesSettings(settings: StorageSettings) {
   const { ASSET_DIR: root, ASSET_BASE_URL: baseUrl, SIGNING_SECRET: secrets } = settings;
   const problems: string[] = [];

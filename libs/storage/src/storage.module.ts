@@ -9,7 +9,7 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
   .setClassMethodName('forRoot')
   .build();
 
-/** The asset store that the settings name. Needs the log and the metrics of an imported `ObservabilityModule`. */
+/** Provides the configured asset store. Needs the log and metrics of an imported `ObservabilityModule`. */
 @Module({
   providers: [
     {

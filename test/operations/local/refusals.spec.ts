@@ -18,7 +18,7 @@ describe('npm start that cannot start', () => {
     const { port } = holder.address() as net.AddressInfo;
     const launched = await launch({ folder, port });
     expect(await launched.ended).toBe(1);
-    expect(launched.error()).toBe(`model-router: Port ${port} is in use: set PORT to another one\n`);
+    expect(launched.error()).toBe(`model-router: Port ${port} is in use. Set PORT to another one.\n`);
     expect(launched.out()).toBe('');
     await nothingLeft(folder, 1_000);
     holder.close();
@@ -30,7 +30,7 @@ describe('npm start that cannot start', () => {
     const launched = await launch({ folder: path.join(file, 'below') });
     expect(await launched.ended).toBe(1);
     expect(launched.error()).toBe(
-      `model-router: The folder ${file}/below cannot be written (ENOTDIR): set LOCAL_DIR\n`,
+      `model-router: The folder ${file}/below is not writable (ENOTDIR). Set LOCAL_DIR to another folder.\n`,
     );
   });
 
@@ -97,7 +97,7 @@ describe('npm start that cannot start', () => {
     const launched = await launch({ folder });
     expect(await launched.ended).toBe(1);
     expect(launched.error()).toBe(
-      `model-router: The data in ${folder} was made by another version: remove this folder, set LOCAL_DIR to another one, or carry the data over (docs/operations/carry-over.md)\n`,
+      `model-router: The data in ${folder} was made by another version. Remove this folder, set LOCAL_DIR to another one, or carry the data over (docs/operations/carry-over.md).\n`,
     );
     await nothingLeft(folder, 1_000);
   });

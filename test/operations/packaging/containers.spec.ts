@@ -126,7 +126,7 @@ describeWith('containers of the image', () => {
 
   it('bring the schema up to date, once', async () => {
     expect(await once(['admin', 'migrate'])).toMatchObject({ code: 0 });
-    expect((await once(['admin', 'migrate'])).stdout).toBe('The schema was up to date already.\n');
+    expect((await once(['admin', 'migrate'])).stdout).toBe('The schema is already up to date.\n');
   });
 
   it('become healthy, and say so when they are not', async () => {

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 
 type Line = Heading | z.infer<typeof booksLine> | z.infer<typeof digestLine>;
 
-/** Writes a database as lines, one page of rows at a time; `progress` gets the number of rows that were written. */
+/** Writes a database as lines, one page of rows at a time. `progress` receives the number of rows so far. */
 export async function exportDatabase(
   snapshot: DatabaseSnapshot,
   write: (text: string) => Promise<void>,

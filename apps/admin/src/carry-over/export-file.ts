@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import { booksLine, digestLine, heading, type Heading, linesOf, rowLine } from './file-lines.js';
 
-/** Rows that are held at once. */
+/** Number of rows held in memory. */
 const batchRows = 1000;
 
 /** Consecutive rows of one table. */
@@ -12,7 +12,7 @@ interface Batch {
   rows: CarriedRow[];
 }
 
-/** Reads an exported database: first its heading, then its batches, after which every line has been checked. */
+/** Reads an exported database: the heading, then the batches. After the last batch all lines are verified. */
 export class ExportFile {
   private readonly lines: AsyncGenerator<Buffer>;
   private readonly digest = createHash('sha256');
@@ -26,10 +26,10 @@ export class ExportFile {
     const first = await this.lines.next();
     const found = heading.safeParse(first.done ? undefined : this.parsed(first.value));
     if (found.success) return found.data;
-    throw new Error('The input does not begin as an export that this version can read.');
+    throw new Error('The input is not an export that this version can read.');
   }
 
-  /** Returns the books of the exported database. Throws when a line is missing or is not the one that was written. */
+  /** Yields the rows, and returns the books of the export. Throws if a line is missing or was changed. */
   async *batches(): AsyncGenerator<Batch, Books> {
     let batch: Batch | undefined;
     for (;;) {
@@ -54,9 +54,9 @@ export class ExportFile {
     const { books } = this.as(booksLine, value);
     const written = this.digest.copy().digest('hex');
     const { sha256 } = this.as(digestLine, await this.next());
-    if (sha256 !== written) throw new Error('The input was altered: its digest is not that of its lines.');
+    if (sha256 !== written) throw new Error('The input was altered: its digest does not match its lines.');
     if (!(await this.lines.next()).done)
-      throw new Error('The input was altered: it goes on after its last line.');
+      throw new Error('The input was altered: it continues after its last line.');
     return books;
   }
 
@@ -79,6 +79,6 @@ export class ExportFile {
   private as<Shape extends z.ZodType>(shape: Shape, value: unknown): z.infer<Shape> {
     const found = shape.safeParse(value);
     if (found.success) return found.data;
-    throw new Error(`The input is truncated or altered: line ${this.read} is no line of an export.`);
+    throw new Error(`The input is truncated or altered: line ${this.read} is not a line of an export.`);
   }
 }

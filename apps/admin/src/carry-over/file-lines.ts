@@ -1,8 +1,9 @@
 import { z } from 'zod';
 
 /**
- * A database as lines of JSON: the heading, one line for each row, the books, and the SHA-256 of all lines before the
- * last. Values are texts as Postgres writes them, so that no reader of JSON rounds one.
+ * The format of an export, in lines of JSON: the heading, one line for each row, the books, and the SHA-256
+ * of all lines before the last. Values are texts as Postgres writes them, so that JSON parsers cannot round
+ * them.
  */
 export const heading = z.object({
   format: z.literal('model-router database'),
@@ -10,9 +11,9 @@ export const heading = z.object({
   exported_at: z.string(),
   /** The version of the Postgres server. */
   server: z.string(),
-  /** The migrations that had run. */
+  /** The migrations that had been run. */
   migrations: z.array(z.string()),
-  /** The columns of each table, which come in this order. */
+  /** The columns of each table. Tables are exported in this order. */
   tables: z.record(z.string(), z.array(z.string())),
 });
 export type Heading = z.infer<typeof heading>;

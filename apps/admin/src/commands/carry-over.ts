@@ -18,20 +18,20 @@ export const exportCommand: CommandGroup = (program, desk) => {
   program
     .command('export')
     .description(
-      'Write the database as lines of JSON, for "import" into a new one. Another version may have made it, so that "migrate" refuses it. Carried over are workspaces, keys, credits, ledger, usage, operators’ actions, pauses of providers, and the node registry. Left behind are runs, their inputs and results, callers’ files, idempotency keys, and webhooks. The lines hold the hashes of keys and the secrets of webhooks.',
+      'Write the database as lines of JSON, for "import" into a new database. This also works for a database of another version, which "migrate" rejects. The export contains workspaces, keys, credits, the ledger, usage, operators’ actions, pauses of providers and the node registry. It does not contain runs, their inputs and results, callers’ files, idempotency keys or webhooks. It includes the hashes of keys and the secrets of webhooks.',
     )
+    .option('--file <file>', 'write to this new file, readable only by its owner (default: standard output)')
     .option(
-      '--file <file>',
-      'write to this new file, which only its owner may read (default: standard output)',
+      '--leave-live-runs',
+      'export even if there are live runs, which are then never finished or billed',
     )
-    .option('--leave-live-runs', 'go on although runs are live: nobody finishes or bills them')
     .action(async (options: ExportOptions, command: Command) => {
       if (options.file === undefined && command.optsWithGlobals<{ json?: true }>().json)
-        command.error('error: an export is no single JSON document; use --file');
+        command.error('error: an export is not a single JSON document; use --file');
       desk.takesLong();
       const books = await withDatabase(desk.env, (database) =>
         DatabaseSnapshot.read(database, async (snapshot) => {
-          await tellOfRest(snapshot, options, desk);
+          await checkOmittedRows(snapshot, options, desk);
           const write = (print: Desk['print']) =>
             exportDatabase(snapshot, print, (rows) => desk.status?.(`\r${rows} rows`));
           return options.file === undefined ? write(desk.print) : writeFile(options.file, write);
@@ -46,7 +46,7 @@ export const importCommand: CommandGroup = (program, desk) => {
   program
     .command('import')
     .description(
-      'Fill a new database, in which only "migrate" has run, with what "export" wrote: all of it in one transaction, after its rows and sums were compared, or nothing.',
+      'Fill a new database, in which only "migrate" has run, from an export. Everything is imported in one transaction, which is committed only if row counts and sums match.',
     )
     .option('--file <file>', 'read this file (default: standard input)')
     .action(async ({ file }: { file?: string }) => {
@@ -61,8 +61,8 @@ export const importCommand: CommandGroup = (program, desk) => {
     });
 };
 
-/** Refuses to leave live runs behind unless it was told to, and tells what else is not carried over. */
-async function tellOfRest(
+/** Fails if there are live runs, unless the operator accepts that. Warns about rows that are not exported. */
+async function checkOmittedRows(
   snapshot: DatabaseSnapshot,
   { leaveLiveRuns }: ExportOptions,
   desk: Desk,
@@ -70,15 +70,15 @@ async function tellOfRest(
   const live = await snapshot.liveRuns();
   if (live > 0 && !leaveLiveRuns)
     throw new Error(
-      `The database has live runs (${live}): drain the service first, or leave them behind with --leave-live-runs; nobody would finish or bill them.`,
+      `The database has live runs (${live}). Drain the service first, or use --leave-live-runs to export without them; they would never be finished or billed.`,
     );
-  if (live > 0) desk.warn(`live runs are left behind (${live}): nobody finishes or bills them.`);
+  if (live > 0) desk.warn(`live runs (${live}) are not exported and will never be finished or billed.`);
   const left = await snapshot.leftBehind();
   if (left.length > 0)
-    desk.warn(`left behind (rows): ${left.map(({ table, rows }) => `${table} ${rows}`).join(', ')}`);
+    desk.warn(`rows that are not exported: ${left.map(({ table, rows }) => `${table} ${rows}`).join(', ')}`);
 }
 
-/** A file that is there stays as it is; one that could not be finished is removed. */
+/** Writes a new file, and removes it if it could not be completed. An existing file is not overwritten. */
 async function writeFile(path: string, write: (print: Desk['print']) => Promise<Books>): Promise<Books> {
   const file = await open(path, 'wx', 0o600);
   try {
@@ -93,7 +93,7 @@ async function writeFile(path: string, write: (print: Desk['print']) => Promise<
   }
 }
 
-/** The row counts and the sums in all; those of each workspace are in the export itself. */
+/** The total row counts and sums. Those of each workspace are only in the export itself. */
 function booksAnswer({ rows, sums }: Books): Answer {
   const totals = Object.entries(sums).map(([amount, { all }]) => [amount, all] as const);
   return {

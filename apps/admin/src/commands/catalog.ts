@@ -20,14 +20,14 @@ import type { CommandGroup } from '../program.js';
 import { table } from '../table.js';
 
 export const catalogCommands: CommandGroup = (program, desk) => {
-  const catalog = program.command('catalog').description('The catalog of models.');
+  const catalog = program.command('catalog').description('The model catalog.');
 
   catalog
     .command('check')
     .description(
-      'Check the built-in catalog, or what it becomes with the rows of a directory; needs no database.',
+      'Check the built-in catalog, optionally combined with the rows of a directory. Needs no database.',
     )
-    .argument('[directory]', 'rows that add to, replace or hide built-in ones, and providers')
+    .argument('[directory]', 'rows that add to, replace or hide built-in rows, and providers')
     .action(async (directory: string | undefined) => {
       const directories = [...builtInDirectories(), ...(directory === undefined ? [] : [directory])];
       const findings = await checkCatalog({ directories }, (models, of) =>
@@ -52,9 +52,9 @@ export const catalogCommands: CommandGroup = (program, desk) => {
   catalog
     .command('prices')
     .description(
-      'List the price of each model, and what its example reserves and is billed; needs no database.',
+      'List the price of each model, and the reserved and computed price of its example. Needs no database.',
     )
-    .argument('[directory]', 'rows that add to, replace or hide built-in ones')
+    .argument('[directory]', 'rows that add to, replace or hide built-in rows')
     .action(async (directory: string | undefined) => {
       const directories = [...builtInDirectories(), ...(directory === undefined ? [] : [directory])];
       const { models } = await loadCatalog({ directories });
@@ -64,9 +64,9 @@ export const catalogCommands: CommandGroup = (program, desk) => {
 
   catalog
     .command('coverage')
-    .description('Compare the catalog with a list of ids that others know; needs no database.')
-    .argument('[directory]', 'rows that add to, replace or hide built-in ones')
-    .requiredOption('--list <file>', 'one id a line, or one JSON object with an id')
+    .description('Compare the catalog with a list of model ids. Needs no database.')
+    .argument('[directory]', 'rows that add to, replace or hide built-in rows')
+    .requiredOption('--list <file>', 'file with one id per line, or one JSON object with an id per line')
     .action(async (directory: string | undefined, { list }: { list: string }) => {
       const directories = [...builtInDirectories(), ...(directory === undefined ? [] : [directory])];
       const coverage = coverageOf(await loadCatalog({ directories }), await readFile(list, 'utf8'));
@@ -75,7 +75,9 @@ export const catalogCommands: CommandGroup = (program, desk) => {
 
   catalog
     .command('status')
-    .description('Show which revision each running gateway and worker has; ends with 1 when they differ.')
+    .description(
+      'Show the catalog revision of each running gateway and worker. Exits with 1 if they differ or a reload failed.',
+    )
     .action(async () => {
       const processes = await withDatabase(desk.env, runningProcesses);
       const agreed = new Set(processes.map(({ revision }) => revision)).size <= 1;
@@ -89,8 +91,8 @@ export const catalogCommands: CommandGroup = (program, desk) => {
 
   catalog
     .command('schema')
-    .description('Print the JSON Schema of a file of a catalog directory, for editors.')
-    .addArgument(new Argument('<kind>', 'what the file describes').choices(Object.keys(catalogSchemas)))
+    .description('Print the JSON Schema of a kind of catalog file, for use in editors.')
+    .addArgument(new Argument('<kind>', 'kind of the file').choices(Object.keys(catalogSchemas)))
     .action((kind: keyof typeof catalogSchemas) => {
       const document = catalogSchemas[kind]();
       desk.answer({ document, text: JSON.stringify(document, null, 2) });
@@ -132,7 +134,7 @@ const coverageText = ({ counts, ids }: Coverage): string =>
       PRICED: ({ priced }) => yesOrNo(priced),
       SIMULATED: ({ simulated }) => yesOrNo(simulated),
     }),
-    ...ids.flatMap(({ id, ended, source = 'no source is named', successor }) =>
+    ...ids.flatMap(({ id, ended, source = 'no source given', successor }) =>
       ended === undefined
         ? []
         : [`${id} ended on ${ended}${successor ? `, now ${successor}` : ''}: ${source}`],
@@ -140,7 +142,7 @@ const coverageText = ({ counts, ids }: Coverage): string =>
     `${ids.length} ids: ${Object.entries(counts)
       .map(([what, count]) => `${count} ${what}`)
       .join(', ')}.`,
-    `${counts.known + counts.alias} known, of which the simulator plays ${counts.simulated}; ${counts.ended} ended, for the reasons above; ${counts.missing} missing.`,
+    `${counts.known + counts.alias} known, ${counts.simulated} of them simulated; ${counts.ended} ended, see above; ${counts.missing} missing.`,
   ].join('\n');
 
 const yesOrNo = (value: boolean | undefined): string => (value === undefined ? '' : value ? 'yes' : 'no');
@@ -157,7 +159,7 @@ const processDocument = ({ app, host, pid, startedAt, revision, problem }: Runni
 });
 
 function statusText(processes: readonly RunningProcess[], agreed: boolean): string {
-  if (processes.length === 0) return 'No gateway or worker runs.';
+  if (processes.length === 0) return 'No gateway or worker is running.';
   const problems = processes.flatMap(({ app, host, pid, problem }) =>
     problem === null ? [] : [`${app} ${host}/${pid}: ${problem}`],
   );
@@ -166,15 +168,15 @@ function statusText(processes: readonly RunningProcess[], agreed: boolean): stri
       App: ({ app }) => app,
       Process: ({ host, pid }) => `${host}/${pid}`,
       Revision: ({ revision }) => short(revision),
-      'Last reading': ({ problem }) => (problem === null ? 'ok' : 'refused what is there now'),
+      'Last reload': ({ problem }) => (problem === null ? 'ok' : 'rejected'),
     }),
-    ...(agreed ? [] : ['The processes do not run the same revision.']),
+    ...(agreed ? [] : ['The processes use different revisions.']),
     ...problems,
   ].join('\n');
 }
 
 const problemDocument = ({ file, pointer, reason }: CatalogProblem) => ({ file, pointer, reason });
 
-/** `file#pointer: reason` on one line; a problem of the whole file has no pointer. */
+/** Formats a problem as `file#pointer: reason` on one line. A problem of the whole file has no pointer. */
 export const problemLine = ({ file, pointer, reason }: CatalogProblem): string =>
   `${file}${pointer && `#${pointer}`}: ${reason.replaceAll(/\s+/g, ' ').trim()}`;

@@ -21,20 +21,20 @@ interface ListOptions extends NameOption {
   limit: number;
 }
 
-/** Scripts that name the workspace without the option go on. */
+/** Keeps scripts working that pass the workspace as an argument. */
 const formerly = 'the same as --workspace';
 
 export const creditsCommands: CommandGroup = (program, desk) => {
-  const credits = program.command('credits').description('Credits of workspaces.');
+  const credits = program.command('credits').description('Credits and ledgers of workspaces.');
 
   credits
     .command('add')
     .description(
-      'Add credits to a workspace, through its ledger; an unlimited workspace becomes a limited one.',
+      'Add credits to a workspace, with a ledger entry. A workspace with unlimited credits becomes limited.',
     )
     .argument('[name]', formerly)
-    .option('--workspace <name>', 'its name or id')
-    .requiredOption('--cents <n>', 'US cents; a negative number takes credits back', addedCentsToMicros)
+    .option('--workspace <name>', 'name or id of the workspace')
+    .requiredOption('--cents <n>', 'US cents to add; a negative number removes credits', addedCentsToMicros)
     .option('--note <text>', 'text of the ledger entry', line, 'credits added')
     .action(
       answering(
@@ -50,7 +50,7 @@ export const creditsCommands: CommandGroup = (program, desk) => {
               credits_cents: centsFromMicros(workspace.balanceMicros ?? 0),
               note,
             },
-            text: `${workspace.name} has ${centsText(workspace.balanceMicros)} cents of credits now.`,
+            text: `${workspace.name} now has ${centsText(workspace.balanceMicros)} cents of credits.`,
           };
         },
       ),
@@ -58,10 +58,12 @@ export const creditsCommands: CommandGroup = (program, desk) => {
 
   credits
     .command('list')
-    .description('The last entries of a workspace’s ledger, newest first: credits added, runs billed.')
+    .description(
+      'List the latest entries of a workspace’s ledger (credits added, runs billed), newest first.',
+    )
     .argument('[name]', formerly)
-    .option('--workspace <name>', 'its name or id')
-    .option('--limit <n>', 'most entries shown', wholeNumber(1, 10_000), 50)
+    .option('--workspace <name>', 'name or id of the workspace')
+    .option('--limit <n>', 'maximum number of entries', wholeNumber(1, 10_000), 50)
     .action(
       answering(
         desk,
@@ -75,7 +77,7 @@ export const creditsCommands: CommandGroup = (program, desk) => {
 
 function nameOf(argument: string | undefined, { workspace }: NameOption, command: Command): string {
   if (workspace !== undefined && argument !== undefined && workspace !== argument)
-    command.error(`error: both "${argument}" and "${workspace}" are named: name one workspace`);
+    command.error(`error: two workspaces are named, "${argument}" and "${workspace}"; name only one`);
   return workspace ?? argument ?? command.error("error: required option '--workspace <name>' not specified");
 }
 

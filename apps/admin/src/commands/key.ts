@@ -16,39 +16,43 @@ export const keyCommands: CommandGroup = (program, desk) => {
 
   key
     .command('create')
-    .description('Create an API key; its text is shown this once and stored nowhere.')
-    .requiredOption('--workspace <name>', 'name or id of its workspace')
-    .option('--name <text>', 'what it is for', line, 'key')
-    .option('--scopes <list>', 'what it is good for, comma-separated', scopeList, [...callerScopes])
+    .description('Create an API key. The key is shown only once and is not stored.')
+    .requiredOption('--workspace <name>', 'name or id of the workspace')
+    .option('--name <text>', 'name of the key, such as its purpose', line, 'key')
+    .option('--scopes <list>', 'its scopes, comma-separated', scopeList, [...callerScopes])
     .option('--expires-days <n>', 'days until it expires (default: never)', wholeNumber(1, 36_500))
     .action(answering(desk, create));
 
   key
     .command('list')
-    .description(
-      'List API keys, console sessions and the codes of sign-in links by their prefixes, newest first.',
-    )
-    .option('--workspace <name>', 'of this workspace only')
-    .addOption(new Option('--kind <kind>', 'of this kind only').choices(keyKinds))
-    .option('--limit <n>', 'at most so many', wholeNumber(1, 10_000), 1_000)
-    .option('--before <id>', 'only those that were made before this one, for the next page', keyId)
+    .description('List API keys, console sessions and the codes of sign-in links, newest first.')
+    .option('--workspace <name>', 'only keys of this workspace')
+    .addOption(new Option('--kind <kind>', 'only keys of this kind').choices(keyKinds))
+    .option('--limit <n>', 'maximum number of keys', wholeNumber(1, 10_000), 1_000)
+    .option('--before <id>', 'only keys created before this one, for the next page', keyId)
     .action(answering(desk, list));
 
   key
     .command('revoke')
-    .description('Revoke an API key and everything that it made; the gateways refuse them from then on.')
-    .argument('<prefix|id>', 'as "key list" shows it')
+    .description(
+      'Revoke an API key and all keys and sessions created with it. Gateways reject them from then on.',
+    )
+    .argument('<prefix|id>', 'prefix or id shown by "key list"')
     .action(answering(desk, (services, prefixOrId: string) => revoke(services, prefixOrId, desk)));
 
   key
     .command('revoke-made-by')
-    .description('Revoke everything that a person’s access tokens made in a workspace.')
-    .argument('<subject>', 'of the access tokens, as "key list" shows it', line)
-    .requiredOption('--workspace <name>', 'its name or id')
+    .description(
+      'Revoke all keys and sessions that were created in a workspace with the access tokens of one subject.',
+    )
+    .argument('<subject>', 'subject of the access tokens, as shown by "key list"', line)
+    .requiredOption('--workspace <name>', 'name or id of the workspace')
     .action(
       answering(desk, async ({ workspaces, keys }, subject: string, { workspace }: { workspace: string }) => {
         const { id, name } = await workspaces.find(workspace);
-        await desk.confirm(`This revokes everything that tokens of ${subject} made in ${name}.`);
+        await desk.confirm(
+          `This revokes all keys and sessions created with tokens of ${subject} in ${name}.`,
+        );
         const { ended } = await keys.revokeMadeBySubject(id, subject, actor());
         return { document: { subject, workspace: name, ended }, text: `revoked ${ended} keys` };
       }),
@@ -59,12 +63,12 @@ export const keyCommands: CommandGroup = (program, desk) => {
   key
     .command('rotate')
     .description(
-      'Make a key like another one, which goes on working for a time. If that one was to expire, so will the new one. What the old one made belongs to the new one: a key that leaked is revoked, not rotated.',
+      'Create a replacement for a key. The old key keeps working for a time, and the new key expires when the old one would have. Keys and sessions created with the old key are kept and belong to the new one, so revoke a leaked key instead of rotating it.',
     )
-    .argument('<prefix|id>', 'as "key list" shows it')
+    .argument('<prefix|id>', 'prefix or id shown by "key list"')
     .option(
       '--keep-hours <n>',
-      'how long the old one goes on working; 0 revokes it now',
+      'hours that the old key keeps working; 0 revokes it now',
       wholeNumber(0, 8760),
       24,
     )
@@ -93,11 +97,11 @@ async function create({ workspaces, keys }: Services, options: CreateOptions): P
   };
 }
 
-/** The end of a key is told at once: one that replaces another ends with it, and so may one made by a second rotation. */
+/** Includes the key's expiry, because a replacement expires when the replaced key would have. */
 const newKeyLines = (key: string, { prefix, expiresAt }: KeyRow, workspace: string): string[] => [
   key,
   '',
-  `This is the only time the key is shown. Its prefix is ${prefix}, its workspace ${workspace}.`,
+  `This key is shown only once. Its prefix is ${prefix}, its workspace ${workspace}.`,
   ...(expiresAt === null ? [] : [`It expires at ${expiresAt.toISOString()}.`]),
 ];
 
@@ -137,11 +141,11 @@ async function list(
   });
   return {
     document: { keys: listed, ...(next !== undefined && { next_before: next }) },
-    text: next === undefined ? rows : `${rows}\nThere are more: repeat it with --before ${next}`,
+    text: next === undefined ? rows : `${rows}\nThere are more. Continue with --before ${next}`,
   };
 }
 
-/** A live key; when there is none, the error names those that are near. */
+/** Finds a live key. If there is none, the error suggests similar ones. */
 async function liveKey({ keys }: Services, prefixOrId: string): Promise<KeyRow> {
   const found = await keys.find(prefixOrId);
   if (found?.state === 'live') return found;
@@ -155,9 +159,11 @@ async function liveKey({ keys }: Services, prefixOrId: string): Promise<KeyRow> 
 
 async function revoke(services: Services, prefixOrId: string, desk: Desk): Promise<Answer> {
   const { id, prefix, name, kind } = await liveKey(services, prefixOrId);
-  await desk.confirm(`This revokes the ${kind} ${prefix} (${name}) and everything that it made.`);
+  await desk.confirm(
+    `This revokes the ${kind} ${prefix} (${name}) and all keys and sessions created with it.`,
+  );
   const ended = (await services.keys.revoke(id, actor()))?.ended ?? 0;
-  const below = ended > 1 ? `, and ${ended - 1} that it made` : '';
+  const below = ended > 1 ? `, and ${ended - 1} created with it` : '';
   return { document: { revoked: prefixOrId, ended }, text: `revoked ${prefixOrId}${below}` };
 }
 
@@ -171,7 +177,7 @@ async function rotate(
   const workspace = await services.workspaces.find(old.workspaceId);
   if (keepHours === 0) await desk.confirm(`This revokes the key ${old.prefix} (${old.name}).`);
   const rotated = await services.keys.rotate(old.id, keepHours * 3600, actor());
-  if (rotated === null) throw new Error(`${old.prefix} is a ${old.kind}: only keys are rotated.`);
+  if (rotated === null) throw new Error(`${old.prefix} is a ${old.kind}. Only keys can be rotated.`);
   const { key, row, oldEndsAt: endsAt } = rotated;
   return {
     document: {
@@ -192,16 +198,16 @@ interface SignInOptions {
   url?: string;
 }
 
-/** `key sign-in`: only here can a console session get the scope `operate`. */
+/** `key sign-in`: the only way to a console session with the scope `operate`. */
 function signInCommand(key: Command, desk: Desk): void {
   key
     .command('sign-in')
     .description(
-      'Make a link that signs a person in to the console, once and within 15 minutes, for 12 hours.',
+      'Create a link that signs in to the console. It works once, within 15 minutes. The session lasts 12 hours.',
     )
-    .requiredOption('--workspace <name>', 'name or id of its workspace')
-    .option('--scopes <list>', 'what the session is good for, comma-separated', scopeList, [...sessionScopes])
-    .option('--url <url>', 'where callers reach the gateways (default: PUBLIC_BASE_URL)', httpUrl)
+    .requiredOption('--workspace <name>', 'name or id of the workspace')
+    .option('--scopes <list>', 'scopes of the session, comma-separated', scopeList, [...sessionScopes])
+    .option('--url <url>', 'base URL of the gateways (default: PUBLIC_BASE_URL)', httpUrl)
     .action(
       answering(desk, async ({ workspaces, keys }, { workspace, scopes, url }: SignInOptions) => {
         const { id, name } = await workspaces.find(workspace);

@@ -5,7 +5,7 @@ import { withDatabase } from '../open-database.js';
 export const migrateCommand: CommandGroup = (program, desk) => {
   program
     .command('migrate')
-    .description('Bring the database schema up to date; safe to run from many places at once.')
+    .description('Bring the database schema up to date. Safe to run from several places at once.')
     .action(async () => {
       const migrated = await withDatabase(desk.env, async (database) => migrate(await database.dataSource()));
       const lines = [
@@ -14,7 +14,7 @@ export const migrateCommand: CommandGroup = (program, desk) => {
       ];
       desk.answer({
         document: migrated,
-        text: lines.length === 0 ? 'The schema was up to date already.' : lines.join('\n'),
+        text: lines.length === 0 ? 'The schema is already up to date.' : lines.join('\n'),
       });
     });
 };

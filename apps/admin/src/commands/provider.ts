@@ -9,7 +9,7 @@ import { table } from '../table.js';
 import { unknownName } from '../unknown-name.js';
 
 export const providerCommands: CommandGroup = (program, desk) => {
-  const provider = program.command('provider').description('Submissions to providers.');
+  const provider = program.command('provider').description('Providers: list, pause and resume them.');
   const checkKnown = async (services: Services, name: string): Promise<void> => {
     const known = (await providersOf(services, desk.env)).map((each) => each.provider);
     if (!known.includes(name)) throw unknownName('provider', name, known);
@@ -17,31 +17,33 @@ export const providerCommands: CommandGroup = (program, desk) => {
 
   provider
     .command('pause')
-    .description('Submit nothing more to a provider: its runs wait, and those under way are polled on.')
-    .argument('<provider>', 'its name, such as bfl')
-    .option('--reason <text>', 'shown by "provider list"', line, 'paused by an operator')
+    .description('Stop submitting runs to a provider. New runs wait, and runs in progress are still polled.')
+    .argument('<provider>', 'name of the provider, such as bfl')
+    .option('--reason <text>', 'reason to show in "provider list"', line, 'paused by an operator')
     .action(
       answering(desk, async (services, name: string, { reason }: { reason: string }) => {
         await checkKnown(services, name);
         const fresh = await services.pauses.pause(name, reason, actor());
         return {
           document: { provider: name, paused: true, reason },
-          text: `${name} ${fresh ? 'is paused' : 'was paused already'}: ${reason}.`,
+          text: `${name} ${fresh ? 'is paused' : 'was already paused'}: ${reason}.`,
         };
       }),
     );
 
   provider
     .command('resume')
-    .description('Call a provider again, whoever asked for the pause; what waits starts within seconds.')
-    .argument('<provider>', 'its name, such as bfl')
+    .description(
+      'End the pauses of a provider, including those that the provider requested. Waiting runs start within seconds.',
+    )
+    .argument('<provider>', 'name of the provider, such as bfl')
     .action(
       answering(desk, async (services, name: string) => {
         await checkKnown(services, name);
         const wasPaused = await services.pauses.resume(name, actor());
         return {
           document: { provider: name, paused: false },
-          text: wasPaused ? `${name} is served again.` : `${name} was not paused.`,
+          text: wasPaused ? `${name} is resumed.` : `${name} was not paused.`,
         };
       }),
     );
@@ -49,7 +51,7 @@ export const providerCommands: CommandGroup = (program, desk) => {
   provider
     .command('list')
     .description(
-      'All providers: which have a key, which are paused and why, what waits, how many failed today.',
+      'List all providers with their keys, pauses, waiting runs, and failures in the last 24 hours.',
     )
     .action(
       answering(desk, async (services) => {
@@ -59,14 +61,14 @@ export const providerCommands: CommandGroup = (program, desk) => {
     );
 };
 
-/** The providers of the catalog, and those that workers report or that have runs. */
+/** The providers in the catalog, plus those that workers report or that have runs. */
 async function providersOf(services: Services, env: NodeJS.ProcessEnv): Promise<OperatorProvider[]> {
   const { providers, models } = await catalogOf(env);
   const states = await services.providers.list(providers.map(({ name }) => name));
   return states.map((state) => providerView(state, models));
 }
 
-/** A line for each pause of a provider. */
+/** A table with a line for each pause, and a line for each provider without one. */
 function providersText(providers: readonly OperatorProvider[]): string {
   const rows = providers.flatMap(({ pauses, ...provider }) =>
     (pauses.length === 0 ? [undefined] : pauses).map((pause) => ({ ...provider, pause })),
@@ -75,7 +77,7 @@ function providersText(providers: readonly OperatorProvider[]): string {
     PROVIDER: ({ provider }) => provider,
     KEY: ({ has_key }) => (has_key === null ? 'unknown' : has_key ? 'yes' : 'no'),
     WAITING: ({ pressure }) => pressure.waiting.runs,
-    'UNDER WAY': ({ pressure }) => pressure.under_way.runs,
+    'IN PROGRESS': ({ pressure }) => pressure.under_way.runs,
     'FAILED (24 H)': ({ last_day: { requests, succeeded } }) => `${requests - succeeded} of ${requests}`,
     PAUSED: ({ pause }) => pause && `${pause.calls}s`,
     BY: ({ pause }) => pause?.asked_by,

@@ -11,15 +11,15 @@ import { progressBar } from '../registry/progress-bar.js';
 import { SourcePages } from '../registry/source-pages.js';
 
 export const registryCommands: CommandGroup = (program, desk) => {
-  const registry = program.command('registry').description('The node registry that GET /nodes lists.');
+  const registry = program.command('registry').description('The node registry, as listed by GET /nodes.');
 
   registry
     .command('import')
     .description(
-      'Create and change nodes from files: JSON Lines, a JSON array, or pages as GET /nodes has them. What a record does not carry stays as it is.',
+      'Create and update nodes from files: JSON Lines, a JSON array, or pages of GET /nodes. Fields that a record omits are unchanged.',
     )
     .argument('<file...>', 'one or more files')
-    .option('--dry-run', 'check everything and say what would be written, without writing')
+    .option('--dry-run', 'check everything and report what would be written, without writing')
     .action(async (files: string[], { dryRun = false }: { dryRun?: boolean }) => {
       desk.takesLong();
       const bar = progressBar(desk.status);
@@ -38,11 +38,11 @@ export const registryCommands: CommandGroup = (program, desk) => {
   registry
     .command('mirror')
     .description(
-      'Bring the registry to what another one lists; the next time only changes are read. Goes on where it was cut off.',
+      'Copy the nodes of another registry. Later runs read only changes, and an interrupted run is resumed.',
     )
     .argument('<url>', 'address of the other registry, without /nodes', registryUrl)
-    .option('--full', 'read everything again, not only changes')
-    .option('--per-second <n>', 'most requests a second', wholeNumber(1, 100), 5)
+    .option('--full', 'read all nodes again instead of only changes')
+    .option('--per-second <n>', 'maximum number of requests per second', wholeNumber(1, 100), 5)
     .action(async (url: string, { full = false, perSecond }: { full?: boolean; perSecond: number }) => {
       desk.takesLong();
       const bar = progressBar(desk.status);
@@ -56,7 +56,7 @@ export const registryCommands: CommandGroup = (program, desk) => {
         written(
           { url, ...counts, rejected },
           rejected.map(({ page, id, reason }) => `page ${page}, ${JSON.stringify(id)}: ${reason}`),
-          `; ${counts.pages} pages were read`,
+          `; ${counts.pages} pages read`,
         ),
       );
     });
@@ -72,7 +72,7 @@ interface Counts {
   [more: string]: unknown;
 }
 
-/** One bad record makes the finding bad; the others were written. */
+/** The result of an import or mirror. One rejected record makes the exit code 1; the others were written. */
 function written(counts: Counts, rejections: readonly string[], end: string): Answer {
   const { read, created, changed, rejected } = counts;
   const unchanged = read - created - changed - rejected.length;
@@ -94,7 +94,7 @@ function registryUrl(text: string): string {
   throw new InvalidArgumentError('Expected an http or https URL.');
 }
 
-/** An operator's decisions about nodes and publishers; imports and mirrors do not undo them. */
+/** An operator's decisions about nodes and publishers. Imports and mirrors do not revert them. */
 function moderationCommands(registry: Command, desk: Desk): void {
   const moderate = async (
     kind: Moderated,
@@ -109,22 +109,22 @@ function moderationCommands(registry: Command, desk: Desk): void {
 
   registry
     .command('ban')
-    .description('Ban a node, or with --publisher a publisher and so all of its nodes.')
-    .argument('<id>', 'the node’s id')
-    .option('--publisher', 'the id is a publisher’s')
-    .option('--reason <text>', 'status detail of a node, which is listed', line)
+    .description('Ban a node, or with --publisher a publisher and all of its nodes.')
+    .argument('<id>', 'id of the node')
+    .option('--publisher', 'the id is that of a publisher')
+    .option('--reason <text>', 'status detail of the node, visible in listings', line)
     .action(async (id: string, { publisher, reason }: { publisher?: boolean; reason?: string }) => {
       const kind = kindOf(publisher);
       if (kind === 'publisher' && reason !== undefined)
-        throw new Error('A publisher has no status detail: --reason is for nodes.');
+        throw new Error('Publishers have no status detail. Use --reason only for nodes.');
       await moderate(kind, id, 'banned', (moderation) => moderation.ban(kind, id, reason ?? null, actor()));
     });
 
   registry
     .command('unban')
-    .description('End the ban of a node or publisher, also one that was imported.')
-    .argument('<id>', 'the node’s id')
-    .option('--publisher', 'the id is a publisher’s')
+    .description('Lift the ban of a node or publisher, including an imported one.')
+    .argument('<id>', 'id of the node')
+    .option('--publisher', 'the id is that of a publisher')
     .action(async (id: string, { publisher }: { publisher?: boolean }) => {
       const kind = kindOf(publisher);
       await moderate(kind, id, 'unbanned', (moderation) => moderation.unban(kind, id, actor()));
@@ -132,10 +132,10 @@ function moderationCommands(registry: Command, desk: Desk): void {
 
   registry
     .command('tag')
-    .description('Replace the admin tags of a node; without tags there are none.')
-    .argument('<id>', 'the node’s id')
+    .description('Replace the admin tags of a node. Without tags, all are removed.')
+    .argument('<id>', 'id of the node')
     .argument('[tags...]', 'such as security-warning', lines, [])
-    .option('--reset', 'the tags of the node’s record count again')
+    .option('--reset', 'restore the tags from the node’s record')
     .action(async (id: string, tags: string[], { reset }: { reset?: boolean }) => {
       if (reset && tags.length > 0) throw new Error('Give tags or --reset, not both.');
       const done = reset ? 'admin tags as in its record' : `admin tags ${tags.join(', ') || 'none'}`;

@@ -23,39 +23,39 @@ interface ObjectsOptions {
 }
 
 const hourMs = 3_600_000;
-/** Longer than any listing takes. */
+/** Time limit for a listing; longer than any takes. */
 const listingMs = 24 * hourMs;
 const batchSize = 1000;
 
 export const restoreCommands: CommandGroup = (program, desk) => {
   const restore = program
     .command('restore')
-    .description('Steps after the database was restored from a backup: docs/operations/backup.md.');
+    .description('Steps after restoring the database from a backup; see docs/operations/backup.md.');
 
   restore
     .command('runs')
     .description(
-      'Presume that every waiting run was submitted after the restored moment. Workers then submit none of them again and end them as internal_error, outcome unknown; their Idempotency-Keys stay used.',
+      'Mark every waiting run as possibly submitted after the time of the backup. Workers then do not submit them again but end them as internal_error with an unknown outcome. Their Idempotency-Keys stay used.',
     )
     .action(answering(desk, ({ database }) => endRuns(database, desk)));
 
   restore
     .command('objects')
     .description(
-      'List objects of the asset store that no row of this database names, such as those put after the restored moment.',
+      'List objects in the asset store without a row in this database, such as those stored after the time of the backup.',
     )
-    .option('--older-than-hours <n>', 'only those stored longer ago', wholeNumber(0, 87_600), 24)
-    .option('--limit <n>', 'most objects shown', wholeNumber(0, 10_000), 100)
-    .option('--delete', 'let the workers delete all of them')
+    .option('--older-than-hours <n>', 'only objects stored longer ago than this', wholeNumber(0, 87_600), 24)
+    .option('--limit <n>', 'maximum number of objects shown', wholeNumber(0, 10_000), 100)
+    .option('--delete', 'have the workers delete all of these objects')
     .action(answering(desk, ({ database }, options: ObjectsOptions) => leftObjects(database, options, desk)));
 
   restore
     .command('changes')
     .description(
-      'List what operators changed since a time, and which keys and webhook secrets were changed by whomever, oldest first.',
+      'List operators’ changes and all changes of keys and webhook secrets since a time, oldest first.',
     )
     .requiredOption('--since <time>', 'such as 2026-01-31T12:00:00Z', instant)
-    .option('--limit <n>', 'most changes shown', wholeNumber(1, 100_000), 1000)
+    .option('--limit <n>', 'maximum number of changes shown', wholeNumber(1, 100_000), 1000)
     .action(
       answering(desk, async ({ database }, { since, limit }: { since: Date; limit: number }) =>
         changesAnswer(await changesSince(database, since, limit)),
@@ -68,12 +68,13 @@ async function endRuns(database: Database, desk: Desk): Promise<Answer> {
   if (running.length > 0) {
     const names = running.map(({ app, host, seenAt }) => `${app} on ${host} at ${seenAt.toISOString()}`);
     throw new Error(
-      `Scale gateways and workers to 0, and wait for 100 s. Last seen: ${names.slice(0, 3).join(', ')}.`,
+      `Gateways or workers are still running. Scale them to 0 and wait 100 s. Last seen: ${names.slice(0, 3).join(', ')}.`,
     );
   }
   const outbox = new OutboxRepository(database);
   const runs = await outbox.unsentRuns();
-  if (runs > 0) await desk.confirm(`This ends ${runs} waiting runs as internal_error, outcome unknown.`);
+  if (runs > 0)
+    await desk.confirm(`This ends ${runs} waiting runs as internal_error with an unknown outcome.`);
   const marked = await database.transaction(async (transaction) => {
     const count = await outbox.presumeSent(transaction);
     const action = { actor: actor(), action: 'restore.runs', subject: 'runs', details: { runs: count } };
@@ -82,7 +83,7 @@ async function endRuns(database: Database, desk: Desk): Promise<Answer> {
   });
   return {
     document: { runs: marked },
-    text: `${marked} waiting runs are presumed submitted; workers end them as internal_error when they start.`,
+    text: `${marked} waiting runs are marked as possibly submitted. Workers end them as internal_error when they start.`,
   };
 }
 
@@ -105,11 +106,11 @@ async function leftObjects(database: Database, options: ObjectsOptions, desk: De
     if (options.delete && found.objects > 0) {
       const subject = settings.S3_BUCKET ?? settings.ASSET_DIR;
       await desk.confirm(
-        `This deletes ${found.objects} objects (${found.bytes} bytes) from ${subject}, which only this database may use.`,
+        `This deletes ${found.objects} objects (${found.bytes} bytes) from ${subject}. No other database may use this store.`,
       );
       const action = { actor: actor(), action: 'restore.objects', subject, details: found };
       await database.withManager((manager) => recordAction(manager, action));
-      // Listed again, so that a million of them need not be held in memory.
+      // Listed again, so that millions of objects need not be kept in memory.
       for await (const batch of unknownObjects(search)) deleting += await objects.condemn(batch);
     }
     return objectsAnswer(found, shown, deleting);
@@ -137,7 +138,7 @@ function objectsAnswer(
         KEY: ({ key }) => key,
       }),
       `${found.objects} objects without a row, ${found.bytes} bytes.`,
-      ...(deleting > 0 ? [`Workers delete ${deleting} of them with their next round.`] : []),
+      ...(deleting > 0 ? [`Workers will delete ${deleting} of them in their next round.`] : []),
     ].join('\n'),
   };
 }
@@ -156,14 +157,14 @@ const changesAnswer = (changes: readonly Change[]): Answer => ({
 interface Search {
   store: AssetStore;
   objects: StoredObjectRepository;
-  /** Younger ones are passed over. */
+  /** Objects stored later are skipped. */
   storedBeforeMs: number;
   signal: AbortSignal;
 }
 
 /**
- * The objects of the store that no row names, in batches. An object gets its row before it is put, and a batch is looked
- * up after it was listed: what is being put meanwhile is not among them.
+ * Yields the objects of the store without a row, in batches. An object gets its row before it is put, and a
+ * batch is looked up after it was listed, so objects that are being put meanwhile are not included.
  */
 async function* unknownObjects(search: Search): AsyncGenerator<OwnedObject[]> {
   let batch: OwnedObject[] = [];

@@ -31,65 +31,63 @@ interface ListOptions {
 }
 
 export const runCommands: CommandGroup = (program, desk) => {
-  const run = program.command('run').description('Runs of all workspaces: find, look, cancel.');
+  const run = program
+    .command('run')
+    .description('Runs of all workspaces: list, show and cancel them, and redeliver their webhooks.');
 
   run
     .command('list')
-    .description(
-      'List the runs of a workspace, newest first; or, of all workspaces, those that are stuck or failed.',
-    )
-    .option('--workspace <name>', 'runs of this workspace')
+    .description('List the runs of a workspace, newest first, or the stuck or failed runs of all workspaces.')
+    .option('--workspace <name>', 'name or id of the workspace')
+    .addOption(new Option('--stuck', 'live runs that make no progress, oldest first').conflicts('workspace'))
+    .addOption(new Option('--failed', 'runs that failed recently').conflicts(['workspace', 'stuck']))
     .addOption(
-      new Option('--stuck', 'live runs that do not come forward, oldest first').conflicts('workspace'),
-    )
-    .addOption(new Option('--failed', 'runs that failed lately').conflicts(['workspace', 'stuck']))
-    .addOption(
-      new Option('--hours <n>', 'with --failed: how long ago')
+      new Option('--hours <n>', 'with --failed: in the last n hours')
         .argParser(wholeNumber(1, 744))
         .default(24)
         .conflicts(['workspace', 'stuck']),
     )
     .addOption(
-      new Option('--model <id>', 'with --workspace: only those of a model, by its id or an alias').conflicts([
+      new Option('--model <id>', 'with --workspace: only runs of this model (id or alias)').conflicts([
         'stuck',
         'failed',
       ]),
     )
     .addOption(
-      new Option('--status <status>', 'with --workspace: only those in a state')
+      new Option('--status <status>', 'with --workspace: only runs with this status')
         .choices(routerQueueStatus.options)
         .conflicts(['stuck', 'failed']),
     )
     .addOption(
-      new Option('--error-type <type>', 'only those that ended so')
+      new Option('--error-type <type>', 'only runs that failed with this error type')
         .choices(routerErrorType.options)
         .conflicts('stuck'),
     )
-    .option('--limit <n>', 'at most so many', wholeNumber(1, 10_000), 50)
+    .option('--limit <n>', 'maximum number of runs', wholeNumber(1, 10_000), 50)
     .action(answering(desk, (services, options: ListOptions) => list(services, options, desk.env)));
 
   run
     .command('show')
-    .description('Show a run: where it stands, when it got there, what it cost.')
-    .argument('<request-id>', 'its id', requestId)
+    .description('Show a run: its state, times and cost.')
+    .argument('<request-id>', 'id of the run', requestId)
     .action(answering(desk, show));
 
   run
     .command('cancel')
     .description(
-      'Cancel a run: a waiting one ends now; of a submitted one the provider is told, if it can be.',
+      'Cancel a run. A waiting run ends now. For a submitted run the cancellation is sent to the provider, if it supports that.',
     )
-    .argument('<request-id>', 'its id', requestId)
+    .argument('<request-id>', 'id of the run', requestId)
     .action(answering(desk, (services, runId: string) => cancel(services, runId, desk)));
 
   run
     .command('retry-delivery')
-    .description('Call the webhook of a run once more, with eight tries from now on, whatever became of it.')
-    .argument('<request-id>', 'the run', requestId)
+    .description('Deliver the webhook of a run again, with eight new attempts, whatever its state.')
+    .argument('<request-id>', 'id of the run', requestId)
     .action(answering(desk, redeliver));
 };
 
-/** As `webhook redeliver` does. */
+/** The action of `run retry-delivery` and `webhook redeliver`. */
 export async function redeliver({ database, webhooks }: Services, runId: string): Promise<Answer> {
   const isKnown = await database.transaction(async (transaction) => {
     const found = await webhooks.redeliver(runId, undefined, transaction);
@@ -97,10 +95,10 @@ export async function redeliver({ database, webhooks }: Services, runId: string)
     if (found) await recordAction(transaction.manager, action);
     return found;
   });
-  if (!isKnown) throw new Error(`There is no webhook of the run ${runId}.`);
+  if (!isKnown) throw new Error(`The run ${runId} has no webhook.`);
   return {
     document: { request_id: runId, state: 'pending' },
-    text: `The webhook of ${runId} is due.`,
+    text: `The webhook of ${runId} will be delivered again.`,
   };
 }
 
@@ -115,7 +113,7 @@ async function cancel(services: Services, runId: string, desk: Desk): Promise<An
   const answer = await database.transaction(async (transaction) => {
     const found = await runs.requestCancel(workspaceId, model, runId, transaction);
     if (found === null || found === 'aged_out') throw unknown(runId);
-    if (found.found === 'completed') throw new Error(`The run ${runId} is completed already.`);
+    if (found.found === 'completed') throw new Error(`The run ${runId} is already completed.`);
     const action = { actor: actor(), action: 'run.cancel', subject: runId };
     await recordAction(transaction.manager, action);
     return found;
@@ -124,8 +122,8 @@ async function cancel(services: Services, runId: string, desk: Desk): Promise<An
     document: { request_id: runId, workspace, model, found: answer.found },
     text:
       answer.found === 'waiting'
-        ? `${runId} is cancelled; it was not sent.`
-        : `${runId} was sent already: its provider is told with the next poll, and it may still complete.`,
+        ? `${runId} is cancelled. It was not submitted.`
+        : `${runId} was already submitted. The cancellation is sent to its provider with the next poll, but the run may still complete.`,
   };
 }
 
@@ -161,7 +159,7 @@ async function list(services: Services, options: ListOptions, env: NodeJS.Proces
   const { operator, workspaces, requests } = services;
   if (stuck) return operatorAnswer(await operator.stuck(600, { limit }));
   if (failed) return operatorAnswer(await operator.failed({ hours, bucket }, { limit }));
-  if (workspace === undefined) throw new Error('Say which runs: --workspace <name>, --stuck or --failed.');
+  if (workspace === undefined) throw new Error('Specify --workspace <name>, --stuck or --failed.');
   const model = options.model === undefined ? undefined : await knownModel(env, options.model);
   const { id, name } = await workspaces.find(workspace);
   const filter = { model, bucket, stages: status && stagesOf(status) };

@@ -21,22 +21,22 @@ interface CreateOptions {
 }
 
 export const tokenCommands: CommandGroup = (program, desk) => {
-  const token = program.command('token').description('Access tokens, as the /v1 routes take them.');
+  const token = program.command('token').description('Access tokens for the /v1 routes.');
 
   token
     .command('create')
-    .description('Sign an access token. It cannot be taken back before it expires.')
-    .requiredOption('--workspace <name>', 'name or id of the workspace it acts for')
-    .option('--scopes <list>', 'what it is good for, comma-separated', scopeList, [...callerScopes])
+    .description('Create an access token. It cannot be revoked before it expires.')
+    .requiredOption('--workspace <name>', 'name or id of the workspace')
+    .option('--scopes <list>', 'its scopes, comma-separated', scopeList, [...callerScopes])
     .option('--ttl-seconds <n>', 'seconds until it expires', wholeNumber(1), 3600)
-    .option('--subject <text>', 'who holds it, for the audit record (default: the workspace’s name)', line)
+    .option('--subject <text>', 'its holder, for the audit record (default: the workspace’s name)', line)
     .action(async (options: CreateOptions) => {
       desk.answer(await create(desk.env, options));
     });
 };
 
 async function create(env: NodeJS.ProcessEnv, options: CreateOptions): Promise<Answer> {
-  // Read before the database is asked, so that a missing secret is what the operator hears of first.
+  // Read before the database is queried, so that a missing secret is reported first.
   const settings = readSettings(accessTokenSettings, env);
   const workspace = await withServices(env, ({ workspaces }) => workspaces.find(options.workspace));
   const { scopes, ttlSeconds, subject = workspace.name } = options;
@@ -60,7 +60,7 @@ async function create(env: NodeJS.ProcessEnv, options: CreateOptions): Promise<A
 
 type Settings = z.infer<z.ZodObject<typeof accessTokenSettings>>;
 
-/** Signs the token that the gateways verify; `ttlSeconds` counts from this machine's clock. */
+/** Signs a token that the gateways verify. `ttlSeconds` counts from now by this machine's clock. */
 async function issueToken(
   holder: { workspaceId: string; scopes: readonly Scope[]; subject: string },
   ttlSeconds: number,

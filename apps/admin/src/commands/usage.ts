@@ -28,48 +28,46 @@ interface ExportOptions extends RangeOptions {
   format: keyof typeof exportFormats;
 }
 
-/** Records that are held at once: an export of any length needs no more memory. */
+/** Number of records held in memory, however long the export is. */
 const pageRows = 1000;
 
 export const usageCommands: CommandGroup = (program, desk) => {
-  const usage = program
-    .command('usage')
-    .description('What was used and what it cost, from the audit records.');
+  const usage = program.command('usage').description('Usage and costs, from the audit records.');
 
   withRange(
     usage
       .command('summary', { isDefault: true })
-      .description('What a workspace used and was billed, in groups; "usage" alone means it.'),
+      .description(
+        'Show the runs and the billed amount of a workspace in groups. This is the default command.',
+      ),
   )
-    .requiredOption('--workspace <name>', 'its name or id')
-    .addOption(
-      new Option('--by <group>', 'what the runs are grouped by').choices(usageGroupings).default('day'),
-    )
+    .requiredOption('--workspace <name>', 'name or id of the workspace')
+    .addOption(new Option('--by <group>', 'how to group the runs').choices(usageGroupings).default('day'))
     .action(answering(desk, summary));
 
-  withRange(usage.command('list').description('The last finished runs of a workspace, newest first.'))
-    .requiredOption('--workspace <name>', 'its name or id')
-    .option('--limit <n>', 'most runs shown', wholeNumber(1, 10_000), 50)
+  withRange(usage.command('list').description('List the last finished runs of a workspace, newest first.'))
+    .requiredOption('--workspace <name>', 'name or id of the workspace')
+    .option('--limit <n>', 'maximum number of runs', wholeNumber(1, 10_000), 50)
     .action(answering(desk, list));
 
   withRange(
-    usage.command('export').description('Print every finished run, oldest first, workspace by workspace.'),
+    usage.command('export').description('Print all finished runs, workspace by workspace, oldest first.'),
   )
-    .option('--workspace <name>', 'name or id of the only workspace (default: all)')
+    .option('--workspace <name>', 'name or id of a single workspace (default: all)')
     .addOption(
-      new Option('--format <format>', 'form of the lines').choices(Object.keys(exportFormats)).default('csv'),
+      new Option('--format <format>', 'output format').choices(Object.keys(exportFormats)).default('csv'),
     )
     .action(async (options: ExportOptions, command: Command) => {
       if (command.optsWithGlobals<{ json?: true }>().json)
-        command.error('error: an export is no single JSON document; use --format jsonl');
+        command.error('error: an export is not a single JSON document; use --format jsonl');
       await withServices(desk.env, (services) => exportAll(services, options, desk));
     });
 };
 
 const withRange = (command: Command): Command =>
   command
-    .option('--from <time>', 'runs that ended then or later; ISO 8601', instant)
-    .option('--until <time>', 'runs that ended before then; ISO 8601', instant);
+    .option('--from <time>', 'only runs that ended at or after this time (ISO 8601)', instant)
+    .option('--until <time>', 'only runs that ended before this time (ISO 8601)', instant);
 
 const maxGroups = 10_000;
 
@@ -93,7 +91,7 @@ async function summary(services: Services, { workspace, by, from, until }: Summa
 
 type Billed = Pick<Workspace, 'id' | 'name'>;
 
-/** Usage outlives its workspace, and several deleted workspaces may have had one name. */
+/** Finds a workspace, or deleted ones with this name: usage outlives its workspace, and names recur. */
 async function billed({ workspaces }: Services, nameOrId: string): Promise<[Billed, ...Billed[]]> {
   try {
     return [await workspaces.find(nameOrId)];
@@ -104,13 +102,13 @@ async function billed({ workspaces }: Services, nameOrId: string): Promise<[Bill
   }
 }
 
-/** The one workspace whose usage is added up. A sum over several would be taken for one workspace's. */
+/** Like `billed`, but rejects several workspaces: their sum would be mistaken for the usage of one. */
 async function onlyBilled(services: Services, nameOrId: string): Promise<Billed> {
   const found = await billed(services, nameOrId);
   if (found.length === 1) return found[0];
   const ids = found.map(({ id }) => id).join(' or ');
   throw new Error(
-    `${found.length} workspaces that were deleted had the name "${nameOrId}": name one by its id, ${ids}.`,
+    `${found.length} deleted workspaces had the name "${nameOrId}". Use the id of one: ${ids}.`,
   );
 }
 

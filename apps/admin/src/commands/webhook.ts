@@ -16,16 +16,14 @@ interface ListOptions {
 }
 
 export const webhookCommands: CommandGroup = (program, desk) => {
-  const webhook = program
-    .command('webhook')
-    .description('Calls that tell callers that their runs are completed.');
+  const webhook = program.command('webhook').description('Webhooks, which notify callers of completed runs.');
 
   webhook
     .command('list')
-    .description('List webhooks, the newest first.')
-    .option('--workspace <name>', 'only those of a workspace')
-    .addOption(new Option('--state <state>', 'only those in a state').choices(webhookStates))
-    .option('--limit <n>', 'at most so many', wholeNumber(1, 10_000), 100)
+    .description('List webhooks, newest first.')
+    .option('--workspace <name>', 'only webhooks of this workspace')
+    .addOption(new Option('--state <state>', 'only webhooks in this state').choices(webhookStates))
+    .option('--limit <n>', 'maximum number of webhooks', wholeNumber(1, 10_000), 100)
     .action(
       answering(desk, async ({ workspaces, webhooks }, { workspace, ...filter }: ListOptions) => {
         const only = workspace === undefined ? {} : { workspaceId: (await workspaces.find(workspace)).id };
@@ -35,11 +33,11 @@ export const webhookCommands: CommandGroup = (program, desk) => {
 
   webhook
     .command('redeliver')
-    .description('Call once more, with eight tries from now on, whatever became of the webhook.')
-    .argument('<request-id>', 'the run', requestId)
+    .description('Deliver the webhook of a run again, with eight new attempts, whatever its state.')
+    .argument('<request-id>', 'id of the run', requestId)
     .action(answering(desk, redeliver));
 
-  const secret = webhook.command('secret').description('What the webhooks of a workspace are signed with.');
+  const secret = webhook.command('secret').description('The secret that signs the webhooks of a workspace.');
   const secrets = (
     name: string,
     description: string,
@@ -48,19 +46,19 @@ export const webhookCommands: CommandGroup = (program, desk) => {
     secret
       .command(name)
       .description(description)
-      .requiredOption('--workspace <name>', 'its name or id')
+      .requiredOption('--workspace <name>', 'name or id of the workspace')
       .action(
         answering(desk, async ({ workspaces }, { workspace }: { workspace: string }) =>
           secretAnswer(await act(workspaces, workspace)),
         ),
       );
-  secrets('show', 'Show it.', (all, name) => all.find(name));
+  secrets('show', 'Show the secret.', (all, name) => all.find(name));
   secrets(
     'rotate',
-    'Make a new one; the one before it signs as well for 24 hours, unless it is rotated again.',
+    'Create a new secret. For 24 hours, or until the next rotation, webhooks are also signed with the old secret.',
     async (all, nameOrId) => {
       const { name } = await all.find(nameOrId);
-      await desk.confirm(`This signs the webhooks of ${name} with a new secret.`);
+      await desk.confirm(`This replaces the secret that signs the webhooks of ${name}.`);
       return all.rotateWebhookSecret(name, actor());
     },
   );

@@ -17,11 +17,11 @@ import {
 import type { CommandGroup } from '../program.js';
 import { aligned, table } from '../table.js';
 
-/** The credits of a new workspace, unless an option says otherwise. */
+/** The default credits of a new workspace. */
 const openingCents = 10_000;
 /** 1 PiB. */
 const maxFileBytes = 2 ** 50;
-/** More than any installation has. */
+/** More workspaces than any installation has. */
 const allWorkspaces = 1_000_000;
 
 interface SettingOptions {
@@ -45,18 +45,18 @@ interface LimitOptions {
 export const workspaceCommands: CommandGroup = (program, desk) => {
   const workspace = program
     .command('workspace')
-    .description('Workspaces, what they may run, and their limits.');
+    .description('Workspaces, their permissions and their limits.');
 
   withLimits(
     withSettings(
       workspace
         .command('create')
         .description(
-          `Create a workspace. It starts with limits: 5 runs in flight, 10,000 cents committed, 600 runs per minute, and ${openingCents.toLocaleString('en')} cents of credits unless more is said.`,
+          `Create a workspace. By default it has limits of 5 runs in flight, 10,000 cents of committed spend and 600 runs per minute, and ${openingCents.toLocaleString('en')} cents of credits.`,
         ),
     ),
   )
-    .argument('<name>', 'its name', workspaceName)
+    .argument('<name>', 'name of the workspace', workspaceName)
     .action(
       answering(desk, async (services, name: string, options: SettingOptions & LimitOptions) => {
         await checkGlobs(desk.env, globsOf(options));
@@ -65,7 +65,7 @@ export const workspaceCommands: CommandGroup = (program, desk) => {
     );
 
   withSettings(workspace.command('set').description('Change a workspace.'))
-    .argument('<name>', 'its name or id')
+    .argument('<name>', 'name or id of the workspace')
     .action(
       answering(desk, async (services, name: string, options: SettingOptions, command: Command) => {
         if (Object.keys(options).length === 0) command.error('error: name at least one option to change');
@@ -77,7 +77,7 @@ export const workspaceCommands: CommandGroup = (program, desk) => {
   workspace
     .command('show')
     .description('Show a workspace.')
-    .argument('<name>', 'its name or id')
+    .argument('<name>', 'name or id of the workspace')
     .action(
       answering(desk, async (services, name: string) => {
         const document = await read(services, name);
@@ -88,15 +88,15 @@ export const workspaceCommands: CommandGroup = (program, desk) => {
   workspace
     .command('delete')
     .description(
-      'Delete a workspace without live runs, with its keys and files. Ledger and audit records stay.',
+      'Delete a workspace, its keys and its files. It must not have live runs. Ledger and audit records are kept.',
     )
-    .argument('<name>', 'its name or id')
+    .argument('<name>', 'name or id of the workspace')
     .action(
       answering(desk, async ({ workspaces }, nameOrId: string) => {
         const { id, name } = await workspaces.find(nameOrId);
-        await desk.confirm(`This deletes the workspace ${name}, with its keys and files.`);
+        await desk.confirm(`This deletes the workspace ${name}, its keys and its files.`);
         if (!(await workspaces.delete(id, actor())))
-          throw new Error(`${name} has live runs: disable it, and cancel them or wait for their end.`);
+          throw new Error(`${name} has live runs. Disable it, then cancel them or wait until they end.`);
         return { document: { deleted: name, id }, text: `${name} (${id}) is deleted.` };
       }),
     );
@@ -113,19 +113,31 @@ export const workspaceCommands: CommandGroup = (program, desk) => {
   withLimits(
     workspace
       .command('limits')
-      .description('Show or change allowances; a change takes effect at once, on parked runs too.'),
+      .description(
+        'Show or change the limits of a workspace. A change takes effect at once, also for parked runs.',
+      ),
   )
-    .argument('<name>', 'its name or id')
+    .argument('<name>', 'name or id of the workspace')
     .action(answering(desk, limits));
 };
 
 const withSettings = (command: Command): Command =>
   command
-    .addOption(new Option('--enabled', 'switch the router on for it (the default)').conflicts('disabled'))
-    .addOption(new Option('--disabled', 'switch the router off for it: its calls answer 403 not_enabled'))
-    .option('--visible <globs>', 'models it may see, comma-separated; "" for none (default: "**")', globs)
-    .option('--runnable <globs>', 'models it may run, comma-separated; "" for none (default: "**")', globs)
-    .option('--markup <factor>', 'what its runs cost is multiplied by (default: 1)', factor)
+    .addOption(new Option('--enabled', 'enable the router for the workspace (default)').conflicts('disabled'))
+    .addOption(
+      new Option('--disabled', 'disable the router for the workspace; its calls get 403 not_enabled'),
+    )
+    .option(
+      '--visible <globs>',
+      'models that it may see, comma-separated; "" for none (default: "**")',
+      globs,
+    )
+    .option(
+      '--runnable <globs>',
+      'models that it may run, comma-separated; "" for none (default: "**")',
+      globs,
+    )
+    .option('--markup <factor>', 'factor applied to the cost of its runs (default: 1)', factor)
     .option('--credits-cents <n|unlimited>', 'its credits in US cents', creditsToMicros);
 
 const withLimits = (command: Command): Command =>
@@ -135,11 +147,7 @@ const withLimits = (command: Command): Command =>
     .option('--backlog <n>', 'parked runs', wholeNumber(0))
     .option('--window <n>', 'runs admitted per minute', wholeNumber(0))
     .option('--files <n>', 'uploaded files', wholeNumber(0))
-    .option(
-      '--file-bytes <n>',
-      'size of the uploaded files together, in bytes',
-      wholeNumber(0, maxFileBytes),
-    );
+    .option('--file-bytes <n>', 'total size of the uploaded files, in bytes', wholeNumber(0, maxFileBytes));
 
 const globsOf = ({ visible = [], runnable = [] }: SettingOptions): string[] => [...visible, ...runnable];
 
@@ -191,7 +199,7 @@ async function change(services: Services, name: string, options: SettingOptions)
   return read(services, workspace.id);
 }
 
-/** Shows the allowances, or changes them for waiting runs too. */
+/** Shows the limits, or changes them, which may grant slots to parked runs. */
 async function limits(services: Services, name: string, options: LimitOptions): Promise<Answer> {
   const changes = limitsOf(options);
   if (Object.keys(changes).length === 0) {
@@ -200,8 +208,9 @@ async function limits(services: Services, name: string, options: LimitOptions): 
   }
   const { workspace, granted } = await services.workspaces.change(name, changes, actor());
   const document = await read(services, workspace.id);
-  // This program has no transport: the workers' sweep, once a second, delivers what was granted here.
-  const note = `\n\n${granted.length} parked run(s) were granted a slot; the workers deliver them within a second or two.`;
+  // This program has no transport, so the workers' sweep, which runs once a second, delivers the granted
+  // runs.
+  const note = `\n\n${granted.length} parked run(s) were granted a slot. Workers take them within a second or two.`;
   return {
     document: { ...document, granted: granted.map(({ runId }) => runId) },
     text: `${limitsText(document)}${granted.length > 0 ? note : ''}`,
@@ -223,7 +232,7 @@ const settingsText = (workspace: OperatorWorkspace): string =>
     ['state', workspace.enabled ? 'enabled' : 'disabled'],
     ['visible', workspace.visible.join(',') || 'none'],
     ['runnable', workspace.runnable.join(',') || 'none'],
-    ['mark-up', String(workspace.markup)],
+    ['markup', String(workspace.markup)],
     ['credits', `${creditsText(workspace)}${workspace.credits_cents === null ? '' : ' cents'}`],
   ]);
 
@@ -235,7 +244,7 @@ function limitsText({ limits: of, held_cents, ...workspace }: OperatorWorkspace)
     ['runs per minute', of.runs_per_minute],
     ['files', of.files],
     ['bytes of files', of.file_bytes],
-    ['credits (cents), and held', { limit: creditsText(workspace), current: held_cents }],
+    ['credits (cents), held now', { limit: creditsText(workspace), current: held_cents }],
   ];
   return table(rows, {
     ALLOWANCE: ([name]) => name,

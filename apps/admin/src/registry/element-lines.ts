@@ -1,6 +1,6 @@
 /**
- * The lines on which the elements of an array begin, in a text that is valid JSON: of the outermost array, or of
- * the array under a name of the outermost object.
+ * Returns the lines on which the elements of an array begin in a valid JSON text: the outermost array, or the
+ * array with this name in the outermost object.
  */
 export function elementLines(text: string, name: string | null): number[] {
   const lines: number[] = [];
@@ -10,7 +10,7 @@ export function elementLines(text: string, name: string | null): number[] {
   let lastString = '';
   let inArray = name === null;
   let awaitsElement = false;
-  // Strings as a whole, the signs that structure, line feeds, and what else a value can begin with.
+  // Tokens: whole strings, structural characters, line feeds, and any other start of a value.
   for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{},\n]|[^\s"[\]{},:]+/g)) {
     if (token === '\n') {
       line += 1;

@@ -4,10 +4,10 @@ import { readFile, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { elementLines } from './element-lines.js';
 
-/** A value of a file, or the reason why there is none, and its place. `bytes` counts from the file's start. */
+/** A value in a file, or why it is invalid, and its place. `bytes` counts from the start of the file. */
 type Given = { line: number; bytes: number } & ({ value: unknown } | { reason: string });
 
-/** The values of a file of JSON Lines, or of one JSON document: an array, a page of nodes, or one node. */
+/** Reads the values in a file of JSON Lines or in a JSON document: an array, a page of nodes, or one node. */
 export async function* givenRecords(file: string): AsyncGenerator<Given> {
   if (await isDocument(file)) yield* documentRecords(await readFile(file, 'utf8'));
   else yield* lineRecords(file);
@@ -15,7 +15,7 @@ export async function* givenRecords(file: string): AsyncGenerator<Given> {
 
 async function* lineRecords(file: string): AsyncGenerator<Given> {
   const input = createReadStream(file, 'utf8');
-  // An error of the file is the iterator's; readline alone would wait for ever.
+  // Rejects if the file cannot be read, whereas readline alone would wait forever.
   await once(input, 'ready');
   let line = 0;
   for await (const text of createInterface({ input, crlfDelay: Infinity })) {
@@ -38,7 +38,10 @@ function* documentRecords(text: string): Generator<Given> {
   }
 }
 
-/** One line that is a value and no page makes a file of lines; so does a first line that is broken, if the rest is no document. */
+/**
+ * Whether the file is one JSON document. It is a file of lines if its first line is a complete value other
+ * than a page, or if its first line is broken and the whole file is not valid JSON either.
+ */
 async function isDocument(file: string): Promise<boolean> {
   const input = createReadStream(file, 'utf8');
   await once(input, 'ready');
@@ -52,11 +55,11 @@ async function isDocument(file: string): Promise<boolean> {
   const value = parsed(first);
   if ('value' in value) return pageNodes(value.value) !== null;
   const { size } = await stat(file);
-  return size < longestDocumentBytes && 'value' in parsed(await readFile(file, 'utf8'));
+  return size < maxDocumentBytes && 'value' in parsed(await readFile(file, 'utf8'));
 }
 
-/** No text can be longer in this engine. */
-const longestDocumentBytes = 2 ** 29 - 24;
+/** The maximum length of a string in V8. */
+const maxDocumentBytes = 2 ** 29 - 24;
 
 const pageNodes = (value: unknown): unknown[] | null =>
   typeof value === 'object' && value !== null && 'nodes' in value && Array.isArray(value.nodes)
@@ -67,6 +70,6 @@ function parsed(text: string): { value: unknown } | { reason: string } {
   try {
     return { value: JSON.parse(text) as unknown };
   } catch (error) {
-    return { reason: `no JSON: ${error instanceof Error ? error.message : String(error)}` };
+    return { reason: `not JSON: ${error instanceof Error ? error.message : String(error)}` };
   }
 }

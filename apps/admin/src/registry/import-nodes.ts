@@ -19,11 +19,11 @@ interface Imported {
 
 interface Options {
   dryRun: boolean;
-  /** `part` is the share of all bytes that have been read. */
+  /** `part` is the fraction of all bytes that has been read. */
   progress: (part: number, read: number) => void;
 }
 
-/** Imports files one after the other. Each bad record is told, and the rest goes on. */
+/** Imports files one after the other. Bad records are reported, and the others are still imported. */
 export async function importNodes(
   files: readonly string[],
   repository: NodeRepository,

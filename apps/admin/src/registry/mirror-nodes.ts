@@ -3,9 +3,9 @@ import { NodeBatches } from './node-batches.js';
 import { readRecord } from './read-record.js';
 import type { SourcePages } from './source-pages.js';
 
-/** Changes that were being written when the last walk began may carry an earlier time than its start. */
+/** Changes that were being written when the last walk began may have an earlier time than its start. */
 const overlapMs = 5 * 60_000;
-/** Walks over everything, when nodes vanish from the source while it is walked. */
+/** Maximum number of full walks if nodes are removed from the source during the walk. */
 const maxFullWalks = 3;
 
 interface Rejected {
@@ -31,8 +31,8 @@ interface Mirroring {
 }
 
 /**
- * Brings this registry to what another one lists. A walk that was cut off goes on where it stood; after a finished
- * one only changes are asked for. When the changes do not explain the source's total, everything is walked.
+ * Updates this registry to match another one. An interrupted walk is resumed, and after a finished walk only
+ * changes are requested. If the changes do not explain the source's total, everything is walked again.
  */
 export async function mirrorNodes(mirroring: Mirroring, { full }: { full: boolean }): Promise<Mirrored> {
   const { url, mirrors } = mirroring;
@@ -44,7 +44,8 @@ export async function mirrorNodes(mirroring: Mirroring, { full }: { full: boolea
   if (walk.since !== null && before !== null && before.total + result.created !== walk.startedTotal)
     walk = await takeAll(mirroring, result);
   for (let walks = 1; walk.since === null && walks < maxFullWalks; walks += 1) {
-    // Each node that vanished has moved those behind it forward, maybe past the walk.
+    // Each removed node has moved later nodes to earlier positions, possibly past the current page of the
+    // walk.
     const { total } = await mirroring.pages.read(1, null, 1);
     if (total >= walk.startedTotal) break;
     walk = await takeAll(mirroring, result);
@@ -69,7 +70,7 @@ async function begin({ pages }: Mirroring, before: { at: Date } | null): Promise
   };
 }
 
-/** Walks from where the walk stands to its end, and saves each page that is written. */
+/** Completes a walk from its current page, and saves the position for each page. */
 async function take(mirroring: Mirroring, walk: MirrorWalk, result: Mirrored): Promise<void> {
   const { url, pages, nodes, mirrors, progress } = mirroring;
   for (let { page } = walk, last = page; page <= last; page += 1) {

@@ -1,10 +1,10 @@
 import type { NodeRecord, Written } from '#persistence';
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** Nodes in one statement: enough that a round trip does not count, few enough that one bad one is found soon. */
+/** Maximum nodes in one statement: enough to amortise a round trip, few enough to find a bad node. */
 const batchNodes = 1000;
 const batchVersions = 10_000;
-/** After so many records the event loop gets a turn: the batch before is still being written. */
+/** After this many records the event loop gets a turn, because the previous batch is still being written. */
 const turnRecords = 20;
 
 type Put = (records: readonly NodeRecord[]) => Promise<Written>;
@@ -15,8 +15,8 @@ interface Batched<Place> {
 }
 
 /**
- * Writes nodes in batches, one behind the other, while the next one is being read. A record that the database
- * refuses is told with its place, and the others of its batch are written all the same.
+ * Writes nodes in batches, one after the other, while the next batch is being read. A record that the
+ * database rejects is reported with its place, and the rest of its batch is still written.
  */
 export class NodeBatches<Place> {
   readonly written: Written = { created: 0, changed: 0 };
@@ -30,7 +30,7 @@ export class NodeBatches<Place> {
   ) {}
 
   async add(record: NodeRecord, place: Place): Promise<void> {
-    // In one statement each node can be written once.
+    // A statement can write each node only once.
     if (this.batch.has(record.node.id)) await this.flush();
     this.batch.set(record.node.id, { record, place });
     this.versions += record.versions.length;
@@ -38,7 +38,7 @@ export class NodeBatches<Place> {
     if (this.batch.size >= batchNodes || this.versions >= batchVersions) await this.flush();
   }
 
-  /** Resolves when everything that was added is written. */
+  /** Resolves when all added records are written. */
   async end(): Promise<Written> {
     if (this.batch.size > 0) await this.flush();
     await this.writing;
@@ -51,7 +51,7 @@ export class NodeBatches<Place> {
     this.versions = 0;
     await this.writing;
     this.writing = this.write(batch);
-    // A failure is thrown by the next wait for it.
+    // A failure is thrown where the batch is awaited next.
     this.writing.catch(() => {});
   }
 
@@ -71,7 +71,7 @@ export class NodeBatches<Place> {
   }
 }
 
-/** SQLSTATE classes 22 and 23, a value or a constraint, and 54, a limit: trying again changes nothing. */
+/** SQLSTATE classes 22 (data), 23 (constraint) and 54 (limit): retrying cannot help. */
 const isRefusal = (error: unknown): error is Error & { code: string; detail?: string } =>
   error instanceof Error &&
   'code' in error &&

@@ -1,8 +1,8 @@
 import { momentOf, nodeStatus, nodeVersionStatus, publisherStatus } from '#schemas';
 import { z } from 'zod';
 
-/** Bytes that an index can hold: texts that nodes are sorted by must not be longer. */
-const longestSorted = 512;
+/** Maximum size in bytes of texts that nodes are sorted by, so that they fit into an index. */
+const maxSortedBytes = 512;
 
 const text = z.string().nullish();
 const texts = z.array(z.string()).nullish();
@@ -16,11 +16,11 @@ const moment = z
     return z.NEVER;
   })
   .nullish();
-const bounded = (least: number) =>
+const bounded = (minLength: number) =>
   z
     .string()
-    .min(least)
-    .refine((given) => Buffer.byteLength(given) <= longestSorted, `at most ${longestSorted} bytes`);
+    .min(minLength)
+    .refine((given) => Buffer.byteLength(given) <= maxSortedBytes, `at most ${maxSortedBytes} bytes`);
 const sorted = bounded(0).nullish();
 
 const platforms = {
@@ -65,14 +65,14 @@ export const versionShape = z.object({
   tags_admin: texts,
 });
 
-/** Some registries write an object of which they know nothing as `{}`. */
+/** Some registries write `{}` for an unknown object. */
 const unlessEmpty = <Shape extends z.ZodType>(shape: Shape) =>
   z.preprocess((given) => (JSON.stringify(given) === '{}' ? undefined : given), shape.nullish()).optional();
 
 /**
- * A node as it is read from a file or from another registry: the interface's own shape or a part of it; null and
- * absent are allowed everywhere but in ids. `versions` holds more versions than the latest one, and
- * `publisher_id` may stand for a publisher of which nothing else is known. Other fields are passed over.
+ * A node in a file or from another registry: the shape of the API or a part of it. Every field except ids may
+ * be null or absent. `versions` holds versions besides the latest one, and `publisher_id` may replace a
+ * publisher of which nothing else is known. Other fields are ignored.
  */
 export const nodeShape = z.object({
   id: bounded(1),

@@ -3,7 +3,7 @@ import { clearLine } from '../answer.js';
 const width = 30;
 const minPauseMs = 100;
 
-/** A bar that overwrites itself through `status`; without a terminal there is none. */
+/** A progress bar that overwrites itself through `status`. Shows nothing without a terminal. */
 export function progressBar(status: ((text: string) => void) | undefined) {
   let shownMs = -Infinity;
   return {

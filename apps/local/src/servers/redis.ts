@@ -5,9 +5,9 @@ import { startServer, type ServerProcess } from './server-process.js';
 
 interface RedisOptions {
   records: ProcessRecords;
-  /** The executable, as `findRedisServer` found it. */
+  /** The executable that `findRedisServer` returned. */
   command: string;
-  /** Holds the configuration and the append-only file. */
+  /** Contains the configuration and the append-only file. */
   folder: string;
   logPath: string;
   port: number;
@@ -16,7 +16,7 @@ interface RedisOptions {
   durable?: boolean;
 }
 
-/** Starts it on 127.0.0.1 for this folder alone, and answers when it takes commands. */
+/** Starts a server on 127.0.0.1 that stores its data in the folder, and resolves when it accepts commands. */
 export async function startRedis(options: RedisOptions): Promise<{ url: string; server: ServerProcess }> {
   const { records, command, folder, logPath, port, password, durable = true } = options;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -33,7 +33,7 @@ export async function startRedis(options: RedisOptions): Promise<{ url: string; 
     'maxmemory-policy noeviction',
     ...(password === undefined ? [] : [`requirepass ${JSON.stringify(password)}`]),
   ];
-  // In a file, because other users can read the arguments of a process.
+  // The configuration is in a file, because other users can read the arguments of a process.
   writeFileSync(configuration, `${lines.join('\n')}\n`, { mode: 0o600 });
   const server = await startServer({
     name: 'redis',
@@ -48,7 +48,7 @@ export async function startRedis(options: RedisOptions): Promise<{ url: string; 
   return { url: `redis://${login}127.0.0.1:${port}`, server };
 }
 
-/** The first Redis-like server on a PATH; undefined when there is none. */
+/** The first Redis or Valkey server on a PATH, or undefined. */
 export function findRedisServer(searchPath: string): string | undefined {
   const folders = searchPath.split(path.delimiter).filter((folder) => folder !== '');
   return ['redis-server', 'valkey-server']

@@ -9,20 +9,20 @@ export interface ServerSpec {
   command: string;
   args: string[];
   env: NodeJS.ProcessEnv;
-  /** Both streams of the server are appended to this file. */
+  /** The server's output and errors are appended to this file. */
   logPath: string;
   records: ProcessRecords;
-  /** The start waits until the log of this run matches. */
+  /** The server is ready once its log of this run matches. */
   readyText?: RegExp;
-  /** The start waits until this is true. */
+  /** The server is ready once this resolves with true. */
   isReady?: () => Promise<boolean>;
-  /** Asks for a quick, clean end (default SIGTERM). */
+  /** Makes the server exit quickly and cleanly (default SIGTERM). */
   stopSignal?: NodeJS.Signals;
-  /** Absent: the account of the caller. */
+  /** The caller's account if absent. */
   account?: { uid: number; gid: number } | undefined;
-  /** Opened before the account changes, and handed over as descriptor 3. */
+  /** Opened before the account changes, and passed as descriptor 3. */
   folder?: string | undefined;
-  /** An IPC channel, whose end tells the process that its parent is gone. */
+  /** Opens an IPC channel. When it closes, the process knows that its parent has exited. */
   channel?: boolean;
 }
 
@@ -31,13 +31,13 @@ export interface ServerProcess {
   readonly pid: number;
   readonly logPath: string;
   readonly running: boolean;
-  /** Null while it runs, and after a signal. */
+  /** Null while it runs, and if a signal ended it. */
   readonly exitCode: number | null;
-  /** Settles when the server has ended, for whatever reason. */
+  /** Resolves when the server has ended, for whatever reason. */
   readonly ended: Promise<void>;
-  /** One line for people: that it ended, how, its last words, and where to read on. */
+  /** One line for the user: how the server ended, its last log lines, and the path of its log. */
   readonly exitMessage: string;
-  /** The part of the log that this run has written. */
+  /** The part of the log that was written in this run. */
   log(): string;
   stop(): Promise<void>;
 }
@@ -46,7 +46,7 @@ export interface ServerProcess {
 const readyWithinMs = 60_000;
 const stopGraceMs = 8_000;
 
-/** Starts a process and waits until it is ready, if the spec says when that is. */
+/** Starts a process and waits until it is ready, if the spec defines that. */
 export async function startServer(spec: ServerSpec): Promise<ServerProcess> {
   const server = spawnServer(spec);
   const { readyText, isReady = async () => readyText === undefined || readyText.test(server.log()) } = spec;
@@ -55,7 +55,7 @@ export async function startServer(spec: ServerSpec): Promise<ServerProcess> {
     if (!server.running) throw new StartFailure(server.exitMessage);
     if (Date.now() > lastMs) {
       await server.stop();
-      throw new StartFailure(`${spec.name} is not ready after a minute (log: ${spec.logPath})`);
+      throw new StartFailure(`${spec.name} was not ready after a minute (log: ${spec.logPath})`);
     }
     await pause(20);
   }
@@ -73,7 +73,7 @@ function spawnServer(spec: ServerSpec): ServerProcess {
       // The account may not be able to enter the caller's folder.
       ...(spec.account && { ...spec.account, cwd: '/' }),
       env: spec.env,
-      // A process group of its own: Ctrl-C reaches the launcher alone, which stops the rest in order.
+      // In its own process group, so that Ctrl-C reaches only the launcher, which stops the rest in order.
       detached: true,
       stdio: ['ignore', ...opened.slice(0, 1), ...opened, ...(spec.channel ? (['ipc'] as const) : [])],
     });
@@ -94,13 +94,13 @@ function spawnServer(spec: ServerSpec): ServerProcess {
       },
       get exitMessage() {
         const how = child.signalCode ?? `exit code ${child.exitCode ?? 'unknown'}`;
-        return `${name} ended (${how}): ${lastLines(logPath, 3) || 'it said nothing'} (log: ${logPath})`;
+        return `${name} ended (${how}): ${lastLines(logPath, 3) || 'no output'} (log: ${logPath})`;
       },
       log: () => readFileSync(logPath).toString('utf8', loggedBefore),
       stop: async () => {
         if (!isRunningChild(child)) return;
         child.kill(stopSignal);
-        // A frozen process takes no other signal before this one.
+        // A stopped process handles no other signal until it continues.
         child.kill('SIGCONT');
         const timer = setTimeout(() => child.kill('SIGKILL'), stopGraceMs);
         await ended;
@@ -115,7 +115,7 @@ function spawnServer(spec: ServerSpec): ServerProcess {
 const isRunningChild = (child: ChildProcess): boolean =>
   child.pid !== undefined && child.exitCode === null && child.signalCode === null;
 
-/** The last lines of a log as one line; empty when there is none. */
+/** The last lines of a log, joined into one line. Empty if there is no log. */
 function lastLines(file: string, count: number): string {
   if (!existsSync(file)) return '';
   return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-count).join(' | ');

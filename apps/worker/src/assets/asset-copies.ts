@@ -12,11 +12,12 @@ import type { WorkerSettings } from '../settings.js';
 import { AssetSource, type CopyTrouble, NotCopied } from './asset-source.js';
 import type { FoundAsset } from '../bytes/found-assets.js';
 
-/** Assets of one result that are copied side by side, and in all; the URLs of others stay the provider's. */
+/** Maximum number of assets of one result that are copied concurrently. */
 const copiesAtOnce = 4;
+/** Maximum number of assets of one result that are copied at all; the rest keep the provider's URL. */
 const maxCount = 64;
 
-/** An asset in our own store, and the URL that opens it there. */
+/** An asset's copy in our own store, and its signed URL. */
 export interface Copy {
   key: string;
   url: string;
@@ -24,7 +25,7 @@ export interface Copy {
 
 type CopiedRun = Pick<ClaimedRun, 'runId' | 'workspaceId'>;
 
-/** Copies assets to the store. One that cannot be copied in time keeps the provider's URL. */
+/** Copies assets to the store. An asset that cannot be copied in time keeps the provider's URL. */
 @Injectable()
 export class AssetCopies {
   constructor(
@@ -37,9 +38,9 @@ export class AssetCopies {
   ) {}
 
   /**
-   * The copies by the provider's URL; one that is missing was not copied. Several are made side by side, so that one that
-   * hangs holds up none of the others, and all under one time limit: a silent host costs a result that much once, however
-   * many assets it has.
+   * Returns the copies by the provider's URL, without the assets that could not be copied. Copies run
+   * concurrently, so that one that hangs does not block the others, and share one time limit: an unresponsive
+   * host delays a result only once, however many assets it has.
    */
   async copyAll(
     run: CopiedRun,
@@ -57,14 +58,14 @@ export class AssetCopies {
             this.metrics.assetCopies.inc({ outcome: 'copied' });
           } catch (error) {
             if (signal.aborted) return;
-            // Nothing is wrong with the asset: the job comes again when the database is back.
+            // The database is down, and the asset may be fine. The job is retried when the database is back.
             if (error instanceof RouterError) throw error;
             const isLate = bounded.aborted && !(error instanceof NotCopied);
             const trouble = isLate ? 'timeout' : troubleOf(error);
             this.metrics.assetCopies.inc({ outcome: trouble });
-            // Neither the URL, which may open the asset for everyone, nor the provider's words.
+            // Logs neither the URL, which may give anyone access to the asset, nor the provider's own words.
             const facts = { run_id: run.runId, asset: index, trouble };
-            this.log.warn(facts, 'an asset was not copied: its URL stays the provider’s');
+            this.log.warn(facts, 'asset not copied, the result keeps the provider’s URL');
           }
         }
       };
@@ -80,7 +81,7 @@ export class AssetCopies {
     provider: BoundProvider,
     signal: AbortSignal,
   ): Promise<Copy> {
-    if (index >= maxCount) throw new NotCopied('too_many', 'is one of too many');
+    if (index >= maxCount) throw new NotCopied('too_many', `is beyond the first ${maxCount} assets`);
     signal.throwIfAborted();
     const { mediaType, body } = await this.source.open(url, provider, { workspaceId, signal });
     const key = runKeys.asset(runId, index, extensionOf(url));
@@ -91,7 +92,7 @@ export class AssetCopies {
         maxBytes: this.settings.ASSET_MAX_BYTES,
         signal,
       });
-      // The provider's URL may still come to hold the file; an empty copy never does.
+      // The provider may still upload the file to its URL, whereas an empty copy stays empty.
       if (bytes === 0) throw new NotCopied('empty', 'has no bytes');
       this.metrics.assetCopyBytes.inc(bytes);
       await failpoint('copying.afterPut', runId);
@@ -110,6 +111,6 @@ function troubleOf(error: unknown): CopyTrouble {
   return fault.fault === 'not_sent' && fault.cause === 'refused_address' ? 'refused_address' : 'unreachable';
 }
 
-/** `.png`, when the path ends like that; it only makes the link easier to read. */
+/** The file extension of the path, such as `.png`, or nothing. It only makes the link easier to read. */
 const extensionOf = ({ pathname }: URL): string =>
   /\.[a-z0-9]{1,5}$/i.exec(pathname)?.[0].toLowerCase() ?? '';

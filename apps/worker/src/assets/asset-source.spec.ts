@@ -10,11 +10,11 @@ import { AssetSource } from './asset-source.js';
 
 const agent = new Agent();
 const servers: Server[] = [];
-const asked: string[] = [];
+const requested: string[] = [];
 
 async function serve(answer: (path: string, response: ServerResponse) => void): Promise<string> {
   const server = createServer((request, response) => {
-    asked.push(request.url ?? '');
+    requested.push(request.url ?? '');
     answer(request.url ?? '', response);
   });
   servers.push(server);
@@ -44,9 +44,9 @@ afterAll(async () => {
   await agent.destroy();
 });
 
-/** What comes of the URL: the provider's own origin is on a private address, `elsewhere` is allowed. */
+/** Opens a URL and returns the result. The provider is on a private address; `elsewhere` is allowed. */
 async function opened(url: string, adapter: object): Promise<string> {
-  asked.length = 0;
+  requested.length = 0;
   const agents = {
     trusted: agent,
     toAsset: async ({ origin }: URL) => (origin === elsewhere ? agent : null),
@@ -65,14 +65,14 @@ async function opened(url: string, adapter: object): Promise<string> {
 
 const declared = { assetsFromBase: true };
 
-it('a provider on a private address is called for assets where its declaration says that they lie there', async () => {
+it('fetches assets from a provider on a private address only if its declaration says that it hosts them', async () => {
   expect(await opened(`${own}/file`, declared)).toBe('opened');
   expect(await opened(`${own}/moved`, declared)).toBe('opened');
   expect(await opened(`${own}/file`, {})).toBe('refused_address');
-  expect(asked).toEqual([]);
+  expect(requested).toEqual([]);
 });
 
-it.each(['in', 'own'])('no redirect from elsewhere leads into it: %s', async (from) => {
+it.each(['in', 'own'])('does not follow a redirect from another origin to the provider: %s', async (from) => {
   expect(await opened(from === 'in' ? `${elsewhere}/in` : `${own}/out`, declared)).toBe('refused_address');
-  expect(asked).not.toContain('/metrics');
+  expect(requested).not.toContain('/metrics');
 });

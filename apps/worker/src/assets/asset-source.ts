@@ -43,9 +43,10 @@ const redirects = new Set([301, 302, 303, 307, 308]);
 const maxRedirects = 3;
 
 /**
- * Opens URLs out of providers' replies, which a caller may have shaped. The provider's own origin is trusted where its
- * declaration says that assets lie there, and never as the target of a redirect from elsewhere: what else it
- * serves, on a private address, is not for callers. Any other origin is called when it is public or allowed.
+ * Opens URLs from providers' replies, which a caller may have influenced. The provider's own origin is
+ * trusted if its declaration says that it hosts assets, but never as the target of a redirect from another
+ * origin: on a private address it may serve things that callers must not see. Any other origin is called only
+ * if it is public or allowed.
  */
 @Injectable()
 export class AssetSource {
@@ -59,7 +60,7 @@ export class AssetSource {
     this.isAccepted = picomatch(settings.ASSET_MEDIA_TYPES, { nocase: true });
   }
 
-  /** Rejects with `NotCopied`, or with what broke the connection. The signal also ends the body. */
+  /** Rejects with `NotCopied` or with the connection's error. The signal also aborts the body. */
   async open(url: URL, provider: BoundProvider, terms: ResolveTerms): Promise<Source> {
     let next = url;
     const { assetsNeedKey, assetsFromBase } = provider.adapter;
@@ -71,10 +72,10 @@ export class AssetSource {
       const location = textOf(reply.headers['location']);
       discardBody(reply.body);
       if (!URL.canParse(location, next.href))
-        throw new NotCopied('redirects', 'a redirect without an address');
+        throw new NotCopied('redirects', 'redirects without a valid location');
       next = new URL(location, next);
     }
-    throw new NotCopied('redirects', `more than ${maxRedirects} redirects`);
+    throw new NotCopied('redirects', `redirects more than ${maxRedirects} times`);
   }
 
   private async get(
@@ -93,8 +94,8 @@ export class AssetSource {
       method: 'GET',
       headers: {
         'accept-encoding': 'identity',
-        // Mostly without our key, on the provider's own API too: a model may echo a caller's URL, and what only our key
-        // opens is not for callers.
+        // Most assets are fetched without our key, even from the provider's own API: a model may echo a
+        // caller's URL, and callers must not reach what only our key can open.
         ...(adapter.assetsNeedKey && credentialHeaders(adapter, call, secret, Date.now())),
       },
       dispatcher,
@@ -121,18 +122,18 @@ export class AssetSource {
     const essence = essenceOf(mediaType);
     const isUnexpectedData = isJsonType(mediaType) && !essence.startsWith('model/') && !mayBeData;
     if (isUnexpectedData || !this.isAccepted(essence)) {
-      return new NotCopied('media_type', `is said to be ${shortened(mediaType, 100)}`);
+      return new NotCopied('media_type', `has media type ${shortened(mediaType, 100)}`);
     }
-    // The declared length may be wrong: the bytes are counted as well.
+    // The declared length may be wrong, so the bytes are counted as well.
     const length = Number(headers['content-length'] ?? Number.NaN);
     if (length > this.settings.ASSET_MAX_BYTES)
-      return new NotCopied('too_large', 'says that it is too large');
-    if (length === 0) return new NotCopied('empty', 'says that it has no bytes');
+      return new NotCopied('too_large', 'declares a length above the limit');
+    if (length === 0) return new NotCopied('empty', 'declares a length of 0');
     return null;
   }
 }
 
-/** JSON is an asset only where the URL says so: anywhere else it is what an API says in the place of a file. */
+/** JSON is an asset only if the URL ends in `.json`. Otherwise it is an API's answer in place of the file. */
 const isDataAt = ({ pathname }: URL, { adapter }: BoundProvider): boolean =>
   /\.json$/i.test(pathname) && !adapter.assetsNeedKey;
 

@@ -13,14 +13,14 @@ import { repeatableGraceMs, type WorkerSettings } from '../settings.js';
 import { AssetCopies, type Copy } from './asset-copies.js';
 import { type FoundAsset, findAssets, withCopies } from '../bytes/found-assets.js';
 
-/** Copies of one run's assets that may in a row end in a crash; then its result is delivered without copies. */
+/** After this many consecutive crashes while copying, a run's result is delivered without copies. */
 const maxCrashes = 3;
 const later = retryIn(1_000);
 const now = retryIn(0);
 
 /**
- * Copies the assets of a finished generation to the store and writes the run's outcome. The generation is paid, and its
- * result is delivered whatever happens to the copies.
+ * Copies the assets of a finished generation to the store and writes the run's outcome. The generation is
+ * already paid for, so its result is delivered whatever happens to the copies.
  */
 @Processor('assets', { concurrency: maxSlotless })
 export class AssetsProcessor extends RunProcessor {
@@ -61,16 +61,16 @@ export class AssetsProcessor extends RunProcessor {
         deathsOf(copying) < maxCrashes
           ? await this.assetCopies.copyAll(run, assets, provider, signal)
           : new Map<string, Copy>();
-      // Begun copies were cut short: a worker that goes on makes them.
+      // The copies were interrupted. The next worker starts them again.
       if (signal.aborted) return now;
       await failpoint('copying.beforeFinish', runId);
       return await this.finishRun(run, bytes, assets, copies);
     } catch (error) {
       if (signal.aborted) return now;
       if (error instanceof StorageError) {
-        this.log.warn({ error, run_id: runId }, 'the output could not be read from the store, trying again');
+        this.log.warn({ error, run_id: runId }, 'could not read the output from the store, retrying');
         if (error.failure !== 'not_found' || !copying.overdue) return later;
-        return await this.outcomes.loseAnswer(run, 'its output is gone');
+        return await this.outcomes.loseAnswer(run, 'output missing from the store');
       }
       throw error;
     }

@@ -4,7 +4,7 @@ import { findAssets, withCopies } from './found-assets.js';
 const bytes = (text: string) => Buffer.from(text);
 
 describe('assets in an output', () => {
-  it('are web addresses, nothing else', () => {
+  it('are http and https URLs only', () => {
     const urls = [
       'https://a/1.png',
       'data:image/png;base64,AAAA',
@@ -20,7 +20,7 @@ describe('assets in an output', () => {
     ]);
   });
 
-  it('keep their own URL where there is no copy', () => {
+  it('keep the provider’s URL if there is no copy', () => {
     const output = bytes('{"urls":["https://a/1","https://a/2","https://a/1"]}');
     const copies = new Map([['https://a/1', { url: 'https://ours/1?a=b&c=d' }]]);
     expect(withCopies(output, findAssets(output, ['/urls/*']), copies).toString()).toBe(

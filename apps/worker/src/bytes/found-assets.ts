@@ -1,6 +1,6 @@
 import { type JsonPlace, placesOf, replaceStrings, stringAt } from '#schemas';
 
-/** A URL in a provider's output, where it stands there. */
+/** An asset's URL in a provider's output, and its position. */
 export interface FoundAsset extends JsonPlace {
   url: string;
 }
@@ -8,7 +8,7 @@ export interface FoundAsset extends JsonPlace {
 const maxUrlLength = 8192;
 const quote = '"'.charCodeAt(0);
 
-/** The asset URLs that the model's pointers reach. Text that is no web address stays what it is: inline data, a bucket's name. */
+/** Finds the URLs at the model's asset pointers. Other text, such as inline data, is left unchanged. */
 export function findAssets(output: Uint8Array, pointers: readonly string[]): FoundAsset[] {
   return placesOf(output, pointers)
     .filter(({ start, end }) => output[start] === quote && end - start <= maxUrlLength)
@@ -16,7 +16,7 @@ export function findAssets(output: Uint8Array, pointers: readonly string[]): Fou
     .filter(({ url }) => /^https?:/i.test(url) && URL.canParse(url));
 }
 
-/** The output with the copies' URLs in the place of the provider's, and every other byte as it was. */
+/** Replaces the provider's URLs by those of the copies and leaves every other byte unchanged. */
 export const withCopies = (
   output: Uint8Array,
   assets: readonly FoundAsset[],

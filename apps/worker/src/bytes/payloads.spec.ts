@@ -15,7 +15,7 @@ async function settled(work: Promise<unknown>): Promise<boolean> {
 }
 
 describe('a byte budget', () => {
-  it('lets bodies wait until others have given their bytes back', async () => {
+  it('makes a body wait until others release their bytes', async () => {
     const budget = new ByteBudget(100);
     const [first, second] = [budget.open(), budget.open()];
     await first.grow(80, unbounded);
@@ -26,7 +26,7 @@ describe('a byte budget', () => {
     second[Symbol.dispose]();
   });
 
-  it('never keeps the oldest waiting, so that there is always one that ends', async () => {
+  it('never makes the oldest share wait, so that one always finishes', async () => {
     const budget = new ByteBudget(100);
     const [first, second] = [budget.open(), budget.open()];
     await first.grow(60, unbounded);
@@ -39,7 +39,7 @@ describe('a byte budget', () => {
     second[Symbol.dispose]();
   });
 
-  it('ends a wait with its signal, and forgets who waited', async () => {
+  it('ends a wait when its signal aborts, and forgets the waiting share', async () => {
     const budget = new ByteBudget(10);
     const first = budget.open();
     await first.grow(10, unbounded);
@@ -54,7 +54,7 @@ describe('a byte budget', () => {
     await third.grow(10, unbounded);
   });
 
-  it('gives everything back when the work fails', async () => {
+  it('releases everything when the work fails', async () => {
     const budget = new ByteBudget(10);
     const failing = async () => {
       using share = budget.open();

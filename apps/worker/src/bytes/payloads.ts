@@ -7,7 +7,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Readable } from 'node:stream';
 import type { WorkerSettings } from '../settings.js';
 
-/** Inputs and outputs of runs: few bytes travel with their row, many lie in the store. */
+/** Inputs and outputs of runs. Small ones are kept in the run's row, large ones in the store. */
 @Injectable()
 export class Payloads {
   private readonly budget: ByteBudget;
@@ -21,12 +21,12 @@ export class Payloads {
     this.budget = new ByteBudget(settings.WORKER_BODY_BUDGET);
   }
 
-  /** An empty share of the byte budget; disposing of it gives its bytes back. */
+  /** Opens an empty share of the byte budget. Disposing of it releases its bytes. */
   openShare(): Share & Disposable {
     return this.budget.open();
   }
 
-  /** The bytes, which count against `share`. Rejects with `StorageError`. */
+  /** Reads a body into memory; its bytes count against `share`. Rejects with `StorageError`. */
   async readBody(body: PayloadBody, share: Share, signal: AbortSignal): Promise<Uint8Array> {
     if (!('storedAs' in body)) return body;
     const { storedAs } = body;
@@ -36,13 +36,13 @@ export class Payloads {
       );
     } catch (error) {
       if (error instanceof StorageError || signal.aborted) throw error;
-      throw new StorageError('unavailable', `The store did not give ${storedAs}`, { cause: error });
+      throw new StorageError('unavailable', `The store did not return ${storedAs}`, { cause: error });
     }
   }
 
   /**
-   * Bytes as their row will hold them. A result is paid for: one that the store does not take goes into the row,
-   * however large.
+   * Returns the body as its row will hold it. A result has been paid for, so if the store fails, the bytes go
+   * into the row, however large they are.
    */
   async keepBody(key: string, runId: string, mediaType: string, bytes: Uint8Array): Promise<PayloadBody> {
     if (bytes.byteLength <= maxRowBytes) return bytes;
@@ -54,22 +54,26 @@ export class Payloads {
       });
       return { storedAs: key };
     } catch (error) {
-      this.log.warn({ error, run_id: runId, bytes: bytes.byteLength }, 'a large output goes into its row');
+      this.log.warn(
+        { error, run_id: runId, bytes: bytes.byteLength },
+        'could not store a large output, keeping it in its row',
+      );
       return bytes;
     }
   }
 
-  /** Stores the bytes as they arrive and returns their number. Rejects with `StorageError`, or with the body's own error. */
+  /** Stores a body as it arrives and returns its length. Rejects with `StorageError` or the body's error. */
   async putBody(key: string, runId: string, body: Body, facts: PutFacts): Promise<number> {
     const { STORE_DOUBT_SECONDS, STORE_PAYLOAD_MS } = this.settings;
-    // The bytes are paid for, and may not come a second time.
+    // Storing under a key that is being deleted could lose the bytes, which are paid for and cannot be
+    // fetched again.
     if (!(await this.objects.note(key, runId, STORE_DOUBT_SECONDS, STORE_PAYLOAD_MS))) {
       throw new StorageError('unavailable', `${key} is being deleted`);
     }
     return this.store.put(key, body, facts);
   }
 
-  /** A body in pieces; what lies in the store is read while it is sent. */
+  /** Joins pieces into one stream. Stored pieces are read from the store while the stream is sent. */
   stream(pieces: readonly BodyPiece[], signal: AbortSignal): { bytes: number; body: Readable } {
     return {
       bytes: pieces.reduce((sum, piece) => sum + lengthOf(piece), 0),
@@ -109,7 +113,7 @@ function lengthOf(piece: BodyPiece): number {
   return piece.base64 ? 4 * Math.ceil(piece.bytes / 3) : piece.bytes;
 }
 
-/** Three bytes become four letters: what is left of a chunk goes with the next one. */
+/** Base64 turns three bytes into four characters, so a chunk's remainder is encoded with the next one. */
 async function* inBase64(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let rest = Buffer.alloc(0);
   for await (const chunk of body) {
@@ -121,26 +125,26 @@ async function* inBase64(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   yield Buffer.from(rest.toString('base64'), 'latin1');
 }
 
-/** A share of a budget, which grows while bytes arrive. */
+/** A share of a byte budget. It grows while bytes arrive. */
 export interface Share {
-  /** Waits while the budget is spent; rejects with the signal's reason when that comes first. */
+  /** Waits while the budget is exhausted. Rejects with the signal's reason if the signal aborts first. */
   grow(bytes: number, signal: AbortSignal): Promise<void>;
 }
 
 /**
- * Bounds the bytes of all bodies that a process holds. A share that wants more than is left waits until others have been
- * given back, except for the oldest: it always goes on, so that there is always one that ends. The bytes held are
- * therefore at most the budget and one body.
+ * Bounds the bytes of all bodies that a process holds. A share that needs more than is left waits until other
+ * shares are released. The oldest share never waits, so that one always makes progress. A process therefore
+ * holds at most the budget plus one body.
  */
 export class ByteBudget {
   private held = 0;
-  /** Holders in FIFO order; the oldest may exceed the limit so that one always makes progress. */
+  /** Shares that have grown, oldest first. */
   private readonly shares = new Set<Share>();
   private readonly waiting: Waits<void> = new Set();
 
   constructor(private readonly limit: number) {}
 
-  /** An empty share; disposing of it gives its bytes back. */
+  /** Opens an empty share. Disposing of it releases its bytes. */
   open(): Share & Disposable {
     let mine = 0;
     const share: Share & Disposable = {

@@ -20,12 +20,12 @@ describe('what a failed call proves', () => {
     expect(faultOf(new NotConnected(failing(code)))).toEqual({ fault: 'not_sent', cause });
   });
 
-  it('an address that was refused: nothing was sent', () => {
+  it('a blocked address: nothing was sent', () => {
     const error = new NotConnected(new RefusedAddress('127.0.0.1'));
     expect(faultOf(error)).toEqual({ fault: 'not_sent', cause: 'refused_address' });
   });
 
-  it('several addresses that were tried in vain: nothing was sent', () => {
+  it('no address could be reached: nothing was sent', () => {
     const tried = new AggregateError([failing('ECONNREFUSED'), failing('EHOSTUNREACH')]);
     expect(faultOf(new NotConnected(tried))).toEqual({ fault: 'not_sent', cause: 'connect' });
     expect(faultOf(new NotConnected(new AggregateError([])))).toEqual({
@@ -34,19 +34,19 @@ describe('what a failed call proves', () => {
     });
   });
 
-  it('a request that cannot be made, such as one with a key that no header can hold: nothing was sent', () => {
+  it('a request that cannot be built, such as one whose key is not a valid header: nothing was sent', () => {
     expect(faultOf(failing('UND_ERR_INVALID_ARG'))).toEqual({ fault: 'not_sent', cause: 'no_key' });
   });
 
   it.each(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'HPE_INVALID_CONSTANT', 'UND_ERR_DESTROYED'])(
-    '%s on a connection that stood: it may have been accepted',
+    '%s on an established connection: the call may have been accepted',
     (code) => {
       expect(faultOf(failing(code))).toEqual({ fault: 'ambiguous', cause: 'reset' });
     },
   );
 
   it.each(['ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC', 'EPROTO', 'ECONNREFUSED', 'ENOTFOUND'])(
-    '%s on a connection that stood: proves nothing, whatever its name suggests',
+    '%s on an established connection: proves nothing, whatever its name suggests',
     (code) => {
       expect(faultOf(failing(code, { syscall: 'connect' }))).toEqual({ fault: 'ambiguous', cause: 'reset' });
     },
@@ -59,7 +59,7 @@ describe('what a failed call proves', () => {
     },
   );
 
-  it.each([undefined, null, 'text', 1])('%p: it may have been accepted', (thrown) => {
+  it.each([undefined, null, 'text', 1])('%p: the call may have been accepted', (thrown) => {
     expect(faultOf(thrown)).toEqual({ fault: 'ambiguous', cause: 'reset' });
   });
 });

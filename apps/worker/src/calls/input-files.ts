@@ -13,9 +13,9 @@ import { Injectable } from '@nestjs/common';
 import type { Share } from '../bytes/payloads.js';
 import { discardBody, ProviderClient } from './provider-client.js';
 
-/** For finding one file in the store. */
+/** Time limit for finding one file in the store. */
 const findMs = 10_000;
-/** For one upload to a provider, its answer included. */
+/** Time limit for one upload to a provider, reply included. */
 const uploadMs = 120_000;
 
 interface Terms {
@@ -23,14 +23,14 @@ interface Terms {
   share: Share;
 }
 
-/** Nothing is fetched from elsewhere on a caller's word. */
+/** A caller's URL is never fetched, so it must name a file in our own store. */
 const noSuchFile =
   'This model takes the file itself: base64, a data: URL, or the URL of a file that this workspace has uploaded here and that has not expired.';
 
 /**
- * Prepares the files of an input for its submission: where the provider takes bytes, files of the caller's own are found in
- * the store, and where it takes ids, they are uploaded to it first. Nothing here starts or costs anything, so a worker that
- * takes the run over does it again.
+ * Prepares the files of an input for submission. If the provider takes bytes, the caller's files are looked
+ * up in the store; if it takes ids, they are also uploaded to the provider. None of this starts or costs
+ * anything, so a worker that takes over the run repeats it.
  */
 @Injectable()
 export class InputFiles {
@@ -40,7 +40,7 @@ export class InputFiles {
     private readonly client: ProviderClient,
   ) {}
 
-  /** The run with its files, or why it cannot be submitted. Rejects with `StorageError` when the store is away. */
+  /** Returns the run with its files, or why it cannot be submitted. Rejects with `StorageError`. */
   async prepareFiles(provider: BoundProvider, run: Run, terms: Terms): Promise<Run | ProviderFailure> {
     const uses = provider.adapter.files?.(run) ?? [];
     if (uses.length === 0) return run;
@@ -68,8 +68,12 @@ export class InputFiles {
     const key = await linkedKey(this.store, url);
     if (key === undefined || !(await this.objects.isOf(workspaceId, key))) return undefined;
     try {
-      const { mediaType: type, bytes: said, body } = await this.store.get(key, AbortSignal.timeout(findMs));
-      const bytes = said ?? (await lengthOf(body));
+      const {
+        mediaType: type,
+        bytes: reported,
+        body,
+      } = await this.store.get(key, AbortSignal.timeout(findMs));
+      const bytes = reported ?? (await lengthOf(body));
       discardBody(body);
       return { mediaType: type, bytes, content: { storedAs: key } };
     } catch (error) {

@@ -16,7 +16,7 @@ const options = {
 
 const terms = { workspaceId: 'workspace', signal: new AbortController().signal };
 
-/** Agents whose names have these addresses, one answer after the other. */
+/** Agents for which every name resolves to these addresses, one answer after the other. */
 const resolving = (answers: readonly string[][]) => {
   let asked = 0;
   const names = {
@@ -38,7 +38,7 @@ describe('outbound agents', () => {
   });
   afterAll(() => void canary.close());
 
-  it('are one for what the operator configured and one for everything else, unless it may not be called', async () => {
+  it('are one for origins that the operator configured and one for other public origins', async () => {
     const { agents } = resolving([]);
     const to = (url: string) => agents.to(new URL(url), base, terms);
     expect(await to(`${base}/a`)).toBe(agents.trusted);
@@ -56,7 +56,7 @@ describe('outbound agents', () => {
     await agents.onApplicationShutdown();
   });
 
-  it('do not trust a provider’s own origin where a reply names it for an asset', async () => {
+  it('do not trust a provider’s own origin when a reply names it as the location of an asset', async () => {
     const { agents } = resolving([]);
     const toAsset = (url: string) => agents.toAsset(new URL(url), terms);
     expect(await toAsset(`${base}/a`)).not.toBe(agents.trusted);
@@ -65,7 +65,7 @@ describe('outbound agents', () => {
     await agents.onApplicationShutdown();
   });
 
-  it('reject before anything is sent when a name has no address', async () => {
+  it('reject before anything is sent if a name has no address', async () => {
     const absent = new UnresolvedName('gone.example', 'ENOTFOUND');
     const names = { resolve: () => Promise.reject(absent), known: () => [] };
     const agents = new OutboundAgents(options, names as unknown as NameResolver);
@@ -84,7 +84,7 @@ describe('outbound agents', () => {
     ['at once', [['127.0.0.1']]],
     ['among others', [['93.184.216.34', '127.0.0.1']]],
     ['the second time', [['192.0.2.1'], ['127.0.0.1']]],
-  ])('never lead to this machine by a name that points here %s', async (_when, answers) => {
+  ])('never connect to this machine through a name that resolves to it %s', async (_when, answers) => {
     const { agents, asked } = resolving(answers);
     const dispatcher = await agents.to(new URL('https://rebinding.example/'), base, terms);
     if (dispatcher === null) throw new Error('a name may be called');
@@ -119,14 +119,11 @@ describe('a guarded lookup', () => {
     [true, ['93.184.216.34', '::1']],
     [true, ['93.184.216.34', '10.0.0.1']],
     [true, []],
-  ])(
-    'refuses a name of which an address is not public, or that has none (all: %s, %p)',
-    async (all, found) => {
-      expect((await look(found, all)).error).toBeInstanceOf(RefusedAddress);
-    },
-  );
+  ])('rejects a name with a non-public address or without addresses (all: %s, %p)', async (all, found) => {
+    expect((await look(found, all)).error).toBeInstanceOf(RefusedAddress);
+  });
 
-  it('answers in the form that was asked for', async () => {
+  it('answers in the requested form', async () => {
     const found = ['93.184.216.34', '2606:4700::1111'];
     expect(await look(found, false)).toEqual({ error: null, address: '93.184.216.34' });
     expect(await look(found, true)).toEqual({

@@ -8,17 +8,18 @@ import { NameResolver, type ResolveTerms } from '../resolver/name-resolver.js';
 import type { WorkerSettings } from '../settings.js';
 import { NotConnected } from './fault.js';
 
-/** Longest wait for a connection, TLS included; a guarded one has its name resolved before. */
+/** Time limit for a connection, TLS included. For guarded ones the name is resolved before it starts. */
 const timeout = 5_000;
 
 /**
- * The HTTP agents of this process: one for origins that the operator configured, whose names the operating system
- * resolves; and one for whatever a provider's reply or a caller names, which connects to public addresses only. The
- * names of the second kind are resolved apart, so that one without an answer does not hold up the first kind.
+ * The HTTP agents of this process. The trusted agent calls origins that the operator configured, and the
+ * operating system resolves their names. The guarded agent calls hosts that callers or providers' replies
+ * name, and connects to public addresses only. Names for the guarded agent are resolved separately, so that
+ * unresponsive DNS servers of callers' names cannot delay calls to providers.
  */
 @Injectable()
 export class OutboundAgents implements OnApplicationShutdown {
-  /** For addresses that the operator set, whatever they are. */
+  /** For addresses that the operator configured, private ones included. */
   readonly trusted: Dispatcher;
   private readonly guarded: Dispatcher;
 
@@ -32,20 +33,20 @@ export class OutboundAgents implements OnApplicationShutdown {
   }
 
   /**
-   * The agent for a call to a provider, whose address the operator set as `base`; null when `url` may not be called.
-   * Like the others it rejects with `NotConnected` when the host has no address.
+   * The agent for a call to a provider whose address the operator configured as `base`, or null if `url` may
+   * not be called. Like the methods below, it rejects with `NotConnected` if the host has no address.
    */
   async to(url: URL, base: string, terms: ResolveTerms): Promise<Dispatcher | null> {
     return url.origin === new URL(base).origin ? this.trusted : this.toAsset(url, terms);
   }
 
-  /** The agent for an address out of a provider's reply, which a caller may have shaped. */
+  /** The agent for a URL from a provider's reply, which a caller may have influenced. */
   async toAsset(url: URL, terms: ResolveTerms): Promise<Dispatcher | null> {
     const isAllowed = this.settings.ASSET_ALLOWED_ORIGINS.includes(url.origin);
     return isAllowed ? this.trusted : this.forPublic(url, terms);
   }
 
-  /** The agent for an address that a caller named. */
+  /** The agent for a webhook URL, which a caller chose. */
   async toReceiver(url: URL, terms: ResolveTerms): Promise<Dispatcher | null> {
     const isAllowed = isOriginOf(url, this.settings.WEBHOOK_ALLOWED_ORIGINS);
     return isAllowed ? this.trusted : this.forPublic(url, terms);
@@ -65,7 +66,7 @@ export class OutboundAgents implements OnApplicationShutdown {
   }
 }
 
-/** Marks what fails while connecting: the same codes may come from a connection that stood. */
+/** Marks errors that occur while connecting, because established connections can fail with the same codes. */
 function marking(connect: buildConnector.connector): buildConnector.connector {
   return (options, callback) =>
     connect(options, (...[error, socket]) =>
@@ -73,7 +74,7 @@ function marking(connect: buildConnector.connector): buildConnector.connector {
     );
 }
 
-/** Connecting looks nothing up: the request has had its host resolved. */
+/** Connects to addresses that were resolved before the request, without another look-up. */
 function guardedConnector(names: NameResolver): buildConnector.connector {
   const connect = buildConnector({ timeout, lookup: guarded((hostname) => names.known(hostname)) });
   return (options, callback) =>
@@ -96,8 +97,8 @@ export class RefusedAddress extends Error {
 }
 
 /**
- * Answers with the known addresses of a name, but refuses a name with any address that is not public. The connection goes
- * to the address that was judged: the name is not looked up a second time.
+ * A lookup that returns the known addresses of a name, and rejects a name if any of them is not public. The
+ * name is not looked up again, so the connection uses the address that was checked.
  */
 export const guarded =
   (known: (hostname: string) => readonly LookupAddress[]): LookupFunction =>

@@ -33,16 +33,19 @@ const cancel = (reply: Signal, { aborted = false, onCancel = () => 'requested' a
     signal: aborted ? AbortSignal.abort() : new AbortController().signal,
   });
 
-it('reads what the provider says to a cancellation, also when its answer is lost', async () => {
+it('lets the adapter read the reply to a cancellation, even a lost one', async () => {
   expect(await cancel(accepted)).toBe('requested');
   expect(await cancel({ fault: 'ambiguous', cause: 'timeout' })).toBe('requested');
 });
 
-it.each(['no_key', 'dns', 'connect'] as const)('knows that none has left: %s', async (cause) => {
-  expect(await cancel({ fault: 'not_sent', cause })).toBeNull();
-});
+it.each(['no_key', 'dns', 'connect'] as const)(
+  'returns null if the cancellation was not sent: %s',
+  async (cause) => {
+    expect(await cancel({ fault: 'not_sent', cause })).toBeNull();
+  },
+);
 
-it('believes no answer that came after the job was taken away', async () => {
+it('ignores a reply that arrives after the job was aborted', async () => {
   expect(await cancel({ fault: 'ambiguous', cause: 'reset' }, { aborted: true })).toBeNull();
   expect(await cancel(accepted, { aborted: true })).toBeNull();
 });
@@ -50,11 +53,11 @@ it('believes no answer that came after the job was taken away', async () => {
 it.each([
   ['not_found', 'gone'],
   ['unavailable', 'busy'],
-] as const)('tells a stored reply that the store calls %s: it is %s', async (failure, unread) => {
+] as const)('a stored reply that the store reports as %s is %s', async (failure, unread) => {
   const away = async () => Promise.reject(new StorageError(failure, 'no bytes'));
   const run = { runId: 'run', model: 'model', upstream: {} };
   const stored = keptReply({ v: 2, step: 'read', status: 200, headers: {} });
   const terms = { readings: 0, reported: [], assets: [], share, signal: new AbortController().signal };
-  if (!stored) throw new Error('it is a stored reply');
+  if (!stored) throw new Error('not a stored reply');
   expect(await calls(accepted, away).readKept({} as BoundProvider, run, stored, terms)).toBe(unread);
 });

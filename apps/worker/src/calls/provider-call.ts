@@ -23,18 +23,18 @@ type Terms = Pick<OutboundCall, 'workspaceId' | 'call' | 'timeoutMs' | 'share'> 
 type StoredReply = Omit<HttpReply, 'body'>;
 
 /**
- * Takes the place of a provider's handle in a run whose reply to its submission is stored and not read yet. Its version
- * differs from that of handles, so that a release which does not know it leaves the run alone.
+ * Replaces the provider's handle in a run whose submission reply is stored but not read yet. Its version
+ * differs from that of handles, so that an older release does not poll the run.
  */
 interface KeptReply extends StoredReply {
   v: 2;
   step: 'read';
 }
 
-/** If this worker dies before it has read a stored reply, another one takes the run up after this time. */
+/** If this worker dies before it has read a stored reply, another worker takes over after this time. */
 const takeUpMs = 15_000;
 
-/** The stored reply that a run's handle stands for; null for a provider's handle. */
+/** The stored reply that a run's handle refers to, or null for a provider's handle. */
 export function keptReply(handle: unknown): StoredReply | null {
   const { v, step, status, headers } = (handle ?? {}) as Partial<KeptReply>;
   return v === 2 && step === 'read' && status !== undefined && headers !== undefined
@@ -42,7 +42,7 @@ export function keptReply(handle: unknown): StoredReply | null {
     : null;
 }
 
-/** One call to a provider, from the adapter's request to the adapter's reading of the reply. */
+/** One call to a provider: sends the adapter's request and lets the adapter read the reply. */
 @Injectable()
 export class ProviderCall {
   constructor(
@@ -56,8 +56,9 @@ export class ProviderCall {
   ) {}
 
   /**
-   * A large success is paid, is given once and takes long to read, so it is stored first: `isKept` says whether it was.
-   * Null for one that is stored and to be read later.
+   * Submits a run. A large successful reply is stored before it is read, because it is paid for, cannot be
+   * fetched again and takes long to read; `isKept` says whether it was stored. Null if it was stored but has
+   * yet to be read.
    */
   async submit(
     provider: BoundProvider,
@@ -66,7 +67,7 @@ export class ProviderCall {
   ): Promise<(ReadReply & { isKept: boolean }) | null> {
     const { parent, reported, assets, ...call } = terms;
     const { runId } = run;
-    // The context ends here: a provider learns nothing of our callers' traces.
+    // The trace context is not sent to the provider, which must not learn about our callers' traces.
     const span = this.tracing.start({ name: 'submit', kind: 'client', parent: parent.traceparent });
     const reply = await this.client.callProvider(provider, { ...call, runId, operation: 'submit' });
     span.end('fault' in reply ? reply.fault : undefined);
@@ -78,7 +79,7 @@ export class ProviderCall {
     return isUnread(read) ? null : { ...keptOutput(runId, read, reply), isKept: true };
   }
 
-  /** Reads a stored reply to a submission. `readings` are those that took too long. */
+  /** Reads a stored reply to a submission. `readings` counts the earlier attempts that took too long. */
   async readKept(
     provider: BoundProvider,
     run: SubmittedRun,
@@ -95,14 +96,14 @@ export class ProviderCall {
       return isUnread(read) ? read : keptOutput(runId, read, stored);
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
-      this.log.warn({ error, run_id: runId }, 'a stored reply could not be read, trying again');
+      this.log.warn({ error, run_id: runId }, 'could not read a stored reply, retrying');
       return error.failure === 'not_found' ? 'gone' : 'busy';
     }
   }
 
   /**
-   * Polls or fetches. Null when the signal aborted: the reply belongs to the worker that polls next. `readings` are those
-   * of earlier replies that took too long.
+   * Polls or fetches. Null if the signal aborted, because another worker may poll the run by then. `readings`
+   * counts the earlier attempts to read a reply that took too long.
    */
   async resume(
     provider: BoundProvider,
@@ -121,8 +122,8 @@ export class ProviderCall {
   }
 
   /**
-   * One try: its effect shows in the next poll, and an answer is no promise. Null when provably nothing reached the
-   * provider, or when the signal aborted: the next poll tries again.
+   * Sends one cancellation. The next poll shows whether it had an effect, since the reply does not guarantee
+   * one. Null if the request provably was not sent or the signal aborted; then the next poll tries again.
    */
   async cancel(
     provider: BoundProvider,
@@ -136,7 +137,7 @@ export class ProviderCall {
     return provider.adapter.onCancel?.(handle, reply) ?? 'unknown';
   }
 
-  /** False when it could not be stored: then this process has the only copy. */
+  /** Returns false if the reply could not be stored, in which case this process has the only copy. */
   private async keepReply(
     { runId, epoch }: { runId: string; epoch: number },
     { status, headers, body }: HttpReply,
@@ -151,7 +152,10 @@ export class ProviderCall {
       });
       await this.runs.saveHandle(runId, epoch, handle, takeUpMs);
     } catch (error) {
-      this.log.warn({ error, run_id: runId, bytes: body.byteLength }, 'a large reply could not be stored');
+      this.log.warn(
+        { error, run_id: runId, bytes: body.byteLength },
+        'could not store a large reply, this worker has the only copy',
+      );
       return false;
     }
     await failpoint('dispatch.afterKeep', runId);
@@ -165,7 +169,7 @@ const submitAsked = ({ runId, model, upstream }: SubmittedRun, row: RowOfReplies
   ...row,
 });
 
-/** An output that is the stored reply itself is not stored once more. */
+/** Marks an output that is the stored reply itself, so that it is not stored again. */
 function keptOutput(runId: string, read: ReadReply, { body }: HttpReply): ReadReply {
   const { outcome } = read;
   if (outcome.kind !== 'succeeded' || outcome.output.body !== body) return read;

@@ -19,7 +19,7 @@ afterEach(async () => {
 
 const limit = 100_000;
 
-/** A client, and its calls to a provider that answers so. */
+/** A client for a provider that answers as given. */
 async function provider(answer: RequestListener, adapter: object = {}, secret = 'key') {
   server = createServer(answer).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -54,22 +54,22 @@ async function provider(answer: RequestListener, adapter: object = {}, secret = 
 
 const textOf = (signal: Signal) => Buffer.from((signal as HttpReply).body).toString();
 
-it('asks for what it can read, and reads what is compressed all the same', async () => {
+it('requests uncompressed replies, and reads compressed ones anyway', async () => {
   const text = JSON.stringify({ picture: 'x'.repeat(1000) });
   const compressed = { gzip: gzipSync(text), deflate: deflateSync(text), br: brotliCompressSync(text) };
   for (const [coding, bytes] of Object.entries(compressed)) {
-    const asked: (string | undefined)[] = [];
+    const requested: (string | undefined)[] = [];
     const { call } = await provider(({ headers }, response) => {
-      asked.push(headers['accept-encoding']?.toString());
+      requested.push(headers['accept-encoding']?.toString());
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': coding }).end(bytes);
     });
     expect([coding, textOf(await call())]).toEqual([coding, text]);
-    expect(asked).toEqual(['identity']);
+    expect(requested).toEqual(['identity']);
     server?.close();
   }
 });
 
-it('counts what a compressed reply becomes against its limit, and survives one that is cut or none', async () => {
+it('limits the decompressed size of a reply, and survives truncated and invalid compression', async () => {
   const answers = [
     gzipSync('x'.repeat(limit + 1)),
     gzipSync('x'.repeat(5000)).subarray(0, 20),
@@ -83,7 +83,7 @@ it('counts what a compressed reply becomes against its limit, and survives one t
   expect(await call()).toEqual({ fault: 'ambiguous', cause: 'reset' });
 });
 
-it('makes every call that was refused with an expired token once more, and one new token for all', async () => {
+it('repeats every call that was rejected with an expired token, with one new token for all', async () => {
   let good = 1;
   let exchanges = 0;
   const { base, call } = await provider(
@@ -108,7 +108,7 @@ it('makes every call that was refused with an expired token once more, and one n
   expect(exchanges).toBe(2);
 });
 
-it('sends nothing with a key that no header can hold', async () => {
+it('sends nothing with a key that is not a valid header', async () => {
   let requests = 0;
   const { call } = await provider(
     (_request, response) => {

@@ -21,12 +21,12 @@ import { faultOf, NotConnected } from './fault.js';
 import { OutboundAgents } from './outbound-agents.js';
 import { Tokens } from './tokens.js';
 
-/** Longest exchange of a secret for a token. */
+/** Time limit for the exchange of a secret for a token. */
 const tokenMs = 10_000;
 
 export interface OutboundCall {
   runId: string;
-  /** The workspace in whose turns the host name of a reply's URL is resolved. */
+  /** The workspace on whose behalf the host name of a reply's URL is resolved. */
   workspaceId: string;
   operation: 'upload' | 'submit' | 'resume' | 'cancel';
   call: HttpCall;
@@ -37,9 +37,9 @@ export interface OutboundCall {
 }
 
 /**
- * Makes one call to a provider and turns whatever happens into a `Signal`; it never throws. A URL on the
- * provider's configured origin is the operator's word; any other came out of a reply and is guarded.
- * Redirects are not followed: no provider's protocol needs one.
+ * Makes one call to a provider and turns whatever happens into a `Signal`; it never throws. The provider's
+ * configured origin is trusted; any other URL came from a reply and goes through the guarded agent. Redirects
+ * are not followed, because no provider's protocol needs them.
  */
 @Injectable()
 export class ProviderClient {
@@ -53,29 +53,29 @@ export class ProviderClient {
     private readonly metrics: Metrics,
   ) {}
 
-  async callProvider(provider: BoundProvider, asked: OutboundCall): Promise<Signal> {
+  async callProvider(provider: BoundProvider, outbound: OutboundCall): Promise<Signal> {
     const measured = this.metrics.providerSeconds.startTimer({
       provider: provider.name,
-      op: asked.operation,
+      op: outbound.operation,
     });
-    const reply = await this.authenticated(provider, asked);
+    const reply = await this.authenticated(provider, outbound);
     measured({ result: 'fault' in reply ? reply.fault : `${Math.floor(reply.status / 100)}xx` });
     return reply;
   }
 
-  /** With a token in the place of the secret where the provider wants one, and once more when it has just expired. */
-  private async authenticated(provider: BoundProvider, asked: OutboundCall): Promise<Signal> {
+  /** Sends the secret, or a token if the provider needs one. A rejected token is replaced once. */
+  private async authenticated(provider: BoundProvider, outbound: OutboundCall): Promise<Signal> {
     const { secret, adapter } = provider;
     const { exchange } = adapter;
-    // The key may come, and another worker may have it.
+    // Not a final failure: the operator may add the key, and another worker may have it.
     if (secret === undefined) return { fault: 'not_sent', cause: 'no_key' };
-    const send = (credential: string | undefined) => this.send(provider, asked, credential);
+    const send = (credential: string | undefined) => this.send(provider, outbound, credential);
     if (!exchange) return send(secret);
     const token = () =>
       this.tokens.of(provider, exchange, secret, (call) =>
         this.send(
           provider,
-          { ...asked, operation: 'resume', call, timeoutMs: tokenMs, signal: undefined },
+          { ...outbound, operation: 'resume', call, timeoutMs: tokenMs, signal: undefined },
           undefined,
           this.agents.trusted,
         ),
@@ -92,11 +92,11 @@ export class ProviderClient {
 
   private async send(
     provider: BoundProvider,
-    asked: OutboundCall,
+    outbound: OutboundCall,
     secret: string | undefined,
     agent?: Dispatcher,
   ): Promise<Signal> {
-    const { workspaceId, call } = asked;
+    const { workspaceId, call } = outbound;
     const headers = {
       'accept-encoding': 'identity',
       ...call.headers,
@@ -104,10 +104,10 @@ export class ProviderClient {
       ...credentialHeaders(provider.adapter, call, secret, Date.now()),
     };
     const signed = {
-      ...asked,
+      ...outbound,
       call: { ...call, headers, url: credentialUrl(provider.adapter, call, secret) },
     };
-    return withTimeout(asked.timeoutMs, asked.signal, async (signal) => {
+    return withTimeout(outbound.timeoutMs, outbound.signal, async (signal) => {
       try {
         const terms = { workspaceId, signal };
         const dispatcher = agent ?? (await this.agents.to(new URL(call.url), provider.base, terms));
@@ -115,15 +115,19 @@ export class ProviderClient {
         return await this.exchange(signed, dispatcher, signal);
       } catch (error) {
         if (error instanceof StorageError && error.failure === 'too_large') return { fault: 'oversize' };
-        // A connection that does not come about proves as much after the time limit as before it.
-        const timedOut = signal.aborted && !asked.signal?.aborted && !(error instanceof NotConnected);
+        // A failed connection proves that nothing was sent, even if it failed because of the time limit.
+        const timedOut = signal.aborted && !outbound.signal?.aborted && !(error instanceof NotConnected);
         return timedOut ? { fault: 'ambiguous', cause: 'timeout' } : faultOf(error);
       }
     });
   }
 
-  private async exchange(asked: OutboundCall, dispatcher: Dispatcher, signal: AbortSignal): Promise<Signal> {
-    const { url, method, headers, pieces, body: whole } = asked.call;
+  private async exchange(
+    outbound: OutboundCall,
+    dispatcher: Dispatcher,
+    signal: AbortSignal,
+  ): Promise<Signal> {
+    const { url, method, headers, pieces, body: whole } = outbound.call;
     const streamed = pieces && this.payloads.stream(pieces, signal);
     const reply = await request(url, {
       method,
@@ -135,13 +139,13 @@ export class ProviderClient {
       bodyTimeout: 0,
     });
     const body = decoded(reply);
-    return this.collect(reply, body, asked, signal).finally(() => {
+    return this.collect(reply, body, outbound, signal).finally(() => {
       discardBody(body);
       discardBody(reply.body);
     });
   }
 
-  /** A reply that the adapter reads is held in memory; a large file, of which it reads the head only, is stored as it comes. */
+  /** Collects text and JSON in memory. Large files, which adapters do not read, are stored as they arrive. */
   private async collect(
     { statusCode, headers }: Dispatcher.ResponseData,
     body: Readable,
@@ -179,24 +183,24 @@ const decoders: Record<string, () => Duplex> = {
   br: createBrotliDecompress,
 };
 
-/** The body as the provider means it: some compress it although no coding was accepted. */
+/** Decompresses the body: some providers compress it although the request accepts no coding. */
 function decoded({ headers, body }: Dispatcher.ResponseData): Readable {
   const decoder = decoders[String(headers['content-encoding']).trim().toLowerCase()];
   return decoder === undefined ? body : pipeline(body, decoder(), () => {});
 }
 
-/** Leaves a body unread. Errors of its connection are of no interest any more, and must not end the process. */
+/** Discards a body unread. Later errors of its connection are ignored, as they must not crash the process. */
 export function discardBody(body: Readable): void {
   body.on('error', () => {}).destroy();
 }
 
-/** The chunks that have arrived, then those that still arrive. */
+/** Yields the chunks that have arrived, then those still to come. */
 async function* rest(chunks: Buffer[], arriving: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   yield* chunks.splice(0);
   for (let next = await arriving.next(); !next.done; next = await arriving.next()) yield next.value;
 }
 
-/** JSON, or a text in its place: an adapter reads it. */
+/** JSON or plain text, which an adapter reads. */
 const isText = (contentType: string): boolean =>
   contentType === '' || essenceOf(contentType).startsWith('text/') || isJsonType(contentType);
 

@@ -12,27 +12,27 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Piscina } from 'piscina';
 import type { ProviderMark, Reading, ReadingOrder } from './reply-thread.js';
 
-/** Above this, reading a reply would hold up everything else: seven mebibytes of JSON take a quarter of a second. */
+/** Larger replies would block the event loop: 7 MiB of JSON take a quarter of a second. */
 const inlineBytes = 1024 * 1024;
-/** For the reading alone, the first time; each further one may take twice as long. */
+/** Time limit of the first attempt to read a reply, once it has the thread. It doubles with each attempt. */
 const firstReadMs = 30_000;
-/** Readings of one reply after which it counts as unreadable, or as the result that its status says it is. */
+/** After this many attempts a reply counts as unreadable, or as the result if its status says so. */
 const maxReadings = 5;
-/** How long a reply that can be read later waits for the thread. */
+/** How long a reply waits for the thread before it is left for later. */
 const maxTurnMs = 10_000;
 
-/** A large reply that is not read yet: the thread is busy, it took too long over the reply, or the store lacks it. */
+/** Why a large reply is unread: the thread is busy, reading took too long, or the store does not have it. */
 export type Unread = 'busy' | 'late' | 'gone';
 
 interface ReadTerms {
   runId: string;
-  /** How often reading the reply took too long. */
+  /** How many attempts to read the reply took too long. */
   readings: number;
-  /** Whether the store has it: then its bytes move to the thread, and may be lost there. */
+  /** Whether the reply is stored. If so, its bytes are moved to the thread and may be lost there. */
   isKept?: boolean;
 }
 
-/** Lets adapters read replies. They are pure, so a large reply is read in a thread beside the event loop. */
+/** Lets adapters read replies. Adapters are pure, so a thread can read large replies, off the event loop. */
 @Injectable()
 export class ReplyReader implements OnApplicationShutdown {
   private threads: Piscina<ReadingOrder, Reading> | undefined;
@@ -40,7 +40,7 @@ export class ReplyReader implements OnApplicationShutdown {
 
   constructor(@Inject(LOG) private readonly log: Log) {}
 
-  /** Only a large reply is ever unread, which says nothing about it: it is read again later. */
+  /** Only a large reply can be left unread. That says nothing about its content; it is read again later. */
   async read(
     provider: BoundProvider,
     signal: Signal,
@@ -59,12 +59,12 @@ export class ReplyReader implements OnApplicationShutdown {
     try {
       return await withTimeout(maxTurnMs, undefined, (waiting) => this.turns.take('', readInTurn, waiting));
     } catch (error) {
-      this.log.warn({ error, run_id: runId, unread, readings }, 'a large reply was not read, trying again');
+      this.log.warn({ error, run_id: runId, unread, readings }, 'could not read a large reply, retrying');
       return unread;
     }
   }
 
-  /** Reads a reply that is nowhere else, however long the thread is busy. */
+  /** Reads a reply that is not stored anywhere else, however long the thread is busy. */
   async readNow(provider: BoundProvider, signal: Signal, asked: Asked, runId: string): Promise<ReadReply> {
     for (let readings = 0; ;) {
       const read = await this.read(provider, signal, asked, { runId, readings });
@@ -77,7 +77,10 @@ export class ReplyReader implements OnApplicationShutdown {
     await this.threads?.destroy();
   }
 
-  /** Null for a provider that the thread does not know; the reply has its bytes again then. */
+  /**
+   * Reads in the thread. Null, with the bytes back in the reply, for a provider that the thread does not
+   * know.
+   */
   private async beside(order: ReadingOrder, limitMs: number, moves: boolean): Promise<ReadReply | null> {
     this.threads ??= new Piscina({
       filename: new URL('./reply-thread.js', import.meta.url).href,
@@ -97,9 +100,9 @@ export class ReplyReader implements OnApplicationShutdown {
       : read;
   }
 
-  /** A success of a call that answers with the result is one, whatever it holds: it is paid. */
+  /** An unreadable reply counts as the result if its status says that it is one, because it is paid for. */
   private unreadable(provider: BoundProvider, reply: HttpReply, asked: Asked): ReadReply {
-    const note = `a large reply could not be read in ${maxReadings} attempts`;
+    const note = `could not read a large reply in ${maxReadings} attempts`;
     this.log.error({ provider: provider.name }, note);
     if (!isResult(provider.adapter, asked, reply))
       return { outcome: { kind: 'failed', failure: { class: 'unreadable', retry: 'never', note } } };
@@ -108,20 +111,20 @@ export class ReplyReader implements OnApplicationShutdown {
   }
 }
 
-/** An adapter has functions, which do not travel. */
+/** The facts that identify a provider to the thread. Adapters have functions, which cannot be sent to it. */
 const markOf = ({ name, base, declaration }: BoundProvider): ProviderMark => ({
   name,
   base,
   ...(declaration !== undefined && { declaration }),
 });
 
-/** Whether reading it takes long. */
+/** Whether the reply is too large to read on the event loop. */
 export const isLarge = (signal: Signal): signal is HttpReply =>
   'status' in signal && signal.body.byteLength > inlineBytes;
 
 export const isUnread = (read: ReadReply | Unread): read is Unread => typeof read === 'string';
 
-/** The outcome, with the links to our own storage signed where the provider writes there. */
+/** Signs links to the operator's own storage, for providers that write their outputs there. */
 function signed({ adapter, secret }: BoundProvider, runId: string, read: ReadReply): ReadReply {
   const { outcome } = read;
   if (outcome.kind !== 'succeeded' || secret === undefined || !adapter.sign) return read;

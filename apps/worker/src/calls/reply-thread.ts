@@ -10,13 +10,13 @@ import {
 } from '#providers';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 
-/** A reply to read, and what it answers. Its bytes move to the thread and back, they are not copied. */
+/** A reply to read, and the call that it answers. Its bytes are moved to the thread and back, not copied. */
 export type ReadingOrder = Asked & { provider: ProviderMark; reply: HttpReply };
 
-/** The facts from which a thread makes the same adapter: a declared provider comes with its declaration. */
+/** The facts from which the thread creates the adapter. A declared provider comes with its declaration. */
 export type ProviderMark = Pick<BoundProvider, 'name' | 'base' | 'declaration'>;
 
-/** `read` is null for a provider that this thread does not know. Where its output is the reply, its body is left out. */
+/** `read` is null for an unknown provider. If the output is the reply itself, its body is left out. */
 export interface Reading {
   read: ReadReply | null;
   isReply: boolean;
@@ -24,7 +24,7 @@ export interface Reading {
 }
 
 let providers: ReadonlyMap<string, BoundProvider> | undefined;
-/** The declared providers as they were last seen. */
+/** The latest version of each declared provider. */
 const declared = new Map<string, ProviderMark & { adapter: BoundProvider['adapter'] }>();
 
 export async function read(order: ReadingOrder): Promise<unknown> {

@@ -35,7 +35,7 @@ function setUp(answer: () => Signal = () => reply(200, { token: 't', seconds: 36
 }
 
 describe('Tokens', () => {
-  it('exchanges once, also for many that ask at once, and again a minute before the end', async () => {
+  it('exchanges once for concurrent calls, and again a minute before the token expires', async () => {
     const { urls, ask, pass } = setUp();
     expect(await Promise.all([ask(), ask(), ask()])).toEqual([
       { token: 't' },
@@ -52,25 +52,25 @@ describe('Tokens', () => {
 
   it.each<[string, Signal, string]>([
     ['no connection', { fault: 'not_sent', cause: 'connect' }, 'no_token'],
-    ['no answer', { fault: 'ambiguous', cause: 'timeout' }, 'no_token'],
+    ['no reply', { fault: 'ambiguous', cause: 'timeout' }, 'no_token'],
     ['a busy token server', reply(429, {}), 'no_token'],
     ['a broken token server', reply(503, {}), 'no_token'],
-    ['a refusal', reply(400, { error: 'invalid_grant' }), 'token_refused'],
-    ['an answer without a token', reply(200, {}), 'token_refused'],
-  ])('%s: nothing was sent, and the next one asks again', async (_what, signal, cause) => {
+    ['a rejection', reply(400, { error: 'invalid_grant' }), 'token_refused'],
+    ['a reply without a token', reply(200, {}), 'token_refused'],
+  ])('%s: nothing was sent, and the next call tries again', async (_what, signal, cause) => {
     const { urls, ask } = setUp(() => signal);
     expect(await ask()).toEqual({ fault: 'not_sent', cause });
     await ask();
     expect(urls).toHaveLength(2);
   });
 
-  it('does not send a secret that is none', async () => {
+  it('does not send an invalid secret', async () => {
     const { urls, ask } = setUp();
     expect(await ask('no key')).toEqual({ fault: 'not_sent', cause: 'token_refused' });
     expect(urls).toEqual([]);
   });
 
-  it('forgets the token that a provider refused, and no newer one', async () => {
+  it('forgets the token that a provider rejected, but not a newer one', async () => {
     const { tokens, urls, ask } = setUp();
     await ask();
     tokens.forget(provider, 'older');

@@ -3,26 +3,30 @@ import type { BoundProvider, Fault, HttpCall, Signal, TokenExchange } from '#pro
 type Exchanged = { token: string } | Fault;
 type Send = (call: HttpCall) => Promise<Signal>;
 
-/** A token is renewed while it still has this long to live, so that none dies on its way. */
+/** A token is renewed this long before it expires, so that it does not expire in flight. */
 const marginMs = 60_000;
 
-/** The short-lived tokens of providers whose secret is not itself the credential; one exchange at a time each. */
+/**
+ * Caches the short-lived tokens of providers whose secret is not itself the credential. Concurrent calls to a
+ * provider share one exchange.
+ */
 export class Tokens {
   private readonly kept = new Map<string, { token: string; untilMs: number }>();
-  private readonly asked = new Map<string, Promise<Exchanged>>();
+  private readonly exchanges = new Map<string, Promise<Exchanged>>();
 
   constructor(private readonly now: () => number = Date.now) {}
 
-  /** The kept token, or a new one for the provider's secret. */
+  /** The cached token, or a new one for the provider's secret. */
   async of(provider: BoundProvider, exchange: TokenExchange, secret: string, send: Send): Promise<Exchanged> {
     const kept = this.kept.get(provider.name);
     if (kept && kept.untilMs > this.now()) return { token: kept.token };
-    const asked = this.asked.get(provider.name) ?? this.exchange(provider.name, exchange, secret, send);
-    this.asked.set(provider.name, asked);
-    return asked.finally(() => this.asked.delete(provider.name));
+    const exchanged =
+      this.exchanges.get(provider.name) ?? this.exchange(provider.name, exchange, secret, send);
+    this.exchanges.set(provider.name, exchanged);
+    return exchanged.finally(() => this.exchanges.delete(provider.name));
   }
 
-  /** A provider that refused the token must not be shown it again. */
+  /** Drops a token that the provider rejected, unless it was renewed meanwhile. */
   forget(provider: BoundProvider, token: string): void {
     if (this.kept.get(provider.name)?.token === token) this.kept.delete(provider.name);
   }
@@ -37,15 +41,15 @@ export class Tokens {
     try {
       call = exchange.call(secret, this.now());
     } catch {
-      // The error is not repeated: its message might quote the secret.
+      // The error is dropped, because its message might quote the secret.
       return refused;
     }
-    const askedAtMs = this.now();
+    const sentAtMs = this.now();
     const reply = await send(call);
     if ('fault' in reply || reply.status === 429 || reply.status >= 500) return notNow;
     const read = reply.status === 200 ? exchange.read(reply) : undefined;
     if (!read) return refused;
-    this.kept.set(name, { token: read.token, untilMs: askedAtMs + Math.max(0, read.lifeMs - marginMs) });
+    this.kept.set(name, { token: read.token, untilMs: sentAtMs + Math.max(0, read.lifeMs - marginMs) });
     return { token: read.token };
   }
 }

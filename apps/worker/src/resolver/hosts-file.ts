@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { readFile, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 
-/** Entries behind this many bytes are not read. */
+/** Entries beyond this many bytes are not read. */
 const maxBytes = 1024 * 1024;
 /** A changed file is noticed within this time. */
 const checkEveryMs = 5_000;
@@ -13,8 +13,8 @@ const loopback: readonly LookupAddress[] = [
 ];
 
 /**
- * The names of the machine's hosts file, where Kubernetes writes a pod's `hostAliases`. c-ares queries DNS servers only,
- * so the file is read here, and again whenever it has changed.
+ * The names in the machine's hosts file, where Kubernetes writes a pod's `hostAliases`. c-ares queries DNS
+ * servers only, so this class reads the file itself, and again whenever it changes.
  */
 export class HostsFile {
   private addresses: ReadonlyMap<string, readonly LookupAddress[]> = new Map();
@@ -27,7 +27,7 @@ export class HostsFile {
     private readonly nowMs: () => number = () => performance.now(),
   ) {}
 
-  /** Empty for a name that the file does not list. `localhost` and names below it need no entry. */
+  /** Empty if the file does not list the name. `localhost` and its subdomains need no entry. */
   async addressesOf(name: string): Promise<readonly LookupAddress[]> {
     if (this.nowMs() - this.checkedAtMs >= checkEveryMs)
       await (this.checking ??= this.check().finally(() => (this.checking = undefined)));
@@ -35,7 +35,7 @@ export class HostsFile {
     return this.addresses.get(key) ?? (/^(.+\.)?localhost$/.test(key) ? loopback : []);
   }
 
-  /** A file that cannot be read leaves the entries as they were. */
+  /** If the file cannot be read, the entries stay as they were. */
   private async check(): Promise<void> {
     this.checkedAtMs = this.nowMs();
     try {

@@ -2,17 +2,17 @@ import { settlesWithin, withTimeout } from '#observability';
 import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 
-/** No address: the name has none, or no server said anything about it. The codes are those of `dns.lookup`. */
+/** The name has no address, or no server answered for it. The codes are those of `dns.lookup`. */
 export type Absence = 'ENOTFOUND' | 'EAI_AGAIN';
 
 export type Answer = { addresses: readonly LookupAddress[]; ttlSeconds: number } | { absence: Absence };
 
-/** Two tries, the second of which waits twice as long. */
+/** Time limit of the first of two attempts. The second one waits twice as long. */
 const firstTryMs = 1_500;
 const tries = 2;
-/** For all tries and servers together. */
+/** Time limit for all attempts and servers together. */
 const lookUpMs = 5_000;
-/** Time that the addresses of one family give those of the other, which many servers never answer for. */
+/** How long to wait for the second address family, for which many servers never answer, after the first. */
 const otherFamilyMs = 300;
 
 interface Found {
@@ -22,14 +22,16 @@ interface Found {
 }
 
 /**
- * Asks the DNS servers for the addresses of a fully qualified name by c-ares, which uses sockets of its own: `dns.lookup`
- * would occupy one of the few threads that file access and the providers' names share for as long as a server is silent.
- * Rejects only with the signal's reason. `servers` replace those of /etc/resolv.conf.
+ * Looks up the addresses of a fully qualified name through c-ares, which uses its own sockets. `dns.lookup`
+ * would block one of the few threads that it shares with file access and the providers' names until an
+ * unresponsive server times out. Rejects only with the signal's reason. `servers` replaces those of
+ * /etc/resolv.conf.
  */
 export function lookUp(name: string, servers: readonly string[], outer: AbortSignal): Promise<Answer> {
   return withTimeout(lookUpMs, outer, async (signal) => {
     signal.throwIfAborted();
-    // One for each name: it reads /etc/resolv.conf anew, and cancelling it ends no other query.
+    // One resolver per name: a new one reads the current /etc/resolv.conf, and cancelling it ends only this
+    // look-up.
     const resolver = new Resolver({ timeout: firstTryMs, tries });
     if (servers.length > 0) resolver.setServers(servers);
     const cancel = () => resolver.cancel();
@@ -49,8 +51,8 @@ export function lookUp(name: string, servers: readonly string[], outer: AbortSig
   });
 }
 
-function found(asked: Promise<{ address: string; ttl: number }[]>, family: 4 | 6): Promise<Found> {
-  return asked.then(
+function found(query: Promise<{ address: string; ttl: number }[]>, family: 4 | 6): Promise<Found> {
+  return query.then(
     (records) => ({
       addresses: records.map(({ address }) => ({ address, family })),
       ttlSeconds: Math.min(...records.map(({ ttl }) => ttl)),
@@ -59,7 +61,7 @@ function found(asked: Promise<{ address: string; ttl: number }[]>, family: 4 | 6
   );
 }
 
-/** The codes with which c-ares says that there is no such name, or no such record of it. */
+/** The codes of c-ares for a name that does not exist or has no record of the requested type. */
 const absent = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'ENONAME']);
 
 function answerOf(families: readonly Found[]): Answer {

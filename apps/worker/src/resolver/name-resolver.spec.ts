@@ -49,24 +49,24 @@ const codeOf = (asked: Promise<unknown>) =>
     (error: NodeJS.ErrnoException) => error.code,
   );
 
-describe('a name that a caller gives', () => {
+describe('a name from a caller', () => {
   it.each([
     ['both.test', ['93.184.216.34', '2606:2800:220:1:248:1893:25c8:1946']],
     ['Four.Test.', ['93.184.216.34', '93.184.216.35']],
     ['six.test', ['2606:2800:220:1:248:1893:25c8:1946']],
     ['alias.test', ['93.184.216.34', '2606:2800:220:1:248:1893:25c8:1946']],
-  ])('has the addresses of both families, behind an alias too: %s', async (name, addresses) => {
+  ])('resolves to the addresses of both families, through an alias too: %s', async (name, addresses) => {
     expect(await resolve(name)).toEqual(addresses);
     expect(names.known(name).map(({ address }) => address)).toEqual(addresses);
   });
 
-  it('is asked of the servers that are set, once in each family', async () => {
+  it('is looked up on the configured servers, once per family', async () => {
     expect(await resolve('both.test')).toHaveLength(2);
     expect(server.asked.toSorted()).toEqual(['a both.test', 'aaaa both.test']);
   });
 
   it.each(['missing.test', 'empty.test', `${'x'.repeat(70)}.test`])(
-    'that has no address is not asked for again within a minute: %s',
+    'is not looked up again for a minute if it has no address: %s',
     async (name) => {
       expect(await codeOf(resolve(name))).toBe('ENOTFOUND');
       const { length } = server.asked;
@@ -79,12 +79,12 @@ describe('a name that a caller gives', () => {
     },
   );
 
-  it('that is longer than any in DNS is not looked up', async () => {
+  it('is not looked up if it is longer than DNS allows', async () => {
     expect(await codeOf(resolve('a.'.repeat(200)))).toBe('ENOTFOUND');
     expect(server.asked).toEqual([]);
   });
 
-  it('is looked up once, however many wait for it', async () => {
+  it('is looked up once, however many callers wait for it', async () => {
     await Promise.all(Array.from({ length: 20 }, () => resolve('both.test')));
     expect(server.asked).toHaveLength(2);
   });
@@ -94,7 +94,7 @@ describe('a name that a caller gives', () => {
     expect(new Set(server.asked)).toEqual(new Set(['a single-label', 'aaaa single-label']));
   });
 
-  it('that is silent takes turns of its own workspace alone, and is let go with its signal', async () => {
+  it('holds up only its own workspace if no server answers, and stops waiting when the signal aborts', async () => {
     const ended = new AbortController();
     setMaxListeners(0, ended.signal);
     const silent = Array.from({ length: 30 }, (_, index) =>
@@ -102,13 +102,13 @@ describe('a name that a caller gives', () => {
     );
     await waitFor(() => new Set(server.asked).size >= 16, { withinMs: 5_000, what: 'eight look-ups' });
     expect(await resolve('both.test', undefined, 'b')).toHaveLength(2);
-    // Eight of them at once, both families of each; tries are repeated, and the ninth waits.
+    // Eight names at once, each in both families. Attempts are repeated, and the ninth name waits.
     expect(new Set(server.asked.filter((name) => name.endsWith('silent'))).size).toBe(16);
     const behind = resolve('four.test', undefined, 'a');
     ended.abort();
     expect(new Set(await Promise.all(silent))).toEqual(new Set(['EAI_AGAIN']));
     expect(await behind).toHaveLength(2);
-    // Its caller gave it up, which says nothing about the name.
+    // The caller gave up, which says nothing about the name, so it is looked up again.
     const again = new AbortController();
     const { length } = server.asked;
     const repeated = codeOf(resolve('name-0.silent', again.signal, 'a'));
@@ -117,7 +117,7 @@ describe('a name that a caller gives', () => {
     expect(await repeated).toBe('EAI_AGAIN');
   });
 
-  it('goes on for those who still wait when one has given it up', async () => {
+  it('is still looked up for the other callers when one gives up', async () => {
     const gone = new AbortController();
     const first = codeOf(resolve('name.silent', gone.signal));
     const second = new AbortController();
@@ -137,7 +137,7 @@ describe('the hosts file', () => {
     ['database.INTERNAL', ['10.1.2.3']],
     ['localhost', ['127.0.0.1']],
     ['app.localhost', ['127.0.0.1', '::1']],
-  ])('comes before every server: %s', async (name, addresses) => {
+  ])('takes precedence over DNS servers: %s', async (name, addresses) => {
     expect(await resolve(name)).toEqual(addresses);
     expect(server.asked).toEqual([]);
   });
@@ -152,7 +152,7 @@ describe('the hosts file', () => {
     expect(await codeOf(resolve('db'))).toBe('ENOTFOUND');
   });
 
-  it('is bounded, and one that is not there lists nothing', async () => {
+  it('is read up to a limit, and lists nothing if it is missing', async () => {
     writeFileSync(hostsPath, `192.0.2.1 first.test\n${'#\n'.repeat(1024 * 1024)}192.0.2.2 last.test\n`);
     expect(await resolve('first.test')).toEqual(['192.0.2.1']);
     expect(await codeOf(resolve('last.test'))).toBe('ENOTFOUND');

@@ -7,13 +7,13 @@ import type { WorkerSettings } from '../settings.js';
 import { HostsFile } from './hosts-file.js';
 import { type Absence, type Answer, lookUp } from './look-up.js';
 
-/** The workspace whose names are resolved, and the signal that ends the wait. */
+/** The workspace on whose behalf a name is resolved, and the signal that ends the wait. */
 export interface ResolveTerms {
   workspaceId: string;
   signal: AbortSignal;
 }
 
-/** A name without an address; its code is one of `dns.lookup`. */
+/** Thrown for a name without an address. The codes are those of `dns.lookup`. */
 export class UnresolvedName extends Error {
   constructor(
     name: string,
@@ -25,17 +25,17 @@ export class UnresolvedName extends Error {
   }
 }
 
-/** Names of one workspace that are looked up at once. */
+/** Maximum number of concurrent look-ups for one workspace. */
 const maxOfWorkspace = 8;
-/** How long it is remembered that a name has no address, or that no server answered for it. */
+/** How long to remember that a name has no address or that no server answered for it. */
 const absentMs = 60_000;
-/** Addresses are used for as long as their records say, within these limits. */
+/** Addresses are used for the TTL of their records, within these limits. */
 const minFreshMs = 5_000;
 const maxFreshMs = 60_000;
 const maxKept = 10_000;
-/** While no server answers for a name, the addresses that it had are used for this long. */
+/** While no server answers for a name, its last known addresses are used for up to this long. */
 const maxKeptMs = 3_600_000;
-/** No name in DNS is longer. */
+/** The longest name that DNS allows. */
 const maxNameLength = 253;
 
 interface Kept {
@@ -45,14 +45,15 @@ interface Kept {
 }
 
 /**
- * Resolves the host names that callers and providers' replies give. A name whose DNS is silent keeps only its own
- * workspace waiting, one that failed is not looked up again for a minute, and the operator's names never wait for them.
- * Names are fully qualified: the search domains of /etc/resolv.conf lead to private addresses, which are refused anyway.
+ * Resolves the host names in URLs from callers and from providers' replies. A name whose DNS servers do not
+ * answer delays only its own workspace, a name that failed is not looked up again for a minute, and names
+ * that the operator configured never wait for either. Names are treated as fully qualified: the search
+ * domains of /etc/resolv.conf lead to private addresses, which are rejected anyway.
  */
 @Injectable()
 export class NameResolver {
   private readonly kept = new LRUCache<string, Kept>({ max: maxKept, ttl: maxKeptMs });
-  private readonly underWay = new Map<string, SharedWork<Kept>>();
+  private readonly lookUps = new Map<string, SharedWork<Kept>>();
   private readonly turns = new Turns({ maxOfOne: maxOfWorkspace });
 
   constructor(
@@ -61,7 +62,7 @@ export class NameResolver {
     @Optional() private readonly nowMs: () => number = () => performance.now(),
   ) {}
 
-  /** Rejects with `UnresolvedName`, also when the signal aborts. */
+  /** Rejects with `UnresolvedName`, even when the signal aborts. */
   async resolve(hostname: string, { workspaceId, signal }: ResolveTerms): Promise<readonly LookupAddress[]> {
     const name = nameOf(hostname);
     if (name.length > maxNameLength) throw new UnresolvedName(hostname, 'ENOTFOUND');
@@ -72,30 +73,30 @@ export class NameResolver {
     return addresses;
   }
 
-  /** The addresses that `resolve` found last, without looking anything up. */
+  /** The addresses that `resolve` last found, without a new look-up. */
   known(hostname: string): readonly LookupAddress[] {
     return this.kept.get(nameOf(hostname))?.addresses ?? [];
   }
 
-  /** Several that want the same name share one look-up. */
+  /** Concurrent calls of a workspace for the same name share one look-up. */
   private async join(name: string, workspaceId: string, signal: AbortSignal): Promise<Kept> {
     const key = `${workspaceId} ${name}`;
-    const begun = this.underWay.get(key);
+    const begun = this.lookUps.get(key);
     const work =
       begun && !begun.isLeft ? begun : new SharedWork((left) => this.inTurn(name, workspaceId, left));
-    this.underWay.set(key, work);
+    this.lookUps.set(key, work);
     try {
       return await work.wait(signal);
     } catch (error) {
       throw new UnresolvedName(name, 'EAI_AGAIN', { cause: error });
     } finally {
-      if (work.isLeft && this.underWay.get(key) === work) this.underWay.delete(key);
+      if (work.isLeft && this.lookUps.get(key) === work) this.lookUps.delete(key);
     }
   }
 
   private inTurn(name: string, workspaceId: string, signal: AbortSignal): Promise<Kept> {
     const work = async () => {
-      // Another workspace may have looked it up meanwhile.
+      // Another workspace may have looked it up in the meantime.
       const kept = this.fresh(name);
       return kept ?? this.record(name, await lookUp(name, this.settings.CALLER_DNS_SERVERS, signal));
     };
@@ -119,7 +120,7 @@ export class NameResolver {
     const kept = hasOldAddresses
       ? { addresses: before, freshUntilMs }
       : { addresses: [], absence, freshUntilMs };
-    // Old addresses are forgotten an hour after they were looked up, not after their last use.
+    // Old addresses expire an hour after their look-up, not after their last use.
     this.kept.set(name, kept, { noUpdateTTL: hasOldAddresses });
     return kept;
   }
@@ -131,10 +132,10 @@ export class NameResolver {
   }
 }
 
-/** Without the dot that marks a name as fully qualified. */
+/** The lower-case name without the dot that marks it as fully qualified. */
 const nameOf = (hostname: string): string => hostname.replace(/\.$/, '').toLowerCase();
 
-/** Work for which several wait. It is stopped when the last of them has stopped waiting. */
+/** Work that several callers wait for. It is aborted when the last of them stops waiting. */
 class SharedWork<Result> {
   private readonly waiting: Waits<void> = new Set();
   private readonly stop = new AbortController();
@@ -148,7 +149,7 @@ class SharedWork<Result> {
     this.result.then(wakeAll, wakeAll);
   }
 
-  /** No call waits for it any more: the next one has to begin anew. */
+  /** Whether no caller waits for it any more, so that it was aborted or has finished. */
   get isLeft(): boolean {
     return this.waiting.size === 0;
   }

@@ -5,9 +5,9 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import type { WorkerSettings } from '../settings.js';
 
 /**
- * The claims of this worker. One statement renews the leases of all submissions that are in flight. A run whose worker died
- * before is a suspect: it may have killed it. Suspects are dispatched one at a time, so that a crash says which of them it
- * was; they keep no other run waiting.
+ * The claims of this worker. One statement renews the leases of all submissions in flight. A run whose worker
+ * died before is a suspect, because it may have caused the crash. Suspects are dispatched one at a time, so
+ * that another crash identifies the run; they do not delay other runs.
  */
 @Injectable()
 export class Claims implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -23,7 +23,11 @@ export class Claims implements OnApplicationBootstrap, OnApplicationShutdown {
 
   onApplicationBootstrap(): void {
     this.renewal = every(this.settings.CLAIM_LEASE_MS / 3, () => this.renew(), {
-      onError: (error) => this.log.warn({ error, claims: this.held.size }, 'leases could not be renewed'),
+      onError: (error) =>
+        this.log.warn(
+          { error, claims: this.held.size },
+          'could not renew the leases of submissions, retrying',
+        ),
     });
   }
 
@@ -31,7 +35,7 @@ export class Claims implements OnApplicationBootstrap, OnApplicationShutdown {
     await this.renewal?.stop();
   }
 
-  /** Renews the claim's lease until it is disposed of. Null when the run is a suspect and has to wait for another one. */
+  /** Renews the claim's lease until it is disposed of. Null if the run must wait for another suspect. */
   hold({ runId, epoch, crashes }: TakenRun): Disposable | null {
     const isSuspect = crashes > 0;
     if (isSuspect && this.hasSuspect) return null;

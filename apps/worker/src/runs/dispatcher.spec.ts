@@ -11,7 +11,7 @@ import type { Submission } from './submission.js';
 
 type Take = Parameters<DispatchRepository['takeRuns']>[1];
 
-/** A promise, and what resolves it. */
+/** A promise and the function that resolves it. */
 function later<T>() {
   let settle: ((value: T) => void) | undefined;
   const promise = new Promise<T>((resolve) => (settle = resolve));
@@ -33,7 +33,7 @@ interface Given {
   nowMs?: () => number;
 }
 
-/** A dispatcher that hears wake-ups of fal, whose submissions end when they are told to. */
+/** A dispatcher with a scripted repository. The test wakes it and ends its submissions. */
 function dispatcher({ slots = 8, take = () => [], swept = [], isSuspect = false, nowMs = () => 0 }: Given) {
   const sweeps: object[] = [];
   let wake: ((provider: string) => void) | undefined;
@@ -97,7 +97,7 @@ function dispatcher({ slots = 8, take = () => [], swept = [], isSuspect = false,
   };
 }
 
-it('takes a part of the free slots at a time, wakes another worker, and looks again until the line is empty', async () => {
+it('takes half of the free slots at a time, wakes another worker, and repeats until no run waits', async () => {
   const line = Array.from({ length: 5 }, (_each, nth) => runOf(`w${nth}`, `run-${nth}`));
   const { made, wake, takes, woken, submissions } = dispatcher({ take: ({ most }) => line.splice(0, most) });
   wake();
@@ -109,7 +109,7 @@ it('takes a part of the free slots at a time, wakes another worker, and looks ag
   await made.onModuleDestroy();
 });
 
-it('gives a workspace three quarters of the slots, and goes on with it when one of them is free', async () => {
+it('gives a workspace at most three quarters of the slots, and another run when one of them is released', async () => {
   const { made, wake, takes, submissions } = dispatcher({
     take: ({ most, held, maxHeld }) =>
       Array.from({ length: Math.min(most, maxHeld - (held.get('crowd') ?? 0)) }, () => runOf('crowd')),
@@ -149,14 +149,14 @@ it('looks again for a workspace whose submissions finished while its share limit
   submissions.at(-1)?.end({ kind: 'done' });
 });
 
-it('leaves the only slot of a provider to whoever needs it', async () => {
+it('lets any workspace use the only slot of a provider', async () => {
   const { wake, takes } = dispatcher({ slots: 1 });
   wake();
   await turns();
   expect(takes).toMatchObject([{ most: 1, maxHeld: 1 }]);
 });
 
-it('looks once at a time, and once more for what it heard meanwhile', async () => {
+it('looks once at a time, and once more if it was woken meanwhile', async () => {
   const look = later<TakenRun[]>();
   let looks = 0;
   const { wake, takes } = dispatcher({ take: () => ((looks += 1) === 1 ? look.promise : []) });
@@ -170,14 +170,14 @@ it('looks once at a time, and once more for what it heard meanwhile', async () =
   expect(takes).toHaveLength(2);
 });
 
-it('does not ask for runs of a provider that it does not know', async () => {
+it('takes no runs of a provider that it does not know', async () => {
   const { wake, takes } = dispatcher({});
   wake('unknown');
   await turns();
   expect(takes).toEqual([]);
 });
 
-it('puts off a suspect while another one is dispatched', async () => {
+it('postpones a suspect while another one is dispatched', async () => {
   const line = [runOf('w')];
   const { wake, said, submissions } = dispatcher({ take: () => line.splice(0), isSuspect: true });
   wake();
@@ -186,7 +186,7 @@ it('puts off a suspect while another one is dispatched', async () => {
   expect(submissions).toEqual([]);
 });
 
-it('ends what a sweep found, without a slot, and counts what comes back from a dead worker', async () => {
+it('ends the runs that a sweep found, without a slot, and counts those of dead workers', async () => {
   const swept = (['lapsed', 'abandoned', 'spent'] as const).map(
     (kind) => ({ kind, runId: kind }) as unknown as SweptRun,
   );
@@ -200,7 +200,7 @@ it('ends what a sweep found, without a slot, and counts what comes back from a d
   expect(values).toEqual([{ labels: { queue: 'dispatch' }, value: 1 }]);
 });
 
-it('gives every lease two rounds of renewals from when the database answers again', async () => {
+it('gives every lease two rounds of renewals after the database answers again', async () => {
   const times = [1_000, 2_000, 9_000, 10_000, 11_000];
   jest.useFakeTimers({ doNotFake: ['setImmediate'] });
   const { sweeps } = dispatcher({ nowMs: () => times.shift() ?? 0 });
@@ -213,7 +213,7 @@ it('gives every lease two rounds of renewals from when the database answers agai
   expect(from.slice(0, 4)).toEqual([1_667, 1_667, 9_667, 9_667].map((ms) => expect.closeTo(ms, -1)));
 });
 
-it('waits at its stop for the submission of a run that was being taken when the stop began, and takes no more', async () => {
+it('waits on shutdown for a run that was being taken when the shutdown began, and takes no more', async () => {
   const look = later<TakenRun[]>();
   const { made, wake, takes, submissions } = dispatcher({ take: () => look.promise });
   wake();

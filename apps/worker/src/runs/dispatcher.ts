@@ -20,44 +20,47 @@ import { Claims } from './claims.js';
 import { Outcomes } from './outcomes.js';
 import { Submission } from './submission.js';
 
-/** Pause before a suspect that has to wait for another one is taken again. */
+/** Pause before a suspect is taken again that had to wait for another one. */
 const suspectAgainMs = 1_000;
-/** Runs of which no wake-up was heard, and those whose pause has ended, are found after this time. */
+/** Interval of the sweeps, which find runs whose pause has ended or whose wake-up was missed. */
 const sweepEveryMs = 1_000;
 const maxSwept = 1_000;
-/** A worker without the key leaves runs to those that have it for so long; then it lets their time budget count. */
+/**
+ * A worker without the provider's key waits this long, so that workers with the key can take the runs first.
+ * Then it takes them itself, so that their time budget begins to count.
+ */
 const keylessMs = 2_000;
-/** So many runs, each with an input of 256 KiB at most, are taken at a time. */
+/** Maximum number of runs taken at a time. Each comes with up to 256 KiB of input. */
 const maxTaken = 16;
 
 /**
- * Takes runs that wait for their providers, each under one of the provider's concurrency slots, and has them submitted. They
- * wait in their outbox rows, without a job: a provider whose calls hang costs nothing while thousands of runs wait for it.
- * Slots are given by turns of workspaces, and one of them never gets the last quarter, so that another one's run need not
- * wait.
+ * Takes runs that wait for their providers, each under one of the provider's concurrency slots, and submits
+ * them. Runs wait in their outbox rows, without a job, so that thousands of runs can wait cheaply for a
+ * provider whose calls hang. Workspaces take turns, and no workspace may use the last quarter of the slots,
+ * so that runs of other workspaces need not wait.
  */
 @Injectable()
 export class Dispatcher implements OnModuleDestroy {
   private readonly slots: Slots;
-  /** How many slots of a provider a workspace may hold here. */
+  /** Maximum number of a provider's slots that one workspace may hold in this worker. */
   private readonly maxHeld: number;
-  /** Providers whose line is being looked at, and whether to look once more. */
+  /** Providers whose waiting runs are being taken, and whether to look once more afterwards. */
   private readonly looking = new Map<string, boolean>();
-  /** Providers for which runs may wait that found no slot. */
-  private readonly behind = new Set<string>();
-  private readonly underWay: UnderWay;
-  /** Rings when a run comes back that this process postponed. Another worker may have more luck with it, such as a key. */
-  private readonly comingBack = new Alarm(() =>
-    this.underWay.track(
+  /** Providers whose runs may still wait for a slot of this worker. */
+  private readonly saturated = new Set<string>();
+  private readonly inFlight: UnderWay;
+  /** Rings when a run that this process postponed is due. Wakes all workers: another may have the key. */
+  private readonly postponed = new Alarm(() =>
+    this.inFlight.track(
       this.sweep((provider) => this.queues.wake(provider)),
-      'the waiting runs could not be swept',
+      'could not sweep the waiting runs, retrying',
     ),
   );
   private isTaking = false;
   private isSweeping = false;
-  /** When the database answered last, and since when it has gone on to, by its own clock. */
+  /** When the database last answered, and since when it has answered without an outage, by its own clock. */
   private answeredAtMs = -Infinity;
-  private answersSinceMs = -Infinity;
+  private answeringSinceMs = -Infinity;
   private sweeps: PeriodicWork | undefined;
   private wakeUps: WakeUpListener | undefined;
 
@@ -76,45 +79,46 @@ export class Dispatcher implements OnModuleDestroy {
     >,
     @Inject(LOG) private readonly log: Pick<Log, 'warn'>,
   ) {
-    this.underWay = new UnderWay(log);
+    this.inFlight = new UnderWay(log);
     const max = settings.WORKER_DISPATCH_CONCURRENCY;
     this.maxHeld = Math.max(1, Math.min(max - 1, Math.ceil(max * 0.75)));
     this.slots = new Slots({ max, maxOfHolder: this.maxHeld });
     metrics.redelivered.inc({ queue: 'dispatch' }, 0);
   }
 
-  /** Whether runs are taken from now on; submissions under way go on. */
+  /** Starts or stops taking runs. Submissions in flight continue. */
   takeRuns(isTaking: boolean): void {
     this.isTaking = isTaking;
     if (this.sweeps || !isTaking) return;
     this.wakeUps = this.queues.onWakeUp((provider) => this.lookAt(provider));
     this.sweeps = every(sweepEveryMs, () => this.sweep(), {
-      onError: (error) => this.log.warn({ error }, 'the waiting runs could not be swept, trying again'),
+      onError: (error) => this.log.warn({ error }, 'could not sweep the waiting runs, retrying'),
       immediately: true,
     });
   }
 
-  /** Submissions in the air may end; runs that wait stay in their rows for another worker. */
+  /** Waits for submissions in flight. Waiting runs stay in their rows for another worker. */
   async onModuleDestroy(): Promise<void> {
     this.isTaking = false;
     await Promise.all([this.wakeUps?.close(), settlesWithin(this.idle(), this.settings.WORKER_CLOSE_MS)]);
   }
 
-  /** Takes runs that wait for the provider, as long as there are slots for them. */
+  /** Takes runs that wait for the provider until it has no free slot. */
   private lookAt(provider: string): void {
     if (!this.isTaking) return;
     const isLooking = this.looking.has(provider);
     this.looking.set(provider, true);
-    if (!isLooking) this.underWay.track(this.look(provider), 'waiting runs could not be taken');
+    if (!isLooking) this.inFlight.track(this.look(provider), 'could not take waiting runs, retrying');
   }
 
-  /** Once at a time: two looks at once would both find a workspace below its share. */
+  /** One look per provider at a time, because two at once would both find a workspace below its limit. */
   private async look(name: string): Promise<void> {
     try {
       while (this.looking.get(name) && this.isTaking) {
         this.looking.set(name, false);
         const provider = this.providers.get(name);
-        // Declared by an operator, and not known to this process yet: a worker that knows it takes them.
+        // An operator declared this provider and this process has not loaded it yet. A worker that has takes
+        // the runs.
         if (provider === undefined) continue;
         if (provider.secret === undefined) await sleep(keylessMs);
         if (this.isTaking) await this.take(provider);
@@ -124,29 +128,29 @@ export class Dispatcher implements OnModuleDestroy {
     }
   }
 
-  /**
-   * Takes at most half of the free slots' worth, so that a burst is shared among the workers: a worker that took a full part
-   * wakes another one.
-   */
+  /** Takes at most half of the free slots, so that bursts spread. A full batch wakes another worker. */
   private async take(provider: BoundProvider): Promise<void> {
     const { name } = provider;
     const { maxHeld } = this;
-    const most = Math.min(maxTaken, Math.ceil(this.slots.free(name) / 2));
-    // Submissions finish while the statement runs: their workspaces were limited by the slots they held before.
+    const limit = Math.min(maxTaken, Math.ceil(this.slots.free(name) / 2));
+    // A copy: submissions finish while the statement runs, but it limits workspaces by the slots they held before.
     const held = new Map(this.slots.heldOf(name));
     const leaseMs = this.settings.CLAIM_LEASE_MS;
-    const taken = most === 0 ? [] : await this.runs.takeRuns(name, { held, maxHeld, most, leaseMs });
+    const taken = limit === 0 ? [] : await this.runs.takeRuns(name, { held, maxHeld, most: limit, leaseMs });
     for (const run of taken) {
       held.set(run.workspaceId, (held.get(run.workspaceId) ?? 0) + 1);
-      this.underWay.track(this.dispatch(provider, run), 'a run could not be dispatched');
+      this.inFlight.track(
+        this.dispatch(provider, run),
+        'could not dispatch a run, it is picked up again when its lease ends',
+      );
     }
     const limited = [...held].filter(([, slots]) => slots >= maxHeld);
-    if (taken.length === most || limited.length > 0) this.behind.add(name);
-    else this.behind.delete(name);
+    if (taken.length === limit || limited.length > 0) this.saturated.add(name);
+    else this.saturated.delete(name);
     const heldNow = this.slots.heldOf(name);
     if (limited.some(([workspaceId]) => (heldNow.get(workspaceId) ?? 0) < maxHeld))
       this.looking.set(name, true);
-    if (most === 0 || taken.length < most) return;
+    if (limit === 0 || taken.length < limit) return;
     this.looking.set(name, true);
     this.queues.wake(name);
   }
@@ -163,11 +167,11 @@ export class Dispatcher implements OnModuleDestroy {
           ? await this.outcomes.postpone(run, suspectAgainMs)
           : await this.submission.submit(provider, run);
       if (submitted.kind !== 'waits') return;
-      if (submitted.afterMs > 0) this.comingBack.set(submitted.afterMs);
+      if (submitted.afterMs > 0) this.postponed.set(submitted.afterMs);
       else this.lookAt(submitted.provider);
     } finally {
       slot?.[Symbol.dispose]();
-      if (this.behind.has(name)) this.lookAt(name);
+      if (this.saturated.has(name)) this.lookAt(name);
     }
   }
 
@@ -175,8 +179,12 @@ export class Dispatcher implements OnModuleDestroy {
     if (!this.isTaking || this.isSweeping) return;
     this.isSweeping = true;
     try {
-      for (const run of await this.runs.sweep(maxSwept, this.settings.CLAIM_LEASE_MS, await this.answering()))
-        this.underWay.track(this.settle(run), 'a swept run could not be ended');
+      for (const run of await this.runs.sweep(
+        maxSwept,
+        this.settings.CLAIM_LEASE_MS,
+        await this.sweepTimes(),
+      ))
+        this.inFlight.track(this.settle(run), 'could not end a run that the sweep found, retrying');
       for (const provider of await this.runs.providersToLookAt()) found(provider);
     } finally {
       this.isSweeping = false;
@@ -184,16 +192,17 @@ export class Dispatcher implements OnModuleDestroy {
   }
 
   /**
-   * While the database was away no worker could renew its leases: from when it answers again, each gets two rounds of renewals.
-   * Before the first answer it may have been away as well.
+   * No worker can renew its leases while the database is down, so leases are judged only after two rounds of
+   * renewals since it answers again. The same holds after the first answer, because the database may have
+   * been down before it.
    */
-  private async answering(): Promise<{ askedAt: Date; judgesFrom: Date }> {
+  private async sweepTimes(): Promise<{ askedAt: Date; judgesFrom: Date }> {
     const askedAt = await this.runs.readClock();
     const leaseMs = this.settings.CLAIM_LEASE_MS;
     if (askedAt.getTime() - this.answeredAtMs > leaseMs / 6 + sweepEveryMs)
-      this.answersSinceMs = askedAt.getTime();
+      this.answeringSinceMs = askedAt.getTime();
     this.answeredAtMs = askedAt.getTime();
-    return { askedAt, judgesFrom: new Date(this.answersSinceMs + (leaseMs * 2) / 3) };
+    return { askedAt, judgesFrom: new Date(this.answeringSinceMs + (leaseMs * 2) / 3) };
   }
 
   private async settle(run: SweptRun): Promise<void> {
@@ -207,9 +216,9 @@ export class Dispatcher implements OnModuleDestroy {
     }
   }
 
-  /** Runs that a look has taken meanwhile are submitted too. */
+  /** Resolves when no work is in flight, including runs that a last look has taken. */
   private async idle(): Promise<void> {
     await this.sweeps?.stop();
-    await this.underWay.ended();
+    await this.inFlight.ended();
   }
 }

@@ -12,13 +12,13 @@ import {
 import { type QueueCounts, RunQueues } from '#queue';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 
-/** Each scrape, usually every 15 s or more, finds values of its own, and the readings cost the database little. */
+/** Short enough for fresh values at each scrape, usually every 15 s or more, and cheap for the database. */
 const everyMs = 10_000;
 const microsPerDollar = 1_000_000;
 
 /**
- * Reads the load, pauses, stored objects and webhooks from the database, and the jobs from the queues. Every worker reports
- * the same, so that losing one loses no series; a dashboard takes the maximum.
+ * Reads the load, pauses, stored objects and webhooks from the database and the jobs from the queues. Every
+ * worker reports the same values, so that no series is lost with a worker; dashboards take the maximum.
  */
 @Injectable()
 export class Gauges implements OnApplicationBootstrap, OnModuleDestroy {
@@ -36,7 +36,7 @@ export class Gauges implements OnApplicationBootstrap, OnModuleDestroy {
 
   onApplicationBootstrap(): void {
     this.rounds = every(everyMs, () => this.round(), {
-      onError: (error) => this.log.warn({ error }, 'gauges could not be read'),
+      onError: (error) => this.log.warn({ error }, 'could not read the gauges, retrying'),
       immediately: true,
     });
   }

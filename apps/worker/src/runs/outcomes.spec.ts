@@ -25,7 +25,7 @@ const run = {
 const fields = [{ loc: ['body', 'prompt'], msg: 'unwritable', type: 'value_error' }];
 const rejected = { class: 'rejected_input' as const, retry: 'never' as const };
 
-it('a handle that cannot be saved is in the log: it says where a paid generation is', async () => {
+it('logs a handle that cannot be saved, because it identifies a paid generation', async () => {
   const said: object[] = [];
   const away = new RouterError('service_unavailable', 'away');
   const outcomes = new Outcomes(
@@ -44,13 +44,13 @@ it('a handle that cannot be saved is in the log: it says where a paid generation
   expect(said).toEqual([{ error: away, run_id: 'run', handle }]);
 });
 
-describe('a failure with the words of a provider', () => {
+describe('a failure with a provider’s own error fields', () => {
   let written: Ending[];
   beforeEach(() => {
     written = [];
   });
 
-  /** Whose database fails with that error as long as an ending holds the provider's words. */
+  /** The database fails with the error while an ending contains the provider's fields. */
   const outcomes = (error: Error) =>
     new Outcomes(
       {
@@ -70,7 +70,7 @@ describe('a failure with the words of a provider', () => {
       log,
     );
 
-  it('is written without them when the database refuses them', async () => {
+  it('is written without them if the database rejects them', async () => {
     await outcomes(new Error('refused')).failRun(run, { ...rejected, fields });
     expect(written).toMatchObject([
       { bucket: 'invalid_input', status: 422, fields },
@@ -78,7 +78,7 @@ describe('a failure with the words of a provider', () => {
     ]);
   });
 
-  it('keeps them when the database is away: it comes back', async () => {
+  it('keeps them while the database is down, because it comes back', async () => {
     const away = new RouterError('service_unavailable', 'away');
     await expect(outcomes(away).failRun(run, { ...rejected, fields })).rejects.toBe(away);
     expect(written).toHaveLength(1);

@@ -21,24 +21,25 @@ import { findAssets } from '../bytes/found-assets.js';
 import { Payloads } from '../bytes/payloads.js';
 import type { WorkerSettings } from '../settings.js';
 
-/** Pause before a reply that was not read is read again. */
+/** Pause before an unread reply is read again. */
 export const readAgainMs = 2_000;
 
 /** A run whose outcome is known. */
 interface EndingRun extends ClaimedRun {
-  /** Its cost by the provider's last reply. */
+  /** Its cost according to the provider's last reply. */
   reportedMicros?: number | undefined;
 }
 
-/** A run at its provider, as its row knows it. */
+/** A run that its provider works on. */
 export type OngoingRun = LiveRun & EndingRun;
 
-/** The end of a submission: it is done with, or the run waits for that provider and may be taken in `afterMs`. */
+/** The result of a submission: done, or the run waits for the provider and may be taken in `afterMs`. */
 export type Submitted = typeof done | { kind: 'waits'; provider: string; afterMs: number };
 
 /**
- * Writes the outcome of a call to a provider: a handle to poll, an output, a failure. Signals the calls that wait for it,
- * and enqueues the next step: polls, copies, and the runs that now have a slot. The job of the call is done then.
+ * Writes the outcome of a call to a provider: a handle to poll, an output or a failure. Then it signals the
+ * requests that wait for the run and enqueues the next steps: polls, copies, and runs that were granted a
+ * slot.
  */
 @Injectable()
 export class Outcomes {
@@ -54,22 +55,29 @@ export class Outcomes {
     @Inject(LOG) private readonly log: Log,
   ) {}
 
-  /** The provider works on it: its handle is saved before the first poll, in `afterMs` or at once when it was cancelled meanwhile. */
+  /** Saves the handle of a running generation. The first poll is due in `afterMs`, or now if cancelled. */
   async pending(run: OngoingRun, handle: Handle, afterMs: number): Promise<typeof done> {
     const { runId, epoch } = run;
     const saving = this.runs.saveHandle(runId, epoch, handle, afterMs, run.reportedMicros);
     const saved = await saving.catch((error: unknown) => {
-      // Nothing else says where the generation is, which is paid.
-      this.log.error({ error, run_id: runId, handle }, 'a handle could not be saved');
+      // The log is now the only record of the generation, which is paid for.
+      this.log.error(
+        { error, run_id: runId, handle },
+        'could not save the handle of a run, its generation may be lost',
+      );
       throw error;
     });
     await failpoint('dispatch.afterHandle', runId);
     if (saved) await this.enqueue('poll', run, saved.cancelRequested ? 0 : afterMs);
-    else this.log.error({ run_id: runId, handle }, 'a handle came too late: the claim was lost');
+    else
+      this.log.error(
+        { run_id: runId, handle },
+        'a handle arrived too late, this worker had lost its claim on the run',
+      );
     return done;
   }
 
-  /** The generation is done: its outcome is written at once, or first its assets are copied. */
+  /** The generation is done. Its outcome is written at once, or after its assets are copied. */
   async takeOutput(run: OngoingRun, output: ProviderOutput): Promise<typeof done> {
     const { runId, epoch } = run;
     const { mediaType } = output;
@@ -80,26 +88,30 @@ export class Outcomes {
     } else if (await this.runs.keepOutput(runId, epoch, mediaType, body, run.reportedMicros)) {
       await failpoint('results.afterKeep', runId);
       await this.enqueue('assets', run, 0);
-    } else this.log.info({ run_id: runId }, 'an output came too late: the claim was lost');
+    } else
+      this.log.info(
+        { run_id: runId },
+        'an output arrived too late, this worker had lost its claim on the run',
+      );
     return done;
   }
 
-  /** The submission provably did not arrive: its claim goes back, and the run waits again. */
+  /** The submission provably did not arrive. The claim is released and the run waits again. */
   async postpone({ runId, epoch, provider }: OngoingRun, afterMs: number): Promise<Submitted> {
     const boundedMs = await this.dispatches.postpone(runId, epoch, afterMs);
     return boundedMs === null ? done : { kind: 'waits', provider, afterMs: boundedMs };
   }
 
-  /** Its time budget was spent before the provider accepted it. */
+  /** The time budget ran out before the provider accepted the run. */
   failUnsent(run: OngoingRun): Promise<typeof done> {
     return this.failRun(run, {
       class: 'provider_unavailable',
       retry: 'never',
-      note: 'refused until the budget was spent',
+      note: 'not accepted within the time budget',
     });
   }
 
-  /** A worker died during the submission: whether the provider accepted it is unknown, so it is not repeated. */
+  /** A worker died during the submission. The provider may have accepted it, so it is not repeated. */
   async giveUp(run: SweptRun): Promise<void> {
     const ending = internalFailure(
       'Outcome unknown: the provider may have received this run, so it was not submitted again.',
@@ -107,11 +119,14 @@ export class Outcomes {
     if (await this.finishRun(run, ending, 'abandoned submission')) {
       const { runId, provider } = run;
       this.metrics.dispatchUnknown.inc({ provider });
-      this.log.error({ run_id: runId, provider }, 'a worker died during a submission');
+      this.log.error(
+        { run_id: runId, provider },
+        'a worker died during a submission, the run failed with an unknown outcome at the provider',
+      );
     }
   }
 
-  /** It waited when the ceiling was lowered; a new call of this price is refused with the same words. */
+  /** The ceiling was lowered while the run waited. A new call at this price gets the same error. */
   async endUnaffordable(run: ClaimedRun): Promise<void> {
     await this.finishRun(
       run,
@@ -122,18 +137,18 @@ export class Outcomes {
         detail: 'This call alone costs more than the ceiling on committed spend; waiting will not help.',
         billable: false,
       },
-      'dearer than the lowered ceiling',
+      'costs more than the lowered ceiling',
     );
   }
 
-  /** The operator is alerted by each reply that refuses our account, whether it ends the run or, said of a poll, does not. */
+  /** Counts replies that reject our account, which alerts the operator. In a poll they do not end the run. */
   countAccountTrouble(provider: string, failure: ProviderFailure): void {
     if (failure.class === 'provider_account') this.metrics.accountTrouble.inc({ provider });
   }
 
-  /** A refusal that says how long to wait (Retry-After) pauses the provider for every run, on every worker. */
+  /** A rejection with a time to wait (Retry-After) pauses the provider for every run on every worker. */
   async pauseProvider(provider: string, calls: 'submit' | 'poll', failure: ProviderFailure): Promise<void> {
-    const { class: failureClass, afterMs = 0, note = 'a refusal' } = failure;
+    const { class: failureClass, afterMs = 0, note = 'a rejection' } = failure;
     if (failureClass !== 'provider_unavailable' || afterMs === 0) return;
     this.metrics.retryAfters.inc({ provider, calls });
     const forMs = Math.min(afterMs, this.settings.PROVIDER_MAX_PAUSE_MS);
@@ -142,8 +157,11 @@ export class Outcomes {
       if (await this.pauses.pauseFor(provider, calls, forMs, reason))
         this.log.warn({ provider, calls, for_ms: forMs, note }, 'a provider is paused after Retry-After');
     } catch (error) {
-      // It costs other runs a refusal each; this one waits all the same.
-      this.log.warn({ error, provider, calls }, 'the pause of a provider could not be recorded');
+      // Other runs may each be rejected once. This run waits anyway.
+      this.log.warn(
+        { error, provider, calls },
+        'could not record the pause of a provider, other runs still call it',
+      );
     }
   }
 
@@ -153,27 +171,31 @@ export class Outcomes {
     try {
       await this.finishRun(run, failedEnding(run, failure), failure.note);
     } catch (error) {
-      // A database that is away comes back; if it refuses the provider's words, it refuses them for ever.
+      // A database that is down comes back, but one that rejects the provider's fields rejects them every
+      // time.
       if (!fields || error instanceof RouterError) throw error;
-      this.log.error({ error, run_id: run.runId }, 'the fields of a failure could not be written');
+      this.log.error(
+        { error, run_id: run.runId },
+        'could not write the error fields of a failure, writing it without them',
+      );
       await this.finishRun(run, failedEnding(run, plain), failure.note);
     }
     return done;
   }
 
-  /** The router's own failure; `note` says in the log which. */
+  /** Fails the run with an internal error. `note` gives the reason in the log. */
   async failInternally(run: EndingRun, note: string): Promise<typeof done> {
     await this.finishRun(run, internalFailure('This run could not be processed.'), note);
     return done;
   }
 
-  /** The provider's answer is gone from the store, and its bytes are nowhere else. */
+  /** The provider's answer is missing from the store, and no other copy exists. */
   async loseAnswer(run: EndingRun, note: string): Promise<typeof done> {
     await this.finishRun(run, internalFailure('The provider’s answer was lost.'), note);
     return done;
   }
 
-  /** True when this was the write that counts. */
+  /** Returns true if this write decided the outcome. */
   async finishRun(run: EndingRun, ending: Ending, note?: string): Promise<boolean> {
     await failpoint('finish.beforeCommit', run.runId);
     const finished = await this.runs.finishRun(run, ending, run.reportedMicros);
@@ -183,13 +205,16 @@ export class Outcomes {
       const isHeld = finished.record.delivery === 'sync';
       await this.signals.publish(run.runId, isHeld ? announcement(ending, finished.record) : undefined);
     } else {
-      this.log.info({ run_id: run.runId, note }, 'outcome came too late: the claim was lost');
+      this.log.info(
+        { run_id: run.runId, note },
+        'an outcome arrived too late, this worker had lost its claim on the run',
+      );
     }
     await this.queues.passOn(finished.granted);
     return finished.won;
   }
 
-  /** Its stored reply waits to be read; its row was put off for as long as the reading might take. */
+  /** The stored reply waits to be read. Until now the row's due time covered the attempt to read it. */
   async readLater(run: OngoingRun): Promise<typeof done> {
     await this.runs.leaveToReconciler(run.runId, readAgainMs);
     await this.enqueue('poll', run, readAgainMs);

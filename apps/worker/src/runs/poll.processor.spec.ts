@@ -34,7 +34,7 @@ const adapter = { resume: () => ({}), onResume: () => ({}), cancel: () => ({ met
 type Read = ReadReply;
 const pending: Read['outcome'] = { kind: 'pending', handle: { v: 1, step: 'poll' }, afterMs: 1000 };
 
-/** The calls that were made and what was written, when the provider answers a cancellation and a look like this. */
+/** Processes one poll, in which the provider answers as given, and returns the calls and writes made. */
 async function poll(
   answer: Awaited<ReturnType<ProviderCall['cancel']>>,
   outcome: Read['outcome'] = pending,
@@ -90,22 +90,22 @@ async function poll(
   return { result: await processor.delivered(), made };
 }
 
-describe('a cancellation that is to be passed on', () => {
-  it('follows a look, is noted when it has left, and the run is looked at again at once', async () => {
+describe('a cancellation that is due', () => {
+  it('is sent after a poll, is noted once sent, and the run is polled again at once', async () => {
     expect(await poll('unknown')).toEqual({
       result: { kind: 'retry', delayMs: 0 },
       made: ['polled', 'cancelled', 'noted'],
     });
   });
 
-  it('stays due when nothing has reached the provider, and the run is polled as ever', async () => {
+  it('stays due if nothing reached the provider, and the run is polled as usual', async () => {
     expect(await poll(null)).toEqual({
       result: { kind: 'retry', delayMs: 1000 },
       made: ['polled', 'cancelled'],
     });
   });
 
-  it('does not wait for a pause that the provider asked for', async () => {
+  it('does not wait for a pause that the provider requested', async () => {
     expect((await poll('unknown', pending, { pausedMs: 30_000 })).made).toEqual([
       'polled',
       'cancelled',
@@ -113,7 +113,7 @@ describe('a cancellation that is to be passed on', () => {
     ]);
   });
 
-  it('is not sent for what is done: the provider might delete it', async () => {
+  it('is not sent for a finished generation, which the provider might delete', async () => {
     const output = { mediaType: 'application/json', body: new Uint8Array() };
     expect(await poll('unknown', { kind: 'succeeded', output })).toEqual({
       result: { kind: 'done' },
@@ -122,7 +122,7 @@ describe('a cancellation that is to be passed on', () => {
   });
 });
 
-it('a clock that is set forward during a poll spends no time budget', async () => {
+it('a clock that is set forward during a poll does not use up the time budget', async () => {
   const nowMs = Date.now();
   let looks = 0;
   const clock = jest.spyOn(Date, 'now').mockImplementation(() => nowMs + 3_600_000 * (looks += 1));
@@ -131,7 +131,7 @@ it('a clock that is set forward during a poll spends no time budget', async () =
   expect(polled).toEqual({ result: { kind: 'retry', delayMs: 1000 }, made: ['polled'] });
 });
 
-it('a poll that refuses our account alerts the operator and ends no run', async () => {
+it('a poll that rejects our account alerts the operator and does not end the run', async () => {
   const refused = { class: 'provider_account', retry: 'same_call' } as const;
   const running = { cancelDue: false, cancelRequested: false };
   expect(await poll(null, { kind: 'failed', failure: refused }, running)).toEqual({
@@ -140,20 +140,20 @@ it('a poll that refuses our account alerts the operator and ends no run', async 
   });
 });
 
-it('polls that refuse our account until the budget is spent end the run as trouble with it', async () => {
+it('polls that reject our account until the time budget is spent end the run with provider_account', async () => {
   const refused = { class: 'provider_account', retry: 'same_call' } as const;
   const overdue = { overdue: true, leftMs: -500, cancelDue: false, cancelRequested: false };
   const { result, made } = await poll(null, { kind: 'failed', failure: refused }, overdue);
   expect([result, made]).toEqual([{ kind: 'done' }, ['polled', 'provider_account']]);
 });
 
-describe('a result that is done when the budget is spent', () => {
+describe('a generation that is done when the time budget is spent', () => {
   const overdue = { overdue: true, leftMs: -500, cancelDue: false, cancelRequested: false };
   const away = { class: 'provider_unavailable', retry: 'same_call' } as const;
   const look = (step: 'poll' | 'fetch', lostPolls: number) =>
     poll(null, { kind: 'failed', failure: away }, { ...overdue, handle: { v: 1, step }, lostPolls });
 
-  it('is asked for three times', async () => {
+  it('is fetched up to three times', async () => {
     expect(await look('fetch', 0)).toEqual({
       result: { kind: 'retry', delayMs: 2000 },
       made: ['polled', 'lost 1'],
@@ -162,12 +162,12 @@ describe('a result that is done when the budget is spent', () => {
     expect((await look('fetch', 2)).made).toEqual(['polled', 'provider_timeout']);
   });
 
-  it('is not waited for when it was not seen to be done', async () => {
+  it('fails at once if no poll has seen it done', async () => {
     expect((await look('poll', 0)).made).toEqual(['polled', 'provider_timeout']);
   });
 });
 
-describe('a large reply that is not read yet', () => {
+describe('an unread large reply', () => {
   const idle = { cancelDue: false, cancelRequested: false };
   const overdue = { ...idle, overdue: true, leftMs: -1 };
   const kept = { handle: { v: 2, step: 'read', status: 200, headers: {} } };
@@ -177,21 +177,18 @@ describe('a large reply that is not read yet', () => {
   it.each([
     ['busy', ['polled']],
     ['late', ['polled', 'slow']],
-  ] as const)(
-    'is asked for again when the thread is %s, also after the time budget',
-    async (unread, made) => {
-      expect(await poll(null, pending, overdue, { unread })).toEqual({ result: again, made });
-    },
-  );
+  ] as const)('is polled again if the thread is %s, even after the time budget', async (unread, made) => {
+    expect(await poll(null, pending, overdue, { unread })).toEqual({ result: again, made });
+  });
 
   it.each([
     ['busy', ['read']],
     ['late', ['read', 'slow']],
-  ] as const)('is read again when it is stored and the thread is %s', async (unread, made) => {
+  ] as const)('is read again if it is stored and the thread is %s', async (unread, made) => {
     expect(await poll(null, pending, { ...overdue, ...kept }, { unread })).toEqual({ result: again, made });
   });
 
-  it('whose object is gone is waited for until the time budget is spent', async () => {
+  it('fails the run if its object is still missing when the time budget is spent', async () => {
     const gone = { unread: 'gone' } as const;
     expect(await poll(null, pending, { ...idle, ...kept }, gone)).toEqual({ result: again, made: ['read'] });
     expect(await poll(null, pending, { ...overdue, ...kept }, gone)).toEqual({
@@ -200,7 +197,7 @@ describe('a large reply that is not read yet', () => {
     });
   });
 
-  it('says what becomes of its run: the provider is not called', async () => {
+  it('decides its run without a call to the provider', async () => {
     const output = { mediaType: 'application/json', body: new Uint8Array() };
     expect(await read({ kind: 'succeeded', output })).toEqual(['read', 'taken']);
     expect(await read(pending)).toEqual(['read', 'saved']);
@@ -214,14 +211,14 @@ describe('a worker that dies during a poll', () => {
   const madeWith = async (crashes: number, mayHaveCrashed: boolean) =>
     (await poll(null, pending, { ...idle, crashes }, { mayHaveCrashed })).made;
 
-  it('has each later one counted in the row, until one returns', async () => {
+  it('makes the row count further attempts until one returns', async () => {
     expect(await madeWith(0, false)).toEqual(['polled']);
     expect(await madeWith(0, true)).toEqual(['counted', 'polled', 'forgotten']);
-    // The job was lost with the server, the count is not.
+    // The job was lost with the server, but the count is in the row.
     expect(await madeWith(3, false)).toEqual(['counted', 'polled', 'forgotten']);
   });
 
-  it('ends the run by the count of its row alone', async () => {
+  it('ends the run based only on the count in the row', async () => {
     expect(await madeWith(8, true)).toEqual(['counted', 'polled', 'forgotten']);
     expect(await madeWith(9, false)).toEqual(['internal_error']);
   });

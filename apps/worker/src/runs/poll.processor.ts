@@ -25,14 +25,14 @@ const now = retryIn(0);
 const minPauseMs = 50;
 const troubledPauseMs = 2000;
 const longPauseMs = 10_000;
-/** A poll that begins just before the budget ends gets this long to say that the generation is done. */
+/** A poll that begins just before the time budget ends still gets this long to return a result. */
 const minPollMs = 5_000;
-/** How often in a row a provider may deny knowing a handle before it is believed. */
+/** Consecutive replies that a handle is unknown before it counts as lost. */
 const lostPollsAllowed = 3;
-/** A poll writes nothing unless the provider has come so much further, as a share of 1. */
+/** Progress is written only if it grew by at least this fraction. */
 const minProgress = 0.05;
 
-/** Polls a generation once, or fetches its result. Nothing is held between two polls. */
+/** Polls a generation once, or fetches its result. No memory or connection is held between polls. */
 @Processor('poll', { concurrency: maxSlotless })
 export class PollProcessor extends RunProcessor {
   readonly queue = 'poll';
@@ -63,7 +63,7 @@ export class PollProcessor extends RunProcessor {
     const run = { ...poll, runId, reportedMicros: undefined };
     const deaths = deathsOf(poll);
     if (deaths >= this.settings.MAX_POLL_CRASHES)
-      return this.outcomes.failInternally(run, `put aside after ${deaths} crashes while polling`);
+      return this.outcomes.failInternally(run, `gave up after ${deaths} crashes while polling`);
     await using _attempt = await countAttempt(this.runs, run, mayHaveCrashed);
     return await this.pollOnce(run, poll, signal);
   }
@@ -75,7 +75,8 @@ export class PollProcessor extends RunProcessor {
     if (provider && kept) return this.readKept(provider, run, poll, kept, signal);
     if (!provider?.adapter.resume || !provider.adapter.onResume) {
       if (poll.overdue) return this.failOverdue(run);
-      // Declared by an operator, and not known to this process yet: later, by one that knows it.
+      // An operator declared this provider and this process has not loaded it yet. A worker that has polls
+      // the run later.
       return retryIn(troubledPauseMs);
     }
     const handle = poll.handle as Handle;
@@ -97,23 +98,27 @@ export class PollProcessor extends RunProcessor {
       signal,
     });
     const read = await resuming.catch((error: unknown): ReadReply => {
-      // A handle that this release cannot read, for example: it must not keep a run alive for ever.
+      // For example, a handle that this release cannot read must not keep a run alive forever.
       if (!poll.overdue) throw error;
-      this.log.error({ error, run_id: runId }, 'an overdue run could not be polled');
+      this.log.error(
+        { error, run_id: runId },
+        'could not poll an overdue run, failing it with provider_timeout',
+      );
       return { outcome: { kind: 'failed', failure: { class: 'provider_timeout', retry: 'same_call' } } };
     });
-    // The worker is closing: the reply belongs to the worker that polls next.
+    // The job was aborted, so the worker that polls next decides the run.
     if (read === null) return now;
     if (isUnread(read)) return await this.readAgain(run, poll, read);
     const { outcome } = read;
-    // Only a run that is seen to be in progress: some providers take a cancellation of a finished run for its deletion.
+    // Cancel only a run that is still in progress: some providers treat cancelling a finished run as deleting
+    // it.
     if (cancel && outcome.kind === 'pending' && (await this.cancel(provider, run, handle, cancel, signal)))
       return now;
     const known = { ...run, reportedMicros: read.reportedMicros };
-    // Not by the machine's clock: one that is set forward meanwhile would end a run that has time left.
+    // Uses the monotonic clock, because a wall clock that is set forward would end a run that has time left.
     const overdue = poll.overdue || performance.now() - begunMs >= poll.leftMs;
-    // A generation that takes an hour would leave a thousand spans.
-    if (goesOn(outcome)) return await this.record(known, { ...poll, overdue }, outcome);
+    // Only the last poll gets a span: a generation of an hour would produce a thousand.
+    if (isPolledAgain(outcome)) return await this.record(known, { ...poll, overdue }, outcome);
     using _span = this.tracing.start({
       name: 'poll',
       kind: 'consumer',
@@ -124,7 +129,7 @@ export class PollProcessor extends RunProcessor {
     return await this.record(known, poll, outcome);
   }
 
-  /** The reply is already paid, so neither the time budget nor a slow reading ends its run. */
+  /** The reply is already paid for, so neither the time budget nor slow reading ends its run. */
   private async readKept(
     provider: BoundProvider,
     run: OngoingRun,
@@ -140,7 +145,7 @@ export class PollProcessor extends RunProcessor {
     const read = await this.calls.readKept(provider, { runId, model, upstream }, kept, terms);
     if (signal.aborted) return now;
     if (read === 'gone' && poll.overdue)
-      return await this.outcomes.loseAnswer(run, 'its stored reply is gone');
+      return await this.outcomes.loseAnswer(run, 'stored reply missing from the store');
     if (isUnread(read)) return await this.readAgain(run, poll, read);
     const known = { ...run, reportedMicros: read.reportedMicros };
     const { outcome } = read;
@@ -151,7 +156,7 @@ export class PollProcessor extends RunProcessor {
     return saved ? retryIn(saved.cancelRequested ? 0 : afterMs) : done;
   }
 
-  /** Our own thread was busy or slow: that never ends a run. */
+  /** Our own thread was busy or slow, which never ends a run. */
   private async readAgain(run: OngoingRun, poll: Poll, unread: Unread): Promise<JobResult> {
     if (unread === 'late') await this.runs.noteSlowReading(run.runId, run.epoch);
     return this.again(run, { ...poll, overdue: true }, readAgainMs);
@@ -190,13 +195,14 @@ export class PollProcessor extends RunProcessor {
 
   /** A failed poll must never fail a run that may still complete. */
   private async recordFailure(run: OngoingRun, poll: Poll, failure: ProviderFailure): Promise<JobResult> {
-    // A finished generation is paid for: its result is fetched as often when the budget is spent.
+    // A finished generation is paid for, so its result is fetched up to the same limit after the budget is
+    // spent.
     const isLate = poll.overdue && (poll.handle as Handle).step === 'fetch';
     const lostPolls = failure.capped || isLate ? poll.lostPolls + 1 : 0;
     const isLost = lostPolls >= lostPollsAllowed;
     const isDenied = isLost && failure.capped;
     if (failure.retry !== 'same_call' || isDenied) {
-      // Some providers forget a run that they were told to cancel.
+      // Some providers forget a run once it is cancelled.
       return isDenied && poll.cancelRequested && !poll.cancelDue
         ? this.finishCancelled(run)
         : this.outcomes.failRun(run, failure);
@@ -208,13 +214,13 @@ export class PollProcessor extends RunProcessor {
     await this.outcomes.pauseProvider(run.provider, 'poll', failure);
     if (isOver) return this.failOverdue(run);
     if (lostPolls !== poll.lostPolls) await this.runs.notePoll(run.runId, run.epoch, lostPolls);
-    this.log.warn({ run_id: run.runId, note: failure.note }, 'poll failed, polling on');
-    const askedMs = failure.afterMs ?? troubledPauseMs;
-    const pauseMs = Math.max(this.untilLastPoll(poll, askedMs), Math.min(askedMs, troubledPauseMs));
+    this.log.warn({ run_id: run.runId, note: failure.note }, 'a poll failed, retrying');
+    const requestedMs = failure.afterMs ?? troubledPauseMs;
+    const pauseMs = Math.max(this.untilLastPoll(poll, requestedMs), Math.min(requestedMs, troubledPauseMs));
     return this.again(run, poll, pauseMs);
   }
 
-  /** Only after a poll that ended when the budget was spent: the generation may have ended while no worker looked. */
+  /** Called only after a poll past the budget's end: the generation may have ended while no worker polled. */
   private failOverdue(run: OngoingRun): Promise<JobResult> {
     return this.outcomes.failRun(run, {
       class: 'provider_timeout',
@@ -223,19 +229,19 @@ export class PollProcessor extends RunProcessor {
     });
   }
 
-  /** The generation is paid, so it is polled once more before the deadline even if the provider named a later time. */
-  private untilLastPoll({ leftMs }: Poll, askedMs: number): number {
-    return Math.min(askedMs, leftMs - this.settings.PROVIDER_POLL_TIMEOUT_MS);
+  /** Polls once more before the deadline, whatever time the provider named: the generation is paid for. */
+  private untilLastPoll({ leftMs }: Poll, requestedMs: number): number {
+    return Math.min(requestedMs, leftMs - this.settings.PROVIDER_POLL_TIMEOUT_MS);
   }
 
-  private async again(run: OngoingRun, poll: Poll, askedMs: number): Promise<JobResult> {
-    const afterMs = Math.max(minPauseMs, poll.overdue ? askedMs : Math.min(askedMs, poll.leftMs));
-    // The reconciler wakes overdue runs, and must not cut short a pause that the provider named.
+  private async again(run: OngoingRun, poll: Poll, requestedMs: number): Promise<JobResult> {
+    const afterMs = Math.max(minPauseMs, poll.overdue ? requestedMs : Math.min(requestedMs, poll.leftMs));
+    // The reconciler wakes overdue runs and must not cut short a pause that the provider requested.
     if (poll.dueSoon || afterMs > longPauseMs) await this.runs.moveDue(run.runId, afterMs);
     return retryIn(afterMs);
   }
 
-  /** Whether the cancellation was sent. If not, the run is polled as usual, and the next poll tries again. */
+  /** Returns whether the cancellation was sent. If not, the next poll tries again. */
   private async cancel(
     provider: BoundProvider,
     run: OngoingRun,
@@ -247,14 +253,14 @@ export class PollProcessor extends RunProcessor {
     const { runId, workspaceId } = run;
     const answer = await this.calls.cancel(provider, runId, handle, { workspaceId, call, timeoutMs, signal });
     if (answer === null) return false;
-    this.log.info({ run_id: run.runId, answer }, 'cancellation passed on');
+    this.log.info({ run_id: run.runId, answer }, 'sent a cancellation to the provider');
     await this.runs.noteCancelSent(run.runId, run.epoch);
     return true;
   }
 }
 
-/** The run is polled once more. */
-const goesOn = (outcome: Outcome): boolean =>
+/** Whether the run will be polled again. */
+const isPolledAgain = (outcome: Outcome): boolean =>
   outcome.kind === 'pending' || (outcome.kind === 'failed' && outcome.failure.retry === 'same_call');
 
 const hasMoved = (poll: Poll, progress = 0): boolean => progress - (poll.progress ?? 0) >= minProgress;

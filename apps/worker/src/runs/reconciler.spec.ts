@@ -5,7 +5,7 @@ import type { RunQueues } from '#queue';
 import type { Outcomes } from './outcomes.js';
 import { Reconciler } from './reconciler.js';
 
-it('counts a run whose job was lost, and none that waited in its row without one', async () => {
+it('counts a run whose job was lost, but not one that waited in its row without a job', async () => {
   const overdue: OverdueRun[] = [
     { runId: 'lost', provider: 'some', queue: 'poll', waited: false },
     { runId: 'without-a-slot', provider: 'some', queue: 'webhooks', waited: true },

@@ -6,14 +6,15 @@ import { Outcomes } from './outcomes.js';
 
 const everyMs = 1_000;
 const batchSize = 500;
-/** A round leaves further batches to the next one: a system that is behind must not be held up by its repair. */
+/** Maximum number of batches per round, so that repair does not slow down a system that is behind. */
 const maxBatches = 4;
 const driftEveryMs = 30_000;
 
 /**
- * Puts back what the queues lost: runs whose outbox row is overdue and that have no job. Every worker does rounds; a row
- * is taken by one of them at a time. While the queues are away nothing is taken, so that overdue rows go out as soon as
- * they return. Without Redis there are no jobs to lose: `DueRuns` takes the rows.
+ * Enqueues runs again whose job was lost: their outbox row is overdue and they have no job. Every worker does
+ * rounds, and each row is taken by one of them at a time. While Redis is down nothing is taken, so that
+ * overdue rows are enqueued as soon as it is back. Without Redis there are no jobs to lose, and `DueRuns`
+ * takes the rows.
  */
 @Injectable()
 export class Reconciler implements OnApplicationBootstrap, OnModuleDestroy {
@@ -32,7 +33,7 @@ export class Reconciler implements OnApplicationBootstrap, OnModuleDestroy {
 
   onApplicationBootstrap(): void {
     this.rounds = every(everyMs, () => this.round(), {
-      onError: (error) => this.log.warn({ error }, 'the reconciler failed, trying again'),
+      onError: (error) => this.log.warn({ error }, 'a round of the reconciler failed, retrying'),
     });
   }
 
@@ -62,7 +63,9 @@ export class Reconciler implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  /** A job that was put off for too long is still there, and runs now; one that waits for its turn is left alone. */
+  /**
+   * Runs a job now that is still delayed although its row is overdue. Jobs that wait for a worker may stay.
+   */
   private async isMissing({ queue, runId }: OverdueRun): Promise<boolean> {
     const state = await this.queues.stateOf(queue, runId);
     if (state === 'delayed') await this.queues.runNow(queue, runId);

@@ -7,7 +7,7 @@ import { Retention } from './retention.js';
 
 const log = createLog('worker', 'fatal');
 
-/** Verbs that answer from a script, and then 0; records the order of the calls. */
+/** Verbs that answer from a script and then with 0. Records the order of the calls. */
 function scripted(script: Partial<Record<string, (number | Error)[]>>) {
   const calls: string[] = [];
   const round = new EventEmitter();
@@ -57,7 +57,7 @@ async function oneRound(script: Parameters<typeof scripted>[0], problem?: string
 }
 
 describe('a round of retention', () => {
-  it('takes no upload for stale by a clock that is wrong', async () => {
+  it('does not abort stale uploads while the clock is wrong', async () => {
     expect(await oneRound({})).toContain('abortStale');
     expect(await oneRound({}, 'this clock is ahead')).not.toContain('abortStale');
   });
@@ -83,12 +83,12 @@ describe('a round of retention', () => {
     ]);
   });
 
-  it('leaves days that could not be made to the next round', async () => {
+  it('leaves partitions that could not be created to the next round', async () => {
     const calls = await oneRound({ ensurePartitions: [3, 3] });
     expect(calls.filter((name) => name === 'ensurePartitions')).toHaveLength(1);
   });
 
-  it('goes on with the next verb when one fails', async () => {
+  it('continues with the next verb when one fails', async () => {
     const calls = await oneRound({ idempotency_key: [new Error('away')], ageOut: [new Error('away')] });
     expect(calls.slice(0, 4)).toEqual(['ensurePartitions', 'idempotency_key', 'ageOut', 'deleteDue']);
   });

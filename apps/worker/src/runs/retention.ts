@@ -5,16 +5,16 @@ import { AssetStore } from '#storage';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import type { WorkerSettings } from '../settings.js';
 
-/** Work that is left after this time waits for the next round, so that every verb gets its turn. */
+/** A verb stops after this time and continues in the next round, so that every verb gets its turn. */
 const verbMs = 10_000;
 
 const deleteBatchSize = 100;
 const deleteMs = 60_000;
 
 /**
- * Lets results age out, deletes from the store what no run needs, and keeps the tables in shape. Every worker does
- * rounds; what one of them works on, the others pass over. Nothing that a caller is told depends on a round having come
- * by.
+ * Ages out results, deletes objects from the store that no run needs, and maintains partitions and old rows.
+ * Every worker does rounds and skips the rows that another worker is processing. No answer to a caller
+ * depends on when a round runs.
  */
 @Injectable()
 export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
@@ -30,15 +30,15 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(LOG) private readonly log: Log,
   ) {}
 
-  /** The first round starts at once: a service that was off for days needs its partitions. */
+  /** The first round starts at once, because a service that was down for days needs new partitions. */
   onApplicationBootstrap(): void {
     this.rounds = every(this.settings.RETENTION_EVERY_MS, (signal) => this.round(signal), {
-      onError: (error) => this.log.warn({ error }, 'retention failed, trying again later'),
+      onError: (error) => this.log.warn({ error }, 'a round of retention failed, retrying in the next round'),
       immediately: true,
     });
   }
 
-  /** The statement under way may end, the store is left at once. */
+  /** Waits for the current statement, and aborts calls to the store at once. */
   async onModuleDestroy(): Promise<void> {
     await this.rounds?.stop();
   }
@@ -57,7 +57,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     await this.each(signal, 'audit records', () => this.repository.deleteOld('audit_record'));
   }
 
-  /** Repeats a verb until nothing is left. A verb that fails does not keep the others from their turn. */
+  /** Repeats a verb until nothing is left. If it fails, the other verbs still get their turn. */
   private async each(
     signal: AbortSignal,
     what: string,
@@ -70,18 +70,18 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
         if ((await batch()) === 0 || times === 'once') return;
       }
     } catch (error) {
-      this.log.warn({ error, what }, 'retention failed, trying again later');
+      this.log.warn({ error, what }, 'a step of retention failed, retrying in the next round');
     }
   }
 
   private async dropDay(): Promise<number> {
     const day = await this.repository.dropDay();
     if (day === null) return 0;
-    this.log.info({ day }, 'a finished day of runs was dropped');
+    this.log.info({ day }, 'dropped a day of finished runs');
     return 1;
   }
 
-  /** One batch; returns how many. A failure leaves them for a later round. */
+  /** Deletes one batch and returns its size. After a failure the objects are left for a later round. */
   private async deleteDue(signal: AbortSignal): Promise<number> {
     const keys = await this.objects.takeDue(deleteBatchSize);
     if (keys.length === 0) return 0;
@@ -90,9 +90,9 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     return keys.length;
   }
 
-  /** Removes uploads that killed processes had begun. No put takes as long as a doubt may last. */
+  /** Aborts uploads of dead processes. Every upload in progress is younger than `STORE_DOUBT_SECONDS`. */
   private async abortStale(signal: AbortSignal): Promise<number> {
-    // If the clock is ahead, uploads that other processes are making right now look hours old.
+    // If this clock is ahead, uploads that other processes have in progress look hours old.
     if (this.clock.problem !== undefined) return 0;
     const beforeMs = Date.now() - this.settings.STORE_DOUBT_SECONDS * 1000;
     return withTimeout(deleteMs, signal, (bounded) => this.store.abortStale(beforeMs, bounded));

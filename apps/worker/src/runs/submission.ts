@@ -19,9 +19,9 @@ import type { WorkerSettings } from '../settings.js';
 import { type OngoingRun, Outcomes, type Submitted } from './outcomes.js';
 
 const retryTerms = { baseMs: 500, maxMs: 30_000 };
-/** Claims until a failed upload ends the run, which has no other limit before its first submission: six minutes of pauses. */
+/** After this many claims, about six minutes, a failed upload ends the run, which no other limit would. */
 const maxTries = 20;
-/** With less time left a submission is not made again: its answer would come too late, and be paid for. */
+/** A run is not submitted with less time left: its result would be too late but still paid for. */
 const minSubmitMs = 500;
 
 /** Submits a claimed run to its provider, at most once unless the provider provably did not accept it. */
@@ -49,13 +49,13 @@ export class Submission {
       attributes: { 'router.run_id': runId, 'router.model': model },
     });
     if (run.crashes >= this.settings.MAX_CRASHES)
-      return await this.outcomes.failInternally(run, `put aside after ${run.crashes} crashes`);
+      return await this.outcomes.failInternally(run, `gave up after ${run.crashes} crashes`);
     if (isTooLate(run.leftMs)) return await this.outcomes.failUnsent(run);
     await failpoint('dispatch.afterClaim', runId);
     const input = await this.prepareInput(provider, run, share);
     if (input === null) return await this.outcomes.postpone(run, backoff(epoch, retryTerms));
     if ('class' in input) return await this.record(run, { kind: 'failed', failure: input });
-    // Its input was read meanwhile, and its files uploaded.
+    // Reading the input and uploading its files took time.
     const leftMs = run.leftMs === null ? null : run.leftMs - (performance.now() - takenAtMs);
     if (isTooLate(leftMs)) return await this.outcomes.failUnsent(run);
     let call: HttpCall;
@@ -68,18 +68,18 @@ export class Submission {
           retry: 'never',
           fields: error.fields,
         });
-      this.log.error({ error, run_id: runId }, 'the adapter could not build the submission');
-      return await this.outcomes.failInternally(run, 'no submission could be built');
+      this.log.error({ error, run_id: runId }, 'the adapter could not build a submission, failing the run');
+      return await this.outcomes.failInternally(run, 'could not build a submission');
     }
     const begunAtMs = performance.now();
     if (!(await this.runs.beginSubmission(runId, epoch, this.settings.CLAIM_LEASE_MS))) return done;
     await failpoint('dispatch.beforeSubmit', runId);
-    // A process that slept past its lease may have been given up meanwhile: the provider must not be paid for a
-    // run that has its outcome. Nothing was sent, so the claim goes back if it still stands.
+    // If this process slept past its lease, another worker may have ended the run, which must not be paid for
+    // then. Nothing was sent, so the claim is released if it is still ours.
     if (performance.now() - begunAtMs >= this.settings.CLAIM_LEASE_MS)
       return await this.outcomes.postpone(run, 0);
-    // The job's signal is not passed on: a lost queue lock must not tear a submission that is being paid for.
-    // The lease in Postgres is the claim, and the time limit bounds the wait.
+    // No signal is passed on, because aborting a submission could lose a result that is being paid for. The
+    // lease in Postgres holds the claim, and the time limit bounds the wait.
     const read = await this.calls.submit(
       provider,
       { runId, epoch, model, upstream: facts.upstream },
@@ -98,8 +98,9 @@ export class Submission {
   }
 
   /**
-   * The input with the files that it names, or what the run fails of; an upload is not tried for ever. Null while the store
-   * does not answer: nothing was sent, so the run is dispatched later.
+   * Returns the input with its files, or the failure that ends the run; failed uploads are retried up to a
+   * limit. Null if the input or its files could not be read; nothing was sent, so the run is dispatched
+   * later.
    */
   private async prepareInput(
     provider: BoundProvider,
@@ -113,12 +114,12 @@ export class Submission {
       const prepared = await this.files.prepareFiles(provider, run, { workspaceId, share });
       return 'class' in prepared && epoch >= maxTries ? { ...prepared, retry: 'never' } : prepared;
     } catch (error) {
-      this.log.warn({ error, run_id: runId }, 'an input or its files could not be read, trying again');
+      this.log.warn({ error, run_id: runId }, 'could not read an input or its files, retrying');
       return null;
     }
   }
 
-  /** A run whose reply was kept has left the submission, so it is not submitted again. */
+  /** A run whose reply was stored (`isKept`) is past its submission, so it is not submitted again. */
   private async record(run: OngoingRun, outcome: Outcome, isKept = false): Promise<Submitted> {
     switch (outcome.kind) {
       case 'pending': {
@@ -148,9 +149,10 @@ export class Submission {
     const afterMs = failure.afterMs ?? backoff(epoch, retryTerms);
     this.log.info(
       { run_id: runId, note: failure.note, after_ms: afterMs },
-      hasFallback ? 'submission refused, trying the next server' : 'submission refused, trying again',
+      hasFallback ? 'submission failed, trying the next server' : 'submission failed, retrying',
     );
-    // The pause is recorded before this run is given back, so that no other run of the provider is claimed in between.
+    // The pause is recorded before this run is released, so that no other run of the provider is claimed in
+    // between.
     await this.outcomes.pauseProvider(provider, 'submit', failure);
     const next = hasFallback ? await this.runs.fallBack(runId, epoch) : null;
     return next === null

@@ -6,7 +6,7 @@ import { signatures } from './webhook-calls.js';
 const secret = () => `whsec_${randomBytes(32).toString('base64')}`;
 
 describe('a signature', () => {
-  it('is the one of the official library, one for each secret', () => {
+  it('matches the official library, with one signature for each secret', () => {
     const [first, second] = [secret(), secret()];
     const at = new Date();
     const timestamp = String(Math.floor(at.getTime() / 1000));

@@ -8,15 +8,15 @@ import { Payloads, type Share } from '../bytes/payloads.js';
 import { faultOf, NotConnected } from '../calls/fault.js';
 import { OutboundAgents, RefusedAddress } from '../calls/outbound-agents.js';
 
-/** Larger outputs are left to be collected: few receivers take them. */
+/** Larger outputs are not sent, because few receivers accept them. The receiver can fetch them. */
 const maxPayloadBytes = 4 * 1024 * 1024;
-/** Both together take less than the time after which the row is due again. */
+/** Together these are shorter than the time after which the row is due again. */
 const readMs = 15_000;
 const callMs = 10_000;
-/** Read of an answer, so that its connection can be used again. */
+/** Maximum number of bytes read from a response, so that its connection can be reused. */
 const maxReadBytes = 64 * 1024;
 
-/** Calls the addresses that callers named, through the agent that reaches public addresses only. Redirects are not followed. */
+/** Calls webhook URLs through the agent for public addresses. Redirects are not followed. */
 @Injectable()
 export class WebhookCalls {
   constructor(
@@ -25,7 +25,7 @@ export class WebhookCalls {
     private readonly metrics: Metrics,
   ) {}
 
-  /** Null when the receiver took it, else why it did not. */
+  /** Null if the receiver accepted it, otherwise why it failed. */
   async callReceiver(webhook: DueWebhook, signal: AbortSignal): Promise<string | null> {
     using share = this.payloads.openShare();
     const body = await withTimeout(readMs, signal, (bounded) => this.bodyOf(webhook, share, bounded));
@@ -35,7 +35,7 @@ export class WebhookCalls {
     return problem;
   }
 
-  /** The status body, or in fal's form the output itself. The bytes of an output stay as they are. */
+  /** The status body, or in fal's form the output itself, byte for byte. */
   private async bodyOf(webhook: DueWebhook, share: Share, signal: AbortSignal): Promise<Buffer> {
     if (webhook.form === 'fal') return this.inFalsForm(webhook, share, signal);
     const { runId, model, origin, bucket, completedAt } = webhook;
@@ -59,14 +59,15 @@ export class WebhookCalls {
     const facts = { ...ids, status: 'OK', error: null };
     const bytes = await this.outputOf(webhook, share, signal);
     if (bytes === null) {
-      const reason = 'The output is no JSON, or too large, or no longer kept; collect it by its request_id.';
+      const reason =
+        'The output is not JSON, is too large, or has expired. If it still exists, fetch it by its request_id.';
       return Buffer.from(JSON.stringify({ ...facts, payload: null, payload_error: reason }));
     }
     const head = JSON.stringify(facts).slice(0, -1);
     return Buffer.concat([Buffer.from(`${head},"payload":`), bytes, Buffer.from('}')]);
   }
 
-  /** Null for one that is not sent. */
+  /** Null for an output that is not sent. */
   private async outputOf({ output }: DueWebhook, share: Share, signal: AbortSignal) {
     if (output === null || !isJsonType(output.mediaType)) return null;
     const bytes = await this.payloads.readBody(output.body, share, signal);
@@ -118,7 +119,7 @@ function troubleOf(error: unknown): { result: string; problem: string } {
   return { result: 'unreachable', problem: `not reached: ${cause}` };
 }
 
-/** The header `webhook-signature` of Standard Webhooks: one signature for each secret, separated by spaces. */
+/** The header `webhook-signature` of Standard Webhooks: one signature per secret, separated by spaces. */
 export function signatures(secrets: readonly string[], id: string, timestamp: string, body: Buffer): string {
   return secrets
     .map((secret) => {

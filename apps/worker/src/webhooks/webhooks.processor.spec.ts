@@ -5,7 +5,7 @@ import type { WorkerSettings } from '../settings.js';
 import type { WebhookCalls } from './webhook-calls.js';
 import { nextTryMs, WebhooksProcessor } from './webhooks.processor.js';
 
-it('there are eight tries within 24 hours, each after a longer pause', () => {
+it('makes eight attempts within 24 hours, each after a longer pause', () => {
   const pauses: number[] = [];
   for (let failed = 1; ; failed += 1) {
     const pauseMs = nextTryMs(failed);
@@ -19,7 +19,7 @@ it('there are eight tries within 24 hours, each after a longer pause', () => {
   expect(hours).toBeLessThan(24);
 });
 
-/** A worker whose database is a list, and a receiver that answers at the end of a turn. */
+/** A worker whose database is a list, and a receiver that answers at the end of an event loop turn. */
 function worker() {
   const due = new Map<string, DueWebhook>();
   const line: DueWebhook[] = [];
@@ -38,7 +38,7 @@ function worker() {
     },
     takeWaitingWebhook: async () => {
       counts.reads += 1;
-      // The read is of the moment when it was sent.
+      // The read reflects the moment when it was sent.
       const next = line.shift() ?? null;
       await turn();
       if (next) counts.taken += 1;
@@ -76,7 +76,7 @@ function worker() {
 }
 
 describe('webhooks to one receiver', () => {
-  it('are called by ten calls at once, and each is written once for its wait', async () => {
+  it('are sent in at most ten concurrent calls, and each that waits is written once', async () => {
     const { add, counts, delivered } = worker();
     const runIds = Array.from({ length: 30 }, (_each, nth) => `run-${nth}`);
     await Promise.all(runIds.map(add));
@@ -86,7 +86,7 @@ describe('webhooks to one receiver', () => {
     expect(counts.taken).toBe(20);
   });
 
-  it('are not left behind when they begin to wait while the line is read for the last time', async () => {
+  it('are not left behind if they begin to wait during the last read of the line', async () => {
     const { add, delivered } = worker();
     const all: Promise<unknown>[] = [];
     for (let nth = 0; nth < 200; nth += 1) {

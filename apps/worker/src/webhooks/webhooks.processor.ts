@@ -7,13 +7,13 @@ import { Inject } from '@nestjs/common';
 import { repeatableGraceMs, type WorkerSettings } from '../settings.js';
 import { WebhookCalls } from './webhook-calls.js';
 
-/** Calls at once to one receiver of a workspace, and to all of them, by one worker. */
+/** Maximum number of one worker's concurrent calls to one receiver of a workspace, and to all of them. */
 const maxOfReceiver = 10;
 const maxOfWorkspace = 50;
 
 /**
- * Makes tries of webhooks. Between two tries of one, and while its receiver has no free slot, it waits in its row without a
- * job: receivers that hang or fail for a day cost nothing, and hold up none but themselves.
+ * Delivers webhooks. Between two attempts, and while its receiver has no free slot, a webhook waits in its
+ * row without a job, so that receivers that hang or fail for a day cost nothing and delay only themselves.
  */
 @Processor('webhooks')
 export class WebhooksProcessor extends RunProcessor {
@@ -24,7 +24,7 @@ export class WebhooksProcessor extends RunProcessor {
     maxOfHolder: maxOfReceiver,
     onTotal: this.boundRuns,
   });
-  /** Receivers for which a webhook began to wait while they were called. */
+  /** Receivers for which a webhook began to wait while a call to them was in flight. */
   private readonly joined = new Set<string>();
 
   constructor(
@@ -55,8 +55,8 @@ export class WebhooksProcessor extends RunProcessor {
   }
 
   /**
-   * Goes on with those that wait for the receiver, which have no job, and keeps the slot from one to the next. One that began
-   * to wait after the line was read, and before the slot was given back, is not left behind.
+   * Delivers the webhooks that wait for the receiver, which have no job, under one slot. It reads the line
+   * again if a webhook began to wait between the last read and the release of the slot.
    */
   private async serveLine(to: Receiver, signal: AbortSignal): Promise<void> {
     const isOpen = () => !signal.aborted && this.isTaking;
@@ -86,8 +86,8 @@ export class WebhooksProcessor extends RunProcessor {
     const facts = { run_id: runId, workspace_id: workspaceId, tries: tries + 1, problem };
     if (afterMs === null) {
       this.metrics.webhooksGivenUp.inc();
-      this.log.warn(facts, 'a webhook was given up');
-    } else this.log.info({ ...facts, after_ms: afterMs }, 'a webhook was not taken, trying again');
+      this.log.warn(facts, 'gave up on a webhook after its last attempt');
+    } else this.log.info({ ...facts, after_ms: afterMs }, 'a webhook failed, retrying');
   }
 }
 
@@ -98,10 +98,10 @@ const lineOf = ({ workspaceId, receiver }: Receiver): string => `${workspaceId} 
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** Pauses after the first try, the second, …; together they last 23 hours and 37 minutes. */
+/** Pauses after each failed attempt. Together they last 23 hours and 37 minutes. */
 const pausesMs = [10_000, minute, 5 * minute, 30 * minute, 2 * hour, 6 * hour, 15 * hour];
 
-/** When a webhook that failed so many times is tried again, in milliseconds; null when it is given up. */
+/** Milliseconds until the next attempt after `failed` failures, or null if there is none. */
 export function nextTryMs(failed: number): number | null {
   const pauseMs = pausesMs[failed - 1];
   return pauseMs === undefined ? null : jittered(pauseMs, 0.1);
