@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { CodeExchange } from './code-exchange.js';
 
-it('asks about a code that is not usable once, and never tries to exchange it', async () => {
+it('looks up an unusable code once, and never tries to exchange it', async () => {
   const asked: string[] = [];
   const codes = new CodeExchange({
     isCode: async (code) => {

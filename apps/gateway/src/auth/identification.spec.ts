@@ -26,7 +26,7 @@ let identification: Identification;
 beforeEach(() => {
   nowMs = Date.now();
   asked = [];
-  // What the database would answer, and a count of how often it is asked.
+  // Stands in for the database and records each lookup.
   const callers: Pick<ApiKeyRepository, 'byApiKey' | 'byWorkspace'> = {
     byApiKey: async (key) => {
       asked.push(key);
@@ -48,7 +48,7 @@ beforeEach(() => {
 
 const key = (text: string) => identification.find({ kind: 'api_key', text });
 
-it('no clock that is set back makes a cached credential last', async () => {
+it('setting the clock back does not extend a cached credential', async () => {
   const wall = jest.spyOn(Date, 'now');
   const cached = new Identification(
     { byApiKey: async () => ({ ...row, remainingMs: 50 }) } as unknown as ApiKeyRepository,
@@ -69,7 +69,7 @@ it('no clock that is set back makes a cached credential last', async () => {
 });
 
 describe('Identification', () => {
-  it('believes a known key for its time, then asks again', async () => {
+  it('caches a known key for its time, then looks it up again', async () => {
     expect(await key('good')).toMatchObject({ workspaceId: row.workspaceId, credential: 'key:k' });
     nowMs += 30_000;
     await key('good');
@@ -79,7 +79,7 @@ describe('Identification', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('believes a key no longer than it lasts', async () => {
+  it('does not cache a key beyond its expiry', async () => {
     await key('ending');
     nowMs += 4_999;
     await key('ending');
@@ -89,7 +89,7 @@ describe('Identification', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('remembers a refusal for a short time', async () => {
+  it('caches a rejected key for a short time', async () => {
     expect(await key('bad')).toBeNull();
     expect(await key('bad')).toBeNull();
     expect(asked).toHaveLength(1);
@@ -98,7 +98,7 @@ describe('Identification', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('asks again about a key whose workspace has changed, also when it is being asked', async () => {
+  it('looks a key up again when its workspace has changed, even during a lookup', async () => {
     await key('good');
     identification.forget('another');
     await key('good');
@@ -114,7 +114,7 @@ describe('Identification', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('does not let guesses push out a known key', async () => {
+  it('does not let guesses evict a known key', async () => {
     await key('good');
     for (let nth = 0; nth < 10_001; nth += 1) await key(`guess ${nth}`);
     asked = [];
@@ -122,13 +122,13 @@ describe('Identification', () => {
     expect(asked).toEqual([]);
   });
 
-  it('asks once for calls that arrive together', async () => {
+  it('looks up a key once for concurrent calls', async () => {
     const found = await Promise.all([key('good'), key('good'), key('good')]);
     expect(found.every((caller) => caller?.workspaceId === row.workspaceId)).toBe(true);
     expect(asked).toEqual(['good']);
   });
 
-  it('believes an access token no longer than it lasts', async () => {
+  it('does not cache an access token beyond its expiry', async () => {
     const text = await new SignJWT({ workspace: row.workspaceId, scope: 'catalog  run', sub: 'tester' })
       .setProtectedHeader({ alg: 'HS256' })
       .setIssuer('model-router')
