@@ -4,10 +4,10 @@ import type { HeldRunRepository, RunRepository } from '#persistence';
 import type { RunQueues, RunSignals } from '#queue';
 import { RunCancellation } from './run-cancellation.js';
 
-it('a gateway that stops first withdraws what it owes: its database closes after that', async () => {
+it('a stopping gateway withdraws its lost runs before its database closes', async () => {
   const asked: string[] = [];
   const runs = {
-    // The database is away at first.
+    // The database does not answer at first.
     requestCancel: async (_workspaceId: string, _modelId: string, runId: string) => {
       if (asked.push(runId) < 3) throw new Error('away');
       return { found: 'dispatched', isRepeated: true, granted: [] };
