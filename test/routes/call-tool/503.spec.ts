@@ -25,7 +25,7 @@ async function callTool(key: string, name: string, input: object, nth = 0) {
   return { status: response.statusCode, body: await text(response) };
 }
 
-it('refuses a call that waits for a run when the workspace holds its share of connections', async () => {
+it('rejects a call that waits for a run when the workspace has used up its share of connections', async () => {
   const { caller } = await gateway().caller();
   const other = await gateway().caller();
   // No worker takes it.
@@ -35,7 +35,7 @@ it('refuses a call that waits for a run when the workspace holds its share of co
   const calls = Array.from({ length: maxConnections / 2 + 2 }, (_, nth) =>
     callTool(caller.key, 'get_run', input, nth),
   );
-  // The refused ones answer at once, the others after their wait.
+  // The rejected ones answer immediately, the others after their wait.
   await Promise.race(calls);
   const meanwhile = [
     await callTool(caller.key, 'find_models', {}),
@@ -50,7 +50,7 @@ it('refuses a call that waits for a run when the workspace holds its share of co
   expect(refused.map(({ status }) => status)).toEqual([503, 503]);
   expect(JSON.parse(refused[0]?.body ?? '')).toEqual({
     error: 'service_unavailable',
-    message: expect.stringContaining('too many connections'),
+    message: expect.stringContaining('too many open connections'),
   });
   expect(later.status).toBe(200);
 });

@@ -6,13 +6,13 @@ const gateway = sharedGateway();
 const upload = (caller: Caller, bytes = 100) =>
   caller.call('POST', '/v2/files', { body: Buffer.alloc(bytes, 'x') });
 
-it('refuses a file above the number that the workspace may have, until one is deleted', async () => {
+it('rejects a file above the limit of files, until one is deleted', async () => {
   const { caller } = await gateway().caller({ fileLimit: 2 });
   const answers = await Promise.all([1, 2, 3, 4].map(() => upload(caller)));
   expect(answers.map(({ status }) => String(status)).sort()).toEqual(['201', '201', '429', '429']);
   const refused = answers.find(({ status }) => status === 429);
   expect(refused?.json()).toEqual({
-    detail: expect.stringContaining('as many files as allowed, 2'),
+    detail: expect.stringContaining('limit of 2 files'),
     error_type: 'concurrency_limit_exceeded',
   });
   const id = String(answers.find(({ status }) => status === 201)?.json()['id']);
@@ -20,7 +20,7 @@ it('refuses a file above the number that the workspace may have, until one is de
   expect((await upload(caller)).status).toBe(201);
 });
 
-it('refuses a file that would be too many bytes with the others', async () => {
+it('rejects a file that would exceed the limit of bytes', async () => {
   const { caller } = await gateway().caller({ fileBytesLimit: 1000 });
   expect((await upload(caller, 600)).status).toBe(201);
   const refused = await upload(caller, 401);
