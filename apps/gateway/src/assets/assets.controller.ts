@@ -66,8 +66,8 @@ export class AssetsController {
       .header('cross-origin-resource-policy', 'cross-origin')
       .header('access-control-allow-origin', '*')
       .header('cache-control', `private, max-age=${secondsUntil(Number(expires))}, immutable`);
-    const { range: asked, 'if-range': ifRange = etag } = request.headers;
-    const range = ifRange === etag && request.method === 'GET' ? requestedRange(asked, bytes) : undefined;
+    const { range: requested, 'if-range': ifRange = etag } = request.headers;
+    const range = ifRange === etag && request.method === 'GET' ? requestedRange(requested, bytes) : undefined;
     if (sentUnchanged(request, reply, etag)) return asset.close();
     if (range === null) {
       await asset.close();

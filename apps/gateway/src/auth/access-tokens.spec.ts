@@ -25,9 +25,9 @@ const good = { workspaceId: workspace, subject: 'tester', scopes: ['run'] };
 
 const pairs: Record<string, GenerateKeyPairResult> = {};
 const jwks: JWK[] = [];
-let asked: (string | undefined)[];
+let lookedUp: (string | undefined)[];
 const published = async (header: { alg?: string; kid?: string }) => {
-  asked.push(header.kid);
+  lookedUp.push(header.kid);
   return createLocalJWKSet({ keys: jwks })(header);
 };
 beforeAll(async () => {
@@ -60,7 +60,7 @@ async function signed(
 }
 
 const verify = async (token: string, tokens = new AccessTokens(settings, published)) => {
-  asked = [];
+  lookedUp = [];
   return tokens.verify(token);
 };
 
@@ -73,7 +73,7 @@ describe('AccessTokens', () => {
   it('also accept a token signed with our secret', async () => {
     const token = await signed({ alg: 'HS256' }, new TextEncoder().encode(secret));
     expect(await verify(token)).toMatchObject(good);
-    expect(asked).toEqual([]);
+    expect(lookedUp).toEqual([]);
     expect(await verify(token, new AccessTokens(withoutSecret, published))).toBeNull();
   });
 
@@ -93,13 +93,13 @@ describe('AccessTokens', () => {
       const header = Buffer.from(JSON.stringify({ alg, kid: 'RS256' })).toString('base64url');
       expect(await verify(`${header}.${payload}.`)).toBeNull();
     }
-    expect(asked).toEqual([]);
+    expect(lookedUp).toEqual([]);
   });
 
   it.each([
     ['an algorithm that is not listed', { alg: 'ES384', kid: 'ES384' }],
     ['another key’s id', { alg: 'RS256', kid: 'ES256' }],
-    ['an unknown key id', { alg: 'RS256', kid: 'nobody' }],
+    ['an unknown key id', { alg: 'RS256', kid: 'unknown' }],
     ['the type of another kind of token', { alg: 'RS256', kid: 'RS256', typ: 'logout+jwt' }],
   ])('reject %s', async (_what, header) => {
     expect(await verify(await signed(header))).toBeNull();
@@ -107,7 +107,7 @@ describe('AccessTokens', () => {
 
   it('reject a token for another audience, from another issuer, or that has expired', async () => {
     const header = { alg: 'ES256', kid: 'ES256' };
-    for (const wrong of [{ issuer: 'somebody' }, { audience: 'somebody' }, { expires: '-2m' }]) {
+    for (const wrong of [{ issuer: 'another' }, { audience: 'another' }, { expires: '-2m' }]) {
       expect(await verify(await signed(header, undefined, wrong))).toBeNull();
     }
     // Within the clock tolerance.
@@ -174,6 +174,6 @@ describe('AccessTokens', () => {
 
   it('do not look up an overlong key id', async () => {
     expect(await verify(await signed({ alg: 'RS256', kid: 'x'.repeat(257) }))).toBeNull();
-    expect(asked).toEqual([]);
+    expect(lookedUp).toEqual([]);
   });
 });

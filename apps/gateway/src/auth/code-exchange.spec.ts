@@ -2,10 +2,10 @@ import { expect, it } from '@jest/globals';
 import { CodeExchange } from './code-exchange.js';
 
 it('looks up an unusable code once, and never tries to exchange it', async () => {
-  const asked: string[] = [];
+  const lookedUp: string[] = [];
   const codes = new CodeExchange({
     isCode: async (code) => {
-      asked.push(code);
+      lookedUp.push(code);
       return false;
     },
     exchange: async () => {
@@ -13,5 +13,5 @@ it('looks up an unusable code once, and never tries to exchange it', async () =>
     },
   });
   for (const code of ['a', 'b', 'a', 'b']) expect(await codes.exchange(code)).toBeNull();
-  expect(asked).toEqual(['a', 'b']);
+  expect(lookedUp).toEqual(['a', 'b']);
 });

@@ -21,20 +21,20 @@ const row: KeyCaller = {
 };
 
 let nowMs: number;
-let asked: string[];
+let lookedUp: string[];
 let identification: Identification;
 beforeEach(() => {
   nowMs = Date.now();
-  asked = [];
+  lookedUp = [];
   // Stands in for the database and records each lookup.
   const callers: Pick<ApiKeyRepository, 'byApiKey' | 'byWorkspace'> = {
     byApiKey: async (key) => {
-      asked.push(key);
+      lookedUp.push(key);
       if (key === 'ending') return { ...row, remainingMs: 5_000 };
       return key === 'good' ? row : null;
     },
     byWorkspace: async (id) => {
-      asked.push(id);
+      lookedUp.push(id);
       return id === row.workspaceId ? row : null;
     },
   };
@@ -73,59 +73,59 @@ describe('Identification', () => {
     expect(await key('good')).toMatchObject({ workspaceId: row.workspaceId, credential: 'key:k' });
     nowMs += 30_000;
     await key('good');
-    expect(asked).toHaveLength(1);
+    expect(lookedUp).toHaveLength(1);
     nowMs += 1;
     await key('good');
-    expect(asked).toHaveLength(2);
+    expect(lookedUp).toHaveLength(2);
   });
 
   it('does not cache a key beyond its expiry', async () => {
     await key('ending');
     nowMs += 4_999;
     await key('ending');
-    expect(asked).toHaveLength(1);
+    expect(lookedUp).toHaveLength(1);
     nowMs += 1;
     await key('ending');
-    expect(asked).toHaveLength(2);
+    expect(lookedUp).toHaveLength(2);
   });
 
   it('caches a rejected key for a short time', async () => {
     expect(await key('bad')).toBeNull();
     expect(await key('bad')).toBeNull();
-    expect(asked).toHaveLength(1);
+    expect(lookedUp).toHaveLength(1);
     nowMs += 2_001;
     await key('bad');
-    expect(asked).toHaveLength(2);
+    expect(lookedUp).toHaveLength(2);
   });
 
   it('looks a key up again when its workspace has changed, even during a lookup', async () => {
     await key('good');
     identification.forget('another');
     await key('good');
-    expect(asked).toHaveLength(1);
+    expect(lookedUp).toHaveLength(1);
     identification.forget(row.workspaceId);
     const looked = key('good');
     identification.forget(row.workspaceId);
     await looked;
     await key('good');
-    expect(asked).toHaveLength(3);
+    expect(lookedUp).toHaveLength(3);
     identification.forget();
     await key('good');
-    expect(asked).toHaveLength(4);
+    expect(lookedUp).toHaveLength(4);
   });
 
   it('does not let guesses evict a known key', async () => {
     await key('good');
     for (let nth = 0; nth < 10_001; nth += 1) await key(`guess ${nth}`);
-    asked = [];
+    lookedUp = [];
     await key('good');
-    expect(asked).toEqual([]);
+    expect(lookedUp).toEqual([]);
   });
 
   it('looks up a key once for concurrent calls', async () => {
     const found = await Promise.all([key('good'), key('good'), key('good')]);
     expect(found.every((caller) => caller?.workspaceId === row.workspaceId)).toBe(true);
-    expect(asked).toEqual(['good']);
+    expect(lookedUp).toEqual(['good']);
   });
 
   it('does not cache an access token beyond its expiry', async () => {
@@ -138,10 +138,10 @@ describe('Identification', () => {
     const token = () => identification.find({ kind: 'access_token', text });
     expect(await token()).toMatchObject({ scopes: ['catalog', 'run'], credential: 'token:tester' });
     await token();
-    expect(asked).toHaveLength(1);
+    expect(lookedUp).toHaveLength(1);
     nowMs += 11_000;
     await token();
-    expect(asked).toHaveLength(2);
+    expect(lookedUp).toHaveLength(2);
     expect(await identification.find({ kind: 'api_key', text })).toBeNull();
   });
 });

@@ -58,7 +58,9 @@ export class Identification {
     return lookUp;
   }
 
-  /** Call this when a credential of the workspace may have changed. Without one it forgets all. */
+  /**
+   * Call this when a credential of the workspace may have changed. Without a workspace, it forgets every credential.
+   */
   forget(workspaceId?: string): void {
     this.changes += 1;
     this.lookUps.clear();
@@ -83,12 +85,12 @@ export class Identification {
   }
 
   private async byApiKey(key: string): Promise<Found | null> {
-    const askedMs = this.now();
+    const startedMs = this.now();
     const found = await this.keys.byApiKey(key);
     if (found === null) return null;
     const { remainingMs, ...row } = found;
     // Counted from before the lookup, so that the cache entry never outlives the key, even if clocks differ.
-    const untilMs = askedMs + (remainingMs ?? Infinity);
+    const untilMs = startedMs + (remainingMs ?? Infinity);
     return { caller: { ...row, credential: `key:${row.keyId}`, token: null }, untilMs };
   }
 

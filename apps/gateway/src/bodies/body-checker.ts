@@ -37,7 +37,7 @@ export class BodyChecker implements OnApplicationShutdown {
   });
   /** One large body at a time, so that large ones never occupy every thread. */
   private readonly largeTurns = new Turns({ max: 1, maxWaitingOfOne, refusal: tooManyWaiting });
-  /** A thread starts with the first large body and is never stopped, because it caches compiled schemas. */
+  /** A thread starts with the first large body and is kept, because it caches compiled schemas. */
   private readonly threads = new Piscina<CheckOrder, CheckReport>({
     filename: new URL('./check-thread.js', import.meta.url).href,
     name: 'check',

@@ -88,7 +88,7 @@ export const failure = (
 export const modelNotFound = failure(
   404,
   ['model_not_found'],
-  'The caller may see no model with this id; `detail` suggests up to three ids.',
+  'There is no model with this id that the caller may see; `detail` suggests up to three ids.',
 );
 
 /** Answers of every route outside `/v1` and `/v2`. */

@@ -19,8 +19,8 @@ export function allowOrigins(server: FastifyInstance, origins: readonly string[]
     reply.header('vary', 'Origin');
     if (origin === undefined || !allowed.has(origin)) return done();
     reply.header('access-control-allow-origin', origin).header(exposing, exposedHeaders);
-    const asked = request.headers['access-control-request-method'];
-    if (request.method !== 'OPTIONS' || asked === undefined) return done();
+    const requestedMethod = request.headers['access-control-request-method'];
+    if (request.method !== 'OPTIONS' || requestedMethod === undefined) return done();
     // Any header may be sent, because the service ignores unknown ones.
     permit(reply, 'GET, HEAD, POST, PUT, PATCH, DELETE', request.headers['access-control-request-headers']);
   });

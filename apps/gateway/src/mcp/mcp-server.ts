@@ -60,10 +60,10 @@ export function mcpServer(
     },
     async ({ query, ...others }) => {
       const given = Object.entries({ view: 'full', q: query, ...others });
-      const asked = new URLSearchParams(
+      const parameters = new URLSearchParams(
         given.filter((each): each is [string, string] => each[1] !== undefined),
       );
-      return asText(await routes('GET', `/v2/models?${asked.toString()}`));
+      return asText(await routes('GET', `/v2/models?${parameters.toString()}`));
     },
   );
 

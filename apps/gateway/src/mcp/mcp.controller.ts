@@ -77,8 +77,8 @@ export class McpController {
   @ApiRoute({
     name: 'openMessageStream',
     area: 'Agents',
-    summary: 'Answer that there is no message stream',
-    description: 'The protocol requires this answer of a server that sends no messages on its own.',
+    summary: 'Reject a message stream',
+    description: 'The protocol requires this answer from a server that never sends messages on its own.',
     answers: [registryFailure(405, 'Send messages with POST.')],
   })
   get(@Res() reply: FastifyReply): void {

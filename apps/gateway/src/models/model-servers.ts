@@ -30,16 +30,16 @@ export class ModelServers {
   async forRun(caller: Caller, segments: ModelSegments, picked: string | undefined): Promise<ServedModel> {
     const model = runnableModel(this.catalog.current, caller, segments);
     const allowed = this.allowed(caller, model);
-    const asked = allowed.filter(({ id }) => picked === undefined || visibleProvider(id) === picked);
-    if (asked.length === 0) {
+    const eligible = allowed.filter(({ id }) => picked === undefined || visibleProvider(id) === picked);
+    if (eligible.length === 0) {
       const names = allowed.map(({ id }) => visibleProvider(id)).join(', ');
       throw new RouterError('invalid_input', `model_provider must be one of ${names}.`);
     }
-    const keyed = await Promise.all(asked.map(({ provider }) => this.keys.hasNow(provider)));
-    const [first, ...others] = asked.filter((_, index) => keyed[index]);
+    const keyed = await Promise.all(eligible.map(({ provider }) => this.keys.hasNow(provider)));
+    const [first, ...others] = eligible.filter((_, index) => keyed[index]);
     if (first !== undefined) return { model, servers: [first, ...others] };
-    const names = asked.map(({ provider }) => provider).join(', ');
-    const text = asked.length === 1 ? `The provider ${names} is not` : `None of the providers ${names} is`;
+    const names = eligible.map(({ provider }) => provider).join(', ');
+    const text = eligible.length === 1 ? `The provider ${names} is not` : `None of the providers ${names} is`;
     throw new RouterError('not_enabled', `${text} set up on this router.`);
   }
 

@@ -5,11 +5,11 @@ import type { RunQueues, RunSignals } from '#queue';
 import { RunCancellation } from './run-cancellation.js';
 
 it('a stopping gateway withdraws its lost runs before its database closes', async () => {
-  const asked: string[] = [];
+  const attempts: string[] = [];
   const runs = {
     // The database does not answer at first.
     requestCancel: async (_workspaceId: string, _modelId: string, runId: string) => {
-      if (asked.push(runId) < 3) throw new Error('away');
+      if (attempts.push(runId) < 3) throw new Error('away');
       return { found: 'dispatched', isRepeated: true, granted: [] };
     },
   } as unknown as RunRepository;
@@ -24,5 +24,5 @@ it('a stopping gateway withdraws its lost runs before its database closes', asyn
   );
   void cancellation.withdrawRun('workspace', 'model', 'run');
   await cancellation.onApplicationShutdown();
-  expect(asked).toEqual(['run', 'run', 'run']);
+  expect(attempts).toEqual(['run', 'run', 'run']);
 });
