@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from '@jest/globals';
-// Not the harness's index, which loads more: that would take longer than most files here run.
+// Not the harness's index: what it loads besides takes longer than most files here run.
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { failOnLeftovers } from '../harness/leftovers.js';
 import { longTimeouts } from '../harness/long-timeouts.js';
@@ -24,7 +24,7 @@ export function sharedGateway(kind: GatewayKind = 'usual'): () => RouteGateway {
   return () => gateway;
 }
 
-/** Additions to the usual environment; they may depend on the URL of the database. */
+/** What its environment has beside the usual; it may depend on the address of the database. */
 type Settings = Record<string, string> | ((databaseUrl: string) => Promise<Record<string, string>>);
 
 /** A gateway for this file alone, on a database of its own: for settings and states that others must not see. */

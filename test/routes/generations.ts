@@ -4,7 +4,7 @@ import { jwtSecret } from './gateways.js';
 
 export const generations = ['v1', 'v2'] as const;
 
-/** A header that identifies a caller on both generations; on v2 an API key takes precedence over it. */
+/** A header that identifies on both generations; an API key beside it is what counts on v2. */
 export async function bearer(
   workspaceId: string,
   scope = scopes.join(' '),

@@ -55,7 +55,7 @@ it.each([
   expect(passed.status).not.toBe(403);
 });
 
-it('answers not_enabled to a workspace for which the router is not enabled', async () => {
+it('answers not_enabled to a workspace that the router is switched off for', async () => {
   const { caller } = await gateway().caller({ enabled: false });
   const answer = await caller.call('GET', '/v2/models');
   expect([answer.status, answer.bucket]).toEqual([403, 'not_enabled']);

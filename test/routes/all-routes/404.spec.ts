@@ -24,7 +24,7 @@ async function strangers(): Promise<{ owner: Caller; stranger: Caller; runs: Sub
 }
 
 it.each(requests)(
-  'answers %s …/%s alike for a run of another workspace, an unknown run, and a run under the wrong model',
+  'answers %s …/%s the same for a run of another workspace, for none, and under a wrong model',
   async (...route) => {
     const { owner, stranger, runs } = await strangers();
     const answers = [];
@@ -39,7 +39,7 @@ it.each(requests)(
       expect(answer.bytes.equals(bytes)).toBe(true);
       expect([...answer.headers.keys()].sort()).toEqual([...(answers[0]?.headers.keys() ?? [])].sort());
     }
-    // The owner still finds the runs, unchanged by the stranger's calls.
+    // The owner still finds them, unchanged by what a stranger asked for.
     const states = await Promise.all(runs.map(async (run) => (await owner.status(run)).json()['status']));
     expect(states).toEqual(['IN_QUEUE', 'IN_PROGRESS']);
   },

@@ -25,7 +25,7 @@ it('answers HEAD to a result without reading it', async () => {
   const { caller } = await gateway().caller();
   const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
   const { storedAs } = await gateway().outputBeside(run);
-  // It was never stored, so reading it fails.
+  // It was never put there: whoever reads it fails.
   await gateway().finish(run, { outcome: 'succeeded', mediaType: 'audio/mpeg', body: { storedAs } });
   const path = `/v2/models/${run.model}/requests/${run.requestId}`;
   expect((await caller.call('GET', path)).status).toBe(503);

@@ -30,16 +30,16 @@ async function answered(method: string, path: string, headers: Record<string, st
 const refused = [401, 'unauthorized'];
 
 describe.each(routes)('%s %s', (method, path) => {
-  // No worker takes the run here, so an accepted call reaches its time limit.
+  // Nothing takes the run to a provider here, so the call that is let in reaches its bound.
   const letIn = method === 'POST' ? [504, 'deadline_exceeded'] : [200, null];
 
-  it('accepts an access token, and ignores an X-API-Key beside it, good or bad', async () => {
+  it('takes an access token, and ignores an X-API-Key beside it, good or bad', async () => {
     expect(await answered(method, path, { authorization: token })).toEqual(letIn);
     expect(await answered(method, path, { authorization: token, 'x-api-key': 'wrong' })).toEqual(letIn);
     expect(await answered(method, path, { authorization: token, 'x-api-key': key })).toEqual(letIn);
   });
 
-  it('does not accept an API key, as header or as Bearer', async () => {
+  it('takes no API key, as header or as Bearer', async () => {
     expect(await answered(method, path, {})).toEqual(refused);
     expect(await answered(method, path, { 'x-api-key': key })).toEqual(refused);
     expect(await answered(method, path, { authorization: `Bearer ${key}` })).toEqual(refused);
@@ -48,14 +48,14 @@ describe.each(routes)('%s %s', (method, path) => {
     );
   });
 
-  it('requires its scope', async () => {
+  it('demands its scope', async () => {
     const other = method === 'POST' ? 'catalog' : 'run';
     const { authorization } = await bearer(workspaceId, other);
     expect(await answered(method, path, { authorization })).toEqual([403, 'forbidden']);
   });
 });
 
-it('rejects a bad X-API-Key on v2, whatever Bearer is sent beside it', async () => {
+it('takes a bad X-API-Key on v2 for the credential that counts, whatever Bearer stands beside it', async () => {
   for (const [method, path] of routerRoutes.filter(([, path]) => path.startsWith('/v2/')))
     expect(await answered(method, path, { authorization: token, 'x-api-key': 'wrong' })).toEqual(refused);
 });
@@ -70,7 +70,7 @@ it('has no queue routes', async () => {
     expect(await answered(method, path, { authorization: token })).toEqual([404, 'invalid_input']);
 });
 
-it('has no cost estimate: its path reads as a model id of three segments', async () => {
+it('knows no estimate of costs: its path is one of three segments', async () => {
   for (const method of ['GET', 'POST'])
     expect(await answered(method, '/v1/models/bfl/flux-2-pro/cost', { authorization: token })).toEqual([
       404,

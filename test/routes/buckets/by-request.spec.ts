@@ -15,7 +15,7 @@ type Facts = Parameters<RouteGateway['caller']>[0];
 const call = async (facts: Facts, path = model, sent = body) =>
   (await usual().caller(facts)).caller.call('POST', path, { body: sent });
 
-/** Expects the status and bucket in the header and in the body, and nothing else in the body. */
+/** Status, header and body as one bucket has them; the same bucket in header and body, and nothing else there. */
 function expectBucket(answer: Answer, status: number, bucket: Bucket, detail: RegExp): void {
   expect([answer.status, answer.headers.get('x-service-error-type')]).toEqual([status, bucket]);
   expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
@@ -24,8 +24,8 @@ function expectBucket(answer: Answer, status: number, bucket: Bucket, detail: Re
   seen.add(bucket);
 }
 
-describe('a rejected call', () => {
-  it('invalid_input: a body that is not a JSON object', async () => {
+describe('a call that is refused', () => {
+  it('invalid_input: a body that is no JSON object', async () => {
     expectBucket(await call({}, model, '[]'), 400, 'invalid_input', /object/i);
   });
 
@@ -41,7 +41,7 @@ describe('a rejected call', () => {
     expectBucket(await call({ balanceMicros: 1 }), 402, 'insufficient_credits', /credits/);
   });
 
-  it('model_not_found: an unknown id', async () => {
+  it('model_not_found: an id of no model', async () => {
     const answer = await call({}, '/v2/models/bfl/flux-2-prp');
     expectBucket(answer, 404, 'model_not_found', /Did you mean bfl\/flux-2-pro/);
   });
@@ -52,11 +52,11 @@ describe('a rejected call', () => {
     expectBucket(answer, 401, 'unauthorized', /credential/);
   });
 
-  it('forbidden: a model that may be seen but not run', async () => {
+  it('forbidden: a model that may be seen and not run', async () => {
     expectBucket(await call({ runnable: ['fal/*'] }), 403, 'forbidden', /not run/);
   });
 
-  it('not_enabled: a workspace for which the router is not enabled', async () => {
+  it('not_enabled: a workspace that the router is switched off for', async () => {
     expectBucket(await call({ enabled: false }), 403, 'not_enabled', /not enabled/);
   });
 
@@ -66,12 +66,12 @@ describe('a rejected call', () => {
     expect(answer.headers.has('x-committed-spend-limit')).toBe(false);
   });
 
-  it('rate_limited: the limit of the window is reached', async () => {
+  it('rate_limited: the window’s allowance is spent', async () => {
     expectBucket(await call({ windowLimit: 0 }), 429, 'rate_limited', /per minute/);
   });
 });
 
-describe('a run that does not succeed', () => {
+describe('a run that ends otherwise than well', () => {
   it.each([
     'content_policy_violation',
     'provider_error',
@@ -90,7 +90,7 @@ describe('a run that does not succeed', () => {
     expect(answer.headers.has('retry-after')).toBe(false);
   });
 
-  it('deadline_exceeded: the router’s own time limit', async () => {
+  it('deadline_exceeded: the router’s own bound', async () => {
     const { caller } = await small().caller();
     const answer = await caller.call('POST', model, { body, headers: { 'idempotency-key': 'late' } });
     expectBucket(answer, 504, 'deadline_exceeded', /same Idempotency-Key/);
@@ -121,29 +121,29 @@ describe('a run that does not succeed', () => {
       withinMs: 60_000,
       what: 'the line of the call',
     });
-    // The log line is written as the connection closes, before the run is marked.
+    // The line comes as the connection closes, the note on the run after it.
     const noted = 'SELECT FROM run WHERE id = $1 AND caller_left_at IS NOT NULL';
     await waitFor(async () => (await usual().database.reads.query(noted, [run.requestId])).length === 1, {
       withinMs: 60_000,
-      what: 'the mark on the run',
+      what: 'the note on the run',
     });
     const output = { mediaType: 'application/json', body: Buffer.from('{}') };
     await usual().end(claimed, { outcome: 'succeeded', ...output });
     const audited =
       'SELECT outcome, caller_left, billed_micros > 0 AS billed FROM audit_record WHERE run_id = $1';
-    // The caller's leaving is recorded, but a run that the provider completed is billed.
+    // An attribution, not an outcome: what the provider completed is billed.
     expect(await usual().database.reads.query(audited, [run.requestId])).toEqual([
       { outcome: 'succeeded', caller_left: true, billed: true },
     ]);
   });
 });
 
-it('saw exactly the buckets of the closed set', () => {
+it('saw every bucket of the closed set, and no other', () => {
   expect([...seen].toSorted()).toEqual([...bucketNames].toSorted());
   expect(seen.size).toBe(15);
 });
 
-/** Calls until the signal aborts, and ignores the failure. */
+/** Calls until the signal; what comes of it is for the gateway to say. */
 async function leave({ key }: Caller, signal: AbortSignal): Promise<unknown> {
   return fetch(`${usual().url}${model}`, {
     method: 'POST',

@@ -25,7 +25,7 @@ async function callTool(key: string, name: string, input: object, nth = 0) {
   return { status: response.statusCode, body: await text(response) };
 }
 
-it('rejects a call that waits for a run when the workspace has used up its share of connections', async () => {
+it('refuses a call that waits for a run when the workspace holds its share of connections', async () => {
   const { caller } = await gateway().caller();
   const other = await gateway().caller();
   // No worker takes it.
@@ -35,7 +35,7 @@ it('rejects a call that waits for a run when the workspace has used up its share
   const calls = Array.from({ length: maxConnections / 2 + 2 }, (_, nth) =>
     callTool(caller.key, 'get_run', input, nth),
   );
-  // The rejected ones answer immediately, the others after their wait.
+  // The refused ones answer at once, the others after their wait.
   await Promise.race(calls);
   const meanwhile = [
     await callTool(caller.key, 'find_models', {}),

@@ -23,7 +23,7 @@ it('lets the next parked run take the slot', async () => {
   expect((await caller.status(second)).json()['status']).toBe('IN_PROGRESS');
 });
 
-it('accepts any number of requests to cancel a dispatched run, whatever their body', async () => {
+it('records the ask on a dispatched run, as often as it is made, whatever body it carries', async () => {
   const { caller } = await gateway().caller();
   const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
   await gateway().dispatch(run);

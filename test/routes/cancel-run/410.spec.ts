@@ -3,7 +3,7 @@ import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
 
-it('distinguishes a withdrawn run from an unknown one for a week after its day', async () => {
+it('tells a withdrawn run from a forgotten one for a week after its day', async () => {
   const { caller } = await gateway().caller();
   const withdrawn = async (ago: string) => {
     const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');

@@ -5,14 +5,14 @@ const gateway = sharedGateway();
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(`${gateway().url}${path}`, { headers, redirect: 'manual' });
 
-it('redirects the root to the console', async () => {
+it('leads from the root to the console', async () => {
   for (const path of ['/', '/console']) {
     const answer = await get(path);
     expect([answer.status, answer.headers.get('location')]).toEqual([302, '/console/']);
   }
 });
 
-it('answers every path of the console with its single page, under a policy that allows only its own files', async () => {
+it('answers every path of the console with its one page, under a policy that allows files of its own only', async () => {
   for (const path of ['/console/', '/console/models/bfl/flux-2-pro', '/console/no-such-page']) {
     const answer = await get(path);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
@@ -25,7 +25,7 @@ it('answers every path of the console with its single page, under a policy that 
   }
 });
 
-it('serves the files of the page compressed, and those with hashed names as immutable', async () => {
+it('serves the files of the page compressed, for good under their hashed names', async () => {
   const page = await (await get('/console/')).text();
   const files = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url = '']) => url);
   expect(files.length).toBeGreaterThan(3);

@@ -7,7 +7,7 @@ import { operatorActions } from '../operator-actions.js';
 
 const gateway = sharedGateway();
 
-it('creates a key that works immediately, and shows its text only once', async () => {
+it('makes a key that works at once, and shows its text this once', async () => {
   const { caller, keyId } = await gateway().caller({}, ['manage', 'catalog', 'run']);
   const expires = new Date(Date.now() + 3_600_000).toISOString();
   const answer = await caller.call('POST', '/v2/keys', {
@@ -39,7 +39,7 @@ it('creates a key that works immediately, and shows its text only once', async (
   ]);
 });
 
-it('gives a key created by an expiring key the same expiry', async () => {
+it('gives a key that is made by one with an end the same end', async () => {
   const { workspace } = await gateway().caller();
   const expiresAt = new Date(Date.now() + 4_000_000);
   const { key } = await new ApiKeyRepository(gateway().database).create(

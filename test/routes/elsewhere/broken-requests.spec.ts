@@ -4,7 +4,7 @@ import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
 
-/** Everything that the gateway answers to these bytes before it closes the connection. */
+/** What the gateway answers to these bytes until it closes the connection. */
 async function answerTo(bytes: string): Promise<string> {
   const { port } = new URL(gateway().url);
   return new Promise((resolve, reject) => {
@@ -16,7 +16,7 @@ async function answerTo(bytes: string): Promise<string> {
     });
     socket
       .on('data', (chunk) => (answer += chunk.toString()))
-      // If more was sent than was read, the connection may end in a reset after the answer.
+      // The end of a connection on which more was sent than was read may be a reset, behind the answer.
       .on('error', (error) => (answer === '' ? reject(error) : undefined))
       .on('close', () => resolve(answer));
   });
@@ -32,7 +32,7 @@ it.each([
   ['a folded header', 'GET /v2/models HTTP/1.1\r\nHost: a\r\nX-A: a\r\n b\r\n\r\n'],
   ['headers of 64 KiB', `GET /v2/models HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(65_536)}\r\n\r\n`],
   ['no host', 'GET /v2/models HTTP/1.1\r\nConnection: close\r\n\r\n'],
-])('rejects %s and closes the connection', async (_what, bytes) => {
+])('refuses %s and closes the connection', async (_what, bytes) => {
   const [head = '', body = ''] = (await answerTo(bytes)).split('\r\n\r\n');
   expect(head).toMatch(/^HTTP\/1\.1 400 /);
   expect(head).toMatch(/x-service-request-id: [0-9a-f-]{36}/i);
@@ -43,7 +43,7 @@ it.each([
 it.each([
   ['a folded header', 'X-A: a\r\n b'],
   ['headers of 64 KiB', `X-A: ${'a'.repeat(65_536)}`],
-])('rejects a list of nodes with %s in the shape of the registry', async (_what, header) => {
+])('refuses a list of nodes with %s in the shape of the registry', async (_what, header) => {
   const [head = '', body = ''] = (
     await answerTo(`GET /nodes HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n`)
   ).split('\r\n\r\n');
@@ -52,19 +52,19 @@ it.each([
   expect(JSON.parse(body)).toEqual({ error: 'invalid_input', message: expect.any(String) });
 });
 
-it('uses the path of a request line that contains the whole URL', async () => {
+it('tells by the path in a request line that names the whole URL', async () => {
   const answer = await answerTo('GET http://x/v2/models HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
   expect(answer).toMatch(/^HTTP\/1\.1 401 /);
   expect(answer).toContain('"error_type":"unauthorized"');
 });
 
-/** The origin in the answer to a call with this host. */
+/** The origin that a call with this host is told. */
 async function originNamed(host: string): Promise<string | undefined> {
   const answer = await answerTo(`GET /llms.txt HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
   return /\((http.*)\/openapi\.json\)/.exec(answer)?.[1];
 }
 
-it('names the host of the call, or the local address if the host is not valid', async () => {
+it('names the host of the call, or the address that was connected to when it can be none', async () => {
   expect(await originNamed('a:65535')).toBe('http://a:65535');
   for (const host of ['a:65536', 'a:99999', 'a:123456', 'a/b'])
     expect([host, await originNamed(host)]).toEqual([host, gateway().url]);

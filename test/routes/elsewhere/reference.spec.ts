@@ -52,7 +52,7 @@ const get = (path: string, init: RequestInit = {}) =>
   fetch(`${gateway().url}${path}`, { ...init, signal: AbortSignal.timeout(30_000) });
 
 describe('GET /openapi.json', () => {
-  it('contains exactly the routes that are called below, where each answers as documented', () => {
+  it('holds no route that is not called below, where each answers as documented', () => {
     const documented = Object.entries(document.paths).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
     );
@@ -93,7 +93,7 @@ describe('GET /llms.txt', () => {
   });
 });
 
-// The order matters, because some calls change the run or the file.
+// One call after the other, since some tell on the run of the file.
 const calls: [
   method: string,
   path: string,
@@ -230,7 +230,7 @@ function templateOf(path: string): string {
 }
 
 describe('GET /docs', () => {
-  it('is a page whose policy allows only its own script and style', async () => {
+  it('is a page that its own policy allows nothing but its own script and style', async () => {
     const answer = await get('/docs');
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     const page = await answer.text();

@@ -4,7 +4,7 @@ import { sharedGateway } from '../gateways.js';
 const gateway = sharedGateway();
 const model = '/v2/models/bfl/flux-2-pro';
 
-it('estimates the cost of a run for this workspace, and admits no run', async () => {
+it('tells what a run would cost this workspace, and admits none', async () => {
   const { caller } = await gateway().caller({ markup: 2, balanceMicros: 0 }, ['run', 'requests']);
   const small = await caller.call('POST', `${model}/cost`, {
     body: '{"prompt":"x","width":1024,"height":1024}',
@@ -34,7 +34,7 @@ it('is what a run reserves, to the micro-dollar', async () => {
   expect(rows).toEqual([{ micros: 49_500 }]);
 });
 
-it('rejects the fields for which a run would be rejected', async () => {
+it('refuses the fields that a run would be refused for', async () => {
   const { caller } = await gateway().caller();
   const answer = await caller.call('POST', `${model}/cost`, { body: '{"prompt":1}' });
   expect([answer.status, answer.json()]).toMatchObject([422, { detail: [{ loc: ['body', 'prompt'] }] }]);

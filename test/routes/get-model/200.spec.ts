@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { sharedGateway } from '../gateways.js';
 
-describe('with a configured https address', () => {
+describe('with an https address of its own', () => {
   const gateway = sharedGateway('small');
 
   it('answers the entry with the address of the schema document', async () => {

@@ -23,7 +23,7 @@ it('has the same answer for the document of an unknown model', async () => {
   expect(document.bytes.equals(entry.bytes)).toBe(true);
 });
 
-it('neither finds nor suggests a model that the caller may not see', async () => {
+it('does not know, nor suggest, a model that the caller may not see', async () => {
   const { caller } = await gateway().caller({ visible: ['fal/*'] });
   for (const asked of ['bfl/flux-2-pro', 'bfl/flux-2-prp']) {
     const answer = await caller.call('GET', `/v2/models/${asked}`);
@@ -32,7 +32,7 @@ it('neither finds nor suggests a model that the caller may not see', async () =>
   }
 });
 
-it('suggests the joined id first for a path of three segments', async () => {
+it('answers the joined id first for a path of three segments', async () => {
   const { caller } = await gateway().caller();
   const run = '/requests/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
   for (const [method, rest] of [

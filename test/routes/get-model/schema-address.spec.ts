@@ -9,11 +9,11 @@ const detailOf = async (gateway: RouteGateway, route: string) => {
   return { entry: answer.json(), caller, workspace };
 };
 
-describe('with a configured https address', () => {
+describe('with an https address of its own', () => {
   const gateway = sharedGateway('small');
 
   it.each(generations)(
-    '%s entries link to the document of their own generation, which exists',
+    '%s entries point to the document of their own generation, which is there',
     async (generation) => {
       const route = `/${generation}/models/bfl/flux-2-pro`;
       const { entry, caller, workspace } = await detailOf(gateway(), route);

@@ -25,7 +25,7 @@ it.each([
   expect(answer.headers.get('cache-control')).toBe('private, max-age=300, must-revalidate');
 });
 
-it('does not report a length of 0 to HEAD', async () => {
+it('does not tell HEAD that the document has no length', async () => {
   const answer = await caller.call('HEAD', path, { headers: { 'if-none-match': etag } });
   expect([answer.status, answer.headers.get('etag'), answer.headers.get('content-length')]).toEqual([
     304,

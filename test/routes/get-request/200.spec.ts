@@ -20,7 +20,7 @@ const read = async (caller: Caller, requestId: string) => {
   return answer.json();
 };
 
-it('shows what is known so far of a waiting run, and everything of a finished one', async () => {
+it('tells of a waiting run what is known so far, and of one that ended all of it', async () => {
   const { caller, keyId } = await gateway().caller({}, scopes);
   const run = await caller.submit(model, '{"prompt":"x"}');
   const url = `${gateway().url}/v2/models/${model}/requests/${run.requestId}`;
@@ -62,7 +62,7 @@ it('shows what is known so far of a waiting run, and everything of a finished on
   expect(ended).toMatchObject(listed ?? {});
 });
 
-it('shows why a run failed, and which fields were rejected', async () => {
+it('tells why a run failed, and which fields were rejected', async () => {
   const { caller } = await gateway().caller({}, scopes);
   const failing = { outcome: 'failed', billable: false } as const;
   const broken = await caller.submit(model, '{"prompt":"x"}');
@@ -83,7 +83,7 @@ it('shows why a run failed, and which fields were rejected', async () => {
   });
 });
 
-it('counts the submission attempts, and shows a requested cancellation', async () => {
+it('counts the times that its submission was tried, and tells of a cancellation that was requested', async () => {
   const { caller } = await gateway().caller({}, scopes);
   const run = await caller.submit(model, '{"prompt":"x"}');
   await gateway().refuse(run);
@@ -96,7 +96,7 @@ it('counts the submission attempts, and shows a requested cancellation', async (
   });
 });
 
-it('shows its webhook', async () => {
+it('tells of its webhook', async () => {
   const { caller } = await gateway().caller({}, scopes);
   const hook = 'https://hooks.example.com/a';
   const run = await caller.submit(model, '{"prompt":"x"}', {
@@ -120,7 +120,7 @@ it.each([
   ['https://hooks.example.com/a\0b', 'webhook_url'],
   [' https://hooks.example.com/a\0\n b ', 'fal_webhook'],
   ['HTTPS://Hooks.Example.com:443/a b', 'webhook_url'],
-])('shows the URL that is called for the webhook %j', async (text, name) => {
+])('tells of the webhook %j the URL that is called', async (text, name) => {
   const { caller } = await gateway().caller({}, scopes);
   const query = `?${name}=${encodeURIComponent(text)}`;
   const run = await caller.submit(model, '{"prompt":"x"}', { query });
@@ -128,7 +128,7 @@ it.each([
   expect((await read(caller, run.requestId))['webhook']).toMatchObject({ url: new URL(text).href });
 });
 
-it('shows the recorded details after the result has aged out', async () => {
+it('tells after the result has aged out what the records hold', async () => {
   const { caller } = await gateway().caller({}, scopes);
   const run = await caller.submit(model, '{"prompt":"x"}');
   await gateway().finish(run, succeeded, { ago: '9 days' });

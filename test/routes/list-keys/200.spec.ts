@@ -4,7 +4,7 @@ import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
 
-it('lists the keys of the workspace without their texts, and none of another workspace', async () => {
+it('lists the keys of the workspace without their texts, and no other workspace’s', async () => {
   await gateway().caller({}, ['manage']);
   const { caller, keyId } = await gateway().caller({}, ['manage']);
   const answer = await caller.call('GET', '/v2/keys');
@@ -25,7 +25,7 @@ it('lists the keys of the workspace without their texts, and none of another wor
   });
 });
 
-it('lists them in pages, newest first, with their creators', async () => {
+it('pages through them, newest first, with their makers', async () => {
   const { caller, keyId } = await gateway().caller({}, ['manage', 'run']);
   const ids: unknown[] = [];
   for (let count = 0; count < 3; count += 1) {

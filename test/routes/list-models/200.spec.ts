@@ -10,7 +10,7 @@ interface Page {
   limit: number;
 }
 
-it('lists every runnable model once, ordered by id, in pages of any size', async () => {
+it('lists every runnable model once, in the order of ids, over pages of any size', async () => {
   const { caller } = await gateway().caller();
   const read = async (query: string) =>
     (await caller.call('GET', `/v2/models?${query}`)).json() as unknown as Page;
@@ -55,7 +55,7 @@ it.each([
   expect((await caller.call('GET', `/v2/models${query}`)).json()).toMatchObject({ limit: served });
 });
 
-it('contains only models that the caller may both see and run', async () => {
+it('holds only models that the caller may both see and run', async () => {
   const { caller } = await gateway().caller({ visible: ['bfl/*'], runnable: ['bfl/flux-2-*', 'fal/*'] });
   const page = (await caller.call('GET', '/v2/models')).json() as unknown as Page;
   expect(page.data.length).toBeGreaterThan(0);

@@ -30,7 +30,7 @@ async function page(caller: Caller, query = ''): Promise<Page<RouterRequest>> {
 
 const idsOf = ({ data }: Page<RouterRequest>) => data.map(({ request_id }) => request_id);
 
-it('lists all that is known of each run, newest first', async () => {
+it('tells of each run what is known of it, newest first', async () => {
   const { caller, keyId } = await gateway().caller({}, scopes);
   const done = await caller.submit(model, input);
   await gateway().finish(done, succeeded);
@@ -86,7 +86,7 @@ it('lists all that is known of each run, newest first', async () => {
   ]);
 });
 
-it('lists every run once over its pages, while runs finish and new ones arrive', async () => {
+it('pages over all runs once, while they end and new ones come', async () => {
   const { caller } = await gateway().caller({}, scopes);
   const runs = [];
   for (let count = 0; count < 5; count += 1) runs.push(await caller.submit(model, input));
@@ -102,7 +102,7 @@ it('lists every run once over its pages, while runs finish and new ones arrive',
   expect(third.next_cursor).toBeUndefined();
 });
 
-it('filters by every parameter, and by several at once', async () => {
+it('narrows by every filter, and by several at once', async () => {
   const { caller, workspace, keyId } = await gateway().caller({}, scopes);
   const other = await new ApiKeyRepository(gateway().database).create(
     workspace.id,

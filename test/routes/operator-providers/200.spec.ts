@@ -5,7 +5,7 @@ import { sharedGateway } from '../gateways.js';
 import { operatorActions } from '../operator-actions.js';
 
 const gateway = sharedGateway();
-// No other file here uses this provider, because all files share one database.
+// Of a provider that no other file here uses: all of them share one database.
 const model = 'recraft/creative-upscale';
 const input = '{"image_url":"https://example.com/a.png"}';
 const succeeded: Ending = { outcome: 'succeeded', mediaType: 'application/json', body: Buffer.from('{}') };
@@ -17,7 +17,7 @@ const failed = (bucket: 'provider_error' | 'provider_timeout'): Ending => ({
   billable: false,
 });
 
-it('shows the outcomes of the runs of each provider, and its load', async () => {
+it('says how runs of each provider ended, and what is asked of it', async () => {
   const { caller } = await gateway().caller({}, ['run']);
   await gateway().finish(await caller.submit(model, input), succeeded);
   await gateway().finish(await caller.submit(model, input), failed('provider_error'));

@@ -3,7 +3,7 @@ import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
 
-it('answers 404 to an unknown provider, and suggests similar names', async () => {
+it('knows no other provider, and suggests those that are near', async () => {
   const { caller } = await gateway().caller({}, ['operate']);
   const path = '/v2/operator/providers/recaft';
   for (const answer of [
@@ -22,7 +22,7 @@ it.each([
   '{"reason":"x","until":1}',
   '{"reason":"a\\u0000"}',
   '{"reason":"\\ud800"}',
-])('rejects the pause %s', async (body) => {
+])('refuses the pause %s', async (body) => {
   const { caller } = await gateway().caller({}, ['operate']);
   const answer = await caller.call('POST', '/v2/operator/providers/vidu/pause', { body });
   expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);

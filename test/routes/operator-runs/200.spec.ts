@@ -15,7 +15,7 @@ const failed: Ending = {
   billable: false,
 };
 
-/** The entries of all pages, two per page. */
+/** All pages of two. */
 async function listed(caller: Caller, query: string): Promise<OperatorRun[]> {
   const runs: OperatorRun[] = [];
   for (let after = ''; ;) {
@@ -27,7 +27,7 @@ async function listed(caller: Caller, query: string): Promise<OperatorRun[]> {
   }
 }
 
-it('lists recently failed runs, newest first, filtered by workspace, provider and bucket', async () => {
+it('lists failed runs of a time, newest first, by workspace, provider and bucket', async () => {
   const { caller, workspace } = await gateway().caller();
   const [first, second, third] = [
     await caller.submit(model, input),
@@ -64,7 +64,7 @@ it('lists recently failed runs, newest first, filtered by workspace, provider an
   expect(await listed(operator.caller, `${of}&provider=fal`)).toEqual([]);
 });
 
-it('lists live runs that no worker takes, that are past their deadline, or that make no progress', async () => {
+it('lists live runs that nobody takes, that are over their time, or that stand still', async () => {
   const { caller, workspace } = await gateway().caller({ inflightLimit: 4 });
   const runs = [];
   for (let count = 0; count < 5; count += 1) runs.push(await caller.submit(model, input));

@@ -7,29 +7,29 @@ it.each([
   ['an unknown field', '{"limit":1}'],
   ['an unknown limit', '{"limits":{"inflights":1}}'],
   ['a negative limit', '{"limits":{"inflight":-1}}'],
-  ['a fraction of a cent', '{"add_credits_cents":0.5}'],
+  ['a part of a cent', '{"add_credits_cents":0.5}'],
   ['no credits to add', '{"add_credits_cents":0}'],
-  ['a markup that is too large', '{"markup":101}'],
+  ['a mark-up that is too large', '{"markup":101}'],
   ['two ways to change credits', '{"credits_cents":5,"add_credits_cents":5}'],
   ['a NUL in the note', '{"note":"\\u0000","add_credits_cents":1}'],
   ['half a surrogate pair in the note', '{"note":"\\ud800","add_credits_cents":1}'],
   ['a NUL in a glob', '{"visible":["\\u0000"]}'],
   ['half a surrogate pair in a glob', '{"runnable":["\\ud800*"]}'],
-  ['an array', '[]'],
-])('rejects %s, and changes nothing', async (_what, body) => {
+  ['no object', '[]'],
+])('refuses %s, and changes nothing', async (_what, body) => {
   const { caller, workspace } = await gateway().caller({}, ['operate']);
   const answer = await caller.call('PATCH', `/v2/operator/workspaces/${workspace.id}`, { body });
   expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);
   expect(await gateway().operate((all) => all.find(workspace.id))).toEqual(workspace);
 });
 
-it('rejects an invented cursor', async () => {
+it('refuses a cursor that is none of its own', async () => {
   const { caller } = await gateway().caller({}, ['operate']);
   const answer = await caller.call('GET', '/v2/operator/workspaces?cursor=abc');
   expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);
 });
 
-it('rejects a search for a NUL', async () => {
+it('refuses to search for a NUL', async () => {
   const { caller } = await gateway().caller({}, ['operate']);
   const answer = await caller.call('GET', '/v2/operator/workspaces?q=a%00');
   expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);

@@ -1,10 +1,10 @@
 import { expect, it } from '@jest/globals';
 import { gatewayForFile } from '../gateways.js';
 
-// Not shared, because the test locks a table.
+// Its table is locked, so nobody else can use it.
 const gateway = gatewayForFile({ DATABASE_STATEMENT_MS: '1000' });
 
-it('is returned while the database does not answer, also for changes', async () => {
+it('is the answer while the database does not answer, to changes too', async () => {
   const { caller, workspace } = await gateway().caller({}, ['operate', 'manage']);
   const path = `/v2/operator/workspaces/${workspace.id}`;
   const calls = [
@@ -13,7 +13,7 @@ it('is returned while the database does not answer, also for changes', async () 
     () => caller.call('GET', '/v2/webhooks/secret'),
     () => caller.call('POST', '/v2/webhooks/secret'),
   ];
-  // Caches the key.
+  // From now on its key is known.
   expect((await caller.call('GET', path)).status).toBe(200);
   const dataSource = await gateway().database.dataSource();
   const answers = await dataSource.transaction(async (manager) => {

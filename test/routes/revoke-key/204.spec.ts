@@ -7,7 +7,7 @@ import { signIn } from '../sign-in/signing-in.js';
 
 const gateway = sharedGateway();
 
-it('revokes a key, even one that the gateway has cached, and may be repeated', async () => {
+it('ends a key, also one that is known to the gateway, and may be repeated', async () => {
   const { caller, workspace } = await gateway().caller({}, ['manage']);
   const { key, row } = await new ApiKeyRepository(gateway().database).create(
     workspace.id,
@@ -26,14 +26,14 @@ it('revokes a key, even one that the gateway has cached, and may be repeated', a
   }
   await waitFor(async () => (await holder.call('GET', '/v2/models')).status === 401, {
     withinMs: 60_000,
-    what: 'the key to be rejected',
+    what: 'the key to be refused',
   });
   expect((await caller.call('GET', '/v2/keys')).json()['data']).toContainEqual(
     expect.objectContaining({ id: row.id, state: 'revoked', revoked_at: expect.any(String) }),
   );
 });
 
-/** A key, and all that a thief could create with it: codes, sessions, and keys of the key and of a session. */
+/** What somebody makes who has found a key: codes, sessions, and keys of the key and of a session. */
 async function leaked() {
   const { caller, keyId, workspace } = await gateway().caller({}, ['manage', 'operate', 'catalog']);
   const call = async (path: string, by: Caller = caller, body?: string) =>
@@ -57,21 +57,21 @@ async function leaked() {
 const statuses = (holders: Caller[]) =>
   Promise.all(holders.map(async (holder) => (await holder.call('GET', '/v2/models')).status));
 
-it('revokes everything that a leaked key created, whether or not it was used before', async () => {
+it('ends everything that a leaked key made, whether or not it was used before', async () => {
   const { keyId, workspace, holders, codes } = await leaked();
   expect(await statuses(holders)).toEqual([200, 200, 200, 200, 200]);
   const [early = '', ...late] = codes;
   const openedBefore = await signIn(gateway(), early);
   const session = new Caller(() => [gateway().url], String(openedBefore.body['key']));
   expect(await statuses([session])).toEqual([200]);
-  // No session has `operate`, even if the key that opened it does.
+  // No session operates, whatever the key may that opened it.
   expect((await session.call('GET', '/v2/operator/workspaces')).status).toBe(403);
 
   await new ApiKeyRepository(gateway().database).revoke(keyId, 'test', workspace.id);
   const all = [...holders, session];
   await waitFor(async () => (await statuses(all)).every((status) => status === 401), {
     withinMs: 60_000,
-    what: 'everything to be rejected',
+    what: 'everything to be refused',
   });
   expect(await Promise.all(late.map(async (code) => (await signIn(gateway(), code)).status))).toEqual([
     401, 401,

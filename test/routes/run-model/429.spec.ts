@@ -7,7 +7,7 @@ const gateway = sharedGateway();
 describe.each(generations)('429 on %s', (generation) => {
   const call = async (facts: Parameters<ReturnType<typeof gateway>['caller']>[0]) => {
     const { caller, workspace } = await gateway().caller(facts);
-    // Commits 7.5 cents of the ceiling, and stays in flight.
+    // Takes 7.5 of the cents that the ceiling allows, and stays in flight.
     if (facts?.committedLimitMicros !== undefined)
       await caller.submit('bfl/flux-2-pro', '{"prompt":"in flight"}');
     return caller.call('POST', `/${generation}/models/bfl/flux-2-pro`, {
@@ -16,7 +16,7 @@ describe.each(generations)('429 on %s', (generation) => {
     });
   };
 
-  it('names the calls in flight, without the spend headers', async () => {
+  it('names the calls in flight, without the headers of spend', async () => {
     const answer = await call({ inflightLimit: 0 });
     expect([answer.status, answer.bucket]).toEqual([429, 'concurrency_limit_exceeded']);
     expect(answer.json()['detail']).toMatch(/calls in flight/);
@@ -30,12 +30,12 @@ describe.each(generations)('429 on %s', (generation) => {
     expect(answer.json()['detail']).toMatch(/committed spend/);
     expect(answer.headers.get('x-committed-spend-limit')).toBe('10');
     expect(answer.headers.get('x-committed-spend-current')).toBe('8');
-    // Positive, because the rejected call costs more than what is left.
+    // Positive: the refused call costs more than what is left.
     expect(answer.headers.get('x-committed-spend-remaining')).toBe('2');
     expect(answer.headers.has('retry-after')).toBe(false);
   });
 
-  it('is rate_limited when the limit of the window is reached, and names the window', async () => {
+  it('is rate_limited when the window is spent, and names it', async () => {
     const answer = await call({ windowLimit: 0 });
     expect([answer.status, answer.bucket]).toEqual([429, 'rate_limited']);
     expect(answer.json()['detail']).toMatch(/per minute/);

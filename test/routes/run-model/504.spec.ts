@@ -17,7 +17,7 @@ describe.each(generations)('504 on %s', (generation) => {
     expect(answer.headers.has('retry-after')).toBe(false);
   });
 
-  it('has the pause between polls as Retry-After while the provider works, until a retry collects the run', async () => {
+  it('has a Retry-After of the pause between polls while a handle is held, until a retry collects', async () => {
     const { caller, workspace } = await gateway().caller();
     const headers = { ...(await bearer(workspace.id)), 'idempotency-key': 'k' };
     const call = () => caller.call('POST', path, { body: '{"prompt":"x"}', headers });

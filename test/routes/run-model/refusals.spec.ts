@@ -5,7 +5,7 @@ import { bearer, generations } from '../generations.js';
 const gateway = sharedGateway();
 const small = sharedGateway('small');
 
-describe.each(generations)('a rejected call on %s', (generation) => {
+describe.each(generations)('a refused call on %s', (generation) => {
   const path = `/${generation}/models/bfl/flux-2-pro`;
 
   const call = async (
@@ -18,7 +18,7 @@ describe.each(generations)('a rejected call on %s', (generation) => {
     return caller.call('POST', url, { body, headers: { ...(await bearer(workspace.id)), ...headers } });
   };
 
-  it('is 400 for a body that is not a JSON object, and for a malformed Idempotency-Key', async () => {
+  it('is 400 for a body that is no JSON object, and for a malformed Idempotency-Key', async () => {
     for (const answer of [
       await call({}, path, '[1]'),
       await call({}, path, '{"prompt":'),
@@ -35,7 +35,7 @@ describe.each(generations)('a rejected call on %s', (generation) => {
     ]);
   });
 
-  it('is 403 for a model that may be seen but not run', async () => {
+  it('is 403 for a model that may be seen and not run', async () => {
     const answer = await call({ runnable: [] });
     expect([answer.status, answer.headers.get('x-service-error-type')]).toEqual([403, 'forbidden']);
   });
@@ -65,7 +65,7 @@ describe.each(generations)('a rejected call on %s', (generation) => {
     expect([answer.status, answer.headers.get('x-service-error-type')]).toEqual([415, 'invalid_input']);
   });
 
-  it('is 422 with one entry per failing field, and no error_type in the body', async () => {
+  it('is 422 with one entry a failing field, and no error_type in the body', async () => {
     const answer = await call({}, path, '{"width":1,"safety_tolerance":9}');
     expect([answer.status, answer.headers.get('x-service-error-type')]).toEqual([422, 'invalid_input']);
     const { detail, ...rest } = answer.json() as { detail: { loc: unknown; type: string }[] };

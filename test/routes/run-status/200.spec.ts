@@ -35,7 +35,7 @@ it('follows a run from its place in the queue to its end', async () => {
   );
 });
 
-it('is IN_PROGRESS, without a position, while the provider works', async () => {
+it('says IN_PROGRESS, without a position, while the provider works', async () => {
   const { caller } = await gateway().caller();
   const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
   await gateway().dispatch(run);
@@ -45,7 +45,7 @@ it('is IN_PROGRESS, without a position, while the provider works', async () => {
   expect(body).not.toHaveProperty('error_type');
 });
 
-it('shows why a run did not succeed', async () => {
+it('says why a run did not succeed', async () => {
   const { caller } = await gateway().caller();
   const failed = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
   await gateway().finish(failed, {

@@ -11,7 +11,7 @@ async function link(query = '', scopes = ['catalog', 'manage', 'operate']) {
   return { caller, keyId, ...(made.json() as { id: string; code: string; expires_at: string }) };
 }
 
-it('exchanges the code of a link once, for a session without `manage` and `operate`', async () => {
+it('exchanges the code of a link once, for a session without the scopes that give something away', async () => {
   const { caller, keyId, id, code } = await link();
   const both = await Promise.all([signIn(gateway(), code), signIn(gateway(), code)]);
   expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 401]);
@@ -23,12 +23,12 @@ it('exchanges the code of a link once, for a session without `manage` and `opera
   expect((await caller.call('GET', '/v2/keys?kind=session')).json()['data']).toEqual([listed]);
 });
 
-it('grants `manage` to a session if its link requests it', async () => {
+it('gives `manage` to a session whose link asks for it, and `operate` to none', async () => {
   const { code } = await link('?scopes=catalog,manage');
   expect((await signIn(gateway(), code)).body).toMatchObject({ scopes: ['catalog', 'manage'] });
 });
 
-it('accepts a code for nothing else, and rejects anything that is not a code', async () => {
+it('takes a code for nothing else, and refuses what is no code', async () => {
   const { caller, code } = await link();
   const models = await fetch(`${gateway().url}/v2/models`, { headers: bearerOf(code) });
   expect(models.status).toBe(401);
@@ -36,7 +36,7 @@ it('accepts a code for nothing else, and rejects anything that is not a code', a
   expect((await signIn(gateway(), 'rk_live_nobody')).status).toBe(401);
 });
 
-it('rejects a revoked code', async () => {
+it('refuses a code that was revoked', async () => {
   const { caller, id, code } = await link();
   expect((await caller.call('GET', '/v2/keys?kind=code')).json()['data']).toMatchObject([
     { id, kind: 'code', state: 'live' },

@@ -5,7 +5,7 @@ import { sharedGateway } from '../gateways.js';
 const gateway = sharedGateway('small');
 const body = '{"prompt":"x"}';
 
-/** The statuses that a caller gets that waits for 100 Continue before it sends its body. */
+/** What a caller is told that sends its body only when it is told to. */
 async function answersTo(key: string, bytes: number): Promise<string[]> {
   const { port } = new URL(gateway().url);
   return new Promise((resolve, reject) => {
@@ -35,12 +35,12 @@ async function answersTo(key: string, bytes: number): Promise<string[]> {
   });
 }
 
-it('asks for the body once it has checked the credential and the length', async () => {
+it('lets the body come once credential and length are looked at', async () => {
   const { caller } = await gateway().caller();
   expect(await answersTo(caller.key, body.length)).toEqual(['100', '201']);
 });
 
-it('rejects the call without its body, and closes the connection', async () => {
+it('refuses without the body, and closes the connection', async () => {
   const { caller } = await gateway().caller();
   expect(await answersTo('nobody', body.length)).toEqual(['401']);
   expect(await answersTo(caller.key, 10_001)).toEqual(['413']);

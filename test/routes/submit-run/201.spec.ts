@@ -10,7 +10,7 @@ const body = '{ "prompt":"x", "seed": 12345678901234567890,\n "seed":  1 , "prom
 describe('a gateway', () => {
   const gateway = sharedGateway();
 
-  it('answers with the id and its three URLs, in order', async () => {
+  it('answers with the handle and its three URLs, in their order', async () => {
     const { caller } = await gateway().caller();
     const answer = await caller.call('POST', path, { body: '{"prompt":"x"}' });
     expect(answer.status).toBe(201);
@@ -31,7 +31,7 @@ describe('a gateway', () => {
     expect(answer.headers.get('idempotent-replayed')).toBeNull();
   });
 
-  it('stores the bytes of the body unchanged: numbers, duplicate keys, escapes and white space', async () => {
+  it('stores the bytes of the body as they came: numbers, doubled keys, escapes and white space', async () => {
     const { caller } = await gateway().caller();
     for (const type of ['application/json', 'Application/JSON ; charset="utf-8"']) {
       const run = await caller.submit('bfl/flux-2-pro', body, { headers: { 'content-type': type } });
@@ -49,7 +49,7 @@ describe('a gateway', () => {
     expect(positions).toEqual([0, 1, 2]);
   });
 
-  it('parks runs above the limit instead of rejecting them', async () => {
+  it('parks what is above the allowance instead of refusing it', async () => {
     const { caller } = await gateway().caller({ inflightLimit: 1 });
     for (let nth = 0; nth < 3; nth += 1) await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
   });
@@ -66,7 +66,7 @@ describe('a gateway', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
-  it('admits one run for many concurrent first uses of a key', async () => {
+  it('makes one run of many first uses of a key at the same instant', async () => {
     const { caller } = await gateway().caller();
     const options = { body: '{"prompt":"x"}', headers: { 'idempotency-key': 'many' } };
     const answers = await Promise.all(Array.from({ length: 20 }, () => caller.call('POST', path, options)));
@@ -81,7 +81,7 @@ describe('a gateway', () => {
     expect(other.json()['request_id']).not.toBe(one.json()['request_id']);
   });
 
-  it('uses the origin that a trusted proxy forwards for its URLs, but not that of a stranger', async () => {
+  it('builds its URLs on the origin that a trusted proxy forwards, and believes no stranger', async () => {
     const { caller } = await gateway().caller();
     const submitted = async (localAddress: string, protocol = 'https') => {
       const answer = await postFrom(localAddress, `${gateway().url}${path}`, {
@@ -98,17 +98,17 @@ describe('a gateway', () => {
   });
 });
 
-describe('a gateway with a configured address', () => {
+describe('a gateway with an address of its own', () => {
   const gateway = sharedGateway('small');
 
-  it('uses it for its URLs', async () => {
+  it('builds its URLs on that', async () => {
     const { caller } = await gateway().caller();
     const answer = await caller.call('POST', path, { body: '{"prompt":"x"}' });
     expect(answer.json()['cancel_url']).toMatch(/^https:\/\/router\.example\/v2\/models\/.*\/cancel$/);
   });
 });
 
-/** Submits from a given local address, which fetch cannot choose. Returns the body of the answer. */
+/** Submits from one of this machine's own addresses, which fetch does not choose; the body of the answer. */
 async function postFrom(
   localAddress: string,
   url: string,

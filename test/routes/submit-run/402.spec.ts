@@ -4,7 +4,7 @@ import { sharedGateway } from '../gateways.js';
 const gateway = sharedGateway();
 const path = '/v2/models/bfl/flux-2-pro/requests';
 
-it('rejects a run that the credits do not cover, and releases the key', async () => {
+it('refuses what the credits do not cover, and releases the key', async () => {
   const { caller, workspace } = await gateway().caller({ balanceMicros: 0 });
   const options = { body: '{"prompt":"x"}', headers: { 'idempotency-key': 'k' } };
   const refused = await caller.call('POST', path, options);

@@ -4,7 +4,7 @@ import { sharedGateway } from '../gateways.js';
 const gateway = sharedGateway();
 
 it.each(['bfl/flux-2-prp', 'nobody/nothing', 'BFL/flux-2-pro', 'bfl/flux-2/pro'])(
-  'does not find the model %s, whatever the body',
+  'knows no model %s, whatever the body is',
   async (id) => {
     const { caller } = await gateway().caller();
     const answer = await caller.call('POST', `/v2/models/${id}/requests`, { body: 'not JSON' });

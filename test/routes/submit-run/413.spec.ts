@@ -5,7 +5,7 @@ const gateway = sharedGateway('small');
 const path = '/v2/models/bfl/flux-2-pro/requests';
 const bodyOf = (bytes: number) => `{"prompt":"${'x'.repeat(bytes - 13)}"}`;
 
-it('rejects one byte more than the limit, announced or not', async () => {
+it('refuses one byte more than the limit, announced or not', async () => {
   const { caller } = await gateway().caller();
   expect((await caller.call('POST', path, { body: bodyOf(10_000) })).status).toBe(201);
   const announced = await caller.call('POST', path, { body: bodyOf(10_001) });

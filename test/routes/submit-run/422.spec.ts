@@ -4,7 +4,7 @@ import { sharedGateway } from '../gateways.js';
 const gateway = sharedGateway();
 const path = '/v2/models/bfl/flux-2-pro/requests';
 
-it('names every failing field, with the bucket only in the header', async () => {
+it('names every failing field, with the category in the header only', async () => {
   const { caller } = await gateway().caller();
   const body =
     '{"width":32,"output_format":"gif","webhook_url":"https://caller.example","__proto__":{"prompt":"x"}}';

@@ -3,10 +3,10 @@ import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
 const path = '/v2/models/bfl/flux-2-pro/requests';
-/** Too large to be checked in the event loop, and to be stored in the database. */
+/** Above what is checked between other calls, and above what the database holds. */
 const filler = 'x'.repeat(2 * 1024 * 1024);
 
-it('admits large bodies byte for byte, several at once, and answers other calls meanwhile', async () => {
+it('admits a large body byte for byte, as often as asked, and answers others meanwhile', async () => {
   const { caller } = await gateway().caller();
   const body = `{ "prompt":"é", "seed": 1,\n"input_image":"${filler}" }`;
   const [runs, small] = await Promise.all([
@@ -20,7 +20,7 @@ it('admits large bodies byte for byte, several at once, and answers other calls 
   }
 });
 
-it('rejects large bodies for the same reasons as small ones', async () => {
+it('refuses large bodies for the same reasons as small ones', async () => {
   const { caller } = await gateway().caller();
   const rejected = await caller.call('POST', path, { body: `{"input_image":"${filler}"}` });
   expect([rejected.status, rejected.bucket]).toEqual([422, 'invalid_input']);

@@ -8,14 +8,14 @@ import { gatewayForFile } from '../gateways.js';
 const path = '/v2/models/bfl/flux-2-pro';
 const body = '{"prompt":"x"}';
 
-// Not shared, because the tests cut its connection to the database.
+// Its way to the database is cut, so nobody else can use it.
 let proxy: TcpProxy;
 afterAll(() => proxy.close());
 const gateway = gatewayForFile(async (databaseUrl) => {
   const url = new URL(databaseUrl);
   proxy = await tcpProxy({ port: Number(url.port), host: url.hostname });
   url.host = proxy.address;
-  // How long the gateway looks for a lost admission: enough for a busy machine, and two cases wait for its end.
+  // For so long a lost admission is looked for: enough for a busy machine, and two cases wait for its end.
   return { DATABASE_URL: url.href, DATABASE_ACQUIRE_MS: '5000' };
 });
 
@@ -24,7 +24,7 @@ const cut = () => {
   proxy.set('pass');
 };
 
-/** A caller that the gateway has cached. The gateway's first connections may be dead from the previous test. */
+/** A caller whom the gateway knows already. Its first connections may be dead from the test before. */
 async function knownCaller() {
   const known = await gateway().caller();
   await waitFor(async () => (await known.caller.call('GET', path)).status === 200, {
@@ -34,7 +34,7 @@ async function knownCaller() {
   return known;
 }
 
-/** Makes the call, calls `act` while its admission waits in the database, then lets the admission continue. */
+/** Makes the call, and acts when its admission waits in the database; then the admission goes on. */
 async function whileAdmitting<Result>(
   { id }: Workspace,
   call: () => Promise<Answer>,
@@ -49,7 +49,7 @@ async function whileAdmitting<Result>(
   });
 }
 
-it('answers the id of an admitted run although the answer of the database was lost', async () => {
+it('answers the handle of a run that was admitted although the answer of the database was lost', async () => {
   const { caller, workspace } = await knownCaller();
   const submit = () => caller.call('POST', `${path}/requests`, { body });
   const { answering } = await whileAdmitting(workspace, submit, () => proxy.set('half-open'));
@@ -59,7 +59,7 @@ it('answers the id of an admitted run although the answer of the database was lo
   expect([answer.status, answer.json()['request_id']]).toEqual([201, run.requestId]);
 });
 
-it('holds a synchronous call until its result, although its admission was not answered', async () => {
+it('holds a synchronous call whose admission was answered by nobody, until its result', async () => {
   const { caller, workspace } = await knownCaller();
   const call = () => caller.call('POST', path, { body });
   const { answering } = await whileAdmitting(workspace, call, () => proxy.set('half-open'));
@@ -74,7 +74,7 @@ it('holds a synchronous call until its result, although its admission was not an
 });
 
 it.each(['', '/requests'])(
-  'cancels a run without a key that is admitted after its caller got a 503: %s',
+  'cancels a run without a key that is admitted after its caller was told 503: %s',
   async (route) => {
     const { caller, workspace } = await knownCaller();
     const call = () => caller.call('POST', `${path}${route}`, { body });

@@ -13,10 +13,10 @@ const png = after([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0x0d
 const upload = (caller: Caller, body: Uint8Array, type = 'application/octet-stream') =>
   caller.call('POST', '/v2/files', { body, headers: { 'content-type': type } });
 
-/** The file that a signed link opens. */
+/** What a signed link leads to. */
 const opened = (url: string) => fetch(url.replace('http://assets.test', gateway().url));
 
-it('returns a link that opens the file, byte for byte, and works for 24 hours', async () => {
+it('answers a link that opens the file, byte for byte, and lives 24 hours', async () => {
   const { caller } = await gateway().caller();
   const answer = await upload(caller, png);
   expect([answer.status, answer.json()]).toEqual([
@@ -38,14 +38,14 @@ it('returns a link that opens the file, byte for byte, and works for 24 hours', 
   expect(readFileSync(path.join(gateway().assets, `files/${id}.png`)).equals(png)).toBe(true);
 });
 
-describe('the type is that of the content, whatever type is announced', () => {
+describe('the type is that of the content, whatever is announced', () => {
   it.each([
     ['a JPEG', after([0xff, 0xd8, 0xff, 0xe0, 0, 16, 0x4a, 0x46, 0x49, 0x46]), 'image/png', 'image/jpeg'],
     ['a video', after('\0\0\0\x18ftypmp42\0\0\0\0'), 'text/html', 'video/mp4'],
-    ['an audio file', after('RIFF\x24\0\0\0WAVEfmt '), 'image/png', 'audio/wav'],
+    ['a sound', after('RIFF\x24\0\0\0WAVEfmt '), 'image/png', 'audio/wav'],
     ['a mesh', after('glTF\x02\0\0\0'), 'image/png', 'model/gltf-binary'],
     ['a drawing', Buffer.from('<?xml version="1.0"?>\n<svg xmlns="x"/>'), 'image/png', 'image/svg+xml'],
-    ['a mesh as text', Buffer.from('v 0 0 0\nv 1 0 0\n'), 'model/obj', 'model/obj'],
+    ['a mesh in words', Buffer.from('v 0 0 0\nv 1 0 0\n'), 'model/obj', 'model/obj'],
     ['a text', Buffer.from('once upon a time'), 'text/plain; charset=utf-8', 'text/plain'],
     ['a text that claims to be an image', Buffer.from('once'), 'image/png', 'application/octet-stream'],
     ['a single byte', Buffer.from('x'), 'video/mp4', 'application/octet-stream'],
@@ -59,7 +59,7 @@ it.each([
   ['text/html', '<!doctype html><script>alert(1)</script>', 'text/html'],
   ['image/svg+xml', '<svg xmlns="x"><script>alert(1)</script></svg>', 'image/svg+xml'],
   ['image/png', '<html><script>alert(1)</script>', 'application/octet-stream'],
-])('serves a file announced as %s so that nothing in it runs', async (announced, body, type) => {
+])('serves what was announced as %s so that nothing in it runs', async (announced, body, type) => {
   const { caller } = await gateway().caller();
   const { headers } = await opened(
     String((await upload(caller, Buffer.from(body), announced)).json()['url']),
@@ -72,7 +72,7 @@ it.each([
   ]).toEqual([type, 'attachment', 'nosniff', "default-src 'none'; sandbox"]);
 });
 
-it('accepts a file without an announced length', async () => {
+it('takes a file whose length nobody has announced', async () => {
   const { caller } = await gateway().caller();
   const answer = await fetch(`${gateway().url}/v2/files`, {
     method: 'POST',

@@ -10,7 +10,7 @@ const rowsOf = async (workspaceId: string) => {
   return gateway().database.reads.query<{ key: string }>(text, [workspaceId]);
 };
 
-it('rejects an empty file', async () => {
+it('refuses an empty file', async () => {
   const { caller, workspace } = await gateway().caller();
   for (const body of [undefined, new Uint8Array()]) {
     const answer = await caller.call('POST', '/v2/files', { ...(body && { body }) });

@@ -3,7 +3,7 @@ import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway('small');
 
-it('rejects one byte more than the limit, announced or not, and keeps nothing of it', async () => {
+it('refuses one byte more than the limit, announced or not, and keeps nothing of it', async () => {
   const { caller, workspace } = await gateway().caller();
   const upload = async (bytes: number) =>
     caller.call('POST', '/v2/files', { body: Buffer.alloc(bytes, 'x') });
