@@ -33,7 +33,7 @@ export const authSettings = {
   }),
   JWT_JWKS_URL: z
     .url({ protocol: /^https?$/, error: 'must be an https URL' })
-    .refine((url) => URL.canParse(url) && isSafe(url), 'must be an https URL; http is allowed only for this machine')
+    .refine((url) => URL.canParse(url) && isSafe(url), 'must be an https URL; http is for this machine only')
     .optional()
     .meta({
       description:
