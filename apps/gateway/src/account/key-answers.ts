@@ -13,7 +13,10 @@ const refusals = {
       'expires_at must not be later than the expiry of the key that creates this one.',
     ),
   too_many_makers: () =>
-    new RouterError('forbidden', 'This key cannot create another key: its chain of creators is at the maximum length.'),
+    new RouterError(
+      'forbidden',
+      'This key cannot create another key: its chain of creators is at the maximum length.',
+    ),
   too_many_a_day: () =>
     new RouterError(
       'rate_limited',
@@ -30,10 +33,7 @@ const refusals = {
 export function holdTo(caller: Caller, scopes: readonly Scope[]): void {
   const missing = scopes.find((scope) => !caller.scopes.includes(scope));
   if (missing === undefined) return;
-  throw new RouterError(
-    'forbidden',
-    `This credential lacks the scope "${missing}" and cannot grant it.`,
-  );
+  throw new RouterError('forbidden', `This credential lacks the scope "${missing}" and cannot grant it.`);
 }
 
 /** Waits for a key to be created, and turns a refusal into its error. */

@@ -68,11 +68,7 @@ export class RequestsController {
     query: requestQuery,
     answers: [
       answer(200, 'One page.', json(routerRequestListResponse)),
-      failure(
-        400,
-        ['invalid_input'],
-        'The cursor is malformed or has expired, or a filter is invalid.',
-      ),
+      failure(400, ['invalid_input'], 'The cursor is malformed or has expired, or a filter is invalid.'),
     ],
   })
   async list(

@@ -39,11 +39,7 @@ export class AssetsController {
     headers: ifNoneMatch,
     answers: [
       answer(200, 'The asset, with its own media type.', { '*/*': null }, ['ETag', 'Cache-Control']),
-      answer(206, 'The requested bytes.', { '*/*': null }, [
-        'ETag',
-        'Cache-Control',
-        'Content-Range',
-      ]),
+      answer(206, 'The requested bytes.', { '*/*': null }, ['ETag', 'Cache-Control', 'Content-Range']),
       answer(304, 'The asset has not changed.', {}, ['ETag', 'Cache-Control']),
       registryFailure(416, 'The requested range is outside the asset.', ['Content-Range']),
       registryFailure(404, 'There is no such asset, or its link has expired.'),

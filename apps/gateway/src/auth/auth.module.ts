@@ -60,7 +60,11 @@ function listenForChanges(
       identification.forget();
     },
     lost: (error) => {
-      if (!isLost) log.warn({ error }, 'key revocation listener is down; revoked keys work until their cache entries expire');
+      if (!isLost)
+        log.warn(
+          { error },
+          'key revocation listener is down; revoked keys work until their cache entries expire',
+        );
       isLost = true;
     },
   });

@@ -51,9 +51,13 @@ export class RemoteKeys {
   readonly find: JWTVerifyGetKey = async (header, token) => {
     if (this.ageMs() >= this.settings.JWT_JWKS_MAX_AGE_SECONDS * 1000) await this.renewAged();
     if (!this.usable()) {
-      throw new RouterError('service_unavailable', 'Access tokens cannot be verified at the moment; retry later.', {
-        internal: 'no usable key set for access tokens',
-      });
+      throw new RouterError(
+        'service_unavailable',
+        'Access tokens cannot be verified at the moment; retry later.',
+        {
+          internal: 'no usable key set for access tokens',
+        },
+      );
     }
     try {
       return await this.published(header, token);

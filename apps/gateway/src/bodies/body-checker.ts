@@ -92,11 +92,10 @@ export class BodyChecker implements OnApplicationShutdown {
     } catch (error) {
       if (error instanceof RouterError) throw error;
       // The wait or the check took too long, or the thread died; the next body starts a new thread.
-      throw new RouterError(
-        'service_unavailable',
-        'The request could not be checked in time; retry later.',
-        { internal: String(error), cause: error },
-      );
+      throw new RouterError('service_unavailable', 'The request could not be checked in time; retry later.', {
+        internal: String(error),
+        cause: error,
+      });
     }
   }
 }

@@ -43,7 +43,8 @@ export async function* bodyStream(
     wake?.();
   };
   const lost = (cause?: unknown) => {
-    if (!hasEnded) fail(new RouterError('client_disconnected', 'The caller closed the connection.', { cause }));
+    if (!hasEnded)
+      fail(new RouterError('client_disconnected', 'The caller closed the connection.', { cause }));
   };
   let periodBytes = 0;
   let waitedMs = 0;

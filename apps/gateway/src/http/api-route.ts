@@ -10,8 +10,7 @@ export const areas = {
   'Synchronous runs': 'The connection stays open until the result is ready.',
   'Queued runs': 'The run is admitted immediately. Poll its state, then collect its result.',
   Files: 'Uploaded files, for use in inputs by their URL.',
-  Account:
-    'The runs, costs, limits and keys of the workspace. Each requires its own scope.',
+  Account: 'The runs, costs, limits and keys of the workspace. Each requires its own scope.',
   Operator:
     'All workspaces, providers and queues. The scope `operate` is granted by the admin command line, or by a group of the identity provider.',
   Agents: 'The same runs as tools of the Model Context Protocol.',

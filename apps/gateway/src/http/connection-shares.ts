@@ -98,9 +98,13 @@ export function shareConnections(
 }
 
 const tooMany = () =>
-  new RouterError('service_unavailable', 'This address has too many calls in flight; retry when one finishes.', {
-    internal: 'an address behind a proxy has used up its share',
-  });
+  new RouterError(
+    'service_unavailable',
+    'This address has too many calls in flight; retry when one finishes.',
+    {
+      internal: 'an address behind a proxy has used up its share',
+    },
+  );
 
 function addressTest(addresses: readonly string[]): (address: string) => boolean {
   const list = new BlockList();

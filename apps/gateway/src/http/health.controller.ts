@@ -31,7 +31,10 @@ export class HealthController {
     summary: 'Check whether the gateway is ready for calls',
     description:
       'Ready means that the database answers and accepts writes, and that the process is not stopping.',
-    answers: [answer(200, 'The gateway is ready.', plainText), answer(503, 'The gateway is not ready.', plainText)],
+    answers: [
+      answer(200, 'The gateway is ready.', plainText),
+      answer(503, 'The gateway is not ready.', plainText),
+    ],
   })
   async ready(@Res() reply: FastifyReply): Promise<void> {
     const ready = await this.readiness.ready();

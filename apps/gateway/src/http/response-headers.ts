@@ -12,7 +12,8 @@ export const responseHeaders = {
   ETag: z.string().meta({ description: 'A strong ETag of the bytes.' }),
   'Cache-Control': z.string().meta({ description: 'How long the document may be cached.' }),
   'Content-Range': z.string().meta({
-    description: 'The range of these bytes and the total size; `bytes */<size>` if the range is outside the asset.',
+    description:
+      'The range of these bytes and the total size; `bytes */<size>` if the range is outside the asset.',
   }),
   'Access-Control-Allow-Origin': z.literal('*').meta({
     description: '`*`: pages of any origin may read the response.',
@@ -26,7 +27,8 @@ export const responseHeaders = {
       'The amount billed for the run, in US dollar cents, as a decimal number. Present only when the run has completed.',
   }),
   'X-Service-Model-Provider': routerProviderSegment.optional().meta({
-    description: 'The server that ran it, for a model with several servers. Present only when the run has completed.',
+    description:
+      'The server that ran it, for a model with several servers. Present only when the run has completed.',
   }),
   'Retry-After': z.int().min(1).optional().meta({
     description:

@@ -84,7 +84,9 @@ export function mcpServer(
       description: 'Runs a model and waits for its result. The run is billed.',
       inputSchema: z.object({
         model,
-        input: z.record(z.string(), z.unknown()).describe('The input of the model, as describe_model shows it.'),
+        input: z
+          .record(z.string(), z.unknown())
+          .describe('The input of the model, as describe_model shows it.'),
         idempotency_key: optional(z.string()).describe(
           'Names the run: the same input with the same key collects that run instead of starting another.',
         ),

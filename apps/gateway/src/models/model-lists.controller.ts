@@ -37,7 +37,8 @@ const fullText = oncePerModel((model) => JSON.stringify(fullEntry(model)));
 /** The query of a v2 list of models: the page, the view and the filters. */
 const modelQuery = pageQuery.extend({
   view: z.enum(['full'], { error: 'must be full' }).optional().meta({
-    description: '`full` adds the title, description, modalities, price, lifecycle and aliases to each entry.',
+    description:
+      '`full` adds the title, description, modalities, price, lifecycle and aliases to each entry.',
   }),
   provider: once()
     .refine((text) => routerProviderSegment.safeParse(text).success, { error: 'must be a provider' })

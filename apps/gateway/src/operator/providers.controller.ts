@@ -14,7 +14,11 @@ import type { Caller } from '../auth/caller.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 
-const unknownProvider = failure(404, ['invalid_input'], 'There is no such provider; `detail` suggests similar names.');
+const unknownProvider = failure(
+  404,
+  ['invalid_input'],
+  'There is no such provider; `detail` suggests similar names.',
+);
 
 @Controller('v2/operator/providers')
 export class OperatorProvidersController {
@@ -83,7 +87,8 @@ export class OperatorProvidersController {
     name: 'OperatorResumeProvider',
     area: 'Operator',
     summary: 'End all pauses of a provider',
-    description: 'Also ends pauses that the provider requested. Waiting runs start within seconds. Has no effect on a provider that is not paused.',
+    description:
+      'Also ends pauses that the provider requested. Waiting runs start within seconds. Has no effect on a provider that is not paused.',
     answers: [answer(200, 'The provider is not paused.', json(operatorProvider)), unknownProvider],
   })
   async resume(

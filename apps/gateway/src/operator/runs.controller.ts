@@ -28,7 +28,11 @@ const runQuery = pageQuery.extend({
     .enum(['stuck', 'failed'], 'must be stuck or failed')
     .default('stuck')
     .meta({ description: '`stuck`: live runs that make no progress. `failed`: runs that failed recently.' }),
-  after_seconds: wholeNumber(86_400, 600, 'For stuck runs: how long a run may stay in one stage, in seconds.'),
+  after_seconds: wholeNumber(
+    86_400,
+    600,
+    'For stuck runs: how long a run may stay in one stage, in seconds.',
+  ),
   hours: wholeNumber(744, 24, 'For failed runs: how many hours to look back.'),
   workspace: z.uuid('must be the id of a workspace').optional().meta({
     description: 'For failed runs: only those of the workspace with this id.',
@@ -36,7 +40,9 @@ const runQuery = pageQuery.extend({
   provider: routerProviderSegment
     .optional()
     .meta({ description: 'For failed runs: only those of this provider.' }),
-  error_type: routerErrorType.optional().meta({ description: 'For failed runs: only those with this error.' }),
+  error_type: routerErrorType
+    .optional()
+    .meta({ description: 'For failed runs: only those with this error.' }),
 });
 
 @Controller('v2/operator/runs')
@@ -55,11 +61,7 @@ export class OperatorRunsController {
     query: runQuery,
     answers: [
       answer(200, 'One page.', json(operatorRunListResponse)),
-      failure(
-        400,
-        ['invalid_input'],
-        'The cursor is malformed or has expired, or a filter is invalid.',
-      ),
+      failure(400, ['invalid_input'], 'The cursor is malformed or has expired, or a filter is invalid.'),
     ],
   })
   list(@Query(new QueryPipe(runQuery)) query: z.output<typeof runQuery>): Promise<Page<OperatorRun>> {

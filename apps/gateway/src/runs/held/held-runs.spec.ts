@@ -40,9 +40,12 @@ describe('a call that ends while the database does not answer', () => {
   it.each([
     ['fails', failing],
     ['finds the run completed, but its outcome cannot be read', async () => completed],
-  ])('gets deadline_exceeded, not an error that suggests a new run, when the release %s', async (_what, release) => {
-    await expect(outcomeOf(held(release, failing))).rejects.toMatchObject({ bucket: 'deadline_exceeded' });
-  });
+  ])(
+    'gets deadline_exceeded, not an error that suggests a new run, when the release %s',
+    async (_what, release) => {
+      await expect(outcomeOf(held(release, failing))).rejects.toMatchObject({ bucket: 'deadline_exceeded' });
+    },
+  );
 
   it('is recorded as client_disconnected if its caller left', async () => {
     const left = outcomeOf(held(failing, failing), AbortSignal.abort());
