@@ -77,7 +77,7 @@ describe('an answer', () => {
     expect(answer.headers).not.toHaveProperty('x-service-error-type');
     expect(JSON.parse(answer.body)).toEqual({
       error: 'internal_error',
-      message: 'The service failed; this was recorded.',
+      message: 'The service failed; the error has been logged.',
     });
   });
 
