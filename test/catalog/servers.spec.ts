@@ -124,7 +124,7 @@ describe.each(transports())('a model of several servers on %s', (transport) => {
       'model_provider must be one of first, second, fourth, keyless.',
     ],
     ['second/paint?model_provider=first', 400, 'model_provider must be one of second.'],
-    ['first/paint?model_provider=second&model_provider=first', 400, 'model_provider must be given once.'],
+    ['first/paint?model_provider=second&model_provider=first', 400, 'model_provider must not be repeated.'],
     ['first/paint?model_provider=keyless', 403, 'The provider keyless is not set up on this router.'],
   ])('%s is %i', async (path, status, detail) => {
     const refused = await run(path, '{"prompt":"a"}');

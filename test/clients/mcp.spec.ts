@@ -164,7 +164,7 @@ describe('POST /mcp', () => {
     expect(failures.map(({ isError }) => isError)).toEqual([true, true, true]);
     expect(failures[0]?.text).toMatch(/^invalid_input: .*"prompt".*\n.*describe_model/);
     expect(failures[1]?.text).toContain(`Did you mean ${model}`);
-    expect(failures[2]?.text).toContain('The same input is refused again');
+    expect(failures[2]?.text).toContain('The same input will be rejected again');
   });
 
   it('acts as its caller, with the scopes of its key and no more', async () => {

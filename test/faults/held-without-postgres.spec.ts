@@ -32,7 +32,7 @@ describe.each(transports().slice(0, 1))('a held call whose gateway loses Postgre
     expect(await held.submissions()).toBe(1);
   });
 
-  const failedChecks = () => gateway.logs().split('the watched runs could not be read').length - 1;
+  const failedChecks = () => gateway.logs().split('could not read the watched runs').length - 1;
 
   it.each([transport].filter((kind) => kind === 'redis'))(
     'is answered without Postgres where the signal carries its output (%s)',

@@ -25,7 +25,7 @@ describeWith('GET /docs in a browser', () => {
   afterAll(() => browser.close());
 
   it('shows every route and its answers', async () => {
-    await page.getByText('Submit a run and get its handle').click();
+    await page.getByText('Submit a run and get its id and URLs').click();
     await page.getByText('The run is admitted.').waitFor();
   });
 

@@ -4,11 +4,13 @@ import { MODULE_METADATA } from '@nestjs/common/constants.js';
 import { GatewayModule } from './gateway.module.js';
 import { serviceDocument } from './openapi/service-document.js';
 
-/** The service document without a service that runs: the console's build makes its types from it, and it is linted. */
+/**
+ * The service document without a running service: the console's build generates its types from it, and it is linted.
+ */
 export const readServiceDocument = (baseUrl?: string) =>
   serviceDocument(controllersOf(GatewayModule), baseUrl);
 
-/** Of the module and all that it imports. */
+/** The controllers of the module and of all modules that it imports. */
 export function controllersOf(module: Type): Type[] {
   const imports: (Type | { module: Type })[] = Reflect.getMetadata(MODULE_METADATA.IMPORTS, module) ?? [];
   const own: Type[] = Reflect.getMetadata(MODULE_METADATA.CONTROLLERS, module) ?? [];

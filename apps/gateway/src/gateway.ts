@@ -7,14 +7,14 @@ import { GatewayModule } from './gateway.module.js';
 import { fastifyOptions } from './http/fastify-options.js';
 import type { GatewaySettings } from './settings.js';
 
-/** The HTTP application, initialised and not yet listening. */
+/** Creates the HTTP application, initialised but not yet listening. */
 export async function createGateway(
   options: NestApplicationOptions,
   settings: GatewaySettings,
 ): Promise<NestFastifyApplication> {
   const adapter = new FastifyAdapter({
     ...fastifyOptions(settings),
-    // No middleware is used: without this, each call passes through an engine for it.
+    // The gateway has no middleware. Without this option each call passes through the middleware engine.
     skipMiddie: true,
     frameworkErrors: (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
       app.get(ErrorFilter).answer(error, request, reply),

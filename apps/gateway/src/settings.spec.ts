@@ -2,29 +2,29 @@ import { describe, expect, it } from '@jest/globals';
 import { BadSettings, readSettings } from '#schemas';
 import { gatewaySettings, readGatewaySettings } from './settings.js';
 
-const least = {
+const minimal = {
   DATABASE_URL: 'postgres://router@127.0.0.1/router',
   JWT_SECRET: 'x'.repeat(32),
   SIGNING_SECRET: 'y'.repeat(32),
 };
 
 const withSetting = (name: string, value: string) =>
-  readSettings(gatewaySettings, { ...least, [name]: value });
+  readSettings(gatewaySettings, { ...minimal, [name]: value });
 
 describe('the settings of a gateway', () => {
   it('have defaults for all but the database and two secrets', () => {
-    expect(readSettings(gatewaySettings, least)).toMatchObject({
+    expect(readSettings(gatewaySettings, minimal)).toMatchObject({
       HOST: '127.0.0.1',
       PORT: 8080,
       BODY_LIMIT: 32 * 1024 * 1024,
-      SIGNING_SECRET: [least.SIGNING_SECRET],
+      SIGNING_SECRET: [minimal.SIGNING_SECRET],
       TRUSTED_PROXIES: [],
     });
   });
 
-  it('take a second, older signing secret, and an address without its last slash', () => {
+  it('accept a second, older signing secret, and strip the trailing slash of an address', () => {
     const env = {
-      ...least,
+      ...minimal,
       SIGNING_SECRET: `${'a'.repeat(32)}, ${'b'.repeat(32)}`,
       PUBLIC_BASE_URL: 'https://r.example/',
     };
@@ -34,7 +34,7 @@ describe('the settings of a gateway', () => {
     });
   });
 
-  it('name every problem', () => {
+  it('report every problem', () => {
     const env = {
       TRUSTED_PROXIES: '10.0.0.0/40',
       PUBLIC_BASE_URL: 'router.example',
@@ -46,8 +46,8 @@ describe('the settings of a gateway', () => {
     for (const name of [...Object.keys(env), 'DATABASE_URL', 'JWT_SECRET']) expect(read).toThrow(`${name}:`);
   });
 
-  it('take published keys in place of the secret of access tokens, but not nothing', () => {
-    const { JWT_SECRET: _secret, ...others } = least;
+  it('accept published keys instead of the secret of access tokens, but require one of the two', () => {
+    const { JWT_SECRET: _secret, ...others } = minimal;
     const url = 'https://login.example.com/jwks';
     expect(readGatewaySettings({ ...others, JWT_JWKS_URL: url })).toMatchObject({
       JWT_JWKS_URL: url,
@@ -56,14 +56,14 @@ describe('the settings of a gateway', () => {
     expect(() => readGatewaySettings(others)).toThrow('one of JWT_SECRET and JWT_JWKS_URL is required');
   });
 
-  it('take no time that a timer would cut to a millisecond', () => {
+  it('reject a time that overflows a timer', () => {
     expect(withSetting('SYNC_DEADLINE_MS', '604800000')).toMatchObject({ SYNC_DEADLINE_MS: 604_800_000 });
     expect(() => withSetting('SYNC_DEADLINE_MS', '3000000000')).toThrow(
       'SYNC_DEADLINE_MS: must be at most 604800000, a week',
     );
   });
 
-  it('take a database at a socket, and no URL that the driver cannot read', () => {
+  it('accept a database socket, and reject a URL that the driver cannot read', () => {
     const socket = 'postgres://router:secret@/router?host=/run/postgresql';
     expect(withSetting('DATABASE_URL', socket)).toMatchObject({ DATABASE_URL: socket });
     for (const url of ['postgres://a:b@host:99999/router', 'postgres://a:p#w@host/router'])
@@ -76,11 +76,11 @@ describe('the settings of a gateway', () => {
     ['JWT_JWKS_ALGORITHMS', ','],
     ['JWT_JWKS_URL', 'http://login.example.com/jwks'],
     ['JWT_JWKS_URL', 'http://localhost.example.com/jwks'],
-  ])('refuse %s=%s', (name, value) => {
-    expect(() => readGatewaySettings({ ...least, [name]: value })).toThrow(name);
+  ])('reject %s=%s', (name, value) => {
+    expect(() => readGatewaySettings({ ...minimal, [name]: value })).toThrow(name);
   });
 
-  it('each explain themselves', () => {
+  it('each have a description and an example', () => {
     for (const schema of Object.values(gatewaySettings)) {
       expect(schema.meta()).toMatchObject({ description: expect.any(String), example: expect.any(String) });
     }

@@ -11,7 +11,7 @@ import { httpSettings } from './http/settings.js';
 import { heldSettings } from './runs/held/settings.js';
 import { surfaceSettings } from './surfaces.js';
 
-/** Everything a gateway reads from its environment. */
+/** All settings that a gateway reads from its environment. */
 export const gatewaySettings = {
   ...observabilitySettings,
   ...queueSettings,
@@ -30,7 +30,7 @@ export const gatewaySettings = {
 
 export type GatewaySettings = z.infer<z.ZodObject<typeof gatewaySettings>>;
 
-/** Reads the environment once; throws `BadSettings` with all problems, those between two settings too. */
+/** Reads the environment. Throws `BadSettings` with all problems, including conflicts between settings. */
 export const readGatewaySettings = (env: NodeJS.ProcessEnv): GatewaySettings =>
   readSettings(
     env['JWT_JWKS_URL'] ? gatewaySettings : { ...gatewaySettings, JWT_SECRET: onlyTokenSecret },

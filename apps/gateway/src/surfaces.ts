@@ -11,7 +11,10 @@ import { ReferenceModule } from './reference/reference.module.js';
 import { StreamsModule } from './streams/streams.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
-/** Each surface is one folder, which is imported here only: without it and its lines here the gateway works as before. */
+/**
+ * Each surface is one folder that only this file imports. The gateway works without it, once its lines here are
+ * removed.
+ */
 export const surfaces = [
   McpModule,
   FilesModule,

@@ -57,7 +57,7 @@ describe('a call that is refused', () => {
   });
 
   it('not_enabled: a workspace that the router is switched off for', async () => {
-    expectBucket(await call({ enabled: false }), 403, 'not_enabled', /not switched on/);
+    expectBucket(await call({ enabled: false }), 403, 'not_enabled', /not enabled/);
   });
 
   it('concurrency_limit_exceeded: as many calls in flight as allowed', async () => {

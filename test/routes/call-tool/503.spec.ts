@@ -50,7 +50,7 @@ it('refuses a call that waits for a run when the workspace holds its share of co
   expect(refused.map(({ status }) => status)).toEqual([503, 503]);
   expect(JSON.parse(refused[0]?.body ?? '')).toEqual({
     error: 'service_unavailable',
-    message: expect.stringContaining('too many connections'),
+    message: expect.stringContaining('too many open connections'),
   });
   expect(later.status).toBe(200);
 });

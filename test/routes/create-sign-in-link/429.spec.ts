@@ -14,7 +14,7 @@ const fill = (workspaceId: string, columns: string) =>
 const today = `overlay(gen_random_uuid()::text PLACING left(v7_floor(router_now())::text, 14) FROM 1)::uuid`;
 
 it.each([
-  ['as many keys as may work', 'gen_random_uuid()', 'concurrency_limit_exceeded', 'as many keys'],
+  ['as many keys as may work', 'gen_random_uuid()', 'concurrency_limit_exceeded', 'limit of 1000 keys'],
   ['as many as may be made in a day', today, 'rate_limited', 'within 24 hours'],
 ])('refuses a link, or a key, of a workspace with %s', async (_what, id, bucket, detail) => {
   const { caller, workspace } = await gateway().caller({}, ['manage', 'run']);

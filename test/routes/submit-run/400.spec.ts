@@ -66,7 +66,7 @@ it.each([
     'longer than 2048 characters',
   ],
   ['is empty', 'webhook_url=', 'must be an absolute URL'],
-  ['is given twice', 'webhook_url=https://a.example&webhook_url=https://b.example', 'must be given once'],
+  ['is given twice', 'webhook_url=https://a.example&webhook_url=https://b.example', 'must not be repeated'],
   ['is given in both forms', 'webhook_url=https://a.example&fal_webhook=https://a.example', 'not both'],
 ])('refuses a webhook that %s', async (_what, query, says) => {
   const { caller } = await gateway().caller();

@@ -12,7 +12,7 @@ it('refuses a file above the number that the workspace may have, until one is de
   expect(answers.map(({ status }) => String(status)).sort()).toEqual(['201', '201', '429', '429']);
   const refused = answers.find(({ status }) => status === 429);
   expect(refused?.json()).toEqual({
-    detail: expect.stringContaining('as many files as allowed, 2'),
+    detail: expect.stringContaining('limit of 2 files'),
     error_type: 'concurrency_limit_exceeded',
   });
   const id = String(answers.find(({ status }) => status === 201)?.json()['id']);

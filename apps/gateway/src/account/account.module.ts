@@ -10,7 +10,7 @@ import { SignInController } from './sign-in.controller.js';
 import { UsageController } from './usage.controller.js';
 import { WorkspaceController } from './workspace.controller.js';
 
-/** A workspace's own view: its runs, what they cost, its limits and its keys. */
+/** Routes for a workspace's own runs, usage, limits and keys. */
 @Module({
   imports: [InfrastructureModule, CatalogModule, AuthModule, BodiesModule, RunsModule],
   controllers: [RequestsController, UsageController, WorkspaceController, KeysController, SignInController],

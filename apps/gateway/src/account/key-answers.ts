@@ -10,41 +10,41 @@ const refusals = {
   outlives_maker: () =>
     new RouterError(
       'invalid_input',
-      'expires_at must not be later than the end of the key that makes this one.',
+      'expires_at must not be later than the expiry of the key that creates this one.',
     ),
   too_many_makers: () =>
-    new RouterError('forbidden', 'This key has too many makers above it to make another key.'),
+    new RouterError(
+      'forbidden',
+      'This key cannot create another key: its chain of creators is at the maximum length.',
+    ),
   too_many_a_day: () =>
     new RouterError(
       'rate_limited',
-      `The workspace has made ${maxKeysADay} keys and sign-in links within 24 hours; retry later.`,
+      `The workspace has created ${maxKeysADay} keys and sign-in links within 24 hours, which is the limit; retry later.`,
     ),
   too_many: () =>
     new RouterError(
       'concurrency_limit_exceeded',
-      `The workspace has as many keys and sessions as allowed, ${maxLiveKeys}; revoke some, or retry when some have expired.`,
+      `The workspace has reached its limit of ${maxLiveKeys} keys and sessions; revoke some, or retry when some have expired.`,
     ),
 } satisfies Record<KeyRefused['reason'], () => RouterError>;
 
-/** Nobody gives away a scope without having it. */
+/** Throws `forbidden` unless the caller has every scope that it wants to grant. */
 export function holdTo(caller: Caller, scopes: readonly Scope[]): void {
   const missing = scopes.find((scope) => !caller.scopes.includes(scope));
   if (missing === undefined) return;
-  throw new RouterError(
-    'forbidden',
-    `This credential lacks the scope "${missing}", and cannot give it away.`,
-  );
+  throw new RouterError('forbidden', `This credential lacks the scope "${missing}" and cannot grant it.`);
 }
 
-/** Waits for a key that is being made. */
+/** Waits for a key to be created, and turns a refusal into its error. */
 export const orRefused = <Made>(making: Promise<Made>): Promise<Made> =>
   unlessDeleted(making).catch((error: unknown) => {
     throw error instanceof KeyRefused ? refusals[error.reason]() : error;
   });
 
-/** The failures of routes that make keys. */
+/** The 429 of routes that create keys. */
 export const tooManyKeys = failure(
   429,
   ['concurrency_limit_exceeded', 'rate_limited'],
-  'The workspace has too many keys and sessions, or its callers have made too many within 24 hours.',
+  'The workspace has too many keys and sessions, or has created too many within 24 hours.',
 );

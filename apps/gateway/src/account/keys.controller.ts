@@ -23,7 +23,7 @@ import { holdTo, orRefused, tooManyKeys } from './key-answers.js';
 
 const keyInput = routerKeyInput.strict();
 const keyQuery = pageQuery.extend({
-  kind: routerKeyKind.optional().meta({ description: 'Only keys, codes or sessions.' }),
+  kind: routerKeyKind.optional().meta({ description: 'Only entries of this kind: keys, codes or sessions.' }),
 });
 
 @Controller('v2/keys')
@@ -41,11 +41,11 @@ export class KeysController {
     area: 'Account',
     summary: 'List the API keys of the workspace',
     description:
-      'Also console sessions, and the codes of sign-in links. Newest first; ended keys for as long as the records are kept that name them (13 months by default), sessions and codes for 30 days after their end. Continue with `next_cursor` while `has_more` is true.',
+      'Includes console sessions and the codes of sign-in links, newest first. Keys that expired or were revoked stay listed as long as the records that name them are kept (13 months by default), sessions and codes for 30 days. Continue with `next_cursor` while `has_more` is true.',
     query: keyQuery,
     answers: [
       answer(200, 'One page.', json(routerKeyListResponse)),
-      failure(400, ['invalid_input'], 'The cursor is malformed or has expired, or there is no such kind.'),
+      failure(400, ['invalid_input'], 'The cursor is malformed or has expired, or `kind` is invalid.'),
     ],
   })
   list(
@@ -67,19 +67,19 @@ export class KeysController {
     area: 'Account',
     summary: 'Create an API key',
     description:
-      'The answer has the text of the key, which is shown this once and stored nowhere. The key belongs to the one that makes it: it ends no later, and is revoked with it. What a console session makes belongs to the key that opened the session.',
+      'The response contains the text of the key. It is shown only once and is not stored. The new key belongs to the key that creates it: it cannot expire later, and is revoked with it. A key created by a console session belongs to the key that opened the session.',
     body: routerKeyInput,
     answers: [
-      answer(201, 'The key is made and works.', json(routerNewKey), ['Cache-Control']),
+      answer(201, 'The key was created and works immediately.', json(routerNewKey), ['Cache-Control']),
       failure(
         400,
         ['invalid_input'],
-        'The body is malformed, or the key would have expired already, or would outlive the one that makes it.',
+        'The body is malformed, or `expires_at` is in the past or later than the expiry of the creating key.',
       ),
       failure(
         403,
         ['forbidden', 'not_enabled'],
-        'The credential is not entitled to this, or not to a scope of the new key, or has too many makers, or the router is not switched on for its workspace.',
+        'The credential lacks `manage` or a scope of the new key, its chain of creators is too long, or the router is not enabled for its workspace.',
       ),
       tooManyKeys,
     ],
@@ -108,9 +108,9 @@ export class KeysController {
     area: 'Account',
     summary: 'Revoke an API key',
     description:
-      'And everything that it made: keys, console sessions and the codes of sign-in links, and what these made. Every gateway refuses them within two seconds. A key that was revoked before stays so.',
+      'Also revokes everything that the key created, directly or indirectly: keys, console sessions and the codes of sign-in links. Every gateway rejects them within two seconds. Revoking a revoked key has no effect.',
     answers: [
-      answer(204, 'The key is revoked.'),
+      answer(204, 'The key has been revoked.'),
       failure(404, ['invalid_input'], 'The workspace has no such key.'),
     ],
   })

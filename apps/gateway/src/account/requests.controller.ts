@@ -30,22 +30,22 @@ const requestQuery = pageQuery.extend({
   request_id: routerQueueRequestId.optional().meta({ description: 'Only this run.' }),
   model: routerModelId.optional().meta({ description: 'Only runs of this model, by its id or an alias.' }),
   status: routerQueueStatus.optional().meta({ description: 'Only runs in this state.' }),
-  outcome: routerRunOutcome.optional().meta({ description: 'Only completed runs that ended so.' }),
+  outcome: routerRunOutcome.optional().meta({ description: 'Only completed runs with this outcome.' }),
   error_type: routerErrorType.optional().meta({ description: 'Only runs that failed with this error.' }),
   key: z.uuid('must be the id of a key').toLowerCase().optional().meta({
-    description: 'Only runs that this key admitted, by its id.',
+    description: 'Only runs admitted with the key of this id.',
   }),
-  from: momentQuery('Only runs that were admitted at this time or later.'),
-  to: momentQuery('Only runs that were admitted before this time.'),
+  from: momentQuery('Only runs admitted at or after this time.'),
+  to: momentQuery('Only runs admitted before this time.'),
 });
 
 const notFound = failure(
   404,
   ['invalid_input'],
-  'No such run of this workspace. Unknown ids and other workspaces’ ids answer alike.',
+  'The workspace has no such run. Ids of other workspaces are treated as unknown.',
 );
 
-/** The runs of a workspace, whatever their models and whoever admitted them. */
+/** All runs of a workspace, of every model and admitted with any credential. */
 @Controller('v2/requests')
 export class RequestsController {
   constructor(
@@ -64,15 +64,11 @@ export class RequestsController {
     area: 'Account',
     summary: 'List the runs of the workspace',
     description:
-      'Newest first, live and ended ones, for as long as the records are kept (13 months by default). Filters combine. Continue with `next_cursor` while `has_more` is true. A filter other than a time reads back from the newest run, so a rare value is found faster between `from` and `to`.',
+      'Live and finished runs, newest first, as long as their records are kept (13 months by default). Filters combine. Continue with `next_cursor` while `has_more` is true. Filters other than times scan back from the newest run, so set `from` and `to` to find rare values faster.',
     query: requestQuery,
     answers: [
       answer(200, 'One page.', json(routerRequestListResponse)),
-      failure(
-        400,
-        ['invalid_input'],
-        'The cursor is malformed or has expired, or a filter has no such value.',
-      ),
+      failure(400, ['invalid_input'], 'The cursor is malformed or has expired, or a filter is invalid.'),
     ],
   })
   async list(
@@ -106,9 +102,9 @@ export class RequestsController {
   @ApiRoute({
     name: 'GetRequest',
     area: 'Account',
-    summary: 'Read everything that is known of a run',
+    summary: 'Get the details of a run',
     description:
-      'As it is listed, and what it failed with, how often its submission was tried, how many files were copied, and its webhook. As long as the records are kept (13 months by default); what only the run itself knows is gone with its result.',
+      'The list entry, plus the error, the number of submission attempts, the number of copied files, and the webhook. Available as long as the records are kept (13 months by default). Details that are stored only with the run itself disappear with its result.',
     answers: [answer(200, 'The run.', json(routerRequestDetail)), notFound],
   })
   async read(
@@ -126,12 +122,12 @@ export class RequestsController {
   @ApiRoute({
     name: 'GetRequestInput',
     area: 'Account',
-    summary: 'Read the input of a run',
-    description: 'Byte for byte what its caller sent.',
+    summary: 'Get the input of a run',
+    description: 'Byte for byte as the caller sent it.',
     answers: [
       answer(200, 'The input.', json(routerModelInput)),
       notFound,
-      failure(410, ['invalid_input'], 'The run has aged out, and its input with it.'),
+      failure(410, ['invalid_input'], 'The input has aged out together with the run.'),
     ],
   })
   async input(

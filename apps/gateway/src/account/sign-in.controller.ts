@@ -30,11 +30,11 @@ const linkQuery = z.object({
     .meta({
       type: 'string',
       description:
-        'What the session is good for, separated by commas. Left out: all that this call’s credential is good for, except `manage`, which has to be asked for, and `operate`.',
+        'Scopes of the session, separated by commas. By default, all scopes of the calling credential except `manage`, which must be requested explicitly, and `operate`, which no session can have.',
     }),
 });
 
-/** Links that open the console signed in, without a key in an address. */
+/** Links that open the console signed in, without putting a key into a URL. */
 @Controller('v2/sign-in')
 export class SignInController {
   constructor(
@@ -48,17 +48,17 @@ export class SignInController {
   @ApiRoute({
     name: 'CreateSignInLink',
     area: 'Account',
-    summary: 'Make a link that signs in to the console',
+    summary: 'Create a link that signs in to the console',
     description:
-      'It works once, within 15 minutes. The session that it opens acts for the credential of this call, ends with it, and 12 hours after the link was made at the latest.',
+      'The link works once, within 15 minutes. It opens a session that acts for the credential of this call and ends with it, at the latest 12 hours after the link was created.',
     query: linkQuery,
     answers: [
       answer(201, 'The link.', json(routerSignInLink), ['Cache-Control']),
-      failure(400, ['invalid_input'], 'There is no such scope, or no session can have it.'),
+      failure(400, ['invalid_input'], 'A scope is unknown, or no session can have it.'),
       failure(
         403,
         ['forbidden', 'not_enabled'],
-        'The credential is not entitled to this, or not to a scope of the session, or has too many makers, or the router is not switched on for its workspace.',
+        'The credential lacks `manage` or a scope of the session, its chain of creators is too long, or the router is not enabled for its workspace.',
       ),
       tooManyKeys,
     ],
@@ -89,8 +89,8 @@ export class SignInController {
     name: 'SignIn',
     area: 'Account',
     summary: 'Exchange the code of a sign-in link for a key',
-    description: 'The code is sent as a Bearer credential. It is used up by this call.',
-    answers: [answer(200, 'The key, shown this once.', json(routerNewKey), ['Cache-Control'])],
+    description: 'Send the code as a Bearer credential. A code works only once.',
+    answers: [answer(200, 'The key, shown only once.', json(routerNewKey), ['Cache-Control'])],
   })
   async signIn(@Req() request: FastifyRequest): Promise<RouterNewKey> {
     const code = credentialOf(request.headers, 'v2');

@@ -20,10 +20,10 @@ const usageQuery = z.object({
     .meta({
       type: 'string',
       default: 'day',
-      description: 'What the runs are grouped by: `day`, `model`, `key`, or several, such as `day,model`.',
+      description: 'Groups the runs by `day`, `model`, `key`, or several of them, such as `day,model`.',
     }),
-  from: momentQuery('The runs that ended at this time or later; by default the 30 days before `to`.'),
-  to: momentQuery('The runs that ended before this time; by default now.'),
+  from: momentQuery('Only runs that finished at or after this time; by default 30 days before `to`.'),
+  to: momentQuery('Only runs that finished before this time; by default now.'),
 });
 
 @Controller('v2/usage')
@@ -35,13 +35,13 @@ export class UsageController {
   @ApiRoute({
     name: 'GetUsage',
     area: 'Account',
-    summary: 'Read what the workspace used and what it cost',
+    summary: 'Get the usage and cost of the workspace',
     description:
-      'The runs that ended in a range of time, by day (of UTC), by model or by key. It is read from the records that bills are made of, which outlive the runs (13 months by default).',
+      'Runs that finished in a time range, grouped by day (UTC), model or key. Computed from the billing records, which outlive the runs (13 months by default).',
     query: usageQuery,
     answers: [
       answer(200, 'The groups and their total.', json(routerUsageResponse)),
-      failure(400, ['invalid_input'], 'A parameter has no such value, or there are too many groups.'),
+      failure(400, ['invalid_input'], 'A parameter is invalid, or there are too many groups.'),
     ],
   })
   async read(
@@ -54,7 +54,7 @@ export class UsageController {
     if (groups.length > maxGroups) {
       throw new RouterError(
         'invalid_input',
-        `There are more than ${maxGroups} groups: shorten the range of time.`,
+        `There are more than ${maxGroups} groups; choose a shorter time range.`,
       );
     }
     return {

@@ -14,9 +14,9 @@ export class WorkspaceController {
   @ApiRoute({
     name: 'GetWorkspace',
     area: 'Account',
-    summary: 'Read the workspace: its limits, what is in use, its credits',
-    description: 'Also says what the credential of the call is good for.',
-    answers: [answer(200, 'As it is now.', json(routerWorkspace))],
+    summary: 'Get the workspace: its limits, current use and credits',
+    description: 'Also lists the scopes of the calling credential.',
+    answers: [answer(200, 'The workspace in its current state.', json(routerWorkspace))],
   })
   async read(@Calling() { workspaceId, workspaceName, keyId, scopes }: Caller): Promise<RouterWorkspace> {
     const now = await this.workspaces.standing(workspaceId);

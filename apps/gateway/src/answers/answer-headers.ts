@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify';
 import { isRouterPath } from './error-answer.js';
 
 /**
- * Checks the headers of every answer before Node writes them; it has to be the last hook. Node refuses the whole answer
- * for one value that it cannot send, so that value is left out.
+ * Checks the headers of every answer before Node writes them, so it must be the last hook. A single value
+ * that cannot be sent would make Node reject the whole answer, so such a value is dropped.
  */
 export function checkAnswerHeaders(server: FastifyInstance, log: Log): void {
   server.addHook('onSend', (request, reply, payload, done) => {
@@ -13,7 +13,7 @@ export function checkAnswerHeaders(server: FastifyInstance, log: Log): void {
     for (const [name, value] of Object.entries(reply.getHeaders())) {
       if (isSendable(name, value)) continue;
       reply.removeHeader(name);
-      log.error({ request_id: request.id, header: name }, 'a header could not be sent and was left out');
+      log.error({ request_id: request.id, header: name }, 'dropped a header that cannot be sent');
     }
     const lacksBucket = reply.statusCode >= 400 && !reply.hasHeader('x-service-error-type');
     if (lacksBucket && isRouterPath(request.originalUrl))

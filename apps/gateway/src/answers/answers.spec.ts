@@ -7,7 +7,7 @@ import { ErrorFilter } from './error.filter.js';
 
 const log = createLog('gateway', 'silent');
 
-/** The answer of a server whose only handler does this, and whose hooks the check comes behind. */
+/** The answer of a server whose only handler is `handle`. `before` adds hooks ahead of the check. */
 async function answerOf(
   url: string,
   handle: () => unknown,
@@ -18,7 +18,7 @@ async function answerOf(
   server.setErrorHandler((error, request, reply) => filter.answer(error, request, reply));
   before(server);
   checkAnswerHeaders(server, log);
-  // As Nest has it: what a handler throws goes to the filter, and what breaks behind it to the error handler.
+  // Like Nest: errors of a handler go to the filter, later errors to the error handler.
   server.get('*', (request, reply) => {
     try {
       return reply.send(handle());
@@ -37,7 +37,7 @@ const fail = (error: Error) => () => {
 };
 
 describe('an answer', () => {
-  it('goes out without the header that Node would refuse', async () => {
+  it('is sent without a header that Node would reject', async () => {
     const answer = await answerOf(
       '/v2/x',
       () => ({ done: true }),
@@ -52,7 +52,7 @@ describe('an answer', () => {
     expect(answer.headers).not.toHaveProperty('x-text');
   });
 
-  it('about an error keeps its shape, whatever its headers hold', async () => {
+  it('to a failed call keeps its shape even if a header is invalid', async () => {
     const headers = { 'X-Text': 'a\nb', 'Retry-After': '1' };
     const answer = await answerOf('/v2/x', fail(new RouterError('rate_limited', 'Slow down.', { headers })));
     expect(answer).toMatchObject({
@@ -66,22 +66,22 @@ describe('an answer', () => {
     expect(JSON.parse(answer.body)).toEqual({ detail: 'Slow down.', error_type: 'rate_limited' });
   });
 
-  it('that cannot be serialised is an error of ours', async () => {
+  it('that cannot be serialised becomes an internal error', async () => {
     const answer = await answerOf('/v2/x', () => ({ big: 1n }));
     expect(answer).toMatchObject({ status: 500, headers: { 'x-service-error-type': 'internal_error' } });
     expect(JSON.parse(answer.body)).toMatchObject({ error_type: 'internal_error' });
   });
 
-  it('elsewhere has the shape of the registry, and no bucket', async () => {
+  it('outside /v1 and /v2 has the shape of the registry, and no bucket', async () => {
     const answer = await answerOf('/nodes', fail(new Error('secret')));
     expect(answer.headers).not.toHaveProperty('x-service-error-type');
     expect(JSON.parse(answer.body)).toEqual({
       error: 'internal_error',
-      message: 'The service failed; this was recorded.',
+      message: 'The service failed; the error has been logged.',
     });
   });
 
-  it('is written past the framework when its hooks throw', async () => {
+  it('bypasses the framework when hooks throw', async () => {
     const answer = await answerOf('/v2/x', fail(new RouterError('forbidden', 'No.')), (server) =>
       server.addHook('onSend', () => {
         throw new Error('a broken hook');

@@ -13,7 +13,9 @@ export interface ErrorAnswer {
   body: string;
 }
 
-/** An error as every failed call is answered. Without a path, which broken bytes may lack, it has the router's shape. */
+/**
+ * Builds the answer to a failed call. Broken bytes may lack a path; then the answer has the router's shape.
+ */
 export function errorAnswer(
   error: RouterError,
   { requestId, url }: { requestId: string; url: string | undefined },
@@ -32,13 +34,13 @@ export function errorAnswer(
 
 const routerPath = /^\/v[12](?:\/|$)/i;
 
-/** Paths that answer with the router's error shapes; all others have the registry's. */
+/** Whether errors on this path have the router's shape; all others have the registry's. */
 export const isRouterPath = (url: string): boolean => routerPath.test(requestPath(url));
 
-/** The run has its outcome already; the answer has the shape of every answer to a cancellation. */
+/** The run already has its outcome. The answer has the shape of a cancel response, not of an error. */
 export class CancelledTooLate extends RouterError {
   constructor(readonly runId: string) {
-    super('invalid_input', 'The run has completed already.');
+    super('invalid_input', 'The run has already completed.');
   }
 }
 

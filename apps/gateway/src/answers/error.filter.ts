@@ -4,7 +4,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorAnswer, errorAnswer } from './error-answer.js';
 
-/** The one place that turns errors into HTTP: every failure of every route, and the framework's own, end here. */
+/** The only place that turns errors into HTTP: those of all routes, and those of the framework. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   private readonly answered = new WeakSet<FastifyReply>();
@@ -17,12 +17,12 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   answer(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    // Where nothing is, the framework's opinion on the rest of the request does not matter.
+    // A path without a route is a 404, whatever else is wrong with the request.
     const error = request.is404 ? unknownPath() : toRouterError(thrown);
     this.record(error, request);
     if (reply.sent) return;
     const answer = errorAnswer(error, { requestId: request.id, url: request.originalUrl });
-    // A second error of one call says that writing the first one failed: hooks and their headers are left out now.
+    // A second error of one call means that sending the first one failed, so hooks and their headers are skipped.
     if (this.answered.has(reply)) return writeBare(reply, answer);
     this.answered.add(reply);
     try {
@@ -39,28 +39,28 @@ export class ErrorFilter implements ExceptionFilter {
   private record(error: RouterError, request: FastifyRequest): void {
     if (error.status < 500) return;
     const facts = { request_id: request.id, error_type: error.bucket, internal: error.internal };
-    // A stack trace helps only with a failure that was not foreseen.
+    // A stack trace helps only with an unforeseen failure.
     if (error.bucket === 'internal_error') this.log.error({ ...facts, error: error.cause }, 'call failed');
     else this.log.warn(facts, 'call failed');
   }
 }
 
-/** Writes the answer past the framework, with nothing in it that could be refused. */
+/** Writes the answer without the framework, and with nothing that Node could reject. */
 function writeBare(reply: FastifyReply, { status, headers, body }: ErrorAnswer): void {
   const { raw } = reply;
   if (raw.headersSent) return void raw.destroy();
   reply.hijack();
-  // The record of the call reads them there.
+  // The call record reads the headers from the reply.
   void reply.headers(headers);
   raw.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
 }
 
 const invalidInputStatuses: readonly number[] = buckets.invalid_input.otherStatuses;
 
-/** Whatever was thrown, as the one error a gateway answers with. An unforeseen error is an internal error. */
+/** Converts anything thrown to a `RouterError`. An unforeseen error becomes `internal_error`. */
 function toRouterError(thrown: unknown): RouterError {
   if (thrown instanceof RouterError) return thrown;
-  // The framework's own refusals: handlers throw none of these.
+  // The framework's own rejections; handlers never throw them.
   if (thrown instanceof HttpException && thrown.getStatus() < 500) {
     const status = thrown.getStatus();
     return new RouterError('invalid_input', 'The request is malformed.', {
@@ -69,14 +69,14 @@ function toRouterError(thrown: unknown): RouterError {
       cause: thrown,
     });
   }
-  return new RouterError('internal_error', 'The service failed; this was recorded.', {
+  return new RouterError('internal_error', 'The service failed; the error has been logged.', {
     internal: thrown instanceof Error ? thrown.message : String(thrown),
     cause: thrown,
   });
 }
 
-/** For unknown paths and wrong methods, and for paths that match a route's pattern but name nothing. */
+/** Answers unknown paths and wrong methods, and paths that match a route's pattern but name nothing. */
 export const unknownPath = (): RouterError =>
-  new RouterError('invalid_input', 'There is nothing at this path, or not with this method.', {
+  new RouterError('invalid_input', 'There is no route with this path and method.', {
     status: 404,
   });

@@ -10,6 +10,6 @@ it.each([
   ['/nodes%2Fa', '/nodes%2Fa'],
   ['/v2/%zz', '/v2/%zz'],
   ['*', '*'],
-])('of %s is %s', (url, path) => {
+])('the path of %s is %s', (url, path) => {
   expect(requestPath(url)).toBe(path);
 });

@@ -1,6 +1,6 @@
 /**
- * The path of a request as the router matches it: a request line may hold the whole URL, and spell a letter as its code.
- * What cannot be decoded stays as it is.
+ * The path of a request as the router matches it. A request line may contain the whole URL, and may
+ * percent-encode any letter. A path that cannot be decoded is returned unchanged.
  */
 export function requestPath(url: string): string {
   const [path = ''] = (url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, '')).split('?', 1);

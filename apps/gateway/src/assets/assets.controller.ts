@@ -16,11 +16,14 @@ interface SignedRequest {
 const openMs = 10_000;
 
 const signature = z.object({
-  expires: z.int().meta({ description: 'When the link expires, in seconds since 1970.' }),
+  expires: z.int().meta({ description: 'Expiry of the link, in seconds since 1970.' }),
   signature: z.string().meta({ description: 'HMAC signature of the link.' }),
 });
 
-/** Opens signed URLs while assets are files; with S3 such URLs lead there, and nothing is found here. */
+/**
+ * Serves signed URLs when assets are stored as files. With S3 such URLs point to S3, and this route finds
+ * nothing.
+ */
 @Controller('assets')
 export class AssetsController {
   constructor(private readonly store: AssetStore) {}
@@ -29,22 +32,18 @@ export class AssetsController {
   @ApiRoute({
     name: 'getAsset',
     area: 'Service',
-    summary: 'Open a copied asset',
+    summary: 'Download a copied asset',
     description:
-      'Where the signed links in results lead when assets are kept as files; with S3 they lead there. A link opens its asset until it expires, for everyone who has it. A `Range` of one part is honoured, with `If-Range` too.',
+      'Signed links in results point here when assets are stored as files, and to S3 otherwise. Anyone who has a link can open its asset until the link expires. `Range` with a single range is supported, also with `If-Range`.',
     query: signature,
     headers: ifNoneMatch,
     answers: [
       answer(200, 'The asset, with its own media type.', { '*/*': null }, ['ETag', 'Cache-Control']),
-      answer(206, 'The bytes that were asked for.', { '*/*': null }, [
-        'ETag',
-        'Cache-Control',
-        'Content-Range',
-      ]),
+      answer(206, 'The requested bytes.', { '*/*': null }, ['ETag', 'Cache-Control', 'Content-Range']),
       answer(304, 'The asset has not changed.', {}, ['ETag', 'Cache-Control']),
-      registryFailure(416, 'The asset has no such bytes.', ['Content-Range']),
+      registryFailure(416, 'The requested range is outside the asset.', ['Content-Range']),
       registryFailure(404, 'There is no such asset, or its link has expired.'),
-      registryFailure(503, 'The asset cannot be read now; retry.'),
+      registryFailure(503, 'The asset cannot be read at the moment; retry later.'),
     ],
   })
   async read(@Req() request: FastifyRequest<SignedRequest>, @Res() reply: FastifyReply): Promise<void> {
@@ -56,19 +55,19 @@ export class AssetsController {
     void reply
       .header('content-type', mediaType)
       .header('accept-ranges', 'bytes')
-      // A provider's file must never run as a page of ours, whatever its media type.
+      // A provider's file must never run as a page of this origin, whatever its media type.
       .header('x-content-type-options', 'nosniff')
       .header('content-security-policy', "default-src 'none'; sandbox")
       .header('content-disposition', dispositionOf(mediaType))
       .header('cross-origin-resource-policy', 'cross-origin')
       .header('access-control-allow-origin', '*')
       .header('cache-control', `private, max-age=${secondsUntil(Number(expires))}, immutable`);
-    const { range: asked, 'if-range': ifRange = etag } = request.headers;
-    const range = ifRange === etag && request.method === 'GET' ? requestedRange(asked, bytes) : undefined;
+    const { range: requested, 'if-range': ifRange = etag } = request.headers;
+    const range = ifRange === etag && request.method === 'GET' ? requestedRange(requested, bytes) : undefined;
     if (sentUnchanged(request, reply, etag)) return asset.close();
     if (range === null) {
       await asset.close();
-      throw new RouterError('invalid_input', 'The asset has no such bytes.', {
+      throw new RouterError('invalid_input', 'The requested range is outside the asset.', {
         status: 416,
         headers: { 'Content-Range': `bytes */${bytes}`, 'Cache-Control': 'no-store' },
       });
@@ -98,7 +97,7 @@ function answerTo(error: unknown): RouterError {
       status: 404,
     });
   }
-  return new RouterError('service_unavailable', 'The asset cannot be read now; please retry.', {
+  return new RouterError('service_unavailable', 'The asset cannot be read at the moment; retry later.', {
     internal: 'the asset folder failed',
     cause: error,
   });

@@ -25,16 +25,16 @@ const good = { workspaceId: workspace, subject: 'tester', scopes: ['run'] };
 
 const pairs: Record<string, GenerateKeyPairResult> = {};
 const jwks: JWK[] = [];
-let asked: (string | undefined)[];
+let lookedUp: (string | undefined)[];
 const published = async (header: { alg?: string; kid?: string }) => {
-  asked.push(header.kid);
+  lookedUp.push(header.kid);
   return createLocalJWKSet({ keys: jwks })(header);
 };
 beforeAll(async () => {
   for (const alg of ['RS256', 'ES256', 'EdDSA', 'ES384']) {
     const pair = await generateKeyPair(alg, { extractable: true });
     pairs[alg] = pair;
-    // The key says nothing of its use, as many key sets do: the algorithm must be checked by us.
+    // As in many key sets, the key does not state its use, so our code must check the algorithm.
     jwks.push({ ...(await exportJWK(pair.publicKey)), kid: alg });
   }
 });
@@ -60,24 +60,24 @@ async function signed(
 }
 
 const verify = async (token: string, tokens = new AccessTokens(settings, published)) => {
-  asked = [];
+  lookedUp = [];
   return tokens.verify(token);
 };
 
 describe('AccessTokens', () => {
-  it.each(['RS256', 'ES256', 'EdDSA'])('take a token that a published key signed with %s', async (alg) => {
+  it.each(['RS256', 'ES256', 'EdDSA'])('accept a token signed with %s by a published key', async (alg) => {
     expect(await verify(await signed({ alg, kid: alg }))).toMatchObject(good);
     expect(await verify(await signed({ alg, kid: alg, typ: 'at+jwt' }))).toMatchObject(good);
   });
 
-  it('take a token that our secret signed, beside them', async () => {
+  it('also accept a token signed with our secret', async () => {
     const token = await signed({ alg: 'HS256' }, new TextEncoder().encode(secret));
     expect(await verify(token)).toMatchObject(good);
-    expect(asked).toEqual([]);
+    expect(lookedUp).toEqual([]);
     expect(await verify(token, new AccessTokens(withoutSecret, published))).toBeNull();
   });
 
-  it('refuse a token that was signed with a public key as the secret', async () => {
+  it('reject a token signed with a public key as the secret', async () => {
     const { publicKey } = pairOf('RS256');
     const { n = '' } = await exportJWK(publicKey);
     for (const text of [await exportSPKI(publicKey), n, JSON.stringify(jwks[0])]) {
@@ -87,34 +87,34 @@ describe('AccessTokens', () => {
     }
   });
 
-  it('refuse an unsigned token', async () => {
+  it('reject an unsigned token', async () => {
     const [, payload] = (await signed({ alg: 'RS256', kid: 'RS256' })).split('.');
     for (const alg of ['none', 'None', '']) {
       const header = Buffer.from(JSON.stringify({ alg, kid: 'RS256' })).toString('base64url');
       expect(await verify(`${header}.${payload}.`)).toBeNull();
     }
-    expect(asked).toEqual([]);
+    expect(lookedUp).toEqual([]);
   });
 
   it.each([
     ['an algorithm that is not listed', { alg: 'ES384', kid: 'ES384' }],
     ['another key’s id', { alg: 'RS256', kid: 'ES256' }],
-    ['an unknown key id', { alg: 'RS256', kid: 'nobody' }],
-    ['the type of another thing', { alg: 'RS256', kid: 'RS256', typ: 'logout+jwt' }],
-  ])('refuse %s', async (_what, header) => {
+    ['an unknown key id', { alg: 'RS256', kid: 'unknown' }],
+    ['the type of another kind of token', { alg: 'RS256', kid: 'RS256', typ: 'logout+jwt' }],
+  ])('reject %s', async (_what, header) => {
     expect(await verify(await signed(header))).toBeNull();
   });
 
-  it('refuse a token for another audience, from another issuer, or from the past', async () => {
+  it('reject a token for another audience, from another issuer, or that has expired', async () => {
     const header = { alg: 'ES256', kid: 'ES256' };
-    for (const wrong of [{ issuer: 'somebody' }, { audience: 'somebody' }, { expires: '-2m' }]) {
+    for (const wrong of [{ issuer: 'another' }, { audience: 'another' }, { expires: '-2m' }]) {
       expect(await verify(await signed(header, undefined, wrong))).toBeNull();
     }
-    // Within the tolerance of clocks.
+    // Within the clock tolerance.
     expect(await verify(await signed(header, undefined, { expires: '-20s' }))).toMatchObject(good);
   });
 
-  it('refuse a token that was issued in the future', async () => {
+  it('reject a token issued in the future', async () => {
     const header = { alg: 'ES256', kid: 'ES256' };
     expect(await verify(await signed(header, undefined, { issued: '60s' }))).toBeNull();
     expect(await verify(await signed(header, undefined, { issued: '20s' }))).toMatchObject(good);
@@ -127,53 +127,53 @@ describe('AccessTokens', () => {
     ['half of a surrogate pair', 'a\ud800b'],
     ['more than 200 characters', 'x'.repeat(201)],
     ['nothing', ''],
-  ])('refuse a subject with %s', async (_what, sub) => {
+  ])('reject a subject with %s', async (_what, sub) => {
     expect(await verify(await signed({ alg: 'ES256', kid: 'ES256' }, undefined, { sub }))).toBeNull();
   });
 
-  it('take a subject of any language', async () => {
+  it('accept a subject in any language', async () => {
     const token = await signed({ alg: 'ES256', kid: 'ES256' }, undefined, { sub: 'Žofie 🐈' });
     expect(await verify(token)).toMatchObject({ subject: 'Žofie 🐈' });
   });
 
-  it('ignore a key that the token itself brings', async () => {
+  it('ignore a key embedded in the token', async () => {
     const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
     const jwk = await exportJWK(publicKey);
     expect(await verify(await signed({ alg: 'ES256', kid: 'mine', jwk }, privateKey))).toBeNull();
     expect(await verify(await signed({ alg: 'ES256', kid: 'ES256', jwk }, privateKey))).toBeNull();
   });
 
-  describe('with the scope `operate`', () => {
+  describe('and the scope `operate`', () => {
     const header = { alg: 'RS256', kid: 'RS256' };
     const grouped = { ...settings, JWT_OPERATOR_CLAIM: 'roles', JWT_OPERATOR_GROUP: 'ops' };
     const scopesOf = async (claims: JWTPayload, by: AuthSettings = grouped) =>
       (await verify(await signed(header, undefined, {}, claims), new AccessTokens(by, published)))?.scopes;
 
     it.each([
-      ['a group that is listed', { roles: ['users', 'ops'] }, ['run', 'operate']],
-      ['a group that is the only one', { roles: 'ops' }, ['run', 'operate']],
+      ['a list with the operator group', { roles: ['users', 'ops'] }, ['run', 'operate']],
+      ['the operator group as text', { roles: 'ops' }, ['run', 'operate']],
       ['another group', { roles: ['users', 'devops'] }, ['run']],
       ['the group in another claim', { groups: ['ops'] }, ['run']],
       ['no group', {}, ['run']],
-      ['a scope that its holder chose', { scope: 'run operate' }, ['run']],
+      ['a scope that the holder chose', { scope: 'run operate' }, ['run']],
       ['a scope and the group', { scope: 'operate run', roles: ['ops'] }, ['run', 'operate']],
-    ])('of an identity provider have it by %s', async (_what, claims, scopes) => {
+    ])('an identity provider’s token with %s', async (_what, claims, scopes) => {
       expect(await scopesOf(claims)).toEqual(scopes);
     });
 
-    it('of an identity provider have it by no group that is not configured', async () => {
+    it('no group grants it unless one is configured', async () => {
       expect(await scopesOf({ scope: 'operate', groups: ['undefined'] }, settings)).toEqual([]);
     });
 
-    it('that our secret signed have it', async () => {
+    it('a token signed with our secret may have it', async () => {
       const secretKey = new TextEncoder().encode(secret);
       const token = await signed({ alg: 'HS256' }, secretKey, {}, { scope: 'operate' });
       expect(await verify(token)).toMatchObject({ scopes: ['operate'] });
     });
   });
 
-  it('look for no key id of unbearable length', async () => {
+  it('do not look up an overlong key id', async () => {
     expect(await verify(await signed({ alg: 'RS256', kid: 'x'.repeat(257) }))).toBeNull();
-    expect(asked).toEqual([]);
+    expect(lookedUp).toEqual([]);
   });
 });

@@ -2,17 +2,19 @@ import { accessTokenAlgorithm, accessTokenClaims } from '#schemas';
 import { errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose';
 import type { AuthSettings } from './settings.js';
 
-/** Tolerated clock difference to the issuer. */
+/** Tolerated clock skew between the issuer and this gateway. */
 export const clockToleranceS = 30;
-/** Tokens with a longer key id are refused before the key is looked up. */
+/** Tokens with a longer key id are rejected before the key is looked up. */
 const maxKeyIdLength = 256;
-/** Identity providers sign other things with the same keys, such as logout notices. */
+/**
+ * Accepted `typ` headers. Identity providers sign other things, such as logout tokens, with the same keys.
+ */
 const accessTokenTypes: readonly unknown[] = [undefined, 'jwt', 'at+jwt', 'application/at+jwt'];
 
 /**
- * Verifies access tokens, signed with our secret or with a key that `published` finds; null for one that is
- * malformed, forged, expired or meant for another audience. Throws `service_unavailable` when the keys cannot be
- * fetched.
+ * Verifies access tokens that are signed with our secret or with a key that `published` finds. Returns null
+ * for a token that is malformed, forged, expired or meant for another audience. Throws `service_unavailable`
+ * when the keys cannot be fetched.
  */
 export class AccessTokens {
   private readonly secret: Uint8Array | undefined;
@@ -52,8 +54,8 @@ export class AccessTokens {
   }
 
   /**
-   * Only the operator's command line signs with our secret, and may grant `operate`. An identity provider may let its
-   * users choose the scopes, so of its tokens a group decides.
+   * Only the admin command line signs with our secret, so its tokens may grant `operate`. An identity
+   * provider may let its users choose the scopes, so for its tokens a group decides.
    */
   private scopesOf(scope: string, claims: JWTPayload, algorithm: string): string[] {
     const scopes = scope.split(' ').filter((each) => each !== '');
@@ -63,7 +65,7 @@ export class AccessTokens {
     return [...scopes.filter((each) => each !== 'operate'), ...(isOperator ? ['operate'] : [])];
   }
 
-  /** The algorithm decides whose key counts: a published key never verifies an HMAC, whatever a token says. */
+  /** The algorithm selects the key, so a published key never verifies an HMAC, whatever the token says. */
   private readonly keyOf: JWTVerifyGetKey = (header, token) => {
     if (header.alg === accessTokenAlgorithm && this.secret) return this.secret;
     if (!this.published || (header.kid?.length ?? 0) > maxKeyIdLength) throw new errors.JWKSNoMatchingKey();
@@ -73,6 +75,6 @@ export class AccessTokens {
 
 const isIssuedLater = ({ iat = 0 }: JWTPayload): boolean => iat > Date.now() / 1000 + clockToleranceS;
 
-/** A key that is published in a broken form shows as a TypeError or as a DOMException. */
+/** A malformed published key surfaces as a TypeError or a DOMException. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof errors.JOSEError || error instanceof TypeError || error instanceof DOMException;

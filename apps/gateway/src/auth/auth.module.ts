@@ -41,7 +41,10 @@ export class AuthModule implements OnApplicationShutdown {
   }
 }
 
-/** Postgres tells of revoked keys, also where Redis carries the runs: the admin commands know only the database. */
+/**
+ * Listens to Postgres for revoked keys, even where Redis carries the runs, because the admin commands only
+ * reach the database.
+ */
 function listenForChanges(
   identification: Identification,
   settings: DatabaseSettings,
@@ -57,7 +60,11 @@ function listenForChanges(
       identification.forget();
     },
     lost: (error) => {
-      if (!isLost) log.warn({ error }, 'no news of revoked keys: each works until its cache entry expires');
+      if (!isLost)
+        log.warn(
+          { error },
+          'key revocation listener is down; revoked keys work until their cache entries expire',
+        );
       isLost = true;
     },
   });

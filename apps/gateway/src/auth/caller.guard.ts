@@ -16,7 +16,7 @@ import type { Caller } from './caller.js';
 import { credentialOf } from './credential.js';
 import { Identification } from './identification.js';
 
-/** Lets identified callers pass whose credential is good for the route; it runs before the body is read. */
+/** Admits identified callers whose credential has the route's scope. Runs before the body is read. */
 @Injectable()
 class CallerGuard implements CanActivate {
   constructor(
@@ -29,7 +29,7 @@ class CallerGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const credential = credentialOf(request.headers, generationOf(request));
     const caller = credential && (await this.identification.find(credential));
-    // One text for every reason: a caller without a credential learns nothing about which ones exist.
+    // One text for every reason, so that callers cannot find out which credentials exist.
     if (!caller) throw noCredential();
     request.caller = caller;
     if (!caller.enabled) throw notEnabled();
@@ -40,18 +40,18 @@ class CallerGuard implements CanActivate {
   }
 }
 
-/** Also for a credential whose workspace was deleted while it was still cached. */
+/** Also thrown for a cached credential whose workspace has been deleted. */
 export const noCredential = () =>
   new RouterError('unauthorized', 'The request carries no usable credential.');
 
-/** The credential of a workspace that was deleted is known to the cache for a while. */
+/** Answers 401 when the workspace is gone: its credentials stay cached for a while. */
 export const unlessDeleted = <Result>(work: Promise<Result>): Promise<Result> =>
   work.catch((error: unknown) => {
     throw error instanceof UnknownWorkspace ? noCredential() : error;
   });
 
 export const notEnabled = () =>
-  new RouterError('not_enabled', 'The router is not switched on for this workspace.');
+  new RouterError('not_enabled', 'The router is not enabled for this workspace.');
 
 /** The scope that a route requires of its caller's credential. */
 export const RequiredScope = Reflector.createDecorator<Scope>();
@@ -60,7 +60,7 @@ export const RequiredScope = Reflector.createDecorator<Scope>();
 export const Access = ({ scope }: { scope: Scope }) =>
   applyDecorators(RequiredScope(scope), UseGuards(CallerGuard));
 
-/** Hands the identified caller to a handler. */
+/** Injects the identified caller into a handler. */
 export const Calling = createParamDecorator((_: unknown, context: ExecutionContext): Caller => {
   const { caller } = context.switchToHttp().getRequest<FastifyRequest>();
   if (caller === null) throw new Error('the route has no CallerGuard');

@@ -1,7 +1,7 @@
 import { mayMatch } from '#catalog';
 import type { CallerRow, KeyMaker } from '#persistence';
 
-/** Who calls, and what that credential is good for. */
+/** An identified caller and the rights of its credential. */
 export interface Caller extends CallerRow {
   /** Names the credential in audit records: `key:<id>` or `token:<subject>`. */
   credential: string;
@@ -9,7 +9,7 @@ export interface Caller extends CallerRow {
   token: { subject: string; expiresAt: Date } | null;
 }
 
-/** The maker of the keys and sign-in codes that this caller creates. */
+/** This caller, as the creator of keys and sign-in codes. */
 export const makerOf = ({ credential: actor, keyId, token }: Caller): KeyMaker => ({ actor, keyId, token });
 
 declare module 'fastify' {

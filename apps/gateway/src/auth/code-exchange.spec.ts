@@ -1,11 +1,11 @@
 import { expect, it } from '@jest/globals';
 import { CodeExchange } from './code-exchange.js';
 
-it('asks about a code that is not usable once, and never tries to exchange it', async () => {
-  const asked: string[] = [];
+it('looks up an unusable code once, and never tries to exchange it', async () => {
+  const lookedUp: string[] = [];
   const codes = new CodeExchange({
     isCode: async (code) => {
-      asked.push(code);
+      lookedUp.push(code);
       return false;
     },
     exchange: async () => {
@@ -13,5 +13,5 @@ it('asks about a code that is not usable once, and never tries to exchange it', 
     },
   });
   for (const code of ['a', 'b', 'a', 'b']) expect(await codes.exchange(code)).toBeNull();
-  expect(asked).toEqual(['a', 'b']);
+  expect(lookedUp).toEqual(['a', 'b']);
 });

@@ -6,8 +6,9 @@ import { refusedCacheMs } from './identification.js';
 const maxRefused = 10_000;
 
 /**
- * Exchanges the code of a sign-in link for the key of a session. Anybody may call it, so a code that is not usable is
- * looked up on the connections for reads and then remembered: only a code that works reaches those that admissions use.
+ * Exchanges the code of a sign-in link for the key of a session. The route needs no credential, so codes are
+ * looked up on the connections for reads first, and unusable ones are cached: only a valid code reaches the
+ * connections that admissions use.
  */
 @Injectable()
 export class CodeExchange {
@@ -17,7 +18,7 @@ export class CodeExchange {
     @Inject(ApiKeyRepository) private readonly keys: Pick<ApiKeyRepository, 'isCode' | 'exchange'>,
   ) {}
 
-  /** Null for a code that is unknown, used or expired, or whose maker has ended. */
+  /** Null for a code that is unknown, used or expired, or whose creator has expired or been revoked. */
   async exchange(code: string): Promise<{ key: string; row: KeyRow } | null> {
     if (this.refused.has(code)) return null;
     const exchanged = (await this.keys.isCode(code)) ? await this.keys.exchange(code) : null;

@@ -4,10 +4,13 @@ import type { Generation } from '#catalog';
 export type Credential = { kind: 'api_key'; text: string } | { kind: 'access_token'; text: string };
 
 const bearer = /^bearer +([^ ]+) *$/i;
-/** Longer credentials are refused before anything parses them. */
+/** Longer credentials are rejected before anything parses them. */
 const maxCredentialLength = 4096;
 
-/** The credential that counts. v1 knows access tokens in Bearer only; on v2 a key comes before a token. */
+/**
+ * The credential that identifies the caller. v1 accepts only access tokens as Bearer; on v2 a key takes
+ * precedence over a token.
+ */
 export function credentialOf(headers: IncomingHttpHeaders, generation: Generation): Credential | null {
   const key = headers['x-api-key'];
   if (generation === 'v2' && key !== undefined) return bounded({ kind: 'api_key', text: String(key) });

@@ -21,20 +21,20 @@ const row: KeyCaller = {
 };
 
 let nowMs: number;
-let asked: string[];
+let lookedUp: string[];
 let identification: Identification;
 beforeEach(() => {
   nowMs = Date.now();
-  asked = [];
-  // What the database would answer, and a count of how often it is asked.
+  lookedUp = [];
+  // Stands in for the database and records each lookup.
   const callers: Pick<ApiKeyRepository, 'byApiKey' | 'byWorkspace'> = {
     byApiKey: async (key) => {
-      asked.push(key);
+      lookedUp.push(key);
       if (key === 'ending') return { ...row, remainingMs: 5_000 };
       return key === 'good' ? row : null;
     },
     byWorkspace: async (id) => {
-      asked.push(id);
+      lookedUp.push(id);
       return id === row.workspaceId ? row : null;
     },
   };
@@ -48,7 +48,7 @@ beforeEach(() => {
 
 const key = (text: string) => identification.find({ kind: 'api_key', text });
 
-it('no clock that is set back makes a cached credential last', async () => {
+it('setting the clock back does not extend a cached credential', async () => {
   const wall = jest.spyOn(Date, 'now');
   const cached = new Identification(
     { byApiKey: async () => ({ ...row, remainingMs: 50 }) } as unknown as ApiKeyRepository,
@@ -69,66 +69,66 @@ it('no clock that is set back makes a cached credential last', async () => {
 });
 
 describe('Identification', () => {
-  it('believes a known key for its time, then asks again', async () => {
+  it('caches a known key for its time, then looks it up again', async () => {
     expect(await key('good')).toMatchObject({ workspaceId: row.workspaceId, credential: 'key:k' });
     nowMs += 30_000;
     await key('good');
-    expect(asked).toHaveLength(1);
+    expect(lookedUp).toHaveLength(1);
     nowMs += 1;
     await key('good');
-    expect(asked).toHaveLength(2);
+    expect(lookedUp).toHaveLength(2);
   });
 
-  it('believes a key no longer than it lasts', async () => {
+  it('does not cache a key beyond its expiry', async () => {
     await key('ending');
     nowMs += 4_999;
     await key('ending');
-    expect(asked).toHaveLength(1);
+    expect(lookedUp).toHaveLength(1);
     nowMs += 1;
     await key('ending');
-    expect(asked).toHaveLength(2);
+    expect(lookedUp).toHaveLength(2);
   });
 
-  it('remembers a refusal for a short time', async () => {
+  it('caches a rejected key for a short time', async () => {
     expect(await key('bad')).toBeNull();
     expect(await key('bad')).toBeNull();
-    expect(asked).toHaveLength(1);
+    expect(lookedUp).toHaveLength(1);
     nowMs += 2_001;
     await key('bad');
-    expect(asked).toHaveLength(2);
+    expect(lookedUp).toHaveLength(2);
   });
 
-  it('asks again about a key whose workspace has changed, also when it is being asked', async () => {
+  it('looks a key up again when its workspace has changed, even during a lookup', async () => {
     await key('good');
     identification.forget('another');
     await key('good');
-    expect(asked).toHaveLength(1);
+    expect(lookedUp).toHaveLength(1);
     identification.forget(row.workspaceId);
     const looked = key('good');
     identification.forget(row.workspaceId);
     await looked;
     await key('good');
-    expect(asked).toHaveLength(3);
+    expect(lookedUp).toHaveLength(3);
     identification.forget();
     await key('good');
-    expect(asked).toHaveLength(4);
+    expect(lookedUp).toHaveLength(4);
   });
 
-  it('does not let guesses push out a known key', async () => {
+  it('does not let guesses evict a known key', async () => {
     await key('good');
     for (let nth = 0; nth < 10_001; nth += 1) await key(`guess ${nth}`);
-    asked = [];
+    lookedUp = [];
     await key('good');
-    expect(asked).toEqual([]);
+    expect(lookedUp).toEqual([]);
   });
 
-  it('asks once for calls that arrive together', async () => {
+  it('looks up a key once for concurrent calls', async () => {
     const found = await Promise.all([key('good'), key('good'), key('good')]);
     expect(found.every((caller) => caller?.workspaceId === row.workspaceId)).toBe(true);
-    expect(asked).toEqual(['good']);
+    expect(lookedUp).toEqual(['good']);
   });
 
-  it('believes an access token no longer than it lasts', async () => {
+  it('does not cache an access token beyond its expiry', async () => {
     const text = await new SignJWT({ workspace: row.workspaceId, scope: 'catalog  run', sub: 'tester' })
       .setProtectedHeader({ alg: 'HS256' })
       .setIssuer('model-router')
@@ -138,10 +138,10 @@ describe('Identification', () => {
     const token = () => identification.find({ kind: 'access_token', text });
     expect(await token()).toMatchObject({ scopes: ['catalog', 'run'], credential: 'token:tester' });
     await token();
-    expect(asked).toHaveLength(1);
+    expect(lookedUp).toHaveLength(1);
     nowMs += 11_000;
     await token();
-    expect(asked).toHaveLength(2);
+    expect(lookedUp).toHaveLength(2);
     expect(await identification.find({ kind: 'api_key', text })).toBeNull();
   });
 });

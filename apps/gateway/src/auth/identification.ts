@@ -7,35 +7,35 @@ import type { Caller } from './caller.js';
 import type { Credential } from './credential.js';
 import type { AuthSettings } from './settings.js';
 
-/** Known credentials, and as many refused ones. */
+/** Maximum number of cached valid credentials, and of cached rejected ones. */
 const maxCached = 10_000;
 
-/** Guesses in a row cost one look-up, and a credential that was just made is usable at once or after two seconds. */
+/** Repeated guesses cost one lookup. A credential that was tried before it existed works within two seconds. */
 export const refusedCacheMs = 2_000;
 
 interface Found {
   caller: Caller;
-  /** Not cached beyond this. */
+  /** The entry must not be cached beyond this time. */
   untilMs: number;
 }
 
 /**
- * Finds the caller of a credential. Known credentials are cached until they change, and for seconds at most; refused
- * ones are cached separately, so that guesses cannot evict known ones.
+ * Finds the caller of a credential. Valid credentials are cached until they change, for at most 30 seconds.
+ * Rejected ones are cached separately, so that guesses cannot evict valid ones.
  */
 @Injectable()
 export class Identification {
   private readonly known: LRUCache<string, Caller>;
   private readonly refused: LRUCache<string, true>;
   private readonly lookUps = new Map<string, Promise<Caller | null>>();
-  /** Counts the changes: what was looked up before one is not cached after it. */
+  /** Number of changes so far. A lookup that began before a change is not cached after it. */
   private changes = 0;
 
   constructor(
     private readonly keys: ApiKeyRepository,
     private readonly accessTokens: AccessTokens,
     @Inject(SETTINGS) private readonly settings: AuthSettings,
-    /** Milliseconds of a clock that nobody can set: what was cached never outlasts its time. */
+    /** A monotonic clock in milliseconds, so that setting the system time never extends a cache entry. */
     @Optional() private readonly now: () => number = () => performance.now(),
   ) {
     const options = { max: maxCached, perf: { now }, ttlResolution: 0 };
@@ -43,14 +43,14 @@ export class Identification {
     this.refused = new LRUCache({ ...options, ttl: refusedCacheMs });
   }
 
-  /** Null for a credential that is not usable, whatever the reason. */
+  /** Returns null for any unusable credential. */
   async find(credential: Credential): Promise<Caller | null> {
-    // The kind is part of the name: a token that was verified is still no API key.
+    // The kind is part of the cache key, because a verified token is not an API key.
     const name = `${credential.kind}:${credential.text}`;
     const known = this.known.get(name);
     if (known !== undefined) return known;
     if (this.refused.has(name)) return null;
-    // Calls that arrive together with a new credential share one look-up.
+    // Concurrent calls with a new credential share one lookup.
     const shared = this.lookUps.get(name);
     if (shared !== undefined) return shared;
     const lookUp = this.lookUp(credential, name).finally(() => this.lookUps.delete(name));
@@ -58,7 +58,9 @@ export class Identification {
     return lookUp;
   }
 
-  /** To be called when a credential of the workspace may have changed; without one, any credential. */
+  /**
+   * Call this when a credential of the workspace may have changed. Without a workspace, it forgets every credential.
+   */
   forget(workspaceId?: string): void {
     this.changes += 1;
     this.lookUps.clear();
@@ -76,19 +78,19 @@ export class Identification {
       this.refused.set(name, true);
       return null;
     }
-    // The cache keeps an entry through the last millisecond of its time to live. To it 0 means no end.
+    // The cache keeps an entry through the last millisecond of its TTL, and takes a TTL of 0 for no limit.
     const ttl = Math.min(Math.ceil(found.untilMs - this.now()) - 1, this.settings.AUTH_CACHE_MS);
     if (ttl > 0 && changes === this.changes) this.known.set(name, found.caller, { ttl });
     return found.caller;
   }
 
   private async byApiKey(key: string): Promise<Found | null> {
-    const askedMs = this.now();
+    const startedMs = this.now();
     const found = await this.keys.byApiKey(key);
     if (found === null) return null;
     const { remainingMs, ...row } = found;
-    // Counted from before the look-up, so that the cache never outlasts the key, whatever this machine's clock says.
-    const untilMs = askedMs + (remainingMs ?? Infinity);
+    // Counted from before the lookup, so that the cache entry never outlives the key, even if clocks differ.
+    const untilMs = startedMs + (remainingMs ?? Infinity);
     return { caller: { ...row, credential: `key:${row.keyId}`, token: null }, untilMs };
   }
 

@@ -19,7 +19,7 @@ let fetches: number;
 let nowMs: number;
 let server: Server;
 let remote: RemoteKeys;
-/** Takes the place of the fetch, when it is there. */
+/** Replaces the fetch when it is set. */
 let hanging: (() => Promise<Response>) | undefined;
 
 beforeEach(async () => {
@@ -58,7 +58,7 @@ const find = async (kid: string) => remote.find({ alg: 'ES256', kid }, token);
 const unavailable = { bucket: 'service_unavailable', status: 503 };
 
 describe('RemoteKeys', () => {
-  it('fetches once for calls that arrive together, and not again before the keys have aged', async () => {
+  it('fetches once for concurrent calls, and again only after the keys have aged', async () => {
     await Promise.all(Array.from({ length: 50 }, () => find('first')));
     nowMs += 599_999;
     await find('first');
@@ -68,7 +68,7 @@ describe('RemoteKeys', () => {
     expect(fetches).toBe(2);
   });
 
-  it('finds a key that was added, and drops one that was removed, without a restart', async () => {
+  it('picks up an added key and drops a removed one without a restart', async () => {
     await find('first');
     keys = [await publicKey('second')];
     nowMs += 30_000;
@@ -83,7 +83,7 @@ describe('RemoteKeys', () => {
     ['answers something else', (response: ServerResponse) => void response.end('<html>')],
     ['redirects', (response: ServerResponse) => void response.writeHead(302, { location: '/' }).end()],
     ['never stops', (response: ServerResponse) => void response.end(' '.repeat(2_000_000))],
-  ])('goes on with known keys for a day while the endpoint %s', async (_what, fault) => {
+  ])('keeps using known keys for a day while the endpoint %s', async (_what, fault) => {
     await find('first');
     answer = fault;
     for (let passedMs = hourMs; passedMs < 24 * hourMs; passedMs += hourMs) {
@@ -97,7 +97,7 @@ describe('RemoteKeys', () => {
     await expect(find('first')).resolves.toMatchObject({ type: 'public' });
   });
 
-  it('waits once for an endpoint that hangs, and goes on with known keys for a day', async () => {
+  it('waits once for an endpoint that hangs, then keeps using known keys for a day', async () => {
     await find('first');
     const giveUp: (() => void)[] = [];
     hanging = () =>
@@ -108,7 +108,7 @@ describe('RemoteKeys', () => {
     const first = find('first');
     giveUp.pop()?.();
     await expect(first).resolves.toMatchObject({ type: 'public' });
-    // From now on the fetch is under way for as long as it likes, and nobody waits for it.
+    // From now on the fetch hangs, and no call waits for it.
     for (let passedMs = 2 * hourMs; passedMs < 24 * hourMs; passedMs += hourMs) {
       nowMs += hourMs;
       await expect(find('first')).resolves.toMatchObject({ type: 'public' });
@@ -125,9 +125,9 @@ describe('RemoteKeys', () => {
 
   it.each([
     ['answers', answerKeys, errors.JWKSNoMatchingKey],
-    ['is away', (response: ServerResponse) => void response.destroy(), errors.JWKSNoMatchingKey],
+    ['is unreachable', (response: ServerResponse) => void response.destroy(), errors.JWKSNoMatchingKey],
   ])(
-    'fetches once a cooldown for 1,000 random key ids while the endpoint %s',
+    'fetches once per cooldown for 1,000 random key ids while the endpoint %s',
     async (_what, state, refusal) => {
       await find('first');
       answer = state;
@@ -136,7 +136,7 @@ describe('RemoteKeys', () => {
         const guesses = Array.from({ length: 10 }, (_none, index) => find(`guess ${nth + index}`));
         for (const guess of guesses) await expect(guess).rejects.toThrow(refusal);
         nowMs += 299;
-        // Lets sockets that the other side has closed be noticed.
+        // Lets the client notice closed sockets.
         await turn();
       }
       expect(fetches).toBe(2);
@@ -147,7 +147,7 @@ describe('RemoteKeys', () => {
     },
   );
 
-  it('says that nothing can be verified while no key was ever fetched, and asks once a cooldown', async () => {
+  it('reports that tokens cannot be verified until keys have been fetched, and fetches once per cooldown', async () => {
     answer = (response) => void response.destroy();
     for (let nth = 0; nth < 20; nth += 1) await expect(find('first')).rejects.toMatchObject(unavailable);
     expect(fetches).toBe(1);

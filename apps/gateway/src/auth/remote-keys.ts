@@ -11,13 +11,13 @@ import type { AuthSettings } from './settings.js';
 
 /** Time limit for fetching the keys; callers wait for it. */
 const fetchMs = 5_000;
-/** How long known keys go on verifying while they cannot be fetched again. */
+/** How long known keys stay in use while they cannot be fetched again. */
 const maxStaleMs = 86_400_000;
 
 /**
- * The public keys that an identity provider publishes as a JSON Web Key Set. The set is fetched when it is
- * first needed, when it has aged, and for a key id that it lacks, but at most once a cooldown, whether the
- * fetch succeeds or not. While the endpoint is away, keys that are known go on verifying.
+ * The public keys that an identity provider publishes as a JSON Web Key Set. The set is fetched on first use,
+ * when it has aged, and for an unknown key id, but at most once per cooldown, whether or not the fetch
+ * succeeds. While the endpoint is unreachable, known keys stay in use.
  */
 export class RemoteKeys {
   private readonly published: ReturnType<typeof createRemoteJWKSet>;
@@ -35,8 +35,8 @@ export class RemoteKeys {
   ) {
     this.published = createRemoteJWKSet(new URL(url), {
       timeoutDuration: fetchMs,
-      // When to fetch is decided here: on its own the set would drop its keys with the first fetch that
-      // fails after they have aged, and would fetch for every unknown key id as long as fetches fail.
+      // This class decides when to fetch. Left to itself, the set would drop its keys with the first fetch that fails
+      // after they have aged, and would fetch for every unknown key id while fetches fail.
       cacheMaxAge: Infinity,
       cooldownDuration: Infinity,
       [customFetch]: request,
@@ -45,14 +45,19 @@ export class RemoteKeys {
 
   /**
    * The key that a token's header names. Throws `JWKSNoMatchingKey` when it is not published, and
-   * `service_unavailable` when no key is available at all: then the token can be neither accepted nor refused.
+   * `service_unavailable` when no keys are available at all, because the token can then be neither accepted
+   * nor rejected.
    */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     if (this.ageMs() >= this.settings.JWT_JWKS_MAX_AGE_SECONDS * 1000) await this.renewAged();
     if (!this.usable()) {
-      throw new RouterError('service_unavailable', 'Access tokens cannot be verified at the moment.', {
-        internal: 'the key set of access tokens is not at hand',
-      });
+      throw new RouterError(
+        'service_unavailable',
+        'Access tokens cannot be verified at the moment; retry later.',
+        {
+          internal: 'no usable key set for access tokens',
+        },
+      );
     }
     try {
       return await this.published(header, token);
@@ -63,13 +68,16 @@ export class RemoteKeys {
     }
   };
 
-  /** A removed key ends with its age, so the renewal is waited for; not while the endpoint is known to be away. */
+  /**
+   * Waits for the renewal, so that a removed key stops working when the set ages, but not while the endpoint
+   * is known to fail.
+   */
   private async renewAged(): Promise<void> {
     const renewal = this.renew();
     if (!this.failing || !this.usable()) await renewal;
   }
 
-  /** Resolves when the fetch that is under way, or due, has ended; never rejects. */
+  /** Resolves when the fetch in flight, or the one that is now due, has finished. Never rejects. */
   private renew(): Promise<void> {
     if (this.underWay !== undefined) return this.underWay;
     const nowMs = this.now();
@@ -86,7 +94,7 @@ export class RemoteKeys {
       this.failing = false;
     } catch (error) {
       this.failing = true;
-      this.log.warn({ error, age_ms: this.ageMs() }, 'the keys of access tokens could not be fetched');
+      this.log.warn({ error, age_ms: this.ageMs() }, 'could not fetch the public keys of access tokens');
     }
   }
 
@@ -101,7 +109,7 @@ export class RemoteKeys {
 
 const maxDocumentBytes = 1024 * 1024;
 
-/** Fetches a small document: a larger body is given up, and a body that is not wanted is not read. */
+/** Fetches a small document. Fails on a larger body, and does not read the body of a failed response. */
 export async function fetchBounded(...[url, options]: Parameters<FetchImplementation>): Promise<Response> {
   const response = await fetch(url, options);
   if (response.status !== 200 || response.body === null) {

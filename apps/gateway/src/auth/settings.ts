@@ -1,7 +1,7 @@
 import { accessTokenSettings, count, list, milliseconds } from '#schemas';
 import { z } from 'zod';
 
-// Asymmetric ones only: a published key must never serve as the secret of an HMAC.
+// Asymmetric algorithms only: a published key must never serve as an HMAC secret.
 const algorithms = z.enum([
   'RS256',
   'RS384',
@@ -22,7 +22,7 @@ function isSafe(text: string): boolean {
   return protocol === 'https:' || ['127.0.0.1', 'localhost', '[::1]'].includes(hostname);
 }
 
-/** What identification reads. */
+/** Settings for identifying callers. */
 export const authSettings = {
   ...accessTokenSettings,
   JWT_SECRET: accessTokenSettings.JWT_SECRET.optional().meta({
@@ -71,7 +71,7 @@ export const authSettings = {
 
 export type AuthSettings = z.infer<z.ZodObject<typeof authSettings>>;
 
-/** The secret where no published keys verify access tokens. */
+/** `JWT_SECRET` where no published keys verify access tokens: then it is required. */
 export const onlyTokenSecret = z
   .string('one of JWT_SECRET and JWT_JWKS_URL is required, to verify access tokens')
   .pipe(accessTokenSettings.JWT_SECRET);

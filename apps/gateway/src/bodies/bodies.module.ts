@@ -3,7 +3,7 @@ import { Module } from '@nestjs/common';
 import { BodyChecker } from './body-checker.js';
 import { BodyBudget, BodyReader } from './body-reader.js';
 
-/** Readers of bodies, with one budget for all of them. */
+/** Reads and checks request bodies, within one memory budget for all. */
 @Module({
   imports: [SettingsModule],
   providers: [BodyBudget, BodyReader, BodyChecker],

@@ -11,7 +11,7 @@ function added(chunks: readonly Buffer[]): BodyBlocks {
   return blocks;
 }
 
-/** The memory behind the Buffers, however little of it they show. */
+/** The memory behind the Buffers, including the parts that they do not show. */
 const memoryOf = (blocks: readonly Buffer[]): number =>
   [...new Set(blocks.map(({ buffer }) => buffer))].reduce((sum, { byteLength }) => sum + byteLength, 0);
 
@@ -35,11 +35,11 @@ it.each<[string, Buffer[], number]>([
   expect(memoryOf(taken)).toBeLessThan(bytes.length + 80 * kibibyte);
 });
 
-it('takes little for a small body', () => {
+it('uses little memory for a small body', () => {
   expect(memoryOf(added([Buffer.from('{"a":1}')]).take())).toBeLessThanOrEqual(8 * kibibyte);
 });
 
-it('gives what was added since the last time', () => {
+it('returns what was added since the last call', () => {
   const blocks = added([Buffer.from('one')]);
   expect(String(blocks.take())).toBe('one');
   blocks.add(Buffer.from('two'));
@@ -48,9 +48,9 @@ it('gives what was added since the last time', () => {
   expect(blocks.take()).toEqual([]);
 });
 
-it('refuses the piece that is one too many', () => {
+it('rejects one piece too many', () => {
   const blocks = added(repeated(4_096 + 16, 1));
-  expect(() => blocks.add(Buffer.from('x'))).toThrow('The body arrives in too many small pieces.');
+  expect(() => blocks.add(Buffer.from('x'))).toThrow('The body was sent in too many small chunks.');
   const slow = added(repeated(10_000, 256));
   expect(slow.size).toBe(2_560_000);
 });

@@ -1,20 +1,20 @@
 import { RouterError } from '#errors';
 import { hasTooManyPieces } from '../http/pieces.js';
 
-/** A chunk of this size stays as it arrived; a smaller one is copied. */
+/** A chunk of at least this size is kept as it is; smaller ones are copied into blocks. */
 const largeBytes = 16 * 1024;
 const minBlockBytes = 4 * 1024;
 const maxBlockBytes = 64 * 1024;
 const none = Buffer.alloc(0);
 
 /**
- * The chunks of a body, of which the small ones are copied into blocks: a Buffer for each would take some 200 bytes even
- * for a chunk of one byte.
+ * Collects the chunks of a body. Small ones are copied into blocks, because a Buffer takes about 200 bytes even for a
+ * chunk of one byte.
  */
 export class BodyBlocks {
   /** Bytes of the whole body so far. */
   size = 0;
-  /** Bytes that were not taken yet. */
+  /** Bytes not yet taken. */
   held = 0;
   private pieces = 0;
   private blocks: Buffer[] = [];
@@ -26,7 +26,7 @@ export class BodyBlocks {
     this.size += chunk.length;
     this.pieces += 1;
     if (hasTooManyPieces(this.pieces, this.size))
-      throw new RouterError('invalid_input', 'The body arrives in too many small pieces.', {
+      throw new RouterError('invalid_input', 'The body was sent in too many small chunks.', {
         headers: { Connection: 'close' },
       });
     if (chunk.length < largeBytes) this.copy(chunk);
@@ -48,7 +48,7 @@ export class BodyBlocks {
     for (let from = 0; from < chunk.length;) {
       if (this.filled === this.open.length) {
         this.close();
-        // Blocks grow with what is held, so that a small body takes little.
+        // Blocks grow with the bytes held, so that a small body uses little memory.
         this.open = Buffer.allocUnsafeSlow(Math.min(maxBlockBytes, Math.max(minBlockBytes, this.held)));
       }
       const copied = chunk.copy(this.open, this.filled, from);
@@ -57,7 +57,7 @@ export class BodyBlocks {
     }
   }
 
-  /** Keeps of the open block what is filled. */
+  /** Closes the open block and keeps only its filled part. */
   private close(): void {
     if (this.filled > 0) {
       const isFull = this.filled === this.open.length;

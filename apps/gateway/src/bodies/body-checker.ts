@@ -15,29 +15,29 @@ interface CheckedBody {
 }
 
 const maxThreads = 2;
-/** Bodies of one workspace that wait. */
+/** Maximum number of bodies of one workspace that wait. */
 const maxWaitingOfOne = 500;
-/** Bodies above this size take seconds. */
+/** Checking a larger body may take seconds. */
 const largeBytes = 1024 * 1024;
 
 const textOf = oncePerModel((model): ModelText => ({ id: model.id, json: JSON.stringify(model) }));
 
 /**
- * Checks bodies: small ones at once, large ones in threads beside the event loop, where they hold up no other call, by
- * turns of their workspaces. A mebibyte of empty objects takes a fifth of a second.
+ * Checks bodies: small ones immediately, large ones in worker threads, where they do not block other calls and
+ * workspaces take turns. A mebibyte of empty objects takes a fifth of a second.
  */
 @Injectable()
 export class BodyChecker implements OnApplicationShutdown {
-  /** A workspace has one body under way at a time, so it delays another one by no more than that. */
+  /** One body per workspace at a time, so that a workspace delays another by at most one body. */
   private readonly turns = new Turns({
     max: maxThreads,
     maxOfOne: 1,
     maxWaitingOfOne,
     refusal: tooManyWaiting,
   });
-  /** One large body at a time, so that large ones never hold every thread. */
+  /** One large body at a time, so that large ones never occupy every thread. */
   private readonly largeTurns = new Turns({ max: 1, maxWaitingOfOne, refusal: tooManyWaiting });
-  /** A thread starts with the first large body and stays, because it keeps compiled schemas. */
+  /** A thread starts with the first large body and is kept, because it caches compiled schemas. */
   private readonly threads = new Piscina<CheckOrder, CheckReport>({
     filename: new URL('./check-thread.js', import.meta.url).href,
     name: 'check',
@@ -48,11 +48,14 @@ export class BodyChecker implements OnApplicationShutdown {
 
   constructor(@Inject(SETTINGS) private readonly settings: BodySettings) {}
 
-  /** Takes the bytes over and hands them back. Throws `InputRejection` for fields that the first server does not accept, and `RouterError`. */
+  /**
+   * Takes ownership of the bytes and returns them. Throws `InputRejection` for fields that the first server rejects,
+   * and `RouterError` for any other problem.
+   */
   async checkBody(workspaceId: string, servers: Servers, bytes: Buffer): Promise<CheckedBody> {
     if (bytes.length > smallBytes) return this.checkInThread(workspaceId, servers, bytes);
     const input = parseInput(bytes);
-    // The memory of a small body may be a part of what others use, and can not be given away.
+    // The memory of a small body may be shared with other Buffers, so a copy is transferred.
     return input.index.values > maxSmallValues
       ? this.checkInThread(workspaceId, servers, new Uint8Array(bytes))
       : { bytes, terms: checkInput(servers, input) };
@@ -76,7 +79,7 @@ export class BodyChecker implements OnApplicationShutdown {
     return { ...report, bytes: Buffer.from(buffer, byteOffset, byteLength) };
   }
 
-  /** A check that takes too long ends its thread, and with it the schemas that only this thread had compiled. */
+  /** A check that takes too long ends its thread, and the schemas that the thread had compiled are lost. */
   private async reportOf(workspaceId: string, order: CheckOrder): Promise<CheckReport> {
     const { BODY_CHECK_TIMEOUT_MS: limitMs } = this.settings;
     const waited = AbortSignal.timeout(limitMs);
@@ -88,17 +91,16 @@ export class BodyChecker implements OnApplicationShutdown {
       return await (isLarge ? this.largeTurns.take(workspaceId, runInTurn, waited) : runInTurn());
     } catch (error) {
       if (error instanceof RouterError) throw error;
-      // It waited or took too long, or the thread has died: the next body starts a new one.
-      throw new RouterError(
-        'service_unavailable',
-        'The request could not be checked in time; please retry.',
-        { internal: String(error), cause: error },
-      );
+      // The wait or the check took too long, or the thread died; the next body starts a new thread.
+      throw new RouterError('service_unavailable', 'The request could not be checked in time; retry later.', {
+        internal: String(error),
+        cause: error,
+      });
     }
   }
 }
 
 const tooManyWaiting = () =>
-  new RouterError('service_unavailable', 'The service is busy with large requests; please retry.', {
-    internal: 'too many bodies wait to be checked',
+  new RouterError('service_unavailable', 'The service is busy with large requests; retry later.', {
+    internal: 'too many bodies are waiting to be checked',
   });

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { BodyBudget, BodyReader } from './body-reader.js';
 
-/** A request as the parser hands it over; chunks arrive one after the other. */
+/** A request as Node's parser delivers it, chunk by chunk. */
 function requestOf(chunks: (string | null)[], headers: Record<string, string> = {}): IncomingMessage {
   const request = new IncomingMessage(new Socket());
   Object.assign(
@@ -33,7 +33,7 @@ describe('BodyReader', () => {
     });
   });
 
-  it('refuses a body in too many small pieces, and holds none of them', async () => {
+  it('rejects a body in too many small chunks, and holds none of them', async () => {
     const request = requestOf([]);
     const seen: Buffer[] = [];
     const reading = reader(32 * 1024 * kibibyte).readBody(request, 'one', {
@@ -44,13 +44,13 @@ describe('BodyReader', () => {
     request.push(null);
     await expect(reading).rejects.toMatchObject({
       status: 400,
-      publicDetail: 'The body arrives in too many small pieces.',
+      publicDetail: 'The body was sent in too many small chunks.',
       headers: { Connection: 'close' },
     });
     expect(seen.length).toBeLessThan(4_200);
   });
 
-  it('takes the segments of a slow line', async () => {
+  it('accepts the segments of a slow connection', async () => {
     const chunks = Array.from({ length: 8_000 }, () => ' '.repeat(500));
     const reading = reader(32 * 1024 * kibibyte, 32 * 1024 * kibibyte).readBody(
       requestOf([...chunks, null]),
@@ -59,7 +59,7 @@ describe('BodyReader', () => {
     expect((await reading).bytes.length).toBe(4_000_000);
   });
 
-  it('takes a small body whatever is held, and a large one while its workspace holds less than is free', async () => {
+  it('always accepts a small body, and a large one while its workspace holds less than is free', async () => {
     const bodies = reader(100 * kibibyte, 300 * kibibyte);
     const large = (workspace: string) =>
       bodies.readBody(requestOf(['x'.repeat(100 * kibibyte), null]), workspace);
@@ -78,7 +78,7 @@ describe('BodyReader', () => {
     (await large('other')).release();
   });
 
-  it('lets a caller go that sends slower than 16 KiB a second', async () => {
+  it('rejects a body that arrives slower than 16 KiB a second', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
     const request = requestOf([]);
     const reading = reader(32 * 1024 * kibibyte, 128 * 1024 * kibibyte).readBody(request, 'one');
@@ -91,7 +91,7 @@ describe('BodyReader', () => {
     await expect(reading).rejects.toMatchObject({ status: 400, headers: { Connection: 'close' } });
   });
 
-  it('ends when the caller goes away, before or while it reads', async () => {
+  it('fails when the caller disconnects, before or during the read', async () => {
     const early = requestOf(['{']);
     early.destroy();
     await expect(reader(10).readBody(early, 'one')).rejects.toMatchObject({ bucket: 'client_disconnected' });

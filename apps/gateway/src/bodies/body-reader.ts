@@ -12,16 +12,16 @@ import { bodyStream, tooLarge } from './body-stream.js';
 import { parseSmall, smallBytes } from './parse-input.js';
 import type { BodySettings } from './settings.js';
 
-/** Bytes of a body, and what gives their share of the budget back. */
+/** The bytes of a body; `release` gives back their share of the budget. */
 interface HeldBody {
   bytes: Buffer;
   release: () => void;
 }
 
-/** The time that a caller may take for one body. */
+/** Time limit for receiving one body. */
 const maxMs = 120_000;
 
-/** Bytes of the large bodies that a gateway holds, shared among workspaces. */
+/** The memory budget for large bodies of one gateway, shared among workspaces. */
 @Injectable()
 export class BodyBudget {
   private readonly shares: Shares;
@@ -30,11 +30,11 @@ export class BodyBudget {
     this.shares = new Shares(BODY_BUDGET);
   }
 
-  /** Counts the bytes; throws a 503 when that would be more than the workspace may hold. */
+  /** Reserves the bytes. Throws a 503 if the workspace would exceed its share. */
   take(workspaceId: string, bytes: number): void {
     if (!this.shares.take(workspaceId, bytes))
-      throw new RouterError('service_unavailable', 'The service is busy with large requests; please retry.', {
-        internal: 'the budget for bodies in flight is spent',
+      throw new RouterError('service_unavailable', 'The service is busy with large requests; retry later.', {
+        internal: 'the budget for bodies in flight is used up',
       });
   }
 
@@ -44,8 +44,8 @@ export class BodyBudget {
 }
 
 /**
- * Reads request bodies, each bounded and all together bounded. A handler reads the body only when it
- * needs it: the body of a call that is refused by its headers is never held.
+ * Reads request bodies, with a limit for each and a limit for all. A handler reads the body only when it needs it, so
+ * the body of a call that is rejected by its headers is never held.
  */
 @Injectable()
 export class BodyReader {
@@ -55,8 +55,8 @@ export class BodyReader {
   ) {}
 
   /**
-   * A body of more than `maxBytes`, or than the setting allows, is refused with a 413. `seen` gets every chunk in turn, so
-   * that hashing a large body is no work in one piece.
+   * Rejects a body larger than `maxBytes` or than the setting with a 413. `seen` gets each chunk as it arrives, so
+   * that hashing a large body does not block the event loop.
    */
   async readBody(
     request: IncomingMessage,
@@ -84,7 +84,7 @@ export class BodyReader {
       const blocks = new BodyBlocks();
       for await (const chunk of bodyStream(request, limit, maxMs)) {
         blocks.add(chunk);
-        // A busy gateway takes a small body all the same.
+        // A busy gateway still accepts small bodies.
         if (blocks.size > smallBytes) {
           this.budget.take(workspaceId, blocks.size - share);
           share = blocks.size;
@@ -98,7 +98,10 @@ export class BodyReader {
     }
   }
 
-  /** The body of a call that does not go to a provider: a small object of this shape, or `invalid_input`, 400. */
+  /**
+   * Reads the small body of a call that does not go to a provider. Throws `invalid_input`, 400, unless it has this
+   * shape.
+   */
   async readObject<Shape extends z.ZodType>(
     request: IncomingMessage,
     workspaceId: string,
@@ -116,7 +119,7 @@ export class BodyReader {
   }
 }
 
-/** A turn of the event loop for each of these: memory that is touched for the first time is slow. */
+/** Bytes copied per turn of the event loop, because touching memory for the first time is slow. */
 const joinedAtOnce = 1024 * 1024;
 
 async function joined(blocks: Buffer[], size: number): Promise<Buffer> {
@@ -134,7 +137,7 @@ async function joined(blocks: Buffer[], size: number): Promise<Buffer> {
   return whole;
 }
 
-/** Whether the headers announce plain JSON; a compressed body is something else. */
+/** Whether the headers announce JSON that is not compressed. */
 function announcesJson(headers: IncomingHttpHeaders): boolean {
   const encoding = headers['content-encoding'] ?? 'identity';
   return essenceOf(headers['content-type']) === 'application/json' && encoding.toLowerCase() === 'identity';

@@ -14,14 +14,14 @@ const read = async (from: IncomingMessage, maxBytes = 100 * 1024 * kibibyte): Pr
 afterEach(() => void jest.useRealTimers());
 
 describe('bodyStream', () => {
-  it('gives a body as it arrives', async () => {
+  it('yields a body as it arrives', async () => {
     const body = request();
     const reading = read(body);
     for (const chunk of ['one', 'two', null]) body.push(chunk);
     expect(await reading).toBe(6);
   });
 
-  it('joins small pieces, and stops reading while they wait', async () => {
+  it('joins small chunks, and stops reading while they wait', async () => {
     const body = request();
     const blocks = bodyStream(body, 1024 * kibibyte);
     const first = blocks.next();
@@ -35,19 +35,19 @@ describe('bodyStream', () => {
     expect(count).toBeLessThan(150);
   });
 
-  it('refuses a body in too many small pieces', async () => {
+  it('rejects a body in too many small chunks', async () => {
     const body = request();
     const reading = read(body);
     reading.catch(() => {});
     for (let sent = 0; sent < 20_000; sent += 1) body.push('x');
     await expect(reading).rejects.toMatchObject({
       status: 400,
-      publicDetail: 'The body arrives in too many small pieces.',
+      publicDetail: 'The body was sent in too many small chunks.',
       headers: { Connection: 'close' },
     });
   });
 
-  it('lets a caller go that sends slower than 16 KiB a second', async () => {
+  it('rejects a body that arrives slower than 16 KiB a second', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
     const body = request();
     const reading = read(body);
@@ -60,7 +60,7 @@ describe('bodyStream', () => {
     await expect(reading).rejects.toMatchObject({ status: 400, headers: { Connection: 'close' } });
   });
 
-  it('does not blame the caller for a slow store', async () => {
+  it('does not hold a slow store against the caller', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
     const body = request();
     const chunks = bodyStream(body, 100);
@@ -71,7 +71,7 @@ describe('bodyStream', () => {
     }
   });
 
-  it('discards what is left of a body above the limit', async () => {
+  it('discards the rest of a body above the limit', async () => {
     const body = request();
     const reading = read(body, 5);
     body.push('123456');
@@ -81,7 +81,7 @@ describe('bodyStream', () => {
     await new Promise((ended) => body.on('end', ended));
   });
 
-  it('ends when the caller goes away, before or while it reads', async () => {
+  it('fails when the caller disconnects, before or during the read', async () => {
     const early = request();
     early.destroy();
     await expect(read(early)).rejects.toMatchObject({ bucket: 'client_disconnected' });

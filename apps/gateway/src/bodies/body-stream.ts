@@ -3,16 +3,16 @@ import { RouterError } from '#errors';
 import { settlesWithin } from '#observability';
 import { BodyBlocks } from './body-blocks.js';
 
-/** A body that is not complete brings at least so much in each period, or its caller is let go. */
+/** Minimum number of bytes per period; a slower body is rejected. */
 const minBytesAPeriod = 240 * 1024;
 const periodMs = 15_000;
 
-/** The connection is paused while so much of the body waits to be taken. */
+/** The request is paused while at least this many bytes wait to be taken. */
 const maxHeldBytes = 64 * 1024;
 
 /**
- * The body as it arrives, small chunks joined. Only the time that is spent waiting for the caller counts against its pace
- * and `maxMs`: the consumer of the blocks may be slow. If it stops early, the rest is discarded.
+ * Yields the body as it arrives, with small chunks joined. Only time spent waiting for the caller counts against the
+ * minimum pace and `maxMs`, so the consumer may be slow. If the consumer stops early, the rest is discarded.
  */
 export async function* bodyStream(
   request: IncomingMessage,
@@ -43,7 +43,8 @@ export async function* bodyStream(
     wake?.();
   };
   const lost = (cause?: unknown) => {
-    if (!hasEnded) fail(new RouterError('client_disconnected', 'The caller went away.', { cause }));
+    if (!hasEnded)
+      fail(new RouterError('client_disconnected', 'The caller closed the connection.', { cause }));
   };
   let periodBytes = 0;
   let waitedMs = 0;

@@ -3,15 +3,15 @@ import { type FieldError, InputRejection, RouterError } from '#errors';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { parseInput } from './parse-input.js';
 
-/** The models that may serve an input. The first has to accept it. */
+/** The models that may serve an input. The first must accept it. */
 export type Servers<Form = Model> = readonly [Form, ...Form[]];
 
-/** How the servers that take an input take it, in their order. */
+/** The terms of the servers that accept the input, in order of preference. */
 export type Terms = readonly [ServerTerms, ...ServerTerms[]];
 
-/** A body to check. Its bytes move to the thread, and back when they are to be admitted; they are not copied. */
+/** A body to check. Its bytes are transferred to the thread, and back if they are valid, without a copy. */
 export interface CheckOrder {
-  /** As JSON, which is far faster to hand over than its many objects. */
+  /** As JSON, which is far faster to transfer than the model's many objects. */
   servers: Servers<ModelText>;
   bytes: Uint8Array;
 }
@@ -21,11 +21,11 @@ export interface ModelText {
   json: string;
 }
 
-/** Errors lose their class on the way between threads. */
+/** The result as plain data, because errors lose their class between threads. */
 export type CheckReport =
   { bytes: Uint8Array; terms: Terms } | { fields: FieldError[] } | { detail: string } | { bug: string };
 
-/** What the thread runs. */
+/** The function that the thread runs. */
 export function check({ servers: [server, ...others], bytes }: CheckOrder): unknown {
   try {
     const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -43,7 +43,7 @@ export function check({ servers: [server, ...others], bytes }: CheckOrder): unkn
 
 const models = new Map<string, { json: string; model: Model }>();
 
-/** The same model as it came before, if it did: its compiled schema hangs on the object. */
+/** Returns the same object for an unchanged model, because the compiled schema is attached to the object. */
 function known({ id, json }: ModelText): Model {
   const before = models.get(id);
   if (before?.json === json) return before.model;

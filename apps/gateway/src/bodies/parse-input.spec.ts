@@ -17,20 +17,20 @@ describe('parseInput', () => {
     ['', 'not valid JSON'],
     ['\uFEFF{}', 'not valid JSON'],
     ['{"a":'.repeat(65), 'deeper than 64'],
-  ])('refuses %j', (text, reason) => {
+  ])('rejects %j', (text, reason) => {
     const parse = () => parseInput(Buffer.from(text));
     expect(parse).toThrow(RouterError);
     expect(parse).toThrow(reason);
   });
 
-  it('refuses bytes that are no UTF-8, also half a surrogate pair', () => {
+  it('rejects bytes that are not UTF-8, including half a surrogate pair', () => {
     for (const bytes of [[0xff], [0xed, 0xa0, 0x80], [0xc0, 0xaf]]) {
       const body = Buffer.concat([Buffer.from('{"a":"'), Buffer.from(bytes), Buffer.from('"}')]);
       expect(() => parseInput(body)).toThrow('not valid UTF-8');
     }
   });
 
-  it('does not quote the body in its refusal', () => {
+  it('does not quote the body in its error', () => {
     expect(() => parseInput(Buffer.from('{"password": hunter2}'))).toThrow(
       expect.objectContaining({ publicDetail: expect.not.stringContaining('hunter2') }),
     );

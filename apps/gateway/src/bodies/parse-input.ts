@@ -5,22 +5,22 @@ import { tooLarge } from './body-stream.js';
 
 const limits = { depth: 64, keys: 10_000, containers: 1_000_000 };
 
-/** A body up to this size may be parsed in the event loop: with few values that takes a few milliseconds. */
+/** A body up to this size, with few values, may be parsed in the event loop: that takes a few milliseconds. */
 export const smallBytes = 64 * 1024;
 export const maxSmallValues = 2000;
 
 const excessTexts: Record<JsonExcess, string> = {
-  too_deep: `The body nests deeper than ${limits.depth} levels.`,
+  too_deep: `The body is nested deeper than ${limits.depth} levels.`,
   too_many_keys: `The body has more than ${limits.keys} keys.`,
   too_many_containers: `The body has more than ${limits.containers} arrays and objects.`,
 };
 
-/** Decodes and checks UTF-8 at once. A byte order mark stays, for the parser to refuse it. */
+/** Decodes and validates UTF-8. A byte order mark is kept, so that the parser rejects it. */
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * A parsed copy of the body, for validation only: the bytes themselves are what is forwarded. They are read twice here, by
- * the tokeniser and by the parser. Throws `invalid_input`, 400, for what is not one JSON object within the limits.
+ * Parses the body for validation only; the bytes themselves are forwarded. They are read twice here, by the tokeniser
+ * and by the parser. Throws `invalid_input`, 400, for anything but one JSON object within the limits.
  */
 export function parseInput(bytes: Buffer): ParsedInput {
   const text = unlessBroken(() => decoder.decode(bytes), 'The body is not valid UTF-8.');
@@ -34,7 +34,7 @@ export function parseInput(bytes: Buffer): ParsedInput {
   return { body: body as Record<string, unknown>, index };
 }
 
-/** The same for what is small: more bytes are a 413, more values a 400. */
+/** Parses a small body. Too many bytes are a 413, too many values a 400. */
 export function parseSmall(bytes: Buffer): Record<string, unknown> {
   if (bytes.length > smallBytes) throw tooLarge(smallBytes);
   const { body, index } = parseInput(bytes);

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 
 const mebibyte = 1024 * 1024;
 
-/** What reading bodies and files is bounded by. */
+/** Limits for reading bodies and files. */
 export const bodySettings = {
   BODY_LIMIT: count(32 * mebibyte, 'Maximum size of one request body, in bytes.'),
   FILE_LIMIT: count(100 * mebibyte, 'Maximum size of one uploaded file, in bytes.'),

@@ -12,7 +12,7 @@ import { rewriteUrls } from '../http/fastify-options.js';
 import type { ModelSegments } from '../models/find-model.js';
 import { falRoute } from './fal-route.js';
 
-/** The calls of fal's clients, which expect answers in fal's form. */
+/** Calls of fal's clients, which expect answers in fal's format. */
 const calls = new WeakSet<IncomingMessage>();
 
 const isFalCall = ({ raw }: Pick<FastifyRequest, 'raw'>): boolean => calls.has(raw);
@@ -21,7 +21,9 @@ const proxy = /^\/fal\/proxy\/?(?:\?|$)/;
 const uploads = /^\/fal(?=\/uploads\b)/;
 const keyScheme = /^key +([^ ]+) *$/i;
 
-/** The route that a call to the proxy means, or an upload; the proxy's own URL is in no record and no fingerprint. */
+/**
+ * Maps a call to the proxy, or an upload, to its route. The proxy's own URL appears in no record and no fingerprint.
+ */
 function rewriteUrl(request: IncomingMessage): string | undefined {
   const { url = '/' } = request;
   if (!proxy.test(url)) return uploads.test(url) ? `/v2${url}` : undefined;
@@ -30,8 +32,8 @@ function rewriteUrl(request: IncomingMessage): string | undefined {
 }
 
 /**
- * Takes calls to the proxy for calls of our own routes, accepts `Authorization: Key …` as an API key on v2, and gives such
- * callers what fal's answers carry.
+ * Maps calls to the proxy to our own routes, accepts `Authorization: Key …` as an API key on v2, and adds the headers
+ * and members of fal's answers for such callers.
  */
 export function serveFal(server: FastifyInstance, runs: FalRuns): void {
   rewriteUrls(server, rewriteUrl);
@@ -52,7 +54,7 @@ export function serveFal(server: FastifyInstance, runs: FalRuns): void {
   server.addHook('preSerialization', (request, reply, payload, done) => {
     if (!isFalCall(request) || !isStatus(payload)) return done(null, payload);
     if (reply.statusCode !== 202) return done(null, falStatus(payload));
-    // fal's clients ask for the result of a run: while there is none, they expect an error.
+    // fal's clients expect an error while a run has no result.
     reply.code(400).header('x-service-error-type', 'invalid_input');
     done(null, { detail: 'Request is still in progress', error_type: 'invalid_input' });
   });
@@ -83,7 +85,7 @@ async function* falEvents(events: AsyncIterable<string>): AsyncGenerator<string>
     });
 }
 
-/** The run that the call began or names; the call itself where there is none. */
+/** The id of the run that the call began or names, otherwise the id of the call. */
 function runIdOf({ runId, params, id }: FastifyRequest): string {
   if (runId !== null) return runId;
   const named = routerQueueRequestId.safeParse((params as { requestId?: string } | undefined)?.requestId);
@@ -92,7 +94,9 @@ function runIdOf({ runId, params, id }: FastifyRequest): string {
 
 const runRoute = '/v2/models/:provider/:model/requests/:requestId';
 
-/** fal's clients name a run by its id and the first two segments of its model's path: the run says which model it is. */
+/**
+ * Finds the model of a run: fal's clients name a run by its id and only the first two segments of its model's path.
+ */
 @Injectable()
 export class FalRuns {
   constructor(
@@ -101,7 +105,7 @@ export class FalRuns {
     private readonly catalog: LiveCatalog,
   ) {}
 
-  /** Puts the model's id into the path's parameters. Whatever is wrong with the call is left to its route. */
+  /** Puts the model's id into the path parameters. Leaves all errors to the route. */
   async nameModel(request: FastifyRequest): Promise<void> {
     if (!request.routeOptions.url?.startsWith(runRoute)) return;
     const params = request.params as ModelSegments & { requestId: string };

@@ -21,7 +21,7 @@ it.each([
     `/v2/models/fal-ai/flux/requests/${id}/status/stream`,
   ],
   ['https://rest.fal.ai/storage/upload/initiate?storage_type=fal-cdn-v3', '/v2/fal/uploads'],
-])('%s is %s', (target, route) => {
+])('%s maps to %s', (target, route) => {
   expect(falRoute(target)).toBe(route);
 });
 
@@ -35,6 +35,6 @@ it.each([
   'https://169.254.169.254/latest',
   'https://rest.fal.ai/tokens/',
   'file:///etc/passwd',
-])('%j is nowhere', (target) => {
+])('%j maps to no route', (target) => {
   expect(falRoute(target)).toBe('/v2/fal');
 });

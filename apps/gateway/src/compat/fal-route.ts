@@ -1,10 +1,10 @@
-/** Answers 404 like every path that is none. */
+/** A path without a route; answers 404. */
 const nowhere = '/v2/fal';
 
 /**
- * The route of ours that stands for a URL of fal's: `fal.run` runs and waits, `queue.fal.run` is the queue, and the
- * storage takes files. Nothing else of fal's is there, and nobody is called. A model's path of several segments is
- * one name here: `fal-ai/flux/dev` is an alias.
+ * Maps a URL of fal to one of our routes: `fal.run` runs and waits, `queue.fal.run` is the queue, and the storage
+ * accepts files. Other URLs map to no route, and nothing is sent to fal. A model's path of several segments is one
+ * name here: `fal-ai/flux/dev` is an alias.
  */
 export function falRoute(target: string): string {
   if (!URL.canParse(target)) return nowhere;

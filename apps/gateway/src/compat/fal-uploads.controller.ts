@@ -17,10 +17,10 @@ import { ApiExcludeController } from '../http/api-route.js';
 
 const uploadMs = 3600 * 1000;
 const extension = /^\.[a-z0-9]{1,8}$/;
-// What else is in it, or is not, is of no interest.
+// Everything else in the body is ignored.
 const initiation = z.object({ file_name: z.string() }).catch({ file_name: '' });
 
-/** The upload of fal's clients: they are told where the file will be, and put it there without a credential. */
+/** Uploads of fal's clients: they get the URL of the future file, and put the file there without a credential. */
 @Controller('v2/fal/uploads')
 @ApiExcludeController(true)
 export class FalUploadsController {
@@ -54,11 +54,11 @@ export class FalUploadsController {
   @Put(':upload')
   async put(@Param('upload') upload: string, @Req() request: FastifyRequest) {
     const [workspaceId = '', id = '', key = '', keyId = ''] = this.opened(upload).split(' ');
-    // The place ends with the credential that it was given to.
+    // The upload URL ends with the credential that requested it.
     const isEnabled = await this.keys.isEnabled(workspaceId, keyId === '' ? null : keyId);
     if (isEnabled === null) throw noPlace();
     if (!isEnabled) throw notEnabled();
-    // Before a byte of it is taken.
+    // Checked before a byte of the file is read.
     if ((await this.files.find(workspaceId, id)) !== null) throw placeTaken();
     await this.uploads.take(request.raw, workspaceId, { id, key });
     return {};
@@ -77,4 +77,4 @@ export class FalUploadsController {
   }
 }
 
-const noPlace = () => new RouterError('unauthorized', 'The URL of the upload is not valid, or has expired.');
+const noPlace = () => new RouterError('unauthorized', 'The upload URL is invalid or has expired.');

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 
 const clients = ['comfy', 'fal'];
 
-/** Which clients of the field are served beside our own routes. */
+/** Settings for the clients of other services. */
 export const compatSettings = {
   COMPAT_CLIENTS: list(clients.join(','))
     .refine((items) => items.every((item) => [...clients, 'none'].includes(item)), {

@@ -7,13 +7,16 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiExcludeController } from '../http/api-route.js';
 
-/** What `npm run build` leaves beside this app. */
+/** The folder beside this app where `npm run build` puts the console. */
 const root = fileURLToPath(new URL('../../../console', import.meta.url));
 
-/** Beside the page itself and `assets/`. */
+/** Files served besides the page itself and `assets/`. */
 const plainFiles = new Set(['theme.js', 'mark.svg']);
 
-/** The console: files, and the one page for every path of its own below `/console/`. It uses the public API only. */
+/**
+ * Serves the console: its files, and its single page for all other paths below `/console/`. It uses only the public
+ * API.
+ */
 @Controller()
 @ApiExcludeController(true)
 export class ConsoleController implements OnModuleInit {
@@ -32,7 +35,7 @@ export class ConsoleController implements OnModuleInit {
       preCompressed: true,
       cacheControl: false,
       setHeaders: (reply, file) => {
-        // Only these are named after what they hold.
+        // Only the names of these files contain a hash of their content.
         const isHashed = file.startsWith(path.join(root, 'assets/'));
         void reply.header('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
         void reply.header('x-content-type-options', 'nosniff');
@@ -59,7 +62,7 @@ export class ConsoleController implements OnModuleInit {
       .sendFile('index.html');
   }
 
-  /** Media come from where links to assets lead, which the store alone knows. */
+  /** Allows media from the origin of asset links, which only the store knows. */
   private currentPolicy(): Promise<string> {
     this.policy ??= this.store
       .sign('console', { expiresInSeconds: 1, nowMs: Date.now() })
@@ -73,8 +76,8 @@ export class ConsoleController implements OnModuleInit {
 }
 
 /**
- * Scripts, styles and fonts are files of this origin. Media, and results that are read to be shown, may come from where
- * assets are kept, and from nowhere else.
+ * Scripts, styles and fonts come from this origin. Media, and results that the console reads to show them, may also
+ * come from the origin of assets, and from nowhere else.
  */
 function contentSecurityPolicy(assetOrigin = ''): string {
   const media = ['blob:', 'data:', assetOrigin].join(' ').trim();
@@ -85,7 +88,7 @@ function contentSecurityPolicy(assetOrigin = ''): string {
     `font-src 'self'`,
     `img-src 'self' ${media}`,
     `media-src 'self' ${media}`,
-    // The textures of a 3D model are read from its file.
+    // The viewer reads the textures of a 3D model from blobs of its file.
     `connect-src 'self' blob: ${assetOrigin}`.trim(),
     `base-uri 'none'`,
     `form-action 'none'`,

@@ -15,10 +15,10 @@ import { FileUploads } from '../uploads/file-uploads.js';
 const fileNotFound = failure(
   404,
   ['invalid_input'],
-  'No such file of this workspace, or it has expired. Unknown ids and other workspaces’ ids answer alike.',
+  'The workspace has no such file, or it has expired. Ids of other workspaces are treated as unknown.',
 );
 
-/** Files of callers, for use in inputs. */
+/** Files that callers upload for use in inputs. */
 @Controller('v2/files')
 export class FilesController {
   constructor(
@@ -35,23 +35,23 @@ export class FilesController {
     area: 'Files',
     summary: 'Upload a file',
     description:
-      'The body is the file itself, of any media type. Its `url` can stand in inputs wherever a model takes a URL, and where a model takes the bytes as a file, as base64 or as the id of an upload of the provider’s. A file is deleted after 24 hours.',
+      'The body is the file itself, of any media type. Use its `url` in inputs wherever a model takes a URL, and also where a model takes the bytes as a file, as base64 or as the id of an upload to the provider. A file is deleted after 24 hours.',
     headers: z.object({
       'Content-Type': z.string().optional().meta({
-        description: 'What the file is, where its content does not show it.',
+        description: 'Media type of the file, used if the content does not show it.',
         example: 'image/png',
       }),
     }),
     body: 'bytes',
     answers: [
       answer(201, 'The file is stored.', json(routerFile)),
-      failure(400, ['invalid_input'], 'The body is empty, or did not arrive in time.'),
+      failure(400, ['invalid_input'], 'The body is empty or did not arrive in time.'),
       failure(413, ['invalid_input'], 'The file is too large.'),
-      failure(415, ['invalid_input'], 'The body is a form, or is encoded.'),
+      failure(415, ['invalid_input'], 'The body is a form or has a Content-Encoding.'),
       failure(
         429,
         ['concurrency_limit_exceeded'],
-        'The workspace has as many files, or as many bytes of them, as it is allowed.',
+        'The workspace has reached its limit of files, or of bytes in files.',
       ),
     ],
   })
@@ -65,7 +65,7 @@ export class FilesController {
     name: 'ListFiles',
     area: 'Files',
     summary: 'List the files of the workspace',
-    description: 'Newest first, those of every key, each until it expires.',
+    description: 'Unexpired files uploaded with any key, newest first.',
     query: pageQuery,
     answers: [
       answer(200, 'One page.', json(routerFileListResponse)),
@@ -88,7 +88,7 @@ export class FilesController {
   @ApiRoute({
     name: 'GetFile',
     area: 'Files',
-    summary: 'Look at a file',
+    summary: 'Get a file',
     answers: [answer(200, 'The file, with a URL that opens it.', json(routerFile)), fileNotFound],
   })
   async read(@Calling() { workspaceId }: Caller, @Param('fileId') id: string): Promise<RouterFile> {
@@ -104,8 +104,8 @@ export class FilesController {
     name: 'DeleteFile',
     area: 'Files',
     summary: 'Delete a file before it expires',
-    description: 'Its bytes go, and its URL stops working, with the next round of the sweep.',
-    answers: [answer(204, 'The file is deleted.'), fileNotFound],
+    description: 'The next sweep deletes the bytes; the URL works until then.',
+    answers: [answer(204, 'The file has been deleted.'), fileNotFound],
   })
   async delete(@Calling() { workspaceId }: Caller, @Param('fileId') id: string): Promise<void> {
     if (!isFileId(id) || !(await this.files.delete(workspaceId, id))) throw unknownFile();

@@ -9,10 +9,13 @@ const texts: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'The request took too long to arrive.',
 };
 
-/** The path, as far as the bytes that could not be parsed begin with a request line. */
+/** Finds the path, if the bytes that could not be parsed begin with a request line. */
 const requestLine = /^[A-Z]+ (\S+) HTTP\//;
 
-/** Answers bytes that are not an HTTP request and closes the connection: where the next request would start is unknown. */
+/**
+ * Answers bytes that are not an HTTP request, and closes the connection because it is unknown where the next request
+ * starts.
+ */
 export function answerBrokenRequest(
   failure: Error & { code?: string; rawPacket?: unknown },
   socket: Socket,

@@ -9,8 +9,8 @@ import { recordCalls } from './call-records.js';
 const proxy = '127.0.0.3';
 
 it.each([
-  ['the address that a trusted proxy names', proxy, '192.0.2.7'],
-  ['the address of the connection, whatever a caller says', '198.51.100.9', '198.51.100.9'],
+  ['the address that a trusted proxy reports', proxy, '192.0.2.7'],
+  ['the address of the connection, if it is not a trusted proxy', '198.51.100.9', '198.51.100.9'],
 ])('logs %s', async (_what, remoteAddress, expected) => {
   const lines = new PassThrough();
   const server = fastify({ trustProxy: [proxy] });

@@ -5,39 +5,39 @@ const gatherMs = 20;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null where the call is not traced. */
+    /** Null if the call is not traced. */
     span: Span | null;
     /** The run that the call began or joined. */
     runId: string | null;
   }
 }
 
-/** Names every call, and leaves one line and one measurement of it behind. Bodies and queries are never logged. */
+/** Gives every call its id, one log line and one measurement. Bodies and queries are never logged. */
 export function recordCalls(server: FastifyInstance, log: Log, metrics: Metrics, tracing: Tracing): void {
   server.decorateRequest('caller', null);
   server.decorateRequest('span', null);
   server.decorateRequest('runId', null);
-  // A line of flat fields has nothing that could be redacted, and looking for it would take four fifths of the time.
+  // Flat fields contain nothing to redact, and looking for it would take four fifths of the logging time.
   const plainLog = log.child({}, { redact: [] });
-  // Each record by itself takes a tenth of a short call's time.
+  // Writing each record on its own would take a tenth of a short call's time.
   const records = new Gathered<EndedCall>(gatherMs, Infinity, (calls) => {
     for (const call of calls) writeRecord(call, plainLog, metrics);
   });
-  // Before the log writes its last lines.
+  // Must run before the log writes its last lines.
   process.prependOnceListener('exit', () => records.flush());
 
   server.addHook('onRequest', (request, reply, done) => {
     reply.header('x-service-request-id', request.id);
     if (tracing.on) request.span = spanOf(request, tracing);
-    // Not the framework's hook for responses: it never runs for a caller that closed its connection.
+    // The framework's `onResponse` hook will not do: it never runs for a caller that closed its connection.
     reply.raw.once('close', () => records.add(endedCall(request, reply)));
     done();
   });
 }
 
 /**
- * A call that admits a run begins a trace; any other takes part in its caller's trace or in none, so that status
- * polls make no trace each.
+ * A POST, which may admit a run, begins a trace. Any other call only joins its caller's trace, so that status polls
+ * do not create traces.
  */
 function spanOf(request: FastifyRequest, tracing: Tracing): Span | null {
   const { method, headers, id } = request;
@@ -83,12 +83,12 @@ function writeRecord(call: EndedCall, log: Log, metrics: Metrics): void {
   log.info({ ...call, ms: Math.round(ms * 10) / 10 }, 'call');
 }
 
-/** The parser lets three dozen methods through, and a label must not have them all. */
+/** Node's parser accepts three dozen methods, too many for a label. */
 const methodLabel = (method: string) => (usual.has(method) ? method : 'other');
 const usual = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 function outcomeOf(reply: FastifyReply): { status: number; bucket: string | undefined } {
-  // The caller went before the answer was complete: an attribution for the records, never a reply.
+  // The caller left before the answer was complete. This status is only recorded, never sent.
   if (!reply.raw.writableFinished) return { status: 499, bucket: 'client_disconnected' };
   const bucket = reply.getHeader('x-service-error-type');
   return { status: reply.statusCode, bucket: typeof bucket === 'string' ? bucket : undefined };

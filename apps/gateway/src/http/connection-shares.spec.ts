@@ -12,7 +12,7 @@ const call = (address = '') => `GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${
 let server: FastifyInstance;
 let metrics: Metrics;
 const sockets: net.Socket[] = [];
-/** Calls that are answered only at the end. */
+/** Calls that stay unanswered until the end of the test. */
 let held: (() => void)[];
 
 async function listen(max: number): Promise<void> {
@@ -33,7 +33,7 @@ afterEach(async () => {
   await server.close();
 });
 
-/** A connection from an address of this machine, and what becomes of its call. */
+/** Opens a connection from a local address, and reports whether it stayed open. */
 async function open(localAddress: string, bytes: string): Promise<{ socket: net.Socket; isOpen: boolean }> {
   const { port } = server.server.address() as AddressInfo;
   const before = held.length;
@@ -61,7 +61,7 @@ async function answeredOrHeld(socket: net.Socket, before: number): Promise<boole
   return held.length > before;
 }
 
-it('leaves room beside a network that opens as many as it can', async () => {
+it('leaves room when one network opens as many connections as it can', async () => {
   await listen(10);
   countBefore = 0;
   const opened: boolean[] = [];
@@ -70,7 +70,7 @@ it('leaves room beside a network that opens as many as it can', async () => {
   expect((await open(other, call())).isOpen).toBe(true);
 });
 
-it('closes what has been silent for the longest when there is no other room', async () => {
+it('closes the connection that has been silent for the longest when there is no other room', async () => {
   await listen(4);
   countBefore = 0;
   const { socket: first } = await open(one, silent);
@@ -102,7 +102,7 @@ it('does not close connections for a network that has an equal share', async () 
   expect(first.destroyed).toBe(false);
 });
 
-it('closes no connection that has answered the first of several calls', async () => {
+it('does not close a connection that has answered only the first of several calls', async () => {
   await listen(4);
   countBefore = 0;
   const { socket: busy } = await open(one, call() + call());
@@ -115,7 +115,7 @@ it('closes no connection that has answered the first of several calls', async ()
   expect(busy.destroyed).toBe(false);
 });
 
-it('gives connections of a proxy no share, and its callers one each', async () => {
+it('gives a proxy no share, but one to each of its callers', async () => {
   await listen(10);
   const opened: boolean[] = [];
   for (let nth = 0; nth < 6; nth += 1) opened.push((await open(proxy, call('192.0.2.1'))).isOpen);

@@ -7,17 +7,17 @@ import type { HttpSettings } from './settings.js';
 import { Shares } from './shares.js';
 
 interface OpenConnection {
-  /** The network whose share it counts to; null for a trusted proxy. */
+  /** The network whose share it counts towards; null for a trusted proxy. */
   network: string | null;
   /** Calls in progress: more than one when the caller pipelines. */
   calls: number;
 }
 
 /**
- * Shares the connections among the networks of callers, so that no network alone can take them all. Connections of
- * trusted proxies carry many callers: they have no share, and their calls share by the address that the proxy names.
- * When there is no room for a network with less than an equal share, or with few, those that carry no call are closed for
- * it.
+ * Shares the connections among the networks of callers, so that one network cannot take them all. Connections of
+ * trusted proxies carry many callers, so they have no share; their calls are shared by the address that the proxy
+ * reports. When there is no room for a network that has less than an equal share, or only few connections, idle ones
+ * are closed for it.
  */
 export function shareConnections(
   server: FastifyInstance,
@@ -31,7 +31,7 @@ export function shareConnections(
   const shares = new Shares(max);
   const proxiedCalls = new Shares(max);
   const open = new Map<Socket, OpenConnection>();
-  /** In the order in which they fell silent. */
+  /** Connections without a call, the longest silent first. */
   const silent = new Set<Socket>();
 
   server.server.on('connection', (socket: Socket) => {
@@ -47,7 +47,7 @@ export function shareConnections(
     socket.once('close', () => release(socket));
   });
 
-  /** Takes a place, and a share of the network. */
+  /** Takes a place, and one from the network's share. */
   function makeRoom(network: string | null): boolean {
     if (network !== null && !takeShare(network)) return false;
     if (open.size < max || closeLongestSilent()) return true;
@@ -64,7 +64,7 @@ export function shareConnections(
   function closeLongestSilent(): boolean {
     const [longest] = silent;
     if (longest === undefined) return false;
-    // Its place is free at once: the socket tells only later that it has closed.
+    // Frees its place now, because the socket reports only later that it has closed.
     release(longest);
     longest.destroy();
     return true;
@@ -98,9 +98,13 @@ export function shareConnections(
 }
 
 const tooMany = () =>
-  new RouterError('service_unavailable', 'This address has too many calls open; please retry.', {
-    internal: 'the share of an address behind a proxy is taken',
-  });
+  new RouterError(
+    'service_unavailable',
+    'This address has too many calls in flight; retry when one finishes.',
+    {
+      internal: 'an address behind a proxy has used up its share',
+    },
+  );
 
 function addressTest(addresses: readonly string[]): (address: string) => boolean {
   const list = new BlockList();

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
-/** For a request that is on its way when the stop begins. */
+/** Time for a request that was already sent when the stop began. */
 const graceMs = 1_000;
 
-/** While the gateway stops, each answer is the last on its connection: an idle one would hold up the stop. */
+/** While the gateway stops, closes each connection after its answer, because an idle one would delay the stop. */
 export function closeAnsweredConnections(server: FastifyInstance, isStopping: () => boolean): void {
   server.addHook('onSend', (_request, reply, payload, done) => {
     if (isStopping()) void reply.header('connection', 'close');
@@ -13,8 +13,8 @@ export function closeAnsweredConnections(server: FastifyInstance, isStopping: ()
 }
 
 /**
- * When the server closes, connections that have not carried a call yet are closed a moment later. Node closes those that
- * idle after one, but not those that browsers and load balancers open ahead: they would hold up the stop.
+ * Closes connections that have not carried a call, shortly after the server closes. Node closes those that idle after
+ * a call, but not those that browsers and load balancers open in advance, which would delay the stop.
  */
 export function closeSilentConnections(server: FastifyInstance): void {
   const silent = new Set<Socket>();
@@ -32,13 +32,13 @@ export function closeSilentConnections(server: FastifyInstance): void {
   });
 }
 
-/** Longest time in which a caller may take less of a waiting answer than `minTakenBytes`. */
+/** A caller must take at least `minTakenBytes` of a waiting answer within this time. */
 const unreadMs = 30_000;
 const minTakenBytes = 64 * 1024;
 
 /**
- * Bounds how long a caller may leave its answer unread: it holds memory, and the file or the download that the answer
- * comes from.
+ * Closes the connection of a caller that leaves its answer unread, because the answer holds memory, and the file or
+ * download that it comes from.
  */
 export function closeUnreadConnections(server: FastifyInstance): void {
   const taken = new Map<Socket, number>();
@@ -48,7 +48,7 @@ export function closeUnreadConnections(server: FastifyInstance): void {
   });
   const timer = setInterval(() => {
     for (const [socket, before] of taken) {
-      // What is written and not taken is the caller's delay; before it, ours.
+      // Bytes written but not taken are the caller's delay; bytes not yet written are ours.
       const now = socket.bytesWritten - socket.writableLength;
       if (socket.writableLength > 0 && now - before < minTakenBytes) socket.destroy();
       taken.set(socket, now);

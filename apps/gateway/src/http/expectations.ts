@@ -2,16 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RouterError } from '#errors';
 import type { FastifyInstance } from 'fastify';
 
-/** Requests whose callers send the body only when they are told to (`Expect: 100-continue`). */
+/** Requests whose callers wait for permission to send the body (`Expect: 100-continue`). */
 const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 
-/** Requests that Node would answer or refuse on its own, before a route has seen them, are answered like all others. */
+/** Routes requests that Node would otherwise answer by itself, so that they are answered like all others. */
 export function takeOverFromNode(server: FastifyInstance): void {
   server.server.on('checkContinue', (request, response) => {
     waiting.set(request, response);
     server.routing(request, response);
   });
-  // An unknown Expect header is tolerated, as unknown headers are.
+  // An unknown Expect header is ignored, like other unknown headers.
   server.server.on('checkExpectation', (request, response) => server.routing(request, response));
 
   server.addHook('onRequest', (request, _reply, done) => {
@@ -19,13 +19,13 @@ export function takeOverFromNode(server: FastifyInstance): void {
     done(hostIsMissing ? new RouterError('invalid_input', 'The Host header is missing.') : undefined);
   });
   server.addHook('onSend', (request, reply, payload, done) => {
-    // Whether the body still comes is the caller's choice, so nobody knows where its next request would begin.
+    // The caller may still send the body, so the connection cannot be reused.
     if (waiting.has(request.raw)) void reply.header('connection', 'close');
     done(null, payload);
   });
 }
 
-/** Lets the body come, if its caller waits to be told. To be called when nothing speaks against it. */
+/** Asks a waiting caller to send its body. Call this once the headers have passed all checks. */
 export function sendContinue(request: IncomingMessage): void {
   waiting.get(request)?.writeContinue();
   waiting.delete(request);

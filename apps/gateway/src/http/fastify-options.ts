@@ -4,20 +4,23 @@ import { newId } from './new-id.js';
 import { answerBrokenRequest } from './broken-request.js';
 import type { HttpSettings } from './settings.js';
 
-/** For receiving one request, its body included: a file may come over a slow line. Other bodies have less time. */
+/**
+ * Time limit for receiving one request with its body: a file may come over a slow connection. Other bodies have less
+ * time.
+ */
 const requestTimeoutMs = 600_000;
 const headersTimeoutMs = 15_000;
-/** Of the request line and the headers together. */
+/** Limit for the request line and the headers together. */
 const maxHeaderBytes = 16 * 1024;
 
 type UrlRewrite = (request: IncomingMessage) => string | undefined;
 
 const urlRewrites = new WeakMap<FastifyInstance, UrlRewrite>();
 
-/** Lets a surface route requests of this server by another URL; undefined leaves a request its own. */
+/** Lets a surface route requests of this server by another URL; undefined keeps a request's own URL. */
 export const rewriteUrls = (server: FastifyInstance, rewrite: UrlRewrite) => urlRewrites.set(server, rewrite);
 
-/** The limits of the public listener. Nothing here is left to a default that a new version could change. */
+/** Options of the public listener. Every limit is explicit, because a new version could change a default. */
 export function fastifyOptions(settings: HttpSettings) {
   return {
     logger: false,
@@ -26,7 +29,7 @@ export function fastifyOptions(settings: HttpSettings) {
     trustProxy: settings.TRUSTED_PROXIES.length > 0 ? settings.TRUSTED_PROXIES : false,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: settings.KEEP_ALIVE_TIMEOUT_MS,
-    // Calls that are under way are answered; connections that only idle are closed.
+    // Calls in flight are answered; idle connections are closed.
     forceCloseConnections: 'idle',
     // A call that arrives while the listener closes is served like any other.
     return503OnClosing: false,
@@ -34,7 +37,7 @@ export function fastifyOptions(settings: HttpSettings) {
       headersTimeout: headersTimeoutMs,
       maxHeaderSize: maxHeaderBytes,
       insecureHTTPParser: false,
-      // Node's own refusal would carry no request id; the call is refused by a hook instead.
+      // Node's own rejection would have no request id, so a hook rejects the call instead.
       requireHostHeader: false,
     },
     routerOptions: { maxParamLength: maxHeaderBytes },
@@ -50,8 +53,8 @@ function routedUrl(this: FastifyInstance, request: IncomingMessage & { originalU
 }
 
 /**
- * A path with broken percent-encoding matches no route, but it must be answered like every other path without a
- * route, after the same checks. Its percent signs are taken literally, so that it can be routed.
+ * Makes a path with broken percent-encoding routable, by taking its percent signs literally. It matches no route, but
+ * it must be answered like every other unknown path, after the same checks.
  */
 export function routablePath(url: string): string {
   if (!url.includes('%')) return url;

@@ -5,7 +5,10 @@ import { Readiness } from './readiness.js';
 
 const plainText = { 'text/plain': null };
 
-/** Probes. Ready means that the database answers and takes writes: everything else a gateway can do without for a while. */
+/**
+ * Probes. Ready means that the database answers and accepts writes; a gateway can do without everything else for a
+ * while.
+ */
 @Controller('health')
 export class HealthController {
   constructor(private readonly readiness: Readiness) {}
@@ -15,7 +18,7 @@ export class HealthController {
     name: 'getLiveness',
     area: 'Service',
     summary: 'Check whether the process is alive',
-    answers: [answer(200, 'It is.', plainText)],
+    answers: [answer(200, 'The process is alive.', plainText)],
   })
   live(@Res() reply: FastifyReply): void {
     void reply.header('content-type', 'text/plain; charset=utf-8').send('live\n');
@@ -25,10 +28,13 @@ export class HealthController {
   @ApiRoute({
     name: 'getReadiness',
     area: 'Service',
-    summary: 'Check whether calls should be sent here',
+    summary: 'Check whether the gateway is ready for calls',
     description:
-      'Ready means that the database answers and takes writes, and that the process is not stopping.',
-    answers: [answer(200, 'They should.', plainText), answer(503, 'They should not.', plainText)],
+      'Ready means that the database answers and accepts writes, and that the process is not stopping.',
+    answers: [
+      answer(200, 'The gateway is ready.', plainText),
+      answer(503, 'The gateway is not ready.', plainText),
+    ],
   })
   async ready(@Res() reply: FastifyReply): Promise<void> {
     const ready = await this.readiness.ready();

@@ -16,7 +16,7 @@ import { namePublicOrigin } from './origin.js';
 import { Readiness } from './readiness.js';
 import type { HttpSettings } from './settings.js';
 
-/** What holds for every call, whatever its route: its record, its errors, and the life of its connection. */
+/** Applies to every call, whatever its route: its record, its errors and its connection. */
 @Module({
   imports: [InfrastructureModule],
   controllers: [HealthController],
@@ -33,7 +33,7 @@ export class HttpModule implements OnModuleInit {
     @Inject(SETTINGS) private readonly settings: HttpSettings,
   ) {}
 
-  /** Hooks come before the routes, which are registered when every module is initialised. */
+  /** Adds the hooks before the routes, which are registered once every module is initialised. */
   onModuleInit(): void {
     const server: FastifyInstance = this.host.httpAdapter.getInstance();
     recordCalls(server, this.log, this.metrics, this.tracing);
@@ -50,7 +50,10 @@ export class HttpModule implements OnModuleInit {
   }
 }
 
-/** Handlers read the bodies they want, after the caller is identified; whatever else arrives is discarded. */
+/**
+ * Keeps the framework from reading bodies. Handlers read those that they need, after the caller is identified; the
+ * rest is discarded.
+ */
 function leaveBodiesUnread(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (_request, _payload, done) => done(null));

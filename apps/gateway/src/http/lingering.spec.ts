@@ -8,7 +8,7 @@ const mebibyte = 1024 * 1024;
 const head = (bytes: number, connection: string) =>
   `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${bytes}\r\nContent-Type: a/b\r\nConnection: ${connection}\r\n\r\n`;
 
-/** A server that refuses each request by its head, and a connection to it whose answer is read only at the end. */
+/** A server that rejects each request by its headers, and a connection to it whose answer is read only at the end. */
 async function refusing(limits: LingerLimits) {
   const server = fastify();
   server.removeAllContentTypeParsers();
@@ -56,8 +56,8 @@ it.each(['close', 'keep-alive'])(
 );
 
 it.each([
-  ['nothing comes for too long', { ...patient, maxQuietMs: 20 }],
-  ['it has read for too long', { ...patient, maxMs: 20 }],
+  ['nothing arrives for too long', { ...patient, maxQuietMs: 20 }],
+  ['reading takes too long', { ...patient, maxMs: 20 }],
 ])('closes when %s', async (_when, limits) => {
   for (const connection of ['close', 'keep-alive']) {
     const { write, rest, close } = await refusing(limits);
@@ -67,7 +67,7 @@ it.each([
   }
 });
 
-it('closes when too much has come', async () => {
+it('closes when too much has arrived', async () => {
   const { socket, write, close } = await refusing({ ...patient, maxBytes: mebibyte });
   await write(head(2 ** 40, 'close'));
   while (!socket.destroyed) await write(Buffer.alloc(mebibyte));
@@ -80,17 +80,17 @@ it.each(['close', 'keep-alive'])('stops parsing a body in many small pieces (%s)
     `POST / HTTP/1.1\r\nHost: a\r\nContent-Type: a/b\r\nTransfer-Encoding: chunked\r\nConnection: ${connection}\r\n\r\n`,
   );
   const answer = rest();
-  // As a caller that does not read its answer before everything is sent.
+  // Like a caller that does not read its answer before it has sent everything.
   socket.pause();
   for (let sent = 0; sent < 100; sent += 1) await write('1\r\nx\r\n'.repeat(1_000));
   socket.resume().end();
   expect(await answer).toMatch(/^HTTP\/1\.1 401 .*\r\n\r\nno$/s);
-  // Of 100,000: those that are allowed, and what was read with them.
+  // Out of 100,000: the allowed ones, and those that were read with them.
   expect(parsed.pieces).toBeLessThan(4_096 + 11_000);
   await close();
 });
 
-it('closes when a body in many small pieces goes on', async () => {
+it('closes when a body in many small pieces does not end', async () => {
   const { socket, write, parsed, close } = await refusing(patient);
   await write('POST / HTTP/1.1\r\nHost: a\r\nContent-Type: a/b\r\nTransfer-Encoding: chunked\r\n\r\n');
   let written = 0;

@@ -3,15 +3,15 @@ import { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { hasTooManyPieces } from './pieces.js';
 
-/** How much is read of what a caller still sends after its answer, and for how long; `maxQuietMs` is without a byte. */
+/** How much to read of a request after its answer, and for how long. `maxQuietMs` limits the time without a byte. */
 const usualLimits = { maxMs: 10_000, maxQuietMs: 5_000, maxBytes: 128 * 1024 * 1024 };
 export type LingerLimits = typeof usualLimits;
 const lookMs = 250;
-/** The most that is read of a body in too many small pieces, in bytes. */
+/** Maximum number of bytes read of a body in too many small pieces. */
 const maxBytesUnparsed = 1024 * 1024;
 
 /**
- * Reads on when an answer is complete before its request is. A connection that is closed with bytes unread is reset, and
+ * Keeps reading when an answer is complete before its request. Closing a connection with unread bytes resets it, and
  * the reset may reach the caller before it has read the answer.
  */
 export function lingerAfterEarlyAnswers(server: FastifyInstance, limits = usualLimits): void {
@@ -19,7 +19,7 @@ export function lingerAfterEarlyAnswers(server: FastifyInstance, limits = usualL
     const { socket } = raw;
     // A call by `inject` has no connection.
     if (!raw.complete && socket instanceof Socket) {
-      // Node closes by this method what it does not keep alive, as soon as the answer is written.
+      // Node calls this method as soon as the answer is written, to close a connection that it does not keep alive.
       socket.destroySoon = () => {
         Reflect.deleteProperty(socket, 'destroySoon');
         if (raw.complete) return socket.destroySoon();
@@ -46,7 +46,7 @@ export function lingerBeforeClose(socket: Socket, limits = usualLimits): void {
   boundRest(socket, limits);
 }
 
-/** Takes the rest of a body, and stops reading the connection when it comes in too many small pieces. */
+/** Discards the rest of a body, and stops reading the connection if it arrives in too many small pieces. */
 function discardRest(body: IncomingMessage, onTooMany: () => void): void {
   let pieces = 0;
   let bytes = 0;
@@ -54,17 +54,17 @@ function discardRest(body: IncomingMessage, onTooMany: () => void): void {
     pieces += 1;
     bytes += chunk.length;
     if (!hasTooManyPieces(pieces, bytes)) return;
-    // A body that wants more resumes its connection.
+    // `_read` would resume the connection.
     body._read = () => {};
     body.off('data', drop).pause();
     body.socket.pause();
-    // The parser has not finished with the bytes that it was called for.
+    // The parser has not finished with its current bytes.
     setImmediate(onTooMany);
   };
   body.on('data', drop).resume();
 }
 
-/** Lingers without parsing what comes, because the work of parsing depends on the pieces. */
+/** Lingers without parsing, because the cost of parsing grows with the number of pieces. */
 function readUnparsed(socket: Socket, limits: LingerLimits): void {
   Reflect.deleteProperty(socket, 'destroySoon');
   if (socket.destroyed) return;
@@ -73,13 +73,14 @@ function readUnparsed(socket: Socket, limits: LingerLimits): void {
     bytes += chunk.length;
     if (bytes > maxBytesUnparsed) socket.destroy();
   };
-  // The parser gets its bytes directly until there is a listener, and after that by a listener of its own. While it gets
-  // them directly, it also starts and stops the reading: the connection has to read before it loses the parser.
+  // The parser gets its bytes directly until there is a listener, and from then on through its own listener. While it
+  // gets them directly, it also starts and stops the reading, so the connection must be reading before it loses the
+  // parser.
   socket.once('resume', () => socket.on('data', drop).removeAllListeners('data').on('data', drop));
   lingerBeforeClose(socket, limits);
 }
 
-/** Closes the connection when too much of a body that nobody wants has come, or none for too long. */
+/** Closes the connection when too much of an unwanted body has arrived, or nothing for too long. */
 function boundRest(
   socket: Socket,
   { maxMs, maxQuietMs, maxBytes }: LingerLimits,

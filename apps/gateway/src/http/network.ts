@@ -1,4 +1,4 @@
-/** An IPv6 caller has a whole network of addresses: its first 64 bits count. */
+/** The network of an address. An IPv6 caller has a whole network of addresses, so only the first 64 bits count. */
 export function networkOf(address: string): string {
   if (!address.includes(':') || address.includes('.')) return address;
   const [head = '', tail = ''] = address.split('::');

@@ -5,7 +5,7 @@ const bytesAnId = 16;
 const pool = new Uint8Array(bytesAnId * 256);
 let used = pool.length;
 
-/** A new UUID v7. Random bytes are drawn for many at once: one draw an id was 7% of a short call. */
+/** A new UUID v7. Random bytes are drawn for many ids at a time: one draw per id was 7% of a short call. */
 export function newId(): string {
   if (used === pool.length) {
     randomFillSync(pool);

@@ -15,14 +15,14 @@ describe('limit', () => {
     ['-1', 20],
   ])('serves %j as %i', (limit, served) => expect(parse({ limit })).toEqual({ limit: served }));
 
-  it.each(['', ' 1', '1.0', '1e2', 'x', '+5', '٣', ['1', '2']])('refuses %j', (limit) => {
+  it.each(['', ' 1', '1.0', '1e2', 'x', '+5', '٣', ['1', '2']])('rejects %j', (limit) => {
     expect(() => parse({ limit })).toThrow('limit must be an integer.');
   });
 });
 
 describe('cursor', () => {
-  it('passes one on and refuses two', () => {
+  it('accepts one and rejects two', () => {
     expect(parse({ cursor: 'a', unknown: 'b' })).toEqual({ cursor: 'a', limit: 20 });
-    expect(() => parse({ cursor: ['a', 'b'] })).toThrow('cursor must be given once.');
+    expect(() => parse({ cursor: ['a', 'b'] })).toThrow('cursor must not be repeated.');
   });
 });

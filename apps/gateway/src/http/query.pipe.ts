@@ -5,7 +5,7 @@ import type { SigningSettings } from '#storage';
 import type { PipeTransform } from '@nestjs/common';
 import { z } from 'zod';
 
-/** Parses query parameters by their shape, for a handler's argument. */
+/** Parses the query parameters of a handler by their schema. */
 export class QueryPipe<Shape extends z.ZodObject> implements PipeTransform {
   constructor(private readonly shape: Shape) {}
 
@@ -14,7 +14,7 @@ export class QueryPipe<Shape extends z.ZodObject> implements PipeTransform {
   }
 }
 
-/** A parameter that does not fit is named in a 400, `invalid_input`. */
+/** Throws `invalid_input`, 400, which names the first invalid parameter. */
 export function readQuery<Shape extends z.ZodObject>(shape: Shape, query: unknown): z.output<Shape> {
   const parsed = shape.safeParse(query);
   if (parsed.success) return parsed.data;
@@ -23,9 +23,9 @@ export function readQuery<Shape extends z.ZodObject>(shape: Shape, query: unknow
 }
 
 /** A parameter that may not be repeated. */
-export const once = () => z.string({ error: 'must be given once' });
+export const once = () => z.string({ error: 'must not be repeated' });
 
-/** The page size that is served. */
+/** The page size, bounded. */
 export const pageSize = (text: z.ZodString, byDefault: number) =>
   text
     .regex(/^-?\d+$/, 'must be an integer')
@@ -33,13 +33,13 @@ export const pageSize = (text: z.ZodString, byDefault: number) =>
     .meta({
       type: 'integer',
       default: byDefault,
-      description: 'The page size. Above 100, 100 is served; 0 and less select the default.',
+      description: 'Page size. Values above 100 count as 100; values below 1 select the default.',
     })
     .transform((given) => (Number(given) <= 0 ? byDefault : Math.min(Number(given), maxPageSize)));
 
 const maxPageSize = 100;
 
-/** A point in time in a query, in any usual form of ISO 8601; a day begins at midnight UTC. */
+/** A time in any common form of ISO 8601. A date stands for midnight UTC. */
 export const momentQuery = (description: string) =>
   once()
     .transform((text, context) => {
@@ -51,15 +51,18 @@ export const momentQuery = (description: string) =>
     .optional()
     .meta({ type: 'string', format: 'date-time', description });
 
-/** The query of a list; `limit` is the page size that is served. */
+/** The query of a list. */
 export const pageQuery = z.object({
   cursor: once().optional().meta({
-    description: '`next_cursor` of the page before; left out for the first page. It expires after 24 hours.',
+    description: '`next_cursor` of the previous page; omit it for the first page. It expires after 24 hours.',
   }),
   limit: pageSize(z.string({ error: 'must be an integer' }), 20),
 });
 
-/** Reads one page of a list, behind the place that its cursor is sealed for: one row more than it has says whether others follow. */
+/**
+ * Reads one page of a list, after the place that its cursor seals. Reads one row more than it returns, to know
+ * whether others follow.
+ */
 export async function listPage<Row, Entry>(
   { cursor, limit }: z.output<typeof pageQuery>,
   list: NonNullable<CursorContext['list']>,

@@ -18,6 +18,6 @@ it.each([
   expect(requestedRange(header, 100)).toEqual(range);
 });
 
-it('finds nothing in no bytes', () => {
+it('selects nothing of an empty file', () => {
   expect(requestedRange('bytes=0-', 0)).toBeNull();
 });

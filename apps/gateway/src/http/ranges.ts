@@ -1,7 +1,7 @@
 /**
- * The bytes from `start` to `end`, both included, that a Range header requests of so many; null when it selects none.
- * Undefined stands for all bytes: the answer also to several ranges and to malformed ones, as RFC 9110 allows.
- * `@fastify/send` cannot serve this: it refuses malformed ranges, and the last bytes of a file that is shorter than those.
+ * The range that a Range header selects of `bytes` bytes, from `start` to `end`, both included. Null if it selects
+ * none; undefined for all bytes, also for several ranges and for malformed ones, as RFC 9110 allows. `@fastify/send`
+ * cannot serve this: it rejects malformed ranges, and a request for more last bytes than the file has.
  */
 export function requestedRange(
   header: string | undefined,

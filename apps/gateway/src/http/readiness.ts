@@ -2,7 +2,7 @@ import { InternalServer } from '#observability';
 import { ClockSkew, Database } from '#persistence';
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 
-/** Whether calls should be sent here. */
+/** Whether this gateway should receive calls. */
 @Injectable()
 export class Readiness implements OnModuleInit, OnModuleDestroy {
   private isStopping = false;
@@ -21,18 +21,21 @@ export class Readiness implements OnModuleInit, OnModuleDestroy {
     return this.isStopping;
   }
 
-  /** True, false, or what an operator has to put right. */
+  /** True, false, or the problem that an operator must fix. */
   async ready(): Promise<boolean | string> {
     if (this.clock.problem !== undefined) return this.clock.problem;
     if (this.isStopping) return false;
     try {
-      return (await this.database.takesWrites()) || 'the database takes no writes';
+      return (await this.database.takesWrites()) || 'the database does not accept writes';
     } catch {
       return false;
     }
   }
 
-  /** The listener closes next: the load balancer must have stopped sending by then, as `preStop` in k8s sees to. */
+  /**
+   * The listener closes next. The load balancer must have stopped sending by then; in Kubernetes, `preStop` waits for
+   * that.
+   */
   onModuleDestroy(): void {
     this.isStopping = true;
   }

@@ -6,17 +6,17 @@ import { z } from 'zod';
 /** For a handler that returns JSON as text or bytes. */
 export const asJson = Header('content-type', 'application/json; charset=utf-8');
 
-/** Aborts when the caller's connection has closed, or when the answer has been sent. */
+/** Aborts when the caller's connection closes or the answer has been sent. */
 export function callerGone(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  // Most answers end so: an error with its stack would be made for each of them.
+  // Nearly every call ends this way: without a reason, each would create an error with a stack.
   reply.raw.once('close', () => gone.abort('gone'));
   return gone.signal;
 }
 
 /**
- * Opens something for a caller: its signal aborts when the caller has gone, also after it was opened, or when opening
- * takes longer than `withinMs`.
+ * Opens something for a caller. Its signal aborts when the caller disconnects, even after it was opened, or when
+ * opening takes longer than `withinMs`.
  */
 export async function openedFor<T>(
   reply: FastifyReply,
@@ -33,19 +33,19 @@ export async function openedFor<T>(
   }
 }
 
-/** What is sent to HEAD in place of a body that is not read. Without it the framework would say that its length is 0. */
+/** The body of an answer to HEAD. Without it the framework would send a Content-Length of 0. */
 export const noBody = (): Readable => Readable.from([]);
 
 /** The header of a conditional request, for the service document. */
 export const ifNoneMatch = z.object({
   'If-None-Match': z.string().meta({
-    description: 'An ETag of an earlier answer, compared weakly; `*` matches any document.',
+    description: 'The ETag of an earlier response, compared weakly; `*` matches any document.',
   }),
 });
 
 /**
- * Whether an If-None-Match header covers the tag: weak comparison, as RFC 9110 has it for this header, so a
- * `W/` mark on either side is ignored; `*` covers every current document.
+ * Whether an If-None-Match header covers the tag. RFC 9110 requires weak comparison here, so a `W/` prefix on either
+ * side is ignored; `*` covers every current document.
  */
 export function noneMatchCovers(header: string | undefined, etag: string): boolean {
   if (header?.trim() === '*') return true;
@@ -53,7 +53,7 @@ export function noneMatchCovers(header: string | undefined, etag: string): boole
   return given.includes(etag);
 }
 
-/** Puts the tag on the answer, which is 304 to a caller that has the same document; whether it was. */
+/** Sets the tag, and answers 304 to a caller that has the same document. Returns whether it did. */
 export function sentUnchanged(request: FastifyRequest, reply: FastifyReply, etag: string): boolean {
   reply.header('etag', etag);
   const isUnchanged = noneMatchCovers(request.headers['if-none-match'], etag);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const addressOrRange = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 
-/** What the public listener reads. */
+/** Settings of the public listener. */
 export const httpSettings = {
   HOST: z.string().min(1).default('127.0.0.1').meta({
     description: 'Address of the public listener.',

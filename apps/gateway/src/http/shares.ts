@@ -1,9 +1,12 @@
-/** The connections that one client needs: a browser opens up to six, and an old one is counted until it has closed. */
+/**
+ * The number of connections that one client needs: a browser opens up to six, and an old one counts until it has
+ * closed.
+ */
 const few = 8;
 
 /**
- * Shares of something that everybody uses, such as connections. A holder may hold as much as is left free, so there is
- * always room for the next one: alone half of it, beside another one a third.
+ * Shares a limited resource, such as connections, among holders. A holder may hold at most as much as is left free,
+ * so there is always room for another: one holder gets at most half, two get a third each.
  */
 export class Shares {
   private held = 0;
@@ -11,7 +14,7 @@ export class Shares {
 
   constructor(private readonly max: number) {}
 
-  /** False when that would be more than the holder may hold; then nothing is taken. */
+  /** Returns false, and takes nothing, if the holder would exceed its share. */
   take(holder: string, amount = 1): boolean {
     const own = this.heldBy.get(holder) ?? 0;
     if (own + amount > this.max - this.held - amount) return false;
@@ -19,7 +22,7 @@ export class Shares {
     return true;
   }
 
-  /** Whether the holder has less than an equal share, or so little that it needs more whatever others hold. */
+  /** Whether the holder has less than an equal share, or less than one client needs. */
   isBelowEqualShare(holder: string): boolean {
     const equal = this.max / (this.heldBy.size + 1);
     return (this.heldBy.get(holder) ?? 0) < Math.max(equal, Math.min(few, this.max / 4));

@@ -5,39 +5,39 @@ import { z } from 'zod';
 import type { OwnRoutes, RouteAnswer } from './own-routes.js';
 import { bodyOf, failureOf, failureResult, outputResult, textResult } from './tool-results.js';
 
-/** Below the minute after which clients give a tool up. */
+/** Below the minute after which clients time out a tool call. */
 const maxWaitS = 45;
 const maxPauseMs = 2_000;
 
-const model = routerModelId.describe('The id of a model: provider and model, joined by a slash.');
-/** Agents fill optional arguments with null or an empty text: both count as left out. */
+const model = routerModelId.describe('Model id: provider and model, joined by a slash.');
+/** Agents fill optional arguments with null or an empty text; both count as omitted. */
 const optional = <Shape extends z.ZodType>(shape: Shape) =>
   z.preprocess((value) => (value === null || value === '' ? undefined : value), shape.optional()).optional();
 const waiting = optional(z.int().min(0).max(maxWaitS)).describe(
-  `How long to wait for the result, in seconds; left out, ${maxWaitS}. A run that takes longer goes on.`,
+  `How long to wait for the result, in seconds (default ${maxWaitS}). A run that takes longer keeps running.`,
 );
 
 const instructions =
-  'Runs generative models of many providers. Find a model, read what it takes, run it. A run that does not end within the wait goes on: follow it with get_run. Each run costs money, so do not repeat one whose result is still to come. URLs in results work for 24 hours.';
+  'Runs generative models from many providers. Find a model, read its schema, then run it. A run that does not finish within the wait keeps running: follow it with get_run. Each run costs money, so do not repeat a run that is still in progress. URLs in results work for 24 hours.';
 
 const waitingCall = z.object({
   method: z.literal('tools/call'),
   params: z.object({ name: z.enum(['run_model', 'get_run']) }),
 });
 
-/** Whether the call of a tool may wait for a run. A message may be a batch of several. */
+/** Whether the message calls a tool that may wait for a run. A message may be a batch. */
 export const mayWait = (message: unknown): boolean =>
   [message].flat().some((each) => waitingCall.safeParse(each).success);
 
-/** `signal` aborts when the caller has gone. A gateway that is stopping takes no calls, its own included. */
+/** `signal` aborts when the caller disconnects. A stopping gateway accepts no calls, not even its own. */
 interface Terms {
   signal: AbortSignal;
   isStopping: () => boolean;
 }
 
 /**
- * A server for one request: its tools are calls of the gateway's own routes. `runInput` is the input of a run as its
- * bytes, as on any other route: the parsed one has lost the digits of a 64-bit seed.
+ * A server for one request, whose tools call the gateway's own routes. `runInput` is the input of a run as raw bytes,
+ * as on any other route, because parsing loses digits of a 64-bit seed.
  */
 export function mcpServer(
   routes: OwnRoutes,
@@ -49,21 +49,21 @@ export function mcpServer(
   server.registerTool(
     'find_models',
     {
-      description: 'Lists models that may be run, 20 at a time, by id.',
+      description: 'Lists the models that you can run, ordered by id, 20 per page.',
       inputSchema: z.object({
-        query: optional(z.string()).describe('Words of its name or description.'),
-        provider: optional(z.string()).describe('The first part of its id.'),
-        modality: optional(z.enum(['text', 'image', 'video', 'audio', '3d'])).describe('What it makes.'),
-        cursor: optional(z.string()).describe('next_cursor of the page before.'),
+        query: optional(z.string()).describe('Words in the name or description.'),
+        provider: optional(z.string()).describe('The first part of the model id.'),
+        modality: optional(z.enum(['text', 'image', 'video', 'audio', '3d'])).describe('The kind of output.'),
+        cursor: optional(z.string()).describe('next_cursor of the previous page.'),
       }),
       annotations: { readOnlyHint: true },
     },
     async ({ query, ...others }) => {
       const given = Object.entries({ view: 'full', q: query, ...others });
-      const asked = new URLSearchParams(
+      const parameters = new URLSearchParams(
         given.filter((each): each is [string, string] => each[1] !== undefined),
       );
-      return asText(await routes('GET', `/v2/models?${asked.toString()}`));
+      return asText(await routes('GET', `/v2/models?${parameters.toString()}`));
     },
   );
 
@@ -71,7 +71,7 @@ export function mcpServer(
     'describe_model',
     {
       description:
-        'Shows what a model takes and gives, as an OpenAPI document with an example, and its price.',
+        'Shows the input and output of a model, as an OpenAPI document with an example, and its price.',
       inputSchema: z.object({ model }),
       annotations: { readOnlyHint: true },
     },
@@ -81,12 +81,14 @@ export function mcpServer(
   server.registerTool(
     'run_model',
     {
-      description: 'Runs a model, which is billed, and waits for its result.',
+      description: 'Runs a model and waits for its result. The run is billed.',
       inputSchema: z.object({
         model,
-        input: z.record(z.string(), z.unknown()).describe('What describe_model says that the model takes.'),
+        input: z
+          .record(z.string(), z.unknown())
+          .describe('The input of the model, as describe_model shows it.'),
         idempotency_key: optional(z.string()).describe(
-          'Names the run: the same input with the same key collects it and starts no other.',
+          'Names the run: the same input with the same key collects that run instead of starting another.',
         ),
         wait_seconds: waiting,
       }),
@@ -106,7 +108,7 @@ export function mcpServer(
   server.registerTool(
     'get_run',
     {
-      description: 'Follows a run: gives its result if it ends within the wait, otherwise its state.',
+      description: 'Follows a run: returns its result if it finishes within the wait, otherwise its state.',
       inputSchema: z.object({ model, request_id: routerQueueRequestId, wait_seconds: waiting }),
       annotations: { readOnlyHint: true },
     },
@@ -117,7 +119,7 @@ export function mcpServer(
     'cancel_run',
     {
       description:
-        'Requests the cancellation of a run. One that was submitted may still complete, and be billed.',
+        'Requests the cancellation of a run. A run that was submitted to the provider may still complete and be billed.',
       inputSchema: z.object({ model, request_id: routerQueueRequestId }),
     },
     async (input) => {
@@ -130,26 +132,26 @@ export function mcpServer(
   async function followed(id: string, requestId: string, waitS: number): Promise<CallToolResult> {
     const endsAtMs = performance.now() + waitS * 1000;
     const path = `/v2/models/${id}/requests/${requestId}`;
-    const goesOn = (state: object) =>
+    const unfinished = (state: object) =>
       textResult({
         model: id,
         request_id: requestId,
         ...state,
-        next: 'Not ended yet: call get_run with this model and request_id.',
+        next: 'Not finished yet: call get_run with this model and request_id.',
       });
     for (let pauseMs = 250; ; pauseMs = Math.min(pauseMs * 1.5, maxPauseMs)) {
-      // What it has begun is paid: its id is told, for another gateway.
-      if (isStopping()) return goesOn({});
+      // The run will be billed, so return its id: the caller can follow it at another gateway.
+      if (isStopping()) return unfinished({});
       const status = await routes('GET', `${path}/status`);
       if (status.status !== 200) return failureResult(status);
       const state = await bodyOf(status);
       const run = { model: id, ...state };
       if (state['status'] === 'COMPLETED') {
-        if (isStopping()) return goesOn(state);
+        if (isStopping()) return unfinished(state);
         const result = await routes('GET', path);
         return result.status === 200 ? outputResult(result, run) : failureResult(result);
       }
-      if (performance.now() + pauseMs > endsAtMs) return goesOn(state);
+      if (performance.now() + pauseMs > endsAtMs) return unfinished(state);
       await pause(pauseMs, undefined, { signal });
     }
   }

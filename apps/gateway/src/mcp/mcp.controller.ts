@@ -13,10 +13,10 @@ import { mayWait, mcpServer } from './mcp-server.js';
 import { partsOf } from './message-parts.js';
 import { ownRoutes } from './own-routes.js';
 
-/** Larger inputs belong behind a URL. */
+/** Larger inputs must be passed by URL. */
 const maxMessageBytes = 1024 * 1024;
 
-/** The Model Context Protocol (streamable HTTP, without sessions): agents call the routes of runs as tools. */
+/** The Model Context Protocol (streamable HTTP, without sessions). Agents call the routes of runs as tools. */
 @Controller('mcp')
 export class McpController {
   constructor(
@@ -30,18 +30,18 @@ export class McpController {
   @ApiRoute({
     name: 'callTool',
     area: 'Agents',
-    summary: 'Send a message of the Model Context Protocol',
+    summary: 'Send a Model Context Protocol message',
     description:
-      'Streamable HTTP, without sessions. The tools find models, read what one takes, run it, follow and cancel the run, as the caller of this request; running requires the scope `run` as well. A message has at most 1 MiB, and at most 64 KiB beside the input of a run.',
+      'Streamable HTTP, without sessions. The tools find, describe and run models, and follow and cancel runs, with the credential of this request; running also requires the scope `run`. A message may have at most 1 MiB, and at most 64 KiB without the input of a run.',
     answers: [
-      answer(200, 'The answer to the message.', { 'application/json': null, 'text/event-stream': null }),
-      answer(202, 'A notification was taken.'),
+      answer(200, 'The response to the message.', { 'application/json': null, 'text/event-stream': null }),
+      answer(202, 'The notification was accepted.'),
       registryFailure(400, 'The message is malformed.'),
       registryFailure(401, 'The request carries no usable credential.'),
       registryFailure(403, 'The credential lacks the scope `catalog`.'),
       registryFailure(413, 'The message is too large.'),
-      registryFailure(415, 'The message is not sent as `application/json`.'),
-      registryFailure(503, 'The workspace holds too many connections open; retry when one has ended.'),
+      registryFailure(415, 'The message was not sent as `application/json`.'),
+      registryFailure(503, 'The workspace has too many open connections; retry when one has closed.'),
     ],
   })
   async post(
@@ -77,14 +77,14 @@ export class McpController {
   @ApiRoute({
     name: 'openMessageStream',
     area: 'Agents',
-    summary: 'Learn that there is no stream of messages',
-    description: 'As the protocol has it of a server that sends nothing on its own.',
-    answers: [registryFailure(405, 'Messages are sent with POST.')],
+    summary: 'Reject a message stream',
+    description: 'The protocol requires this answer from a server that never sends messages on its own.',
+    answers: [registryFailure(405, 'Send messages with POST.')],
   })
   get(@Res() reply: FastifyReply): void {
     void reply
       .code(405)
       .header('allow', 'POST')
-      .send({ error: 'invalid_input', message: 'Messages are sent with POST.' });
+      .send({ error: 'invalid_input', message: 'Send messages with POST.' });
   }
 }

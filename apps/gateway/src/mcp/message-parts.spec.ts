@@ -22,14 +22,14 @@ describe('partsOf', () => {
     ['{"params":{"input":{"a":1}}}', '{"params":{"input":{"a":1}}}', undefined],
   ])('%s', (message, envelope, input) => expect(parts(message)).toEqual([envelope, input]));
 
-  it.each([String.raw`{"\x":1}`, String.raw`{"params":{"\x":1}}`])('refuses %s', (message) =>
+  it.each([String.raw`{"\x":1}`, String.raw`{"params":{"\x":1}}`])('rejects %s', (message) =>
     expect(() => parts(message)).toThrow('not valid JSON'),
   );
 
   it.each([
     '{"params":{"arguments":{"input":{"a":1},"input":{"b":2}}}}',
     '{"params":{"arguments":{"input":{"a":1}}},"params":{"arguments":{"input":1}}}',
-  ])('refuses the two inputs of %s', (message) =>
+  ])('rejects the two inputs of %s', (message) =>
     expect(() => parts(message)).toThrow('The message has more than one input.'),
   );
 
@@ -56,13 +56,13 @@ describe('partsOf', () => {
     }
   });
 
-  it('takes 2,000 small members beside a large input', () => {
+  it('accepts 2,000 small members beside a large input', () => {
     const members = Array.from({ length: 1_900 }, (_, index) => `"k${index}":1`).join();
     const input = `[${filled('{},').slice(0, 900_000)}{}]`;
     expect(parts(`{"params":{"arguments":{"input":${input},${members}}}}`)[1]?.length).toBe(input.length);
   });
 
-  it('leaves what is cut short to the parser', () => {
+  it('leaves truncated messages to the parser', () => {
     for (const message of ['', '{', '{"params":{"arguments":{"input":{'])
       expect(parts(message)[0]).not.toBe('{}');
   });

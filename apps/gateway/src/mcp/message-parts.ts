@@ -6,12 +6,13 @@ import { maxSmallValues, smallBytes, tooManyValues } from '../bodies/parse-input
 const emptied: Readonly<Record<string, Buffer>> = { '{': Buffer.from('{}'), '[': Buffer.from('[]') };
 
 /**
- * The input of a run, as its bytes, and the rest of the message with an empty value in its place. The input may be large
- * and is never parsed here: the route that runs it checks it. The rest is small, or `invalid_input`.
+ * Splits a message into the input of a run, as raw bytes, and the rest, with an empty value in the input's place. The
+ * input may be large and is never parsed here, because the route of the run checks it. Throws `invalid_input` if the
+ * rest is not small.
  */
 export function partsOf(message: Buffer): { envelope: Buffer; input: Buffer | undefined } {
   const [place, second] = inputsOf(message);
-  // A parser takes the last of two, wherever they are; nobody sends two.
+  // A parser would take the last of two, so a second input is ambiguous.
   if (second) throw new RouterError('invalid_input', 'The message has more than one input.');
   if (!place) return { envelope: message, input: undefined };
   const { start, end } = place;
@@ -23,7 +24,9 @@ export function partsOf(message: Buffer): { envelope: Buffer; input: Buffer | un
   return { envelope, input };
 }
 
-/** The walk ends as soon as the rest of the message has more bytes or members than may be parsed in the event loop. */
+/**
+ * The walk stops as soon as the rest of the message has more bytes or members than may be parsed in the event loop.
+ */
 function inputsOf(message: Buffer): JsonPlace[] {
   let members = 0;
   const visit = (bytesBeside: number) => {

@@ -10,10 +10,10 @@ const chunksOfAFile = 1600;
 
 describe('ownRoutes', () => {
   const server = fastify();
-  /** Of the last answer with many bytes. */
+  /** The source of the last answer with many bytes. */
   let source: Readable;
   let producedBytes: number;
-  /** What the routes of one request answer. */
+  /** Calls the routes of one request. */
   let calls: (path: string) => Promise<RouteAnswer>;
 
   beforeAll(async () => {
@@ -41,13 +41,13 @@ describe('ownRoutes', () => {
   });
   afterAll(() => server.close());
 
-  it('reads a body whole', async () => {
+  it('reads a whole body', async () => {
     const answer = await calls('/few');
     expect(answer.status).toBe(201);
     expect((await answer.read())?.toString()).toBe('abc');
   });
 
-  it.each(['read', 'discard'] as const)('holds at most a mebibyte of a larger one: %s', async (how) => {
+  it.each(['read', 'discard'] as const)('holds at most a mebibyte of a larger body: %s', async (how) => {
     const answer = await calls('/many');
     const closed = once(source, 'close');
     expect(await answer[how]()).toBeUndefined();
@@ -55,7 +55,7 @@ describe('ownRoutes', () => {
     expect(producedBytes).toBeLessThan(2 * maxReadBytes);
   });
 
-  it('shows a small sound, and of a large one its size', async () => {
+  it('shows a small audio file, and only the size of a large one', async () => {
     const small = await outputResult(await calls('/few'), {});
     expect(small.content[1]).toMatchObject({ type: 'audio', data: Buffer.from('abc').toString('base64') });
     const large = await outputResult(await calls('/long'), {});

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Readable } from 'node:stream';
 
-/** The answer of a route, whose body is read as it is needed; what is not read is discarded. */
+/** The answer of a route. Its body must be either read or discarded. */
 export interface RouteAnswer {
   status: number;
   headers: Record<string, string | number | string[] | undefined>;
@@ -10,7 +10,7 @@ export interface RouteAnswer {
   discard: () => void;
 }
 
-/** Nothing that a tool shows is larger. */
+/** The largest body that a tool shows. */
 export const maxReadBytes = 1024 * 1024;
 
 /** Calls a route of this gateway; `body` is JSON. */
@@ -20,7 +20,7 @@ export type OwnRoutes = (
   options?: { body?: Buffer; idempotencyKey?: string },
 ) => Promise<RouteAnswer>;
 
-/** Of the request itself, not of its caller. */
+/** Headers that describe the request itself, not its caller. */
 const ownHeaders = new Set([
   'accept',
   'accept-encoding',
@@ -33,8 +33,8 @@ const ownHeaders = new Set([
 ]);
 
 /**
- * The gateway's own routes, in this process, as the caller of a request: a tool is refused what its caller would be
- * refused, is admitted by the same admission, and is in the same records.
+ * Calls the gateway's own routes, in this process, as the caller of a request. So tools have the caller's
+ * permissions, pass the same admission and appear in the same records.
  */
 export function ownRoutes(request: FastifyRequest): OwnRoutes {
   const callers = Object.entries(request.headers).filter(

@@ -3,25 +3,25 @@ import { cut, essenceOf, isJsonType, longStringsOf, replaceStrings, stringAt } f
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { maxReadBytes, type RouteAnswer } from './own-routes.js';
 
-/** Longer strings, such as images in base64, would fill the context of whoever reads the result. */
+/** Longer strings, such as images in base64, would fill the agent's context. */
 const maxStringLength = 2_000;
 const maxTextLength = 50_000;
 
-/** What a model can do about each failure of a run. */
+/** Advice for the agent on each failure of a run. */
 const advice = {
   invalid_input: 'Correct the input: describe_model shows what the model takes.',
-  content_policy_violation: 'The same input is refused again: change its content.',
+  content_policy_violation: 'The same input will be rejected again: change its content.',
   provider_error: 'Try again once, or use another model.',
   provider_timeout: 'Try again once, or use another model.',
   insufficient_credits: 'Stop, and tell the user: the workspace needs credits.',
   model_not_found: 'Use an id that find_models lists.',
-  unauthorized: 'Stop, and tell the user: the credential of this connection is not good.',
-  forbidden: 'Use a model that find_models lists, or tell the user what the credential is not entitled to.',
-  concurrency_limit_exceeded: 'Wait until a run has ended, then try again.',
-  client_disconnected: 'The run was cancelled: start another if it is still wanted.',
-  internal_error: 'Tell the user: whether the run happened at the provider is not known.',
-  deadline_exceeded: 'The run goes on: follow it with get_run.',
-  not_enabled: 'Use a model that find_models lists, or tell the user that this one is not switched on.',
+  unauthorized: 'Stop, and tell the user: the credential of this connection is not valid.',
+  forbidden: 'Use a model that find_models lists, or tell the user which permission the credential lacks.',
+  concurrency_limit_exceeded: 'Wait until a run has finished, then try again.',
+  client_disconnected: 'The run was cancelled: start another if the result is still needed.',
+  internal_error: 'Tell the user: it is unknown whether the provider ran it.',
+  deadline_exceeded: 'The run is still in progress: follow it with get_run.',
+  not_enabled: 'Use a model that find_models lists, or tell the user that this one is not enabled.',
   service_unavailable: 'Try again in a few seconds.',
   rate_limited: 'Wait for a minute, then try again.',
 } as const satisfies Record<Bucket, string>;
@@ -33,7 +33,7 @@ export const textResult = (value: unknown): CallToolResult => ({
 export const failureResult = async (answer: RouteAnswer): Promise<CallToolResult> =>
   failureOf(answer, await bodyOf(answer));
 
-/** The same with the body that was read. */
+/** Like `failureResult`, for a body that was already read. */
 export function failureOf(
   { headers }: RouteAnswer,
   { detail }: Readonly<Record<string, unknown>>,
@@ -44,7 +44,7 @@ export function failureOf(
   return { ...textResult(`${bucket}: ${said}\n${advice[bucket]}`), isError: true };
 }
 
-/** The members of a body that is an object. */
+/** Reads a JSON object. */
 export async function bodyOf(answer: RouteAnswer): Promise<Readonly<Record<string, unknown>>> {
   const bytes = await answer.read();
   return bytes === undefined
@@ -53,8 +53,8 @@ export async function bodyOf(answer: RouteAnswer): Promise<Readonly<Record<strin
 }
 
 /**
- * The output of a run, as much of it as a model can read; the whole is at `response_url`. JSON stays text: a parser
- * would change the seed that repeats a result, when it has 64 bits.
+ * The output of a run, cut to what an agent can read; the full output is at `response_url`. JSON stays text, because
+ * parsing would change a 64-bit seed.
  */
 export async function outputResult(
   answer: RouteAnswer,
@@ -93,4 +93,4 @@ const withShortStrings = (json: Buffer): Buffer =>
 const shortText = (text: string, maxLength: number): string =>
   text.length <= maxLength
     ? text
-    : `${cut(text, 100)}… (${text.length} characters; the whole is at response_url)`;
+    : `${cut(text, 100)}… (${text.length} characters; the full text is at response_url)`;

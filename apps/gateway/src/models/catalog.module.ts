@@ -7,7 +7,7 @@ import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown
 import { ModelServers } from './model-servers.js';
 import { ProviderKeys } from './provider-keys.js';
 
-/** The catalog that the gateway runs on; it is read again when it changes. */
+/** The gateway's catalog, which is reloaded when it changes. */
 @Module({
   imports: [InfrastructureModule],
   providers: [
@@ -38,7 +38,7 @@ export class CatalogModule implements OnApplicationBootstrap, OnApplicationShutd
 
   onApplicationBootstrap(): void {
     compileAhead(this.catalog.current).catch((error: unknown) =>
-      this.log.error({ error }, 'a schema could not be compiled'),
+      this.log.error({ error }, 'could not compile a schema'),
     );
     this.catalog.watch();
   }
@@ -49,8 +49,8 @@ export class CatalogModule implements OnApplicationBootstrap, OnApplicationShutd
 }
 
 /**
- * Compiles the input schema of every model, one per turn of the event loop, so that neither the first call of a model nor
- * the calls that arrive meanwhile have to wait.
+ * Compiles the input schema of every model, one per turn of the event loop, so that neither the first call of a model
+ * nor concurrent calls have to wait.
  */
 async function compileAhead(catalog: Catalog): Promise<void> {
   for (const model of catalog.models) {

@@ -3,7 +3,7 @@ import type { ServiceDocument } from '../openapi/service-document.js';
 
 const template = '{provider}/{model}';
 
-/** What the documents of all models share: the route of a run as the service document has it, without its path. */
+/** The part that the documents of all models share: the run route of the service document, without its path. */
 export function documentFrame(
   { servers, paths, components }: ServiceDocument,
   generation: Generation,
@@ -13,14 +13,14 @@ export function documentFrame(
   const { security, responses } = route;
   const parameters = route.parameters?.filter((each) => each.in !== 'path');
   const { securitySchemes, ...parts } = components;
-  // The result's content is the model's own.
+  // The document of each model describes its own result.
   const { '200': ok, ...failures } = responses;
   const named = referenced({ parameters, failures, headers: ok?.headers }, parts);
   const usable = Object.entries(securitySchemes).filter(([name]) => security.some((each) => name in each));
   return {
     servers,
     externalDocs: {
-      description: 'The whole service: queued runs of this model, their state and their results.',
+      description: 'The API of the whole service: queued runs of this model, their state and their results.',
       url: `${servers[0]?.url.replace(/(?<!\/)\/+$/, '')}/openapi.json`,
     },
     operation: { security, parameters, responses },
@@ -30,7 +30,7 @@ export function documentFrame(
 
 type Parts = Record<string, Record<string, unknown>>;
 
-/** The parts that a fragment refers to, and those that they refer to. */
+/** The components that a fragment references, directly or indirectly. */
 function referenced(fragment: unknown, parts: Parts, found: Parts = {}): Parts {
   for (const [, kind = '', name = ''] of JSON.stringify(fragment).matchAll(
     /"#\/components\/(\w+)\/([^"]+)"/g,

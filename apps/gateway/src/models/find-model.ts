@@ -3,13 +3,13 @@ import { RouterError } from '#errors';
 import { routerModelSegment, routerProviderSegment } from '#schemas';
 import { type Caller, mayRun, maySee } from '../auth/caller.js';
 
-/** The parts of a path that name a model. */
+/** The path segments that name a model. */
 export interface ModelSegments {
   provider: string;
   model: string;
 }
 
-/** The model of the path, if the caller may see it; what it may not see does not exist for it. */
+/** The model of the path. A model that the caller may not see is treated as unknown. */
 export function visibleModel(catalog: Catalog, caller: Caller, { provider, model }: ModelSegments): Model {
   const id = `${provider}/${model}`;
   const found = catalog.find(id);
@@ -24,7 +24,7 @@ export function runnableModel(catalog: Catalog, caller: Caller, segments: ModelS
   throw new RouterError('forbidden', `This workspace may see ${model.id}, but not run it.`);
 }
 
-/** 404 with up to three ids, nearest to the given one, that the caller may see. */
+/** A 404 with up to three ids that the caller may see, those nearest to the given one. */
 export function modelNotFound(catalog: Catalog, caller: Caller, id: string): RouterError {
   const suggestions = catalog.suggest(id, (model) => maySee(caller, model.id));
   const hint = suggestions.length === 0 ? '' : ` Did you mean ${alternatives.format(suggestions)}?`;
@@ -33,6 +33,6 @@ export function modelNotFound(catalog: Catalog, caller: Caller, id: string): Rou
 
 const alternatives = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
-/** Segments that no model can have name no model, on every route. */
+/** Whether both segments are well-formed. On every route, malformed ones name no model. */
 export const areSegments = ({ provider, model }: ModelSegments): boolean =>
   routerProviderSegment.safeParse(provider).success && routerModelSegment.safeParse(model).success;

@@ -9,7 +9,7 @@ const { models } = await loadCatalog();
 const callerOf = (more: Partial<Caller> = {}) =>
   ({ credential: 'key:1', visible: ['*'], runnable: ['*'], ...more }) as Caller;
 
-/** Lists of a catalog that a test may replace, each read as one URL. */
+/** Reads lists of a catalog that a test may replace, always with the same URL. */
 function lists() {
   const live: { current: Catalog } = { current: catalogOf(models) };
   const controller = new ModelListsController(
@@ -24,22 +24,22 @@ function lists() {
   return { live, read, ids };
 }
 
-it('sends a page again to the caller that has just read it', () => {
+it('reuses the page of a caller that has just read it', () => {
   const { read } = lists();
   const caller = callerOf();
   expect(read(caller)).toBe(read(caller));
 });
 
-it('shows a change of the access at once', () => {
+it('shows a change of access immediately', () => {
   const { ids } = lists();
   expect(ids(callerOf()).length).toBe(5);
   const [only] = ids(callerOf());
-  // Who has changed is looked up anew, with the same credential.
+  // A changed caller is looked up again, so it is another object with the same credential.
   expect(ids(callerOf({ runnable: [String(only)] }))).toEqual([only]);
   expect(ids(callerOf({ visible: [] }))).toEqual([]);
 });
 
-it('shows a change of the catalog at once', () => {
+it('shows a change of the catalog immediately', () => {
   const { live, ids } = lists();
   const caller = callerOf();
   const [first] = ids(caller);

@@ -27,34 +27,35 @@ const listModels = {
   area: 'Catalog',
   summary: 'List the models that can be run',
   description:
-    'One page of the catalog, ordered by id: the models that the caller may see and run. Continue with `next_cursor` while `has_more` is true; a short page is not the end.',
+    'The models that the caller may see and run, ordered by id. Continue with `next_cursor` while `has_more` is true; a short page is not necessarily the last one.',
 } as const;
 const badQuery = failure(400, ['invalid_input'], 'The cursor has expired, or a parameter is malformed.');
 
 const shortText = oncePerModel((model) => JSON.stringify(entry(model)));
 const fullText = oncePerModel((model) => JSON.stringify(fullEntry(model)));
 
-/** The query of a list of models on v2: a page, in which view, and which models. */
+/** The query of a v2 list of models: the page, the view and the filters. */
 const modelQuery = pageQuery.extend({
   view: z.enum(['full'], { error: 'must be full' }).optional().meta({
-    description: '`full`: each entry with title, description, modalities, price, lifecycle and aliases.',
+    description:
+      '`full` adds the title, description, modalities, price, lifecycle and aliases to each entry.',
   }),
   provider: once()
     .refine((text) => routerProviderSegment.safeParse(text).success, { error: 'must be a provider' })
     .optional()
-    .meta({ description: 'Only models whose id begins with it.' }),
+    .meta({ description: 'Only models of this provider.' }),
   modality: z
     .enum(routerModality.options, { error: `must be one of ${routerModality.options.join(', ')}` })
     .optional()
-    .meta({ description: 'Only models whose result holds it.' }),
+    .meta({ description: 'Only models whose output has this modality.' }),
   q: once()
     .min(1, 'must not be empty')
     .max(200, 'must have at most 200 characters')
     .optional()
-    .meta({ description: 'Only models with all these words in an id, the title or the description.' }),
+    .meta({ description: 'Only models with all these words in their ids, title or description.' }),
 });
 
-/** A page as it was sent, and whom and what it was made for. */
+/** A page that was sent, with the caller and the catalog that it was made for. */
 interface SentPage {
   caller: Caller;
   catalog: Catalog;
@@ -62,10 +63,10 @@ interface SentPage {
 }
 
 const sentPagesBytes = 8 * 1024 * 1024;
-/** A page says which models have a provider's key, and what is known of that is two seconds old. */
+/** Short, because a page depends on which providers have a key, which may change every two seconds. */
 const sentPageMs = 1_000;
 
-/** The models that the caller may both see and run: on v2 also searched, and in full. */
+/** Lists the models that the caller may see and run. v2 adds a search and a full view. */
 @Controller()
 export class ModelListsController {
   private readonly sentPages = new LRUCache<string, SentPage>({
@@ -110,8 +111,8 @@ export class ModelListsController {
   }
 
   /**
-   * The page that the caller got a moment ago, unless its access or the catalog has changed since. Its query is not read
-   * again: that was an eighth of its time.
+   * The page that the caller got a moment ago, unless its access or the catalog has changed since. The query is not
+   * parsed again, which took an eighth of the time.
    */
   private sent(caller: Caller, { url }: FastifyRequest, page: () => string): Buffer {
     const name = `${caller.credential} ${url}`;
@@ -151,7 +152,7 @@ export class ModelListsController {
 
 type ModelQuery = Pick<z.output<typeof modelQuery>, 'provider' | 'modality' | 'q'>;
 
-/** Whether the model is one of those that are asked for. */
+/** Whether the model matches the filters. */
 function isMeant({ id, aliases, title, description, modalities }: Model, query: ModelQuery): boolean {
   const { provider, modality, q } = query;
   if (provider !== undefined && !id.startsWith(`${provider}/`)) return false;

@@ -43,8 +43,8 @@ export class ModelsController {
   @ApiRoute({
     name: 'GetModel',
     area: 'Catalog',
-    summary: 'Read one model’s entry',
-    description: '`input_schema_url` is there only when the input of the model is described.',
+    summary: 'Get a model',
+    description: '`input_schema_url` is present only if the model has an input schema.',
     answers: [answer(200, 'The entry.', json(routerModelDetail)), modelNotFound],
   })
   detail(
@@ -60,9 +60,9 @@ export class ModelsController {
   @ApiRoute({
     name: 'GetModelDocument',
     area: 'Catalog',
-    summary: 'Read one model’s schemas',
+    summary: 'Get the schemas of a model',
     description:
-      'The schema of the model’s input, on `/v2` also that of its output, as a standalone OpenAPI document: the same one that calls are validated with. A request with `If-None-Match` does not transfer an unchanged document again.',
+      'A standalone OpenAPI document with the schema of the model’s input and, on `/v2`, of its output. Calls are validated with the same schema. Send `If-None-Match` to avoid transferring an unchanged document.',
     headers: ifNoneMatch,
     answers: [
       answer(200, 'The document.', json(routerModelInputSchemaDocument), ['ETag', 'Cache-Control']),

@@ -3,10 +3,10 @@ import { Database, providerKeys } from '#persistence';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 
 const refreshMs = 2_000;
-/** However many calls want to know. */
+/** Minimum time between two reads, however many calls need one. */
 const minRefreshMs = 250;
 
-/** For which providers some worker has a key, as the workers report it: at most two seconds old. */
+/** Which providers have a key at some worker, as the workers report it. At most two seconds old. */
 @Injectable()
 export class ProviderKeys implements OnApplicationBootstrap, OnApplicationShutdown {
   private withoutKey: ReadonlySet<string> = new Set();
@@ -30,7 +30,7 @@ export class ProviderKeys implements OnApplicationBootstrap, OnApplicationShutdo
     return !this.withoutKey.has(provider);
   }
 
-  /** Looks again before it says no: the key may have come just now. */
+  /** Reads again before it returns false, because the key may be new. */
   async hasNow(provider: string): Promise<boolean> {
     if (!this.has(provider)) await this.refresh();
     return this.has(provider);
@@ -44,13 +44,13 @@ export class ProviderKeys implements OnApplicationBootstrap, OnApplicationShutdo
     return this.reading.done;
   }
 
-  /** What was known stays while the database does not answer. */
+  /** Keeps the last known state while the database does not answer. */
   private async read(): Promise<void> {
     try {
       const keys = await providerKeys(this.database);
       this.withoutKey = new Set(keys.flatMap(({ provider, hasKey }) => (hasKey ? [] : [provider])));
     } catch (error) {
-      this.log.warn({ error }, 'it could not be read which providers have a key');
+      this.log.warn({ error }, 'could not read which providers have a key');
     }
   }
 }

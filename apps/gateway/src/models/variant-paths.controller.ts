@@ -12,13 +12,13 @@ type VariantRequest = FastifyRequest<{ Params: ModelSegments & { variant: string
 
 const v1 = 'v1/models/:provider/:model/:variant';
 const v2 = 'v2/models/:provider/:model/:variant';
-/** The last segments of routes with two-segment ids: there they are no variants. */
+/** Third segments that belong to routes of two-segment ids, so they are not variants. */
 const routeWords = {
   v1: new Set(['requests', 'openapi.json']),
   v2: new Set(['requests', 'openapi.json', 'cost']),
 } as const satisfies Record<Generation, ReadonlySet<string>>;
 
-/** A variant is part of the model segment. Ids of three segments are answered with the id they probably mean. */
+/** Answers ids of three segments with a 404 that suggests the probable id: a variant is part of the model segment. */
 @Controller()
 @ApiExcludeController(true)
 export class VariantPathsController {

@@ -10,7 +10,7 @@ type Page = Awaited<ReturnType<NodeReader['page']>>;
 beforeEach(() => void jest.useFakeTimers({ now: 0, doNotFake: ['nextTick', 'queueMicrotask'] }));
 afterEach(() => void jest.useRealTimers());
 
-/** Pages over a registry whose answers are given by hand; a page tells by its total which answer it is of. */
+/** Pages of a registry whose answers the test gives by hand. The total of a page identifies its answer. */
 function pagesOf({ bytes = 100_000 } = {}) {
   const waiting: { answer: (total: number, nodes?: Page['nodes']) => void; fail: (error: Error) => void }[] =
     [];
@@ -37,7 +37,7 @@ function pagesOf({ bytes = 100_000 } = {}) {
 }
 
 describe('NodePages', () => {
-  it('reads a page once for all who wait for it, however they write the query', async () => {
+  it('reads a page once for concurrent callers, however they write the query', async () => {
     const { total, waiting } = pagesOf();
     const all = Promise.all([total({ limit: '0' }), total(), total({ 'sort[]': '' })]);
     const another = total({ page: '2' });
@@ -47,7 +47,7 @@ describe('NodePages', () => {
     expect([await all, await another]).toEqual([[1, 1, 1], 2]);
   });
 
-  it('keeps a page for a minute, counted from the moment that it shows', async () => {
+  it('keeps a page for a minute, counted from the moment it was read', async () => {
     const { total, waiting } = pagesOf();
     const first = total();
     jest.advanceTimersByTime(5000);
@@ -61,7 +61,7 @@ describe('NodePages', () => {
     expect(await next).toBe(2);
   });
 
-  it('tells a failure to all who wait as the 500 of the registry, and keeps none', async () => {
+  it('reports a failure to all waiting callers as the 500 of the registry, and does not cache it', async () => {
     const { total, waiting } = pagesOf();
     const all = Promise.allSettled([total(), total()]);
     waiting[0]?.fail(new RouterError('service_unavailable', 'Away.'));
@@ -74,7 +74,7 @@ describe('NodePages', () => {
     expect(await next).toBe(1);
   });
 
-  it('reads the latest page for each caller who wants it, and leaves the kept one to the others', async () => {
+  it('reads the latest page for each caller that requests it, and leaves the cached one to the others', async () => {
     const { total, waiting } = pagesOf();
     const waits = total();
     const all = Promise.all([total({ latest: 'true' }), total({ latest: 'true' })]);
@@ -83,7 +83,7 @@ describe('NodePages', () => {
     expect([await waits, await all, await total()]).toEqual([0, [1, 2], 0]);
   });
 
-  it('forgets what was not asked for longest when it holds too many bytes', async () => {
+  it('evicts the least recently used page when it holds too many bytes', async () => {
     const { total, waiting } = pagesOf({ bytes: 2000 });
     const ask = async (id: string, bytes = 200) => {
       const page = total({ node_id: id });

@@ -9,16 +9,16 @@ import { NodeReads } from './node-reads.js';
 import type { NodeSettings } from './settings.js';
 import { platformFilter } from './platform-filter.js';
 
-/** A query, and the address that is the first to ask it. */
+/** A query, and the first address that sent it. */
 interface Reading {
   query: NodeQuery;
   address: string;
 }
 
-/** Size of an entry beside its key and its body, roughly. */
+/** Approximate size of an entry without its key and its body. */
 const entryBytes = 200;
 
-/** Pages of nodes as the bytes of an answer. */
+/** Reads pages of nodes, and caches them as the bytes of an answer. */
 @Injectable()
 export class NodePages {
   private readonly pages: LRUCache<string, Buffer, Reading>;
@@ -33,13 +33,13 @@ export class NodePages {
     this.pages = new LRUCache<string, Buffer, Reading>({
       maxSize: settings.REGISTRY_CACHE_BYTES,
       sizeCalculation: (body, key) => body.byteLength + 2 * key.length + entryBytes,
-      // The clock by which pages tell their age.
+      // The same clock as `asOfMs`.
       perf: performance,
-      // Callers who wait for a page get it, also when the cache has evicted it meanwhile.
+      // Callers that wait for a page get it, even if the cache has evicted it meanwhile.
       ignoreFetchAbort: true,
       fetchMethod: async (_key, _stale, { options, context }) => {
         const { body, asOfMs } = await this.read(context, maxAgeMs);
-        // A page's age counts from the moment that it shows. Zero would mean that it never expires.
+        // A page's age counts from the moment that it shows. A TTL of 0 would mean that it never expires.
         options.ttl = Math.max(Math.floor(asOfMs + maxAgeMs - performance.now()), 1);
         return body;
       },
@@ -74,10 +74,10 @@ export class NodePages {
   }
 }
 
-/** The registry's interface knows one failure of ours, the 500. */
+/** The registry's interface defines a single server failure, the 500. */
 function failed(error: unknown): never {
   if (!(error instanceof RouterError)) throw error;
-  throw new RouterError('internal_error', 'The registry cannot be read at the moment; please retry.', {
+  throw new RouterError('internal_error', 'The registry cannot be read at the moment; retry later.', {
     internal: error.internal ?? error.message,
     cause: error.cause,
   });

@@ -4,7 +4,7 @@ import { momentQuery, once, pageSize, readQuery } from '../http/query.pipe.js';
 
 const descendingSuffix = ';desc';
 
-/** The columns by the names that a query may use. */
+/** The sort columns, by the names that a query may use. */
 const sortNames = new Map<string, NodeSortColumn>([
   ...nodeSortColumns.map((column) => [column, column] as const),
   ['create_time', 'created_at'],
@@ -13,7 +13,7 @@ const sortNames = new Map<string, NodeSortColumn>([
   ['last_updated', 'updated_at'],
 ]);
 
-/** The endings of a form factor that name a system; any other form factor narrows nothing. */
+/** Endings of a form factor that name a system. Other form factors do not filter. */
 const formFactorSystems = [
   [/-win(dows)?$/, 'Microsoft :: Windows'],
   [/-mac$/, 'MacOS'],
@@ -32,12 +32,12 @@ const text = (description: string) =>
     .meta({ description })
     .transform((given) => given || undefined);
 
-/** The query of a list of nodes. An array may be one value or repeated; empty items count as absent. */
+/** The query of a list of nodes. An array may be one value or a repeated parameter; empty items count as absent. */
 export const nodeQuery = z.object({
   page: once()
     .regex(/^-?\d+$/, 'must be an integer')
     .default('1')
-    .meta({ type: 'integer', default: 1, description: 'The number of the page; below 1 counts as 1.' })
+    .meta({ type: 'integer', default: 1, description: 'Page number; values below 1 count as 1.' })
     .transform((given) => Math.min(Math.max(Number(given), 1), Number.MAX_SAFE_INTEGER)),
   limit: pageSize(once(), 10),
   supported_os: text(
@@ -60,20 +60,20 @@ export const nodeQuery = z.object({
   node_id: z
     .array(z.string())
     .default([])
-    .meta({ description: 'Only the nodes of these ids.' })
-    // In one order and without duplicates: equal queries have equal cache keys.
+    .meta({ description: 'Only nodes with these ids.' })
+    // Sorted and without duplicates, so that equal queries have equal cache keys.
     .transform((ids) => (ids.length > 0 ? [...new Set(ids)].sort() : undefined)),
   app_version: text(
-    'Only nodes whose range of versions of the host application contains it, or that have none.',
+    'Only nodes that support this version of the host application, or that state no range of versions.',
   ),
   form_factor: text(
-    'The platform of the request. One that ends in `-win`, `-windows`, `-mac` or `-linux` narrows like `supported_os`.',
+    'Platform of the request. A value that ends in `-win`, `-windows`, `-mac` or `-linux` filters like `supported_os`.',
   ).transform((given = '') => formFactorSystems.find(([ending]) => ending.test(given))?.[1]),
 });
 
 export type NodeQuery = z.output<typeof nodeQuery>;
 
-/** Throws `invalid_input`. `parameters` are those of a URL, in which a repeated one is an array. */
+/** Throws `invalid_input`. `parameters` come from a URL; a repeated one is an array. */
 export function parseNodeQuery(
   parameters: Readonly<Record<string, string | string[] | undefined>>,
 ): NodeQuery {
@@ -89,10 +89,10 @@ function sortKeys(terms: readonly string[], context: z.RefinementCtx): NodeSort[
     const column = sortNames.get(descending ? term.slice(0, -descendingSuffix.length) : term);
     if (column === undefined) {
       const names = [...sortNames.keys()].join(', ');
-      context.addIssue(`takes ${names}, each with ${descendingSuffix} behind it or without`);
+      context.addIssue(`must be one of ${names}, each optionally followed by ${descendingSuffix}`);
       return z.NEVER;
     }
-    // A column that is named again changes nothing.
+    // A repeated column has no effect.
     if (!keys.has(column)) keys.set(column, { column, descending });
   }
   return [...keys.values()];

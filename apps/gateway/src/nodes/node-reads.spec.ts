@@ -7,7 +7,7 @@ const spent = { bucket: 'rate_limited', status: 500 };
 const nothing = () => Promise.resolve();
 const endless = () => new Promise<void>(() => {});
 
-it('lets an address read at its rate, and six seconds of it at once', async () => {
+it('lets an address read at its rate, with a burst of six seconds', async () => {
   let nowMs = 0;
   const reads = new NodeReads(60, 1, () => nowMs);
   const read = () => reads.take('192.0.2.1', nothing);
@@ -24,7 +24,7 @@ it('lets an address read at its rate, and six seconds of it at once', async () =
   await expect(read()).rejects.toMatchObject(spent);
 });
 
-it('counts a network of IPv6 as one address', async () => {
+it('counts an IPv6 network as one address', async () => {
   const reads = new NodeReads(10, 1, () => 0);
   const read = (address: string) => reads.take(address, nothing);
   await read('2001:db8:0:1::7');
@@ -35,7 +35,7 @@ it('counts a network of IPv6 as one address', async () => {
   await expect(read('::ffff:192.0.2.1')).rejects.toMatchObject(spent);
 });
 
-it('reads in turns of the addresses, so many at a time', async () => {
+it('lets addresses take turns, up to the maximum number of reads at a time', async () => {
   const reads = new NodeReads(100_000, 1);
   const order: string[] = [];
   let alive = 0;
@@ -52,7 +52,7 @@ it('reads in turns of the addresses, so many at a time', async () => {
   await read('d1');
 });
 
-it('refuses an address of which 1,000 reads wait', async () => {
+it('rejects an address with 1,000 waiting reads', async () => {
   const reads = new NodeReads(100_000, 1);
   for (let nth = 0; nth <= 1000; nth += 1) void reads.take('a', endless);
   await expect(reads.take('a', endless)).rejects.toMatchObject(spent);

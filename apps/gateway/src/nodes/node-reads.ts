@@ -3,18 +3,18 @@ import { Turns } from '#observability';
 import { LRUCache } from 'lru-cache';
 import { networkOf } from '../http/network.js';
 
-/** Addresses that are remembered; a forgotten one has its whole allowance again. */
+/** Maximum number of tracked addresses. An evicted address starts again with a full allowance. */
 const maxAddresses = 100_000;
-/** An address may use its allowance for this time at once. */
+/** An address may use the allowance of this time in one burst. */
 const burstMs = 6000;
 const maxWaitingOfOne = 1000;
 
 /**
- * Limits the pages that are read from the database: a token bucket for each address, and turns among the addresses, so
- * that an address that asks for a thousand pages delays another by one.
+ * Limits the pages that are read from the database: a token bucket for each address, and turns among the addresses,
+ * so that an address that requests a thousand pages delays another by only one.
  */
 export class NodeReads {
-  /** The moment at which an address has its whole allowance again. */
+  /** The time at which an address has its full allowance again. */
   private readonly restoredAtMs = new LRUCache<string, number>({ max: maxAddresses });
   private readonly turns: Turns;
 
@@ -26,7 +26,10 @@ export class NodeReads {
     this.turns = new Turns({ max: maxReading, maxWaitingOfOne, refusal: () => this.spent() });
   }
 
-  /** Reads in the address's turn. Rejects at once for an address that has used its allowance, or that has too many reads waiting. */
+  /**
+   * Reads in the address's turn. Rejects immediately if the address has used its allowance or has too many reads
+   * waiting.
+   */
   async take<Result>(address: string, read: () => Promise<Result>): Promise<Result> {
     const network = networkOf(address);
     this.count(network);
@@ -41,11 +44,11 @@ export class NodeReads {
     this.restoredAtMs.set(network, restoredAtMs);
   }
 
-  /** A 500, because the interface of the registry knows no 429. */
+  /** A 500, because the interface of the registry does not define a 429. */
   private spent(): RouterError {
     return new RouterError(
       'rate_limited',
-      `This address reads too many pages at once, or more than ${this.perMinute} a minute; please slow down.`,
+      `This address reads too many pages at once, or more than ${this.perMinute} a minute; slow down.`,
       { status: 500 },
     );
   }

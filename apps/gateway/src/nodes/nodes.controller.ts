@@ -23,7 +23,7 @@ export class NodesController implements OnModuleInit {
   onModuleInit(): void {
     const server = this.host.httpAdapter.getInstance<FastifyInstance>();
     server.addHook('onRequest', (request, reply, done) => {
-      // A request that no route takes may be meant for the registry as well: another method, or a preflight request.
+      // A request without a route may also be meant for the registry: another method, or a preflight request.
       if ((request.routeOptions.url ?? requestPath(request.url)) !== '/nodes') return done();
       reply.header('access-control-allow-origin', '*');
       if (request.method !== 'OPTIONS') return done();
@@ -37,12 +37,12 @@ export class NodesController implements OnModuleInit {
     area: 'Registry',
     summary: 'List nodes',
     description:
-      'A page of the nodes of all publishers, each with its publisher and its newest active version. Filters combine. Without `sort` the order is by id, and every other order ends in the id, so pages never overlap. Arrays are given as `sort=a&sort=b`, as `sort[]=a&sort[]=b`, or as one value. Pages of any origin may read it.',
+      'The nodes of all publishers, each with its publisher and its newest active version. Filters combine. Nodes are ordered by id unless `sort` is given; every other order ends in the id, so pages never overlap. Pass arrays as `sort=a&sort=b`, as `sort[]=a&sort[]=b`, or as one value. Web pages of any origin may call this.',
     query: nodeQuery,
     answers: [
-      answer(200, 'One page; empty behind the last one.', json(registryNodeList), anyOrigin),
+      answer(200, 'One page; empty after the last one.', json(registryNodeList), anyOrigin),
       registryFailure(400, 'A parameter has the wrong type, or `sort` names no column.', anyOrigin),
-      registryFailure(404, 'Nothing is found at this path, or not with this method.', anyOrigin),
+      registryFailure(404, 'There is no route with this path and method.', anyOrigin),
       registryFailure(
         500,
         'The registry cannot be read at the moment, or the address has read too many pages (`rate_limited`).',

@@ -15,12 +15,12 @@ describe('contains', () => {
     ['>1.2.3.4', ['1.0'], []],
     ['', ['1.0', 'nightly'], []],
     ['whatever works', ['1.0', 'nightly'], []],
-  ])('takes %s for what it says', (range, inside, outside) => {
+  ])('interprets the range %s', (range, inside, outside) => {
     expect(inside.filter((version) => !contains(range, version))).toEqual([]);
     expect(outside.filter((version) => contains(range, version))).toEqual([]);
   });
 
-  it.each(['1', ' ', '>=', '1.', '||'])('answers a long text of %j', (part) => {
+  it.each(['1', ' ', '>=', '1.', '||'])('handles a long text of %j', (part) => {
     const text = part.repeat(16_000 / part.length);
     expect(typeof contains(text, '1.0.0')).toBe('boolean');
     expect(typeof contains('>=1.0', text)).toBe('boolean');

@@ -27,16 +27,18 @@ export function platformFilter({
     (range === null || app_version === undefined || inRange(range, app_version));
 }
 
-/** A list covers a value when it is empty, or has the value, an ancestor of it (`A` of `A :: B`) or the wildcard. */
+/**
+ * A list covers a value if it is empty, or contains the value, an ancestor of it (`A` of `A :: B`) or the wildcard.
+ */
 const covers = (listed: readonly string[], value: string | undefined, wildcard?: string): boolean =>
   value === undefined ||
   listed.length === 0 ||
   listed.some((each) => each === value || each === wildcard || value.startsWith(`${each} :: `));
 
 /**
- * Whether the range contains the version. Ranges are written as in npm or as in Python's packages
- * (`>=1.0,<2.0`, `~=1.4`, `!=1.5`). A range that is empty or cannot be read demands nothing; a version that
- * cannot be read is in no range.
+ * Whether the range contains the version. Ranges are written as in npm or as in Python's packages (`>=1.0,<2.0`,
+ * `~=1.4`, `!=1.5`). A range that is empty or cannot be parsed contains every version; other ranges contain no
+ * version that cannot be parsed.
  */
 export function contains(range: string, version: string): boolean {
   if (range.trim() === '') return true;
@@ -54,7 +56,7 @@ type RangeTest = (version: semver.SemVer) => boolean;
 
 const isException = (term: string): boolean => /^(!=|<>)/.test(term);
 
-/** Throws for a text that is no range. */
+/** Throws for a text that is not a range. */
 function readConjunction(text: string): RangeTest {
   const terms = text.replaceAll(/(~=|===?|!=|<>)\s*/g, '$1').split(/[\s,]+/);
   const rest = terms.filter((term) => !isException(term)).map(npmTerm);
@@ -71,6 +73,6 @@ function npmTerm(term: string): string {
   return `>=${version} ${kept}.x`;
 }
 
-/** A version with parts left out or with more than three counts by the parts that count. */
+/** A version with missing or extra parts is coerced to three parts. */
 const readVersion = (text: string): semver.SemVer | null =>
   semver.parse(text, options) ?? (/^[vV]?\d/.test(text) ? semver.coerce(text) : null);

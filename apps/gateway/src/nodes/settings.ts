@@ -1,7 +1,7 @@
 import { count } from '#schemas';
 import { z } from 'zod';
 
-/** What the node registry reads. */
+/** Settings of the node registry. */
 export const nodeSettings = {
   REGISTRY_CACHE_SECONDS: z.coerce.number().int().min(1).max(60).default(60).meta({
     description:

@@ -23,7 +23,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   })),
 );
 
-/** What a JSON pointer of a reference leads to. */
+/** Resolves the JSON pointer of a reference. */
 const target = (reference: string): unknown =>
   reference
     .replace('#/', '')
@@ -37,7 +37,7 @@ describe('the service document', () => {
     });
   });
 
-  it('refers to nothing that it does not hold, and holds no shape without words', () => {
+  it('resolves every reference and describes every schema', () => {
     const references = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference = '']) => reference);
     expect(references.length).toBeGreaterThan(100);
     expect(references.filter((reference) => target(reference) === undefined)).toEqual([]);
@@ -46,12 +46,12 @@ describe('the service document', () => {
     }
   });
 
-  it('holds no leftovers of the shapes it is made from', () => {
+  it('contains no leftovers of the schemas that it is made from', () => {
     expect(text).not.toMatch(/"(id|\$id|\$schema|example|propertyNames|additionalProperties)":("|false)/);
     expect(text).not.toContain(String(Number.MAX_SAFE_INTEGER));
   });
 
-  it('names each operation once, each path with its parameters, each parameter with its meaning', () => {
+  it('has unique operation ids, every path parameter, and a description for each parameter', () => {
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
     for (const { path, parameters = [] } of operations) {
       const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
@@ -60,7 +60,7 @@ describe('the service document', () => {
     }
   });
 
-  it('is not made for a route that declares nothing', () => {
+  it('cannot be made for a route without a description', () => {
     @Controller('undeclared')
     class Undeclared {
       @Get()
@@ -73,7 +73,7 @@ describe('the service document', () => {
 });
 
 describe.each(operations)('$method $path', ({ path, answers }) => {
-  it('names buckets only where they have that status', () => {
+  it('names only buckets that have the status', () => {
     for (const answer of answers) {
       for (const bucket of answer.buckets) {
         const { status, otherStatuses = [] }: BucketFacts = buckets[bucket];
@@ -87,7 +87,7 @@ describe.each(operations)('$method $path', ({ path, answers }) => {
   });
 });
 
-// The statuses and headers that the interface promises, beside the two headers of every answer.
+// The statuses and headers that the interface promises, besides the two headers of every answer.
 const spend = ['X-Committed-Spend-Limit', 'X-Committed-Spend-Current', 'X-Committed-Spend-Remaining'];
 const cached = ['ETag', 'Cache-Control'];
 const plain = (...statuses: number[]) => statuses.map((status): [number, string[]] => [status, []]);
@@ -146,7 +146,7 @@ it.each(promised)('%s %s has the promised answers, with their headers', (method,
   }
 });
 
-it('has all promised router routes and no other', () => {
+it('has exactly the promised router routes', () => {
   const router = operations.filter(({ path }) => /^\/v[12]\//.test(path));
   const wanted = promised.map(([method, path]) => `${method} ${path}`);
   expect(router.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(wanted.sort());

@@ -16,14 +16,14 @@ import {
 import { responseHeaders } from '../http/response-headers.js';
 
 const introduction =
-  'One interface in front of the models of many providers. A model is addressed as `{provider}/{model}`; the request body is the model’s own JSON input, the result its own output, byte for byte. Paths under `/v1` and `/v2` answer failures with one of fifteen buckets, in the header `X-Service-Error-Type` and in `error_type`; treat one that you do not know as `internal_error`. Everywhere else a failure is `{"error", "message"}`. Unknown paths and methods answer 404. Unknown query parameters and headers are tolerated.';
+  'One interface for the models of many providers. Address a model as `{provider}/{model}`. The request body is the model’s own JSON input, and the result is its own output, byte for byte. Failures under `/v1` and `/v2` have one of fifteen buckets, in the header `X-Service-Error-Type` and in `error_type`; treat a bucket that you do not know as `internal_error`. Everywhere else a failure is `{"error", "message"}`. Unknown paths and methods return 404. Unknown query parameters and headers are ignored.';
 
 const securitySchemes = {
   apiKey: {
     type: 'apiKey',
     in: 'header',
     name: 'X-API-Key',
-    description: 'An API key. It comes before a Bearer credential that is sent beside it.',
+    description: 'An API key. It takes precedence over a Bearer credential.',
   },
   accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'An access token.' },
   bearerKey: { type: 'http', scheme: 'bearer', description: 'An API key, sent as a Bearer credential.' },
@@ -35,12 +35,14 @@ const pathParameters: Record<string, z.ZodType> = {
   request_id: routerQueueRequestId,
   file_id: routerFileId,
   key_id: z.uuid().meta({ description: 'The id of an API key.' }),
-  workspace: z.string().meta({ description: 'The id or the name of a workspace.' }),
-  name: z.string().meta({ description: 'Which file.' }),
-  key: z.string().meta({ description: 'Which asset; slashes are part of it.' }),
+  workspace: z.string().meta({ description: 'The id or name of a workspace.' }),
+  name: z.string().meta({ description: 'The name of the file.' }),
+  key: z.string().meta({ description: 'The key of the asset; it contains slashes.' }),
 };
 
-/** The whole service as an OpenAPI 3.1 document, made from what its controllers declare. `baseUrl` is absolute. */
+/**
+ * The whole service as an OpenAPI 3.1 document, made from the declarations of its controllers. `baseUrl` is absolute.
+ */
 export function serviceDocument(controllers: readonly Type[], baseUrl: string | undefined) {
   return {
     openapi: '3.1.0',
@@ -65,7 +67,7 @@ export const SERVICE_DOCUMENT = Symbol('service document');
 
 type Operation = ReturnType<typeof operation>;
 
-/** Throws for a route that declares nothing. */
+/** Throws for a route without `@ApiRoute`. */
 function pathsOf(controllers: readonly Type[]): Record<string, Record<string, Operation>> {
   const reflector = new Reflector();
   const handlers = controllers
@@ -88,7 +90,7 @@ function pathsOf(controllers: readonly Type[]): Record<string, Record<string, Op
 
 const declaredPaths = (target: object): string[] => [Reflect.getMetadata(PATH_METADATA, target)].flat();
 
-/** In the words of OpenAPI. */
+/** The paths of a handler, in OpenAPI syntax. */
 function pathsTo(controller: Type, handler: object): string[] {
   return declaredPaths(controller).flatMap((start) =>
     declaredPaths(handler).map((end) =>
@@ -102,7 +104,7 @@ function pathsTo(controller: Type, handler: object): string[] {
   );
 }
 
-/** `names` are those of all operations: a link to another one is left out. */
+/** `names` are those of all operations; links to any other are left out. */
 function operation(
   handler: (...args: never[]) => unknown,
   path: string,
@@ -182,7 +184,7 @@ const header = (shape: z.ZodType) => ({
   ...described(shape),
 });
 
-/** A shape that has a name is a reference to where the document holds it, within others too. */
+/** A named schema becomes a reference, even within other schemas. */
 function described(shape: z.core.$ZodType) {
   const { id, description } = z.globalRegistry.get(shape) ?? {};
   if (id !== undefined) return { description, schema: { $ref: `#/components/schemas/${id}` } };
@@ -197,8 +199,8 @@ function described(shape: z.core.$ZodType) {
 }
 
 /**
- * Shapes are written from the caller's side: an answer may gain fields, so objects stay open. Limits that come from the
- * number format, names that are always strings and patterns of numbers in texts say nothing and are left out.
+ * Schemas are written for callers: an answer may gain fields, so objects stay open. Limits of the number format,
+ * `propertyNames`, and patterns of numbers sent as text carry no information and are left out.
  */
 const schemaOptions = {
   io: 'input',
@@ -215,7 +217,7 @@ const schemaOptions = {
   },
 } as const satisfies z.core.ToJSONSchemaParams;
 
-/** Every shape that has a name; shapes within shapes are references. */
+/** All named schemas; nested ones are references. */
 function namedSchemas() {
   const { schemas } = z.toJSONSchema(z.globalRegistry, {
     ...schemaOptions,

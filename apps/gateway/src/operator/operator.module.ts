@@ -8,7 +8,7 @@ import { OperatorQueuesController } from './queues.controller.js';
 import { OperatorRunsController } from './runs.controller.js';
 import { OperatorWorkspacesController } from './workspaces.controller.js';
 
-/** The operators' side of HTTP: all workspaces, providers, queues, and runs that need a look. */
+/** Routes for operators: all workspaces, providers and queues, and the runs that need attention. */
 @Module({
   imports: [InfrastructureModule, CatalogModule, AuthModule, BodiesModule],
   controllers: [

@@ -14,7 +14,11 @@ import type { Caller } from '../auth/caller.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 
-const unknownProvider = failure(404, ['invalid_input'], 'There is no such provider; `detail` suggests some.');
+const unknownProvider = failure(
+  404,
+  ['invalid_input'],
+  'There is no such provider; `detail` suggests similar names.',
+);
 
 @Controller('v2/operator/providers')
 export class OperatorProvidersController {
@@ -30,8 +34,8 @@ export class OperatorProvidersController {
   @ApiRoute({
     name: 'OperatorListProviders',
     area: 'Operator',
-    summary: 'List the providers: which have a key, which are paused, what is asked of them and how it ends',
-    answers: [answer(200, 'All of them.', json(operatorProviderListResponse))],
+    summary: 'List the providers, with their keys, pauses, load and outcomes',
+    answers: [answer(200, 'All providers.', json(operatorProviderListResponse))],
   })
   async list(): Promise<{ data: OperatorProvider[] }> {
     const { models } = this.catalog.current;
@@ -43,8 +47,8 @@ export class OperatorProvidersController {
   @ApiRoute({
     name: 'OperatorGetProvider',
     area: 'Operator',
-    summary: 'Read one provider',
-    answers: [answer(200, 'As it is now.', json(operatorProvider)), unknownProvider],
+    summary: 'Get a provider',
+    answers: [answer(200, 'The provider in its current state.', json(operatorProvider)), unknownProvider],
   })
   async read(@Param('provider') provider: string): Promise<OperatorProvider> {
     return this.find(provider);
@@ -56,12 +60,12 @@ export class OperatorProvidersController {
   @ApiRoute({
     name: 'OperatorPauseProvider',
     area: 'Operator',
-    summary: 'Submit nothing more to a provider',
+    summary: 'Pause submissions to a provider',
     description:
-      'Until the pause is ended. Runs that wait keep their place; those under way are polled on. A second pause replaces the reason. Who paused it is recorded.',
+      'The pause lasts until it is ended. Waiting runs keep their place; runs in progress are still polled. A second pause replaces the reason. The caller is recorded.',
     body: operatorPauseInput,
     answers: [
-      answer(200, 'It is paused.', json(operatorProvider)),
+      answer(200, 'The provider is paused.', json(operatorProvider)),
       failure(400, ['invalid_input'], 'The body is malformed.'),
       unknownProvider,
     ],
@@ -82,9 +86,10 @@ export class OperatorProvidersController {
   @ApiRoute({
     name: 'OperatorResumeProvider',
     area: 'Operator',
-    summary: 'Call a provider again, whoever asked for the pause',
-    description: 'What waits starts within seconds. A provider that is not paused stays so.',
-    answers: [answer(200, 'It is not paused.', json(operatorProvider)), unknownProvider],
+    summary: 'End all pauses of a provider',
+    description:
+      'Also ends pauses that the provider requested. Waiting runs start within seconds. Has no effect on a provider that is not paused.',
+    answers: [answer(200, 'The provider is not paused.', json(operatorProvider)), unknownProvider],
   })
   async resume(
     @Calling() { credential }: Caller,

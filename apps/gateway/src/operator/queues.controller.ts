@@ -20,8 +20,8 @@ export class OperatorQueuesController {
   @ApiRoute({
     name: 'OperatorGetQueues',
     area: 'Operator',
-    summary: 'Read what waits, for how long, and which gateways and workers run',
-    answers: [answer(200, 'As it is now.', json(operatorQueues))],
+    summary: 'Get the waiting runs by state and age, and the running gateways and workers',
+    answers: [answer(200, 'The current state.', json(operatorQueues))],
   })
   async read(): Promise<OperatorQueues> {
     const [queues, load, processes] = await Promise.all([

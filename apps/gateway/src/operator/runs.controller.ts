@@ -27,16 +27,22 @@ const runQuery = pageQuery.extend({
   state: z
     .enum(['stuck', 'failed'], 'must be stuck or failed')
     .default('stuck')
-    .meta({ description: '`stuck`: live runs that do not come forward. `failed`: runs that failed lately.' }),
-  after_seconds: wholeNumber(86_400, 600, 'Of stuck runs: how long one may be in one stage.'),
-  hours: wholeNumber(744, 24, 'Of failed runs: how many hours to look back.'),
+    .meta({ description: '`stuck`: live runs that make no progress. `failed`: runs that failed recently.' }),
+  after_seconds: wholeNumber(
+    86_400,
+    600,
+    'For stuck runs: how long a run may stay in one stage, in seconds.',
+  ),
+  hours: wholeNumber(744, 24, 'For failed runs: how many hours to look back.'),
   workspace: z.uuid('must be the id of a workspace').optional().meta({
-    description: 'Of failed runs: only those of this workspace, by its id.',
+    description: 'For failed runs: only those of the workspace with this id.',
   }),
   provider: routerProviderSegment
     .optional()
-    .meta({ description: 'Of failed runs: only those of this provider.' }),
-  error_type: routerErrorType.optional().meta({ description: 'Of failed runs: only those that ended so.' }),
+    .meta({ description: 'For failed runs: only those of this provider.' }),
+  error_type: routerErrorType
+    .optional()
+    .meta({ description: 'For failed runs: only those with this error.' }),
 });
 
 @Controller('v2/operator/runs')
@@ -51,15 +57,11 @@ export class OperatorRunsController {
   @ApiRoute({
     name: 'OperatorListRuns',
     area: 'Operator',
-    summary: 'List runs of all workspaces that may need a look',
+    summary: 'List runs of all workspaces that may need attention',
     query: runQuery,
     answers: [
       answer(200, 'One page.', json(operatorRunListResponse)),
-      failure(
-        400,
-        ['invalid_input'],
-        'The cursor is malformed or has expired, or a filter has no such value.',
-      ),
+      failure(400, ['invalid_input'], 'The cursor is malformed or has expired, or a filter is invalid.'),
     ],
   })
   list(@Query(new QueryPipe(runQuery)) query: z.output<typeof runQuery>): Promise<Page<OperatorRun>> {

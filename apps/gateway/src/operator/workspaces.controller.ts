@@ -24,7 +24,7 @@ import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 const workspaceQuery = pageQuery.extend({
   q: oneLine(once().max(200))
     .optional()
-    .meta({ description: 'Only workspaces whose name holds this text, or whose id it is.' }),
+    .meta({ description: 'Only workspaces whose name contains this text, or whose id is this text.' }),
 });
 const unknownWorkspace = failure(404, ['invalid_input'], 'There is no such workspace.');
 
@@ -42,7 +42,7 @@ export class OperatorWorkspacesController {
   @ApiRoute({
     name: 'OperatorListWorkspaces',
     area: 'Operator',
-    summary: 'List all workspaces with their limits, what is in use, credits, and the spend of today',
+    summary: 'List all workspaces, with their limits, current use, credits and spend of today',
     query: workspaceQuery,
     answers: [
       answer(200, 'One page.', json(operatorWorkspaceListResponse)),
@@ -64,8 +64,8 @@ export class OperatorWorkspacesController {
   @ApiRoute({
     name: 'OperatorGetWorkspace',
     area: 'Operator',
-    summary: 'Read one workspace',
-    answers: [answer(200, 'As it is now.', json(operatorWorkspace)), unknownWorkspace],
+    summary: 'Get a workspace',
+    answers: [answer(200, 'The workspace in its current state.', json(operatorWorkspace)), unknownWorkspace],
   })
   async read(@Param('workspace') name: string): Promise<OperatorWorkspace> {
     return this.find(name);
@@ -76,12 +76,12 @@ export class OperatorWorkspacesController {
   @ApiRoute({
     name: 'OperatorChangeWorkspace',
     area: 'Operator',
-    summary: 'Change limits, credits, mark-up or entitlements of a workspace',
+    summary: 'Change the limits, credits, markup or entitlements of a workspace',
     description:
-      'All of it, or nothing; it holds at once, for waiting runs too. Who changed what is recorded with it.',
+      'Applies all changes or none. They take effect immediately, also for waiting runs. The change and the caller are recorded.',
     body: operatorWorkspaceChange,
     answers: [
-      answer(200, 'The workspace as it is now.', json(operatorWorkspace)),
+      answer(200, 'The changed workspace.', json(operatorWorkspace)),
       failure(400, ['invalid_input'], 'The body is malformed.'),
       unknownWorkspace,
     ],
@@ -105,7 +105,7 @@ export class OperatorWorkspacesController {
   }
 }
 
-/** A field that is not given is absent: an absent column stays as it is. */
+/** Leaves out fields that are not given, so that their columns stay unchanged. */
 function changeOf(body: z.output<typeof operatorWorkspaceChange>): WorkspaceChange {
   const { limits = {}, credits_cents, add_credits_cents, note, ...facts } = body;
   const { committed_spend_cents } = limits;

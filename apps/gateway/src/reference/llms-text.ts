@@ -2,7 +2,7 @@ import { buckets } from '#errors';
 import { areas } from '../http/api-route.js';
 import type { ServiceDocument } from '../openapi/service-document.js';
 
-/** The service in a page for language models (llms.txt), made from the service document. */
+/** The service on one page for language models (llms.txt), made from the service document. */
 export function llmsText({ info, paths }: ServiceDocument, origin: string): string {
   const routes = Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations)

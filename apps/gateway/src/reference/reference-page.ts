@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Beside the style sheet of Swagger UI: the type and colours of the console; light, as that style sheet is. */
+/** Adds the console's type and colours to the style sheet of Swagger UI. Light only, like that style sheet. */
 const style = `
 :root { color-scheme: light; }
 body, .swagger-ui, .swagger-ui .info .title, .swagger-ui .opblock-tag { font-family: Inter, system-ui, sans-serif; color: #18181c; }
@@ -12,7 +12,7 @@ body { margin: 0; background: #fff; font-size: 14px; line-height: 22px; }
 .swagger-ui .scheme-container .schemes-title, .swagger-ui .servers { display: none; }
 `;
 
-/** Requests go to where the page was read from, which is all that its policy allows. */
+/** Sends requests to the page's own origin, the only one that its policy allows. */
 const script = `
 'use strict';
 fetch('/openapi.json')
@@ -54,7 +54,9 @@ export const referencePage = `<!doctype html>
 
 const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** Own scripts and style sheets only. Images and sounds of a tried run are shown from wherever its assets are kept. */
+/**
+ * Allows only our own scripts and style sheets. Images and audio of results may come from wherever assets are stored.
+ */
 export const contentSecurityPolicy = [
   `default-src 'none'`,
   `script-src 'self' ${hash(script)}`,

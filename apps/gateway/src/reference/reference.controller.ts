@@ -19,7 +19,7 @@ const files: Record<string, string> = {
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
 };
 
-/** The reference of the whole service, for machines and for people. */
+/** Serves the API reference, for machines and for people. */
 @Controller()
 export class ReferenceController {
   private readonly document: string;
@@ -34,9 +34,9 @@ export class ReferenceController {
   @ApiRoute({
     name: 'getServiceDocument',
     area: 'Service',
-    summary: 'Read this reference as OpenAPI',
+    summary: 'Get this reference as OpenAPI',
     description:
-      'The whole service as one OpenAPI 3.1 document. The fields of a model’s own input are in that model’s document.',
+      'The whole service as one OpenAPI 3.1 document. The input fields of a model are in that model’s own document.',
     headers: ifNoneMatch,
     answers: [
       answer(200, 'The document.', { 'application/json': null }, ['ETag', 'Cache-Control']),
@@ -46,7 +46,7 @@ export class ReferenceController {
   readDocument(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     reply
       .header('cache-control', 'public, max-age=300')
-      // Viewers of such documents run in browsers, on other origins.
+      // Viewers of OpenAPI documents run in browsers, on other origins.
       .header('access-control-allow-origin', '*');
     if (sentUnchanged(request, reply, this.etag)) return;
     void reply.header('content-type', 'application/json; charset=utf-8').send(this.document);
@@ -56,7 +56,7 @@ export class ReferenceController {
   @ApiRoute({
     name: 'getTextForModels',
     area: 'Service',
-    summary: 'Read this reference as a language model does',
+    summary: 'Get this reference for language models',
     description: 'What the service does, its routes and its errors, on one page.',
     answers: [answer(200, 'The text.', { 'text/plain': null }, ['Cache-Control'])],
   })
@@ -71,7 +71,7 @@ export class ReferenceController {
   @ApiRoute({
     name: 'getReference',
     area: 'Service',
-    summary: 'Read this reference as a page',
+    summary: 'Get this reference as a web page',
     description: 'The same document for people. The page loads nothing from other hosts.',
     answers: [answer(200, 'The page.', { 'text/html': null }, ['Cache-Control'])],
   })
@@ -89,8 +89,8 @@ export class ReferenceController {
   @ApiRoute({
     name: 'getPageFile',
     area: 'Service',
-    summary: 'Read a file of this page',
-    description: 'The script and the style sheet that the page is made with.',
+    summary: 'Get a file of this page',
+    description: 'The script and the style sheet of the page.',
     headers: ifNoneMatch,
     answers: [
       answer(200, 'The file.', { 'text/css': null, 'text/javascript': null }, ['ETag', 'Cache-Control']),

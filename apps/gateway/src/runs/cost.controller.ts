@@ -13,7 +13,7 @@ import { ModelServers } from '../models/model-servers.js';
 import { ApiRoute } from '../http/api-route.js';
 import { estimateCost, serverQuery } from './run-routes.js';
 
-/** The price of a run before it is made, by the same check and the same expression as at admission. */
+/** Estimates the price of a run with the same check and the same expression as its admission. */
 @Controller('v2/models/:provider/:model/cost')
 export class CostController {
   constructor(
@@ -43,7 +43,7 @@ export class CostController {
       const billed = (micros: number) => centsFromMicros(wholeMicros(micros * standing.markup));
       return {
         expected_cents: billed(price.computedMicros),
-        // Another server may take the run where the first one does not.
+        // Another server may take the run if the first one does not.
         reserved_cents: billed(Math.max(...terms.map((each) => each.price.upperMicros))),
         basis: price.reported.length > 0 ? 'reported' : price.basis,
       };

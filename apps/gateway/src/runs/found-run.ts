@@ -9,7 +9,7 @@ export interface RunSegments extends ModelSegments {
   requestId: string;
 }
 
-/** The run that the path names; throws for segments that can name none. It need not exist. */
+/** The ids that the path names. Throws for malformed segments; the run need not exist. */
 export function runAddress(
   segments: RunSegments,
   caller: Caller,
@@ -22,7 +22,7 @@ export function runAddress(
   return { modelId: catalog.idOf(name), runId: requestId };
 }
 
-/** What was found of a run; throws the answer about one that is unknown, or that is no more than remembered. */
+/** Returns a run that was found. Throws a 404 for an unknown run, and a 410 for one whose result has aged out. */
 export function foundRun<Found>(found: Found | AgedOut | null): Found {
   if (found === null) throw runNotFound();
   if (found !== 'aged_out') return found;
@@ -31,14 +31,14 @@ export function foundRun<Found>(found: Found | AgedOut | null): Found {
   });
 }
 
-/** One answer for an unknown id, another workspace's, and a right one under a wrong model. */
+/** The same answer for an unknown id, an id of another workspace, and an id under the wrong model. */
 const runNotFound = (): RouterError =>
   new RouterError('invalid_input', 'There is no such request.', { status: 404 });
 
 /** The output of a run that succeeded, with its own content type. */
 export type Output = NonNullable<RunOutcome['output']>;
 
-/** What a finished run answers: its output, or the error that the synchronous route would have answered. */
+/** The output of a finished run. Throws the error that the synchronous route would have answered. */
 export function outputOf(result: RunOutcome): Output {
   switch (result.outcome) {
     case 'succeeded':
@@ -61,7 +61,10 @@ function failureOf({ bucket, status, failure }: RunOutcome): RouterError {
   });
 }
 
-/** What was billed for a finished run, with four decimals at most, so that no exponent is written, and who served it. */
+/**
+ * Headers with the cost of a finished run and its server. The cost has at most four decimals, so it is never written
+ * with an exponent.
+ */
 export const settledHeaders = ({
   billedMicros,
   server,

@@ -4,20 +4,20 @@ import { centsFromMicros } from '#schemas';
 
 type Refused = Extract<Admitted, { kind: 'refused' }>;
 
-/** The error of each limit that can refuse an admission. */
+/** The error of each limit that can reject an admission. */
 const refusals = {
   credits: () =>
-    new RouterError('insufficient_credits', 'The workspace has not enough credits for this call.'),
+    new RouterError('insufficient_credits', 'The workspace does not have enough credits for this call.'),
   window: ({ windowLimit }) =>
     new RouterError(
       'rate_limited',
-      `The allowance of ${windowLimit} runs per minute is spent; a new one starts with the next full minute.`,
+      `The workspace has reached its limit of ${windowLimit} runs per minute; retry in the next full minute.`,
     ),
   inflight: ({ inflight }) =>
-    tooMany(`The workspace has ${inflight} calls in flight, as many as allowed; retry when one finishes.`),
+    tooMany(`The workspace has reached its limit with ${inflight} calls in flight; retry when one finishes.`),
   backlog: ({ backlogLimit }) =>
     tooMany(
-      `The workspace has ${backlogLimit} requests waiting, as many as allowed; retry when one finishes.`,
+      `The workspace has reached its limit with ${backlogLimit} requests waiting; retry when one finishes.`,
     ),
   spend: (refused) =>
     tooMany(
@@ -33,7 +33,7 @@ const refusals = {
 
 export const refusingLimits = Object.keys(refusals);
 
-/** A refused admission as the error that names the limit. */
+/** The error of a rejected admission, which names the limit. */
 export const refusal = (refused: Refused): RouterError => refusals[refused.limit](refused);
 
 const tooMany = (detail: string, headers: Record<string, string> = {}): RouterError =>

@@ -19,13 +19,13 @@ import { type AcceptedInput, factsOf, type NamedRun, type RunCall, RunInput } fr
 export interface AdmittedRun extends NamedRun {
   workspaceId: string;
   position: number;
-  /** What the URLs of its first answer started with. */
+  /** The base of the URLs in its first answer. */
   origin: string;
-  /** By a call before this one with the same key. */
+  /** Whether an earlier call with the same key admitted it. */
   replayed: boolean;
 }
 
-/** A call, and how it wants its run. `onAccepted` is called just before the run is admitted. */
+/** A call, and the options of its run. `onAccepted` is called just before the run is admitted. */
 interface WantedRun extends RunCall {
   reply: FastifyReply;
   mode: Admission['mode'];
@@ -33,7 +33,10 @@ interface WantedRun extends RunCall {
   onAccepted?: (runId: string) => void;
 }
 
-/** The one path in, of both ways of delivery: accept the input, admit the run in one round trip, enqueue it. */
+/**
+ * The only way in, for queued and synchronous runs: accepts the input, admits the run in one round trip, and enqueues
+ * it.
+ */
 @Injectable()
 export class RunAdmission {
   constructor(
@@ -45,11 +48,11 @@ export class RunAdmission {
     private readonly cancellation: RunCancellation,
     private readonly metrics: Metrics,
   ) {
-    // From the start, so that the first refusal is a rise.
+    // The counters start at 0, so that the first refusal shows as an increase.
     for (const reason of refusingLimits) metrics.refusals.inc({ reason }, 0);
   }
 
-  /** The run that the call begins or joins, served by the provider that was picked; refusals are thrown. */
+  /** Returns the run that the call begins or joins. Throws if the call is rejected. */
   async admitRun(call: WantedRun): Promise<AdmittedRun> {
     const input = await this.input.acceptInput(call);
     if (input.kind === 'replay') return this.joinedRun(call, input);
@@ -90,7 +93,7 @@ export class RunAdmission {
       body,
     });
     const admitted = await admitting.finally(measured).catch((error: unknown) => {
-      // With a key the caller's retry joins the run; without one nobody could collect it.
+      // With a key, the caller's retry joins the run. Without one, the run could never be collected.
       if (error instanceof AnswerLost && key === undefined)
         void this.cancellation.withdrawRun(workspaceId, model.id, runId);
       throw error;
@@ -114,7 +117,9 @@ export class RunAdmission {
     return this.joinedRun(call, { ...admitted, modelId: model.id, key });
   }
 
-  /** The run of an earlier call with the same key. Every answer from here on belongs to it. */
+  /**
+   * The run of an earlier call with the same key. Every answer from here on, errors included, is marked as replayed.
+   */
   private async joinedRun(
     { request, reply, caller: { workspaceId } }: WantedRun,
     { modelId, key, runId, delivered }: NamedRun,
@@ -127,7 +132,9 @@ export class RunAdmission {
   }
 }
 
-/** The answer to a retry whose result has aged out. The key stays used: there is no second dispatch. */
+/**
+ * The answer to a retry whose result has aged out. The key stays used, so the run is not dispatched a second time.
+ */
 export const noLongerKept = (): RouterError => conflict('a request that is no longer kept');
 
 const conflict = (what: string) =>

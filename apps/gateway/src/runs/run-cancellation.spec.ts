@@ -4,12 +4,12 @@ import type { HeldRunRepository, RunRepository } from '#persistence';
 import type { RunQueues, RunSignals } from '#queue';
 import { RunCancellation } from './run-cancellation.js';
 
-it('a gateway that stops first withdraws what it owes: its database closes after that', async () => {
-  const asked: string[] = [];
+it('a stopping gateway withdraws its lost runs before its database closes', async () => {
+  const attempts: string[] = [];
   const runs = {
-    // The database is away at first.
+    // The database does not answer at first.
     requestCancel: async (_workspaceId: string, _modelId: string, runId: string) => {
-      if (asked.push(runId) < 3) throw new Error('away');
+      if (attempts.push(runId) < 3) throw new Error('away');
       return { found: 'dispatched', isRepeated: true, granted: [] };
     },
   } as unknown as RunRepository;
@@ -24,5 +24,5 @@ it('a gateway that stops first withdraws what it owes: its database closes after
   );
   void cancellation.withdrawRun('workspace', 'model', 'run');
   await cancellation.onApplicationShutdown();
-  expect(asked).toEqual(['run', 'run', 'run']);
+  expect(attempts).toEqual(['run', 'run', 'run']);
 });

@@ -13,14 +13,17 @@ import {
 import { RunQueues, RunSignals } from '#queue';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 
-/** The pause between two looks for a run whose admission was not answered. */
+/** Pause between two checks for a run whose admission was not answered. */
 const pauseMs = 250;
-/** How long an unreachable database is tried. */
+/** How long to keep trying while the database is unreachable. */
 const giveUpAfterMs = 600_000;
-/** How long a gateway that stops waits for it: longer than a statement may take by default, and well within its stop. */
+/**
+ * How long a stopping gateway waits for these checks: longer than a statement may take by default, and well within
+ * the stop.
+ */
 const stopMs = 8_000;
 
-/** Ends runs at their caller's request or when their caller has gone, and starts those that the freed slots admit. */
+/** Ends runs when their caller requests it or disconnects, and starts the runs that get the freed slots. */
 @Injectable()
 export class RunCancellation implements OnApplicationShutdown {
   /** Runs that may have been admitted although their caller got an error, and the search for each. */
@@ -37,8 +40,8 @@ export class RunCancellation implements OnApplicationShutdown {
   ) {}
 
   /**
-   * Null for an unknown run, `aged_out` for one that is only remembered. A run that was not dispatched is finished when
-   * this returns.
+   * Returns null for an unknown run, and `aged_out` for one whose result has aged out. A run that was not dispatched
+   * is finished when this returns.
    */
   async cancelRun(
     workspaceId: string,
@@ -50,20 +53,22 @@ export class RunCancellation implements OnApplicationShutdown {
     if (answer.found === 'waiting')
       recordRun(runId, answer.record, this.log, this.metrics, 'cancelled before it was sent');
     await Promise.all([
-      // The freed slot may have let others in.
+      // The freed slot may have admitted other runs.
       this.queues.passOn(answer.granted),
-      // Once: however often a caller repeats the request, its run is not polled more often for it.
+      // Only for the first request, so that a caller cannot cause more polls by repeating it.
       answer.found === 'dispatched' && !answer.isRepeated && this.queues.runNow('poll', runId),
       answer.found === 'waiting' && this.signals.publish(runId),
     ]);
     return answer.found;
   }
 
-  /** To be called when a held connection ends without a result: the run is withdrawn if nobody could collect it. */
+  /**
+   * Call this when a held connection ends without a result. It withdraws the run if the run could never be collected.
+   */
   async leaveRun(runId: string, isDisconnected: boolean): Promise<Released> {
     const left = await this.held.releaseRun(runId, isDisconnected);
     if (left.found === 'withdrawn')
-      recordRun(runId, left.record, this.log, this.metrics, 'withdrawn: its caller is gone');
+      recordRun(runId, left.record, this.log, this.metrics, 'withdrawn: the result could not be collected');
     await this.queues.passOn(left.granted);
     return left;
   }
@@ -79,10 +84,13 @@ export class RunCancellation implements OnApplicationShutdown {
     this.lost.delete(runId);
   }
 
-  /** Comes after the last call and before the database closes: no other process knows that these runs are unwanted. */
+  /**
+   * Runs after the last call and before the database closes, because no other process knows that these runs are
+   * unwanted.
+   */
   async onApplicationShutdown(): Promise<void> {
     if (await settlesWithin(Promise.all(this.lost.values()), stopMs)) return;
-    this.log.error({ run_ids: [...this.lost.keys()] }, 'whether runs were admitted could not be found out');
+    this.log.error({ run_ids: [...this.lost.keys()] }, 'could not find out whether runs were admitted');
   }
 
   private async cancelWhenFound(workspaceId: string, modelId: string, runId: string): Promise<void> {
@@ -92,11 +100,11 @@ export class RunCancellation implements OnApplicationShutdown {
       try {
         const found = await this.cancelRun(workspaceId, modelId, runId);
         if (found !== null)
-          this.log.warn({ run_id: runId, found }, 'cancelled: its admission was not answered');
+          this.log.warn({ run_id: runId, found }, 'cancelled a run whose admission was not answered');
         if (found !== null || elapsedMs > this.settings.DATABASE_STATEMENT_MS) return;
       } catch (error) {
         if (elapsedMs > giveUpAfterMs) {
-          this.log.error({ error, run_id: runId }, 'whether a run was admitted could not be found out');
+          this.log.error({ error, run_id: runId }, 'could not find out whether a run was admitted');
           return;
         }
       }

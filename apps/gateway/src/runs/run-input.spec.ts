@@ -2,11 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import { fingerprintOf, idempotencyKey } from './run-input.js';
 
 describe('idempotencyKey', () => {
-  it.each([undefined, 'a', '!~', 'k'.repeat(255)])('takes %j', (key) => {
+  it.each([undefined, 'a', '!~', 'k'.repeat(255)])('accepts %j', (key) => {
     expect(idempotencyKey(key)).toBe(key);
   });
 
-  it.each(['', ' ', 'a b', 'a\t', 'é', 'k'.repeat(256), 'one, two'])('refuses %j', (key) => {
+  it.each(['', ' ', 'a b', 'a\t', 'é', 'k'.repeat(256), 'one, two'])('rejects %j', (key) => {
     expect(() => idempotencyKey(key)).toThrow('visible ASCII');
   });
 });
@@ -21,7 +21,7 @@ function fingerprint(path: { route?: string; query?: string; id?: string }, ...c
 }
 
 describe('fingerprintOf', () => {
-  it('differs in route, model, query and every byte of the body', () => {
+  it('differs by route, model, query and every byte of the body', () => {
     const body = Buffer.from('{}');
     const prints = [
       fingerprint({}, body),

@@ -12,7 +12,7 @@ import { ModelServers } from '../models/model-servers.js';
 import { newId } from '../http/new-id.js';
 import { RunPayloads } from './run-payloads.js';
 
-/** A server that takes the input, and its terms. */
+/** A server that accepts the input, and its terms. */
 interface Candidate extends ServerTerms {
   row: Model;
 }
@@ -35,21 +35,21 @@ export interface AcceptedInput {
   runId: string;
   model: Model;
   key: string | undefined;
-  /** What a retry with the same key must repeat. */
+  /** A hash of the request, which a retry with the same key must match. */
   fingerprint: string | undefined;
-  /** The input as the run's row will hold it. */
+  /** The input as the run's row will store it. */
   body: PayloadBody;
   candidates: Candidates;
   /** Gives back the input's share of the budget for bodies. */
   release: () => void;
 }
 
-/** A run, and the key that names it too. */
+/** A run, and the Idempotency-Key that also names it. */
 export interface NamedRun {
   modelId: string;
   runId: string;
   key: string | undefined;
-  /** The key's result has gone out in full before; noted only of results that cannot be repeated. */
+  /** Whether the result was already delivered in full. Recorded only for results that cannot be repeated. */
   delivered: boolean;
 }
 
@@ -71,9 +71,9 @@ export class RunInput {
   ) {}
 
   /**
-   * Throws `InputRejection` for fields that the model does not accept, and `RouterError` for every other refusal. A retry
-   * of a call that was admitted is not refused: it collects its run, also when the caller may no longer run the model
-   * or the model is gone.
+   * Throws `InputRejection` for fields that the model does not accept, and `RouterError` for every other rejection. A
+   * retry of an admitted call is not rejected: it collects its run, even if the caller may no longer run the model or
+   * the model has been removed.
    */
   async acceptInput(call: RunCall): Promise<AcceptedInput | Replay> {
     const { request, caller, segments, picked } = call;
@@ -108,7 +108,7 @@ export class RunInput {
     }
   }
 
-  /** The body, and with a key the fingerprint of the request. */
+  /** Reads the body and, if there is a key, the fingerprint of the request. */
   private async readHashed({ request, caller }: RunCall, modelId: string, key: string | undefined) {
     const hash = key === undefined ? undefined : fingerprintOf(request, modelId);
     const { bytes, release } = await this.bodies.readBody(request.raw, caller.workspaceId, {
@@ -117,7 +117,10 @@ export class RunInput {
     return { bytes, release, fingerprint: hash?.digest('hex') };
   }
 
-  /** The run that the call repeats. Throws the refusal when there is none; `fingerprint` is asked only when the key is used. */
+  /**
+   * The run that the call repeats; throws the refusal if there is none. Calls `fingerprint` only if the key is in
+   * use.
+   */
   private async replayOr(
     refusal: unknown,
     { request, caller }: RunCall,
@@ -134,15 +137,18 @@ export class RunInput {
 
 const visibleAscii = /^[\x21-\x7e]{1,255}$/;
 
-/** The Idempotency-Key of the call; undefined without one. Anything but 1 to 255 visible ASCII characters: 400. */
+/**
+ * The Idempotency-Key of the call; undefined without one. Throws a 400 for anything but 1 to 255 visible ASCII
+ * characters.
+ */
 export function idempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined || (typeof header === 'string' && visibleAscii.test(header))) return header;
   throw new RouterError('invalid_input', 'Idempotency-Key must be 1 to 255 visible ASCII characters.');
 }
 
 /**
- * Two requests are the same with the same method, path, query and body. The path has the model's own id, whichever of its
- * names the caller gave; the body is added as it arrives.
+ * Two requests are the same if method, path, query and body are the same. The path contains the model's own id,
+ * whichever alias the caller used. The body is added as it arrives.
  */
 export function fingerprintOf(
   { originalUrl, routeOptions }: Pick<FastifyRequest, 'originalUrl' | 'routeOptions'>,
@@ -153,7 +159,7 @@ export function fingerprintOf(
   return createHash('sha256').update(`POST ${path}\n`);
 }
 
-/** The facts of the first server for the run's row, with those of the next one inside as its fallback. */
+/** The facts of the first server for the run's row, with those of the next one nested as its fallback. */
 export function factsOf(
   model: Model,
   [{ row, price, upstream, missingMembers: members }, next, ...others]: Candidates,

@@ -9,7 +9,9 @@ import type { Readable } from 'node:stream';
 import { noBody, openedFor } from '../http/replies.js';
 import type { Output } from './found-run.js';
 
-/** Inputs and outputs that are too large for a row of Postgres: to the asset store, and from there to the caller. */
+/**
+ * Stores inputs that are too large for a Postgres row in the asset store, and streams inputs and outputs from there.
+ */
 @Injectable()
 export class RunPayloads {
   constructor(
@@ -19,7 +21,10 @@ export class RunPayloads {
     private readonly objects: StoredObjectRepository,
   ) {}
 
-  /** The input as its row will hold it. A store that does not take it: 503, and nothing was admitted. */
+  /**
+   * Returns the input as its row will store it. Throws a 503 if the store does not accept it; nothing was admitted
+   * then.
+   */
   async keepInput(runId: string, bytes: Buffer): Promise<PayloadBody> {
     if (bytes.length <= maxRowBytes) return bytes;
     const key = runKeys.input(runId);
@@ -37,15 +42,15 @@ export class RunPayloads {
     return { storedAs: key };
   }
 
-  /** The input of a call that was not admitted. Should this fail, the object is deleted later. */
+  /** Discards the input of a call that was not admitted. If this fails, the object is deleted later. */
   async discardInput(body: PayloadBody): Promise<void> {
     if (!('storedAs' in body)) return;
     await this.objects.discard(body.storedAs).catch((error: unknown) => {
-      this.log.warn({ error, key: body.storedAs }, 'an input could not be discarded: it is deleted later');
+      this.log.warn({ error, key: body.storedAs }, 'could not discard an input; it will be deleted later');
     });
   }
 
-  /** Sends an output with the provider's own content type, streamed from the store. To HEAD nothing is read. */
+  /** Sends an output with the provider's own content type, streamed from the store. Reads nothing for HEAD. */
   async sendOutput(reply: FastifyReply, { mediaType, body }: Output): Promise<void> {
     const isHead = reply.request.method === 'HEAD';
     const payload = isHead ? noBody() : 'storedAs' in body ? await this.open(reply, body.storedAs) : body;
@@ -68,7 +73,7 @@ export class RunPayloads {
 const unavailable = (error: unknown): RouterError =>
   new RouterError(
     'service_unavailable',
-    'The service cannot reach its store for large bodies; please retry.',
+    'The service cannot reach its store for large bodies; retry later.',
     {
       internal: error instanceof StorageError ? `store: ${error.failure}` : 'store: no answer in time',
       cause: error,

@@ -16,11 +16,11 @@ import type { HeaderName } from '../http/response-headers.js';
 export const serverQuery = z.object({
   model_provider: once().optional().meta({
     description:
-      'Which of the model’s servers runs it, by the first segment of the server’s id; its own input is checked then, and no other serves. Left out, the first that is set up serves, and the next that takes the same input only when that one provably did not take the run.',
+      'The server that runs the model, given by the first segment of its id. The input is then checked against that server’s schema, and no other server is tried. By default the first server that is set up runs the model; the next one that accepts the same input is tried only if the previous one provably did not take the run.',
   }),
 });
 
-/** Headers of an answer that is the outcome of a run, and of one to a call that may have joined the run. */
+/** Headers of an answer with the outcome of a run, and of an answer to a call that may have joined the run. */
 const settled: HeaderName[] = ['X-Service-Cost-Cents', 'X-Service-Model-Provider'];
 const joined: HeaderName[] = ['Idempotent-Replayed'];
 
@@ -28,11 +28,11 @@ const joined: HeaderName[] = ['Idempotent-Replayed'];
 const output = { ...json(routerModelOutput), '*/*': null };
 
 const rejectedFields = (headers: HeaderName[] = []) =>
-  failure(422, ['invalid_input'], 'The model, or its schema, does not accept these fields.', {
+  failure(422, ['invalid_input'], 'The model or its schema does not accept these fields.', {
     shape: routerValidationErrorResponse,
     headers,
   });
-/** Failures that are the outcome of a run, those of the router among them. */
+/** Failures that are the outcome of a run, including those of the router. */
 const outcomeFailures = (headers: HeaderName[]) => [
   rejectedFields(headers),
   failure(502, ['provider_error'], 'The provider failed, or its reply could not be read as a result.', {
@@ -45,11 +45,11 @@ const outcomeFailures = (headers: HeaderName[]) => [
 const runNotFound = failure(
   404,
   ['invalid_input'],
-  'No such run of this workspace and this model. Unknown ids and other workspaces’ ids answer alike.',
+  'The workspace has no such run of this model. Ids of other workspaces are treated as unknown.',
 );
 const agedOut = failure(410, ['invalid_input'], 'The result has aged out.');
 
-/** A request with an input, and what it can be refused with before anything is dispatched. */
+/** A request with an input, and the failures with which it can be rejected before anything is dispatched. */
 const withInput = {
   headers: z.object({
     'Idempotency-Key': z
@@ -57,7 +57,7 @@ const withInput = {
       .regex(/^[!-~]{1,255}$/)
       .meta({
         description:
-          'Names this run within the workspace for 24 hours: a retry with the same key and the same request joins or repeats the run instead of starting another.',
+          'Names this run within the workspace for 24 hours. A retry with the same key and the same request joins the run, or repeats its result, instead of starting another.',
       }),
   }),
   body: routerModelInput,
@@ -74,7 +74,7 @@ const refusals = [
   failure(
     429,
     ['concurrency_limit_exceeded', 'rate_limited'],
-    'An allowance of the workspace is spent: runs in flight or waiting, committed spend, or runs per minute. `detail` says which.',
+    'The workspace has reached a limit: runs in flight or waiting, committed spend, or runs per minute. `detail` says which.',
     { headers: ['X-Committed-Spend-Limit', 'X-Committed-Spend-Current', 'X-Committed-Spend-Remaining'] },
   ),
 ];
@@ -86,13 +86,13 @@ export const runModel = {
   area: 'Synchronous runs',
   summary: 'Run a model and wait for the result',
   description:
-    'The body is the model’s own input and is forwarded byte for byte; the answer is its own output. The connection is held until then. A retry with the same `Idempotency-Key` after a 504 or a lost connection collects the run that is under way instead of starting another, and says so by `Idempotent-Replayed`. A run that completed is billed whether or not the answer arrived.',
+    'The body is the model’s own input and is forwarded byte for byte; the response is the model’s own output. The connection stays open until the result is ready. After a 504 or a lost connection, a retry with the same `Idempotency-Key` collects the run in progress instead of starting another, and its response has the header `Idempotent-Replayed`. A completed run is billed whether or not the response arrived.',
   answers: [
-    answer(200, 'The result, as the model’s provider gave it.', output, [...joined, ...settled]),
+    answer(200, 'The result, as the provider returned it.', output, [...joined, ...settled]),
     failure(
       400,
       ['invalid_input', 'content_policy_violation'],
-      'The request is malformed, or the provider refused its content.',
+      'The request is malformed, or the provider rejected its content.',
       { headers: [...joined, ...settled] },
     ),
     ...refusals,
@@ -100,7 +100,7 @@ export const runModel = {
     failure(
       504,
       ['deadline_exceeded', 'provider_timeout'],
-      'The router stopped holding the connection while the run goes on, or the provider did not answer in time.',
+      'The router stopped holding the connection and the run continues, or the provider did not answer in time.',
       { headers: ['Retry-After', ...joined, ...settled] },
     ),
   ],
@@ -111,11 +111,11 @@ export const estimateCost = {
   body: routerModelInput,
   name: 'EstimateCost',
   area: 'Queued runs',
-  summary: 'Ask what a run would cost',
+  summary: 'Estimate the cost of a run',
   description:
-    'The body is the input of the run. It is checked as for a run; nothing is sent to the provider and nothing is spent.',
+    'The body is the input of the run and is checked the same way. Nothing is sent to the provider, and nothing is charged.',
   answers: [
-    answer(200, 'What it would cost this workspace now.', json(routerCostEstimate)),
+    answer(200, 'The cost for this workspace at current prices.', json(routerCostEstimate)),
     failure(400, ['invalid_input'], 'The request is malformed.'),
     modelNotFound,
     rejectedFields(),
@@ -125,9 +125,9 @@ export const estimateCost = {
 export const getRunStatus = {
   name: 'GetRunStatus',
   area: 'Queued runs',
-  summary: 'Read the state of a run',
+  summary: 'Get the state of a run',
   description:
-    'Never carries the result, so a long run is polled cheaply. `error_type` is there only on a `COMPLETED` run that did not succeed.',
+    'Never includes the result, so polling is cheap. `error_type` is present only on a `COMPLETED` run that did not succeed.',
   answers: [answer(200, 'The state.', json(routerQueueStatusResponse), settled), runNotFound, agedOut],
 } as const;
 
@@ -136,7 +136,7 @@ export const streamRunStatus = {
   area: 'Queued runs',
   summary: 'Follow the state of a run',
   description:
-    'Server-sent events: the status body as `data` at once and after each change, the last one `COMPLETED`; an event `progress` with `{"progress": 0.4}`, a share of 1, where the provider says how far it is; a comment every 15 seconds. A stream that ends without `COMPLETED` ended at the bound of synchronous calls or because the gateway stops: open it again.',
+    'Server-sent events. The status body is sent as `data` immediately and after each change; the last one is `COMPLETED`. If the provider reports its progress, an event `progress` has it as a fraction of 1, such as `{"progress": 0.4}`. A comment is sent every 15 seconds. A stream that ends without `COMPLETED` has reached the time limit of synchronous calls, or its gateway is stopping: open it again.',
   answers: [
     answer(200, 'The events.', { 'text/event-stream': null }, ['Cache-Control']),
     runNotFound,
@@ -149,11 +149,11 @@ export const collectRun = {
   area: 'Queued runs',
   summary: 'Collect the result of a run',
   description:
-    'Any number of times, until the result ages out. A run that failed answers with the status and the body that the synchronous route would have given.',
+    'The result can be collected any number of times until it ages out. A failed run returns the status and body that the synchronous route would have returned.',
   answers: [
-    answer(200, 'The result, as the synchronous route would have given it.', output, settled),
-    answer(202, 'Not finished yet.', json(routerQueueStatusResponse)),
-    failure(400, ['content_policy_violation', 'invalid_input'], 'The provider refused the content.', {
+    answer(200, 'The result, as the synchronous route would have returned it.', output, settled),
+    answer(202, 'The run has not finished yet.', json(routerQueueStatusResponse)),
+    failure(400, ['content_policy_violation', 'invalid_input'], 'The provider rejected the content.', {
       headers: settled,
     }),
     runNotFound,
@@ -169,16 +169,16 @@ export const cancelRun = {
   area: 'Queued runs',
   summary: 'Request the cancellation of a run',
   description:
-    'A waiting run ends at once and is not charged. For a run that was dispatched the request is passed on to the provider; it may still complete and be charged.',
+    'A waiting run ends immediately and is not charged. For a dispatched run, the request is passed on to the provider; the run may still complete and be charged.',
   answers: [
-    answer(202, 'The request is recorded.', json(routerQueueCancelResponse)),
-    failure(400, ['invalid_input'], 'The run has completed already.', { shape: routerQueueCancelResponse }),
+    answer(202, 'The request has been recorded.', json(routerQueueCancelResponse)),
+    failure(400, ['invalid_input'], 'The run has already completed.', { shape: routerQueueCancelResponse }),
     runNotFound,
     agedOut,
   ],
 } as const;
 
-/** The parameters of the routes of a run, out of the call that submitted it. */
+/** The parameters of the routes of a run, taken from the call that submitted it. */
 const submittedRun = {
   provider: '$request.path.provider',
   model: '$request.path.model',
@@ -187,15 +187,15 @@ const submittedRun = {
 
 const address = once().optional();
 
-/** The query of a queued submit, which may also ask to be called back. */
+/** The query of a queued submission, which may also name a webhook. */
 export const submitQuery = serverQuery.extend({
   webhook_url: address.meta({
     description:
-      'A public https URL that is called once when the run is completed, however it ends: a POST of `RouterRunCompleted`, signed as Standard Webhooks says, tried eight times within 24 hours.',
+      'A public https URL that is called when the run is completed, whatever its outcome, with a POST of `RouterRunCompleted`. The call is signed as defined by Standard Webhooks, and tried up to eight times within 24 hours.',
   }),
   fal_webhook: address.meta({
     description:
-      'The same for clients of fal: the body is what fal sends, with the output in it. Instead of `webhook_url`.',
+      'The same for clients of fal, instead of `webhook_url`: the body has fal’s format and includes the output.',
   }),
 });
 
@@ -204,9 +204,9 @@ export const submitRun = {
   query: submitQuery,
   name: 'SubmitRun',
   area: 'Queued runs',
-  summary: 'Submit a run and get its handle',
+  summary: 'Submit a run and get its id and URLs',
   description:
-    'The body is the same as of a synchronous run and is checked the same way. The run waits when the workspace’s allowances are in use; only a full backlog is refused. The answer names the three URLs of the run: clients never compose them.',
+    'The body is the same as for a synchronous run and is checked the same way. The run waits while the workspace is at its limits; it is rejected only if the backlog is full. The response contains the three URLs of the run, so that clients never compose them.',
   answers: [
     answer(
       201,
@@ -217,7 +217,7 @@ export const submitRun = {
         [getRunStatus, streamRunStatus, collectRun, cancelRun].map(({ name }) => [name, submittedRun]),
       ),
     ),
-    failure(400, ['invalid_input'], 'The request is malformed, or its webhook may not be called.'),
+    failure(400, ['invalid_input'], 'The request is malformed, or its webhook URL is not allowed.'),
     ...refusals,
     rejectedFields(),
   ],

@@ -6,18 +6,18 @@ import { RunSignals } from '#queue';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { HeldSettings } from './held/settings.js';
 
-/** A watch without news yields null after this time, so that a stream can show that it is alive. */
+/** A watch without news yields null after this time, so that a stream can send a keep-alive. */
 const quietMs = 15_000;
 
-/** A signal with the outcome that it announced, a state of the row, or neither when the row has to be read. */
+/** The outcome that a signal carried, a state of the row, or neither if the row must be read. */
 interface RunNews {
   outcome?: Buffer | undefined;
   state?: LiveState;
 }
 
 /**
- * Watches runs for held calls and status streams. Signals report most changes of a run; one query a second for all
- * watched runs of this gateway finds the rest, and runs whose signal was lost.
+ * Watches runs for held calls and status streams. Signals report most changes of a run. One query a second for all
+ * watched runs of this gateway finds the other changes, and those whose signal was lost.
  */
 @Injectable()
 export class RunWatch implements OnModuleDestroy {
@@ -32,18 +32,20 @@ export class RunWatch implements OnModuleDestroy {
   ) {
     this.checks = every(settings.SYNC_CHECK_MS, () => this.checkRows(), {
       onError: (error) =>
-        log.warn({ error, watched_runs: signals.runIds.length }, 'the watched runs could not be read'),
+        log.warn({ error, watched_runs: signals.runIds.length }, 'could not read the watched runs'),
     });
   }
 
-  /** Ends every watch: held calls answer as at their deadline, and clients of streams go on at another gateway. */
+  /**
+   * Ends every watch: held calls answer as at their deadline, and clients of streams reconnect to another gateway.
+   */
   onModuleDestroy(): void {
     this.isStopping = true;
     this.signals.wakeAll();
     void this.checks.stop();
   }
 
-  /** Begins at once, so nothing that is signalled from now on is missed. It has to be closed. */
+  /** Subscribes immediately, so that no signal from now on is missed. The watch must be closed. */
   begin(runId: string, gone: AbortSignal): Watch {
     const endsAtMs = performance.now() + this.settings.SYNC_DEADLINE_MS;
     const watch: Watch = new Watch(
@@ -62,9 +64,9 @@ export class RunWatch implements OnModuleDestroy {
   }
 }
 
-/** One caller that waits for news of a run. */
+/** A caller that waits for news of a run. */
 export class Watch {
-  /** The state that the caller knows: the same one is no news. */
+  /** The state that the caller already knows; the same state is not news. */
   known: LiveState | undefined;
   private news: RunNews | undefined;
   private resume = () => {};
@@ -77,15 +79,15 @@ export class Watch {
 
   wake(outcome?: Buffer, state?: LiveState): void {
     if (state === undefined) this.news = { outcome: this.news?.outcome ?? outcome };
-    // A signal says that the row is newer than the state that a check may have read before it.
+    // A signal takes precedence: the row is newer than a state that a check may have read before it.
     else if ((this.news === undefined || this.news.state) && !isSame(state, this.known))
       this.news = { state };
     if (this.news) this.resume();
   }
 
   /**
-   * The news of the run, and null after each time without any. Ends when the caller has gone, at the bound of synchronous
-   * calls and when this gateway stops; an outcome that has come by then is still news.
+   * Yields the news of the run, and null after each quiet period. Ends when the caller disconnects, at the time limit
+   * of synchronous calls, and when this gateway stops. An outcome that has arrived by then is still yielded.
    */
   async *events(): AsyncGenerator<RunNews | null> {
     for (;;) {
@@ -114,7 +116,10 @@ export class Watch {
 export const isSame = (one: LiveState, other: LiveState | undefined): boolean =>
   one.stage === other?.stage && one.position === other.position && one.progress === other.progress;
 
-/** The result of a query; undefined when the database does not answer, since the next check of all rows makes up for it. */
+/**
+ * The result of a query; undefined if the database does not answer, because the next check of the rows makes up for
+ * it.
+ */
 export async function unlessAway<T>(query: Promise<T>): Promise<T | undefined> {
   try {
     return await query;

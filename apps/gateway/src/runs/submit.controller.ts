@@ -13,7 +13,7 @@ import { ApiRoute } from '../http/api-route.js';
 import { RunAdmission } from './run-admission.js';
 import { submitQuery, submitRun } from './run-routes.js';
 
-/** Queued delivery: admits the run and answers with its handle at once. */
+/** Queued delivery: admits the run and answers immediately with its id and URLs. */
 @Controller('v2/models/:provider/:model/requests')
 export class SubmitController {
   constructor(
@@ -50,7 +50,7 @@ export class SubmitController {
   }
 }
 
-/** The address to call when the run has ended; throws for one that may not be called. */
+/** The webhook to call when the run has finished. Throws for a URL that is not allowed. */
 function webhookOf(
   { webhook_url: standard, fal_webhook: fal }: z.output<typeof submitQuery>,
   allowedOrigins: readonly string[],
@@ -63,7 +63,7 @@ function webhookOf(
   const problem = webhookProblem(url, allowedOrigins);
   if (problem !== null)
     throw new RouterError('invalid_input', `${form === 'fal' ? 'fal_webhook' : 'webhook_url'} ${problem}.`);
-  // The address as it is called: the text itself may hold blanks, and a NUL, which the database does not take.
+  // The normalised URL: the text itself may contain blanks, and a NUL, which the database does not accept.
   const { href, origin } = new URL(url);
   return { url: href, receiver: origin, form };
 }

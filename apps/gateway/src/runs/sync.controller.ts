@@ -44,7 +44,7 @@ export class SyncController {
         this.admission.admitRun({ request, reply, caller, segments, mode: 'sync', picked, onAccepted }),
       gone,
     );
-    // The URLs may have expired since the first delivery, so a repetition could not be honest.
+    // The provider's URLs may have expired since the first delivery, so the result cannot be repeated.
     const isOnce = result.outcome === 'succeeded' && result.providerUrls;
     if (isOnce && run.delivered)
       throw new RouterError(

@@ -4,13 +4,16 @@ import { Injectable } from '@nestjs/common';
 import { foundRun, type runAddress } from '../runs/found-run.js';
 import { isSame, RunWatch, unlessAway } from '../runs/run-watch.js';
 
-/** A stream's clients come back after a random time in this range, so that a restart does not bring all of them at once. */
+/**
+ * Clients of a stream reconnect after a random time in this range, so that a restart does not bring them all back at
+ * once.
+ */
 const minRetryMs = 500;
 const maxRetryMs = 2_500;
 
 type FollowedRun = ReturnType<typeof runAddress> & { workspaceId: string };
 
-/** Follows runs for callers that want to be told of each change. */
+/** Follows runs for callers that want to see each change. */
 @Injectable()
 export class StatusStream {
   constructor(
@@ -20,11 +23,12 @@ export class StatusStream {
   ) {}
 
   /**
-   * The state of the run at once, then after each change, at last as completed; null after each 15 s without one.
-   * Ends before that when the watch of the run ends. The first step throws what a status call would answer.
+   * Yields the state of the run immediately and after each change, until it is completed, and null after each 15 s
+   * without a change. Ends early if the watch of the run ends. The first step throws the error that a status call
+   * would answer.
    */
   async *states(run: FollowedRun, gone: AbortSignal): AsyncGenerator<LiveState | null> {
-    // A change that is signalled before the first read must not be missed.
+    // Begins before the first read, so that no change is missed.
     const watch = this.watches.begin(run.runId, gone);
     this.metrics.statusStreams.inc();
     try {
@@ -53,22 +57,22 @@ export class StatusStream {
 }
 
 /**
- * The text of server-sent events about a run: its body when that has changed, an event `progress` when the share has,
- * and a comment when nothing has for a while.
+ * The server-sent events of a run: its status body when that changes, an event `progress` when the progress changes,
+ * and a comment after a while without a change.
  */
 export async function* eventsOf(
   first: LiveState | null,
   updates: AsyncIterable<LiveState | null>,
   bodyOf: (state: LiveState) => object,
 ): AsyncGenerator<string> {
-  let told = '';
+  let sent = '';
   let progress: number | null = null;
   const events = (state: LiveState | null): string => {
     if (state === null) return ': keep-alive\n\n';
     let text = '';
     const body = JSON.stringify(bodyOf(state));
-    if (body !== told) text += `data: ${body}\n\n`;
-    told = body;
+    if (body !== sent) text += `data: ${body}\n\n`;
+    sent = body;
     if (state.progress !== progress && state.progress !== null && state.stage !== 'completed')
       text += `event: progress\ndata: ${JSON.stringify({ progress: state.progress })}\n\n`;
     ({ progress } = state);

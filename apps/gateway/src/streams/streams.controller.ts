@@ -33,13 +33,13 @@ export class StreamsController {
     const urls = runUrls(request.publicOrigin, run);
     this.shares.holdConnection(reply, caller.workspaceId);
     const states = this.streams.states({ ...run, workspaceId: caller.workspaceId }, callerGone(reply));
-    // Refusals come before the first byte.
+    // Errors must come before the first byte.
     const first = await states.next();
     void reply.headers({
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache, no-transform',
       'x-accel-buffering': 'no',
-      // A gateway that stops need not wait for the client to hang up.
+      // So that a stopping gateway need not wait for the client to close.
       connection: 'close',
     });
     if (request.method === 'HEAD') {

@@ -1,19 +1,22 @@
 import { essenceOf } from '#schemas';
 import { fileTypeFromBuffer } from 'file-type';
 
-/** What of a file has to be there to tell its type. */
+/** Number of bytes needed to recognise the type of a file. */
 export const headBytes = 4100;
 
-/** An extension has its dot; an empty one says nothing. */
+/** An extension includes its dot; an empty one is unknown. */
 const unknown = { mediaType: 'application/octet-stream', extension: '' };
-/** Types that have no signature; a claim to one of them lets nothing run that would not run as what it is. */
+/**
+ * Types without a signature, for which the caller's word counts. None of them makes a browser run anything that it
+ * would not run anyway.
+ */
 const withoutSignature = /^(text\/[\w.+-]+|model\/[\w.+-]+|application\/json)$/;
-/** The pieces that may stand before the root of an SVG file. */
+/** The text that may precede the root element of an SVG file. */
 const beforeSvg = /\s+|<!--[^]*?-->|<\?xml[^>]*>|<!DOCTYPE svg[^>]*>/y;
 
 /**
- * The media type of a file, by its first bytes; more of them may be given. The caller's word counts only where no file
- * of that type has a signature.
+ * The media type of a file, from its first bytes; `start` may be longer. The caller's word counts only if files of
+ * that type have no signature.
  */
 export async function contentTypeOf(start: Buffer, announced = '') {
   const head = start.subarray(0, headBytes);
@@ -25,7 +28,7 @@ export async function contentTypeOf(start: Buffer, announced = '') {
   return mayBe ? { ...unknown, mediaType: claimed } : unknown;
 }
 
-/** Each piece is searched for once, from where the one before it ends: a file of many comments costs one pass. */
+/** Searches each piece once, from the end of the previous one, so that a file of many comments costs one pass. */
 function isSvg(text: string): boolean {
   let at = text.startsWith('\uFEFF') ? 1 : 0;
   for (beforeSvg.lastIndex = at; beforeSvg.test(text);) at = beforeSvg.lastIndex;

@@ -15,10 +15,10 @@ import { newId } from '../http/new-id.js';
 import { contentTypeOf, headBytes } from './content-type.js';
 
 export const fileSeconds = 24 * 60 * 60;
-/** For one upload, the store's last word included. */
+/** Time limit for one upload, including the store's confirmation. */
 const uploadMs = 600_000;
 
-/** The URL of a file, which was given out before, determines its id and key. */
+/** The id and key of a file whose URL was given out in advance. */
 interface Place {
   id: string;
   key: string;
@@ -31,7 +31,7 @@ interface Upload {
   place: Place | undefined;
 }
 
-/** Takes files from callers into the store as they arrive: a file is never held in memory. */
+/** Streams files from callers into the store; a file is never held in memory. */
 @Injectable()
 export class FileUploads {
   constructor(
@@ -51,7 +51,7 @@ export class FileUploads {
     if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
       throw notAsItIs('without a Content-Encoding');
     if (essenceOf(type).startsWith('multipart/')) throw notAsItIs('not as a form');
-    // Without an announced length it may become as long as any.
+    // Without a Content-Length the file may be as large as the limit.
     const maxBytes = length === undefined ? limit : Number(length);
     if (maxBytes > limit) throw tooLarge(limit);
     const held = Math.min(maxBytes, this.store.putMemoryBytes);
@@ -94,10 +94,10 @@ export class FileUploads {
     }
   }
 
-  /** Should this fail, the object is swept later. */
+  /** If this fails, a sweep deletes the object later. */
   private async discard(key: string): Promise<void> {
     await this.objects.discard(key).catch((error: unknown) => {
-      this.log.warn({ error, key }, 'a file could not be discarded: it is deleted later');
+      this.log.warn({ error, key }, 'could not discard a file; it will be deleted later');
     });
   }
 }
@@ -116,7 +116,7 @@ async function headOf(body: AsyncGenerator<Buffer>): Promise<Buffer> {
     chunks.push(next.value);
     size += next.value.length;
   }
-  if (size === 0) throw new RouterError('invalid_input', 'The body is empty; it has to be the file.');
+  if (size === 0) throw new RouterError('invalid_input', 'The body is empty; send the bytes of the file.');
   return Buffer.concat(chunks, size);
 }
 
@@ -126,11 +126,11 @@ async function* startingWith(head: Buffer, body: AsyncGenerator<Buffer>): AsyncG
 }
 
 const notAsItIs = (how: string) =>
-  new RouterError('invalid_input', `The body has to be the bytes of the file, ${how}.`, { status: 415 });
+  new RouterError('invalid_input', `The body must be the bytes of the file, ${how}.`, { status: 415 });
 
-/** A second upload to a place that was given out once. */
+/** Thrown for a second upload to the same URL. */
 export const placeTaken = () =>
-  new RouterError('invalid_input', 'The file is there already, or on its way; begin another upload.', {
+  new RouterError('invalid_input', 'The file exists or is being uploaded; start another upload.', {
     status: 409,
   });
 
@@ -138,14 +138,14 @@ const limitReached = ({ limit, maxAllowed }: FileRefusal) =>
   new RouterError(
     'concurrency_limit_exceeded',
     limit === 'files'
-      ? `The workspace has as many files as allowed, ${maxAllowed}; delete one, or retry when one has expired.`
-      : `The files of the workspace would be larger than the ${maxAllowed} bytes allowed; delete some, or retry when some have expired.`,
+      ? `The workspace has reached its limit of ${maxAllowed} files; delete one, or retry when one has expired.`
+      : `The files of the workspace would exceed its limit of ${maxAllowed} bytes; delete some, or retry when some have expired.`,
   );
 
 const isTimeout = (error: unknown) => error instanceof DOMException && error.name === 'TimeoutError';
 
 const unavailable = (error: unknown) =>
-  new RouterError('service_unavailable', 'The service cannot reach its store for files; please retry.', {
+  new RouterError('service_unavailable', 'The service cannot reach its store for files; retry later.', {
     internal: error instanceof StorageError ? `store: ${error.failure}` : String(error),
     cause: error,
   });

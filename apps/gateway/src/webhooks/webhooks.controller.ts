@@ -20,10 +20,10 @@ import { listPage, pageQuery, QueryPipe } from '../http/query.pipe.js';
 import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 
 const deliveryQuery = pageQuery.extend({
-  state: z.enum(webhookStates).optional().meta({ description: 'Only webhooks in this state.' }),
+  state: z.enum(webhookStates).optional().meta({ description: 'Only deliveries in this state.' }),
 });
 
-/** The calls that tell callers that their runs are completed, and the secret that signs them. */
+/** The webhook deliveries of a workspace, and the secret that signs them. */
 @Controller('v2/webhooks')
 export class WebhooksController {
   constructor(
@@ -37,12 +37,12 @@ export class WebhooksController {
   @ApiRoute({
     name: 'ListWebhookDeliveries',
     area: 'Account',
-    summary: 'List the webhooks of the workspace',
-    description: 'Newest run first, as long as the runs are remembered (8 days by default).',
+    summary: 'List the webhook deliveries of the workspace',
+    description: 'Newest run first, as long as the runs are kept (8 days by default).',
     query: deliveryQuery,
     answers: [
       answer(200, 'One page.', json(routerWebhookDeliveryListResponse)),
-      failure(400, ['invalid_input'], 'The cursor is malformed or has expired, or there is no such state.'),
+      failure(400, ['invalid_input'], 'The cursor is malformed or has expired, or `state` is invalid.'),
     ],
   })
   list(
@@ -62,11 +62,11 @@ export class WebhooksController {
   @ApiRoute({
     name: 'RedeliverWebhook',
     area: 'Account',
-    summary: 'Have a webhook called once more',
-    description: 'With eight tries from now on, whatever became of those before.',
+    summary: 'Deliver a webhook again',
+    description: 'Starts up to eight new attempts, whatever the result of the earlier ones.',
     answers: [
-      answer(202, 'It is due.', json(routerWebhookDelivery)),
-      failure(404, ['invalid_input'], 'No run of the workspace that has this id has a webhook.'),
+      answer(202, 'The delivery is due.', json(routerWebhookDelivery)),
+      failure(404, ['invalid_input'], 'The workspace has no run with this id and a webhook.'),
     ],
   })
   async redeliver(
@@ -86,7 +86,7 @@ export class WebhooksController {
   @ApiRoute({
     name: 'GetWebhookSecret',
     area: 'Account',
-    summary: 'Read the secret that signs webhooks',
+    summary: 'Get the secret that signs webhooks',
     answers: [answer(200, 'The secret.', json(routerWebhookSecret), ['Cache-Control'])],
   })
   async showSecret(@Calling() { workspaceId }: Caller): Promise<RouterWebhookSecret> {
@@ -100,9 +100,9 @@ export class WebhooksController {
   @ApiRoute({
     name: 'RotateWebhookSecret',
     area: 'Account',
-    summary: 'Make a new secret',
+    summary: 'Rotate the secret that signs webhooks',
     description:
-      'It signs at once. The one before it signs as well for 24 hours, or until the next rotation: two rotations end a secret that has leaked.',
+      'The new secret signs immediately. The previous one also signs for 24 hours, or until the next rotation: rotate twice to retire a leaked secret.',
     answers: [answer(200, 'The new secret.', json(routerWebhookSecret), ['Cache-Control'])],
   })
   async rotateSecret(@Calling() { workspaceId }: Caller): Promise<RouterWebhookSecret> {

@@ -10,15 +10,15 @@ interface KeyedRun {
   runId: string;
 }
 
-/** The last note of a connection, and how much its caller had sent by then. */
+/** The last delivery on a connection, and how many bytes its caller had sent by then. */
 interface Note {
   sentBytes: number;
   takeBack: () => Promise<void>;
 }
 
 /**
- * Remembers which results have gone out in full. Needed only for results with URLs of the provider's own, which may expire:
- * they cannot be repeated honestly, but a retry must still get one whose connection was lost.
+ * Records which results were delivered in full. Needed only for results with the provider's own URLs, which may
+ * expire: such a result cannot be repeated, but a retry must still get it if the connection was lost.
  */
 @Injectable()
 export class DeliveredResults {
@@ -29,7 +29,10 @@ export class DeliveredResults {
     @Inject(LOG) private readonly log: Log,
   ) {}
 
-  /** Notes the delivery when the answer has been written in full. A gateway that dies before that errs towards a repetition. */
+  /**
+   * Records the delivery when the answer has been written in full. If the gateway dies before that, a retry gets the
+   * result again.
+   */
   noteWhenSent(reply: FastifyReply, run: KeyedRun): void {
     const { socket } = reply.request.raw;
     reply.raw.once('close', () => {
@@ -45,8 +48,8 @@ export class DeliveredResults {
   }
 
   /**
-   * A small answer is in the hands of the operating system at once: only a reset shows that its caller died without reading
-   * it. A caller that sends another request on the connection has read the answer.
+   * The operating system accepts a small answer immediately, so only a reset shows that the caller died without
+   * reading it. A caller that sends another request on the connection has read the answer.
    */
   private closed(socket: Socket, isReset: boolean): void {
     const note = this.notes.get(socket);
@@ -58,7 +61,7 @@ export class DeliveredResults {
       await this.held.countDelivery(workspaceId, key, runId, change);
       return true;
     } catch (error) {
-      this.log.warn({ error, run_id: runId }, 'the delivery of a result could not be recorded');
+      this.log.warn({ error, run_id: runId }, 'could not record the delivery of a result');
       return false;
     }
   }

@@ -16,7 +16,7 @@ const begin = () =>
     () => {},
   );
 
-/** Holds calls until the gateway stops, which it does at once. */
+/** Holds calls at a gateway that stops immediately. */
 function held(release: () => Promise<Released>, result: () => Promise<never>): HeldRuns {
   return new HeldRuns(
     { result } as unknown as RunReader,
@@ -36,20 +36,23 @@ const failing = () => Promise.reject(away);
 const broken = () => Promise.reject(new Error('a defect'));
 const completed: Released = { found: 'completed', granted: [] };
 
-describe('a call that is let go while the database is away', () => {
+describe('a call that ends while the database does not answer', () => {
   it.each([
-    ['does not say what became of the run', failing],
-    ['says that it is completed, and not how', async () => completed],
-  ])('is told that its run goes on, and not to begin another one: it %s', async (_what, release) => {
-    await expect(outcomeOf(held(release, failing))).rejects.toMatchObject({ bucket: 'deadline_exceeded' });
-  });
+    ['fails', failing],
+    ['finds the run completed, but its outcome cannot be read', async () => completed],
+  ])(
+    'gets deadline_exceeded, not an error that suggests a new run, when the release %s',
+    async (_what, release) => {
+      await expect(outcomeOf(held(release, failing))).rejects.toMatchObject({ bucket: 'deadline_exceeded' });
+    },
+  );
 
-  it('is recorded as left by its caller', async () => {
+  it('is recorded as client_disconnected if its caller left', async () => {
     const left = outcomeOf(held(failing, failing), AbortSignal.abort());
     await expect(left).rejects.toMatchObject({ bucket: 'client_disconnected' });
   });
 });
 
-it('what is no trouble of the database is no run that goes on', async () => {
+it('a defect is not reported as a run in progress', async () => {
   await expect(outcomeOf(held(broken, broken))).rejects.toThrow('a defect');
 });

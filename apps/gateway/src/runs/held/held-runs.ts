@@ -9,7 +9,7 @@ import { RunWatch, unlessAway, type Watch } from '../run-watch.js';
 /** A run whose caller's connection is held. */
 type HeldRun = Pick<AdmittedRun, 'workspaceId' | 'modelId' | 'runId' | 'replayed'>;
 
-/** Holds a synchronous call until its run has its outcome, the deadline is reached or the caller is gone. */
+/** Holds a synchronous call until its run has its outcome, the deadline is reached or the caller disconnects. */
 @Injectable()
 export class HeldRuns {
   constructor(
@@ -20,8 +20,8 @@ export class HeldRuns {
   ) {}
 
   /**
-   * Admits a run and waits for its outcome. The run is watched before it is admitted: nothing that is announced of it
-   * is missed, so its row is read only when the announcement did not bring the outcome. Throws `deadline_exceeded`, or
+   * Admits a run and waits for its outcome. The run is watched before it is admitted, so that no signal is missed,
+   * and its row is read only if the signal did not carry the outcome. Throws `deadline_exceeded`, or
    * `client_disconnected` when `gone` aborted.
    */
   async awaitOutcome<Run extends HeldRun>(
@@ -59,13 +59,13 @@ export class HeldRuns {
   }
 
   /**
-   * Null for a run that is not finished, and while the database does not answer: the run was admitted and is paid for, so
-   * its caller is not sent away with an error that says that nothing happened.
+   * Null for a run that is not finished, and while the database does not answer: the run was admitted and may be
+   * billed, so its caller must not get an error that says that nothing happened.
    */
   private async read({ workspaceId, modelId, runId }: HeldRun): Promise<RunResult | null> {
     const result = await unlessAway(this.runs.result(workspaceId, modelId, runId));
     if (result === undefined) return null;
-    // A call may join the run of a key that outlives the result.
+    // A key outlives its result, so a call may join a run whose result is gone.
     if (result === null || result === 'aged_out') throw noLongerKept();
     return result.stage === 'completed' ? result : null;
   }
@@ -74,7 +74,7 @@ export class HeldRuns {
     const left = await unlessAway(this.cancellation.leaveRun(run.runId, isDisconnected));
     if (isDisconnected) {
       throw new RouterError('client_disconnected', 'The caller closed the connection.', {
-        internal: `run ${run.runId} ${left?.found ?? 'goes on: the database did not answer'}`,
+        internal: `run ${run.runId} ${left?.found ?? 'continues: the database did not answer'}`,
       });
     }
     const result = left?.found === 'completed' ? await this.read(run) : null;
@@ -83,8 +83,8 @@ export class HeldRuns {
     throw new RouterError(
       'deadline_exceeded',
       left?.found === 'withdrawn'
-        ? 'The run was not started in time and was withdrawn.'
-        : 'The run is not finished; the same request with the same Idempotency-Key collects it.',
+        ? 'The run did not start in time and was withdrawn.'
+        : 'The run is not finished; repeat the request with the same Idempotency-Key to collect it.',
       pauseMs === null ? {} : { headers: { 'Retry-After': String(Math.max(1, Math.ceil(pauseMs / 1000))) } },
     );
   }

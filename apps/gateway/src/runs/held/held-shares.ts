@@ -6,8 +6,8 @@ import type { HttpSettings } from '../../http/settings.js';
 import { Shares } from '../../http/shares.js';
 
 /**
- * Shares the connections that calls hold for long among workspaces: synchronous runs, streams of states, and agents' calls
- * that wait for a run.
+ * Shares long-held connections among workspaces: synchronous runs, status streams, and agents' calls that wait for a
+ * run.
  */
 @Injectable()
 export class HeldShares {
@@ -17,13 +17,13 @@ export class HeldShares {
     this.shares = new Shares(MAX_CONNECTIONS);
   }
 
-  /** Counts the call until it has ended. Throws `service_unavailable` when the share of the workspace is taken. */
+  /** Counts the call until it ends. Throws `service_unavailable` if the workspace has used up its share. */
   holdConnection(reply: FastifyReply, workspaceId: string): void {
     if (!this.shares.take(workspaceId)) {
       throw new RouterError(
         'service_unavailable',
-        'The workspace holds too many connections open; please retry when one has ended.',
-        { internal: 'the share of a workspace in held connections is taken' },
+        'The workspace has too many open connections; retry when one has closed.',
+        { internal: 'the workspace has used up its share of held connections' },
       );
     }
     reply.raw.once('close', () => this.shares.giveBack(workspaceId));

@@ -1,7 +1,7 @@
 import { milliseconds } from '#schemas';
 import type { z } from 'zod';
 
-/** What held connections are bounded by. */
+/** Limits of held connections. */
 export const heldSettings = {
   SYNC_DEADLINE_MS: milliseconds(
     600_000,
