@@ -76,6 +76,6 @@ describe('protocols', () => {
     expect(() => adapter.resume?.({ v: 1, step: 'poll' })).toThrow('there is no protocol undefined');
     const spoken = { v: 1, step: 'poll' as const, protocol: 'speech' };
     expect(adapter.cancel?.(spoken)).toBeUndefined();
-    expect(() => adapter.resume?.(spoken)).toThrow('not polled for');
+    expect(() => adapter.resume?.(spoken)).toThrow('is not polled');
   });
 });
