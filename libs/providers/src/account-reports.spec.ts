@@ -14,10 +14,10 @@ describe.each(providerList)('$name', (definition) => {
   const shown = (trouble: AccountTrouble) => fixtures.filter(([name]) => troubleOf(name) === trouble);
 
   it.each(accountTroubles)(
-    'declares how its documents report a refused %s, or that they do not',
+    'declares how its documents report a %s problem, or that they do not',
     (trouble) => {
       const declared = reports?.[trouble];
-      if (!declared) throw new Error(`the file of ${definition.name} does not say`);
+      if (!declared) throw new Error(`${definition.name} does not declare ${trouble}`);
       const documents = isDocumented(declared)
         ? declared.map(({ source, date }) => [source, date])
         : [[declared.notDocumentedIn, declared.date]];
@@ -29,7 +29,7 @@ describe.each(providerList)('$name', (definition) => {
     },
   );
 
-  it.each(accountTroubles)('shows every report of a refused %s by a fixture, and no other', (trouble) => {
+  it.each(accountTroubles)('has a fixture for every report of a %s problem, and no others', (trouble) => {
     const declared = reports?.[trouble];
     const conditions = declared && isDocumented(declared) ? declared : [];
     const holding = shown(trouble).map(([, reply]) =>
@@ -42,12 +42,12 @@ describe.each(providerList)('$name', (definition) => {
     expect(unused).toEqual([]);
   });
 
-  it('names each of its account fixtures after the trouble', () => {
+  it('names each account fixture after its problem', () => {
     const named = accountTroubles.flatMap((trouble) => shown(trouble));
     expect(named).toHaveLength(fixtures.length);
   });
 
-  it('ends a submission by each of them, and no generation, and says nothing of it', () => {
+  it('ends a submission but not a generation with each of them, and hides the reason', () => {
     for (const folder of fixtureFolders(definition.name)) {
       const { facts, reply: replyOfProtocol } = openFixtures(folder);
       const adapter = definition.create(definition.defaultBase, facts.settings ?? {});
@@ -86,7 +86,7 @@ function handleOf(outcome: Outcome | undefined): Handle {
 
 const troubleOf = (name: string) => accountTroubles.find((trouble) => name.split('-')[0] === trouble);
 
-/** Whether these words are no trouble in a report on a generation: there they are the generation's own end. */
+/** Whether this reply is an account problem only for submissions: in a poll it is the end of the generation. */
 function isOfSubmissions(reports: AccountReports | undefined, name: string, reply: HttpReply): boolean {
   const trouble = troubleOf(name);
   const declared = trouble && reports?.[trouble];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** An address that paths are added to; without a trailing slash. */
+/** A URL that paths are appended to, without a trailing slash. */
 export const baseUrl = () =>
   z
     .url({ protocol: /^https?$/, error: 'expected an http or https URL', abort: true })

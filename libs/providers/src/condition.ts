@@ -1,18 +1,18 @@
 import type { JsonPointer } from '#schemas';
 
-/** Which of a run's calls a reply answers. An upload of a file comes before the submission. */
+/** The call of a run that a reply answers. File uploads come before the submission. */
 export type Phase = 'upload' | 'submit' | 'poll' | 'fetch';
 
-/** A regular expression, of whatever engine. */
+/** A regular expression of any engine. */
 interface Pattern {
   test(text: string): boolean;
   toString(): string;
 }
 
 /**
- * Selects replies. Every condition that is given must hold: `phase`; `http`, one status or `error` for any that is
- * not 2xx; `path`, places in the JSON body, or `header`, one of which has a value: any, the value of `equals`, or one
- * that `matches`; `unless`, places none of which has a value.
+ * Selects replies; every member that is present must match. `http`: one status, or `error` for any status other than
+ * 2xx. `path`, places in the JSON body, and `header`: the header and one of the places must have a value: any value,
+ * the value of `equals`, or a value that `matches`. `unless`: none of these places may have a value.
  */
 export interface Condition {
   phase?: Phase | readonly Phase[];
@@ -25,20 +25,20 @@ export interface Condition {
 }
 
 /**
- * The ways in which a provider may refuse our account: the key is refused, the balance is empty, or an allowance is
- * used up that does not come back within a run's time budget. A limit per second or minute is load, not a quota.
+ * Problems with our account at a provider: the key is rejected, the balance is empty, or a quota is used up that does
+ * not reset within a run's time budget. A limit per second or minute is load, not a quota.
  */
 export const accountTroubles = ['key', 'balance', 'quota'] as const;
 
 export type AccountTrouble = (typeof accountTroubles)[number];
 
-/** Replies that report one trouble, and the public document that shows them, with the date on which it was read. */
+/** Replies that report one problem, with the public document that shows them and the date on which it was read. */
 interface AccountReport extends Condition {
   source: string;
   date: string;
 }
 
-/** The document in which such a reply would be, and is not. */
+/** The document that would show such a reply but does not. */
 interface NotDocumented {
   notDocumentedIn: string;
   date: string;

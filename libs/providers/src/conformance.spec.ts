@@ -25,14 +25,14 @@ import {
 } from './testing/fixtures.js';
 import { requiredFixtures } from './testing/required.js';
 
-/** Number forms, key order, doubled keys and white space that no parser gives back. */
+/** Number formats, key order, duplicate keys and white space that do not survive parsing. */
 const oddBody = new TextEncoder().encode(
   '{ "seed":18446744073709551615,\t"strength": 1.0,"b":1e2,"a":"\\u00e9", "a" : "é",\r\n "prompt":"a cat" }  ',
 );
 
 const bytesOf = (body: Uint8Array | undefined): string => Buffer.from(body ?? []).toString();
 
-/** What the odd body becomes by the encoding that the provider declares: the whole text, or its pieces. */
+/** The odd body in the encoding that the provider declares: the whole text, or pieces of it. */
 function encoded(encoding: Facts['encoding']): { type: RegExp; pieces: string[] } {
   if (encoding !== 'form') {
     const odd = bytesOf(oddBody);
@@ -51,7 +51,7 @@ function encoded(encoding: Facts['encoding']): { type: RegExp; pieces: string[] 
   };
 }
 
-/** A value that begins with `^` is a pattern: a signature is another one for every call. */
+/** A value that starts with `^` is a pattern, because a signature differs for every call. */
 const patterns = (fields: Facts['credential']): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [
@@ -60,7 +60,7 @@ const patterns = (fields: Facts['credential']): Record<string, unknown> =>
     ]),
   );
 
-/** What a fixture states: the whole outcome but for the log's note and the output, which has its own case. */
+/** The part of the outcome that a fixture states: all but the note for the log, and the output, which has its own case. */
 const withoutLogAndBytes = (outcome: unknown): unknown =>
   JSON.parse(
     JSON.stringify(outcome, (key, value: unknown) => (['note', 'output'].includes(key) ? undefined : value)),
@@ -76,18 +76,18 @@ const trusted = (of: ProviderAdapter, url: string, secret: string): boolean =>
 
 const isPointer = (at: string): at is JsonPointer => at.startsWith('/');
 
-/** The reply with another word for its state, which stands in its JSON or in a header. */
+/** The reply with another word for its state, in its JSON or in a header. */
 function inState(reply: HttpReply, at: string, word: Json): HttpReply {
   if (!isPointer(at)) return { ...reply, headers: { ...reply.headers, [at]: JSON.stringify(word) } };
   const text = Buffer.from(reply.body).toString();
   const [place] = placesOf(reply.body, [at]);
-  if (!place) throw new Error(`there is no state at ${at} in ${text}`);
+  if (!place) throw new Error(`no state at ${at} in ${text}`);
   const before = reply.body.subarray(0, place.start);
   const body = Buffer.concat([before, Buffer.from(JSON.stringify(word)), reply.body.subarray(place.end)]);
   return { ...reply, body };
 }
 
-/** The reply with an empty text for each file and each link to one; undefined when it has none. */
+/** The reply with each file and link replaced by an empty string; undefined if it has none. */
 function withoutFiles(reply: HttpReply): HttpReply | undefined {
   const text = Buffer.from(reply.body).toString();
   const emptied = text
@@ -141,25 +141,25 @@ describe.each(sets)('%s', (_name, definition, folder) => {
   const cancelCall = () => (facts.result === 'submit' ? undefined : adapter.cancel?.(pollHandle()));
 
   it.each(requiredFixtures(facts, cancelCall() !== undefined))(
-    'shows %s by a fixture, or says why it cannot',
+    'has the fixture %s, or a reason why not',
     (file) => {
       const reason = facts.skipped[file];
       expect([file, names.includes(file)]).toEqual([file, reason === undefined]);
-      expect(reason ?? 'It is shown by its fixture.').toMatch(/^[A-Z].{10,}\.$/);
+      expect(reason ?? 'The fixture exists.').toMatch(/^[A-Z].{10,}\.$/);
     },
   );
 
-  it('gives no reason for what it need not show', () => {
+  it('gives no reason for fixtures that are not required', () => {
     const required = requiredFixtures(facts, cancelCall() !== undefined);
     expect(Object.keys(facts.skipped).filter((file) => !required.includes(file))).toEqual([]);
   });
 
-  it.each(names)('reads %s as its fixture says', (file) => {
+  it.each(names)('reads %s as the fixture expects', (file) => {
     const fixture = load(file);
     const signal = reply(file);
     const outcome = answer(fixture.phase, signal);
     expect(withoutLogAndBytes(outcome)).toEqual(fixture.expect);
-    // The same input gives the same output: nothing is remembered between calls.
+    // The same input gives the same output: adapters keep no state between calls.
     expect(answer(fixture.phase, signal)).toEqual(outcome);
   });
 
@@ -178,7 +178,7 @@ describe.each(sets)('%s', (_name, definition, folder) => {
   const { state } = facts;
   if (state !== undefined)
     it.each(['queued', 'in_progress', 'of_tomorrow', 7, true, null])(
-      'takes no result in the state %s, which is not a known good one',
+      'rejects a result in the state %s, which is not a known success',
       (word) => {
         expect(answer('submit', inState(reply('submit-accepted'), state, word))).toMatchObject({
           kind: 'failed',
@@ -190,7 +190,7 @@ describe.each(sets)('%s', (_name, definition, folder) => {
   const success = facts.result === 'submit' ? 'submit-accepted' : `${facts.result}-succeeded`;
 
   it.each(['image/png', 'audio/mpeg', 'video/mp4', 'model/gltf-binary', 'application/json', ''])(
-    'takes no result of 0 bytes that is said to be %s',
+    'rejects a result of 0 bytes with the type %s',
     (type) => {
       const nothing = replyOf(200, '', { 'content-type': type });
       expect(answer(facts.result, nothing)).toMatchObject({ kind: 'failed' });
@@ -199,14 +199,14 @@ describe.each(sets)('%s', (_name, definition, folder) => {
 
   const emptied = withoutFiles(reply(success));
   if (emptied && facts.skipped[`${success}-without-result`] === undefined)
-    it('takes no result whose files are empty', () => {
+    it('rejects a result whose files are empty', () => {
       expect(answer(facts.result, emptied)).toMatchObject({
         kind: 'failed',
         failure: { class: 'unreadable' },
       });
     });
 
-  it('forwards the body to the row’s address as its declaration says, byte for byte', () => {
+  it('forwards the body to the row’s address as declared, byte for byte', () => {
     const before = bytesOf(oddBody);
     const call = adapter.submit(run);
     expect(call.url).toBe(definition.defaultBase + facts.submitPath);
@@ -220,7 +220,7 @@ describe.each(sets)('%s', (_name, definition, folder) => {
     expect(adapter.submit(run)).toEqual(call);
   });
 
-  it('addresses the base it was created with', () => {
+  it('calls the base it was created with', () => {
     const elsewhere = create('http://127.0.0.1:4010/provider');
     expect(elsewhere.submit(run).url).toBe(`http://127.0.0.1:4010/provider${facts.submitPath}`);
     expect(trusted(elsewhere, 'http://127.0.0.1:4010/provider/x', secret)).toBe(true);
@@ -228,7 +228,7 @@ describe.each(sets)('%s', (_name, definition, folder) => {
     expect(trusted(elsewhere, 'http://127.0.0.1.example:4010/', secret)).toBe(false);
   });
 
-  it('calls what its handle names; puts the credential into credential() only, and gives it to its own origins only', () => {
+  it('calls what its handle names, returns the credential only from credential(), and only for its own origins', () => {
     const calls: HttpCall[] = [adapter.submit(run)];
     if (phases.includes('poll') && adapter.resume) calls.push(adapter.resume(pollHandle()));
     if (phases.includes('fetch') && adapter.resume) calls.push(adapter.resume(fetchHandle()));
@@ -254,7 +254,7 @@ describe.each(sets)('%s', (_name, definition, folder) => {
   });
 
   it.each(phases.flatMap((phase) => statusDefaults[phase].map((row) => [phase, ...row] as const)))(
-    '%s answered %i with a page of HTML: %s, %s',
+    '%s answered with %i and an HTML page: %s, %s',
     (phase, status, failureClass, retry) => {
       const outcome = answer(phase, replyOf(status, '<html>oops</html>', { 'content-type': 'text/html' }));
       expect(outcome).toMatchObject({ kind: 'failed', failure: { class: failureClass, retry } });
@@ -281,7 +281,7 @@ describe.each(sets)('%s', (_name, definition, folder) => {
     ]);
   });
 
-  it('never lets a reply reach the public sentence', () => {
+  it('never puts text from a reply into the public sentence', () => {
     for (const file of names) {
       const { phase, expect: wanted } = load(file);
       const outcome = answer(phase, reply(file)) as Outcome | string | undefined;

@@ -10,19 +10,19 @@ const run = (text: string) => ({
 });
 
 describe('envelope', () => {
-  it('holds the caller’s own bytes', () => {
+  it('contains the caller’s own bytes', () => {
     const { contentType, body } = envelope('input')(run('{ "seed":18446744073709551615, "a":1.0 }'));
     expect(contentType).toBe('application/json');
     expect(Buffer.from(body ?? []).toString()).toBe('{"input":{ "seed":18446744073709551615, "a":1.0 }}');
   });
 });
 
-it('holds what the row’s address says beside it', () => {
+it('contains the fields from the model row', () => {
   const { body } = envelope('input', ['version', 'none'])({ ...run('{}'), upstream: { version: '5c7d"' } });
   expect(Buffer.from(body ?? []).toString()).toBe('{"version":"5c7d\\"","input":{}}');
 });
 
-describe('references', () => {
+describe('asset fields', () => {
   const encode = assetFields('image_url', { image: { name: 'images', list: true }, mask: { name: 'mask' } });
   const sent = (text: string) => Buffer.from(encode(run(text)).body ?? []).toString();
 
@@ -38,7 +38,7 @@ describe('references', () => {
   });
 });
 
-describe('settled', () => {
+describe('forceFalse', () => {
   it.each([
     ['{"stream" : true ,"n":1.0}', '{"stream" : false ,"n":1.0}'],
     [
@@ -59,7 +59,7 @@ const read = async (text: string, files: string[] = []) => {
 };
 
 describe('form', () => {
-  it('gives every member as a field, numbers by their own digits', async () => {
+  it('sends every member as a field, numbers with their original digits', async () => {
     const fields = await read(
       '{"prompt":"é \\n\\"cat\\"","seed":18446744073709551615,"strength":1.0,"loud":true,"none":null,"list":[1, 2],"a":1,"a":2}',
     );
@@ -73,7 +73,7 @@ describe('form', () => {
     });
   });
 
-  it('refuses a URL where the provider takes the file itself', () => {
+  it('rejects a URL where the provider takes the file itself', () => {
     const input = run('{"image":"https://a.example/x.png"}');
     expect(() => form({ files: ['image'] })(input)).toThrow(RefusedInput);
     expect(() => form()(input)).not.toThrow();
@@ -96,7 +96,7 @@ describe('form', () => {
     expect(await bytes('more')).toEqual([[0], [1]]);
   });
 
-  it('keeps a caller from ending a field or naming a header', async () => {
+  it('does not let a caller end a field or inject a header', async () => {
     const boundary = 'form-0197c2a4-5b1e-7c3d-8e9f-0a1b2c3d4e5f';
     const fields = await read(
       JSON.stringify({
@@ -107,7 +107,7 @@ describe('form', () => {
     expect([...fields.keys()]).toEqual(['prompt', 'a"; filename="x  X-Evil: 1']);
   });
 
-  it('gives the same bytes for every try of a run', () => {
+  it('gives the same bytes for every attempt of a run', () => {
     expect(form()(run('{"a":1}'))).toEqual(form()(run('{"a":1}')));
   });
 });

@@ -6,7 +6,7 @@ import { fieldError } from './fields.js';
 import { base64Bytes, inlineFile } from './inline-file.js';
 import { type Base64Place, pieceOf, spliced, withBase64 } from './input-files.js';
 
-/** No submission can be built of this input. Thrown by `submit`, before anything is sent. */
+/** Thrown by `submit`, before anything is sent, if no request can be built from the input. */
 export class RefusedInput extends Error {
   constructor(readonly fields: FieldError[]) {
     super('the input cannot be sent');
@@ -17,20 +17,20 @@ interface EncodedBody extends Pick<HttpCall, 'body' | 'pieces'> {
   contentType: string;
 }
 
-/** Makes the request body out of the caller's bytes; the only places where these are not the body themselves. */
+/** Builds the request body from the caller's bytes. Without an encoding, these bytes are the body. */
 export interface Encoding {
   (run: Run): EncodedBody;
-  /** Where the input may have the URL of a file, whose bytes become a part of the body. */
+  /** Where the input may have a file URL that the body replaces by the file's bytes. */
   filePlaces?: readonly JsonPointer[];
 }
 
-/** The caller's bytes themselves, but for files that take the places of their URLs. */
+/** The caller's bytes unchanged, except that files replace their URLs. */
 export function jsonBody(run: Run, base64: readonly Base64Place[]): EncodedBody {
   const pieces = withBase64(run, base64);
   return { contentType: 'application/json', ...(pieces ? { pieces } : { body: run.body }) };
 }
 
-/** `{"<name>": …}` around the caller's own bytes, and before it those `upstreamFields` that the row's address has. */
+/** `{"<name>": …}` around the caller's bytes, preceded by those `upstreamFields` that the model row has. */
 export const envelope =
   (name: string, upstreamFields: readonly string[] = []): Encoding =>
   ({ upstream, body }) => {
@@ -46,9 +46,9 @@ const joinedJson = (pieces: readonly (string | Uint8Array)[]): EncodedBody => ({
 });
 
 /**
- * Every member of the caller's object as a field of multipart/form-data: text as it is, numbers by their own
- * digits, objects and lists as JSON, null left out; of doubled names the last one counts. `files` names the members
- * that hold base64 or a data: URL, alone or in a list; each becomes a file.
+ * Sends each member of the caller's object as a field of multipart/form-data: text unchanged, numbers with their
+ * original digits, objects and lists as JSON. Null is omitted, and the last of duplicate names counts. `files` names the
+ * members that contain base64 or a data: URL, single or in a list; each becomes a file.
  */
 export function form({ files = [] }: { files?: readonly string[] } = {}): Encoding {
   const encode = ({ runId, body, files: found }: Run): EncodedBody => {
@@ -63,7 +63,7 @@ export function form({ files = [] }: { files?: readonly string[] } = {}): Encodi
   });
 }
 
-/** One file alone, as the field `name`. */
+/** A form with a single file, as the field `name`. */
 export const fileForm = (
   runId: string,
   name: string,
@@ -74,9 +74,9 @@ export const fileForm = (
 };
 
 /**
- * For a provider that takes a medium as an object: `"image": "u"` becomes `"images": [{"image_url": "u"}]` by
- * the key `image_url` and `{ image: { name: 'images', list: true } }`, and so does each element of a list. What is an
- * object already stays as it is, as do all other members; null is left out.
+ * For a provider that takes media as objects: with the key `image_url` and `{ image: { name: 'images', list: true } }`,
+ * `"image": "u"` becomes `"images": [{"image_url": "u"}]`. List elements are wrapped one by one. Values that are objects
+ * already, and all other members, stay unchanged; null is omitted.
  */
 export const assetFields =
   (key: string, fields: Readonly<Record<string, { name: string; list?: true }>>): Encoding =>
@@ -100,9 +100,8 @@ export const assetFields =
   };
 
 /**
- * For a provider that would answer in a way that the service does not carry: `"stream": true` becomes
- * `"stream": false`. What already says no (false, null) stays, nothing is added, and no other byte changes; `encode`
- * then makes the body.
+ * Turns off kinds of replies that the service does not support: `"stream": true` becomes `"stream": false`. False and
+ * null stay, nothing is added, and no other byte changes. `encode` then builds the body.
  */
 export function forceFalse(
   members: readonly string[],
@@ -110,7 +109,7 @@ export function forceFalse(
 ): Encoding {
   const forced = (run: Run): EncodedBody => {
     const { body } = run;
-    // Some providers take a name in any case.
+    // Some providers ignore the case of names.
     const places = membersOf(body)
       .filter(({ name }) => members.includes(name.toLowerCase()))
       .filter((place) => !isNull(body, place) && textAt(body, place) !== 'false')
@@ -121,9 +120,9 @@ export function forceFalse(
 }
 
 /**
- * The caller's object with members that are the router's own. A value of the caller's gives way, under a name in any
- * case, since some providers take a name in any; the other members stand first, and no other byte changes. With `list`
- * the object is the one element of a list.
+ * Sets members in the caller's object. They replace the caller's values, whatever the case of the name, because some
+ * providers ignore it. Members that the caller did not set come first, and no other byte changes. With `list`, the
+ * object is sent as the only element of a list.
  */
 export const withSet =
   (set: (uuid: string) => Readonly<Record<string, Json>>, list = false): Encoding =>
@@ -142,8 +141,8 @@ export const withSet =
   };
 
 /**
- * The run's own UUID for providers that want the client to name a task, of version 4 since some look. It is made from
- * the run's id: a submission that is made again, be it by another worker, names the same task.
+ * A UUID for providers whose clients name the task; version 4, because some check. It is derived from the run's id, so
+ * that a repeated submission, even from another worker, names the same task.
  */
 function uuidOf(runId: string): string {
   const bytes = createHash('sha256').update(runId).digest();
@@ -170,7 +169,7 @@ function multipart(parts: readonly Part[], boundary: string): EncodedBody {
     : { contentType, pieces };
 }
 
-/** Some providers go by the ending of the name. */
+/** Some providers rely on the file name's extension. */
 const partOf = (name: string, file: InputFile): Part => ({
   name,
   bytes: pieceOf(file),
@@ -178,7 +177,7 @@ const partOf = (name: string, file: InputFile): Part => ({
   fileName: `${name}.${/\/(?:x-)?(\w+)/.exec(file.mediaType)?.[1] ?? 'bin'}`,
 });
 
-/** Whether the member counts as left out. */
+/** Whether the member counts as absent. */
 export const isNull = (body: Uint8Array, { start, end }: JsonPlace): boolean =>
   end - start === 4 && body[start] === 'n'.charCodeAt(0);
 
@@ -190,7 +189,7 @@ const fieldOf = (name: string, json: string): Part => ({
 });
 
 const bytesWanted =
-  'This model takes the file itself: the URL of a file that was uploaded here, base64, or a data: URL.';
+  'This model takes the file itself: the URL of a file uploaded to this router, base64, or a data: URL.';
 
 function filesOf(name: string, json: string, found: Run['files']): Part[] {
   return [JSON.parse(json) as unknown]
@@ -214,7 +213,7 @@ function headOf({ name, type, fileName = name }: Part, boundary: string): string
   return `--${boundary}\r\nContent-Disposition: form-data; name=${quoted(name)}${file}\r\n\r\n`;
 }
 
-/** The same for every try of a run, and nowhere in its body. */
+/** The same in every attempt of a run, and not contained in its body. */
 function boundaryFor(runId: string, body: Uint8Array): string {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   let boundary = `form-${runId}`;

@@ -30,7 +30,7 @@ describe('toRejection', () => {
     }
   });
 
-  it('passes fields on, or makes one entry about the whole body', () => {
+  it('passes fields on, or adds one entry about the whole body', () => {
     const fields = [{ loc: ['body', 'width'], msg: 'Too large', type: 'less_than_equal' }];
     expect(toRejection({ class: 'rejected_input', retry: 'never', fields }).fields).toBe(fields);
     expect(toRejection({ class: 'rejected_input', retry: 'never', fields: [] }).fields).toEqual([

@@ -9,8 +9,8 @@ import {
 } from './contract.js';
 
 /**
- * The answer to the caller of a failed run. `fields` is present exactly when `status` is 422, and never empty: a rejected
- * input without a known field is one entry about the whole body.
+ * The answer for the caller of a failed run. `fields` is present exactly if `status` is 422, and never empty: a rejected
+ * input without a known field gets one entry about the whole body.
  */
 export function toRejection({ class: failureClass, fields = [] }: ProviderFailure) {
   const { bucket, publicDetail: detail } = failureClasses[failureClass];
@@ -19,13 +19,13 @@ export function toRejection({ class: failureClass, fields = [] }: ProviderFailur
   return { bucket, status: 422, detail, fields: fields.length > 0 ? fields : [whole] };
 }
 
-/** Statuses that end no run: the next poll or fetch may see a healthy provider again. */
+/** Statuses that do not end a run, because the next poll or fetch may succeed. */
 const passing = (status: number): boolean => [408, 425, 429].includes(status) || status >= 500;
 
-/** Trouble with our key or balance, which may be resolved while the generation goes on. */
+/** A problem with our key or balance, which may be fixed while the generation continues. */
 const isOfAccount = (status: number): boolean => [401, 402, 403].includes(status);
 
-/** Any other status is the provider's own failure. */
+/** Any other status is a failure of the provider. */
 const classes: Readonly<Record<number, FailureClass>> = {
   400: 'rejected_input',
   401: 'provider_account',
@@ -45,15 +45,15 @@ const classes: Readonly<Record<number, FailureClass>> = {
 const classOf = (status: number): FailureClass => classes[status] ?? 'provider_failed';
 
 const readStatus: Record<Phase, (status: number, retryStatuses: readonly number[]) => ProviderFailure> = {
-  // It starts nothing, so it may be made again; what is said against the file is said against the input.
+  // An upload starts nothing, so it may be repeated. A rejected file is a rejected input.
   upload: (status) => ({ class: classOf(status), retry: passing(status) ? 'new_submit' : 'never' }),
-  // Anything but a plain refusal may have been accepted, and a second submission would be billed twice.
+  // Unless it was clearly rejected, the submission may have been accepted, and a second one would be billed again.
   submit(status, retryStatuses) {
     if (status === 404) return { class: 'model_gone', retry: 'never' };
     if (status === 429 || retryStatuses.includes(status)) {
       return { class: 'provider_unavailable', retry: 'new_submit' };
     }
-    // "Try again later" would free the caller's key, and a second run could be a second bill.
+    // "Try again later" would free the caller's idempotency key, and a second run could be billed again.
     const failure = classOf(status);
     return { class: failure === 'provider_unavailable' ? 'provider_failed' : failure, retry: 'never' };
   },
@@ -62,7 +62,7 @@ const readStatus: Record<Phase, (status: number, retryStatuses: readonly number[
     passing(status) || isOfAccount(status)
       ? { class: classOf(status), retry: 'same_call' }
       : { class: 'provider_failed', retry: 'same_call', ...(status >= 400 && { capped: true as const }) },
-  // The generation has ended and the provider answers with its outcome, so any other 4xx is read as a verdict.
+  // The generation has ended and the reply is its outcome, so any other 4xx is final.
   fetch(status) {
     if (passing(status) || isOfAccount(status)) return { class: classOf(status), retry: 'same_call' };
     if (status === 404) return { class: 'provider_failed', retry: 'same_call', capped: true };
@@ -71,8 +71,8 @@ const readStatus: Record<Phase, (status: number, retryStatuses: readonly number[
 };
 
 /**
- * The meaning of a reply outside 2xx about which no rule of the provider speaks. `retryStatuses` are the statuses
- * by which the provider says that it has not accepted a submission.
+ * The meaning of a reply other than 2xx that no rule of the provider covers. `retryStatuses` mean that the provider did
+ * not accept the submission.
  */
 export function statusFailure(
   phase: Phase,
@@ -89,7 +89,7 @@ export function faultFailure(phase: Phase, signal: Fault): ProviderFailure {
   switch (signal.fault) {
     case 'not_sent': {
       const note = `${phase} was not sent: ${signal.cause}`;
-      // An address that the guard refuses stays refused; polling it until the budget ends helps nobody.
+      // The guard will keep rejecting this address, so there is no point in polling it until the budget ends.
       if (signal.cause === 'refused_address' && !isBeforeHandle)
         return { class: 'provider_failed', retry: 'same_call', capped: true, note };
       const isRefused = signal.cause === 'token_refused';
@@ -106,12 +106,12 @@ export function faultFailure(phase: Phase, signal: Fault): ProviderFailure {
         note: `${phase} got no answer: ${signal.cause}`,
       };
     case 'oversize':
-      // A progress report is small; the reply that breaks the cap is the result, and stays as large.
-      return { class: 'unreadable', retry: 'never', note: `${phase} answered more than the size cap` };
+      // Progress reports are small, so the oversized reply is the result, and it will not shrink.
+      return { class: 'unreadable', retry: 'never', note: `the reply to ${phase} exceeded the size cap` };
   }
 }
 
-/** The meaning of a 2xx reply that cannot be read: only a progress report is worth asking for again. */
+/** The meaning of a 2xx reply that cannot be read. Only a poll is worth repeating. */
 export const unreadable = (phase: Phase, why: string): ProviderFailure => ({
   class: 'unreadable',
   retry: phase === 'poll' ? 'same_call' : 'never',

@@ -26,7 +26,7 @@ describe('fieldErrors', () => {
     ).toEqual([{ loc: ['body', 'a', 0], msg: 'Too small', type: 'x', ctx: { ge: 1 }, input: null }]);
   });
 
-  it('starts every location with body and completes what is missing', () => {
+  it('starts every location with body and fills in missing members', () => {
     expect(only({ detail: [{ loc: ['width'] }] })).toEqual({
       loc: ['body', 'width'],
       msg: 'The provider did not accept this input.',
@@ -43,7 +43,7 @@ describe('fieldErrors', () => {
     expect(input).toEqual({ images: [`${image.slice(0, 1024)}…`], n: 1 });
   });
 
-  it('leaves out numbers that it would change', () => {
+  it('omits numbers that would lose precision', () => {
     const bare = { loc: ['body', 1], msg: 'm', type: 't' };
     expect(withNumbers('"input":9007199254740993')).toEqual(bare);
     expect(withNumbers('"input":{"a":[1e400]}')).toEqual(bare);
@@ -61,7 +61,7 @@ describe('fieldErrors', () => {
     expect(JSON.stringify(entry)).toContain('[[[[[[[["…"]]]]]]]]');
   });
 
-  it('echoes no more than fits an answer, wherever the provider puts its text', () => {
+  it('limits echoes, wherever the provider puts its text', () => {
     const long = 'x'.repeat(5_000_000);
     const wide = Array.from({ length: 100 }, () => Array.from({ length: 100 }, () => 'y'.repeat(1024)));
     const entries: { [key: string]: Json }[] = [
@@ -80,7 +80,7 @@ describe('fieldErrors', () => {
     expect(JSON.stringify(fields).length).toBeLessThan(250_000);
   });
 
-  it('cleans the words of a constraint as those of its message, and no value of the caller', () => {
+  it('cleans the words of a constraint like those of its message, but not the caller’s values', () => {
     const reason = 'request id: abc123, top up your balance at https://provider.example/billing';
     const whole = { loc: ['body'], msg: 'm', ctx: { reason, expected: '' }, input: reason };
     expect(only({ detail: [whole] })).toMatchObject({
@@ -91,7 +91,7 @@ describe('fieldErrors', () => {
     expect(only({ detail: [named] })?.ctx).toEqual({ allowed: ['balance', 'speed'] });
   });
 
-  it('takes at most a hundred entries', () => {
+  it('returns at most a hundred entries', () => {
     expect(fieldErrors({ detail: Array.from({ length: 500 }, () => ({ msg: 'm' })) })).toHaveLength(100);
   });
 
@@ -121,7 +121,7 @@ describe('fieldErrors', () => {
     expect(fieldErrors({ detail })).toEqual([{ loc: ['body'], msg, type: 'bad_request' }]);
   });
 
-  it('cuts a text before a surrogate pair, not inside of it', () => {
+  it('cuts a text before a surrogate pair, not inside it', () => {
     const [msg, input] = [`${'m'.repeat(999)}😀`, `${'i'.repeat(1023)}😀`];
     expect(only({ detail: [{ loc: ['body', 'prompt'], msg, type: 'value_error', input }] })).toMatchObject({
       msg: 'm'.repeat(999),
@@ -133,7 +133,7 @@ describe('fieldErrors', () => {
     const texts = ['a.', '1-', 'request id', 'request id ', ' ', 'req_', 'https://', '0a0b-'];
     for (const text of texts) {
       const detail = Array.from({ length: 100 }, () => ({ msg: `request id${text.repeat(5000)}` }));
-      // Processor time: a busy machine takes longer by the clock.
+      // Measure processor time, because a busy machine takes longer by the clock.
       const before = process.cpuUsage();
       const fields = fieldErrors({ detail });
       const usedMs = process.cpuUsage(before).user / 1000;
@@ -141,7 +141,7 @@ describe('fieldErrors', () => {
     }
   });
 
-  it('keeps words about money where they name a field’s values', () => {
+  it('keeps words about money if they name a field’s values', () => {
     const msg = "Input should be 'balance' or 'speed'";
     expect(only({ detail: [{ loc: ['body', 'mode'], msg, type: 'enum' }] })?.msg).toBe(msg);
   });

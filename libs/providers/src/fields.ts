@@ -8,10 +8,10 @@ const deepest = 8;
 const maxEntries = 100;
 const maxNameLength = 200;
 const maxSegments = 20;
-/** The limit of all echoes in an answer together. */
+/** Limit on the total length of all echoes in an answer. */
 const maxEchoLength = 64 * 1024;
 
-/** The room that is left for echoes. */
+/** The remaining room for echoes. */
 interface Room {
   left: number;
 }
@@ -22,8 +22,8 @@ export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * A copy that is safe to echo: long strings (a base64 image) are cut and deep or wide values end early, so
- * that a provider's reply cannot make ours unboundedly large.
+ * A copy that is safe to echo: long strings (such as a base64 image) and deep or wide values are truncated, so that a
+ * provider's reply cannot make ours arbitrarily large.
  */
 function echo(value: Json, room: Room, textOf = (text: string) => text, depth = 0): Json {
   if (typeof value === 'string') {
@@ -46,10 +46,10 @@ function echo(value: Json, room: Room, textOf = (text: string) => text, depth = 
   );
 }
 
-/** Words of the provider about one field or, when it names none, about the whole request. */
+/** The cleaner for the provider's words about one field or, if it names no field, about the whole request. */
 const cleanerFor = (loc: FieldError['loc']) => (loc.length > 1 ? publicText : publicSentence);
 
-/** The entry as it may be passed on, whatever the provider wrote. A number that would be another one is left out. */
+/** The entry within our limits, whatever the provider wrote. A number that would lose precision is omitted. */
 function bounded({ loc, msg, type, ctx, input }: FieldError, room: Room): FieldError {
   const constraint = ctx && echo(ctx as Json, room, cleanerFor(loc));
   const exact = Object.entries(isObject(constraint) ? constraint : {}).filter(([, value]) => isExact(value));
@@ -82,12 +82,12 @@ function entry(detail: JsonObject): FieldError {
   };
 }
 
-/** The failing fields that an error body names; none, or undefined, when it names none. */
+/** The invalid fields that an error body names. Empty or undefined if it names none. */
 export type FieldReader = (body: Json) => readonly FieldError[] | undefined;
 
 /**
- * A provider's error about one field, with cleaned words; `path` is the field's place in the caller's object, `ctx`
- * the constraint that it violates.
+ * A provider's error about one field, with cleaned words. `path` is the field's place in the caller's object, `ctx` the
+ * constraint that it violates.
  */
 export const fieldError = (
   path: readonly (string | number)[],
@@ -105,7 +105,7 @@ export const fieldError = (
   };
 };
 
-/** `width`, `/image/0/url`, `items[2].url`: the segments of a field's name, numbers for list places. */
+/** The segments of a field name such as `width`, `/image/0/url` or `items[2].url`; list indexes become numbers. */
 export const pathOf = (name: string): (string | number)[] =>
   name
     .split(/[./[\]]+/)
@@ -113,8 +113,8 @@ export const pathOf = (name: string): (string | number)[] =>
     .map((segment) => (/^\d{1,6}$/.test(segment) ? Number(segment) : segment));
 
 /**
- * For a provider that words a rejection as one sentence, mostly with a code, and perhaps names the field. Of several
- * places the first that holds something counts.
+ * For a provider that rejects an input with one sentence, usually a code, and sometimes the name of the field. The first
+ * place that has a value counts.
  */
 export const sentenceFields =
   (places: {
@@ -133,7 +133,7 @@ export const sentenceFields =
     return [fieldError(typeof field === 'string' ? pathOf(field) : [], msg, at(places.type))];
   };
 
-/** The fields that the provider's own reader finds, else FastAPI's; bounded, and undefined for none. */
+/** The fields that the provider's own reader or, by default, FastAPI's finds. Bounded; undefined if there are none. */
 export function fieldErrors(body: Json | undefined, read?: FieldReader): FieldError[] | undefined {
   if (body === undefined) return undefined;
   const room = { left: maxEchoLength };
@@ -144,8 +144,8 @@ export function fieldErrors(body: Json | undefined, read?: FieldReader): FieldEr
 }
 
 /**
- * The failing fields of a FastAPI error body: `detail` is a list of `{loc, msg, type, ctx?, input?}`, passed on
- * without its documentation `url`, or one sentence about the whole body. Undefined when it is neither.
+ * The invalid fields of a FastAPI error body: `detail` is a list of `{loc, msg, type, ctx?, input?}`, passed on
+ * without its documentation `url`, or one sentence about the whole body. Undefined if it is neither.
  */
 const fastApiFields: FieldReader = (body) => {
   const detail = isObject(body) ? body['detail'] : undefined;

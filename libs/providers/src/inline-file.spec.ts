@@ -38,7 +38,7 @@ describe('a data: URL', () => {
     'data:image;base64,aGk=',
     'data:text/plain;x="a,b',
     `data:text/plain;x=${'a'.repeat(2000)},hi`,
-  ])('%j is none', (url) => {
+  ])('%j is not a file', (url) => {
     expect(inlineFile(url)).toBeUndefined();
   });
 });

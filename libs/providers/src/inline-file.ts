@@ -3,11 +3,11 @@ import type { InputFile } from './contract.js';
 
 /** Longer than any media type with its parameters. */
 const maxHeadLength = 1000;
-/** Ends at the first comma outside of quotes. */
+/** Ends at the first comma outside quotes. */
 const head = /^data:((?:[^",]|"(?:[^"\\]|\\.)*")*),/i;
 const base64Mark = /;[ \t]*base64[ \t]*$/i;
 
-/** The file that a `data:` URL holds (RFC 2397); undefined for any other text, and for one that holds no bytes. */
+/** The file in a `data:` URL (RFC 2397). Undefined for any other text, and for a URL without data. */
 export function inlineFile(text: string): InputFile | undefined {
   const [start, given] = head.exec(text.slice(0, maxHeadLength)) ?? [];
   const described = given === undefined ? undefined : unescaped(given);
@@ -20,15 +20,15 @@ export function inlineFile(text: string): InputFile | undefined {
   return { mediaType, bytes: content.length, content };
 }
 
-/** The bytes of a text in base64, in either alphabet, with padding or without; undefined for any other text. */
+/** Decodes base64 in either alphabet, with or without padding. Undefined for any other text. */
 export function base64Bytes(text: string): Buffer | undefined {
   const compact = /\s/.test(text) ? text.replaceAll(/\s+/g, '') : text;
   const [, digits = ''] = /^([\w+/-]+)={0,2}$/.exec(compact) ?? [];
-  // A last group of one digit holds no byte.
+  // A final group of one digit does not encode a byte.
   return digits === '' || digits.length % 4 === 1 ? undefined : Buffer.from(digits, 'base64');
 }
 
-/** RFC 2397 takes data without a type for text, which bytes in base64 hardly are. */
+/** RFC 2397 treats data without a type as text, but base64 is rarely text. */
 function mediaTypeOf(described: string, isBase64: boolean): string {
   if (/^\s*(;|$)/.test(described)) return isBase64 ? 'application/octet-stream' : 'text/plain';
   return essenceOf(described);
@@ -43,7 +43,7 @@ function unescaped(text: string): string | undefined {
   }
 }
 
-/** A percent sign that escapes nothing stands for itself, as browsers have it. */
+/** A percent sign that does not start an escape is kept, as in browsers. */
 function percentDecoded(text: string): Buffer {
   if (!text.includes('%')) return Buffer.from(text);
   const [first = '', ...parts] = text.split('%');

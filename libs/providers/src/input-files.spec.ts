@@ -17,7 +17,7 @@ const run = (body: string, given: Partial<Run> = {}): Run => ({
 });
 const withFile = (body: string) => run(body, { files: new Map([[url, stored]]) });
 
-/** A body with the objects of the store named in it. */
+/** The body, with the stored objects named. */
 const shown = ({ body, pieces = [] }: HttpCall): string =>
   (body ? [body] : pieces)
     .map((piece) =>
@@ -34,7 +34,7 @@ describe('base64', () => {
     submit: { base64: [{ path: '/image' }, { path: '/images/*', format: 'data_url' }] },
   });
 
-  it('takes the places of URLs, and leaves every byte around them', () => {
+  it('replaces URLs, and leaves every byte around them', () => {
     const body = `{ "seed":18446744073709551615,"images":["${url}", "aGk="],\t"image": "${url}", "other":"${url}" }`;
     expect(adapter.files?.(run(body))).toEqual([
       { url, path: ['image'], upload: false },
@@ -45,13 +45,13 @@ describe('base64', () => {
     );
   });
 
-  it('is forwarded as it is when the caller wrote it', () => {
+  it('is forwarded unchanged if the caller sent it', () => {
     const written = run('{"image":"aGk=","images":["data:image/png;base64,aGk="]}');
     expect(adapter.files?.(written)).toEqual([]);
     expect(adapter.submit(written).body).toBe(written.body);
   });
 
-  it('concerns no provider that takes URLs', () => {
+  it('does not apply to a provider that takes URLs', () => {
     expect('files' in job({ base, rules: [] })).toBe(false);
   });
 });
@@ -59,7 +59,7 @@ describe('base64', () => {
 describe('a form', () => {
   const adapter = job({ base, rules: [], submit: { encode: form({ files: ['image'] }) } });
 
-  it('has files of the store among its parts, with their type and a name that ends like it', () => {
+  it('contains stored files, with their type and a matching file extension', () => {
     const body = `{"prompt":"x","image":["${url}","aGk="]}`;
     expect(adapter.files?.(run(body))).toEqual([{ url, path: ['image', 0], upload: false }]);
     expect(shown(adapter.submit(withFile(body)))).toContain(
@@ -78,7 +78,7 @@ describe('an upload', () => {
   };
   const read = (status: number, body: string) => upload().read(replyOf(status, body));
 
-  it('is a form of one file to the provider’s own address, under a trace id of its own', () => {
+  it('is a form with one file to the provider’s own URL, with its own trace id', () => {
     const call = upload().call(stored);
     expect([call.method, call.url, call.uniqueHeader]).toEqual([
       'POST',
@@ -90,7 +90,7 @@ describe('an upload', () => {
     );
   });
 
-  it('puts the id into the input as the provider wrote it, in each place of the file', () => {
+  it('puts the id into the input as the provider wrote it, wherever the file is used', () => {
     const body = `{"first_frame_img":"${url}", "last_frame_img" : "${url}","img_id":7 }`;
     const id = read(200, '{"ErrCode":0,"Resp":{"img_id":9223372036854775807}}');
     expect(id).toEqual({ id: '9223372036854775807' });
@@ -100,7 +100,7 @@ describe('an upload', () => {
     );
   });
 
-  it('may be made again whatever became of it, since it starts nothing', () => {
+  it('may be repeated after any failure, because it starts nothing', () => {
     const faults = [
       { fault: 'ambiguous', cause: 'reset' },
       { fault: 'ambiguous', cause: 'timeout' },
@@ -115,7 +115,7 @@ describe('an upload', () => {
     [200, '{"ErrCode":0,"Resp":{}}', 'unreadable'],
     [413, '{}', 'rejected_input'],
     [401, '{}', 'provider_account'],
-  ])('ends the run when it is answered %i %s', (status, body, failureClass) => {
+  ])('ends the run if the reply is %i %s', (status, body, failureClass) => {
     expect(read(status, body)).toMatchObject({ failure: { class: failureClass, retry: 'never' } });
   });
 });

@@ -15,7 +15,7 @@ interface Found extends JsonPlace {
   path: (string | number)[];
 }
 
-/** Below two lists it is not known which of the outer ones it was. */
+/** Below two nested lists, the index in the outer list is not known. */
 function pathOf(pointer: JsonPointer, nth: number): (string | number)[] {
   const segments = pointerSegments(pointer);
   const first = segments.indexOf('*');
@@ -24,12 +24,12 @@ function pathOf(pointer: JsonPointer, nth: number): (string | number)[] {
     : segments.slice(0, first);
 }
 
-/** The strings at these places that are URLs: of the web, and `data:` URLs where they are wanted. */
+/** The strings at these places that are http(s) URLs or, with `any`, `data:` URLs. */
 function urlsAt(body: Uint8Array, pointers: readonly JsonPointer[], kind: keyof typeof link): Found[] {
   return pointers.flatMap((pointer) =>
     placesOf(body, [pointer]).flatMap((place, nth) => {
       if (body[place.start] !== quote) return [];
-      // Long strings are files already: only their first bytes are looked at.
+      // A long string is already a file, so only its first bytes are read.
       const start = Buffer.from(
         body.buffer,
         body.byteOffset + place.start + 1,
@@ -49,7 +49,7 @@ export const fileUses = (
   ...urlsAt(body, upload, 'any').map(({ url, path }) => ({ url, path, upload: true })),
 ];
 
-/** The input with what the provider answered to the uploads in the places of their files. */
+/** The input with the provider's upload ids in place of the file URLs. */
 export function withUploads(run: Run, places: readonly JsonPointer[]): Run {
   const found = inOrder(urlsAt(run.body, places, 'any')).flatMap(({ url, ...place }) => {
     const id = run.uploads?.get(url);
@@ -58,7 +58,7 @@ export function withUploads(run: Run, places: readonly JsonPointer[]): Run {
   return found.length === 0 ? run : { ...run, body: Buffer.concat(spliced(run.body, found)) };
 }
 
-/** The input with files in base64 in the places of their URLs; undefined when there is none. */
+/** The input with base64 in place of file URLs; undefined if there are none. */
 export function withBase64(run: Run, places: readonly Base64Place[]): BodyPiece[] | undefined {
   const found = places.flatMap(({ path, format }) =>
     urlsAt(run.body, [path], 'http').flatMap(({ url, ...place }) => {
@@ -83,7 +83,7 @@ const base64Of = ({ content, bytes }: InputFile): BodyPiece =>
 const inOrder = <T extends JsonPlace>(places: readonly T[]): T[] =>
   places.toSorted((one, other) => one.start - other.start);
 
-/** The body with pieces in the places of these, which are in their order. */
+/** Replaces these places of the body, given in order, by their pieces. */
 export function spliced<P extends BodyPiece>(
   body: Uint8Array,
   places: readonly (JsonPlace & { pieces: readonly P[] })[],

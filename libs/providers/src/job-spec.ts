@@ -6,14 +6,13 @@ import type { Base64Place } from './input-files.js';
 import type { AccountReports, Condition } from './condition.js';
 import type { Rule } from './rules.js';
 
-/** The meaning of a provider's status word, in whatever case; a word that is not listed means `running`. */
+/** The meaning of a provider's status word, ignoring case. A word that is not listed means `running`. */
 export type RunStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'canceled';
 
 /**
- * One value of the handle: its place in the submit reply, its place in the poll reply that says that the run has
- * ended (`polled`, for the fetch), or the entry of the model row's address. `url` must lead to an origin of the
- * provider's; an optional value that is missing or no such URL is left out, a required one makes the reply
- * unreadable.
+ * One value of the handle: its place in the submit reply, its place in the last poll reply (`polled`, for the fetch),
+ * or an entry of the model row's `upstream`. A `url` must be on one of the provider's origins. If a value is missing or
+ * such a URL is invalid, an optional value is omitted, and a required value makes the reply unreadable.
  */
 type HandleField =
   | { path: JsonPointer; url?: true; optional?: true; polled?: undefined }
@@ -28,11 +27,11 @@ export type Kept<F extends HandleFields> = {
 
 interface PollSpec<F extends HandleFields> {
   call(kept: Kept<F>): HttpCall;
-  /** The place of the status word, or `http` when the reply's own status is it. A number or boolean counts by its text. */
+  /** The place of the status word, or `http` for the reply's HTTP status. Numbers and booleans are compared as text. */
   status: JsonPointer | 'http';
   statuses: Readonly<Record<string, RunStatus>>;
   everyMs: number;
-  /** Where the number stands that says how far it is, and the number that means all. */
+  /** The place of the progress number, and the number that means finished. */
   progress?: { path: JsonPointer; max: number } | undefined;
 }
 
@@ -46,61 +45,61 @@ export interface CancelRule {
 interface JobBase {
   /** Without a trailing slash. */
   base: string;
-  /** The origins besides the base's own to which the key may go. */
+  /** Origins, besides the base's own, that may receive the key. */
   credentialOrigins?: readonly RegExp[];
   assetsNeedKey?: boolean | undefined;
-  /** Whether assets lie on the origin of `base`, public or not. */
+  /** Whether assets are on the origin of `base`, public or not. */
   assetsFromBase?: boolean | undefined;
   exchange?: TokenExchange | undefined;
-  /** The header fields that authenticate a call; left out, a bearer token. */
+  /** Header fields that authenticate a call. By default, a bearer token. */
   auth?(secret: string, nowMs: number, call: HttpCall): Record<string, string>;
-  /** The same in the query. */
+  /** Query parameters that authenticate a call. */
   authQuery?: (secret: string) => Record<string, string>;
   submit?: {
-    /** Left out, the row's path below the base. */
+    /** By default, the row's path below the base. */
     url?(run: Run): string;
     headers?: (run: Run) => Readonly<Record<string, string>>;
-    /** How the caller's bytes become the request body; left out, they are the body. */
+    /** How the caller's bytes become the request body. By default, they are the body. */
     encode?: Encoding;
-    /** The call for an input that holds one of these members, unless it has no address for the run's model. */
+    /** The call for an input with one of these members, unless there is no URL for the run's model. */
     variant?: { contains: readonly string[]; url(run: Run): string | undefined; encode?: Encoding };
-    /** Where the input may have the URL of a file and the provider takes its base64. */
+    /** Where the input may have a file URL and the provider takes base64. */
     base64?: readonly Base64Place[];
-    /** Files that the provider has to have before it is told of them. */
+    /** Files that must be uploaded to the provider before the submission. */
     upload?: {
-      /** Where the input may have the URL of a file, or a `data:` URL, in the place of the provider's id of it. */
+      /** Where the input may have a file URL or a `data:` URL instead of the provider's id for the file. */
       paths: readonly JsonPointer[];
-      /** The address that takes one file in a form, as the field `part`. */
+      /** The URL that takes one file as the form field `part`. */
       url: string;
       part: string;
-      /** Where its reply has the id. */
+      /** The place of the id in its reply. */
       id: JsonPointer;
     };
-    /** Statuses besides 429 by which the provider says that it has not accepted the submission. */
+    /** Statuses, besides 429, that mean that the provider did not accept the submission. */
     retryStatuses?: readonly number[];
   };
-  /** A header field that wants another value in every call. */
+  /** A header field that gets a new value in every call. */
   uniqueHeader?: string;
-  /** The part of a reply that rules and `resultPaths` see; left out, all of its JSON. */
+  /** The part of a reply that rules and `resultPaths` see. By default, all of its JSON. */
   view?: (reply: HttpReply) => Json | undefined;
-  /** How it reports trouble with our account; `meaningOf` says which of these and the rules counts. */
+  /** How it reports account problems. `meaningOf` decides between these and the rules. */
   account?: AccountReports | undefined;
   rules: readonly Rule[];
-  /** How this provider words a rejected input where it does not do so like FastAPI. */
+  /** How this provider reports a rejected input, if not in FastAPI's format. */
   fields?: FieldReader;
-  /** Where an error body says how many seconds to wait, if it does not say so by `Retry-After`. */
+  /** The place of the seconds to wait in an error body, used if there is no `Retry-After`. */
   retryAfter?: JsonPointer;
-  /** A result that fits none of these is none, where the provider names a state. Those of a list hold together. */
+  /** Conditions on a result, one of which must hold. All conditions of an inner list must hold. */
   successWhen?: readonly (Condition | readonly Condition[])[] | undefined;
-  /** A JSON result with nothing at any of these places is no result. `assets`: the places that the model's row names. */
+  /** A JSON result must have a value at one of these places. `assets`: the places from the model's row. */
   resultPaths?: readonly JsonPointer[] | 'assets' | undefined;
-  /** A result may also come as the file itself: a success that is an image, audio, a video or a model, or neither text nor JSON. */
+  /** The result may also be the file itself: a success that is an image, audio, video or model, or neither text nor JSON. */
   fileResults?: true;
 }
 
 /**
- * One provider protocol as data. Without `poll` the submit reply is the result. With it, the handle is read
- * from the submit reply and polled; the final poll body is the result, or, with `fetch`, that call's body is.
+ * One provider protocol as data. Without `poll`, the submit reply is the result. With it, the handle is read from the
+ * submit reply and polled; the result is the final poll body or, with `fetch`, the body of that call.
  */
 export type JobSpec<F extends HandleFields> =
   | (JobBase & { handle?: undefined; poll?: undefined; fetch?: undefined; cancel?: undefined })
@@ -109,8 +108,8 @@ export type JobSpec<F extends HandleFields> =
       poll: PollSpec<F>;
       fetch?: { call(kept: Kept<F>): HttpCall };
       /**
-       * No call where the handle lacks what it needs. The first reply rule that holds decides; otherwise 2xx is
-       * `requested`, anything else `unknown`.
+       * No call is made if the handle lacks a value for it. The first matching reply rule decides; otherwise, 2xx means
+       * `requested` and anything else `unknown`.
        */
       cancel?: { call(kept: Kept<F>): HttpCall | undefined; replies: readonly CancelRule[] };
     });

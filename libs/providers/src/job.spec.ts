@@ -17,7 +17,7 @@ const common = {
   auth: (secret: string, nowMs: number) => ({ authorization: `Bearer ${secret}.${nowMs}` }),
 };
 
-describe('done at submit', () => {
+describe('a result in the submit reply', () => {
   const adapter = job({
     ...common,
     submit: { url: () => 'https://provider.example/images', headers: () => ({ 'x-version': '1' }) },
@@ -28,7 +28,7 @@ describe('done at submit', () => {
     ],
   });
 
-  it('returns the submit reply as the result', () => {
+  it('is returned as the outcome', () => {
     const answer = reply(200, '{"data" : [1.0]}', { 'content-type': 'application/json; charset=utf-8' });
     expect(adapter.onSubmit(run, answer)).toEqual({
       kind: 'succeeded',
@@ -46,7 +46,7 @@ describe('done at submit', () => {
     expect(adapter.credential(call, 's', 5)).toEqual({ authorization: 'Bearer s.5' });
   });
 
-  it('makes another call for an input that holds a member, where its model has one', () => {
+  it('makes another call for an input with a certain member, if the model has a URL for it', () => {
     const adapter = job({
       ...common,
       submit: {
@@ -80,7 +80,7 @@ describe('done at submit', () => {
     });
   });
 
-  it('reads what no rule names by status', () => {
+  it('reads other replies by status', () => {
     expect(adapter.onSubmit(run, reply(429, { error: { code: 'rate_limit' } }))).toMatchObject({
       failure: { class: 'provider_unavailable', retry: 'new_submit' },
     });
@@ -88,7 +88,7 @@ describe('done at submit', () => {
   });
 });
 
-describe('operation polled by POST', () => {
+describe('an operation polled by POST', () => {
   const adapter = job({
     ...common,
     submit: { url: () => 'https://provider.example/start' },
@@ -134,7 +134,7 @@ describe('operation polled by POST', () => {
     ['{"name":1,"name":-9223372036854775807}', '-9223372036854775807'],
     ['{"name":1.5}', '1.5'],
     ['{"name":1e20}', '100000000000000000000'],
-  ])('keeps the digits of a number as they are written: %s', (body, name) => {
+  ])('keeps the original digits of a number: %s', (body, name) => {
     expect(adapter.onSubmit(run, reply(200, body))).toMatchObject({ handle: { name } });
   });
 
@@ -150,18 +150,18 @@ describe('operation polled by POST', () => {
     expect(poll({ done: 'stopped' })).toEqual({ kind: 'canceled' });
   });
 
-  it('repeats the call that a rule says to repeat, and no submission', () => {
+  it('repeats the call if a rule says so, but never a submission', () => {
     expect(poll({ error: { code: 16 } })).toMatchObject({ failure: { retry: 'same_call' } });
     expect(submit(16)).toMatchObject({ failure: { class: 'provider_account', retry: 'never' } });
     expect(poll({ error: { code: 5 } })).toMatchObject({ failure: { retry: 'same_call', capped: true } });
     expect(submit(5)).not.toHaveProperty('failure.capped');
   });
 
-  it('refuses a handle that another version wrote', () => {
+  it('rejects a handle of another version', () => {
     expect(() => adapter.resume?.({ ...handle, v: 2 })).toThrow('handle version 2 is not 1');
   });
 
-  it('counts a refused address as a failure that ends the run in the end', () => {
+  it('counts a rejected address as a failure that eventually ends the run', () => {
     expect(adapter.onResume?.(handle, { fault: 'not_sent', cause: 'refused_address' })).toMatchObject({
       failure: { class: 'provider_failed', retry: 'same_call', capped: true },
     });
@@ -170,7 +170,7 @@ describe('operation polled by POST', () => {
 
 const get = () => ({ method: 'GET' as const, url: 'https://provider.example/7' });
 
-describe('a provider that wants another value in every call', () => {
+describe('a provider that needs a unique header in every call', () => {
   const adapter = job({
     ...common,
     uniqueHeader: 'x-trace-id',
@@ -182,7 +182,7 @@ describe('a provider that wants another value in every call', () => {
     rules: [],
   });
 
-  it('has the header in each of them', () => {
+  it('gets the header in each call', () => {
     const handle = { v: 1, step: 'poll' as const, id: '7' };
     const calls = [
       adapter.submit(run),

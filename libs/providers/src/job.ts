@@ -59,7 +59,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
         ? undefined
         : statusFailure(phase, signal, submit.retryStatuses);
     if (failure) {
-      // Fields beside any other failure are not for callers.
+      // Callers see fields only for rejected inputs.
       const told = spec.view ? json : markedJsonOf(signal);
       const fields = failure.class === 'rejected_input' ? fieldErrors(told, spec.fields) : undefined;
       return failed({ ...failure, afterMs: waitOf(failure, signal, json), fields });
@@ -68,13 +68,13 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
     return { reply: signal, json };
   }
 
-  /** How long to wait, as named by a provider that did not take the call. */
+  /** The wait requested by a provider that did not accept the call. */
   function waitOf({ retry }: ProviderFailure, reply: HttpReply, json: Json | undefined): number | undefined {
     if (retry === 'never') return undefined;
     return retryAfterMs(reply) ?? (spec.retryAfter && secondsMs(valueAt(json, spec.retryAfter)));
   }
 
-  /** A result is a known good state with something in it; whatever else comes with a good status is none. */
+  /** A result needs a known success state and content: a 2xx status alone is not enough. */
   function succeeded(phase: Phase, { reply, json }: Readable, assets: Places = []): Outcome {
     const { successWhen } = spec;
     const resultPaths =
@@ -83,13 +83,13 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
     const known = (conditions: Condition | readonly Condition[]) =>
       [conditions].flat().every((condition) => holds(condition, phase, reply, json));
     if (successWhen && !successWhen.some(known))
-      return failed(noSuccess(`${phase} answered a state that is no success`));
+      return failed(noSuccess(`${phase} answered a state that is not a success`));
     if (json !== undefined && resultPaths && !holdsResult(reply, json, resultPaths))
       return failed({ ...unreadable(phase, 'a success without its result'), retry: 'never' });
     return { kind: 'succeeded', output: outputOf(reply) };
   }
 
-  /** Where the input goes, and in which form. */
+  /** The URL and the encoding for this input. */
   function formOf(run: Run): { url: string; encode?: Encoding | undefined } {
     const { variant } = submit;
     const url = variant && holdsOneOf(variant.contains, run) ? variant.url(run) : undefined;
@@ -208,7 +208,7 @@ type Places = readonly string[];
 const holdsOneOf = (members: readonly string[], { body }: Run): boolean =>
   membersOf(body).some((member) => members.includes(member.name) && !isNull(body, member));
 
-/** The result is paid for: a call that only brings it may bring it the next time. */
+/** The result is already paid for, so a poll or fetch is repeated: it may bring the result next time. */
 const onceMore = (phase: Phase): Pick<ProviderFailure, 'retry' | 'capped'> =>
   phase === 'submit' ? { retry: 'never' } : { retry: 'same_call', capped: true };
 
@@ -216,7 +216,7 @@ const failed = (failure: ProviderFailure): Outcome => ({ kind: 'failed', failure
 
 const noSuccess = (note: string): ProviderFailure => ({ class: 'provider_failed', retry: 'never', note });
 
-/** A reading that is no success, of a call that starts nothing. */
+/** The failure in the reply to an upload. */
 const failureOf = (outcome: Outcome): ProviderFailure =>
   outcome.kind === 'failed' ? outcome.failure : noSuccess(`upload answered ${outcome.kind}`);
 
@@ -236,7 +236,7 @@ function ruleFailure(
   };
 }
 
-/** The status of a run with several parts: it goes on while one of them does, and one success is a result. */
+/** The status of a run with several parts: it runs until all have finished, and one success is a result. */
 function together(parts: readonly (RunStatus | undefined)[]): RunStatus {
   const [first = 'running'] = parts;
   if (!parts.every(isOver)) return 'running';
@@ -246,7 +246,7 @@ function together(parts: readonly (RunStatus | undefined)[]): RunStatus {
 const isOver = (status: RunStatus | undefined): boolean =>
   status !== undefined && status !== 'queued' && status !== 'running';
 
-/** A share of 1; undefined for what is none, and for 0, which says nothing. */
+/** Progress from 0 to 1; undefined if it is out of range, and for 0, which says nothing. */
 function shareAt(
   json: Json | undefined,
   { path, max }: { path: JsonPointer; max: number },
@@ -255,7 +255,7 @@ function shareAt(
   return share > 0 && share <= 1 ? share : undefined;
 }
 
-/** Some providers spell one word in several ways. */
+/** Some providers are inconsistent about case and white space. */
 const folded = (word: string): string => word.trim().toLowerCase();
 
 function cancelAnswer(replies: readonly CancelRule[], signal: Signal): 'requested' | 'too_late' | 'unknown' {

@@ -4,13 +4,13 @@ import type { HandleFields, Kept } from './job-spec.js';
 
 export const handleVersion = 1;
 
-/** A success with its JSON; without, when it is the file itself. */
+/** A success with its JSON, or without JSON if it is the file itself. */
 export interface Readable {
   reply: HttpReply;
   json: Json | undefined;
 }
 
-/** One entry of the model row's address. Throws when the row lacks it: a row is checked before it is used. */
+/** One entry of the model row's `upstream`. Throws if it is missing, because rows are checked before they are used. */
 export function upstream(run: SubmittedRun, name: string): string {
   const value = run.upstream[name];
   if (value === undefined) throw new Error(`model ${run.model} has no upstream ${name}`);
@@ -22,7 +22,7 @@ const wordOf = (value: Json | undefined): string =>
 
 export const wordsAt = (json: Json, pointer: JsonPointer): string[] => valuesAt(json, pointer).map(wordOf);
 
-/** The text there; of a whole number beyond 2^53 the digits as the provider wrote them: rounded it would name another run. */
+/** The value as text. An integer beyond 2^53 keeps its original digits: rounded, it would name another run. */
 function exactAt(json: Json, pointer: JsonPointer, { body }: HttpReply): string {
   const value = valueAt(json, pointer);
   if (!Number.isInteger(value) || Number.isSafeInteger(value)) return wordOf(value);
@@ -31,8 +31,8 @@ function exactAt(json: Json, pointer: JsonPointer, { body }: HttpReply): string 
 }
 
 /**
- * The handle's values, or undefined when a required one is missing or is no URL that may be called: those of the
- * submission when `run` is given, else those that a poll adds.
+ * The handle's values from the submission if `run` is given, otherwise the values that a poll adds. Undefined if a
+ * required value is missing or is a URL that may not be called.
  */
 export function keep(
   fields: HandleFields | undefined,
@@ -54,7 +54,7 @@ export function keep(
   return kept;
 }
 
-/** Parsed when it was kept; a handle of another version was written by another release and is not guessed at. */
+/** The values were parsed when they were saved. Throws for a handle of another version, which another release wrote. */
 export function keptIn<F extends HandleFields>(handle: Handle): Kept<F> {
   if (handle.v !== handleVersion) throw new Error(`handle version ${handle.v} is not ${handleVersion}`);
   return handle as unknown as Kept<F>;

@@ -6,22 +6,22 @@ import { parse } from 'yaml';
 
 import { providerRow, type ProviderRow } from './declared/shape.js';
 
-/** The compiler copies no YAML: sources and build read the same files. */
+/** The compiler does not copy YAML, so sources and build read the same files. */
 const folder = join(packageRoot(), 'libs/providers/src/providers');
 const storedFile = join(packageRoot(), 'dist/libs/providers/parsed-yaml.json');
 
 let stored: ReadonlyMap<string, unknown> | undefined;
 
 /**
- * The content of a YAML text. `npm run build` stores the content of the built-in files by the hash of their texts,
- * because YAML is slow to read: a process starts a second earlier. Throws what the parser throws.
+ * Parses YAML. `npm run build` stores the parsed built-in files by the hash of their text, because YAML is slow to
+ * parse: this makes a process start one second faster. Throws the parser's errors.
  */
 export function parsedYaml(text: string, read = parseYaml): unknown {
   stored ??= new Map(existsSync(storedFile) ? (JSON.parse(readFileSync(storedFile, 'utf8')) as []) : []);
   return stored.get(hashOf(text)) ?? read(text);
 }
 
-/** The declared providers of the release: each folder with a file of its name. Checked before they are stored. */
+/** The release's declared providers: each folder with a YAML file of the same name. Checked before they are stored. */
 export const builtInRows = (): ProviderRow[] =>
   readdirSync(folder)
     .sort()
@@ -37,7 +37,7 @@ export function storeParsedYaml(): void {
       const text = readFileSync(join(folder, name), 'utf8');
       return [hashOf(text), isDeclaration(name) ? declarationIn(text) : parseYaml(text)];
     });
-  // Another process of this checkout may be starting: it reads the old contents or the new ones, never half of them.
+  // Another process of this checkout may be starting: it must read the old file or the new one, never half of it.
   const beside = `${storedFile}.${process.pid}`;
   writeFileSync(beside, JSON.stringify(contents));
   renameSync(beside, storedFile);

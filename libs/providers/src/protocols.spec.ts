@@ -42,7 +42,7 @@ const reply = (status: number, type: string, body = '{"id":"7"}'): HttpReply => 
 });
 
 describe('protocols', () => {
-  it('follows the row, and the handle from then on', () => {
+  it('uses the protocol of the row, and then that of the handle', () => {
     expect(adapter.submit(run('speech')).url).toBe('https://provider.example/speech');
     const outcome = adapter.onSubmit(run('video'), reply(200, 'application/json'));
     if (outcome.kind !== 'pending') throw new Error(outcome.kind);
@@ -57,25 +57,25 @@ describe('protocols', () => {
     expect(adapter.onCancel?.(outcome.handle, reply(204, ''))).toBe('requested');
   });
 
-  it('speaks the first where the row names none', () => {
+  it('uses the first if the row names none', () => {
     const unnamed = { ...run('speech'), upstream: { path: 'x' } };
     expect(adapter.submit(unnamed).url).toBe('https://provider.example/speech');
     expect(adapter.onSubmit(unnamed, reply(200, 'audio/mpeg', 'ID3'))).toMatchObject({ kind: 'succeeded' });
   });
 
-  it('takes a file for the result itself, and nothing else that is not JSON', () => {
+  it('accepts a file as the result, but nothing else that is not JSON', () => {
     const spoken = (type: string) => adapter.onSubmit(run('speech'), reply(200, type, 'not JSON'));
     expect(spoken('audio/mpeg')).toMatchObject({ kind: 'succeeded', output: { mediaType: 'audio/mpeg' } });
     expect(spoken('text/html')).toMatchObject({ kind: 'failed', failure: { class: 'unreadable' } });
     expect(adapter.onSubmit(run('speech'), reply(500, 'audio/mpeg'))).toMatchObject({ kind: 'failed' });
   });
 
-  it('fails loudly on a row or a handle without a protocol, and asks nobody to cancel what cannot be', () => {
+  it('throws for a row or a handle without a protocol, and makes no call to cancel if there is none', () => {
     expect(() => adapter.submit(run('other'))).toThrow('there is no protocol other');
     expect(() => adapter.submit(run('constructor'))).toThrow('there is no protocol constructor');
     expect(() => adapter.resume?.({ v: 1, step: 'poll' })).toThrow('there is no protocol undefined');
     const spoken = { v: 1, step: 'poll' as const, protocol: 'speech' };
     expect(adapter.cancel?.(spoken)).toBeUndefined();
-    expect(() => adapter.resume?.(spoken)).toThrow('not polled for');
+    expect(() => adapter.resume?.(spoken)).toThrow('is not polled');
   });
 });

@@ -1,8 +1,8 @@
 import type { Handle, Outcome, ProviderAdapter, SubmittedRun } from './contract.js';
 
 /**
- * One provider that speaks several protocols: a model row's `protocol` says which is its own, the first where it
- * names none, and a handle remembers it. Credentials and their origins are the same for all.
+ * A provider with several protocols. A model row names one as `protocol`, by default the first, and the handle
+ * remembers it. All protocols share credentials and their origins.
  */
 export function protocols(kinds: Readonly<Record<string, ProviderAdapter>>): ProviderAdapter {
   const [[usual, first] = []] = Object.entries(kinds);
@@ -26,7 +26,7 @@ export function protocols(kinds: Readonly<Record<string, ProviderAdapter>>): Pro
       return remembering(speaking(protocol).onSubmit(run, signal, assets), protocol);
     },
     resume: (handle) => polled(of(handle).resume?.(handle)),
-    // A handle goes from poll to poll unchanged, its protocol included.
+    // A handle stays the same from poll to poll, including its protocol.
     onResume: (handle, signal, assets) => polled(of(handle).onResume?.(handle, signal, assets)),
     cancel: (handle) => of(handle).cancel?.(handle),
     onCancel: (handle, signal) => of(handle).onCancel?.(handle, signal) ?? 'unknown',
@@ -34,7 +34,7 @@ export function protocols(kinds: Readonly<Record<string, ProviderAdapter>>): Pro
 }
 
 function polled<Made>(made: Made | undefined): Made {
-  if (made === undefined) throw new Error('a result that came at once is not polled for');
+  if (made === undefined) throw new Error('a protocol without a poll is not polled');
   return made;
 }
 

@@ -4,7 +4,7 @@ import { failuresOf } from './testing/failures.js';
 import { replyOf } from './testing/fixtures.js';
 import { providerOf } from './testing/provider-of.js';
 
-/** Replies that no document of a provider shows; its other replies make them likely. */
+/** Replies that no document of the provider shows, but that are likely because of its other replies. */
 const of = (provider: string, upstream: Record<string, string> = {}, handle = {}) =>
   failuresOf(
     providerOf(provider),
@@ -19,7 +19,7 @@ const said = (code: string) => ({ error: { code, message: 'x' } });
 const response = (status: string, output: unknown[], more = {}) => ({ id: '7', status, output, ...more });
 const details = (text: string) => ({ request_id: '7', error: { code: 422, message: 'x', details: text } });
 
-describe('what is said against a poll or a fetch ends no run', () => {
+describe('a rejected poll or fetch does not end a run', () => {
   it.each<[string, number, unknown, string, ReturnType<typeof of>]>([
     ['runware', 401, errors('invalidApiKey'), 'provider_account, same_call', of('runware', video)],
     ['runware', 429, errors('rateLimitExceeded'), 'provider_unavailable, same_call', of('runware', video)],
@@ -46,7 +46,7 @@ describe('what is said against a poll or a fetch ends no run', () => {
   });
 });
 
-describe('what no document of a provider says of our account is told by its words', () => {
+describe('an account problem that no document shows is recognised by its words', () => {
   it.each<[string, number, unknown, string]>([
     ['recraft', 400, { code: 'not_enough_credits', message: 'x' }, 'provider_account, never'],
     ['wavespeed', 200, { code: 402, message: 'x' }, 'provider_account, never'],
@@ -91,7 +91,7 @@ describe('what no document of a provider says of our account is told by its word
   });
 });
 
-describe('a success is a known good state with a result', () => {
+describe('a success is a known success state with a result', () => {
   const text = { protocol: 'text' };
   const reasoning = [{ id: '1', type: 'reasoning', summary: [] }];
   const cut = { incomplete_details: { reason: 'max_output_tokens' } };
@@ -182,7 +182,7 @@ describe('a success is a known good state with a result', () => {
   });
 });
 
-describe('a refusal of content is told from what only sounds so', () => {
+describe('a refusal of content is distinguished from replies that only sound like one', () => {
   const flag = details('visual_input_content_moderation: value is not a valid boolean');
   const refused = { url: '', respect_moderation: false };
   const sensitive = said('OutputImageSensitiveContentDetected');
@@ -215,7 +215,7 @@ describe('a prediction of Replicate', () => {
   });
 });
 
-describe('a reply without an address to cancel at', () => {
+describe('a reply without a cancel URL', () => {
   it.each([
     [
       'fal',
@@ -225,7 +225,7 @@ describe('a reply without an address to cancel at', () => {
       },
     ],
     ['replicate', { urls: { get: 'https://api.replicate.com/v1/predictions/7' } }],
-  ])('of %s is a run all the same, which cannot be cancelled', (provider, body) => {
+  ])('from %s starts a run that cannot be cancelled', (provider, body) => {
     const definition = providerOf(provider);
     const adapter = definition.create(definition.defaultBase, {});
     const run = { runId: 'r', model: 'm', upstream: { path: 'p' }, body: new Uint8Array() };
@@ -235,11 +235,11 @@ describe('a reply without an address to cancel at', () => {
   });
 });
 
-describe('a file whose content type does not say so', () => {
+describe('a file whose content type does not name a file', () => {
   const types = ['application/octet-stream', 'binary/octet-stream', 'application/ogg', undefined];
 
   it.each(types.flatMap((type) => ['elevenlabs', 'openai', 'ltx', 'stability'].map((name) => [name, type])))(
-    'of %s is a result: %s',
+    'from %s is a result: %s',
     (name = '', type) => {
       const definition = providerOf(name);
       const run = { runId: 'r', model: 'm', upstream: { path: 'p' }, body: new Uint8Array() };

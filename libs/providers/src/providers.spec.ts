@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { bindProviders, providerList, providerSettings } from './providers.js';
 
 describe('bindProviders', () => {
-  it('binds every provider to its own address and names those without a key', () => {
+  it('binds every provider to its own base URL and lists those without a key', () => {
     const { providers, withoutKey } = bindProviders({ PROVIDER_BFL_KEY: ' the-key\n' });
     expect([...providers.keys()]).toEqual(providerList.map(({ name }) => name));
     expect(providers.get('bfl')).toMatchObject({
@@ -16,7 +16,7 @@ describe('bindProviders', () => {
     expect(withoutKey).toEqual(providerList.map(({ name }) => name).filter((name) => name !== 'bfl'));
   });
 
-  it('takes another address and drops its trailing slash', () => {
+  it('accepts another base URL and drops its trailing slash', () => {
     const { providers } = bindProviders({ PROVIDER_FAL_BASE_URL: 'http://127.0.0.1:4010/fal/' });
     const call = providers.get('fal')?.adapter.submit({
       runId: 'r',
@@ -27,7 +27,7 @@ describe('bindProviders', () => {
     expect(call?.url).toBe('http://127.0.0.1:4010/fal/fal-ai/flux/dev');
   });
 
-  it('names the variables after any provider name', () => {
+  it('derives the names of variables from any provider name', () => {
     const [first] = providerList;
     if (!first) throw new Error('no provider');
     const { providers } = bindProviders({ PROVIDER_MY_PROVIDER_2_KEY: 'k' }, [
@@ -37,7 +37,7 @@ describe('bindProviders', () => {
   });
 
   it.each(['not a url', 'ftp://api.bfl.ai', 'https://user:pass@api.bfl.ai', 'https://api.bfl.ai?x=1'])(
-    'refuses %s',
+    'rejects %s',
     (base) => {
       const bind = () => bindProviders({ PROVIDER_BFL_BASE_URL: base, PROVIDER_FAL_BASE_URL: 'mailto:x' });
       expect(bind).toThrow(BadSettings);

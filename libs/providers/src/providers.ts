@@ -12,7 +12,7 @@ import { replicate } from './providers/replicate/replicate.js';
 import { runway } from './providers/runway/runway.js';
 import { stability } from './providers/stability/stability.js';
 
-/** Every provider the service speaks to. */
+/** The built-in providers. */
 export const providerList: readonly ProviderDefinition[] = [
   ...builtInRows().map(definitionOf),
   google,
@@ -21,7 +21,7 @@ export const providerList: readonly ProviderDefinition[] = [
   stability,
 ].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 
-/** A provider ready to be called. Without `secret` its calls go out unauthenticated and the provider refuses them. */
+/** A provider ready to be called. Without `secret`, its calls are unauthenticated and the provider rejects them. */
 export interface BoundProvider extends Pick<ProviderDefinition, 'name' | 'submitTimeoutMs' | 'declaration'> {
   base: string;
   adapter: ProviderAdapter;
@@ -32,7 +32,7 @@ export interface BoundProvider extends Pick<ProviderDefinition, 'name' | 'submit
 export const settingStem = (name: string): string =>
   `PROVIDER_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
 
-/** PROVIDER_<NAME>_BASE_URL and PROVIDER_<NAME>_KEY of each provider, and what it declares beside them. */
+/** PROVIDER_<NAME>_BASE_URL and PROVIDER_<NAME>_KEY of each provider, and its additional settings. */
 const settingsOf = (definitions: readonly ProviderDefinition[]) =>
   Object.fromEntries(
     definitions.flatMap(({ name, defaultBase, settings = {} }): [string, z.ZodType<string | undefined>][] => {
@@ -40,7 +40,7 @@ const settingsOf = (definitions: readonly ProviderDefinition[]) =>
       const base = baseUrl()
         .default(defaultBase)
         .meta({
-          description: `Where the API of ${name} is reached; another address than its own serves tests.`,
+          description: `Base URL of the ${name} API. Change it only for tests.`,
           example: defaultBase,
         });
       const key = z
@@ -48,7 +48,7 @@ const settingsOf = (definitions: readonly ProviderDefinition[]) =>
         .trim()
         .optional()
         .meta({
-          description: `The account key at ${name}; while no worker has one, the models of ${name} are not served.`,
+          description: `API key for ${name}. The models of ${name} are served only if a worker has one.`,
           example: 'replace-me',
         });
       const own = Object.entries(settings).map(
@@ -66,12 +66,12 @@ export const providerSettings = settingsOf(providerList);
 export const providerKeySettings = {
   PROVIDER_KEYS_DIR: z.string().min(1).optional().meta({
     description:
-      'A directory with a file per provider, named like it, that holds its account key; read again when it changes. A file goes before PROVIDER_…_KEY.',
+      'Directory with one file per provider, named after it, that contains its API key. Changes are read at once. A file overrides PROVIDER_…_KEY.',
     example: '/etc/model-router/keys',
   }),
 };
 
-/** A key from a file, read at each binding: a declared provider, or a renewed key, needs no restart. */
+/** Reads a key file at each binding, so that new providers and new keys need no restart. */
 function keyFrom(directory: string | undefined, name: string): string | undefined {
   const file = directory === undefined ? undefined : join(directory, name);
   if (file === undefined || !existsSync(file)) return undefined;
@@ -79,8 +79,8 @@ function keyFrom(directory: string | undefined, name: string): string | undefine
 }
 
 /**
- * Binds every provider to its address and key. `env` is the process's environment; throws `BadSettings` with
- * all problems. `withoutKey` names the providers that have none, so that boot can warn.
+ * Binds each provider to its base URL and key. `env` is the process's environment. Throws `BadSettings` with all
+ * problems. `withoutKey` lists the providers without a key, so that startup can warn.
  */
 export function bindProviders(
   env: Readonly<Record<string, string | undefined>>,

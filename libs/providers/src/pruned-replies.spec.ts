@@ -34,7 +34,7 @@ const poll = (text: string) =>
     reply(text),
   );
 
-it('a result of more than a million parts is a success as it is, and what it cost is read', () => {
+it('a result of more than a million parts is a success, unchanged, and its cost is read', () => {
   const text = `{"status":"done","output":[{"points":[${boxes}]}],"usage":{"points":21}}`;
   const { outcome, reportedMicros } = poll(text);
   expect(outcome).toMatchObject({ kind: 'succeeded', output: { mediaType: 'application/json' } });
@@ -48,6 +48,6 @@ it.each([
   ['{"status":"broken"', 'failed'],
   ['{"status":"done","error":"no"', 'failed'],
   ['{"status":"queued"', 'pending'],
-])('what stands beside such a part is read: %s', (head, kind) => {
+])('the members next to such a part are read: %s', (head, kind) => {
   expect(poll(`${head},"output":[${boxes}]}`).outcome.kind).toBe(kind);
 });

@@ -1,10 +1,10 @@
 import { cut } from '#schemas';
 
-// Cut before it is searched: an entry may echo any text of the caller's, and no search may hold the event loop.
+// Truncate before searching: an entry may echo any text from the caller, and a search must not block the event loop.
 const longest = 1000;
 const neutral = 'The provider did not accept this input.';
 
-/** A text about our account at the provider is replaced whole: no part of it helps a caller. */
+/** Text about our account at the provider is replaced entirely, because it does not help callers. */
 const aboutOurAccount =
   /\b(billing|balance|credits?|top[ -]up|quota|api[ -]?key|subscription|invoice|payment|is locked)\b/i;
 
@@ -20,12 +20,12 @@ const scrubs: [RegExp, string][] = [
   [/(?<!\s)\s{2,}/g, ' '],
 ];
 
-/** A provider's sentence made fit for a caller: no links and no request ids; at most 1,000 characters. */
+/** A provider's sentence, cleaned for callers: without links and request ids, and at most 1,000 characters. */
 export function publicText(text: string): string {
   const scrubbed = scrubs.reduce((rest, [pattern, by]) => rest.replaceAll(pattern, by), cut(text, longest));
   return scrubbed.trim() || neutral;
 }
 
-/** The same for a sentence about the whole request, which may also talk about our account there. */
+/** The same for a sentence about the whole request, which may also be about our account. */
 export const publicSentence = (text: string): string =>
   aboutOurAccount.test(text) ? neutral : publicText(text);

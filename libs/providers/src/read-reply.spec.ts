@@ -26,16 +26,16 @@ const cached: ReportedTerm = { at: '/cached', micros: 1, optional: true };
 const short: ReportedTerm = { at: '/output', when: { at: '/input', up_to: 200 }, micros: 10 };
 const long: ReportedTerm = { at: '/output', when: { at: '/input', above: 200 }, micros: 15 };
 
-describe('what a reply reports', () => {
+describe('the reported cost', () => {
   it.each<[string, ReportedTerm[], unknown, number | undefined]>([
     ['a number', [cost], { cost: 3 }, 30_000],
     ['a number as a text', [cost], { cost: '12.5' }, 125_000],
-    ['none', [cost], { cost: 0 }, 0],
-    ['binary dust', [{ at: '/cost', micros: 100_000.1 }], { cost: 3 }, 300_001],
+    ['zero', [cost], { cost: 0 }, 0],
+    ['a rounding error', [{ at: '/cost', micros: 100_000.1 }], { cost: 3 }, 300_001],
     ['a member that is missing', [cost], { credits: 3 }, undefined],
     ['null', [cost], { cost: null }, undefined],
     ['a negative number', [cost], { cost: -3 }, undefined],
-    ['a number as a text that is none', [cost], { cost: '3 credits' }, undefined],
+    ['a text that is not a number', [cost], { cost: '3 credits' }, undefined],
     ['an empty text', [cost], { cost: '' }, undefined],
     ['an object', [cost], { cost: { usd: 3 } }, undefined],
     ['an absurd number', [cost], '{"cost": 1e300}', undefined],
@@ -45,7 +45,7 @@ describe('what a reply reports', () => {
     ['no list', [videos], { response: { videos: 2 } }, undefined],
     ['a sum', [{ at: '/parts/*/n', micros: 1 }], { parts: [{ n: 1 }, { n: '2' }] }, 3],
     [
-      'a sum with a part that is none',
+      'a sum with an invalid part',
       [{ at: '/parts/*/n', micros: 1 }],
       { parts: [{ n: 1 }, { n: -2 }] },
       undefined,
@@ -73,13 +73,13 @@ describe('what a reply reports', () => {
     ['the term of its range', [short, long], { input: 200, output: 3 }, 30],
     ['the term of the next range', [short, long], { input: 201, output: 3 }, 45],
     ['a range whose number is missing', [short, long], { output: 3 }, 30],
-    ['what is no JSON', [cost], 'cost: 3', undefined],
-    ['nothing where nothing is looked for', [], { cost: 3 }, undefined],
+    ['a reply that is not JSON', [cost], 'cost: 3', undefined],
+    ['nothing if there are no terms', [], { cost: 3 }, undefined],
   ])('is read from %s', (_what, terms, body, micros) =>
     expect(reportedMicros(terms, replyOf(body))).toBe(micros),
   );
 
-  it('is read from a header, of a file too', () => {
+  it('is read from a header, even if the reply is a file', () => {
     const file = replyOf('ID3', { 'content-type': 'audio/mpeg', 'character-cost': '36' });
     expect(reportedMicros([characters], file)).toBe(3600);
     expect(reportedMicros([characters], { ...file, body: new Uint8Array(), storedAs: 'key' })).toBe(3600);
@@ -87,7 +87,7 @@ describe('what a reply reports', () => {
     expect(reportedMicros([characters], replyOf({}))).toBeUndefined();
   });
 
-  it('is nothing without a reply', () => {
+  it('is undefined without a reply', () => {
     expect(reportedMicros([cost], { fault: 'ambiguous', cause: 'timeout' })).toBeUndefined();
   });
 

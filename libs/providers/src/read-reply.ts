@@ -10,7 +10,7 @@ import {
 import type { Handle, HttpReply, Outcome, ProviderAdapter, Signal, SubmittedRun } from './contract.js';
 import { isFile, isReply, isSuccess, jsonOf } from './reply.js';
 
-/** The places that the model's row names in its replies: those that tell what the run cost, and those of its files. */
+/** Places in replies, from the model's row: the reported cost, and the output files. */
 export interface RowOfReplies {
   reported: readonly ReportedTerm[];
   assets: readonly string[];
@@ -31,7 +31,7 @@ export const readReply = (adapter: ProviderAdapter, asked: Asked, signal: Signal
   reportedMicros: reportedMicros(asked.reported, signal),
 });
 
-/** Whether a success of this call is the result itself, and no report about it. */
+/** Whether a success of this call is the result itself rather than a status report. */
 export const isResult = (adapter: ProviderAdapter, asked: Asked, reply: HttpReply): boolean =>
   isSuccess(reply) &&
   (asked.phase === 'submit' ? adapter.resume === undefined : asked.handle.step === 'fetch');
@@ -69,7 +69,7 @@ const placeOfKinds = (term: ReportedTerm | undefined): string | undefined =>
 
 function unitsOf(term: ReportedTerm, reply: HttpReply): number | undefined {
   if ('header' in term) return numberOf(reply.headers[term.header]);
-  // A file says nothing of its own; a reply that went into the store has no body here.
+  // A file has no JSON, and a stored reply has no body here.
   const json = isFile(reply) || reply.storedAs !== undefined ? undefined : jsonOf(reply);
   if ('count' in term) {
     const list = valueAt(json, term.count);
@@ -85,7 +85,7 @@ function unitsOf(term: ReportedTerm, reply: HttpReply): number | undefined {
   return Math.max(0, sum - (billedElsewhere ?? 0));
 }
 
-/** Undefined without values, and where one of them is no number. */
+/** Undefined if there are no values, or if one of them is not a number. */
 function sumOf(values: readonly Json[]): number | undefined {
   const numbers = values.map(numberOf).filter((number) => number !== undefined);
   return numbers.length === 0 || numbers.length < values.length
@@ -93,7 +93,7 @@ function sumOf(values: readonly Json[]): number | undefined {
     : numbers.reduce((one, other) => one + other);
 }
 
-/** With `only`, the values of those objects that hold its values. */
+/** With `only`, just the values from objects that have its values. */
 function valuesAtTerm(
   json: Json | undefined,
   { at, only }: { at: string; only?: Record<string, unknown> | undefined },
@@ -107,7 +107,7 @@ function valuesAtTerm(
     .flatMap((object) => valuesAt(object, pointerFrom(path.slice(-1))));
 }
 
-/** Providers write amounts as numbers, and as texts such as "12.5". */
+/** Providers write amounts as numbers or as strings such as "12.5". */
 function numberOf(value: Json | undefined): number | undefined {
   const number = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : value;
   return typeof number === 'number' && number >= 0 ? number : undefined;

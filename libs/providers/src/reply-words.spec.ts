@@ -15,7 +15,7 @@ const protocols = new Map(
   ]),
 );
 
-/** What a submission's refusal means to each protocol of a provider, as class and retry. */
+/** The meaning of a rejected submission for each protocol of a provider, as class and retry. */
 const meanings = (name: string, status: number, body: unknown): string[] =>
   (protocols.get(name) ?? []).map(({ adapter, run }) => {
     const outcome = adapter.onSubmit(run, replyOf(status, JSON.stringify(body)));
@@ -46,7 +46,7 @@ describe.each(providerList)('$name', ({ name }) => {
     [401, 'This request violates our content policy.'],
     [402, 'NSFW content is not allowed.'],
     [429, 'The image was moderated.'],
-  ])('takes HTTP %i with “%s” for a refusal of content', (status, text) => {
+  ])('reads HTTP %i with “%s” as a refusal of content', (status, text) => {
     expect(means(status, text)).toEqual(new Set([content]));
   });
 
@@ -67,7 +67,7 @@ describe.each(providerList)('$name', ({ name }) => {
     [400, 'Billing is disabled for this project.'],
     [422, 'Out of credits'],
     [405, 'Payment required'],
-  ])('takes HTTP %i with “%s” for trouble with our account', (status, text) => {
+  ])('reads HTTP %i with “%s” as a problem with our account', (status, text) => {
     expect(means(status, text)).toEqual(new Set([account]));
   });
 
@@ -81,11 +81,11 @@ describe.each(providerList)('$name', ({ name }) => {
     'Quota exceeded for metric: x, limit: 20. Please retry in 34.4s.',
     'Concurrency limit of your monthly plan is reached',
     'The limit on images per second is reached.',
-  ])('takes HTTP 429 with “%s” for load', (text) => {
+  ])('reads HTTP 429 with “%s” as load', (text) => {
     expect(means(429, text)).toEqual(new Set([load]));
   });
 
-  it.each([400, 422])('does not take the words of an input that HTTP %i repeats for its own', (status) => {
+  it.each([400, 422])('ignores the words of an input that HTTP %i repeats', (status) => {
     const detail = [
       { loc: ['body', 'Out of credits'], msg: 'Too long', input: 'Our monthly spending limit', type: 'x' },
     ];
@@ -106,7 +106,7 @@ describe('a report on our account', () => {
     expect(new Set(meanings(name, status, body))).toEqual(new Set([account]));
   });
 
-  it('ends no generation when a poll is refused', () => {
+  it('does not end a generation if a poll is rejected', () => {
     const definition = providerOf('krea');
     const adapter = definition.create(definition.defaultBase, {});
     const reply = replyOf(400, '{"error":"Insufficient compute balance"}');

@@ -4,9 +4,9 @@ import type { HttpReply } from './contract.js';
 import { firstRule, type Rule } from './rules.js';
 
 /**
- * The meaning of a reply by the provider's account reports, its rules, and its words where both are silent. Reports come
- * before rules, except where a rule or the words say that content was refused: some providers give a refusal the status
- * and the code of a key without permission.
+ * The meaning of a reply according to the provider's account reports, its rules or, if neither match, its words. Reports
+ * take precedence over rules, unless a rule or the words say that content was rejected: some providers reject content
+ * with the status and the code of a key without permission.
  */
 export function meaningOf(
   account: readonly Rule[],
@@ -27,10 +27,10 @@ const contentWords = [
   /(?:prompt|input|image|video|text|content) (?:was|were|has been|is) (?:flagged|moderated)/i,
   /safety_check_type|nsfw/i,
 ];
-/** A measure against an account, though for its content, is about the account. */
+/** A suspended account is an account problem, even if its content was the reason. */
 const bannedAccount = /suspend|banned|disabled|deactivated|terminated|locked/i;
 
-/** An empty balance, unpaid bills, or an allowance for a day or longer that is used up. */
+/** An empty balance, unpaid bills, or a used-up quota of a day or longer. */
 const accountWords = [
   /(?:insufficient|not enough|out of|no more|exhausted|depleted|used all)(?: [a-z]{1,20}){0,2}[ _-]?(?:credits?|balance|funds)\b/i,
   /(?:credits?|balance|funds)(?: (?:is|are|has|have|been|too|run)){0,3} (?:exhausted|depleted|insufficient|low|used up|out|empty|negative)\b/i,
@@ -43,9 +43,9 @@ const accountWords = [
   /(?:account|invoice|bill|payment)(?: (?:is|has|been)){0,2} (?:overdue|past due|unpaid)/i,
   /enable billing|billing(?: (?:is|has|been|account)){0,3} (?:not (?:enabled|active)|disabled|inactive|closed)/i,
 ];
-/** A setting of an input that has the name of what we owe. */
+/** Input settings that contain the word "balance". */
 const inputWords = /(?:white|colou?r|tone|audio|stereo)[ _-]balance/i;
-/** A rate, which comes back by itself, unless it is zero. */
+/** A rate limit, which recovers by itself unless it is zero. */
 const rateWords =
   /per[ _-]?(?:second|sec|minute|min|hour)|\/ ?(?:second|sec|minute|min|hour)\b|\b[rtq]p[ms]\b|concurren/i;
 const zeroLimit = /limit: 0(?:[^.\d]|$)/i;
@@ -57,25 +57,25 @@ const saysAccount = (text: string): boolean =>
   (accountWords.some((words) => words.test(text)) && !rateWords.test(text) && !inputWords.test(text));
 
 /**
- * The meaning of a refusal's words where a provider's own rules are silent. Most providers document their statuses and
- * not their sentences, and use one status for several things: 403 for a key and for content, 429 for load and for a
- * month's budget.
+ * The meaning of an error's words if none of the provider's own rules match. Most providers document their statuses but
+ * not their sentences, and use one status for several problems: 403 for a key and for content, 429 for load and for a
+ * monthly budget.
  */
 function ruleOfWords(phase: Phase, reply: HttpReply, json: Json | undefined): Rule | undefined {
   const { status } = reply;
   if (status < 400 || status > 429) return undefined;
   const texts = textsOf(json ?? new TextDecoder().decode(reply.body.subarray(0, maxLength)));
-  // The refusal of a poll says nothing of the run's content.
+  // A rejected poll says nothing about the run's content.
   if (phase !== 'poll' && [401, 402, 403, 429].includes(status) && texts.some(saysContent))
     return { class: 'content_policy', equals: 'words of content' };
-  // The refusal of an input may quote it.
+  // The rejection of an input may quote the input.
   const own = [400, 422].includes(status) ? texts.map(unquoted) : texts;
   return own.some(saysAccount)
     ? { class: 'provider_account', retry: 'same_call', equals: 'words of our account' }
     : undefined;
 }
 
-/** The text outside of quotation marks. */
+/** The text outside quotation marks. */
 const unquoted = (text: string): string =>
   text
     .split(/["“”`]|\s'|'\s/)
@@ -84,10 +84,10 @@ const unquoted = (text: string): string =>
 
 const maxTexts = 100;
 const maxLength = 1000;
-/** Members in which a provider repeats what the caller wrote. */
+/** Members in which providers repeat the caller's text. */
 const echoes = new Set(['input', 'prompt', 'ctx', 'loc']);
 
-/** The first texts of a reply, from outside to inside, none of them the caller's. */
+/** The first strings of a reply, breadth first, without the caller's own. */
 function textsOf(json: Json): string[] {
   const texts: string[] = [];
   const waiting: Json[] = [json];

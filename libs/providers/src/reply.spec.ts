@@ -30,7 +30,7 @@ const reply = (text: string): HttpReply => ({ status: 200, headers: {}, body: Bu
 describe('jsonOf', () => {
   const boxes = `[${Array.from({ length: 1_000_000 }, () => '[]').join()}]`;
 
-  it('leaves out the part of a reply that holds more than a million arrays and objects', () => {
+  it('omits the part of a reply that has more than a million arrays and objects', () => {
     expect(jsonOf(reply(`{"status":"succeeded","output":${boxes},"usage":{"images":[{}]}}`))).toEqual({
       status: 'succeeded',
       output: '(left out)',
@@ -39,7 +39,7 @@ describe('jsonOf', () => {
   });
 
   it.each([boxes.slice(0, -1), `${boxes.slice(0, -1)},${'['.repeat(600)}${']'.repeat(601)}`])(
-    'is undefined where such a part is cut off or too deep',
+    'is undefined if such a part is cut off or too deep',
     (text) => expect(jsonOf(reply(text))).toBeUndefined(),
   );
 });

@@ -7,15 +7,15 @@ export const isReply = (signal: Signal): signal is HttpReply => 'status' in sign
 
 export const isSuccess = (reply: HttpReply): boolean => reply.status >= 200 && reply.status < 300;
 
-/** A million levels would hold the parser for half a second, many small parts would fill the memory. */
+/** A million levels would block the parser for half a second, and many small containers would fill the memory. */
 const limits = { depth: 512, keys: Infinity, containers: 1_000_000 };
-/** The most that is read of a reply that holds more. */
+/** Maximum number of containers that are read from a larger reply. */
 const maxPrunedContainers = 100_000;
 
 const parsedReplies = new WeakMap<HttpReply, { json: Json | undefined }>();
 const prunedReplies = new WeakSet<HttpReply>();
 
-/** The parsed body, or undefined when it is not JSON (a proxy's HTML page, a cut reply, no body at all). It is parsed once. */
+/** The parsed body, cached. Undefined if it is not JSON: a proxy's HTML page, a truncated reply, an empty body. */
 export function jsonOf(reply: HttpReply): Json | undefined {
   const parsed = parsedReplies.get(reply) ?? { json: parse(reply) };
   parsedReplies.set(reply, parsed);
@@ -24,14 +24,14 @@ export function jsonOf(reply: HttpReply): Json | undefined {
 
 const maxMarkedBytes = 256 * 1024;
 
-/** The same with an infinite number in the place of each that could not be written again; for what is passed on. */
+/** The same, with infinity in place of each number that would lose precision; for values that are passed on. */
 export function markedJsonOf(reply: HttpReply): Json | undefined {
   const json = jsonOf(reply);
   if (json === undefined || reply.body.length > maxMarkedBytes) return json;
   return JSON.parse(markInexact(decoder.decode(reply.body))) as Json;
 }
 
-/** Whether `jsonOf` left large parts of the reply out: its result may stand there. */
+/** Whether `jsonOf` omitted large parts of the reply, which may contain the result. */
 export const isPruned = (reply: HttpReply): boolean => prunedReplies.has(reply);
 
 function parse(reply: HttpReply): Json | undefined {
@@ -45,8 +45,7 @@ function parse(reply: HttpReply): Json | undefined {
 }
 
 /**
- * The part of the body that can be parsed: its status and its errors stand in small parts, and its result is passed on as
- * bytes.
+ * The part of the body that can be parsed. Status and errors are in small parts; the result is passed on as bytes.
  */
 function readable(reply: HttpReply): Uint8Array | null {
   const { body } = reply;
@@ -54,22 +53,22 @@ function readable(reply: HttpReply): Uint8Array | null {
   if (excess === null) return body;
   if (excess === 'too_deep' || jsonExcess(body, { ...limits, containers: Infinity }) !== null) return null;
   const pruned = prunedJson(body, maxPrunedContainers);
-  // A text that was cut off has parts without an end.
+  // In a truncated text, some parts are not closed.
   if (jsonExcess(pruned, limits) !== null) return null;
   prunedReplies.add(reply);
   return pruned;
 }
 
-/** Whether the reply is a file by its content type, not a report about one. */
+/** Whether the content type says that the reply is a file, not a report about one. */
 export const isFile = (reply: HttpReply): boolean =>
   /^(image|audio|video|model)\//.test(essenceOf(reply.headers['content-type']));
 
-/** Whether nothing came. */
+/** Whether the reply has no content. */
 export const isEmpty = (reply: HttpReply): boolean => reply.storedAs === undefined && reply.body.length === 0;
 
 /**
- * Whether a reply is the file that was expected: by its content type, or because it is neither text nor JSON. Some
- * providers do not say what they send, and what was made is paid.
+ * Whether a reply is the expected file: by its content type, or because it is neither text nor JSON. Some providers do
+ * not state the type, and the output is already paid for.
  */
 export function isExpectedFile(reply: HttpReply): boolean {
   if (reply.status !== 200) return false;
@@ -81,10 +80,10 @@ export function isExpectedFile(reply: HttpReply): boolean {
   return jsonOf(reply) === undefined;
 }
 
-/** A cut JSON text or a page: no format of a file begins so. */
+/** Truncated JSON or a page: no file format begins like this. */
 const beginsLikeText = (body: Uint8Array): boolean => /^\s*[{[<]/.test(decoder.decode(body.subarray(0, 100)));
 
-/** The provider's bytes as they arrived, under the content type that came with them. */
+/** The provider's bytes as received, with their content type. */
 export const outputOf = (reply: HttpReply): ProviderOutput => ({
   mediaType:
     reply.headers['content-type'] ??
@@ -93,23 +92,22 @@ export const outputOf = (reply: HttpReply): ProviderOutput => ({
 });
 
 const maxWaitMs = 300_000;
-/** A shorter wait is no usable statement. */
+/** Shorter waits are ignored. */
 const minWaitMs = 100;
 
 const usable = (waitMs: number): number | undefined =>
   waitMs >= minWaitMs ? Math.min(waitMs, maxWaitMs) : undefined;
 
-/** Seconds as a provider writes them into a body: a number, or a text such as "34.4s". */
+/** Seconds from a body: a number, or a string such as "34.4s". */
 export function secondsMs(seconds: Json | undefined): number | undefined {
   const text = typeof seconds === 'number' || typeof seconds === 'string' ? String(seconds) : '';
   return usable(/^\d+(\.\d+)?s?$/.test(text) ? Math.ceil(Number.parseFloat(text) * 1000) : 0);
 }
 
 /**
- * The wait in milliseconds that a reply names, at most five minutes; undefined when it names none, or one that is over.
- * `ratelimit-reset` counts seconds too, where a provider sends that instead.
- * A date is measured against the reply's own `Date`, so that the reading needs no clock and the
- * provider's clock may be wrong.
+ * The wait in milliseconds that a reply requests, at most five minutes; undefined if it requests none or it has passed.
+ * `ratelimit-reset`, also in seconds, is read if there is no `retry-after`. A date is compared with the reply's own
+ * `Date`, so this function needs no clock, and the provider's clock may be wrong.
  */
 export function retryAfterMs(reply: HttpReply): number | undefined {
   const named = (reply.headers['retry-after'] ?? reply.headers['ratelimit-reset'])?.trim();

@@ -18,13 +18,13 @@ const holds = (
   ) !== undefined;
 
 describe('a rule', () => {
-  it('asks for a value at a place, whichever it is', () => {
+  it('matches any value at a place', () => {
     expect(holds({ path: '/error' }, { error: { code: 1 } })).toBe(true);
     expect(holds({ path: '/error' }, { error: null })).toBe(false);
     expect(holds({ path: '/error' }, undefined)).toBe(false);
   });
 
-  it('compares texts and numbers with an expression, nothing else', () => {
+  it('compares only texts and numbers with an expression', () => {
     const rule: Omit<Rule, 'class'> = { path: '/count', matches: /^[1-9]/ };
     expect([1, '2', 0, '0', true, null, ['1']].map((count) => holds(rule, { count }))).toEqual([
       true,
@@ -37,14 +37,14 @@ describe('a rule', () => {
     ]);
   });
 
-  it('reads a header, also of a reply that is no JSON', () => {
+  it('reads a header, even if the reply is not JSON', () => {
     const rule: Omit<Rule, 'class'> = { header: 'finish-reason', equals: 'CONTENT_FILTERED' };
     expect(holds(rule, undefined, { headers: { 'finish-reason': 'CONTENT_FILTERED' } })).toBe(true);
     expect(holds(rule, undefined, { headers: { 'finish-reason': 'SUCCESS' } })).toBe(false);
     expect(holds(rule, undefined)).toBe(false);
   });
 
-  it('steps back when something stands at `unless`', () => {
+  it('does not match if there is a value at `unless`', () => {
     const rule: Omit<Rule, 'class'> = { path: '/data/*/safe', equals: false, unless: '/data/*/url' };
     expect(holds(rule, { data: [{ safe: false, url: null }] })).toBe(true);
     expect(
@@ -57,7 +57,7 @@ describe('a rule', () => {
     ).toBe(false);
   });
 
-  it('looks at phase and status', () => {
+  it('checks phase and status', () => {
     expect(holds({ phase: 'poll' }, {})).toBe(false);
     expect(holds({ http: 'error' }, {}, { status: 503 })).toBe(true);
     expect(holds({ http: 'error' }, {})).toBe(false);
@@ -66,7 +66,7 @@ describe('a rule', () => {
 });
 
 describe('holdsAnything', () => {
-  it('wants more than null or an empty text', () => {
+  it('ignores null and empty text', () => {
     expect(holdsAnything({ a: [null, 0] }, '/a/*')).toBe(true);
     expect(holdsAnything({ a: [null, ''] }, '/a/*')).toBe(false);
     expect(holdsAnything({ a: [] }, '/a/*')).toBe(false);

@@ -12,10 +12,10 @@ export const ruleRetries = {
   not_accepted: 'The provider did not accept the call, so it is repeated, even a submission.',
 } as const;
 
-/** Maps replies to what became of the run. */
+/** Maps replies to the outcome of the run. */
 export interface Rule extends Condition {
   class: FailureClass | 'canceled';
-  /** Left out, `never`. */
+  /** By default, `never`. */
   retry?: keyof typeof ruleRetries;
 }
 
@@ -36,7 +36,7 @@ export function holds(rule: Condition, phase: Phase, reply: HttpReply, json: Jso
   );
 }
 
-/** Whether any value at the place is more than null, an empty text, or a data: URL without data. */
+/** Whether any value at the place is other than null, blank text, or a data: URL without data. */
 export const holdsAnything = (json: Json | undefined, place: string): boolean =>
   valuesAt(json, place).some((found) =>
     typeof found === 'string' ? found.trim() !== '' && !isEmptyFile(found.trim()) : found !== null,
@@ -48,11 +48,11 @@ const maxEmptyFile = 2000;
 const isEmptyFile = (text: string): boolean =>
   text.length < maxEmptyFile && /^data:/i.test(text) && inlineFile(text) === undefined;
 
-/** Whether the result stands at one of the places. It may be the part that was too large to be parsed. */
+/** Whether the result is at one of the places. It may also be in a part that was too large to be parsed. */
 export const holdsResult = (reply: HttpReply, json: Json, places: readonly string[]): boolean =>
   isPruned(reply) || places.some((place) => holdsAnything(json, place));
 
-/** The first rule that holds; order is the provider's own. */
+/** The first rule that holds, in the provider's order. */
 export const firstRule = (
   rules: readonly Rule[],
   phase: Phase,
@@ -60,7 +60,7 @@ export const firstRule = (
   json: Json | undefined,
 ): Rule | undefined => rules.find((rule) => holds(rule, phase, reply, json));
 
-/** Account trouble ends a submission, but not a generation: it goes on while the key or the balance is put right. */
+/** An account problem ends a submission, but not a generation, which continues while the key or balance is fixed. */
 export const accountRules = (reports: AccountReports): Rule[] =>
   Object.values(reports)
     .filter(isDocumented)

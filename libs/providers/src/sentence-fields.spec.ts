@@ -15,7 +15,7 @@ describe('pathOf', () => {
 });
 
 describe('fieldError', () => {
-  it('takes a code of any kind for the type, and has a sentence when the provider has none', () => {
+  it('accepts a code of any kind as the type, and adds a sentence if the provider has none', () => {
     expect(fieldError(['width'], 'Too wide', 1201)).toEqual({
       loc: ['body', 'width'],
       msg: 'Too wide',
@@ -28,7 +28,7 @@ describe('fieldError', () => {
     });
   });
 
-  it('tells nothing about our account, and no request id', () => {
+  it('hides our account and request ids', () => {
     expect(fieldError([], 'Your balance is too low', 'x').msg).toBe(
       'The provider did not accept this input.',
     );

@@ -24,14 +24,14 @@ describe('withSet', () => {
     expect(sent(text)).toBe(wanted.replaceAll('<id>', idOf(sent('{}'))));
   });
 
-  it('makes a list of one', () => {
+  it('sends a list with one element', () => {
     const listed = withSet(() => ({ a: [1] }), true);
     expect(sent('{"b":2}', runId, listed)).toBe('[{"a":[1],"b":2}]');
   });
 
-  it('names a run by the same UUID of version 4 in every try, and by no other run’s', () => {
+  it('gives a run the same version 4 UUID in every attempt, and every run its own', () => {
     expect(idOf(sent('{}'))).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-    // Another release must name it alike: the run may be under way while it is rolled out.
+    // Other releases must derive the same UUID, because a run may be in progress during a rollout.
     expect(idOf(sent('{"b":2}'))).toBe(own);
     expect(idOf(sent('{}', `${runId.slice(0, -1)}0`))).not.toBe(own);
   });

@@ -22,7 +22,7 @@ describe('isCallableUrl', () => {
 });
 
 describe('exactOrigin', () => {
-  it('matches its own origin whole and no other', () => {
+  it('matches exactly its own origin', () => {
     const pattern = exactOrigin('http://sim.local:4010/bfl');
     expect(pattern.test('http://sim.local:4010')).toBe(true);
     for (const other of [

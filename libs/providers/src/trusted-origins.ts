@@ -1,8 +1,8 @@
 import type { HttpCall, ProviderAdapter } from './contract.js';
 
 /**
- * The header fields that authenticate `call`, none when there is no secret or when the call goes to an origin
- * outside `credentialOrigins`: a provider's reply may name any host, and our key must not follow it there.
+ * The header fields that authenticate `call`. Empty without a secret, and for origins outside `credentialOrigins`: a
+ * provider's reply may name any host, and our key must not be sent there.
  */
 export function credentialHeaders(
   adapter: Pick<ProviderAdapter, 'credential' | 'credentialOrigins'>,
@@ -13,7 +13,7 @@ export function credentialHeaders(
   return secret !== undefined && mayHaveKey(adapter, call) ? adapter.credential(call, secret, nowMs) : {};
 }
 
-/** The address of `call`, with the key in its query where the provider takes it there, as above. */
+/** The URL of `call`, with the key in its query if the provider takes it there and the origin is trusted. */
 export function credentialUrl(
   adapter: Pick<ProviderAdapter, 'credentialQuery' | 'credentialOrigins'>,
   call: HttpCall,
@@ -37,9 +37,9 @@ function mayHaveKey(
 const parse = (text: string): URL | undefined => (URL.canParse(text) ? new URL(text) : undefined);
 
 /**
- * Whether a URL out of a provider's reply may be called: it names no user, and its origin is one of the
- * provider's. Where the base itself is plain http, as a simulator's is, any plain http origin will do. Whether
- * the call may carry our key is asked again when it is made.
+ * Whether a URL from a provider's reply may be called: it has no user name, and its origin is one of the provider's. If
+ * the base is plain http, like a simulator's, any plain http origin is allowed. Whether the call may carry our key is
+ * checked again when it is made.
  */
 export function isCallableUrl(text: string, base: string, origins: readonly RegExp[]): boolean {
   const url = parse(text);

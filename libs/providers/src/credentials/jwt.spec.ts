@@ -7,8 +7,8 @@ import { hs256, rs256 } from './jwt.js';
 const read = (part = ''): unknown => JSON.parse(Buffer.from(part, 'base64url').toString());
 
 describe('hs256', () => {
-  it('mints the token of RFC 7515’s form, the same for the same claims', () => {
-    // Checked with another implementation.
+  it('mints a token as in RFC 7515, the same for the same claims', () => {
+    // Verified with another implementation.
     expect(hs256('secret', { iss: 'me', exp: 1800 })).toBe(
       'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJpc3MiOiJtZSIsImV4cCI6MTgwMH0.kScicO2M1tMTA3ciDSBciLtPMjbDgZ39ZURQXHZWT0U',
     );
@@ -31,7 +31,7 @@ describe('rs256', () => {
     expect(verified).toBe(true);
   });
 
-  it('throws on what is no key', () => {
+  it('throws if the key is invalid', () => {
     expect(() => rs256('no key', 'key-1', {})).toThrow(/DECODER|key/i);
   });
 });

@@ -12,7 +12,7 @@ function mint(header: Record<string, string>, claims: Claims, sign: (text: strin
 export const hs256 = (secret: string, claims: Claims): string =>
   mint({ alg: 'HS256' }, claims, (text) => createHmac('sha256', secret).update(text).digest());
 
-/** `key` is a private key in PEM; throws when it is none. */
+/** `key` is a private key in PEM format; throws if it is not. */
 export const rs256 = (key: string, keyId: string, claims: Claims): string =>
   mint({ alg: 'RS256', kid: keyId }, claims, (text) => createSign('RSA-SHA256').update(text).sign(key));
 
@@ -20,8 +20,8 @@ export const rs256 = (key: string, keyId: string, claims: Claims): string =>
 const leewayS = 5;
 
 /**
- * A token for each call out of `access key:secret key`. A key without a colon is sent as it is: accounts at such
- * providers have the one or the other.
+ * Mints a token for each call from `access key:secret key`. A key without a colon is sent unchanged: accounts at such
+ * providers have one kind or the other.
  */
 export const mintedToken =
   (lifeS: number) =>

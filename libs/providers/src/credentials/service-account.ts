@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { TokenExchange } from '../contract.js';
 import { rs256 } from './jwt.js';
 
-/** The JSON key of a service account, as the console gives it out. */
+/** The JSON key of a service account, as downloaded from the console. */
 const accountKey = z.object({
   client_email: z.string().min(1),
   private_key: z.string().min(1),
@@ -16,7 +16,7 @@ const lifeS = 3600;
 
 export const readServiceAccount = (secret: string) => accountKey.parse(JSON.parse(secret));
 
-/** RFC 7523: an assertion signed with the account's key is traded for a token that lives an hour. */
+/** RFC 7523: an assertion signed with the account's key is exchanged for a token that is valid for an hour. */
 export const serviceAccount = (scope = 'https://www.googleapis.com/auth/cloud-platform'): TokenExchange => ({
   call(secret, nowMs) {
     const account = readServiceAccount(secret);

@@ -5,19 +5,19 @@ interface Signing {
   algorithm: string;
   /** The prefix of the secret key when it signs the first part of the scope. */
   keyPrefix: string;
-  /** The moment of the call, in the form that the provider hashes. */
+  /** The time of the call, in the format that the provider hashes. */
   time: string;
-  /** Day, service and whatever else the key is narrowed to, in this order. */
+  /** The day, the service and other limits of the signing key, in order. */
   scope: readonly string[];
   path: string;
   query: string;
-  /** The header fields that are signed, in the order of their names. */
+  /** The signed header fields, sorted by name. */
   signed: Readonly<Record<string, string>>;
 }
 
 /**
- * The `Authorization` of a call that is signed as AWS began it and others took over: a digest of the call, signed with a
- * key that is narrowed step by step. The secret is `key id:secret key`.
+ * The `Authorization` of a call signed by the scheme of AWS, which others have adopted: a digest of the call, signed with
+ * a key that is derived step by step from the scope. The secret is `key id:secret key`.
  */
 export function authorizationOf(
   secret: string,

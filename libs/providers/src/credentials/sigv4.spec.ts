@@ -14,7 +14,7 @@ const post: HttpCall = {
 };
 
 describe('sigv4', () => {
-  it('signs the example of the provider’s documents as these say', () => {
+  it('signs the example from the provider’s documents as shown there', () => {
     expect(sign(secret, at, get)).toEqual({
       authorization:
         'AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, SignedHeaders=host;x-amz-date, Signature=5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31',
@@ -34,11 +34,11 @@ describe('sigv4', () => {
     ['path', { url: 'https://example.amazonaws.com/jobs/a' }],
     ['media type', { headers: { 'content-type': 'text/plain' } }],
     ['method', { method: 'PUT' }],
-  ])('gives another signature for another %s', (_what, change) => {
+  ])('gives a different signature for a different %s', (_what, change) => {
     expect(sign(secret, at, { ...post, ...change })).not.toEqual(sign(secret, at, post));
   });
 
-  it('keeps the key out of the header, and throws for a body that is not there yet', () => {
+  it('keeps the key out of the header, and throws for a body that is read while it is sent', () => {
     expect(sign(secret, at, post)['authorization']).not.toContain('wJalr');
     expect(() => sign(secret, at, { ...post, pieces: [] })).toThrow('cannot be signed');
   });

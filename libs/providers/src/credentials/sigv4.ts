@@ -1,7 +1,7 @@
 import type { HttpCall } from '../contract.js';
 import { authorizationOf } from './signed-request.js';
 
-/** Signature Version 4 of AWS over the whole call. The secret is `access key id:secret access key`. */
+/** AWS Signature Version 4 over the whole call. The secret is `access key id:secret access key`. */
 export const sigv4 =
   ({ service, region }: { service: string; region: string }) =>
   (secret: string, nowMs: number, call: HttpCall): Record<string, string> => {
@@ -26,10 +26,10 @@ export const sigv4 =
     return { authorization, 'x-amz-date': time };
   };
 
-/** The order of code units, whatever the locale. */
+/** Compares by code unit, in every locale. */
 const order = (one: string, other: string): number => (one < other ? -1 : Number(one > other));
 
-/** The segments of a path are encoded once more than in the address itself. */
+/** Path segments are encoded once more than in the URL. */
 const encoded = (text: string): string =>
   encodeURIComponent(text).replaceAll(
     /[!'()*]/g,

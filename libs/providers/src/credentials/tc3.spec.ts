@@ -14,7 +14,7 @@ const call: HttpCall = {
 };
 
 describe('tc3', () => {
-  it('signs the example of the provider’s documents as these say', () => {
+  it('signs the example from the provider’s documents as shown there', () => {
     expect(tc3('cvm')(secret, at, call)).toEqual({
       authorization:
         'TC3-HMAC-SHA256 Credential=AKIDz8krbsJ5yKBZQpn74WFkmLPx3EXAMPLE/2019-02-25/cvm/tc3_request, SignedHeaders=content-type;host, Signature=72e494ea809ad7a8c8f7a4507b9bddcbaa8e581f516e8da2f66e2c5a96525168',
@@ -28,11 +28,11 @@ describe('tc3', () => {
     ['media type', { headers: { 'content-type': 'application/json' } }],
     ['query', { url: 'https://cvm.tencentcloudapi.com/?Limit=1' }],
     ['method', { method: 'GET' }],
-  ])('gives another signature for another %s', (_what, change) => {
+  ])('gives a different signature for a different %s', (_what, change) => {
     expect(tc3('cvm')(secret, at, { ...call, ...change })).not.toEqual(tc3('cvm')(secret, at, call));
   });
 
-  it('keeps the key out of the header, and throws for a body that is not there yet', () => {
+  it('keeps the key out of the header, and throws for a body that is read while it is sent', () => {
     expect(tc3('cvm')(secret, at, call)['authorization']).not.toContain('Gu5t9x');
     expect(() => tc3('cvm')(secret, at, { ...call, pieces: [] })).toThrow('cannot be signed');
   });

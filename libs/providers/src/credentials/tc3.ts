@@ -2,9 +2,9 @@ import type { HttpCall } from '../contract.js';
 import { authorizationOf } from './signed-request.js';
 
 /**
- * Signature v3 of Tencent Cloud over media type, host and body; the time must be the provider's by five minutes. The
- * secret is `SecretId:SecretKey`. All actions of a service have one address, so the path that is signed is always `/`,
- * whatever stands before it at a simulator.
+ * Tencent Cloud's signature v3 over media type, host and body. The time may differ from the provider's by at most five
+ * minutes. The secret is `SecretId:SecretKey`. All actions of a service share one URL, so the signed path is always `/`,
+ * even if the URL of a simulator has a longer path.
  */
 export const tc3 =
   (service: string) =>

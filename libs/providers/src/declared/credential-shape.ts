@@ -7,7 +7,7 @@ import { tc3 } from '../credentials/tc3.js';
 
 const service = z.string().min(1).describe('The name of the service, as in its host name.');
 
-/** Credentials that are made anew for each call, or traded for a token that expires. */
+/** Credentials that are made for each call, or exchanged for a token that expires. */
 export const credential = z.union([
   z.strictObject({
     tc3: z
@@ -48,14 +48,14 @@ export const credential = z.union([
 
 type Credential = z.infer<typeof credential>;
 
-/** Whether the body is a part of what is signed. */
+/** Whether the signature covers the body. */
 export const signsBody = (named: Credential): boolean => 'tc3' in named || 'sigv4' in named;
 
 export function exchangeOf(named: Credential): TokenExchange | undefined {
   return 'google_service_account' in named ? serviceAccount(named.google_service_account.scope) : undefined;
 }
 
-/** The header fields that authenticate a call; where there is an exchange, `secret` is the token. */
+/** The header fields that authenticate a call; with an exchange, `secret` is the token. */
 export function headersOf(
   named: Credential,
 ): (secret: string, nowMs: number, call: HttpCall) => Record<string, string> {

@@ -23,7 +23,7 @@ const polled = {
 const text = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString();
 
 describe('a declared provider', () => {
-  it('fills its headers and addresses', () => {
+  it('fills in its headers and addresses', () => {
     const adapter = adapterOf(sound);
     const call = adapter.submit(run);
     expect(call.url).toBe('https://api.acme.example/v1/paint/fast');
@@ -33,7 +33,7 @@ describe('a declared provider', () => {
     });
   });
 
-  it('without a poll takes the submit reply for the result, a file too where it says so', () => {
+  it('without a poll treats the submit reply as the result, including a file if declared', () => {
     expect(adapterOf(sound).onSubmit(run, reply('{"a":1}'))).toMatchObject({ kind: 'succeeded' });
     const sound2 = reply('ID3', 200, 'audio/mpeg');
     expect(adapterOf(sound).onSubmit(run, sound2)).toMatchObject({ kind: 'failed' });
@@ -43,7 +43,7 @@ describe('a declared provider', () => {
     });
   });
 
-  it('polls the first address whose values are there; a value of the provider’s stays one segment', () => {
+  it('polls the first address whose values are known; a value from the provider stays one segment', () => {
     const adapter = adapterOf(polled);
     const pollOf = (body: string) => {
       const outcome = adapter.onSubmit(run, reply(body));
@@ -60,7 +60,7 @@ describe('a declared provider', () => {
     );
   });
 
-  it('sends a body of its own with a poll, texts filled', () => {
+  it('sends the declared body with a poll, with its texts filled in', () => {
     const adapter = adapterOf({
       ...polled,
       poll: {
@@ -75,7 +75,7 @@ describe('a declared provider', () => {
     expect(call?.headers).toEqual({ 'content-type': 'application/json' });
   });
 
-  it('fetches by what the poll that says that it has ended names', () => {
+  it('fetches with the values from the last poll', () => {
     const adapter = adapterOf({
       ...polled,
       handle: { id: { path: '/id' }, file: { path: '/file', polled: true } },
@@ -92,13 +92,13 @@ describe('a declared provider', () => {
     );
   });
 
-  it('asks for a header field of its own value in every call', () => {
+  it('requests a header field with a unique value in every call', () => {
     const adapter = adapterOf({ ...polled, unique_header: 'x-trace' });
     expect(adapter.submit(run).uniqueHeader).toBe('x-trace');
     expect(adapter.resume?.({ v: 1, step: 'poll', id: '1' }).uniqueHeader).toBe('x-trace');
   });
 
-  it('fills header fields from the model’s row', () => {
+  it('fills in header fields from the model’s row', () => {
     const adapter = adapterOf({
       ...polled,
       submit: { ...sound.submit, headers: { accept: '{upstream.path};v=1' } },
@@ -109,7 +109,7 @@ describe('a declared provider', () => {
     expect(adapter.resume?.({ v: 1, step: 'poll', id: '1', row: 'a' }).headers).toEqual({ accept: 'a' });
   });
 
-  it('lets a rule hold only while several places hold nothing', () => {
+  it('matches a rule only if several places have no value', () => {
     const refused = { path: '/all/*/refused', equals: true, class: 'content_policy' };
     const adapter = adapterOf({ ...sound, rules: [{ ...refused, unless: ['/all/*/url', '/all/*/data'] }] });
     const outcome = (body: string) => adapter.onSubmit(run, reply(body)).kind;
@@ -118,7 +118,7 @@ describe('a declared provider', () => {
     expect(outcome('{"all":[{"refused":true},{"data":"d"}]}')).toBe('succeeded');
   });
 
-  it('wraps the caller’s bytes, or makes a form of them', () => {
+  it('wraps the caller’s bytes, or sends them as a form', () => {
     const wrapped = adapterOf({ ...sound, submit: { ...sound.submit, encode: { envelope: 'input' } } });
     expect(text(wrapped.submit(run).body)).toBe('{"input":{"prompt":"a cat"}}');
     const form = adapterOf({ ...sound, submit: { ...sound.submit, encode: { form: {} } } });
@@ -146,7 +146,7 @@ describe('a declared provider', () => {
     expect(adapter.submit({ ...run, body }).url).toBe('https://api.acme.example/v1/paint/fast');
   });
 
-  it('gives its key to hosts below a starred origin, not to the domain itself or to a look-alike', () => {
+  it('sends its key to hosts below a wildcard origin, not to the domain itself or to a look-alike', () => {
     const { credentialOrigins } = adapterOf({ ...sound, credential_origins: ['https://*.acme.example'] });
     const trusted = (origin: string) => credentialOrigins.some((pattern) => pattern.test(origin));
     expect(
@@ -162,12 +162,12 @@ describe('a declared provider', () => {
     ).toEqual([false, false, false, false]);
   });
 
-  it('reads replies by patterns of linear time', () => {
+  it('matches patterns in linear time', () => {
     const adapter = adapterOf({
       ...sound,
       rules: [{ path: '/error', matches: '(?i)^(a|a)*b$', class: 'content_policy' }],
     });
-    // A backtracking engine would not end.
+    // A backtracking engine would never finish.
     const long = adapter.onSubmit(run, reply(`{"error":"${'a'.repeat(100_000)}"}`, 400));
     expect(long).toMatchObject({ kind: 'failed', failure: { class: 'rejected_input' } });
     expect(adapter.onSubmit(run, reply('{"error":"AAB"}', 400))).toMatchObject({
@@ -175,7 +175,7 @@ describe('a declared provider', () => {
     });
   });
 
-  it('words a rejected input by the places it names', () => {
+  it('reads a rejected input from the places it names', () => {
     const adapter = adapterOf({ ...sound, rejections: { msg: '/error/message', field: '/error/param' } });
     const body = '{"error":{"message":"Too wide","param":"size.width"}}';
     expect(adapter.onSubmit(run, reply(body, 400))).toMatchObject({
@@ -203,22 +203,22 @@ describe('a declaration', () => {
     ['a line break in a header', { ...sound, auth: { a: 'x\r\ny: z' } }, 'auth.a'],
     ['an unknown value in the credential', { ...sound, auth: { a: '{key}' } }, 'auth.a'],
     ['no key in the credential', { ...sound, auth: { a: 'x' } }, 'auth'],
-    ['a value that is worked on', { ...sound, auth: { a: 'Basic {secret|base64}' } }, 'auth.a'],
+    ['a placeholder with a filter', { ...sound, auth: { a: 'Basic {secret|base64}' } }, 'auth.a'],
     ['an unknown value in the address', { ...sound, submit: { url: '{base}/{id}' } }, 'submit.url'],
     [
-      'an address of its own for a variant',
+      'an address outside the base for a variant',
       { ...sound, submit: { ...sound.submit, variant: { contains: ['a'], url: 'https://evil.example/' } } },
       'submit.variant.url',
     ],
-    ['an address of its own', { ...sound, submit: { url: 'https://evil.example/' } }, 'submit.url'],
-    ['a base that goes on', { ...sound, submit: { url: '{base}.evil.example/' } }, 'submit.url'],
+    ['an address outside the base', { ...sound, submit: { url: 'https://evil.example/' } }, 'submit.url'],
+    ['a host that continues the base', { ...sound, submit: { url: '{base}.evil.example/' } }, 'submit.url'],
     [
-      'what a poll adds and no fetch uses',
+      'a polled value without a fetch',
       { ...polled, handle: { ...polled.handle, file: { path: '/file', polled: true } } },
       'handle.file.polled',
     ],
     [
-      'a poll by what only its end names',
+      'a poll by a value from the last poll',
       {
         ...polled,
         handle: { id: { path: '/id' }, file: { path: '/file', polled: true } },
@@ -228,7 +228,7 @@ describe('a declaration', () => {
       'poll.url',
     ],
     [
-      'a poll by nothing',
+      'a poll without a value from the submission',
       {
         ...polled,
         handle: { file: { path: '/file', polled: true } },
@@ -238,21 +238,21 @@ describe('a declaration', () => {
       'handle',
     ],
     [
-      'a word of the provider’s in a header',
+      'a value from the provider in a header',
       { ...polled, poll: { ...polled.poll, headers: { accept: '{id}' } } },
       'poll.headers.accept',
     ],
-    ['a header that is none', { ...sound, unique_header: 'X Trace' }, 'unique_header'],
+    ['an invalid header', { ...sound, unique_header: 'X Trace' }, 'unique_header'],
     ['a fetch without a poll', { ...sound, fetch: { url: '{base}/x' } }, 'fetch'],
     ['a poll without a handle', { ...polled, handle: undefined }, 'handle'],
-    ['a poll by a value that is no URL', { ...polled, poll: { ...polled.poll, url: '{id}' } }, 'poll.url'],
+    ['a poll by a value that is not a URL', { ...polled, poll: { ...polled.poll, url: '{id}' } }, 'poll.url'],
     [
-      'a poll that may have no address',
+      'a poll whose only address is optional',
       { ...polled, poll: { ...polled.poll, url: '{pollUrl}' } },
       'poll.url',
     ],
     [
-      'a status that means none of ours',
+      'an unknown meaning of a status',
       { ...polled, poll: { ...polled.poll, statuses: { done: 'finished' } } },
       'poll.statuses.done',
     ],
@@ -268,7 +268,7 @@ describe('a declaration', () => {
       'rules.0.matches',
     ],
     ['a wide-open origin', { ...sound, credential_origins: ['https://*'] }, 'credential_origins.0'],
-    ['a kept value named like ours', { ...polled, handle: { step: { path: '/id' } } }, 'handle.step'],
+    ['a handle field with a reserved name', { ...polled, handle: { step: { path: '/id' } } }, 'handle.step'],
   ])('may not have %s', (_, row, place) => {
     const declared = declaredProvider(row);
     const places = declared.definition ? [] : declared.problems.map(({ path }) => path.join('.'));

@@ -12,7 +12,7 @@ import { conditionOf } from './rule-shape.js';
 import { type ProtocolRow, protocolsOf, providerRow, type ProviderRow } from './shape.js';
 import { filled, filledJson, placeholderProblems } from './templates.js';
 
-/** The provider that a file of a catalog directory declares, or what is wrong with it. */
+/** The provider that a file of a catalog directory declares, or the file's problems. */
 export function declaredProvider(
   given: unknown,
 ): { definition: ProviderDefinition } | { definition?: undefined; problems: readonly RowProblem[] } {
@@ -27,7 +27,7 @@ export function declaredProvider(
   return problems.length > 0 ? { problems } : { definition: definitionOf(parsed.data) };
 }
 
-/** Makes the definition of a checked row. */
+/** Builds the definition from a checked row. */
 export function definitionOf(row: ProviderRow): ProviderDefinition {
   const several = protocolsOf(row);
   return {
@@ -54,12 +54,12 @@ function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
     if (text === undefined) throw new Error(`model ${run.model} has no values for ${template}`);
     return text;
   };
-  // A value of the provider's must stay one segment of our address; the row's own path may be several.
+  // A value from the provider must stay one segment of our URL; a path from the row may have several.
   const isOurs = (name: string) => handle?.[name] !== undefined && 'upstream' in handle[name];
   const asked = (call: DeclaredCall) => (kept: Kept<HandleFields>) => callOf(call, base, kept, isOurs);
   const called = (call: DeclaredCall) => (kept: Kept<HandleFields>) => {
     const made = asked(call)(kept);
-    if (!made) throw new Error('the handle lacks what this provider is now declared to be found by');
+    if (!made) throw new Error('the handle lacks a value that the declaration of the provider now needs');
     return made;
   };
   const spelled = (path: JsonPointer) => (row.snake_and_camel_case ? spellingsOf(path) : [path]);
@@ -130,7 +130,7 @@ const withSecret = (secret: string) => (value: string) => value.replaceAll('{sec
 
 type DeclaredCall = NonNullable<ProviderRow['fetch']>;
 
-/** Undefined when each of its addresses lacks a value. */
+/** Undefined if every address lacks a value. */
 function callOf(
   declared: DeclaredCall,
   base: string,
@@ -141,7 +141,7 @@ function callOf(
   const inAddress = (template: string) => (name: string) => {
     if (name === 'base') return base;
     const value = keptValue(name);
-    // A URL of the provider's is taken as it is.
+    // A URL from the provider is used unchanged.
     return template === `{${name}}` || isOurs(name) || value === undefined
       ? value
       : encodeURIComponent(value);
@@ -173,7 +173,7 @@ function encodingOf(encode: NonNullable<ProtocolRow['submit']['encode']>): Encod
   return forceFalse(forced, assetFields(key, fields));
 }
 
-/** `https://*.provider.example` covers every host below, not the domain itself. */
+/** `https://*.provider.example` covers all subdomains, but not the domain itself. */
 const originsLike = (origin: string): RegExp =>
   new RegExp(
     `^${origin.replaceAll('.', String.raw`\.`).replace(String.raw`*\.`, String.raw`(?:[a-z0-9-]+\.)+`)}$`,

@@ -21,27 +21,27 @@ const polled = {
 describe('a declared provider', () => {
   it.each([
     ['bytes', 'application/octet-stream', 'OggS', 'succeeded'],
-    ['bytes of another name', 'binary/octet-stream', 'OggS', 'succeeded'],
-    ['a type of an application', 'application/ogg', 'OggS', 'succeeded'],
+    ['bytes under another name', 'binary/octet-stream', 'OggS', 'succeeded'],
+    ['an application type', 'application/ogg', 'OggS', 'succeeded'],
     ['JSON under such a type', 'application/octet-stream', '{"error":"x"}', 'failed'],
     ['nothing', 'application/octet-stream', '', 'failed'],
-    ['JSON that breaks off', 'application/problem+json', '{"error', 'failed'],
+    ['truncated JSON', 'application/problem+json', '{"error', 'failed'],
     ['a page', 'text/html', '<html>', 'failed'],
     ['a document', 'application/xml', '<a/>', 'failed'],
-  ])('looks for a file in %s, %s', (_, type, body, kind) => {
+  ])('checks whether the reply is a file: %s, %s', (_, type, body, kind) => {
     const adapter = adapterOf({ ...sound, file_results: true, result_paths: [] });
     expect(adapter.onSubmit(run, reply(body, 200, type)).kind).toBe(kind);
     expect(adapterOf(sound).onSubmit(run, reply('OggS', 200, type)).kind).toBe('failed');
   });
 
-  it('takes what comes without a type for a file unless it begins like a text', () => {
+  it('treats a reply without a type as a file unless it starts like text', () => {
     const adapter = adapterOf({ ...sound, file_results: true, result_paths: [] });
     const untyped = (body: string) => adapter.onSubmit(run, { ...reply(body), headers: {} });
     expect(untyped('OggS')).toMatchObject({ output: { mediaType: 'application/octet-stream' } });
     for (const body of ['', '{"cut', ' <html>']) expect(untyped(body)).toMatchObject({ kind: 'failed' });
   });
 
-  it('makes no call to cancel a run whose reply named no address for it', () => {
+  it('makes no call to cancel a run if the reply had no URL for it', () => {
     const adapter = adapterOf({
       ...polled,
       handle: { ...polled.handle, cancelUrl: { path: '/urls/cancel', url: true, optional: true } },

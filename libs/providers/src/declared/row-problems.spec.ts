@@ -13,7 +13,7 @@ const poll = { url: '{base}/{id}', status: '/s', statuses: {}, interval_seconds:
 const polled = { ...sound, handle: { id: { path: '/id' } }, poll };
 const wrapped = { key: 'url', fields: { image: { name: 'images' } } };
 
-/** A declaration with the old word, and its place. The words of models are tried in the catalog. */
+/** A declaration with the old word, and its place. The words of models are tested in the catalog. */
 const cases: [word: string, declaration: object, place: string][] = [
   ['as', submit({ base64: [{ path: '/image', as: 'data_url' }] }), 'submit.base64.0.as'],
   [
@@ -59,8 +59,8 @@ const cases: [word: string, declaration: object, place: string][] = [
   ]),
 ];
 
-describe('a word of the first release in a declaration', () => {
-  it.each(cases)('%s is refused with its new name', (word, declaration, place) => {
+describe('an old name in a declaration', () => {
+  it.each(cases)('%s is rejected with its new name', (word, declaration, place) => {
     const declared = declaredProvider(declaration);
     expect(declared.definition ? [] : declared.problems).toEqual([
       {
@@ -70,13 +70,13 @@ describe('a word of the first release in a declaration', () => {
     ]);
   });
 
-  it('is tried for every word, here or in the catalog', () => {
+  it('is tested for every word, here or in the catalog', () => {
     const ofModels = ['at_most', 'fails', 'holds', 'like', 'most', 'or'];
     const tried = new Set([...cases.map(([word]) => word), ...ofModels]);
     expect([...tried].sort()).toEqual(Object.keys({ ...renamedFields, ...renamedValues }).sort());
   });
 
-  it('is reported with all others, and alone: what else is wrong follows from it', () => {
+  it('is reported with all other old names, but without the problems that follow from it', () => {
     const declared = declaredProvider({ ...sound, provider: 'Acme', result_at: [], files: true });
     expect(declared.definition ? [] : declared.problems.map(({ path }) => path)).toEqual([
       ['result_at'],
@@ -84,7 +84,7 @@ describe('a word of the first release in a declaration', () => {
     ]);
   });
 
-  it('is nothing else: other unknown fields keep their problem', () => {
+  it('does not affect other unknown fields, which keep their problem', () => {
     const declared = declaredProvider({ ...sound, colour: 'red' });
     expect(declared.definition ? [] : declared.problems).toMatchObject([
       { message: 'Unrecognized key: "colour"' },

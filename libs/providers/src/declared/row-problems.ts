@@ -5,7 +5,7 @@ export interface RowProblem {
   message: string;
 }
 
-/** The fields of catalog files that had other names in the first release, and their names now. */
+/** Fields of catalog files that were renamed after the first release, with their new names. */
 export const renamedFields: Readonly<Record<string, string>> = {
   as: '"format" in base64, "name" in asset_fields',
   at: '"path" ("paths" in upload)',
@@ -41,8 +41,8 @@ export const renamedValues: Readonly<Record<string, string>> = {
 };
 
 /**
- * The problems of a file that a schema refused; parse with `reportInput`. Old names are reported alone, with the new
- * ones: most other problems of such a file only follow from them.
+ * The problems of a file that a schema rejected; parse with `reportInput`. Old names are reported alone, with the new
+ * names, because they cause most other problems of such a file.
  */
 export function rowProblems(issues: readonly z.core.$ZodIssue[]): readonly RowProblem[] {
   const renamed = new Map(

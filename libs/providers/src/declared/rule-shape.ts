@@ -24,11 +24,11 @@ const failureClasses = {
   canceled: '409 if the caller cancelled the run, otherwise 502 `provider_error`.',
 } as const satisfies Record<Rule['class'], string>;
 
-/** One of the names of a table, which says what each does. */
+/** One of the names of a table, whose values say what each name means. */
 const named = <Name extends string>(meanings: Readonly<Record<Name, string>>) =>
   z.enum(Object.keys(meanings) as [Name, ...Name[]]).meta({ meanings });
 
-/** Replies are as long as a provider likes: patterns run on an engine whose time grows with the length only. */
+/** Replies may be of any length, so patterns run on an engine that needs linear time. */
 const linear = (pattern: string): RE2JS => RE2JS.compile(RE2JS.translateRegExp(pattern));
 
 function isLinear(pattern: string): boolean {
@@ -79,12 +79,12 @@ const conditions = {
     ),
 };
 
-/** A condition on a reply, with the members that say what follows from it. */
+/** A condition on a reply, with the members of `shape`. */
 const conditional = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z
     .strictObject({ ...conditions, ...shape })
     .refine((given) => ['http', 'path', 'header'].some((name) => name in given), {
-      message: 'a rule names http, path or header; without one it would hold for every reply',
+      message: 'a rule needs http, path or header; without one it would match every reply',
     })
     .refine((given) => !('equals' in given || 'matches' in given) || 'path' in given || 'header' in given, {
       message: 'equals and matches require path or header',
@@ -120,7 +120,7 @@ export const account = z.strictObject({
   quota: reports.describe('Replies which mean that a quota is used up for longer than a few seconds.'),
 });
 
-/** A condition as the engine reads it: patterns run in linear time. */
+/** A condition for the engine, with its pattern compiled. */
 export const conditionOf = <Given extends { matches?: string | undefined }>({
   matches,
   ...others

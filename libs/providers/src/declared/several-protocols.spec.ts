@@ -45,7 +45,7 @@ const outcome = (protocol: string, body: string) =>
   });
 
 describe('several protocols of one provider', () => {
-  it('follows the row in its calls, and the handle afterwards', () => {
+  it('uses the protocol of the row, and then that of the handle', () => {
     expect(sent('image')).toBe('{"stream":true}');
     expect(sent('video')).toBe('{"stream":false}');
     expect(outcome('image', '{"a":1}')).toMatchObject({ kind: 'succeeded' });
@@ -55,16 +55,16 @@ describe('several protocols of one provider', () => {
     });
   });
 
-  it('reads a reply by the rules of its protocol before the shared ones', () => {
+  it('applies the rules of its protocol before the shared rules', () => {
     expect(outcome('video', '{"error":"nsfw"}')).toMatchObject({ failure: { class: 'content_policy' } });
     expect(outcome('image', '{"error":"nsfw"}')).toMatchObject({ failure: { class: 'provider_failed' } });
   });
 
-  it('waits for a submission as long as the slowest of them', () => {
+  it('uses the longest submission timeout of all protocols', () => {
     expect(definition?.submitTimeoutMs).toBe(90_000);
   });
 
-  it('checks each, and takes either one submission or several protocols', () => {
+  it('checks each protocol, and accepts either one submission or several protocols', () => {
     const image = { submit: { url: '{base}/{id}' } };
     expect(declaredProvider({ ...shared, protocols: { image } })).toMatchObject({
       problems: [{ path: ['protocols', 'image', 'submit', 'url'], message: 'there is no {id} here' }],

@@ -93,7 +93,7 @@ const call = (method: 'GET' | 'POST' | 'PUT' | 'DELETE') =>
 
 const replyPath = pointer.describe('The place of the value in the reply.');
 
-/** How one kind of generation is started, followed and read. */
+/** How one kind of generation is started, polled and read. */
 const protocol = z.strictObject({
   submit: z
     .strictObject({
@@ -272,7 +272,7 @@ const protocol = z.strictObject({
     ),
 });
 
-/** One provider as a file of a catalog directory: its protocol, or several beside what they share. */
+/** A provider in a file of a catalog directory: its protocol, or several with the fields that they share. */
 export const providerRow = z
   .strictObject({
     provider: routerProviderSegment.describe(
@@ -342,10 +342,10 @@ export const providerRow = z
 
 export type ProviderRow = z.infer<typeof providerRow>;
 
-/** One protocol of a provider, with all that it shares with the others. */
+/** One protocol of a provider, with the fields that all protocols share. */
 export type ProtocolRow = Omit<ProviderRow, 'protocols'> & z.infer<typeof protocol>;
 
-/** The protocols of a file by name; the only one of a file has none. */
+/** The protocols of a file by name. A single protocol has an empty name. */
 export function protocolsOf({
   protocols,
   submit,

@@ -12,7 +12,7 @@ const sound = {
 };
 const credential = { tc3: { service: 'acme' } };
 describe('a declared provider', () => {
-  it('signs each call beside its header fields', () => {
+  it('signs each call in addition to its header fields', () => {
     const adapter = adapterOf({ ...sound, auth: { 'x-version': '2' }, credential });
     const signed = (call: HttpCall) => adapter.credential(call, 'id:key', 0);
     const call = adapter.submit(run);
@@ -23,7 +23,7 @@ describe('a declared provider', () => {
     expect(signed({ ...call, body: run.body.subarray(1) })).not.toEqual(signed(call));
   });
 
-  it('mints a token for each call of a pair of keys, and sends a single key as it is', () => {
+  it('mints a token for each call from a pair of keys, and sends a single key unchanged', () => {
     const adapter = adapterOf({ ...sound, auth: {}, credential: { jwt: { ttl_seconds: 60 } } });
     const { authorization = '' } = adapter.credential(adapter.submit(run), 'access:secret', 100_000);
     const [, claims = ''] = authorization.split('.');
@@ -35,7 +35,7 @@ describe('a declared provider', () => {
     expect(adapter.credential(adapter.submit(run), 'single', 0)).toEqual({ authorization: 'Bearer single' });
   });
 
-  it('signs for AWS, and trades the key of a service account', () => {
+  it('signs for AWS, and exchanges the key of a service account', () => {
     const aws = adapterOf({ ...sound, credential: { sigv4: { service: 'acme', region: 'eu-west-1' } } });
     expect(aws.credential(aws.submit(run), 'id:key', 0)['authorization']).toMatch(
       /^AWS4-HMAC-SHA256 Credential=id\/19700101\/eu-west-1\/acme\/aws4_request, SignedHeaders=content-type;host;/,
@@ -45,7 +45,7 @@ describe('a declared provider', () => {
     expect(cloud.credential(cloud.submit(run), 'token', 0)).toEqual({ authorization: 'Bearer token' });
   });
 
-  it('has its key in the query of its own addresses alone', () => {
+  it('puts its key only into the query of its own addresses', () => {
     const adapter = adapterOf({ ...sound, auth: {}, auth_query: { key: '{secret}', v: '2' } });
     const call: HttpCall = { method: 'GET', url: 'https://api.acme.example/jobs/1?a=b' };
     expect(credentialUrl(adapter, call, 'a&b')).toBe(`${call.url}&key=a%26b&v=2`);
@@ -54,7 +54,7 @@ describe('a declared provider', () => {
     expect(credentialUrl(adapter, call, undefined)).toBe(call.url);
   });
 
-  it('sets members and makes a list, where it says so', () => {
+  it('sets members and sends a list, if declared', () => {
     const encode = { set: { kind: 'image', task: '{uuid}', of: ['{uuid}'] }, list: true };
     const { body, headers } = adapterOf({ ...sound, submit: { ...sound.submit, encode } }).submit(run);
     const [task] = JSON.parse(Buffer.from(body ?? []).toString()) as { task: string }[];
@@ -66,12 +66,12 @@ describe('a declared provider', () => {
     ['no key in any call', { auth: { 'x-version': '2' } }, 'auth'],
     ['another value than the key in the query', { auth_query: { key: '{base}' } }, 'auth_query.key'],
     [
-      'files in a body that is signed',
+      'files in a signed body',
       { credential, submit: { ...sound.submit, encode: { form: {} } } },
       'credential',
     ],
     [
-      'a member of a value that is not there',
+      'a placeholder without a value',
       { submit: { ...sound.submit, encode: { set: { task: '{id}' } } } },
       'submit.encode.set',
     ],

@@ -4,13 +4,13 @@ import type { ProtocolRow } from './shape.js';
 
 const placeholder = /\{([a-z][a-z0-9_.]*)\}/gi;
 
-/** The names between braces, in their order. */
+/** The names between braces, in order. */
 const namesIn = (template: string): string[] =>
   [...template.matchAll(placeholder)].map(([, name = '']) => name);
 
 type Values = (name: string) => string | undefined;
 
-/** The template with its values; undefined when one of them is missing. */
+/** The template with its values filled in; undefined if one is missing. */
 export function filled(template: string, values: Values): string | undefined {
   let missing = false;
   const text = template.replaceAll(placeholder, (_, name: string) => {
@@ -21,7 +21,7 @@ export function filled(template: string, values: Values): string | undefined {
   return missing ? undefined : text;
 }
 
-/** A JSON value whose texts are templates. A text that lacks a value stays empty. */
+/** Fills in a JSON value whose texts are templates. A text with a missing value becomes empty. */
 export function filledJson(template: Json, values: Values): Json {
   if (typeof template === 'string') return filled(template, values) ?? '';
   if (typeof template !== 'object' || template === null) return template;
@@ -41,7 +41,7 @@ interface Problem {
   message: string;
 }
 
-/** Checks the fields of a declaration together: every value in braces exists where it is used. */
+/** Checks the fields of a declaration together: every value in braces must exist where it is used. */
 export function* placeholderProblems(row: ProtocolRow): Generator<Problem> {
   const { handle = {}, submit, poll, fetch, cancel } = row;
   const kept = Object.entries(handle);
@@ -65,19 +65,19 @@ export function* placeholderProblems(row: ProtocolRow): Generator<Problem> {
   yield* unknownInHeaders(['submit', 'headers'], submit.headers, (name) => name.startsWith('upstream.'));
   if (!poll) yield* withoutPoll(row);
   for (const name of fetch ? [] : polled)
-    yield { path: ['handle', name, 'polled'], message: 'stands beside fetch only' };
+    yield { path: ['handle', name, 'polled'], message: 'is allowed only with fetch' };
   if (poll && kept.length === polled.length)
-    yield { path: ['handle'], message: 'a poll needs what it finds the generation by' };
+    yield { path: ['handle'], message: 'a poll needs a handle field that identifies the generation' };
   for (const [step, call] of Object.entries({ poll, fetch, cancel })) {
     if (call === undefined) continue;
     const alternatives = [call.url].flat();
     for (const url of alternatives) yield* addressProblems([step, 'url'], url, isThereFor(step), urls);
     const isSure = (url: string) => namesIn(url).every((name) => name === 'base' || required.includes(name));
     if (step !== 'cancel' && !alternatives.some(isSure)) {
-      const message = 'every address needs a value that may be missing; add one that does not';
+      const message = 'every address depends on a value that may be missing; add one that does not';
       yield { path: [step, 'url'], message };
     }
-    // A provider's own words may hold what no header may.
+    // Values from the provider may contain characters that headers do not allow.
     yield* unknownInHeaders([step, 'headers'], call.headers, (name) => ofRow.includes(name));
     for (const text of textsIn(call.body ?? null))
       yield* unknown([step, 'body'], text, isThereFor(step), namesIn);
@@ -97,7 +97,7 @@ function* authProblems({ auth, auth_query: query, credential, submit }: Protocol
   if (!hasKey) yield { path: ['auth'], message: 'a call without {secret} has no key' };
   // Files are read from the store while they are sent, after the header that would have to sign them.
   if (credential && signsBody(credential) && takesFiles)
-    yield { path: ['credential'], message: 'a body that is signed takes no files' };
+    yield { path: ['credential'], message: 'a signed body cannot contain files' };
 }
 
 const withoutPoll = ({ handle, fetch, cancel }: ProtocolRow): Problem[] =>
@@ -105,12 +105,12 @@ const withoutPoll = ({ handle, fetch, cancel }: ProtocolRow): Problem[] =>
     .filter(([, part]) => part !== undefined)
     .map(([name]) => ({
       path: [name],
-      message: 'stands beside poll only; without it the submit reply is the result',
+      message: 'is allowed only with poll; without it, the submit reply is the result',
     }));
 
 const isOfRow = (name: string): boolean => name === 'base' || name.startsWith('upstream.');
 
-/** Anything in braces is meant as a value: `{secret|base64}` too. */
+/** Anything in braces is treated as a placeholder, even `{secret|base64}`. */
 const bracesIn = (template: string): string[] =>
   [...template.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name);
 
@@ -130,7 +130,7 @@ const unknownInHeaders = (
   known: (name: string) => boolean,
 ): Problem[] => Object.entries(headers).flatMap(([name, value]) => unknown([...path, name], value, known));
 
-/** An address starts with the base, or is a URL of the handle: nothing else may choose where our key goes. */
+/** An address starts with the base or is a URL from the handle: nothing else may choose where our key goes. */
 const addressProblems = (
   path: string[],
   url: string,
@@ -140,5 +140,5 @@ const addressProblems = (
   ...unknown(path, url, known),
   ...(/^\{base\}(\/|$)/.test(url) || urls.some((name) => url === `{${name}}`)
     ? []
-    : [{ path, message: 'an address starts with {base}/ or is a handle field with url: true' }]),
+    : [{ path, message: 'an address must start with {base}/ or be a handle field with url: true' }]),
 ];

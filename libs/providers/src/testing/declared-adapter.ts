@@ -1,7 +1,7 @@
 import type { ProviderAdapter, Run } from '../contract.js';
 import { declaredProvider } from '../declared/declared.js';
 
-/** The adapter of a declaration that has no problems. */
+/** The adapter of a valid declaration. */
 export function adapterOf(row: object): ProviderAdapter {
   const declared = declaredProvider(row);
   if (!declared.definition) throw new Error(JSON.stringify(declared.problems));

@@ -18,7 +18,7 @@ const submit: Row[] = [
   [500, 'provider_failed', 'never'],
   [502, 'provider_failed', 'never'],
   [504, 'provider_timeout', 'never'],
-  // May have been accepted: reported as a failure that keeps the caller's key, never as "try again".
+  // The submission may have been accepted: a failure that keeps the caller's idempotency key, never "try again later".
   [425, 'provider_failed', 'never'],
   [529, 'provider_failed', 'never'],
 ];
@@ -44,5 +44,5 @@ const fetch: Row[] = [
   [422, 'rejected_input', 'never'],
 ];
 
-/** The meaning of a status at every provider, unless the body says more. */
+/** The meaning of each status at every provider, unless the body says otherwise. */
 export const statusDefaults: Record<ResultPhase, Row[]> = { submit, poll, fetch };

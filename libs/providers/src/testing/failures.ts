@@ -3,7 +3,7 @@ import { replyOf } from './fixtures.js';
 
 const reply = (body: unknown, status: number) => replyOf(status, JSON.stringify(body));
 
-/** What a provider's reply means, as class and retry: to a submission, to a poll of `handle`, and to the fetch after it. */
+/** The meaning of a reply, as class and retry: to a submission, to a poll of `handle`, and to the fetch after it. */
 export function failuresOf(
   definition: ProviderDefinition,
   upstream: Run['upstream'],

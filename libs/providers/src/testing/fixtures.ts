@@ -5,7 +5,7 @@ import type { Json } from '#schemas';
 import type { HttpReply, Run } from '../contract.js';
 import type { Phase } from '../condition.js';
 
-/** The calls of a run, one of which brings the result. */
+/** The calls of a run that may return the result. */
 export type ResultPhase = Exclude<Phase, 'upload'>;
 
 export interface Fixture {
@@ -14,25 +14,25 @@ export interface Fixture {
   expect: Json;
 }
 
-/** The statements of provider.json about one protocol of a provider. */
+/** The content of provider.json, for one protocol of a provider. */
 export interface Facts {
   run: Omit<Run, 'body'>;
-  /** Which reply is the result: that to the submission, to a poll, or to the fetch after the polls. */
+  /** The call whose reply is the result. */
   result: ResultPhase;
   submitPath: string;
-  /** Where a result that comes at once names its state: a place in its JSON, or a header. */
+  /** Where a submission's reply has its state: a place in its JSON, or a header. */
   state?: string;
   /**
-   * How the caller's bytes become the body: `{"name": …}` around them, the one element of a list with these members
-   * first, or a form; left out, they are the body.
+   * How the caller's bytes become the body: wrapped in `{"name": …}`, as the only element of a list, with these members
+   * first, or as a form. By default, they are the body.
    */
   encoding?: { envelope: string } | { list: string } | 'form';
-  /** Left out, `the-secret`. */
+  /** By default, `the-secret`. */
   secret?: string;
-  /** By name; a value that begins with `^` is a pattern. */
+  /** By name; a value that starts with `^` is a pattern. */
   credential: Record<string, string>;
   settings?: Record<string, string>;
-  /** The places of files in the output, as the rows of its models name them; left out, none. */
+  /** The places of files in the output, as in the rows of its models. By default, none. */
   assets?: string[];
   /** Every call after the submission, in order: poll, fetch, cancel. */
   calls: string[];
@@ -49,10 +49,10 @@ interface FixtureSet {
 
 const providers = join(import.meta.dirname, '..', 'providers');
 
-/** What each protocol of a provider may answer when it refuses our account. */
+/** The folder of replies that reject our account, which all protocols of a provider share. */
 const accountFolder = 'account';
 
-/** The fixture folders of a provider: one, or one below it for each of its protocols. */
+/** The fixture folder of a provider, or its subfolder for each protocol. */
 export function fixtureFolders(provider: string): string[] {
   const folder = join(providers, provider, 'fixtures');
   if (existsSync(join(folder, 'provider.json'))) return [folder];
@@ -61,7 +61,7 @@ export function fixtureFolders(provider: string): string[] {
     .map((protocol) => join(folder, protocol));
 }
 
-/** The replies by which a provider refuses our account: by name, which begins with the trouble. */
+/** The replies that reject our account, by name. Each name starts with the kind of problem. */
 export function accountFixtures(provider: string): [name: string, reply: HttpReply][] {
   const folder = join(providers, provider, 'fixtures', accountFolder);
   return !existsSync(folder)

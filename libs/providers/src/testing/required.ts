@@ -11,7 +11,7 @@ const polled = words(`
   poll-canceled
 `);
 
-/** What a provider shows by a true reply, by which reply is its result; one that cannot says why in its provider.json. */
+/** The fixtures of a provider, by the call that returns its result. provider.json says why a fixture is missing. */
 const byResult: Record<ResultPhase, string[]> = {
   submit: [...always, ...words('submit-content-policy submit-without-result')],
   poll: [...always, ...polled, 'poll-succeeded-without-result'],
@@ -26,7 +26,7 @@ const byResult: Record<ResultPhase, string[]> = {
 
 export const requiredFixtures = ({ result, state }: Facts, cancels: boolean): string[] => [
   ...byResult[result],
-  // With the place of the state the suite makes up an unknown word itself.
+  // If provider.json names the place of the state, the suite makes up an unknown word itself.
   ...(result === 'submit' && state === undefined ? ['submit-unknown-word'] : []),
   ...(cancels ? words('cancel-requested cancel-too-late') : []),
 ];

@@ -32,7 +32,7 @@ describe('bfl poll address', () => {
     expect(pollUrl(adapter.onSubmit(run, reply(body)))).toBe(url);
   });
 
-  it('fails loudly on a row without a path', () => {
+  it('throws for a row without a path', () => {
     expect(() => adapter.submit({ ...run, upstream: {} })).toThrow(
       'model bfl/flux-2-pro has no values for {base}',
     );
@@ -50,7 +50,7 @@ describe('bfl status words', () => {
     ['task not found', 'provider_failed'],
     ['error', 'provider_failed'],
     ['Reasoning', 'pending'],
-  ])('%j counts in whatever case: %s', (status, outcome) => {
+  ])('%j counts in any case: %s', (status, outcome) => {
     expect(read(status)).toBe(outcome);
   });
 });

@@ -27,7 +27,7 @@ describe('bytedance codes', () => {
     ['InvalidEndpointOrModel.NotFound', 404, 'model_gone, never'],
     ['ModelNotOpen', 404, 'provider_account, never'],
     ['RateLimitExceeded.EndpointTPMExceeded', 429, 'provider_unavailable, new_submit'],
-    // Its words are those of a queue that is full, or of a quota.
+    // The text may mean a full queue or a quota.
     ['QuotaExceeded', 429, 'provider_unavailable, new_submit'],
     ['SetLimitExceeded', 429, 'provider_account, never'],
     ['ServerOverloaded', 429, 'provider_unavailable, new_submit'],
@@ -39,7 +39,7 @@ describe('bytedance codes', () => {
   it.each([
     ['InvalidParameter', 400, 'provider_failed, same_call'],
     ['AccountOverdueError', 403, 'provider_account, same_call'],
-  ])('%s with HTTP %i, said of a poll: %s', (code, status, failure) => {
+  ])('%s with HTTP %i, in reply to a poll: %s', (code, status, failure) => {
     expect(polled(error(code), status)).toBe(failure);
   });
 
@@ -49,7 +49,7 @@ describe('bytedance codes', () => {
     ['OutputVideoRiskDetection', 'content_policy, never'],
     ['InvalidParameter.Ratio', 'rejected_input, never'],
     ['InternalServiceError', 'provider_failed, never'],
-  ])('a run that failed by %s: %s', (code, failure) => {
+  ])('a run that failed with %s: %s', (code, failure) => {
     expect(polled({ id: '7', status: 'failed', ...error(code) })).toBe(failure);
   });
 });

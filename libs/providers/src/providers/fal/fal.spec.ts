@@ -42,7 +42,7 @@ describe('an output of fal', () => {
     [videos, { images: [{ url: link }] }],
     [videos, { video: null }],
     [[], {}],
-  ])('whose row names %j is no result with %j', (assets, body) => {
+  ])('whose row names %j is not a result with %j', (assets, body) => {
     expect(fetched(assets, body)).toMatchObject({
       kind: 'failed',
       failure: { class: 'unreadable', retry: 'never' },

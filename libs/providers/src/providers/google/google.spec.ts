@@ -31,7 +31,7 @@ const run = (body: string) => ({
 describe('the exchange of a service account’s key for a token', () => {
   const { exchange } = google.create(google.defaultBase, {});
 
-  it('sends a signed assertion and nothing of the key', () => {
+  it('sends a signed assertion, but no part of the key', () => {
     const call = exchange?.call(secret, nowMs);
     expect(call?.url).toBe('https://oauth2.googleapis.com/token');
     const form = new URLSearchParams(text(call?.body));
@@ -49,7 +49,7 @@ describe('the exchange of a service account’s key for a token', () => {
     expect(JSON.stringify(call)).not.toContain('PRIVATE KEY');
   });
 
-  it('reads the token, and nothing that is none', () => {
+  it('reads the token, and rejects other replies', () => {
     expect(
       exchange?.read(reply('{"access_token":"ya29.x","expires_in":3599,"token_type":"Bearer"}')),
     ).toEqual({
@@ -60,7 +60,7 @@ describe('the exchange of a service account’s key for a token', () => {
     expect(exchange?.read(reply('<html>'))).toBeUndefined();
   });
 
-  it.each(['', 'AIza-a-key', '{"type":"authorized_user"}'])('does not take %j for a key', (other) => {
+  it.each(['', 'AIza-a-key', '{"type":"authorized_user"}'])('rejects the key %j', (other) => {
     expect(() => exchange?.call(other, nowMs)).toThrow(/JSON|client_email/);
   });
 });
@@ -81,19 +81,19 @@ describe('the location of a model', () => {
     [undefined, 'https://us-central1-aiplatform.googleapis.com/v1/projects/p/locations/us-central1'],
     ['europe-west4', 'https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4'],
     ['global', 'https://aiplatform.googleapis.com/v1/projects/p/locations/global'],
-  ])('%s of its row is host and path', (location, place) => {
+  ])('%s from its row decides host and path', (location, place) => {
     const { adapter, url } = at(location);
     expect(url).toBe(`${place}/${model}`);
     expect(adapter.credentialOrigins.some((origin) => origin.test(new URL(url).origin))).toBe(true);
   });
 
-  it('is in the path alone where the base is no host of Google’s', () => {
+  it('is only in the path if the base is not a host of Google’s', () => {
     expect(at('global', 'http://127.0.0.1:4010/google').url).toBe(
       `http://127.0.0.1:4010/google/projects/p/locations/global/${model}`,
     );
   });
 
-  it('is that of the operation when it is polled', () => {
+  it('is that of the operation for polls', () => {
     const { adapter } = at('global');
     const handle = { v: 1, step: 'poll', protocol: 'video', model: 'veo-3.1-generate-001' } as const;
     const name = 'projects/p/locations/global/publishers/google/models/veo-3.1-generate-001/operations/1';
@@ -103,7 +103,7 @@ describe('the location of a model', () => {
   });
 });
 
-describe('videos in a bucket of our own', () => {
+describe('videos in our own bucket', () => {
   const adapter = google.create(google.defaultBase, { STORAGE_URI: 'gs://my-bucket/videos/' });
   const target = '"storageUri":"gs://my-bucket/videos/0197c2a4/"';
 
@@ -119,7 +119,7 @@ describe('videos in a bucket of our own', () => {
       '{"parameters":{"seed":1.0,"storageUri": "gs://my-bucket/videos/0197c2a4/"}}',
     ],
     ['{"parameters":{"storage_uri":""}}', '{"parameters":{"storage_uri":"gs://my-bucket/videos/0197c2a4/"}}'],
-  ])('are asked for in %s', (body, sent) => {
+  ])('are requested in %s', (body, sent) => {
     expect(text(adapter.submit(run(body)).body)).toBe(sent);
   });
 
@@ -129,7 +129,7 @@ describe('videos in a bucket of our own', () => {
     return text(output?.body instanceof Uint8Array ? output.body : undefined);
   };
 
-  it('come as links that Google’s store verifies, good for 24 hours', () => {
+  it('are returned as links that Google’s store verifies, valid for 24 hours', () => {
     const before = '{"seed":1.0,"videos":[{"gcsUri": "gs://my-bucket/videos/0197c2a4/a b.mp4"}]}';
     const signed = sign(before);
     const [, link = ''] = /"gcsUri": "([^"]+)"/.exec(signed) ?? [];
@@ -147,7 +147,7 @@ describe('videos in a bucket of our own', () => {
     expect(createVerify('RSA-SHA256').update(toSign).verify(publicKey, signature)).toBe(true);
   });
 
-  it('leaves every other address alone, and every result without one', () => {
+  it('leaves other addresses, and results without one, unchanged', () => {
     for (const body of [
       '{"gcsUri":"gs://elsewhere/videos/a.mp4"}',
       '{"gcsUri":"gs://my-bucket/videosish/a"}',

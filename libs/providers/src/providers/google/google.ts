@@ -9,7 +9,7 @@ import { protocols } from '../../protocols.js';
 import { answerRules, ended, refused, videoRules, violations, withoutThoughts } from './rules.js';
 import { storedBelow, withSignedLinks } from './storage.js';
 
-/** Every region has a host of its own; the location `global` has the one without a prefix. */
+/** Each region has its own host; the location `global` has the host without a prefix. */
 const regionalHost = /^https:\/\/(?:[a-z0-9-]+-)?aiplatform\.googleapis\.com/;
 
 /** Where Veo takes an image or a video in base64. */
@@ -29,11 +29,11 @@ const account = {
     { http: 403, source: errorDocument, date },
   ],
   balance: [{ http: 402, source: 'https://ai.google.dev/gemini-api/docs/billing', date }],
-  // Its documents name quotas per minute, which come back.
+  // The documents mention only quotas per minute, which recover.
   quota: { notDocumentedIn: errorDocument, date },
 } as const satisfies AccountReports;
 
-/** Google's models on Vertex AI: Veo is an operation that is polled by POST, images and text come at once. */
+/** Google's models on Vertex AI: Veo runs are operations polled by POST; images and text come with the reply. */
 export const google: ProviderDefinition = {
   name: 'google',
   defaultBase: 'https://us-central1-aiplatform.googleapis.com/v1',
@@ -42,17 +42,17 @@ export const google: ProviderDefinition = {
   account,
   settings: {
     PROJECT: {
-      description: 'The project that is billed; without it the models of google fail at dispatch.',
+      description: 'The project to bill. Without it, runs of google models fail at dispatch.',
       example: 'my-project',
     },
     LOCATION: {
-      description: 'Where models run whose row names no location of its own.',
+      description: 'The location of models whose row does not name one.',
       example: 'us-central1',
       default: 'us-central1',
     },
     STORAGE_URI: {
       description:
-        'Where Veo writes its videos; results hold links to them, signed for 24 hours. Without it videos come inside the result.',
+        'Where Veo writes its videos. Results then contain links to them, signed for 24 hours. Without it, results contain the videos themselves.',
       example: 'gs://my-bucket/videos',
     },
   },
@@ -86,7 +86,7 @@ export const google: ProviderDefinition = {
         poll: {
           call: ({ name, model }) => ({
             method: 'POST',
-            // An operation is found where it runs.
+            // An operation can be polled only in its own location.
             url: `${modelAt(/\/locations\/([a-z0-9-]+)\//.exec(name)?.[1], model)}:fetchPredictOperation`,
             headers: { 'content-type': 'application/json' },
             body: Buffer.from(JSON.stringify({ operationName: name })),
@@ -110,7 +110,7 @@ export const google: ProviderDefinition = {
           { path: '/candidates/*/finishReason', matches: refused },
           { path: '/predictions/*/bytesBase64Encoded' },
         ],
-        // Where the input allows it a model may answer in words, which are billed as well.
+        // If the input allows it, a model may answer with text, which is billed too.
         resultPaths: [
           '/candidates/*/content/parts/*/inlineData/data',
           '/candidates/*/content/parts/*/text',
@@ -118,7 +118,7 @@ export const google: ProviderDefinition = {
         ],
         rules: [
           ...answerRules('/candidates/*/content/parts/*/inlineData/data'),
-          // Words beside an image of 0 bytes are not what was asked for.
+          // Text with an image of 0 bytes is not a result.
           {
             http: 200,
             path: '/candidates/*/content/parts/*/inlineData',
@@ -130,7 +130,7 @@ export const google: ProviderDefinition = {
       text: job({
         ...common,
         submit: { url: (run) => `${modelOf(run)}:generateContent` },
-        // An answer may be a call of a tool, or nothing but thoughts. What was cut off may hold nothing yet.
+        // An answer may be a tool call, or only thoughts. An answer that was cut off may be empty.
         successWhen: [
           { path: '/candidates/*/finishReason', equals: 'MAX_TOKENS' },
           [{ path: '/candidates/*/finishReason', matches: ended }, { path: '/candidates/*/content/parts/*' }],

@@ -4,7 +4,7 @@ import { fieldError, type FieldReader, isObject, pathOf } from '../../fields.js'
 import { jsonOf } from '../../reply.js';
 import type { Rule } from '../../rules.js';
 
-/** `error.code` of an operation that failed: one of google.rpc, while an HTTP error body has the HTTP status there. */
+/** `error.code` of a failed operation: a google.rpc code, while HTTP error bodies have the HTTP status there. */
 const operationCodes: Record<number, FailureClass | 'canceled'> = {
   1: 'canceled',
   3: 'rejected_input',
@@ -29,7 +29,7 @@ export const videoRules: readonly Rule[] = [
     class: failure,
   })),
   { phase: 'poll', http: 200, path: '/error', class: 'provider_failed' },
-  // Some videos may be held back; as long as one is there the run has a result.
+  // Some videos may be filtered out; the run has a result if at least one is left.
   {
     phase: 'poll',
     http: 200,
@@ -40,14 +40,14 @@ export const videoRules: readonly Rule[] = [
   },
 ];
 
-/** How an answer ends that is whole, or as long as the caller's limit allows. */
+/** Finish reasons of an answer that is complete or reached the caller's limit. */
 export const ended = /^(STOP|MAX_TOKENS)$/;
 
-/** How an answer ends that was refused, or broken off. */
+/** Finish reasons of an answer that was refused or broken off. */
 export const refused =
   /^(SAFETY|RECITATION|BLOCKLIST|PROHIBITED_CONTENT|SPII|IMAGE_SAFETY|IMAGE_PROHIBITED_CONTENT|IMAGE_RECITATION)$/;
 
-/** Rules for refused answers; an answer with something at `result` was cut off, and is a result. */
+/** Rules for refused answers. An answer with a value at `result` was only cut off, and is a result. */
 export const answerRules = (result: JsonPointer): readonly Rule[] => [
   { http: 400, path: '/error/message', matches: guidelines, class: 'content_policy' },
   {
@@ -72,7 +72,7 @@ export const answerRules = (result: JsonPointer): readonly Rule[] => [
   },
 ];
 
-/** An answer without the parts that are thoughts: a draft among them, in words or as an image, is no result. */
+/** The answer without its thoughts: a draft among them, as text or as an image, is not a result. */
 export function withoutThoughts(reply: HttpReply): Json | undefined {
   const answer = jsonOf(reply);
   if (!isObject(answer) || !valuesAt(answer, '/candidates/*/content/parts/*/thought').includes(true))
@@ -87,7 +87,7 @@ function withoutThought(candidate: Json): Json {
   return { ...candidate, content: { ...content, parts } };
 }
 
-/** `fieldViolations` of the error's details, else its message. */
+/** `fieldViolations` from the error's details or, if there are none, its message. */
 export const violations: FieldReader = (body) => {
   const status = valueAt(body, '/error/status');
   const type = typeof status === 'string' ? status.toLowerCase() : undefined;

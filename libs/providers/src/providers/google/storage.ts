@@ -8,8 +8,8 @@ const host = 'storage.googleapis.com';
 const linkLifeS = 24 * 3600;
 
 /**
- * The caller's bytes with `storageUri` put into their `parameters`: a folder of the run's own below `target`,
- * `gs://bucket/folder`. Everything around it stays as it is.
+ * Sets `storageUri` in the caller's `parameters` to the run's own folder below `target`, `gs://bucket/folder`. The rest
+ * of the body is unchanged.
  */
 export function storedBelow(target: string, { runId, body }: Run): Uint8Array {
   const uri = JSON.stringify(`${target}/${runId}/`);
@@ -17,7 +17,7 @@ export function storedBelow(target: string, { runId, body }: Run): Uint8Array {
   const parameters = membersOf(body).findLast(({ name }) => name === 'parameters');
   const given =
     parameters && membersOf(body, parameters.start).find(({ name }) => camelName(name) === 'storageUri');
-  // Null and the empty text are no target of the caller's.
+  // A given value is null or empty: rows reject a target from the caller.
   if (given)
     return Buffer.concat([body.subarray(0, given.start), Buffer.from(uri), body.subarray(given.end)]);
   const open = parameters?.start ?? body.indexOf('{'.charCodeAt(0));
@@ -29,8 +29,8 @@ export function storedBelow(target: string, { runId, body }: Run): Uint8Array {
 const found = /("gcsUri"\s*:\s*)"gs:\/\/([^"/\\]+)\/([^"\\]+)"/g;
 
 /**
- * The result with a signed link, good for 24 hours, in the place of each address in `folder`, which is the run's own: a
- * caller may shape what a model answers, and another run's results are not for it.
+ * Replaces each address in `folder`, the run's own, by a signed link that is valid for 24 hours. Other addresses stay: a
+ * caller may influence the model's answer, and must not get links to another run's results.
  */
 export function withSignedLinks(
   output: ProviderOutput,
@@ -38,7 +38,7 @@ export function withSignedLinks(
   secret: string,
   nowMs: number,
 ): ProviderOutput {
-  // A reply in the store was too large for one with links: it holds its videos itself.
+  // A stored reply is too large to contain links: it contains the videos themselves.
   if ('storedAs' in output.body) return output;
   const text = new TextDecoder().decode(output.body);
   const signed = text.replaceAll(found, (whole, name: string, bucket: string, object: string) =>
@@ -49,7 +49,7 @@ export function withSignedLinks(
   return signed === text ? output : { ...output, body: Buffer.from(signed) };
 }
 
-/** Version 4 of the store's signing, with the service account's own key. */
+/** A V4 signed URL of Cloud Storage, signed with the service account's key. */
 function signedLink(bucket: string, object: string, secret: string, nowMs: number): string {
   const account = readServiceAccount(secret);
   const time = new Date(nowMs).toISOString().replaceAll(/[-:]|\.\d+/g, '');

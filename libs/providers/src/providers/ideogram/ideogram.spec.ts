@@ -11,13 +11,13 @@ const submit = (input: object, edit: string) =>
   });
 
 describe('Ideogram 4.5', () => {
-  it('is sent text as JSON', () => {
+  it('sends text as JSON', () => {
     const call = submit({ prompt: 'a' }, 'v2/image/generate/ideogram-4-5');
     expect(call.url).toBe('https://api.ideogram.ai/v2/image/generate/ideogram-4-5');
     expect(call.headers?.['content-type']).toBe('application/json');
   });
 
-  it('is sent an edit as a form with its images as files, to the address of its kind', () => {
+  it('sends an edit as a form with its images as files, to the URL for that kind of edit', () => {
     const image = 'data:image/png;base64,iVBORw0KGgo=';
     const input = { prompt: 'a', image, reference_images: [image, image], num_images: 2 };
     const call = submit(input, 'v2/image/precise-edit/ideogram-4-5');

@@ -37,7 +37,7 @@ describe('minimax codes', () => {
     [2049, 'provider_account, never', 'provider_account, same_call'],
     [2056, 'provider_account, never', 'provider_account, same_call'],
     [9999, 'provider_failed, never', 'provider_failed, same_call'],
-  ])('%i: %s of a submission, %s of a poll', (code, ofSubmission, ofPoll) => {
+  ])('%i: %s for a submission, %s for a poll', (code, ofSubmission, ofPoll) => {
     expect(submitted(reply(code))).toBe(ofSubmission);
     expect(polled(reply(code))).toBe(ofPoll);
   });
@@ -47,7 +47,7 @@ describe('minimax codes', () => {
     [1008, 'provider_failed, never'],
     [1027, 'content_policy, never'],
     [2013, 'rejected_input, never'],
-  ])('%i of a run that has failed: %s', (code, failure) => {
+  ])('%i for a run that has failed: %s', (code, failure) => {
     expect(polled({ ...reply(code), task_id: '7', status: 'Fail' })).toBe(failure);
   });
 });

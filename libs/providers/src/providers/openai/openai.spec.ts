@@ -6,7 +6,7 @@ import { providerOf } from '../../testing/provider-of.js';
 const images = { path: 'images/generations', edits: 'images/edits' };
 
 // The body of an edit: github.com/openai/openai-openapi, schema EditImageBodyJsonParam, 2026-11-23.
-describe('a model that draws and changes images', () => {
+describe('a model that generates and edits images', () => {
   const openai = providerOf('openai');
   const adapter = openai.create(openai.defaultBase, {});
   const sent = (body: string, upstream: Run['upstream'] = images) => {
@@ -15,7 +15,7 @@ describe('a model that draws and changes images', () => {
     return [call.url.replace(openai.defaultBase, ''), Buffer.from(call.body ?? []).toString()];
   };
 
-  it('draws without an image', () => {
+  it('generates without an image', () => {
     expect(sent('{"prompt" : "a cat"}')).toEqual(['/images/generations', '{"prompt" : "a cat"}']);
   });
 
@@ -35,12 +35,12 @@ describe('a model that draws and changes images', () => {
     expect(sent('{"stream":true,"image":[]}')).toEqual(['/images/edits', '{"stream":false,"images":[]}']);
   });
 
-  it('takes the provider’s own form as it is', () => {
+  it('forwards the provider’s own format unchanged', () => {
     const own = '{"prompt":"a hat","images":[{"file_id":"f"}]}';
     expect(sent(own)).toEqual(['/images/edits', own]);
   });
 
-  it('speaks, whatever else the input holds', () => {
+  it('generates speech, whatever else is in the input', () => {
     expect(sent('{"input":"hello","image":"u"}', { path: 'audio/speech' })[0]).toBe('/audio/speech');
   });
 });

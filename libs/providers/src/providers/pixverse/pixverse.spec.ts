@@ -24,7 +24,7 @@ describe('pixverse codes', () => {
     [500069, 'provider_unavailable, new_submit', 'provider_unavailable, same_call'] as const,
     [500090, 'provider_account, never', 'provider_account, same_call'] as const,
     [999999, 'provider_failed, never', 'provider_failed, same_call'] as const,
-  ])('%i: %s of a submission, %s of a poll', (code, ofSubmission, ofPoll) => {
+  ])('%i: %s for a submission, %s for a poll', (code, ofSubmission, ofPoll) => {
     expect(submitted(reply(code))).toBe(ofSubmission);
     expect(polled(reply(code))).toBe(ofPoll);
   });

@@ -9,7 +9,7 @@ import { holdsAnything } from '../../rules.js';
 
 const line = /^- (?:input\.)?([\w.[\]]{1,200}): (.+)$/;
 
-/** `detail` of a refused input: a line `- input.width: …` for each field, or one sentence; a failed run's `error`. */
+/** `detail` of a rejected input, a line `- input.width: …` per field or one sentence; or the `error` of a failed run. */
 const inputLines: FieldReader = (body) => {
   const detail = valueAt(body, '/detail') ?? valueAt(body, '/error');
   if (typeof detail !== 'string') return undefined;
@@ -20,7 +20,7 @@ const inputLines: FieldReader = (body) => {
   return found.length > 0 ? found : [fieldError([], detail, undefined)];
 };
 
-/** A prediction whose list of outputs has nothing in it has no output: what a model puts out may be a text or a list. */
+/** Treats an empty list as no output. Models return either text or a list. */
 function withoutEmptyOutput(reply: HttpReply): Json | undefined {
   const prediction = jsonOf(reply);
   if (!isObject(prediction) || typeof prediction['output'] !== 'object') return prediction;
@@ -37,8 +37,8 @@ const account = {
 } as const satisfies AccountReports;
 
 /**
- * Replicate: the caller's own object inside `{"input": …}`, beside the `version` that rows of community models have
- * (their path is `predictions`); polled and cancelled by the URLs of the reply.
+ * Replicate: the caller's object is sent as `{"input": …}`, with the `version` from the rows of community models (whose
+ * path is `predictions`). Runs are polled and cancelled at the URLs in the reply.
  */
 export const replicate: ProviderDefinition = {
   name: 'replicate',
@@ -84,7 +84,7 @@ export const replicate: ProviderDefinition = {
           class: 'content_policy',
         },
         { phase: 'poll', path: '/error', matches: /\(E9(243|825)\)/, class: 'rejected_input' },
-        // Its time was over before it began.
+        // The run expired before it started.
         { phase: 'poll', path: '/status', equals: 'aborted', class: 'provider_timeout' },
         { phase: 'poll', path: '/data_removed', equals: true, class: 'provider_failed' },
       ],

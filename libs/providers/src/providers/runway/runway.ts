@@ -7,7 +7,7 @@ import { upstream } from '../../kept-handle.js';
 
 const headers = { 'x-runway-version': '2024-11-06' };
 
-/** `issues[]` of a refused body, what each says beside code, path and message being its constraint; else the sentence. */
+/** `issues[]` of a rejected body, whose other members are the constraint; without issues, the sentence. */
 const issues: FieldReader = (body) => {
   const found = valuesAt(body, '/issues/*');
   if (found.length > 0) return found.filter(isObject).map(fieldOf);
@@ -28,11 +28,11 @@ const date = '2026-11-25';
 const account = {
   key: [{ http: 401, source: errorDocument, date }],
   balance: [{ http: 400, path: '/error', matches: /enough credits/i, source: errorDocument, date }],
-  // The limit of generations in a day has the status of one on how often we call, and no word of its own.
+  // The daily limit of generations has the status of the rate limit, and no distinctive text.
   quota: { notDocumentedIn: errorDocument, date },
 } as const satisfies AccountReports;
 
-/** Runway: submit, poll the task by id; every call names the version of the API. */
+/** Runway: submit, then poll the task by id; every call names the API version. */
 export const runway: ProviderDefinition = {
   name: 'runway',
   defaultBase: 'https://api.dev.runwayml.com',
@@ -54,7 +54,7 @@ export const runway: ProviderDefinition = {
         status: '/status',
         statuses: {
           PENDING: 'queued',
-          // Our own concurrency there is used up: the task waits, and nothing is lost.
+          // Our concurrency limit is reached: the task waits in the provider's queue.
           THROTTLED: 'queued',
           RUNNING: 'running',
           SUCCEEDED: 'succeeded',

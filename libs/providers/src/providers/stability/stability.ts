@@ -19,7 +19,7 @@ const account = {
 
 const rules: readonly Rule[] = [
   { http: 403, path: '/name', equals: 'content_moderation', class: 'content_policy' },
-  // The image is there, and blurred.
+  // The reply has an image, but it is blurred.
   { http: 200, header: 'finish-reason', equals: 'CONTENT_FILTERED', class: 'content_policy' },
   { http: 200, header: 'finish-reason', matches: /^(?!SUCCESS$)/, class: 'provider_failed' },
 ];
@@ -32,7 +32,7 @@ const fields: FieldReader = (body) =>
     return fieldError(name === undefined ? [] : [name], msg ?? text, valueAt(body, '/name'));
   });
 
-/** Stability: a form in, the file out; what takes long is asked for by id until the file comes. */
+/** Stability: a form in, a file out. Slow operations are polled by id until the file is ready. */
 export const stability: ProviderDefinition = {
   name: 'stability',
   defaultBase: 'https://api.stability.ai/v2beta',
@@ -42,7 +42,7 @@ export const stability: ProviderDefinition = {
     const common = { base, account, fileResults: true, fields, rules } as const;
     const encode = form({ files: ['image', 'mask', 'init_image', 'style_image', 'audio'] });
     return protocols({
-      // A JSON reply with 200 is no file.
+      // A JSON reply with 200 is not a file.
       now: job({
         ...common,
         submit: { encode, headers: (run) => ({ accept: upstream(run, 'accept') }) },

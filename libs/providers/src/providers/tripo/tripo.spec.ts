@@ -24,7 +24,7 @@ describe('tripo codes', () => {
     [2010, 403, 'provider_account, same_call'],
     [2010, 200, 'provider_account, same_call'],
     [2015, 400, 'provider_failed, same_call'],
-  ])('%i with HTTP %i, said of a poll: %s', (code, status, failure) => {
+  ])('%i with HTTP %i, in reply to a poll: %s', (code, status, failure) => {
     expect(polled({ code, message: 'x', suggestion: 'y' }, status)).toBe(failure);
   });
 
@@ -32,7 +32,7 @@ describe('tripo codes', () => {
     [2002, 'rejected_input, never'],
     [2010, 'provider_account, never'],
     [2015, 'model_gone, never'],
-  ])('a run that failed by %i: %s', (error_code, failure) => {
+  ])('a run that failed with %i: %s', (error_code, failure) => {
     expect(polled({ code: 0, data: { task_id: '7', status: 'failed', error_code } })).toBe(failure);
   });
 

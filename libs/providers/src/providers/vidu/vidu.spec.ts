@@ -25,12 +25,12 @@ describe('vidu codes', () => {
     ['FieldInvalid', 'provider_failed, same_call'],
     ['ModelUnavailable', 'provider_failed, same_call'],
     ['CreditInsufficient', 'provider_account, same_call'],
-  ])('%s said of a poll: %s', (code, failure) => {
+  ])('%s in reply to a poll: %s', (code, failure) => {
     expect(polled({ code: 400, reason: code, message: 'x' }, 400)).toBe(failure);
   });
 
   it.each(['QuotaExceeded', 'TooManyRequests', 'SystemThrottling'])(
-    '%s asks to submit again later',
+    '%s means that the submission may be repeated later',
     (code) => {
       expect(submitted({ code: 429, reason: code, message: 'x' }, 429)).toBe(
         'provider_unavailable, new_submit',

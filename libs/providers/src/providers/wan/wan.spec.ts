@@ -25,12 +25,12 @@ describe('wan codes', () => {
   it.each([
     ['InvalidParameter', 'provider_failed, same_call'],
     ['Arrearage', 'provider_account, same_call'],
-  ])('%s said of a poll: %s', (code, failure) => {
+  ])('%s in reply to a poll: %s', (code, failure) => {
     expect(polled({ code, message: 'x', request_id: 'y' }, 400)).toBe(failure);
   });
 
   it.each(['Throttling', 'Throttling.RateQuota', 'Throttling.AllocationQuota'])(
-    '%s asks to submit again later',
+    '%s means that the submission may be repeated later',
     (code) => {
       expect(submitted({ code, message: 'x', request_id: 'y' }, 429)).toBe(
         'provider_unavailable, new_submit',
