@@ -5,7 +5,7 @@ import { api, bodyOf } from '../../api/client.ts';
 import type { NewApiKey } from '../../api/keys.ts';
 import { workspaceQuery } from '../../api/workspace.ts';
 import { Failure } from '../../parts/failure.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import classes from './keys-page.module.css';
 
 type Scope = keyof typeof texts.keys.scope;

@@ -1,6 +1,6 @@
 import { AudioLines, Box, Clapperboard, Image, type LucideIcon, Type } from 'lucide-react';
 import type { ModelEntry } from '../../api/models.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import classes from './models.module.css';
 import type { Modality } from './search.ts';
 
@@ -12,7 +12,7 @@ const modalityIcons: Record<Modality, LucideIcon> = {
   text: Type,
 };
 
-/** What goes in and what comes out, as icons with a name. */
+/** Input and output modalities as labelled icons. */
 export function ModalityChips({
   model,
 }: {

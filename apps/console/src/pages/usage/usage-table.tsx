@@ -1,11 +1,11 @@
 import { Table } from '@mantine/core';
 import { dollarsOfCents } from '../../parts/money.ts';
 import { count } from '../../parts/quantities.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import { type Measure, shareOf, type UsageSum } from './usage-data.ts';
 import classes from './usage-table.module.css';
 
-/** The numbers of the chart, each row with its share of the dearest or busiest one. */
+/** The chart's numbers. Each row has a bar relative to the largest row. */
 export function UsageTable({
   sums,
   heading,

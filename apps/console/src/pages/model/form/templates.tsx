@@ -9,13 +9,13 @@ import type {
 } from '@rjsf/utils';
 import { Plus, Trash2 } from 'lucide-react';
 import type { FieldProblem } from '../../../api/problem.ts';
-import { texts } from '../../../texts.ts';
+import { texts } from '../../../texts/index.ts';
 import classes from './form.module.css';
 import { labelOf } from './form-schema.ts';
 
 const { form } = texts;
 
-/** With so few further inputs there is nothing to fold away. */
+/** Up to this many optional inputs stay unfolded. */
 const maxUnfolded = 3;
 
 export const templates: Partial<TemplatesType> = {
@@ -52,7 +52,7 @@ function FieldTemplate(props: FieldTemplateProps) {
   );
 }
 
-/** At the top, what is required comes first and the rest is folded. */
+/** At the top level, required fields come first and the rest is folded. */
 function ObjectFieldTemplate({ properties, schema, fieldPathId }: ObjectFieldTemplateProps) {
   const fields = properties.filter(({ hidden }) => !hidden);
   const isFirst = ({ name }: { name: string }) =>

@@ -1,0 +1,31 @@
+export const models = {
+  title: 'Models',
+  lead: 'Models you can run',
+  count: (shown: number, all: number) =>
+    shown === all ? `${all} models` : `${shown} of ${all} models`,
+  search: 'Search by name, ID, or description',
+  provider: 'Provider',
+  allProviders: 'All providers',
+  modality: { image: 'Image', video: 'Video', audio: 'Audio', '3d': '3D', text: 'Text' },
+  turns: (from: string, to: string) => `${from} to ${to}`,
+  recent: 'Recently used',
+  ends: (day: string) => `Retires on ${day}`,
+  from: (amount: string, unit: string) => `from ${amount} ${unit}`,
+  units: {
+    run: '/ run',
+    tokens: '/ million tokens',
+    characters: '/ 1,000 characters',
+    minute: '/ minute',
+    second: '/ second',
+    image: '/ image',
+    video: '/ video',
+    megapixel: '/ megapixel',
+    other: '/ unit',
+  },
+  none: 'No models available',
+  noneDetail:
+    'Either the service has no provider keys, or your key or token isn’t entitled to any of their models.',
+  nothingFound: 'No models found',
+  nothingFoundDetail: 'Remove a filter or try fewer words.',
+  clear: 'Clear filters',
+};
