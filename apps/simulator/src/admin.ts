@@ -14,7 +14,7 @@ const whichRequests = z.object({
 const advance = z.object({ advanceMs: z.number().int() });
 const tagged = z.object({ tag: z.string() });
 
-/** The routes by which a test reads what providers saw, and moves their clock. */
+/** Routes for tests: they read what providers received, and move the providers' clock. */
 export function addAdminRoutes(app: FastifyInstance, simulation: Simulation): void {
   app.get('/keys', () => accountKeys(simulation.addresses.api));
 
@@ -46,7 +46,7 @@ export function addAdminRoutes(app: FastifyInstance, simulation: Simulation): vo
     return { nowMs: simulation.clock.now() };
   });
 
-  // Ends what was accepted under the tag by now; other tests' generations go on.
+  // Ends the generations accepted under the tag so far. Those of other tests continue.
   app.post('/finish', (request) => {
     const nowMs = simulation.clock.now();
     const generations = simulation.ledger.list({ tag: tagged.parse(request.body).tag });
