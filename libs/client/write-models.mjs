@@ -43,8 +43,8 @@ function objectType({ properties = {}, required = [], additionalProperties }) {
   const members = Object.entries(properties)
     .filter(([, member]) => typeOf(member) !== 'never')
     .map(([name, member]) => {
-      const said = member.description?.replaceAll('*/', '* /').replaceAll(/\s+/g, ' ');
-      const comment = said ? `/** ${said} */ ` : '';
+      const text = member.description?.replaceAll('*/', '* /').replaceAll(/\s+/g, ' ');
+      const comment = text ? `/** ${text} */ ` : '';
       return `${comment}${JSON.stringify(name)}${required.includes(name) ? '' : '?'}: ${typeOf(member)};`;
     });
   if (members.length > 0) return `{ ${members.join(' ')} }`;
@@ -58,8 +58,8 @@ function outputType(output) {
 
 const { models } = await loadCatalog();
 const entries = models.map(({ id, title, description, input, output }) => {
-  const said = [title, description].filter(Boolean).join(': ');
-  return `    /** ${said} */\n    ${JSON.stringify(id)}: { input: ${typeOf(input)}; output: ${outputType(output)} };`;
+  const text = [title, description].filter(Boolean).join(': ');
+  return `    /** ${text} */\n    ${JSON.stringify(id)}: { input: ${typeOf(input)}; output: ${outputType(output)} };`;
 });
 const empty = /export interface Models \{\s*\}/;
 const declarations = readFileSync(file, 'utf8');

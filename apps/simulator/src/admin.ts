@@ -5,8 +5,8 @@ import { endNow, entryOf } from './ledger/generation.js';
 import { peaksOf } from './ledger/peaks.js';
 import type { Simulation } from './simulation.js';
 
-const which = z.object({ provider: z.string().optional(), tag: z.string().optional() });
-const whichRequests = z.object({
+const ledgerFilter = z.object({ provider: z.string().optional(), tag: z.string().optional() });
+const requestFilter = z.object({
   listener: z.string().optional(),
   method: z.string().optional(),
   path: z.string().optional(),
@@ -20,7 +20,7 @@ export function addAdminRoutes(app: FastifyInstance, simulation: Simulation): vo
 
   app.get('/ledger', (request) => {
     const nowMs = simulation.clock.now();
-    const entries = simulation.ledger.list(which.parse(request.query)).map((each) => entryOf(each, nowMs));
+    const entries = simulation.ledger.list(ledgerFilter.parse(request.query)).map((each) => entryOf(each, nowMs));
     return { nowMs, entries };
   });
 
@@ -31,7 +31,7 @@ export function addAdminRoutes(app: FastifyInstance, simulation: Simulation): vo
     return { tag, ...peaks, startOrder: generations.map((each) => each.id) };
   });
 
-  app.get('/requests', (request) => simulation.requests.list(whichRequests.parse(request.query)));
+  app.get('/requests', (request) => simulation.requests.list(requestFilter.parse(request.query)));
 
   app.post('/reset', () => {
     simulation.ledger.reset();

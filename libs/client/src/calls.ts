@@ -34,16 +34,16 @@ const defaultTryMs = 60_000;
 /** Makes a request, and retries it only if that can neither start nor bill anything twice. */
 export async function call(connection: Connection, request: Request, signal: AbortSignal): Promise<Answer> {
   let tries = 0;
-  let hadNone: boolean | undefined;
+  let wasUnavailable: boolean | undefined;
   for (;;) {
     try {
       return await tried(connection, request, signal);
     } catch (error) {
       if (!(error instanceof RouterError)) throw error;
-      // Only consecutive attempts without an answer count: any answer shows that the router is up.
-      const hasNone = error.bucket === 'service_unavailable';
-      tries = hasNone === hadNone ? tries + 1 : 1;
-      hadNone = hasNone;
+      // Only consecutive failures of this kind count: any other answer shows that the router is up.
+      const isUnavailable = error.bucket === 'service_unavailable';
+      tries = isUnavailable === wasUnavailable ? tries + 1 : 1;
+      wasUnavailable = isUnavailable;
       const waitMs = waitBeforeRetry(error, tries);
       if (waitMs === undefined || (await request.isOutcome?.(error))) throw error;
       await pause(waitMs, signal);
@@ -91,10 +91,10 @@ async function tried(connection: Connection, request: Request, signal: AbortSign
     limit.end();
   }
   if (answer.status < 400) return answer;
-  const said = parsed(answer.bytes);
+  const payload = parsed(answer.bytes);
   // This 400 is a regular answer to a cancellation.
-  if ((said as { status?: unknown } | undefined)?.status === 'ALREADY_COMPLETED') return answer;
-  throw errorOf(answer.status, answer.headers, said, idempotencyKey);
+  if ((payload as { status?: unknown } | undefined)?.status === 'ALREADY_COMPLETED') return answer;
+  throw errorOf(answer.status, answer.headers, payload, idempotencyKey);
 }
 
 /** Resolves when the headers arrive. A redirect is an error, because the credential must reach only the router. */

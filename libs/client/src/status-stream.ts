@@ -30,9 +30,9 @@ export async function* streamedStates(
     }
     let state: RunStatus | undefined;
     for await (const { event, data } of eventsOf(response.body, silence)) {
-      const said = JSON.parse(data) as Partial<RunStatus>;
-      if (event === 'progress' && state !== undefined) state = { ...state, progress: Number(said.progress) };
-      else if (event !== 'progress') state = said as RunStatus;
+      const payload = JSON.parse(data) as Partial<RunStatus>;
+      if (event === 'progress' && state !== undefined) state = { ...state, progress: Number(payload.progress) };
+      else if (event !== 'progress') state = payload as RunStatus;
       if (state !== undefined) yield state;
     }
   } finally {

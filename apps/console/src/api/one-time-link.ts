@@ -3,7 +3,7 @@ import { Problem } from './problem.ts';
 import { texts } from '../texts/index.ts';
 import { session } from './session.ts';
 
-/** Handles `…/console/#code=…`, a sign-in link. The code works once, within minutes. Fragments never reach a server. */
+/** Handles sign-in links (`…/console/#code=…`). A code works once, within minutes. Fragments never reach a server. */
 export async function exchangeCode(): Promise<void> {
   const code = new URLSearchParams(location.hash.slice(1)).get('code');
   if (code === null) return;

@@ -19,14 +19,14 @@ export function Commands({ isOperator, close }: { isOperator: boolean; close: ()
   const { models } = useModels();
 
   const words = text.trim().toLowerCase().split(/\s+/);
-  const isMeant = (...facts: (string | undefined)[]) => {
+  const matches = (...facts: (string | undefined)[]) => {
     const all = facts.join(' ').toLowerCase();
     return words.every((word) => all.includes(word));
   };
   const destinations = [...pages, ...(isOperator ? operatorPages : []), guide].filter(({ label }) =>
-    isMeant(label),
+    matches(label),
   );
-  const found = models.filter(({ id, title }) => isMeant(id, title)).slice(0, maxModels);
+  const found = models.filter(({ id, title }) => matches(id, title)).slice(0, maxModels);
   const run = runId.test(text.trim()) ? text.trim().toLowerCase() : undefined;
 
   const go = (to: string) => {

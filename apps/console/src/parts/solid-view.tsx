@@ -43,10 +43,10 @@ export function SolidView({ url, onError }: { url: string; onError: () => void }
   }, [url, onError]);
 
   const turn = (event: KeyboardEvent) => {
-    const asked = turns[event.key];
-    if (asked === undefined || stage.current === null) return;
+    const step = turns[event.key];
+    if (step === undefined || stage.current === null) return;
     event.preventDefault();
-    const [axis, radians] = asked;
+    const [axis, radians] = step;
     stage.current.model.rotation[axis] += radians;
     stage.current.draw();
   };
@@ -85,10 +85,10 @@ function show(
     draw();
   });
 
-  let isLeft = false;
+  let isDisposed = false;
   const load = async () => {
     const { scene: model } = await new GLTFLoader().loadAsync(url);
-    if (isLeft) {
+    if (isDisposed) {
       dispose(model);
       return;
     }
@@ -101,10 +101,10 @@ function show(
     onShown({ model, draw });
   };
   load().catch(() => {
-    if (!isLeft) onError();
+    if (!isDisposed) onError();
   });
   return () => {
-    isLeft = true;
+    isDisposed = true;
     sizes.disconnect();
     controls.dispose();
     dispose(scene);

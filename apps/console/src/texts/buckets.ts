@@ -41,7 +41,7 @@ export const buckets = {
     action: 'Use a key with this scope, or ask your operator for access.',
   },
   concurrency_limit_exceeded: {
-    name: 'Too many at once',
+    name: 'Too many runs',
     meaning: 'The workspace had reached its limit of concurrent runs or committed spend.',
     action: 'Use the queue, where runs wait for a slot.',
   },

@@ -25,7 +25,7 @@ export const keys = {
   cancel: 'Cancel',
   notCreated: 'Couldn’t create the key',
   made: (name: string) => `Key “${name}” created`,
-  once: 'Copy it now. It isn’t stored anywhere, so you can’t see it again.',
+  once: 'Copy it now. You won’t be able to see it again.',
   copyKey: 'Copy key',
   tryIt: 'Try it:',
   copyCommand: 'Copy command',

@@ -51,7 +51,7 @@ export const providers = {
   reasonText: 'Other operators can see this.',
   resume: 'Resume',
   resumeTitle: (name: string) => `Resume ${name}?`,
-  resumeText: 'Waiting runs are submitted right away, as far as slots allow.',
+  resumeText: 'Waiting runs are submitted as slots allow.',
   pausedBy: { operator: 'Paused by an operator', provider: 'Paused at the provider’s request' },
   calls: { submit: 'Submissions', poll: 'Polls' },
   since: 'paused',

@@ -19,7 +19,7 @@ export const settings = {
     runs_per_minute: { name: 'Runs per minute', meaning: 'Runs admitted this minute.' },
   },
   workspace: 'Workspace',
-  workspaceText: 'And the key or token you’re signed in with.',
+  workspaceText: 'Your workspace, and the key or token you’re signed in with.',
   name: 'Name',
   id: 'ID',
   credential: 'Key',

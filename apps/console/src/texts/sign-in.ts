@@ -5,7 +5,8 @@ export const signIn = {
   action: 'Sign in',
   kept: 'Stays in this tab until you close it, and is sent only to this service.',
   refused: 'That key or token isn’t valid. It may be mistyped, expired, or revoked.',
-  scope: 'That key or token is valid, but it lacks the “workspace” scope that the console needs. Use one with it.',
+  scope:
+    'That key or token works, but it lacks the “workspace” scope that the console needs. Use one that has it.',
   noKey: 'No key yet? Ask your operator to create one:',
   command:
     'npm run admin -- key create --workspace <name> --scopes catalog,run,requests,usage,workspace,manage',

@@ -3,7 +3,7 @@ export const webhooks = {
   about: 'Get a call to your server when a run completes. Add ?webhook_url=… when you submit.',
   secret: 'Signing secret',
   secretText:
-    'Webhooks are signed as the Standard Webhooks specification describes. Verify the signature with this secret before you trust a call.',
+    'Webhooks follow the Standard Webhooks specification. Use this secret to verify the signature before you trust a call.',
   copySecret: 'Copy secret',
   show: 'Show',
   hide: 'Hide',

@@ -205,11 +205,11 @@ class Router:
             if name == "event":
                 event = value.strip()
             elif name == "data":
-                said = json.loads(value)
+                payload = json.loads(value)
                 if event != "progress":
-                    state = said
+                    state = payload
                 elif state is not None:
-                    state = {**state, "progress": said["progress"]}
+                    state = {**state, "progress": payload["progress"]}
                 if state is not None:
                     yield state
             elif line == "":

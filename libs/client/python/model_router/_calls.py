@@ -81,16 +81,16 @@ class Connection:
         if idempotency_key is not None:
             headers["Idempotency-Key"] = idempotency_key
         tries = 0
-        had_none: Optional[bool] = None
+        was_unavailable: Optional[bool] = None
         while True:
             ends_at = time.monotonic() + min(try_s, deadline.left(idempotency_key))
             try:
                 return self._tried(method, url, headers, body, ends_at, idempotency_key)
             except RouterError as error:
-                # Only consecutive attempts without an answer count: any answer shows that the router is up.
-                has_none = error.bucket == "service_unavailable"
-                tries = tries + 1 if has_none == had_none else 1
-                had_none = has_none
+                # Only consecutive failures of this kind count: any other answer shows that the router is up.
+                is_unavailable = error.bucket == "service_unavailable"
+                tries = tries + 1 if is_unavailable == was_unavailable else 1
+                was_unavailable = is_unavailable
                 wait_s = _wait_before_retry(error, tries)
                 if error.status == 0:
                     deadline.left(idempotency_key)
@@ -149,23 +149,23 @@ class Connection:
         if answer.status < 300:
             return answer
         try:
-            said = json.loads(content)
+            payload = json.loads(content)
         except ValueError:
-            said = None
+            payload = None
         # A proxy in between may answer with anything.
-        if not isinstance(said, dict):
-            said = {}
+        if not isinstance(payload, dict):
+            payload = {}
         if answer.status < 400:
             target = answer.headers.get("Location", "another address")
-            said = {"detail": f"The base URL redirects to {target}. Use the final URL instead."}
+            payload = {"detail": f"The base URL redirects to {target}. Use the final URL instead."}
         # This 400 is a regular answer to a cancellation.
-        if said.get("status") == "ALREADY_COMPLETED":
+        if payload.get("status") == "ALREADY_COMPLETED":
             return answer
-        raise _error_of(answer, said, idempotency_key)
+        raise _error_of(answer, payload, idempotency_key)
 
 
-def _error_of(answer: Answer, said: Dict[str, Any], idempotency_key: Optional[str]) -> RouterError:
-    detail = said.get("detail", f"The router returned HTTP {answer.status}.")
+def _error_of(answer: Answer, payload: Dict[str, Any], idempotency_key: Optional[str]) -> RouterError:
+    detail = payload.get("detail", f"The router returned HTTP {answer.status}.")
     fields = [each for each in detail if _is_field(each)] if isinstance(detail, list) else []
     message = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in fields) or str(detail)
     spend = answer.headers.get("X-Committed-Spend-Current")
@@ -181,8 +181,8 @@ def _error_of(answer: Answer, said: Dict[str, Any], idempotency_key: Optional[st
     )
 
 
-def _is_field(said: Any) -> bool:
-    return isinstance(said, dict) and isinstance(said.get("loc"), list) and "msg" in said
+def _is_field(payload: Any) -> bool:
+    return isinstance(payload, dict) and isinstance(payload.get("loc"), list) and "msg" in payload
 
 
 def _seconds_until(retry_after: Optional[str]) -> Optional[float]:

@@ -115,12 +115,12 @@ function Elapsed({ requestId }: { requestId: string }) {
 }
 
 function Cancel({ id, requestId }: { id: string; requestId: string }) {
-  const [isAsked, setAsked] = useState(false);
+  const [isRequested, setRequested] = useState(false);
   const cancel = async () => {
-    setAsked(true);
+    setRequested(true);
     // A cancellation that comes too late isn't a failure: the result is there.
     await call(`/v2/models/${id}/requests/${requestId}/cancel`, { method: 'PUT' }).catch(() =>
-      setAsked(false),
+      setRequested(false),
     );
   };
   return (
@@ -128,10 +128,10 @@ function Cancel({ id, requestId }: { id: string; requestId: string }) {
       variant="default"
       size="xs"
       leftSection={<Square size={12} aria-hidden />}
-      disabled={isAsked}
+      disabled={isRequested}
       onClick={() => void cancel()}
     >
-      {isAsked ? texts.model.cancelling : texts.model.cancel}
+      {isRequested ? texts.model.cancelling : texts.model.cancel}
     </Button>
   );
 }

@@ -19,13 +19,13 @@ export function ModalityChips({
   model: Pick<ModelEntry, 'input_modalities' | 'output_modalities'>;
 }) {
   const { input_modalities: inputs, output_modalities: outputs } = model;
-  const said = texts.models.turns(
+  const label = texts.models.turns(
     inputs.map((each) => texts.models.modality[each]).join(', '),
     outputs.map((each) => texts.models.modality[each]).join(', '),
   );
   return (
-    <span className={classes.modalities} title={said}>
-      <span className="visually-hidden">{said}</span>
+    <span className={classes.modalities} title={label}>
+      <span className="visually-hidden">{label}</span>
       <Icons of={inputs} />
       <span aria-hidden>→</span>
       <Icons of={outputs} />

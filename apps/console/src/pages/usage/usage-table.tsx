@@ -15,7 +15,7 @@ export function UsageTable({
   heading: string;
   measure: Measure;
 }) {
-  const most = Math.max(...sums.map((sum) => sum[measure]), 1e-9);
+  const max = Math.max(...sums.map((sum) => sum[measure]), 1e-9);
   return (
     <Table className={classes.table}>
       <Table.Thead>
@@ -32,7 +32,7 @@ export function UsageTable({
           <Table.Tr key={sum.name}>
             <Table.Td className={classes.name}>{sum.name}</Table.Td>
             <Table.Td className={classes.share} aria-hidden>
-              <div style={{ width: `${(100 * sum[measure]) / most}%` }} />
+              <div style={{ width: `${(100 * sum[measure]) / max}%` }} />
             </Table.Td>
             <Table.Td className={classes.number}>{count(sum.runs)}</Table.Td>
             <Table.Td className={classes.number}>{shareOf(sum)}</Table.Td>

@@ -34,7 +34,7 @@ function FieldTemplate(props: FieldTemplateProps) {
   const { path } = fieldPathId;
   if (path.length === 0) return children;
   const { problems = [] } = registry.formContext as { problems?: FieldProblem[] };
-  const said = problems.find(({ loc }) => loc.slice(1).join('/') === path.join('/'))?.msg;
+  const message = problems.find(({ loc }) => loc.slice(1).join('/') === path.join('/'))?.msg;
   const isItem = typeof path.at(-1) === 'number';
   const isGroup = schema.type === 'object' && !isItem;
   return (
@@ -45,7 +45,7 @@ function FieldTemplate(props: FieldTemplateProps) {
       labelElement={schema.type === 'object' || schema.type === 'array' ? 'div' : 'label'}
       withAsterisk={required}
       description={isItem ? undefined : rawDescription}
-      error={said}
+      error={message}
     >
       {children}
     </Input.Wrapper>
