@@ -63,7 +63,8 @@ const entries = models.map(({ id, title, description, input, output }) => {
 });
 const empty = /export interface Models \{\s*\}/;
 const declarations = readFileSync(file, 'utf8');
-if (!empty.test(declarations)) throw new Error(`no empty interface "Models" in ${file}; build the client first`);
+if (!empty.test(declarations))
+  throw new Error(`no empty interface "Models" in ${file}; build the client first`);
 writeFileSync(
   file,
   declarations.replace(empty, () => `export interface Models {\n${entries.join('\n')}\n}`),

@@ -20,7 +20,9 @@ export function addAdminRoutes(app: FastifyInstance, simulation: Simulation): vo
 
   app.get('/ledger', (request) => {
     const nowMs = simulation.clock.now();
-    const entries = simulation.ledger.list(ledgerFilter.parse(request.query)).map((each) => entryOf(each, nowMs));
+    const entries = simulation.ledger
+      .list(ledgerFilter.parse(request.query))
+      .map((each) => entryOf(each, nowMs));
     return { nowMs, entries };
   });
 

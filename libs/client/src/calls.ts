@@ -111,7 +111,9 @@ export async function send(
   if (type !== 'opaqueredirect' && (status < 300 || status >= 400)) return response;
   void response.body?.cancel().catch(() => {});
   const target = headers.get('location') ?? 'another address';
-  throw new RouterError('internal_error', `The base URL redirects to ${target}. Use the final URL instead.`, { status });
+  throw new RouterError('internal_error', `The base URL redirects to ${target}. Use the final URL instead.`, {
+    status,
+  });
 }
 
 /** Undefined if a retry cannot help, or if the caller has to decide. */

@@ -53,8 +53,7 @@ const defaultTimeoutMs = 900_000;
 /** Creates a client for a model router. */
 export function createRouter({ key, token, baseUrl, timeoutMs, fetch: given }: RouterOptions) {
   if ((key === undefined) === (token === undefined)) throw new TypeError('Pass either a key or a token.');
-  if (!/^https?:\/\//i.test(baseUrl))
-    throw new TypeError('baseUrl must start with https:// or http://.');
+  if (!/^https?:\/\//i.test(baseUrl)) throw new TypeError('baseUrl must start with https:// or http://.');
   const connection: Connection = {
     baseUrl: baseUrl.replace(/(?<!\/)\/+$/, ''),
     credential: key === undefined ? { authorization: `Bearer ${token}` } : { 'x-api-key': key },

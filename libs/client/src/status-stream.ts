@@ -31,7 +31,8 @@ export async function* streamedStates(
     let state: RunStatus | undefined;
     for await (const { event, data } of eventsOf(response.body, silence)) {
       const payload = JSON.parse(data) as Partial<RunStatus>;
-      if (event === 'progress' && state !== undefined) state = { ...state, progress: Number(payload.progress) };
+      if (event === 'progress' && state !== undefined)
+        state = { ...state, progress: Number(payload.progress) };
       else if (event !== 'progress') state = payload as RunStatus;
       if (state !== undefined) yield state;
     }

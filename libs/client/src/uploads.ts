@@ -39,7 +39,9 @@ function filesIn(value: unknown, files = new Set<FileInput>(), seen = new Set<un
   seen.add(value);
   const { getReader, pipe } = value as { getReader?: unknown; pipe?: unknown };
   if (ArrayBuffer.isView(value) || typeof getReader === 'function' || typeof pipe === 'function')
-    throw new TypeError('Streams and arrays of numbers cannot be uploaded. Convert the value to a Blob first.');
+    throw new TypeError(
+      'Streams and arrays of numbers cannot be uploaded. Convert the value to a Blob first.',
+    );
   // Objects with a toJSON method, such as dates, are not searched for files.
   if ('toJSON' in value) return files;
   for (const member of Object.values(value)) filesIn(member, files, seen);

@@ -18,7 +18,7 @@ export const buckets = {
   provider_timeout: {
     name: 'Provider timeout',
     meaning: 'The provider didn’t finish within the model’s time limit.',
-    action: 'Run it again, or ask the model for less.',
+    action: 'Run it again, or ask for a shorter or smaller output.',
   },
   insufficient_credits: {
     name: 'Not enough credits',
@@ -63,7 +63,7 @@ export const buckets = {
   not_enabled: {
     name: 'Not enabled',
     meaning: 'The router isn’t turned on for this workspace, or it has no key for the provider.',
-    action: 'Ask your operator.',
+    action: 'Ask your operator to turn it on, or to add the key.',
   },
   service_unavailable: {
     name: 'Service unavailable',
@@ -73,6 +73,6 @@ export const buckets = {
   rate_limited: {
     name: 'Rate limited',
     meaning: 'The workspace had reached its limit of runs per minute.',
-    action: 'Wait a minute.',
+    action: 'Wait a minute, then run it again.',
   },
 };

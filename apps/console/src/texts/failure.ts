@@ -30,11 +30,12 @@ export const failure = {
     forbidden: 'You weren’t charged. Use a key with this scope, or ask your operator for access.',
     not_enabled: 'You weren’t charged. Your operator hasn’t turned this on.',
     concurrency_limit_exceeded: 'You weren’t charged. Wait for one of the workspace’s runs to finish.',
-    rate_limited: 'You weren’t charged. Wait a minute.',
+    rate_limited: 'You weren’t charged. Wait a minute, then run it again.',
     client_disconnected: 'The run was cancelled. If it never reached the provider, you weren’t charged.',
     internal_error:
       'The router failed, and the outcome may be unknown. Failed runs aren’t billed. Check the run before you send it again.',
-    deadline_exceeded: 'The call stopped waiting, but the run continues. Its result will be on the run’s page.',
+    deadline_exceeded:
+      'The call stopped waiting, but the run continues. Its result will be on the run’s page.',
     service_unavailable: 'Failed runs aren’t billed. Try again in a moment.',
   } as Record<string, string>,
 };

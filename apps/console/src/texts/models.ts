@@ -1,8 +1,7 @@
 export const models = {
   title: 'Models',
   lead: 'Models you can run',
-  count: (shown: number, all: number) =>
-    shown === all ? `${all} models` : `${shown} of ${all} models`,
+  count: (shown: number, all: number) => (shown === all ? `${all} models` : `${shown} of ${all} models`),
   search: 'Search by name, ID, or description',
   provider: 'Provider',
   allProviders: 'All providers',

@@ -223,11 +223,14 @@ describe('a submission that the provider’s schema rejects', () => {
       400,
       '{"error":"text_prompt: ',
     ],
-  ] as const)('%s %s gets the provider’s own error format', async (name, path, headers, body, status, text) => {
-    const refused = await submit(name, path, headers, body);
-    expect([refused.status, refused.text]).toEqual([status, expect.stringContaining(text)]);
-    expect(await caller.entries()).toEqual([]);
-  });
+  ] as const)(
+    '%s %s gets the provider’s own error format',
+    async (name, path, headers, body, status, text) => {
+      const refused = await submit(name, path, headers, body);
+      expect([refused.status, refused.text]).toEqual([status, expect.stringContaining(text)]);
+      expect(await caller.entries()).toEqual([]);
+    },
+  );
 });
 
 describe('requirements of single providers', () => {
