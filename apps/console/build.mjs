@@ -1,5 +1,5 @@
-// Part of `npm run build`: the service document, the console's types from it, and the console itself. Does nothing when
-// none of what it is made from has changed.
+// Part of `npm run build`: generates the console's types from the service document, then builds the console. Does
+// nothing if no input has changed.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -19,7 +19,7 @@ const document = JSON.stringify(readServiceDocument());
 const inputs = inputsHash();
 const isBuilt = [stamp, typesFile, path.join(out, 'index.html')].every((file) => existsSync(file));
 if (!isBuilt || readFileSync(stamp, 'utf8') !== inputs) {
-  // A build that finds nothing to do loads neither.
+  // Imported here so that a build with nothing to do loads neither.
   const { default: openapiTypes, astToString } = await import('openapi-typescript');
   const { build } = await import('vite');
   writeFileSync(typesFile, astToString(await openapiTypes(JSON.parse(document))));
@@ -44,7 +44,7 @@ function filesIn(folder) {
     .sort();
 }
 
-/** The gateway sends these files as they are: compressing belongs to the build. */
+/** The gateway serves these files without compressing them, so the build does. */
 async function compress(file) {
   if (!/\.(js|css|svg|html)$/.test(file)) return;
   const bytes = readFileSync(file);

@@ -1,11 +1,11 @@
-// Makes pages of the console out of the guide in docs: `import { title, html } from '…/quickstart.md'`.
+// Turns the guide in docs into pages of the console: `import { title, html } from '…/quickstart.md'`.
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Marked } from 'marked';
 
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
 
-/** The folders of docs whose pages callers read. */
+/** The folders of docs that are written for callers. */
 export const guideFolders = ['guide', 'errors'].map((folder) => path.join(docs, folder));
 
 export function guidePages() {
@@ -23,7 +23,7 @@ export function guidePages() {
   };
 }
 
-/** Headings have the anchors that links in the text lead to; a wide table or listing scrolls by itself. */
+/** Headings get the anchors that links point to. Wide tables and listings scroll on their own. */
 function htmlOf(markdown, file) {
   const marked = new Marked({
     renderer: {
@@ -44,7 +44,7 @@ function htmlOf(markdown, file) {
     .replaceAll('</table>', '</table></div>');
 }
 
-/** Where a link leads in the console; nowhere when the page is for readers of the checkout. */
+/** The link's address in the console, or undefined if its page is only in the checkout. */
 function addressOf(href, file) {
   if (/^(https?:|#|\/)/.test(href)) return href;
   const [to, anchor] = href.split('#');

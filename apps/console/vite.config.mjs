@@ -4,7 +4,7 @@ import { guidePages } from './guide-pages.mjs';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 
-/** `npx vite apps/console` serves the sources with reload, and sends API calls to a gateway that runs beside it. */
+/** `npx vite apps/console` serves the sources with live reload and proxies API calls to a gateway running locally. */
 const gateway = process.env['CONSOLE_GATEWAY_URL'] ?? 'http://127.0.0.1:8080';
 
 export default defineConfig({
@@ -16,12 +16,12 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2023',
     assetsDir: 'assets',
-    // The policy allows no `data:` style sheets or scripts, and small files cost little over one connection.
+    // The content security policy forbids `data:` style sheets and scripts, and small files are cheap on one connection.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
-    // 3D graphics, which are loaded when a 3D model is shown.
+    // Leaves room for the 3D library, which loads only when a 3D model is shown.
     chunkSizeWarningLimit: 700,
-    // Libraries mark what runs in browsers only, which here is everything.
+    // Libraries mark browser-only modules with directives, which mean nothing here.
     rolldownOptions: { checks: { moduleLevelDirective: false } },
     modulePreload: { polyfill: false },
   },

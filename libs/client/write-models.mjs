@@ -1,4 +1,4 @@
-// Part of `npm run build`: writes what each model takes and gives into the built package of the TypeScript client.
+// Part of `npm run build`: writes each model's input and output types into the built TypeScript client.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { loadCatalog } from '../../dist/libs/catalog/src/load-catalog.js';
@@ -8,7 +8,7 @@ const file = fileURLToPath(new URL('dist/models.d.ts', import.meta.url));
 const literals = (values) => values.map((value) => JSON.stringify(value)).join(' | ');
 const all = (types, sign) => [...new Set(types)].map((type) => `(${type})`).join(` ${sign} `);
 
-/** The type of what a schema of the catalog describes; those have one `type` each and no references. */
+/** The TypeScript type for a schema of the catalog. These schemas have a single `type` each and no references. */
 function typeOf(schema) {
   if (schema === undefined || schema === true) return 'unknown';
   if (schema === false || (schema.not && Object.keys(schema.not).length === 0)) return 'never';
@@ -43,8 +43,8 @@ function objectType({ properties = {}, required = [], additionalProperties }) {
   const members = Object.entries(properties)
     .filter(([, member]) => typeOf(member) !== 'never')
     .map(([name, member]) => {
-      const said = member.description?.replaceAll('*/', '* /').replaceAll(/\s+/g, ' ');
-      const comment = said ? `/** ${said} */ ` : '';
+      const text = member.description?.replaceAll('*/', '* /').replaceAll(/\s+/g, ' ');
+      const comment = text ? `/** ${text} */ ` : '';
       return `${comment}${JSON.stringify(name)}${required.includes(name) ? '' : '?'}: ${typeOf(member)};`;
     });
   if (members.length > 0) return `{ ${members.join(' ')} }`;
@@ -58,12 +58,13 @@ function outputType(output) {
 
 const { models } = await loadCatalog();
 const entries = models.map(({ id, title, description, input, output }) => {
-  const said = [title, description].filter(Boolean).join(': ');
-  return `    /** ${said} */\n    ${JSON.stringify(id)}: { input: ${typeOf(input)}; output: ${outputType(output)} };`;
+  const text = [title, description].filter(Boolean).join(': ');
+  return `    /** ${text} */\n    ${JSON.stringify(id)}: { input: ${typeOf(input)}; output: ${outputType(output)} };`;
 });
 const empty = /export interface Models \{\s*\}/;
 const declarations = readFileSync(file, 'utf8');
-if (!empty.test(declarations)) throw new Error(`${file} has no empty "Models": build the client first`);
+if (!empty.test(declarations))
+  throw new Error(`no empty interface "Models" in ${file}; build the client first`);
 writeFileSync(
   file,
   declarations.replace(empty, () => `export interface Models {\n${entries.join('\n')}\n}`),

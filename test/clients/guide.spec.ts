@@ -9,13 +9,13 @@ import { tinyImage } from './tiny-image.js';
 
 const [transport = 'postgres'] = transports();
 
-/** How a snippet runs, by the language of its fence. What stands in another one, such as `console`, does not run. */
+/** How to run a snippet, by the language of its fence. Snippets in other languages, such as `console`, don't run. */
 const programs: Record<string, [needs: string, command: string[]]> = {
   sh: ['curl', ['bash', '-eo', 'pipefail', '-c']],
   js: [process.execPath, [process.execPath, '--input-type=module', '--eval']],
   python: ['python3', ['python3', '-c']],
 };
-/** Those of clients that are not ours run in test/operations. */
+/** Snippets with third-party clients run in test/operations. */
 const foreign = /from '@(fal-ai|comfyorg)\//;
 
 const snippets = filesBelow('docs/guide').flatMap((page) =>

@@ -17,7 +17,7 @@ interface ToolResult {
   isError?: boolean;
 }
 
-// The official client speaks to it in test/operations/callers.spec.ts.
+// test/operations/callers.spec.ts tests this route with the official client.
 describe('POST /mcp', () => {
   const system = sharedSystem(transport);
   let caller: TestCaller;
@@ -53,7 +53,7 @@ describe('POST /mcp', () => {
     };
   };
 
-  it('tells its tools', async () => {
+  it('lists its tools', async () => {
     const { tools } = (await asked('tools/list')) as { tools: { name: string }[] };
     expect(tools.map(({ name }) => name)).toEqual([
       'find_models',
@@ -78,7 +78,7 @@ describe('POST /mcp', () => {
     expect(described.value()).toMatchObject({ info: { title: model } });
   });
 
-  it('takes null and an empty text for an optional argument that is left out', async () => {
+  it('treats null and an empty string as an omitted optional argument', async () => {
     for (const nothing of [null, '']) {
       const others = { query: nothing, provider: nothing, modality: nothing, cursor: nothing };
       const { data } = (await called('find_models', others)).value() as { data: object[] };
@@ -93,14 +93,14 @@ describe('POST /mcp', () => {
     }
   });
 
-  it('runs one and gives its output and cost', async () => {
+  it('runs a model and returns its output and cost', async () => {
     const { value, isError } = await called('run_model', { model, input: { prompt: 'a red fox' } });
     expect(isError).toBe(false);
     expect(value()).toMatchObject({ status: 'COMPLETED', output: { status: 'Ready' } });
     expect(value()['cost_cents']).toBeGreaterThan(0);
   });
 
-  it('changes no number of an input or an output', async () => {
+  it('preserves every number in inputs and outputs', async () => {
     const input = '{ "prompt":"a red fox", "seed":9007199254740993, "tomorrow":1.0 }';
     const params = `{"name":"run_model","arguments":{"model":"${model}","input":${input}}}`;
     const answer = await post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`);
@@ -111,7 +111,7 @@ describe('POST /mcp', () => {
     expect(sent.bytes.toString()).toBe(input);
   });
 
-  it('gives a sound as a sound', async () => {
+  it('returns audio as audio content', async () => {
     const { content } = await called('run_model', {
       model: 'openai/tts-1',
       input: { voice: 'ash', input: 'hello' },
@@ -119,7 +119,7 @@ describe('POST /mcp', () => {
     expect(content[1]).toMatchObject({ type: 'audio', mimeType: 'audio/mpeg' });
   });
 
-  it('leaves a long run going, and follows it', async () => {
+  it('returns before a long run completes, and follows it later', async () => {
     const tag = newTag('agent');
     const input = { prompt: `[[sim:tag=${tag}]] ${unending}` };
     const left = (await called('run_model', { model, input, wait_seconds: 0 })).value();
@@ -135,7 +135,7 @@ describe('POST /mcp', () => {
     expect(late.value()).toMatchObject({ status: 'ALREADY_COMPLETED' });
   });
 
-  it('cancels', async () => {
+  it('cancels a run', async () => {
     const tag = newTag('stopped');
     const input = { prompt: `[[sim:tag=${tag}]] ${unending}` };
     const run = (await called('run_model', { model: 'fal/flux-dev', input, wait_seconds: 0 })).value();
@@ -145,7 +145,7 @@ describe('POST /mcp', () => {
     expect(ended).toMatchObject({ isError: true, text: expect.stringMatching(/^client_disconnected: /) });
   });
 
-  it('starts one run for one key, by the admission of all runs', async () => {
+  it('starts only one run per idempotency key', async () => {
     const tag = newTag('once');
     const call = { model, input: { prompt: `[[sim:tag=${tag}]]` }, idempotency_key: tag };
     const ids = [await called('run_model', call), await called('run_model', call)].map(
@@ -155,7 +155,7 @@ describe('POST /mcp', () => {
     expect((await system.provider.peaks(tag)).accepted).toBe(1);
   });
 
-  it('says what a model can do about a failure', async () => {
+  it('tells the agent what to do about a failure', async () => {
     const failures = await Promise.all([
       called('run_model', { model, input: { prompt: 1 } }),
       called('run_model', { model: 'bfl/flux-2-por', input: {} }),
@@ -167,7 +167,7 @@ describe('POST /mcp', () => {
     expect(failures[2]?.text).toContain('The same input will be rejected again');
   });
 
-  it('acts as its caller, with the scopes of its key and no more', async () => {
+  it('acts with the caller’s workspace and scopes only', async () => {
     expect((await post('{}', { 'x-api-key': 'rk_live_nobodys' })).status).toBe(401);
     const stranger = await system.caller();
     const run = await stranger.submit(model, '{"prompt":"mine"}');
@@ -175,7 +175,7 @@ describe('POST /mcp', () => {
     expect(other).toMatchObject({ isError: true, text: expect.stringContaining('invalid_input') });
   });
 
-  it('refuses messages that are too large, too deep or no JSON, and offers no stream', async () => {
+  it('rejects messages that are too large, too deep or not JSON, and does not offer a stream', async () => {
     const answers = [
       await post(JSON.stringify({ text: 'x'.repeat(1024 * 1024) })),
       await post(`{"a":${'['.repeat(100)}${']'.repeat(100)}}`),

@@ -10,14 +10,14 @@ const [transport = 'postgres'] = transports();
 const hasPython =
   spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 9))']).status === 0;
 if (!hasPython) {
-  if (process.env['NO_SKIP'] === '1') throw new Error('NO_SKIP=1, and there is no python3 of 3.9 or newer');
-  process.stderr.write('The tests of the Python client are skipped: there is no python3 of 3.9 or newer\n');
+  if (process.env['NO_SKIP'] === '1') throw new Error('NO_SKIP=1, but python3 3.9 or newer is not installed');
+  process.stderr.write('skipping the tests of the Python client: python3 3.9 or newer is not installed\n');
 }
 
 (hasPython ? describe : describe.skip)('the Python client', () => {
   const system = sharedSystem(transport);
 
-  it('does what python_client.py expects of it', async () => {
+  it('passes the tests in python_client.py', async () => {
     const { key } = await system.caller();
     const { stderr } = await promisify(execFile)('python3', [pathOf('test/clients/python_client.py')], {
       env: {

@@ -1,4 +1,4 @@
-"""Run by python.spec.ts against a running system, whose address and keys are in the environment."""
+"""Tests that python.spec.ts runs against a live system. The environment has its address and keys."""
 
 import base64
 import hashlib
@@ -27,7 +27,7 @@ class Runs(unittest.TestCase):
         self.assertEqual(result.output["status"], "Ready")
         self.assertGreater(result.cost_cents, 0)
 
-    def test_gives_bytes_and_sends_a_text_as_it_is(self):
+    def test_returns_bytes_and_sends_a_string_unchanged(self):
         result = router.run("openai/tts-1", '{ "voice":"ash",  "input":"hello" ,"speed": 1.00}')
         self.assertEqual(result.content_type, "audio/mpeg")
         self.assertEqual(result.output, result.bytes)
@@ -42,13 +42,13 @@ class Runs(unittest.TestCase):
         self.assertEqual(first.bytes, second.bytes)
         self.assertEqual(router.cancel(run)["status"], "ALREADY_COMPLETED")
 
-    def test_polls_where_there_is_no_stream(self):
+    def test_polls_if_the_stream_is_not_available(self):
         polling = Router(BASE_URL, key=os.environ["API_KEY"])
         polling._streamed = lambda *_: iter(())
         run = polling.submit(MODEL, {"prompt": "[[sim:takes=1500]]"})
         self.assertEqual([state["status"] for state in polling.subscribe(run)][-1], "COMPLETED")
 
-    def test_collects_a_run_that_has_not_ended(self):
+    def test_waits_for_a_run_that_has_not_completed(self):
         run = router.submit(MODEL, {"prompt": "soon"})
         self.assertEqual(router.collect(run).output["status"], "Ready")
 
@@ -59,7 +59,7 @@ class Runs(unittest.TestCase):
             router.collect(run)
         self.assertEqual((failed.exception.bucket, failed.exception.status), ("client_disconnected", 409))
 
-    def test_uploads_the_files_of_an_input(self):
+    def test_uploads_the_files_in_an_input(self):
         image = base64.b64decode(os.environ["IMAGE"])
         self.assertTrue(router.upload(image).startswith("http"))
         result = router.run(MODEL, {"prompt": "with an image", "input_image": image})
@@ -77,7 +77,7 @@ class Failures(unittest.TestCase):
             act()
         return failed.exception
 
-    def test_have_a_bucket_and_the_fields(self):
+    def test_have_a_bucket_and_fields(self):
         error = self.failure(lambda: router.run(MODEL, {"prompt": 1}))
         self.assertEqual((error.bucket, error.status), ("invalid_input", 422))
         self.assertEqual(error.fields[0]["loc"], ["body", "prompt"])
@@ -87,7 +87,7 @@ class Failures(unittest.TestCase):
         self.assertEqual(self.failure(lambda: router.run(MODEL, {"prompt": "[[sim:policy_output]]"})).bucket, "content_policy_violation")
         self.assertEqual(self.failure(lambda: stranger.run(MODEL, {})).bucket, "unauthorized")
 
-    def test_of_time_carry_the_key_that_collects_the_run(self):
+    def test_of_timeouts_carry_the_key_that_collects_the_run(self):
         input = {"prompt": "[[sim:takes=3000]]"}
         error = self.failure(lambda: router.run(MODEL, input, timeout=1.5))
         self.assertEqual((error.bucket, error.status), ("deadline_exceeded", 0))
@@ -132,7 +132,7 @@ class Proxies(unittest.TestCase):
 
 
 class Stubs(unittest.TestCase):
-    """What the clients do with answers that no running system gives at will."""
+    """Responses that a live system can't be made to give."""
 
     def setUp(self):
         self.seen = []
@@ -176,7 +176,7 @@ class Stubs(unittest.TestCase):
             act()
         return failed.exception
 
-    def test_the_refusal_of_a_large_upload_is_read(self):
+    def test_the_rejection_of_a_large_upload_is_read(self):
         self.script = [(413, {"X-Service-Error-Type": "invalid_input"}, [b'{"detail": "Too large."}'])]
         error = self.failure(lambda: self.router.upload(bytes(50_000_000)))
         self.assertEqual((error.bucket, error.status, len(self.seen)), ("invalid_input", 413, 1))
@@ -193,18 +193,18 @@ class Stubs(unittest.TestCase):
         self.assertEqual((error.bucket, error.status), ("deadline_exceeded", 0))
         self.assertLess(time.monotonic() - started, 3)
 
-    def test_an_answer_that_is_no_json(self):
+    def test_a_response_that_is_not_json(self):
         self.script = [(200, {"Content-Type": "application/json"}, [b"<html>"])]
         for act in (self.router.run, self.router.submit):
             error = self.failure(lambda: act(MODEL, {}, idempotency_key="k"))
             self.assertEqual((error.bucket, error.status, error.idempotency_key), ("internal_error", 200, "k"))
 
-    def test_half_a_body_is_no_answer(self):
+    def test_a_truncated_body_is_retried(self):
         half = (200, {"Content-Type": "application/json", "Content-Length": "20"}, [b'{"a":'])
         self.script = [half, (200, {"Content-Type": "application/json"}, [b"{}"])]
         self.assertEqual(self.router.run(MODEL, {}).output, {})
 
-    def test_mistakes_in_the_configuration_are_raised_at_once(self):
+    def test_configuration_errors_are_raised_at_once(self):
         with self.assertRaises(ValueError):
             Router("localhost:8080", key="x")
         self.script = [(308, {"Location": "https://new.example.com/"}, [])]
@@ -215,7 +215,7 @@ class Stubs(unittest.TestCase):
         self.assertIn("https://new.example.com/", str(error))
         self.assertEqual([each.path for each in self.seen], ["/v2/models/acme/a%20b%20%C3%BC%3F"])
 
-    def test_five_tries_without_an_answer_are_counted_in_a_row(self):
+    def test_only_consecutive_attempts_without_an_answer_count(self):
         goes_on = (504, {"X-Service-Error-Type": "deadline_exceeded", "Retry-After": "0"}, [b"{}"])
         lost = (0, {}, [])
         done = (200, {"Content-Type": "application/json"}, [b"{}"])
@@ -223,7 +223,7 @@ class Stubs(unittest.TestCase):
         self.assertEqual(self.router.run(MODEL, {}).output, {})
         self.assertEqual(len(self.seen), 7)
 
-    def test_no_wait_is_shorter_than_a_pause_or_longer_than_the_call(self):
+    def test_a_wait_is_never_shorter_than_the_backoff_or_longer_than_the_call(self):
         for retry_after in ("2147484", "9" * 400, "-5", "0", "\u00b2"):
             self.seen.clear()
             headers = {"X-Service-Error-Type": "deadline_exceeded", "Retry-After": retry_after}
@@ -232,7 +232,7 @@ class Stubs(unittest.TestCase):
             self.assertEqual((error.bucket, error.status), ("deadline_exceeded", 0))
             self.assertLess(len(self.seen), 2)
 
-    def test_an_output_is_read_by_its_media_type(self):
+    def test_an_output_is_parsed_by_its_media_type(self):
         for content_type, output in (
             ("Application/JSON", {}),
             ("application/json ;charset=utf-8", {}),
@@ -244,14 +244,14 @@ class Stubs(unittest.TestCase):
             self.script = [(200, {"Content-Type": content_type}, [b"{}"])]
             self.assertEqual(self.router.run(MODEL, {}).output, output, content_type)
 
-    def test_a_result_that_says_how_the_run_ended_is_not_repeated(self):
+    def test_an_error_that_is_the_outcome_of_the_run_is_not_retried(self):
         unavailable = {"X-Service-Error-Type": "service_unavailable"}
         state = b'{"status": "COMPLETED", "error_type": "service_unavailable"}'
         self.script = [(503, unavailable, [b"{}"]), (200, {}, [state]), (500, {}, [b"{}"])]
         error = self.failure(lambda: self.router.collect({"response_url": "/r", "status_url": "/s"}))
         self.assertEqual((error.bucket, error.status), ("service_unavailable", 503))
 
-    def test_a_proxy_of_the_environment_is_used(self):
+    def test_the_proxy_from_the_environment_is_used(self):
         self.script = [(200, {"Content-Type": "application/json"}, [b"{}"])]
         with mock.patch.dict(os.environ, {"http_proxy": self.url.replace("//", "//me:you@")}):
             Router("http://router.example.com", key="x").run(MODEL, {})
@@ -287,8 +287,7 @@ class Webhooks(unittest.TestCase):
             with self.assertRaises(WebhookVerificationError):
                 verify_webhook(body, sent, secret)
 
-
-    def test_are_never_verified_with_a_secret_that_is_none(self):
+    def test_are_never_verified_with_an_invalid_secret(self):
         headers = self.signed(int(time.time()))
         for bad in ("", "whsec_", "whsec_-_-_", "change me!"):
             with self.assertRaisesRegex(ValueError, "Secret 2"):

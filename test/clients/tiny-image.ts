@@ -1,4 +1,4 @@
-/** A PNG of one pixel. */
+/** A one-pixel PNG. */
 export const tinyImage = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==',
   'base64',

@@ -47,7 +47,7 @@ describe('the TypeScript client', () => {
     expect(costCents).toBeGreaterThan(0);
   });
 
-  it('gives bytes as a Blob, and sends a text byte for byte', async () => {
+  it('returns binary output as a Blob, and sends a string byte for byte', async () => {
     const tag = newTag('bytes');
     const body = `{ "voice":"ash",  "input":"[[sim:tag=${tag}]]" ,"speed": 1.00}`;
     const { output, bytes } = await router.run('openai/tts-1', body);
@@ -58,7 +58,7 @@ describe('the TypeScript client', () => {
     expect(Buffer.from(entry?.bodyBase64 ?? '', 'base64').toString()).toContain('"speed": 1.00}');
   });
 
-  it('submits, follows, and collects as often as it likes', async () => {
+  it('submits, follows, and collects more than once', async () => {
     const tag = newTag('followed');
     const run = await router.submit(model, { prompt: `[[sim:tag=${tag}]] ${unending}` });
     expect(run).toMatchObject({ status: 'IN_QUEUE', queue_position: 0 });
@@ -77,13 +77,13 @@ describe('the TypeScript client', () => {
     expect((await router.collect(JSON.parse(JSON.stringify(run)) as RunStatus)).bytes).toEqual(bytes);
   });
 
-  it('collects a run that has not ended as soon as it has', async () => {
+  it('waits for a run that has not completed, and collects it', async () => {
     const run = await router.submit(model, { prompt: 'soon' });
     expect((await router.collect(run)).output).toMatchObject({ status: 'Ready' });
     expect((await router.cancel(run)).status).toBe('ALREADY_COMPLETED');
   });
 
-  it('cancels', async () => {
+  it('cancels a run', async () => {
     const one = await system.caller({ inflightLimit: 1 });
     const [tag, waiting] = [newTag('ahead'), newTag('waiting')];
     const ahead = await routerOf(one).submit(model, { prompt: `[[sim:tag=${tag}]] ${unending}` });
@@ -98,7 +98,7 @@ describe('the TypeScript client', () => {
     await routerOf(one).collect(ahead);
   });
 
-  it('throws what went wrong by its bucket, with the fields that the model does not accept', async () => {
+  it('throws errors with their bucket and the rejected fields', async () => {
     const rejected = await failure(router.run(model, { prompt: 1 }));
     expect(rejected).toMatchObject({ bucket: 'invalid_input', status: 422 });
     expect(rejected.fields).toEqual([
@@ -125,7 +125,7 @@ describe('the TypeScript client', () => {
     expect(found[0]?.message).toContain(model);
   });
 
-  it('collects with the key of a call that ran out of time, and pays once', async () => {
+  it('collects a timed-out run with its idempotency key, and pays once', async () => {
     const tag = newTag('late');
     const input = { prompt: `[[sim:tag=${tag}]] ${unending}` };
     const late = await failure(router.run(model, input, { timeoutMs: 2_000 }));
@@ -137,7 +137,7 @@ describe('the TypeScript client', () => {
     expect((await system.provider.peaks(tag)).accepted).toBe(1);
   });
 
-  it('waits for room instead of failing, and ends the wait with the signal of the caller', async () => {
+  it('waits for a slot instead of failing, and ends the wait with the caller’s signal', async () => {
     const one = await system.caller({ inflightLimit: 1 });
     const [tag, next] = [newTag('busy'), newTag('next')];
     const ahead = await routerOf(one).submit(model, { prompt: `[[sim:tag=${tag}]] ${unending}` });
@@ -152,7 +152,7 @@ describe('the TypeScript client', () => {
     await routerOf(one).collect(ahead);
   });
 
-  it('uploads the files of an input', async () => {
+  it('uploads the files in an input', async () => {
     const tag = newTag('files');
     const image = new Blob([tinyImage], { type: 'image/png' });
     await router.run(model, { prompt: `[[sim:tag=${tag}]]`, input_image: image });
@@ -167,7 +167,7 @@ describe('the TypeScript client', () => {
     expect(await router.upload(image)).toMatch(/^http/);
   });
 
-  it('lists every model of all pages', async () => {
+  it('lists the models of all pages', async () => {
     const ids: string[] = [];
     for await (const { id } of router.models()) ids.push(id);
     expect(ids.length).toBeGreaterThan(100);

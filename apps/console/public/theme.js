@@ -1,4 +1,4 @@
-// Before the first paint, so that no page flashes in the other theme.
+// Runs before the first paint, so that no page flashes in the other theme.
 {
   const stored = localStorage.getItem('mantine-color-scheme-value');
   const dark =

@@ -14,7 +14,7 @@ import { router } from './router.tsx';
 const root = document.getElementById('root');
 if (root === null) throw new Error('index.html has no #root');
 
-// Before the first page reads anything: the link signs in, and its code leaves the address.
+// A sign-in link must sign in, and its code must leave the address, before the first page loads any data.
 await exchangeCode();
 
 createRoot(root).render(

@@ -19,7 +19,7 @@ import { Failure } from './parts/failure.tsx';
 import { PageSkeleton } from './parts/skeletons.tsx';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
-/** The code of a page is loaded when it is first shown, or pointed at. */
+/** Loads a page's code when it is first shown, or when a link to it is hovered. */
 const lazyPage = (load: () => Promise<() => ReactNode>) =>
   lazyRouteComponent(async () => ({ default: await load() }));
 const under = <Path extends string>(path: Path) => ({ getParentRoute: () => root, path }) as const;

@@ -8,7 +8,7 @@ beforeEach(async () => void (await caller.admin('/reset', {})));
 afterAll(() => caller.simulator.close());
 
 describe('GET /ledger', () => {
-  it('keeps the bytes, their hash and the headers, but no key', async () => {
+  it('records the bytes, their hash and the headers, but never a key', async () => {
     const body = '{ "prompt" : "a [[sim:tag=t]]",  "seed": 1.0, "seed": 2 }';
     await caller.bfl(body);
     const [entry] = await caller.entries();
@@ -29,7 +29,7 @@ describe('GET /ledger', () => {
     expect(JSON.stringify(entry)).not.toContain('x-key');
   });
 
-  it('narrows by provider and tag, in the order of acceptance', async () => {
+  it('filters by provider and tag, in order of acceptance', async () => {
     await caller.bfl({ prompt: '[[sim:tag=one]]' });
     await caller.fal({ prompt: '[[sim:tag=one]]' });
     await caller.fal({ prompt: '[[sim:tag=two]]' });
@@ -41,7 +41,7 @@ describe('GET /ledger', () => {
 });
 
 describe('GET /peaks', () => {
-  it('counts per tag what was live at once', async () => {
+  it('counts concurrent generations per tag', async () => {
     for (let each = 0; each < 3; each += 1)
       await caller.bfl({ prompt: `${each} [[sim:tag=p]][[sim:takes=1000]]` });
     await caller.advance(1000);
@@ -59,7 +59,7 @@ describe('GET /peaks', () => {
 });
 
 describe('GET /requests', () => {
-  it('has every call on providers and none on the admin routes', async () => {
+  it('lists every call to providers, but not those to the admin routes', async () => {
     const { json } = await caller.bfl({ prompt: 'a' });
     await call(String(json['polling_url']));
     await call(`${caller.simulator.api}/bfl/v1/x`, { method: 'POST' });
@@ -76,7 +76,7 @@ describe('GET /requests', () => {
     expect((await caller.admin('/requests?listener=assets')).json['requests']).toHaveLength(1);
   });
 
-  it('tells when a key reached the second listener, which refuses it', async () => {
+  it('reports a key that reached the second listener, which rejects it', async () => {
     const { json } = await caller.bfl({ prompt: 'a' });
     for (const header of ['x-key', 'authorization', 'cookie'])
       expect((await call(String(json['polling_url']), { headers: { [header]: 'secret' } })).status).toBe(400);

@@ -5,8 +5,8 @@ import { endNow, entryOf } from './ledger/generation.js';
 import { peaksOf } from './ledger/peaks.js';
 import type { Simulation } from './simulation.js';
 
-const which = z.object({ provider: z.string().optional(), tag: z.string().optional() });
-const whichRequests = z.object({
+const ledgerFilter = z.object({ provider: z.string().optional(), tag: z.string().optional() });
+const requestFilter = z.object({
   listener: z.string().optional(),
   method: z.string().optional(),
   path: z.string().optional(),
@@ -14,13 +14,15 @@ const whichRequests = z.object({
 const advance = z.object({ advanceMs: z.number().int() });
 const tagged = z.object({ tag: z.string() });
 
-/** The routes by which a test reads what providers saw, and moves their clock. */
+/** Routes for tests: they read what providers received, and move the providers' clock. */
 export function addAdminRoutes(app: FastifyInstance, simulation: Simulation): void {
   app.get('/keys', () => accountKeys(simulation.addresses.api));
 
   app.get('/ledger', (request) => {
     const nowMs = simulation.clock.now();
-    const entries = simulation.ledger.list(which.parse(request.query)).map((each) => entryOf(each, nowMs));
+    const entries = simulation.ledger
+      .list(ledgerFilter.parse(request.query))
+      .map((each) => entryOf(each, nowMs));
     return { nowMs, entries };
   });
 
@@ -31,7 +33,7 @@ export function addAdminRoutes(app: FastifyInstance, simulation: Simulation): vo
     return { tag, ...peaks, startOrder: generations.map((each) => each.id) };
   });
 
-  app.get('/requests', (request) => simulation.requests.list(whichRequests.parse(request.query)));
+  app.get('/requests', (request) => simulation.requests.list(requestFilter.parse(request.query)));
 
   app.post('/reset', () => {
     simulation.ledger.reset();
@@ -46,7 +48,7 @@ export function addAdminRoutes(app: FastifyInstance, simulation: Simulation): vo
     return { nowMs: simulation.clock.now() };
   });
 
-  // Ends what was accepted under the tag by now; other tests' generations go on.
+  // Ends the generations accepted under the tag so far. Those of other tests continue.
   app.post('/finish', (request) => {
     const nowMs = simulation.clock.now();
     const generations = simulation.ledger.list({ tag: tagged.parse(request.body).tag });

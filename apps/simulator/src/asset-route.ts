@@ -7,7 +7,7 @@ import { fileOf } from './media/media.js';
 import type { Simulation } from './simulation.js';
 import { padded, send, stream } from './wire.js';
 
-/** An asset of a generation that succeeded; it is drawn when somebody fetches it, not before. */
+/** Serves an asset of a successful generation. Assets are generated when they are fetched. */
 export function answerAsset(
   { ledger, clock }: Simulation,
   provider: Provider,
@@ -44,7 +44,7 @@ function sendMedia(reply: FastifyReply, control: Control, type: string, bytes: B
 
 const steps = 50;
 
-/** The bytes in fifty pieces, spread evenly over `overMs`. */
+/** Yields the bytes in 50 pieces, spread evenly over `overMs`. */
 async function* paced(bytes: Buffer, overMs: number): AsyncGenerator<Buffer> {
   const pieceBytes = Math.ceil(bytes.length / steps);
   for (let at = 0; at < bytes.length; at += pieceBytes) {

@@ -21,7 +21,7 @@ const refusals = [
   ['field_error', 422],
 ] as const;
 
-/** Why the provider does not take the submission, if it does not. */
+/** The provider's rejection of the submission, or undefined if it accepts it. */
 export function refusalOf(replies: Replies, control: Control, attempt: number): Reply | undefined {
   const [, status] = refusals.find(([name]) => concerns(control, name, attempt)) ?? [];
   if (status !== undefined) return replies.refusal(status, control);

@@ -5,7 +5,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-it('is moved by its admin and not by the clock of the machine', () => {
+it('moves with the admin route, not with the system clock', () => {
   const clock = createClock();
   const before = clock.now();
   jest.spyOn(Date, 'now').mockReturnValue(before + 3_600_000);

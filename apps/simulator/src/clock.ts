@@ -1,7 +1,7 @@
 /**
- * The simulator's clock: real time plus an offset that an admin route moves, so that a test sees a URL
- * expire without waiting. The state of every generation is computed from it when somebody asks. A machine
- * whose clock is set forward meanwhile, as after a pause, must not end them.
+ * The simulator's clock: monotonic time plus an offset that an admin route moves, so that a test sees a URL expire
+ * without waiting. Each request computes the state of generations from it. The clock is monotonic because a system
+ * clock that jumps forward, as after a suspend, must not end generations.
  */
 export interface Clock {
   now(): number;

@@ -4,7 +4,7 @@ import { concerns, plannedFault, readControl, tokensOf, withoutTokens } from './
 const control = (prompt: string) => readControl(tokensOf(prompt)).control;
 
 describe('control tokens', () => {
-  it('are read anywhere in the prompt, several at a time', () => {
+  it('are read anywhere in the prompt', () => {
     const read = control('a [[sim:tag=load-1]] cat [[sim:takes=2000]][[sim:no_asset]]');
     expect([...read]).toEqual([
       ['tag', 'load-1'],
@@ -13,18 +13,18 @@ describe('control tokens', () => {
     ]);
   });
 
-  it('vanish from the text that is drawn', () => {
+  it('are removed from the text that is drawn', () => {
     expect(withoutTokens('a [[sim:tag=x]] cat [[sim:takes=2]]')).toBe('a cat');
   });
 
-  it('are reported when misspelt or without a number', () => {
+  it('are reported if misspelt or missing a number', () => {
     expect(readControl(['polcy_output', 'takes=soon']).problems).toEqual([
       'unknown control "polcy_output"',
-      '"takes" takes a whole number',
+      '"takes" needs a whole number',
     ]);
   });
 
-  it('cover the first n calls with =n and every call without', () => {
+  it('cover the first n calls with =n, and every call without', () => {
     const limited = control('[[sim:429=2]]');
     expect([1, 2, 3].map((nth) => concerns(limited, '429', nth))).toEqual([true, true, false]);
     expect(concerns(control('[[sim:429]]'), '429', 1000)).toBe(true);

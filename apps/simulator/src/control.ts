@@ -3,30 +3,30 @@ const faultKinds = [
   '401', '402', '404', '429', '500', '502', '503', 'html', 'garbage', 'hang', 'reset', 'truncated', 'drip', 'big',
 ] as const;
 
-/** What can go wrong with one reply. `drip=ms` waits that long before each byte, `big=bytes` pads the reply. */
+/** Faults in one reply. `drip=ms` waits that long before each byte; `big=bytes` pads the reply to that size. */
 export type FaultKind = (typeof faultKinds)[number];
 
 // prettier-ignore
 const plainNames = [
-  // How long: time to generate, time in the provider's queue before it.
+  // Duration: time to generate, and time in the provider's queue before that.
   'takes', 'queued',
   // Groups generations in the ledger and the peaks.
   'tag',
-  // Not accepted; `=n` covers the first n submissions of the same body. `account=…` names one of the provider's replies
-  // that refuse the account, such as `key` or `quota-spend-limit`.
+  // Rejects the submission; `=n` covers the first n submissions of the same body. `account=…` names one of the
+  // provider's replies that reject the account, such as `key` or `quota-spend-limit`.
   'policy_submit', 'field_error', '429', 'retry_after', '503', '401', '402', 'locked', 'account', '500_submit', '502_submit',
   '504_submit', 'hang_submit',
-  // Accepted and in the ledger, but the reply to the submission is lost or unreadable.
+  // Accepts the submission and records it, but its reply is lost or unreadable.
   'reset_after_accept', 'hang_after_accept', 'html', 'garbage', 'truncated',
-  // How the generation ends.
+  // Outcome of the generation.
   'policy_output', 'job_failed', 'no_asset', 'no_bytes',
-  // The form of the replies; `cost=n` is the figure by which the provider tells what a success cost.
+  // Form of the replies; `cost=n` is the figure that the provider reports as the cost of a success.
   'cost', 'unknown_status', 'int64_id', 'hang_poll',
-  // Each second report of a generation at work says that it waits; `=n` first results are said to be at work still.
+  // Every second poll of a running generation says that it is queued; the first `=n` fetches say that it still runs.
   'status_back', 'result_early',
-  // Cancelling.
+  // Cancellation.
   'cancel_ignored', 'cancel_too_late', 'cancel_forgets',
-  // The file.
+  // Assets.
   'asset_404', 'asset_empty', 'asset_slow', 'asset_big', 'asset_endless', 'asset_redirect',
 ] as const;
 
@@ -52,12 +52,12 @@ export function tokensOf(prompt: string): string[] {
   );
 }
 
-/** The prompt as a reader would want it drawn: without its tokens. */
+/** The prompt without its tokens, as it is drawn into images. */
 export function withoutTokens(prompt: string): string {
   return prompt.replace(token, ' ').replace(/\s+/g, ' ').trim();
 }
 
-/** A later token of the same name wins. A misspelt token is reported: silently ignored, it would make a fault test pass. */
+/** A later token of the same name wins. Misspelt tokens are reported; ignoring them would make a fault test pass. */
 export function readControl(tokens: readonly string[]): { control: Control; problems: string[] } {
   const control = new Map<ControlName, string>();
   const problems: string[] = [];
@@ -66,21 +66,21 @@ export function readControl(tokens: readonly string[]): { control: Control; prob
     const name = at === -1 ? each : each.slice(0, at);
     const value = at === -1 ? '' : each.slice(at + 1);
     if (!known.has(name)) problems.push(`unknown control "${name}"`);
-    else if (name === 'cost' && !/^\d+(\.\d+)?$/.test(value)) problems.push(`"${name}" takes a number`);
+    else if (name === 'cost' && !/^\d+(\.\d+)?$/.test(value)) problems.push(`"${name}" needs a number`);
     else if (!takeText.has(name) && name !== 'cost' && !/^\d*$/.test(value))
-      problems.push(`"${name}" takes a whole number`);
+      problems.push(`"${name}" needs a whole number`);
     else control.set(name as ControlName, value);
   }
   return { control, problems };
 }
 
-/** The number a token carries, `byDefault` when the token is absent or has no value. */
+/** The token's number, or `byDefault` if the token is absent or has no value. */
 export function amount(control: Control, name: ControlName, byDefault: number): number {
   const value = control.get(name);
   return value === undefined || value === '' ? byDefault : Number(value);
 }
 
-/** Whether a token concerns the `nth` call (from 1): without a value always, with `=n` the first n. */
+/** Whether a token applies to the `nth` call (from 1): `=n` covers the first n calls, no value covers all. */
 export function concerns(control: Control, name: ControlName, nth: number): boolean {
   return control.has(name) && nth <= amount(control, name, Infinity);
 }

@@ -20,7 +20,7 @@ async function assetUrl(prompt: string): Promise<string> {
 
 const arrived = async () => Number((await caller.admin('/requests')).json['total']);
 
-/** The call is given up when one that came later has its answer: a reply before that would fail the expectation. */
+/** Aborts the call once a later call has been answered. If this one was answered before that, it did not hang. */
 async function hangs(url: string, init: RequestInit): Promise<boolean> {
   const before = await arrived();
   const leaving = new AbortController();
@@ -41,7 +41,7 @@ const submission = (prompt: string): [string, RequestInit] => [
   },
 ];
 
-// oxlint-disable-next-line no-restricted-properties -- a delay may last longer, never shorter
+// oxlint-disable-next-line no-restricted-properties -- the tests check minimum delays only
 const elapsedMs = (): number => performance.now();
 
 describe('a submission that is not accepted', () => {
@@ -55,13 +55,13 @@ describe('a submission that is not accepted', () => {
     ['502_submit', 502, 502],
     ['504_submit', 504, 504],
     ['field_error', 422, 422],
-  ])('is refused with %s as each provider words it', async (token, atBfl, atFal) => {
+  ])('is rejected by %s in each provider’s own words', async (token, atBfl, atFal) => {
     expect((await bfl(`[[sim:${token}]]`)).status).toBe(atBfl);
     expect((await fal(`[[sim:${token}]]`)).status).toBe(atFal);
     expect(await caller.entries()).toEqual([]);
   });
 
-  it('is refused n times per body, each body for itself, with the seconds to wait', async () => {
+  it('is rejected n times per body, with the seconds to wait', async () => {
     const prompt = '[[sim:429=2]][[sim:retry_after=7]]';
     const first = await bfl(prompt);
     expect([first.status, first.headers.get('retry-after')]).toEqual([429, '7']);
@@ -85,7 +85,7 @@ describe('a submission that is not accepted', () => {
 });
 
 describe('a submission that is accepted', () => {
-  it('is in the ledger although its reply is lost or unreadable', async () => {
+  it('is in the ledger even if its reply is lost or unreadable', async () => {
     await expect(bfl('[[sim:reset_after_accept]]')).rejects.toThrow('fetch failed');
     expect(await hangs(...submission('[[sim:hang_after_accept]]'))).toBe(true);
     expect(await bfl('[[sim:html]]')).toMatchObject({
@@ -106,7 +106,7 @@ describe('a submission that is accepted', () => {
 });
 
 describe('a poll', () => {
-  it('fails n times and then tells the truth', async () => {
+  it('fails n times and then succeeds', async () => {
     const url = await pollingUrl('[[sim:poll_502=3]]');
     const statuses = [];
     for (let each = 0; each < 4; each += 1) statuses.push((await call(url)).status);
@@ -114,7 +114,7 @@ describe('a poll', () => {
     expect(await caller.entries()).toMatchObject([{ pollCount: 4 }]);
   });
 
-  it('is answered by 404, a page, garbage, or too slowly', async () => {
+  it('gets a 404, an HTML page, garbage, or a slow answer', async () => {
     expect(await call(await pollingUrl('[[sim:poll_404]]'))).toMatchObject({
       status: 404,
       json: { status: 'Task not found' },
@@ -130,13 +130,13 @@ describe('a poll', () => {
     await expect(call(await pollingUrl('[[sim:poll_reset]]'))).rejects.toThrow('fetch failed');
   });
 
-  it('is padded to the size asked for and stays JSON', async () => {
+  it('is padded to the requested size and stays valid JSON', async () => {
     const answer = await call(await pollingUrl('[[sim:poll_big=300000]]'));
     expect(answer.text).toHaveLength(300_000);
     expect(answer.json).toMatchObject({ status: 'Ready' });
   });
 
-  it('may be good while the result is not', async () => {
+  it('may succeed while the fetch of the result fails', async () => {
     const { json } = await fal('[[sim:result_502=1]]');
     expect((await caller.falCall(json['status_url'])).status).toBe(200);
     expect((await caller.falCall(json['response_url'])).status).toBe(502);
@@ -145,7 +145,7 @@ describe('a poll', () => {
 });
 
 describe('an asset', () => {
-  it('is missing, moved, or bigger than an image', async () => {
+  it('is missing, redirected, or oversized', async () => {
     expect((await call(await assetUrl('[[sim:asset_404]]'))).status).toBe(404);
     const moved = await call(await assetUrl('[[sim:asset_redirect]]'));
     expect([moved.status, moved.headers.get('location')]).toEqual([
@@ -167,7 +167,7 @@ describe('an asset', () => {
     expect(response.headers.get('content-length')).toBeNull();
   });
 
-  it('comes slowly', async () => {
+  it('arrives slowly', async () => {
     const url = await assetUrl('[[sim:asset_slow=50]]');
     const startedMs = elapsedMs();
     expect((await call(url)).status).toBe(200);

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
-/** Of the sources, also for what was built from them: replies and schemas are not built. */
+/** The source folder, also for built code: replies and schemas are not copied to dist. */
 export const simulatorFolder = path.join(findRoot(import.meta.dirname), 'apps/simulator');
 
 function findRoot(folder: string): string {

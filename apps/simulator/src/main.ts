@@ -13,11 +13,11 @@ const simulator = await startSimulator({
 
 if (settings.SIMULATOR_KEYS_DIR !== undefined) writeAccountKeys(settings.SIMULATOR_KEYS_DIR, simulator.api);
 
-// The ledger file is written before each answer, so there is nothing to wait for at the end.
+// The ledger file is written before each answer, so the exit has nothing to wait for.
 const leave = (): never => process.exit(0);
 process.once('SIGTERM', leave);
 process.once('SIGINT', leave);
-// A parent that dies takes its channel along: no simulator stays behind on the ports.
+// The IPC channel closes if the parent dies; without this, the simulator would keep its ports.
 process.once('disconnect', leave);
 
 process.stdout.write(`${JSON.stringify({ api: simulator.api, assets: simulator.assets })}\n`);

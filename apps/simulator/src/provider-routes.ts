@@ -21,7 +21,7 @@ import { digestOf, refuseCall, send } from './wire.js';
 
 const bodyLimitBytes = 128 * 1024 * 1024;
 
-/** The provider's API: submissions, calls on its own host, cancel. Everything here wants the provider's key. */
+/** The provider's API: submissions, calls on its own host, cancellation. Every route needs the provider's key. */
 export function addApiRoutes(app: FastifyInstance, simulation: Simulation, provider: Provider): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -32,7 +32,7 @@ export function addApiRoutes(app: FastifyInstance, simulation: Simulation, provi
   app.setErrorHandler((error: { statusCode?: number; message: string }, _request, reply) =>
     refuseCall(reply, error.message, error.statusCode ?? 500),
   );
-  app.setNotFoundHandler((_request, reply) => refuseCall(reply, 'nothing is at this address', 404));
+  app.setNotFoundHandler((_request, reply) => refuseCall(reply, 'no such route', 404));
   requireKey(app, simulation, provider);
   const routes = routesOf(app, provider);
   const { open } = provider;
@@ -63,19 +63,19 @@ interface Routes {
   add(method: HTTPMethods, path: string, handler: Handler): void;
 }
 
-/** A route for each path; of a provider with one address, one route that leads to them all. */
+/** Adds a route per path, or a single dispatching route for a provider with one address. */
 function routesOf(app: FastifyInstance, { addressOf }: Pick<Provider, 'addressOf'> = {}): Routes {
   if (!addressOf) return { add: (method, url, handler) => void app.route({ method, url, handler }) };
   const handlers = new Map<string, Handler>();
   app.post('/', (request, reply) => {
     const address = addressOf(callOf(request));
     const handler = handlers.get(address);
-    return handler ? handler(request, reply) : refuseCall(reply, `nothing is called ${address}`, 404);
+    return handler ? handler(request, reply) : refuseCall(reply, `no such action: ${address}`, 404);
   });
   return { add: (_method, path, handler) => void handlers.set(path, handler) };
 }
 
-/** The provider's other hosts: polling URLs and files, to which no key may ever be sent. */
+/** The provider's other hosts, for polling URLs and files. A key must never reach them. */
 export function addAssetRoutes(app: FastifyInstance, simulation: Simulation, provider: Provider): void {
   for (const side of sidesOf(simulation, provider))
     if (side.protocol.pollsElsewhere) addCalls(routesOf(app), side);
@@ -100,7 +100,7 @@ function requireKey(app: FastifyInstance, { clock, traceIds }: Simulation, provi
     if (traceHeader === undefined) return undefined;
     const traceId = request.headers[traceHeader];
     if (typeof traceId !== 'string' || traceId === '' || traceIds.has(traceId))
-      return refuseCall(reply, `each call has a ${traceHeader} of its own`);
+      return refuseCall(reply, `each call needs a unique ${traceHeader}`);
     traceIds.add(traceId);
     return undefined;
   });
@@ -123,7 +123,7 @@ function addCalls(routes: Routes, side: Side): void {
   }
 }
 
-/** A poll, or the fetch of a result: counted, then answered by the clock, unless a fault is planned for it. */
+/** Counts a poll or a result fetch, then answers it by the clock, unless a fault is planned for it. */
 function answerCall(
   side: Side,
   role: 'poll' | 'fetch',
@@ -144,7 +144,7 @@ function answerCall(
   return sendSpoilt(reply, kind, `${words}_${kind}`, { replies, control: generation.control, answer });
 }
 
-/** What a provider says that contradicts what it said before, where a control asks for that. */
+/** Makes the provider contradict an earlier reply, if a control asks for that. */
 function contradicting(view: View, role: 'poll' | 'fetch', nth: number): View {
   const { phase, control } = view;
   if (role === 'poll' && phase === 'running' && control.has('status_back') && nth % 2 === 0)
@@ -157,11 +157,11 @@ function contradicting(view: View, role: 'poll' | 'fetch', nth: number): View {
 const isForgotten = ({ canceledAtMs, control }: Generation): boolean =>
   canceledAtMs !== null && control.has('cancel_forgets');
 
-/** Where a cancellation is a DELETE, that of what is over deletes it. */
+/** If cancelling is a DELETE, it deletes a generation that has already ended. */
 const isDeleted = ({ protocol }: Side, generation: Generation): boolean =>
   protocol.cancel?.method === 'DELETE' && (generation.cancelAskedAtMs ?? -Infinity) >= endOf(generation);
 
-/** `canceled` takes effect at once; `too_late`: the generation is over, or says so; `ignored` has no effect. */
+/** `canceled` takes effect at once, `ignored` never; `too_late` means that the generation has ended, or claims to have. */
 function answerCancel(
   { simulation, provider, replies }: Side,
   { queuedOnly }: NonNullable<Protocol['cancel']>,

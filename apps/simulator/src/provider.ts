@@ -2,31 +2,31 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Control } from './control.js';
 import type { Generation, Phase } from './ledger/generation.js';
 
-/** One simulated provider. An entry in `providers/providers.ts` adds another one. */
+/** One simulated provider. To add one, list it in `providers/providers.ts`. */
 export interface Provider {
   /** Base path on both listeners, and the name of its file of replies and its folder of schemas. */
   name: string;
-  /** Default: any bearer token. */
+  /** Default: accepts any bearer token. */
   authorized?: (headers: IncomingHttpHeaders, nowMs: number) => boolean;
-  /** Whether the whole call is signed as it should be, body included, where a header alone does not show that. */
+  /** Verifies a signature over the whole call, body included, if the headers alone are not enough. */
   signed?: (call: ArrivedCall, nowMs: number) => boolean;
-  /** Where all calls have one address: the path in its protocols that stands for this one. */
+  /** For a provider with a single address: maps a call to a path in its protocols. */
   addressOf?: (call: ArrivedCall) => string;
-  /** A header that every call must carry, each with a value of its own. */
+  /** A header that every call must send with a unique value. */
   traceHeader?: string;
-  /** Its ids are numbers of 64 bits. */
+  /** IDs are 64-bit numbers. */
   numericIds?: true;
   protocols: Protocol[];
-  /** Files are good only under a signed link. */
+  /** Files need a signed link. */
   links?: {
     queryOf: (generation: Generation) => string;
     accepts: (generation: Generation, query: Record<string, unknown>, nowMs: number) => boolean;
   };
-  /** A call that takes a file, whose id submissions may then name. */
+  /** A call that uploads a file; submissions may then name its ID. */
   upload?: UploadRoute;
-  /** A call that needs no key, such as the one that gives out a token. */
+  /** A call that needs no key, such as one that issues a token. */
   open?: { path: string; answer: (request: { body: Buffer; url: string; nowMs: number }) => Reply };
-  /** An account's key, where not every text will do; `api` is the provider's own base URL. */
+  /** Creates an account key, if the provider doesn't accept any string; `api` is the provider's base URL. */
   issueKey?: (api: string) => string;
 }
 
@@ -37,82 +37,82 @@ export interface ArrivedCall {
   body: Buffer;
 }
 
-/** `members` of a submission are ids of uploads. */
+/** `members` are the members of a submission that hold IDs of uploads. */
 export interface UploadRoute {
   path: string;
-  /** The field of the form that the file is. */
+  /** The form field that holds the file. */
   part: string;
   members: readonly string[];
 }
 
-/** Addresses that answer in one way. Without `poll`, the result comes with the submission's reply. */
+/** A group of addresses with the same kind of replies. Without `poll`, the reply to the submission is the result. */
 export interface Protocol {
-  /** The part of the provider's file that holds its replies, where there are several. */
+  /** The section of the provider's reply file to use, if there are several. */
   name?: string;
   submits: Submit[];
-  /** Polling URLs lead to the provider's other host, which takes no key. */
+  /** Polling URLs point to the provider's other host, which rejects keys. */
   pollsElsewhere?: true;
   poll?: Call;
-  /** Brings the result, once the poll says that it is there. */
+  /** Fetches the result once a poll reports success. */
   fetch?: Call;
-  /** What has begun cannot be cancelled where it is `queuedOnly`. */
+  /** `queuedOnly`: a generation that has started can't be cancelled. */
   cancel?: { method: 'POST' | 'PUT' | 'DELETE'; path: string; queuedOnly?: true };
-  /** The ending of the names of the replies to this generation, where there are such. */
+  /** A suffix for reply names; a reply without a suffixed version is used as it is. */
   variantOf?: (view: View) => string;
-  /** What stands for placeholders of this protocol's replies. */
+  /** Values for placeholders in this protocol's replies. */
   values?: (view: View) => Record<string, string>;
-  /** Ids are JSON numbers when `[[sim:int64_id]]` asks for one. */
+  /** With `[[sim:int64_id]]`, IDs are JSON numbers. */
   bareIds?: true;
 }
 
-/** An address that takes submissions. */
+/** An address that accepts submissions. */
 export interface Submit {
   path: string;
-  /** What the generation is of in the ledger. Default: the body's `model`. */
+  /** The model in the ledger. Default: the body's `model`. */
   modelOf?: (params: Record<string, string>, body: Record<string, unknown>) => unknown;
   /** Default: the body's `prompt`. */
   promptOf?: (body: Record<string, unknown>) => unknown;
-  /** Some models do without one. */
+  /** Whether the model works without a prompt. */
   promptOptional?: boolean | ((model: string) => boolean);
-  /** Headers that it must carry. */
+  /** Required headers. */
   headers?: Record<string, string>;
-  /** The body is a list with one element, which is what counts. */
+  /** The body is a list with exactly one element, the submission. */
   listed?: true;
-  /** Where the caller names the generation: its name, which no other one has. Default: an id of the provider's own. */
+  /** The unique ID that the caller chooses. Default: the provider creates one. */
   idOf?: (body: Record<string, unknown>) => unknown;
-  /** It takes multipart/form-data and no JSON, or either; files are left out of the body that is read. */
+  /** Accepts multipart/form-data only, or JSON as well. Files are not read. */
   form?: true | 'or JSON';
 }
 
-/** One call on a generation, which `:id` of the path names, or `id` of the query, or what `idOf` finds. */
+/** A call about one generation, whose ID comes from `:id` in the path, `id` in the query, or `idOf`. */
 export interface Call {
   method?: 'GET' | 'POST';
   path: string;
   idOf?: (request: { query: Record<string, string>; body: Record<string, unknown> }) => string;
 }
 
-/** A string and bytes are sent as they stand, an object as JSON. */
+/** Strings and bytes are sent as they are, objects as JSON. */
 export interface Reply {
   status: number;
   headers?: Record<string, string>;
   body: object | string | Buffer;
 }
 
-/** The view of a generation by which a provider words its reply. */
+/** What a reply depends on. */
 export interface View {
   generation: Generation;
   control: Control;
   phase: Phase;
-  /** The provider's base URLs, without a slash at the end. */
+  /** The provider's base URLs, without a trailing slash. */
   api: string;
   assets: string;
 }
 
-/** The bearer token of a request, empty when it has none. */
+/** The bearer token of a request; empty if there isn't one. */
 export const bearerOf = (headers: IncomingHttpHeaders): string =>
   /^Bearer (\S+)$/.exec(headers.authorization ?? '')?.[1] ?? '';
 
-/** Any text in the header will do. */
+/** Accepts any non-empty value of the header. */
 export const keyIn =
   (name: string) =>
   (headers: IncomingHttpHeaders): boolean =>

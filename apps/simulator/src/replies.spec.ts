@@ -23,7 +23,7 @@ function viewOf(tokens: string[], phase: Phase, path: string): View {
   return { generation, control, phase, api: 'http://api/p', assets: 'http://assets/p' };
 }
 
-/** A file has no text. */
+/** Empty for binary files. */
 function textOf({ body }: Reply): string {
   if (Buffer.isBuffer(body)) return isUtf8(body) ? body.toString() : '';
   return typeof body === 'string' ? body : JSON.stringify(body);
@@ -42,7 +42,7 @@ describe.each(protocols)('$label', ({ provider, protocol }) => {
     ];
   };
 
-  it('has a reply to every call in every phase, whole and in its own form', () => {
+  it('has a complete reply to every call in every phase', () => {
     const phases: Phase[] = ['queued', 'running', 'canceled'];
     const all = [
       ...[401, 402, 422, 429, 503, 500].map((status) => replies.refusal(status, new Map())),
@@ -62,15 +62,15 @@ describe.each(protocols)('$label', ({ provider, protocol }) => {
       expect(JSON.parse(text)).toBeInstanceOf(Object);
   });
 
-  it('tells the cost that is asked for, where the provider tells one', () => {
-    const told = JSON.stringify(ended(['cost=31.5']).map(({ headers, body }) => [headers, body]));
+  it('reports the requested cost, if the provider reports costs at all', () => {
+    const reported = JSON.stringify(ended(['cost=31.5']).map(({ headers, body }) => [headers, body]));
     const silent =
       /^(beeble|bria|freepik|higgsfield|ideogram|krea|ltx|luma|luma-2|pruna|stability|tencent|tripo|wavespeed) |audio.speech|v1.video_generation|:predict/;
-    expect(told.includes('31.5')).toBe(!silent.test(`${provider.name} ${path}`));
+    expect(reported.includes('31.5')).toBe(!silent.test(`${provider.name} ${path}`));
   });
 });
 
-it('takes a figure for a cost and nothing else', () => {
+it('accepts only numbers as a cost', () => {
   expect(readControl(['cost=0.25']).problems).toEqual([]);
   expect(readControl(['cost', 'cost=', 'cost=much']).problems).toHaveLength(3);
 });

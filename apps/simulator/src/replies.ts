@@ -9,8 +9,8 @@ import type { Provider, Protocol, Reply, View } from './provider.js';
 import type { Fault } from './schemas.js';
 
 /**
- * The replies of a provider as its public documents give them, from `apps/simulator/replies`: own files, so that
- * adapters and simulator do not share a misunderstanding.
+ * A provider's replies, written in `apps/simulator/replies` from its public documentation. They are separate from the
+ * adapters, so that both don't share a misunderstanding.
  */
 export class Replies {
   /** By name. */
@@ -23,7 +23,7 @@ export class Replies {
     this.all = readReplies(provider.name, protocol.name);
   }
 
-  /** Why a submission is not accepted, with a status of the provider where it has words for it. */
+  /** A rejection of a submission: the provider's own reply for this status, if it has one. */
   refusal(status: number, control: Control): Reply {
     switch (status) {
       case 401:
@@ -44,12 +44,12 @@ export class Replies {
     }
   }
 
-  /** How the account is refused: `key` or `balance`, of which each provider has one reply, or another that its file has. */
+  /** A rejection of the account. Every provider has replies for `key` and `balance`; some have more. */
   accountTrouble(name: string): Reply {
     return this.plain(`account-${name}`);
   }
 
-  /** To a submission that the provider's own schema refuses. */
+  /** The reply to a submission that the provider's schema rejects. */
   rejection({ at, text }: Fault): Reply {
     const loc = JSON.stringify(at).slice(1, -1);
     return this.plain('submit-rejected-fields', {
@@ -60,22 +60,22 @@ export class Replies {
     });
   }
 
-  /** To a file that was taken. */
+  /** The reply to a successful upload. */
   uploaded(id: string): Reply {
     return this.plain('upload-accepted', { id });
   }
 
-  /** Undefined for a provider that refuses no prompt at submission. */
+  /** Undefined if the provider never rejects prompts at submission. */
   get policyRefusal(): Reply | undefined {
     return this.all.has('submit-content-policy') ? this.plain('submit-content-policy') : undefined;
   }
 
-  /** What it says about an id that it does not know. */
+  /** The reply about an unknown ID. */
   get lost(): Reply {
     return this.plain('poll-lost');
   }
 
-  /** To a submission that was accepted; the result where it comes at once. */
+  /** The reply to an accepted submission, which is the result if the provider isn't polled. */
   submitted(view: View): Reply {
     return this.protocol.poll ? this.about(view, 'submit-accepted') : this.ended('submit', view);
   }
@@ -115,7 +115,7 @@ export class Replies {
 
   private ended(role: 'submit' | 'poll' | 'fetch', view: View): Reply {
     const success = role === 'submit' ? 'submit-accepted' : `${role}-succeeded`;
-    // Where the result has a call of its own, a poll may know nothing yet of how it ended.
+    // If results are fetched separately, a poll may not say how the generation ended.
     const otherwise = role === 'poll' && this.protocol.fetch ? success : `${role}-failed`;
     switch (failureOf(view.control)) {
       case 'job_failed':
@@ -138,7 +138,7 @@ export class Replies {
     }
   }
 
-  /** The first of these replies that there is, filled with what belongs to this generation. */
+  /** The first of these replies that exists, filled in for this generation. */
   private about(view: View, ...names: string[]): Reply {
     const variant = this.protocol.variantOf?.(view) ?? '';
     const name = this.first(...names.flatMap((each) => [`${each}${variant}`, each]));
@@ -185,25 +185,25 @@ export class Replies {
   }
 }
 
-/** What a placeholder stands for: a text, or what is made of its argument. */
+/** Values of placeholders: a text, or a function of the placeholder's argument. */
 type Values = Record<string, string | ((argument: string) => string)>;
 
-/** Replaces `<name>`, `<name.argument>` and `<name:argument>` by their values. */
+/** Replaces `<name>`, `<name.argument>` and `<name:argument>` with their values. */
 const fill = (text: string, values: Values): string =>
   text.replaceAll(/<([a-z]\w*)(?:[.:]([\w.]*))?>/g, (_found, name: string, argument = '') => {
     const value = values[name];
-    if (value === undefined) throw new Error(`nothing stands for <${name}> in ${text}`);
+    if (value === undefined) throw new Error(`no value for <${name}> in ${text}`);
     return typeof value === 'function' ? value(argument) : value;
   });
 
-/** A page that a gateway in front of the provider sends. */
+/** An HTML page from a gateway in front of the provider. */
 export const gatewayPage = (status: number): Reply => ({
   status,
   headers: { 'content-type': 'text/html' },
   body: '<html><head><title>Gateway</title></head><body><center><h1>cloud edge</h1></center></body></html>\n',
 });
 
-/** A refusal names the seconds to wait only when it is asked to. */
+/** Adds `Retry-After` only if a control asks for it. */
 function withRetryAfter(reply: Reply, control: Control): Reply {
   if (!control.has('retry_after')) return reply;
   const headers = { ...reply.headers, 'retry-after': String(amount(control, 'retry_after', 1)) };

@@ -10,7 +10,7 @@ const garbage: Reply = {
   body: '{"id":"6f1c0e","status":"Rea\u0000',
 };
 
-/** Sends `answer` spoilt by `kind`. */
+/** Sends `answer` with the fault `kind`. */
 export function sendSpoilt(
   reply: FastifyReply,
   kind: FaultKind,
@@ -44,7 +44,7 @@ export function sendSpoilt(
   }
 }
 
-/** What becomes of the reply to a submission that was accepted. */
+/** Sends the reply to an accepted submission, or the fault that a control plans for it. */
 export function sendAccepted(reply: FastifyReply, control: Control, answer: Reply): FastifyReply {
   if (control.has('reset_after_accept')) return resetConnection(reply);
   if (control.has('hang_after_accept')) return hang(reply);

@@ -1,4 +1,4 @@
-/** One HTTP request as it reached a listener; `status` stays null while it is unanswered or when it was cut off. */
+/** One HTTP request that reached a listener. `status` is null until it is answered, and stays null if it is cut off. */
 export interface RecordedRequest {
   atMs: number;
   listener: 'api' | 'assets';
@@ -11,8 +11,8 @@ export interface RecordedRequest {
 const maxKept = 100_000;
 
 /**
- * The latest requests: polls arrive in thousands a second and an unbounded log would decide how long a load test may
- * last. Requests that carried a credential to the second listener are kept apart, all of them.
+ * Keeps the latest requests only: with thousands of polls a second, an unbounded log would limit how long a load test
+ * can last. Requests that carried a credential to the second listener are all kept.
  */
 export class RequestLog {
   private recent: RecordedRequest[] = [];
@@ -26,7 +26,7 @@ export class RequestLog {
     if (this.recent.length > maxKept) this.recent = this.recent.slice(maxKept / 2);
   }
 
-  /** Oldest first; `path` matches from the start of the path. */
+  /** Oldest first. `path` is a prefix. */
   list(only: { listener?: string | undefined; method?: string | undefined; path?: string | undefined }) {
     const requests = this.recent.filter(
       (each) =>

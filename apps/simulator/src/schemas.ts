@@ -3,22 +3,22 @@ import path from 'node:path';
 import { type ErrorObject, Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { simulatorFolder } from './folder.js';
 
-/** What is wrong with a submission, and where: names and positions from the top of the body. */
+/** A problem in a submission. `at` is its path from the top of the body. */
 export interface Fault {
   at: readonly (string | number)[];
   text: string;
 }
 
 /**
- * What a provider's own schemas say of a submission, from `apps/simulator/schemas`, where `scripts/provider-schemas.mjs`
- * puts them. Read at the first submission and compiled one by one: a start needs none of them.
+ * Checks submissions against the provider's own schemas, which `scripts/provider-schemas.mjs` writes to
+ * `apps/simulator/schemas`. Reads them at the first submission and compiles each when needed, to keep startup fast.
  */
 export class Schemas {
   private files: { address: RegExp; schema: object; check?: ValidateFunction }[] | undefined;
 
   constructor(private readonly provider: string) {}
 
-  /** `url` as the provider sees it below its base. Undefined when its schema takes the body, or there is none. */
+  /** `url` is relative to the provider's base. Undefined if the body is valid or the URL has no schema. */
   faultOf(url: string, body: object): Fault | undefined {
     const [address = ''] = url.split('?');
     this.files ??= readSchemas(this.provider);
@@ -31,7 +31,7 @@ export class Schemas {
   }
 }
 
-/** Of alternatives that all fail, the one that got deepest is what was meant. */
+/** If all alternatives fail, reports the deepest error, because its alternative is most likely the intended one. */
 function faultIn(errors: readonly ErrorObject[]): Fault {
   const places = errors.map(({ instancePath, params, message = 'is not valid' }) => {
     const { missingProperty, additionalProperty } = params as Record<string, string | undefined>;

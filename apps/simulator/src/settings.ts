@@ -9,21 +9,21 @@ export const simulatorSettings = {
   }),
   SIMULATOR_ASSET_PORT: port(8082).meta({
     description:
-      'Port of the second listener, which serves polling URLs on a host of their own and all assets; 0 takes any free port.',
+      'Port of the second listener, which serves all assets and those polling URLs that have a separate host; 0 takes any free port.',
     example: '8082',
   }),
   SIMULATOR_DEFAULT_MS: z.coerce.number().int().min(0).default(600).meta({
-    description: 'Milliseconds a simulated generation takes when its prompt does not say otherwise.',
+    description: 'How many milliseconds a simulated generation takes, unless its prompt says otherwise.',
     example: '600',
   }),
   SIMULATOR_LEDGER_FILE: z.string().optional().meta({
     description:
-      'File that receives every accepted submission as a JSON line before it is answered; read again at start.',
+      'File to which every accepted submission is appended as a JSON line before it is answered; read at startup.',
     example: '.local/simulator-ledger.jsonl',
   }),
   SIMULATOR_KEYS_DIR: z.string().optional().meta({
     description:
-      'Folder that receives a file per provider, named like it, with an account key that the provider takes: what PROVIDER_KEYS_DIR of a worker reads.',
+      'Folder for account keys that the simulated providers accept: one file per provider, named after it. A worker reads it as its PROVIDER_KEYS_DIR.',
     example: '/trial-keys',
   }),
 };

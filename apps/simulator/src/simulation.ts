@@ -7,16 +7,16 @@ import type { Provider, Protocol, View } from './provider.js';
 import type { Replies } from './replies.js';
 import type { Schemas } from './schemas.js';
 
-/** What every route of the simulator works with. `addresses` are known once both listeners are up. */
+/** The state that all routes share. `addresses` are set once both listeners are up. */
 export interface Simulation {
   clock: Clock;
   ledger: Ledger;
   requests: RequestLog;
-  /** How often each provider has seen each body, by `provider/sha256`. */
+  /** How often each provider has received each body, by `provider/sha256`. */
   attempts: Map<string, number>;
-  /** Files that providers were given, by `provider/id`. */
+  /** Uploaded files, by `provider/id`. */
   uploads: Map<string, { type: string; bytes: number }>;
-  /** Values of headers that no two calls may share. */
+  /** Header values that must be unique per call. */
   traceIds: Set<string>;
   defaultMs: number;
   addresses: { api: string; assets: string };
@@ -55,14 +55,14 @@ const credentialHeaders = [
   'apikey',
 ];
 
-/** Whether a request carries anything that some provider would take for a key. */
+/** Whether a request has a header that any provider uses for its key. */
 export function carriesCredential(headers: IncomingHttpHeaders): boolean {
   return credentialHeaders.some((name) => headers[name] !== undefined);
 }
 
 const transportHeaders = new Set(['host', 'connection', 'keep-alive', 'transfer-encoding']);
 
-/** The headers worth keeping in the ledger: no key, nothing that only concerns the connection. */
+/** The headers for the ledger, without keys and connection headers. */
 export function notableHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>

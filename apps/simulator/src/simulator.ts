@@ -9,13 +9,13 @@ import { providers } from './providers/providers.js';
 import { carriesCredential, type Simulation } from './simulation.js';
 
 interface Simulator {
-  /** Base addresses of both listeners, without a slash at the end. */
+  /** Base addresses of both listeners, without a trailing slash. */
   api: string;
   assets: string;
   close(): Promise<void>;
 }
 
-/** Ports may be 0 for any free one; `defaultMs` is how long a generation takes when its prompt says nothing. */
+/** Port 0 takes any free port. `defaultMs` is how long a generation takes, unless its prompt says otherwise. */
 export async function startSimulator(options: {
   apiPort: number;
   assetPort: number;
@@ -38,7 +38,7 @@ export async function startSimulator(options: {
   recordRequests(assets, simulation, 'assets');
   assets.addHook('onRequest', async (request, reply) =>
     carriesCredential(request.headers)
-      ? reply.code(400).send({ detail: 'simulator: a credential was sent to a host that must never see one' })
+      ? reply.code(400).send({ detail: 'simulator: this host must never receive a credential' })
       : undefined,
   );
   await api.register(async (scope) => addAdminRoutes(scope, simulation));
@@ -64,7 +64,7 @@ export async function startSimulator(options: {
   };
 }
 
-/** Hanging replies are part of the trade: closing must not wait for them. */
+/** Closing must not wait for replies that hang on purpose. */
 function createListener(): FastifyInstance {
   return fastify({ forceCloseConnections: true, routerOptions: { maxParamLength: 512 } });
 }

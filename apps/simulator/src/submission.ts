@@ -11,7 +11,7 @@ import { notableHeaders, type Side, type Simulation, viewOf } from './simulation
 import { unknownUpload } from './uploads.js';
 import { digestOf, hang, refuseCall, send } from './wire.js';
 
-/** Takes one submission: check it as the provider would, apply the planned faults, write the ledger, answer. */
+/** Handles a submission: validates it as the provider would, applies planned faults, writes the ledger, and answers. */
 export async function takeSubmission(
   { simulation, provider, protocol, replies, schemas }: Side,
   submit: Submit,
@@ -24,15 +24,15 @@ export async function takeSubmission(
 
   const fields = await readFields(submit, body, request.headers);
   if (fields === undefined)
-    return refuseCall(reply, `the body is no ${submit.form ? 'form' : 'JSON object'}`);
-  // The values of a form are texts, of which the schemas say nothing.
+    return refuseCall(reply, `the body is not a ${submit.form ? 'form' : 'JSON object'}`);
+  // The schemas describe JSON only; all values of a form are strings.
   const fault = isForm(request.headers)
     ? undefined
     : schemas.faultOf(request.url.slice(provider.name.length + 1), fields);
   if (fault) return send(reply, replies.rejection(fault));
   const unknown = unknownUpload(provider, simulation, fields);
   if (unknown !== undefined)
-    return send(reply, replies.rejection({ at: [unknown], text: 'No such upload of this account' }));
+    return send(reply, replies.rejection({ at: [unknown], text: 'This account has no such upload' }));
   const read = readRequest(submit, request, fields);
   if (typeof read === 'string') return refuseCall(reply, read);
   const { model, prompt } = read;
@@ -42,7 +42,7 @@ export async function takeSubmission(
 
   const named = submit.idOf && String(submit.idOf(fields));
   if (named !== undefined && (!uuidV4.test(named) || simulation.ledger.find(provider.name, named)))
-    return refuseCall(reply, `${named} is no UUID of version 4, or the name of another generation`);
+    return refuseCall(reply, `${named} is not a version 4 UUID, or another generation already uses it`);
 
   if (control.has('hang_submit')) return hang(reply);
   const refusal = refusalOf(replies, control, attempt);
@@ -71,7 +71,7 @@ export async function takeSubmission(
     replySha256: null,
   });
   const atOnce = protocol.poll === undefined;
-  // The reply is the result: it is held back until the generation has ended.
+  // The reply is the result, so it waits until the generation has ended.
   if (atOnce) await untilEnd(simulation, generation);
   const answer = replies.submitted(viewOf(simulation, provider, generation));
   if (atOnce) generation.replySha256 = digestOf(answer);
@@ -83,7 +83,7 @@ async function untilEnd({ clock }: Simulation, generation: Generation): Promise<
   while (leftMs() > 0) await pause(Math.min(leftMs(), 1000));
 }
 
-/** What the call is about, or what is wrong with it. */
+/** The model and prompt of the call, or what is wrong with it. */
 function readRequest(
   submit: Submit,
   { headers, params }: FastifyRequest,
@@ -93,13 +93,13 @@ function readRequest(
     if (headers[name] !== value) return `the header ${name} is not ${value}`;
   const { modelOf, promptOf, promptOptional } = submit;
   const model = modelOf ? modelOf(params as Record<string, string>, fields) : fields['model'];
-  if (typeof model !== 'string') return 'no model is named';
+  if (typeof model !== 'string') return 'the call does not name a model';
   const optional = typeof promptOptional === 'function' ? promptOptional(model) : promptOptional;
   const prompt = (promptOf ? promptOf(fields) : fields['prompt']) ?? (optional ? '' : undefined);
-  return typeof prompt === 'string' ? { model, prompt } : 'the prompt is missing or no text';
+  return typeof prompt === 'string' ? { model, prompt } : 'the prompt is missing or not a string';
 }
 
-/** Undefined when it is not what the provider takes. */
+/** Undefined if the body doesn't have the required format. */
 async function readFields(
   { form, listed }: Submit,
   body: Buffer,
@@ -126,7 +126,7 @@ const isForm = ({ 'content-type': type = '' }: IncomingHttpHeaders): boolean =>
 
 const uuidV4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** Between 2^62 and 2^63 and odd, so that no double holds it: a reader that parses it as a number loses it. */
+/** An odd number between 2^62 and 2^63. No double can hold it, so a reader that parses it as a number corrupts it. */
 function int64(): string {
   const low = randomBytes(7).reduce((sum, byte) => (sum << 8n) + BigInt(byte), 0n);
   return String((1n << 62n) + (low | 1n));

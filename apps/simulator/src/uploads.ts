@@ -7,8 +7,8 @@ import { countAttempt, refusalOf } from './attempts.js';
 import { refuseCall, send } from './wire.js';
 
 /**
- * Takes one file, the only one of a form, and gives out an id for it, which submissions may name from then on. What
- * is to go wrong stands in the bytes of the file.
+ * Accepts a form with exactly one file, and returns an ID that submissions can name from then on. The bytes of the
+ * file may contain control tokens.
  */
 export async function takeUpload(
   { simulation, provider, replies }: Side,
@@ -18,7 +18,7 @@ export async function takeUpload(
 ): Promise<FastifyReply> {
   const body = request.body instanceof Buffer ? request.body : Buffer.alloc(0);
   const file = await fileIn(body, request.headers['content-type'] ?? '', part);
-  if (file === undefined) return refuseCall(reply, `the body is no form with one file, ${part}`);
+  if (file === undefined) return refuseCall(reply, `the body is not a form with exactly one file, ${part}`);
   const { control, problems } = readControl(
     tokensOf(Buffer.from(await file.arrayBuffer()).toString('latin1')),
   );
@@ -28,9 +28,9 @@ export async function takeUpload(
   const refusal = refusalOf(replies, control, attempt);
   if (refusal) return send(reply, refusal);
   if (!/^image\/(png|jpe?g|webp)$/.test(file.type))
-    return send(reply, replies.rejection({ at: [part], text: `${file.type} is no supported format` }));
+    return send(reply, replies.rejection({ at: [part], text: `${file.type} is not a supported format` }));
   const id = String(randomInt(1_000_000_000));
-  // As a submission names it.
+  // Keyed as JSON, because submissions are looked up that way.
   const named = provider.numericIds ? id : JSON.stringify(id);
   simulation.uploads.set(`${provider.name}/${named}`, { type: file.type, bytes: file.size });
   return send(reply, replies.uploaded(id));
@@ -46,7 +46,7 @@ async function fileIn(body: Buffer, contentType: string, part: string): Promise<
   }
 }
 
-/** The member that names an upload that nobody has made. */
+/** The member that names an upload that doesn't exist. */
 export const unknownUpload = (
   provider: Provider,
   simulation: Simulation,

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import type { Reply } from './provider.js';
 
-/** The bytes and headers of a reply, as they go onto the wire. */
+/** The bytes and headers of a reply as they are sent. */
 function wireOf({ status, headers, body }: Reply): {
   status: number;
   headers: Record<string, string>;
@@ -17,7 +17,7 @@ function wireOf({ status, headers, body }: Reply): {
   return { status, headers: { 'content-type': type, ...headers }, bytes };
 }
 
-/** SHA-256 of the bytes that `send` would write. */
+/** SHA-256 of the bytes that `send` writes. */
 export const digestOf = (answer: Reply): string =>
   createHash('sha256').update(wireOf(answer).bytes).digest('hex');
 
@@ -26,7 +26,7 @@ export function send(reply: FastifyReply, answer: Reply): FastifyReply {
   return reply.code(status).headers(headers).send(bytes);
 }
 
-/** The router has called in a way that the provider would not take: the test that sees this finds out why. */
+/** Answers a call that the real provider would not accept. `why` tells the failing test what was wrong. */
 export const refuseCall = (reply: FastifyReply, why: string, status = 400): FastifyReply =>
   send(reply, {
     status,
@@ -34,19 +34,19 @@ export const refuseCall = (reply: FastifyReply, why: string, status = 400): Fast
     body: { detail: `simulator: ${why}` },
   });
 
-/** No answer, ever; the connection ends when the caller or the simulator closes it. */
+/** Never answers. The connection stays open until the caller or the simulator closes it. */
 export function hang(reply: FastifyReply): FastifyReply {
   return reply.hijack();
 }
 
-/** Cuts the connection with a reset, without an answer. */
+/** Resets the connection without an answer. */
 export function resetConnection(reply: FastifyReply): FastifyReply {
   reply.hijack();
   reply.raw.socket?.resetAndDestroy();
   return reply;
 }
 
-/** Promises the whole length, sends half of it and closes. */
+/** Announces the full length, sends half of it, and closes. */
 export function sendTruncated(reply: FastifyReply, answer: Reply): FastifyReply {
   const { status, headers, bytes } = wireOf(answer);
   reply.hijack();
@@ -55,7 +55,7 @@ export function sendTruncated(reply: FastifyReply, answer: Reply): FastifyReply 
   return reply;
 }
 
-/** One byte at a time with `everyMs` between them. */
+/** Sends one byte every `everyMs`. */
 export function sendDripping(reply: FastifyReply, answer: Reply, everyMs: number): FastifyReply {
   const { status, headers, bytes } = wireOf(answer);
   async function* drip(): AsyncGenerator<Buffer> {
@@ -67,7 +67,7 @@ export function sendDripping(reply: FastifyReply, answer: Reply, everyMs: number
   return stream(reply, status, { ...headers, 'content-length': String(bytes.length) }, drip());
 }
 
-/** Pads the reply with spaces at its end, which leaves JSON valid, up to `size` bytes. */
+/** Pads the reply to `size` bytes with trailing spaces, which keeps JSON valid. */
 export function sendPadded(reply: FastifyReply, answer: Reply, size: number): FastifyReply {
   const { status, headers, bytes } = wireOf(answer);
   return stream(reply, status, headers, padded(bytes, size, 0x20));
@@ -87,7 +87,7 @@ export function stream(
 
 const blockBytes = 64 * 1024;
 
-/** `start`, then `filler` bytes until `size` bytes are out; an infinite size never ends. Holds one block only. */
+/** Yields `start`, then `filler` up to `size` bytes; an infinite size never ends. Keeps a single block in memory. */
 export function* padded(start: Buffer, size: number, filler: number): Generator<Buffer> {
   yield start;
   const block = Buffer.alloc(blockBytes, filler);

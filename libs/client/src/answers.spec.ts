@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createRouter } from './index.js';
 
-/** A client whose every request gets this answer, and how many it has made. */
+/** A client that gets this response to every request, and a count of its requests. */
 function answered(status: number, body: string, headers: Record<string, string>) {
   let calls = 0;
   const fetch = async () => {
@@ -12,7 +12,7 @@ function answered(status: number, body: string, headers: Record<string, string>)
 }
 
 it.each(['2147484', '9'.repeat(20), '-5', '0', '0.001'])(
-  'nothing is repeated before a pause of 375 ms, or after the time limit, where Retry-After says %s',
+  'waits at least 375 ms before a retry, and never retries after the time limit, with Retry-After %s',
   async (retryAfter) => {
     const headers = { 'x-service-error-type': 'deadline_exceeded', 'retry-after': retryAfter };
     const { router, calls } = answered(504, '{}', headers);
@@ -47,7 +47,7 @@ describe('an output', () => {
   );
 });
 
-it('states come as a stream by its media type, however it is written', async () => {
+it('recognizes a stream of states whatever the case of its media type', async () => {
   const state = { request_id: 'r', status: 'COMPLETED' };
   const headers = { 'content-type': 'Text/Event-Stream ;charset=utf-8' };
   const { router, calls } = answered(200, `data: ${JSON.stringify(state)}\n\n`, headers);

@@ -2,7 +2,7 @@ import { errorOf, RouterError } from './router-error.js';
 import { chunksOf, maxTimerMs, timeLimit, unlessAborted } from './time-limit.js';
 
 export interface Connection {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   baseUrl: string;
   credential: Record<string, string>;
   fetch: typeof fetch;
@@ -10,15 +10,15 @@ export interface Connection {
 
 export interface Request {
   method: 'GET' | 'POST' | 'PUT';
-  /** Below the base address, or an address that the router gave. */
+  /** A path below the base URL, or a URL from the router. */
   url: string;
   headers?: Record<string, string>;
   body?: NonNullable<RequestInit['body']>;
-  /** Names the run: the request may be repeated, and starts nothing twice. */
+  /** Identifies the run. Retries with the same key never start a second run. */
   idempotencyKey?: string;
-  /** Of one try. A synchronous run has the time limit of the whole call only. */
+  /** Time limit of one attempt. Synchronous runs use a long one, so that only the limit of the whole call counts. */
   tryMs?: number;
-  /** Whether an error that a retry may help against is how the run ended: then each try ends the same. */
+  /** Whether a retryable error is the outcome of the run, so that a retry would return it again. */
   isOutcome?: (error: RouterError) => Promise<boolean>;
 }
 
@@ -31,19 +31,19 @@ export interface Answer {
 const maxTries = 5;
 const defaultTryMs = 60_000;
 
-/** Makes a request until it is answered, as often as that can neither start nor cost anything twice. */
+/** Makes a request, and retries it only if that can neither start nor bill anything twice. */
 export async function call(connection: Connection, request: Request, signal: AbortSignal): Promise<Answer> {
   let tries = 0;
-  let hadNone: boolean | undefined;
+  let wasUnavailable: boolean | undefined;
   for (;;) {
     try {
       return await tried(connection, request, signal);
     } catch (error) {
       if (!(error instanceof RouterError)) throw error;
-      // An answer in between says that the router is there: tries without one count in a row only.
-      const hasNone = error.bucket === 'service_unavailable';
-      tries = hasNone === hadNone ? tries + 1 : 1;
-      hadNone = hasNone;
+      // Only consecutive failures of this kind count: any other answer shows that the router is up.
+      const isUnavailable = error.bucket === 'service_unavailable';
+      tries = isUnavailable === wasUnavailable ? tries + 1 : 1;
+      wasUnavailable = isUnavailable;
       const waitMs = waitBeforeRetry(error, tries);
       if (waitMs === undefined || (await request.isOutcome?.(error))) throw error;
       await pause(waitMs, signal);
@@ -51,7 +51,7 @@ export async function call(connection: Connection, request: Request, signal: Abo
   }
 }
 
-/** What each call sends, and where to: addresses that the router gave are called at the origin that the key is for. */
+/** The URL and headers of a call. URLs from the router are sent to the base URL's origin, the only one the key is for. */
 export function prepared(
   { baseUrl, credential }: Connection,
   { url, headers, idempotencyKey }: Pick<Request, 'url' | 'headers' | 'idempotencyKey'>,
@@ -62,7 +62,7 @@ export function prepared(
     ...headers,
     ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
   };
-  // Throws here, where it is no lost connection, what no header can hold.
+  // Throws for invalid header values here, so that they are not mistaken for a lost connection.
   void new Headers(all);
   return { url: given ? new URL(given.pathname + given.search, baseUrl).href : baseUrl + url, headers: all };
 }
@@ -86,18 +86,18 @@ async function tried(connection: Connection, request: Request, signal: AbortSign
   } catch (cause) {
     if (cause instanceof RouterError) throw cause;
     signal.throwIfAborted();
-    throw new RouterError('service_unavailable', 'The router did not answer.', { cause, idempotencyKey });
+    throw new RouterError('service_unavailable', 'The router did not respond.', { cause, idempotencyKey });
   } finally {
     limit.end();
   }
   if (answer.status < 400) return answer;
-  const said = parsed(answer.bytes);
-  // Such a refusal of a cancellation is an answer.
-  if ((said as { status?: unknown } | undefined)?.status === 'ALREADY_COMPLETED') return answer;
-  throw errorOf(answer.status, answer.headers, said, idempotencyKey);
+  const payload = parsed(answer.bytes);
+  // This 400 is a regular answer to a cancellation.
+  if ((payload as { status?: unknown } | undefined)?.status === 'ALREADY_COMPLETED') return answer;
+  throw errorOf(answer.status, answer.headers, payload, idempotencyKey);
 }
 
-/** The answer as soon as its headers are there. A redirect is an error: the credential goes to the router only. */
+/** Resolves when the headers arrive. A redirect is an error, because the credential must reach only the router. */
 export async function send(
   connection: Connection,
   url: string,
@@ -107,22 +107,24 @@ export async function send(
   const answered = connection.fetch(url, { ...init, redirect: 'manual', signal });
   const response = await unlessAborted(answered, signal);
   const { status, headers, type } = response;
-  // Browsers hide what it redirects to.
+  // Browsers hide the target of a redirect.
   if (type !== 'opaqueredirect' && (status < 300 || status >= 400)) return response;
   void response.body?.cancel().catch(() => {});
   const target = headers.get('location') ?? 'another address';
-  throw new RouterError('internal_error', `The base address redirects to ${target}: correct it.`, { status });
+  throw new RouterError('internal_error', `The base URL redirects to ${target}. Use the final URL instead.`, {
+    status,
+  });
 }
 
-/** Undefined where a retry is of no use, or is the caller's to decide. */
+/** Undefined if a retry cannot help, or if the caller has to decide. */
 function waitBeforeRetry(error: RouterError, tries: number): number | undefined {
   const backoffMs = Math.min(500 * 2 ** (tries - 1), 5_000) * (0.75 + Math.random() / 2);
   const waitMs = Math.max(error.retryAfterMs ?? 0, backoffMs);
   switch (error.bucket) {
-    // The run is under way, and the same key collects it.
+    // The run is in progress, and the same key collects it.
     case 'deadline_exceeded':
       return error.idempotencyKey === undefined ? undefined : waitMs;
-    // Nothing was started. There is room when a run of the workspace has ended, unless none is in flight.
+    // Nothing was started. A finished run makes room, unless no run is in flight.
     case 'concurrency_limit_exceeded':
       return error.idempotencyKey === undefined || error.committedSpendCents?.current === 0
         ? undefined
@@ -134,7 +136,7 @@ function waitBeforeRetry(error: RouterError, tries: number): number | undefined 
   }
 }
 
-/** Rejects with the signal's reason; whatever is waited for, it ends the wait when the time of the call is over. */
+/** Waits, or rejects with the signal's reason as soon as it aborts, so that a pause never outlasts the call. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const abandon = () => {
@@ -153,7 +155,7 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined if the bytes are not JSON. */
 export function parsed(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(bytes));

@@ -14,7 +14,7 @@ export async function statusOf(
   return parsed((await call(connection, { method: 'GET', url: run.status_url }, signal)).bytes) as RunStatus;
 }
 
-/** Every change of a run's state until it has completed: streamed, and polled whenever the stream is not there. */
+/** Yields every change of a run's state until it completes. Streams, and polls while the stream is not available. */
 export async function* follow(
   connection: Connection,
   run: RunHandle,

@@ -1,7 +1,7 @@
 const token = "[\\w!#$%&'*+.^`|~-]+";
 const head = new RegExp(`^[ \\t]*(${token}/${token})[ \\t]*(?:;|$)`);
 
-/** The media type that a `Content-Type` names, in lower case and without parameters; empty when it names none. */
+/** The media type in a `Content-Type`, in lower case and without parameters; empty if there is none. */
 export const mediaTypeOf = (contentType: string | null): string =>
   head.exec(contentType ?? '')?.[1]?.toLowerCase() ?? '';
 

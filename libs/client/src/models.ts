@@ -1,33 +1,33 @@
 /**
- * What each model takes and gives, by its id. The build of the package writes the catalog's models here; declare more
- * in your own code: `declare module 'model-router-client' { interface Models { 'acme/paint': … } }`.
+ * The input and output types of each model, by ID. The package's build adds all models of the catalog. Add others in
+ * your own code: `declare module 'model-router-client' { interface Models { 'acme/paint': … } }`.
  */
 // oxlint-disable-next-line typescript/no-empty-object-type
 export interface Models {}
 
-/** An id of the catalog, or any other one. */
-// Empty here, not in the package that is built.
+/** A model ID from the catalog, or any other string. */
+// `Models` is empty here, but not in the built package.
 // oxlint-disable-next-line typescript/no-redundant-type-constituents
 export type ModelId = keyof Models | (string & {});
 
 /**
- * The input of a model, in which a file may stand wherever the model takes a text, such as a URL. Fields that its schema
- * does not name are passed on to the provider.
+ * The input of a model. A file can replace any string, such as a URL. Fields that the schema does not name are passed
+ * on to the provider.
  */
 export type InputOf<Id extends ModelId> = Id extends keyof Models
   ? WithFiles<Models[Id] extends { input: infer Input } ? Input : never> & OtherFields
   : object;
 
-// `unknown` would refuse a value whose type is an interface.
+// `unknown` would reject values whose type is an interface.
 // oxlint-disable-next-line typescript/no-explicit-any
 type OtherFields = Record<string, any>;
 
-/** What a model gives: parsed JSON, or a `Blob` of anything else. */
+/** The output of a model: parsed JSON, or a `Blob` for anything else. */
 export type OutputOf<Id extends ModelId> = Id extends keyof Models
   ? Models[Id] extends { output: infer Output }
     ? Output
     : never
-  : // What another model gives is known to the caller alone.
+  : // Only the caller knows the output of other models.
     // oxlint-disable-next-line typescript/no-explicit-any
     any;
 

@@ -1,4 +1,4 @@
-/** Why a call failed. There is a page on each of these in the documentation of the router. */
+/** Why a call failed. The router's documentation has a page on each. */
 export const bucketNames = [
   'invalid_input',
   'content_policy_violation',
@@ -19,7 +19,7 @@ export const bucketNames = [
 
 export type Bucket = (typeof bucketNames)[number];
 
-/** A field of the input that the model does not accept. */
+/** An input field that the model rejected. */
 export interface FieldError {
   /** `['body', 'image', 0]` is the first element of `image`. */
   loc: (string | number)[];
@@ -39,25 +39,25 @@ interface RouterErrorFacts {
   cause?: unknown;
 }
 
-/** What the runs in flight may cost at most, without the one that was refused, and how much that may be. */
+/** The maximum cost of all runs in flight, without the rejected one, and its limit. */
 interface CommittedSpend {
   limit: number;
   current: number;
 }
 
-/** A call that failed. `bucket` says what to do about it; `message` is safe to show to people. */
+/** A failed call. `bucket` says what to do about it; `message` is safe to show to people. */
 export class RouterError extends Error {
   override readonly name = 'RouterError';
-  /** The HTTP status; 0 if no answer came, because of the network or the time limit of the call. */
+  /** The HTTP status; 0 if there was no response, because of the network or the call's time limit. */
   readonly status: number;
-  /** What the model does not accept; empty unless the status is 422. */
+  /** The input fields that the model rejected; empty unless the status is 422. */
   readonly fields: FieldError[];
-  /** Names the HTTP call in the router's records. */
+  /** Identifies the HTTP call in the router's records. */
   readonly callId: string | undefined;
   readonly retryAfterMs: number | undefined;
-  /** Only where this limit refused the run. */
+  /** Set only if this limit rejected the run. */
   readonly committedSpendCents: CommittedSpend | undefined;
-  /** The key that the run was requested with: with it, the same request collects the run instead of starting another. */
+  /** The run's key. Repeating the request with this key collects the run instead of starting another one. */
   readonly idempotencyKey: string | undefined;
 
   constructor(
@@ -75,7 +75,7 @@ export class RouterError extends Error {
   }
 }
 
-/** The error that an answer is. */
+/** Builds the error for a failed response. */
 export function errorOf(
   status: number,
   headers: Headers,
@@ -85,7 +85,7 @@ export function errorOf(
   const named = headers.get('x-service-error-type');
   const { detail } = (body ?? {}) as { detail?: unknown };
   const fields = Array.isArray(detail) ? (detail as FieldError[]) : [];
-  const text = typeof detail === 'string' ? detail : `The router answered ${status}.`;
+  const text = typeof detail === 'string' ? detail : `The router returned HTTP ${status}.`;
   const message = fields.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ') || text;
   const number = (name: string) => {
     const value = Number.parseInt(headers.get(name) ?? '', 10);

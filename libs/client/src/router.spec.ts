@@ -18,7 +18,7 @@ type Respond = (response: ServerResponse, seen: Seen) => void;
 let server: Server;
 let router: Router;
 let seen: Seen[];
-/** Answers the requests in turn; the last one answers all that follow. */
+/** Responses to the requests, in order. The last one also answers all further requests. */
 let script: Respond[];
 
 beforeEach(async () => {
@@ -71,13 +71,13 @@ const statesOf = async () => {
   return states;
 };
 
-describe('a request is repeated', () => {
+describe('a request is retried', () => {
   it.each([
     ['the connection was lost', lost],
-    ['the router is away', refused(503, 'service_unavailable')],
-    ['the run goes on', refused(504, 'deadline_exceeded', { 'retry-after': '0' })],
-    ['there is no room', refused(429, 'concurrency_limit_exceeded')],
-  ])('under the same key when %s', async (_why, first) => {
+    ['the router is down', refused(503, 'service_unavailable')],
+    ['the run is still in progress', refused(504, 'deadline_exceeded', { 'retry-after': '0' })],
+    ['the workspace is at its limit', refused(429, 'concurrency_limit_exceeded')],
+  ])('with the same key if %s', async (_why, first) => {
     script = [first, json(200, { done: true })];
     await expect(router.run('a/b', { prompt: 'x' })).resolves.toMatchObject({ output: { done: true } });
     expect(seen).toHaveLength(2);
@@ -102,7 +102,7 @@ describe('a request is repeated', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('never where nothing in flight takes up the spend that the run needs', async () => {
+  it('never if the run alone exceeds the committed spend limit', async () => {
     const headers = { 'x-committed-spend-limit': '100', 'x-committed-spend-current': '0' };
     script = [refused(429, 'concurrency_limit_exceeded', headers)];
     await expect(router.run('a/b', {})).rejects.toMatchObject({
@@ -111,14 +111,14 @@ describe('a request is repeated', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('five times without an answer in a row, however many answers came before', async () => {
+  it('up to five consecutive times without an answer, regardless of earlier answers', async () => {
     const goesOn = refused(504, 'deadline_exceeded', { 'retry-after': '0' });
     script = [goesOn, goesOn, lost, goesOn, goesOn, lost, json(200, { done: true })];
     await expect(router.run('a/b', {})).resolves.toMatchObject({ output: { done: true } });
     expect(seen).toHaveLength(7);
   });
 
-  it('never for a result that says how the run ended', async () => {
+  it('never if the error is the outcome of the run', async () => {
     script = [
       refused(503, 'service_unavailable'),
       json(200, { ...stateOf('COMPLETED'), error_type: 'service_unavailable' }),
@@ -128,19 +128,19 @@ describe('a request is repeated', () => {
   });
 });
 
-describe('a mistake in the configuration is thrown at once:', () => {
-  it('a key that no header can hold', async () => {
+describe('throws a configuration error at once:', () => {
+  it('a key that is not a valid header value', async () => {
     await expect(router.run('a/b', {}, { idempotencyKey: 'order—1' })).rejects.toMatchObject({
       name: 'TypeError',
     });
     expect(seen).toHaveLength(0);
   });
 
-  it('an address without a scheme', () => {
+  it('a base URL without a scheme', () => {
     expect(() => createRouter({ key: 'rk_test', baseUrl: 'localhost:8080' })).toThrow('https://');
   });
 
-  it('an address that redirects, which is never followed', async () => {
+  it('a base URL that redirects, without following it', async () => {
     script = [(response) => response.writeHead(308, { location: 'https://new.example.com/' }).end()];
     const message = expect.stringContaining('https://new.example.com/');
     await expect(router.run('a/b', {})).rejects.toMatchObject({ status: 308, message });
@@ -153,10 +153,10 @@ const stalled =
   (contentType: string): Respond =>
   (response) =>
     void response.writeHead(200, { 'content-type': contentType }).write('{"a":');
-describe('what ends a call', () => {
+describe('the end of a call', () => {
   const acts: [string, Respond, (options: CallOptions) => Promise<unknown>][] = [
-    ['before the answer', silent, (options) => router.status(run, options)],
-    ['in its body', stalled('application/json'), (options) => router.run('a/b', {}, options)],
+    ['before the response', silent, (options) => router.status(run, options)],
+    ['in the response body', stalled('application/json'), (options) => router.run('a/b', {}, options)],
     [
       'in a stream of states',
       stalled('text/event-stream'),
@@ -169,28 +169,28 @@ describe('what ends a call', () => {
     beforeEach(() => {
       script = [respond];
       setFlagsFromString('--expose-gc');
-      // Not waited for: it only collects at any time.
+      // The test doesn't wait for this timer; it only collects garbage in the background.
       // oxlint-disable-next-line no-restricted-globals
       collecting = setInterval(runInNewContext('gc') as () => void, 50);
     });
     afterEach(() => clearInterval(collecting));
 
-    it('the time limit', async () => {
+    it('by its time limit', async () => {
       await expect(act({ timeoutMs: 500 })).rejects.toMatchObject({ bucket: 'deadline_exceeded' });
     });
-    it('the signal of the caller', async () => {
+    it('by the caller’s signal', async () => {
       await expect(act({ signal: AbortSignal.timeout(500) })).rejects.toMatchObject({ name: 'TimeoutError' });
     });
   });
 
-  it.each([2 ** 31, Infinity])('may be as late as in %s ms', async (timeoutMs) => {
+  it.each([2 ** 31, Infinity])('may be %s ms away', async (timeoutMs) => {
     script = [json(200, stateOf('COMPLETED'))];
     await expect(router.status(run, { timeoutMs })).resolves.toMatchObject({ status: 'COMPLETED' });
   });
 });
 
 describe('states', () => {
-  it('come as a stream, with progress', async () => {
+  it('are streamed, with progress', async () => {
     script = [
       streamed(
         `: hello\n\n${event(stateOf('IN_QUEUE'))}${event({ progress: 0.5 }, 'progress')}${event(stateOf('COMPLETED'))}`,
@@ -200,7 +200,7 @@ describe('states', () => {
     expect(seen.map(({ url }) => url)).toEqual(['/v2/models/a/b/requests/r/status/stream']);
   });
 
-  it('are polled where there is no stream', async () => {
+  it('are polled if the stream is not available', async () => {
     script = [
       refused(404, 'invalid_input'),
       json(200, stateOf('IN_PROGRESS')),
@@ -214,7 +214,7 @@ describe('states', () => {
     ]);
   });
 
-  it('go on when the stream breaks, each told once', async () => {
+  it('continue after the stream breaks, without duplicates', async () => {
     script = [
       (response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -228,7 +228,7 @@ describe('states', () => {
 });
 
 describe('the credential', () => {
-  it('goes to the router only, whatever addresses a handle holds', async () => {
+  it('is sent only to the router, whatever URLs a handle contains', async () => {
     script = [json(200, stateOf('COMPLETED'))];
     await router.status(run);
     expect(seen[0]).toMatchObject({
@@ -242,11 +242,11 @@ describe('the credential', () => {
     const { baseUrl } = { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
     await createRouter({ token: 'eyJ', baseUrl }).cancel(run);
     expect(seen[0]?.headers).toMatchObject({ authorization: 'Bearer eyJ' });
-    expect(() => createRouter({ baseUrl })).toThrow('Give a key or a token.');
+    expect(() => createRouter({ baseUrl })).toThrow('Pass either a key or a token.');
   });
 });
 
-it('uploads the files of an input, each once, and sends their URLs', async () => {
+it('uploads each file in an input once, and sends its URL', async () => {
   const mask = Buffer.from('mask');
   script = [
     (response, call) => {
@@ -267,7 +267,7 @@ it('uploads the files of an input, each once, and sends their URLs', async () =>
   });
 });
 
-it('finds files in any object, and leaves what makes its own JSON', async () => {
+it('finds files in any object, except those with a toJSON method', async () => {
   class Input {
     image = new Blob(['image']);
     at = new Date(0);
@@ -281,15 +281,15 @@ it('finds files in any object, and leaves what makes its own JSON', async () => 
 
 it.each([
   ['a stream', new ReadableStream()],
-  ['a stream of Node', Readable.from([])],
-  ['numbers', new Float32Array(1)],
-])('uploads no text of %s', async (_what, value) => {
+  ['a Node stream', Readable.from([])],
+  ['an array of numbers', new Float32Array(1)],
+])('rejects %s instead of uploading its string form', async (_what, value) => {
   await expect(router.upload(value as unknown as Blob)).rejects.toThrow(TypeError);
   await expect(router.submit('a/b', { value })).rejects.toThrow(TypeError);
   await expect(router.upload('/etc/hostname' as unknown as Blob)).rejects.toThrow(TypeError);
   expect(seen).toHaveLength(0);
 });
 
-it('names the buckets that the router has', () => {
+it('has the same buckets as the router', () => {
   expect([...bucketNames].sort()).toEqual(Object.keys(buckets).sort());
 });

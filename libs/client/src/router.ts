@@ -8,65 +8,64 @@ import { uploaded, withFilesUploaded } from './uploads.js';
 import type { CancelAnswer, ModelEntry, ModelPage, RunHandle, RunStatus } from './wire.js';
 
 export interface RouterOptions {
-  /** An API key. It is a secret: in a browser use a short-lived `token`, or call a route of your own server. */
+  /** An API key. Keep it secret: in a browser, use a short-lived `token` or go through your own server. */
   key?: string;
   /** An access token. */
   token?: string;
-  /** Such as `https://router.example.com`. */
+  /** For example `https://router.example.com`. */
   baseUrl: string;
-  /** Of each method call, retries and waiting included; 15 minutes by default. */
+  /** Time limit of each method call, including retries and waiting. Defaults to 15 minutes. */
   timeoutMs?: number;
-  /** In place of the global one: for a proxy, or a test. */
+  /** Replaces the global `fetch`, for example to use a proxy. */
   fetch?: typeof fetch;
 }
 
 export interface CallOptions {
-  /** Ends the waiting, not the run: `cancel` does that. */
+  /** Ends the wait, not the run. To end the run, use `cancel`. */
   signal?: AbortSignal;
   timeoutMs?: number;
 }
 
 export interface RunOptions extends CallOptions {
   /**
-   * Names the run, for 24 hours: the same input with the same key collects it instead of starting another. Each call
-   * makes one of its own; give one where a crash of your program must not pay twice either.
+   * Identifies the run for 24 hours: the same input with the same key collects it instead of starting another one.
+   * Generated for each call by default. Pass your own to avoid paying twice even if your program crashes.
    */
   idempotencyKey?: string;
 }
 
 export interface SubmitOptions extends RunOptions {
-  /** Is called when the run has completed; see `verifyWebhook`. */
+  /** Called when the run completes; see `verifyWebhook`. */
   webhookUrl?: string;
 }
 
 export interface RunResult<Output> {
   output: Output;
-  /** The output as it came: numbers beyond 2^53 and the order of members are in here. */
+  /** The output exactly as received, which preserves numbers beyond 2^53 and the order of members. */
   bytes: Uint8Array<ArrayBuffer>;
   contentType: string;
-  /** What the run was billed with, in US dollar cents. */
+  /** The billed cost in US cents. */
   costCents: number | undefined;
 }
 
 const defaultTimeoutMs = 900_000;
 
-/** A client of a model router. */
+/** Creates a client for a model router. */
 export function createRouter({ key, token, baseUrl, timeoutMs, fetch: given }: RouterOptions) {
-  if ((key === undefined) === (token === undefined)) throw new TypeError('Give a key or a token.');
-  if (!/^https?:\/\//i.test(baseUrl))
-    throw new TypeError('The baseUrl has to start with https:// or http://.');
+  if ((key === undefined) === (token === undefined)) throw new TypeError('Pass either a key or a token.');
+  if (!/^https?:\/\//i.test(baseUrl)) throw new TypeError('baseUrl must start with https:// or http://.');
   const connection: Connection = {
     baseUrl: baseUrl.replace(/(?<!\/)\/+$/, ''),
     credential: key === undefined ? { authorization: `Bearer ${token}` } : { 'x-api-key': key },
     fetch: given ?? ((...request) => fetch(...request)),
   };
 
-  /** What ends a call: the caller's signal, which keeps its reason, and the time limit, which becomes an error. */
+  /** The caller's signal, whose reason is thrown unchanged, and the time limit, which becomes a `RouterError`. */
   function bounds({ signal, timeoutMs: ofCall }: CallOptions, idempotencyKey?: string) {
     const limit = timeLimit(ofCall ?? timeoutMs ?? defaultTimeoutMs, signal);
     const explained = (error: unknown): unknown =>
       limit.hasPassed() && error === limit.signal.reason
-        ? new RouterError('deadline_exceeded', 'The time limit of the call has passed.', { idempotencyKey })
+        ? new RouterError('deadline_exceeded', 'The call reached its time limit.', { idempotencyKey })
         : error;
     return { ...limit, explained };
   }
@@ -86,7 +85,7 @@ export function createRouter({ key, token, baseUrl, timeoutMs, fetch: given }: R
     }
   }
 
-  /** Files are uploaded first, so that every try sends the same bytes. */
+  /** Files are uploaded first, so that every attempt sends the same bytes. */
   async function requested(
     path: string,
     input: unknown,
@@ -107,7 +106,7 @@ export function createRouter({ key, token, baseUrl, timeoutMs, fetch: given }: R
   }
 
   return {
-    /** Runs a model and waits for its result on one connection. A text as the input is sent as it is. */
+    /** Runs a model and waits for its result on one connection. A string as the input is sent unchanged. */
     async run<Id extends ModelId>(
       model: Id,
       input: InputOf<Id> | string,
@@ -116,7 +115,7 @@ export function createRouter({ key, token, baseUrl, timeoutMs, fetch: given }: R
       return resultOf(await requested(`/v2/models/${model}`, input, options, maxHeldMs));
     },
 
-    /** Puts a run into the queue. Nothing is held: its handle is all that the rest takes. */
+    /** Queues a run and returns its handle, which is all that the other methods need. */
     async submit<Id extends ModelId>(
       model: Id,
       input: InputOf<Id> | string,
@@ -132,7 +131,7 @@ export function createRouter({ key, token, baseUrl, timeoutMs, fetch: given }: R
       return bounded(options, (signal) => statusOf(connection, run, signal));
     },
 
-    /** Yields every change of the run's state, and ends when the run has completed. */
+    /** Yields every change of the run's state until it completes. */
     async *subscribe(run: RunHandle, options: CallOptions = {}): AsyncGenerator<RunStatus> {
       const { signal, explained, end } = bounds(options);
       try {
@@ -144,7 +143,7 @@ export function createRouter({ key, token, baseUrl, timeoutMs, fetch: given }: R
       }
     },
 
-    /** The result of a run, as soon as it has completed; a run that failed or was cancelled throws its error. */
+    /** Waits for the run's result. Throws the run's error if it failed or was cancelled. */
     collect<Output = unknown>(run: RunHandle<Output>, options: CallOptions = {}): Promise<RunResult<Output>> {
       return bounded(options, async (signal) => {
         const isOutcome = async ({ status, bucket }: RouterError) =>
@@ -166,12 +165,12 @@ export function createRouter({ key, token, baseUrl, timeoutMs, fetch: given }: R
       });
     },
 
-    /** Uploads a file for use in inputs; `run` and `submit` do that with files that they find. */
+    /** Uploads a file and returns its URL for use in inputs. `run` and `submit` upload files in the input themselves. */
     upload(file: FileInput, options: CallOptions = {}): Promise<string> {
       return bounded(options, (signal) => uploaded(connection, file, signal));
     },
 
-    /** Every model that may be run. */
+    /** Yields every model that you can run. */
     async *models(options: CallOptions = {}): AsyncGenerator<ModelEntry> {
       let page: ModelPage | undefined;
       do {
@@ -188,7 +187,7 @@ export function createRouter({ key, token, baseUrl, timeoutMs, fetch: given }: R
 
 export type Router = ReturnType<typeof createRouter>;
 
-/** A synchronous run is held by the router for 10 minutes by default. */
+/** The router holds a synchronous run for 10 minutes by default; this leaves room for a longer setting. */
 const maxHeldMs = 3_600_000;
 
 function resultOf<Output>({ headers, bytes }: Answer): RunResult<Output> {

@@ -4,12 +4,12 @@ import { RouterError } from './router-error.js';
 import { chunksOf, type TimeLimit, timeLimit } from './time-limit.js';
 import type { RunHandle, RunStatus } from './wire.js';
 
-/** A line comes every 15 s, if only a comment: a stream that is silent for so long is broken. */
+/** The server sends at least a comment every 15 s. A stream that is silent for this long is broken. */
 const maxSilenceMs = 45_000;
 
 /**
- * The states of a run as the router streams them (server-sent events). Ends when the stream ends, whatever the state;
- * throws a `RouterError` where there is no stream, and anything else when it breaks.
+ * Yields a run's states from the router's stream of server-sent events. Ends when the stream ends, whatever the state.
+ * Throws a `RouterError` if the stream is not available, and any other error if it breaks.
  */
 export async function* streamedStates(
   connection: Connection,
@@ -26,17 +26,18 @@ export async function* streamedStates(
     const isStream = mediaTypeOf(response.headers.get('content-type')) === 'text/event-stream';
     if (!response.ok || !isStream || response.body === null) {
       await response.body?.cancel();
-      throw new RouterError('invalid_input', 'There is no such stream.', { status: response.status });
+      throw new RouterError('invalid_input', 'The stream is not available.', { status: response.status });
     }
     let state: RunStatus | undefined;
     for await (const { event, data } of eventsOf(response.body, silence)) {
-      const said = JSON.parse(data) as Partial<RunStatus>;
-      if (event === 'progress' && state !== undefined) state = { ...state, progress: Number(said.progress) };
-      else if (event !== 'progress') state = said as RunStatus;
+      const payload = JSON.parse(data) as Partial<RunStatus>;
+      if (event === 'progress' && state !== undefined)
+        state = { ...state, progress: Number(payload.progress) };
+      else if (event !== 'progress') state = payload as RunStatus;
       if (state !== undefined) yield state;
     }
   } finally {
-    // Also when the reader of the states leaves early.
+    // Also runs if the consumer stops early.
     silence.end();
   }
 }

@@ -1,24 +1,24 @@
-/** A timer of JavaScript takes no longer delay: one that is longer is over at once. */
+/** The longest delay of a JavaScript timer. A longer one would fire immediately. */
 export const maxTimerMs = 2 ** 31 - 1;
 
 export interface TimeLimit {
-  /** Aborts when the time is over, when the outer signal does (with its reason), or at the end. */
+  /** Aborts after the time limit, when the outer signal aborts (with its reason), or when `end` is called. */
   signal: AbortSignal;
   hasPassed: () => boolean;
-  /** The whole time again. */
+  /** Starts the full time again. */
   restart: () => void;
-  /** To be called when the work is done, or given up: ends what still goes on under the signal. */
+  /** Call this when the work is done or abandoned. Aborts whatever still uses the signal. */
   end: () => void;
 }
 
 /**
- * In place of `AbortSignal.any` and `AbortSignal.timeout`: those hold each other weakly, and on Node 20 a garbage collection
- * may take a signal that a call still waits for. Here the timer and the listener hold the signal until the end.
+ * Replaces `AbortSignal.any` and `AbortSignal.timeout`, which hold each other weakly: Node 20 may garbage-collect a
+ * signal that a call is still waiting for. Here the timer and the listener hold the signal until `end`.
  */
 export function timeLimit(ms: number, outer?: AbortSignal): TimeLimit {
-  if (!(ms >= 0)) throw new RangeError(`A time limit of ${ms} ms is none.`);
+  if (!(ms >= 0)) throw new RangeError(`${ms} ms is not a valid time limit.`);
   const controller = new AbortController();
-  const reason = new DOMException('The time limit has passed.', 'TimeoutError');
+  const reason = new DOMException('The call reached its time limit.', 'TimeoutError');
   let timer: ReturnType<typeof setTimeout> | undefined;
   const start = (leftMs: number) => {
     const waitMs = Math.min(leftMs, maxTimerMs);
@@ -44,7 +44,7 @@ export function timeLimit(ms: number, outer?: AbortSignal): TimeLimit {
   };
 }
 
-/** What the promise gives, or the signal's reason as soon as that aborts, whatever the promise goes on waiting for. */
+/** Settles like the promise, but rejects with the signal's reason as soon as the signal aborts. */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abandon = () => reject(signal.reason);
@@ -54,7 +54,7 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Prom
   });
 }
 
-/** The chunks of a body. It is cancelled when the signal aborts: Node 20 passes no abort on to the body of an answer. */
+/** Yields the chunks of a body, and cancels it if the signal aborts, because Node 20 does not pass the abort on. */
 export async function* chunksOf(
   body: ReadableStream<Uint8Array<ArrayBuffer>> | null,
   signal: AbortSignal,
@@ -65,7 +65,7 @@ export async function* chunksOf(
   signal.addEventListener('abort', cancel, { once: true });
   try {
     for (;;) {
-      // Also where the signal had aborted before.
+      // Also covers a signal that was already aborted.
       signal.throwIfAborted();
       const { done, value } = await reader.read();
       signal.throwIfAborted();

@@ -20,13 +20,13 @@ const refused = (...call: Parameters<typeof verifyWebhook>) =>
   expect(verifyWebhook(...call)).rejects.toBeInstanceOf(WebhookVerificationError);
 
 describe('verifyWebhook', () => {
-  it('gives the event of a request that the secret signed', async () => {
+  it('returns the event of a request signed with the secret', async () => {
     const event = { type: 'run.completed', data: { request_id: 'r' } };
     expect(await verifyWebhook(body, signed(), secret)).toMatchObject(event);
     expect(await verifyWebhook(Buffer.from(body), new Headers(signed()), secret)).toMatchObject(event);
   });
 
-  it('takes either secret of a rotation', async () => {
+  it('accepts either secret during a rotation', async () => {
     await expect(verifyWebhook(body, signed(), ['whsec_AAAA', secret])).resolves.toBeDefined();
     await refused(body, signed(), ['whsec_AAAA']);
   });
@@ -36,12 +36,12 @@ describe('verifyWebhook', () => {
     await expect(verifyWebhook(body, Object.fromEntries(headers), secret)).resolves.toBeDefined();
   });
 
-  it.each(['', 'whsec_', 'whsec_-_-_', 'change me!'])('names %j as no secret', async (bad) => {
+  it.each(['', 'whsec_', 'whsec_-_-_', 'change me!'])('rejects %j as a secret', async (bad) => {
     await expect(verifyWebhook(body, signed({ by: '' }), bad)).rejects.toThrow(TypeError);
     await expect(verifyWebhook(body, signed(), [secret, bad])).rejects.toThrow('Secret 2');
   });
 
-  it('refuses another body, another secret, another time and missing headers', async () => {
+  it('rejects a changed body, a wrong secret, a wrong time and missing headers', async () => {
     await refused(`${body} `, signed(), secret);
     await refused(body, signed({ by: 'whsec_AAAA' }), secret);
     await refused(body, signed({ ageS: 600 }), secret);

@@ -6,7 +6,7 @@ export interface WebhookEvent {
   data: RunStatus;
 }
 
-/** The request is not from the router, or is too old. Answer it with 400 and believe nothing in it. */
+/** The request is not from the router, or is too old. Respond with 400 and do not trust its content. */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
 }
@@ -16,9 +16,10 @@ type HeadersLike = Headers | Record<string, string | string[] | undefined>;
 const toleranceS = 300;
 
 /**
- * The event that a request brings, verified as Standard Webhooks has it. `body` is the body as it came, before any
- * parsing; of two secrets, as during a rotation, either is good. An event may come more than once: `webhook-id`
- * stays the same. Throws a `TypeError` for a secret that is empty or no base64: that is a mistake of your configuration.
+ * Verifies a webhook request as Standard Webhooks specifies, and returns its event. `body` is the raw body, before any
+ * parsing. During a rotation, pass both secrets; a signature by either is valid. An event may arrive more than once,
+ * with the same `webhook-id`. Throws a `TypeError` if a secret is empty or not base64, which is an error in your
+ * configuration.
  */
 export async function verifyWebhook(
   body: string | Uint8Array,
@@ -44,7 +45,7 @@ export async function verifyWebhook(
         return JSON.parse(text) as WebhookEvent;
     }
   }
-  throw new WebhookVerificationError('No signature is of this secret.');
+  throw new WebhookVerificationError('No signature matches the secret.');
 }
 
 function headerOf(headers: HeadersLike, name: string): string {
@@ -56,14 +57,14 @@ function headerOf(headers: HeadersLike, name: string): string {
   return value;
 }
 
-/** An empty key is one that everybody knows. */
+/** Rejects an empty key, because anyone could sign with it. */
 function keyOf(secret: string, index: number): Uint8Array<ArrayBuffer> {
   const bytes = fromBase64(secret.replace(/^whsec_/, ''));
-  if (bytes.length === 0) throw new TypeError(`Secret ${index + 1} is empty, or no base64.`);
+  if (bytes.length === 0) throw new TypeError(`Secret ${index + 1} is empty or not base64.`);
   return bytes;
 }
 
-/** Empty for what is no base64. */
+/** Empty if the text is not base64. */
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   try {
     return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));

@@ -3,8 +3,8 @@ import type { Bucket } from './router-error.js';
 declare const output: unique symbol;
 
 /**
- * Names a run for all that follows. It is plain JSON: keep it where another process finds it. `Output`, of which nothing is
- * there at run time, is what its model puts out.
+ * Identifies a run in all further calls. It is plain JSON, so another process can store and use it. `Output` is the
+ * type of the model's output, and does not exist at run time.
  */
 export interface RunHandle<Output = unknown> {
   request_id: string;
@@ -16,17 +16,17 @@ export interface RunHandle<Output = unknown> {
 
 export interface RunStatus<Output = unknown> extends RunHandle<Output> {
   status: 'IN_QUEUE' | 'IN_PROGRESS' | 'COMPLETED';
-  /** Runs of the workspace that are ahead; only while the run is `IN_QUEUE`. */
+  /** Number of the workspace's runs ahead of this one; only while it is `IN_QUEUE`. */
   queue_position?: number;
   /** Why a completed run did not succeed. */
   error_type?: Bucket;
-  /** A share of 1, where the provider reports one and the status comes as a stream. */
+  /** From 0 to 1, if the provider reports progress and the status is streamed. */
   progress?: number;
 }
 
 export interface CancelAnswer {
   request_id: string;
-  /** A requested cancellation is no promise: a run that was submitted may still complete, and be billed. */
+  /** A requested cancellation is not guaranteed: a run that was already submitted may still complete and be billed. */
   status: 'CANCELLATION_REQUESTED' | 'ALREADY_COMPLETED';
 }
 
@@ -34,7 +34,7 @@ export interface ModelEntry {
   id: string;
   provider: string;
   model: string;
-  /** Whether a refusal by the provider's content policy is billed; take a value that you do not know for yes. */
+  /** Whether a content policy rejection by the provider is billed. Treat unknown values as `yes`. */
   billing: { charges_on_policy_rejection: 'yes' | 'no' | 'unknown' };
 }
 

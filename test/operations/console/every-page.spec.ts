@@ -14,21 +14,21 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 interface ShownPage {
   name: string;
   path: (filled: Filled) => string;
-  /** What is there when the page is whole. */
+  /** Visible once the page has loaded. */
   text: string | RegExp;
   act?: (page: Page) => Promise<void>;
-  /** With a credential of another workspace than the filled one, all of whose slots are taken; or with none. */
-  as?: 'studio' | 'nobody';
+  /** `studio` is another workspace, because all slots of the filled one are taken. */
+  as?: 'studio' | 'signed-out';
 }
 
 const pages: ShownPage[] = [
-  { name: 'sign-in', path: () => '/', text: 'API key or access token', as: 'nobody' },
+  { name: 'sign-in', path: () => '/', text: 'API key or access token', as: 'signed-out' },
   { name: 'models', path: () => '/models', text: 'FLUX.2 Pro' },
   { name: 'model', path: () => '/models/bfl/flux-2-pro', text: 'What the image should show' },
   {
     name: 'model-run',
     path: () => '/models/meshy/meshy-6',
-    text: 'The result appears here',
+    text: 'No result yet',
     as: 'studio',
     act: async (page) => {
       await page.getByRole('button', { name: /^Run/ }).click();
@@ -37,8 +37,8 @@ const pages: ShownPage[] = [
   },
   { name: 'runs', path: () => '/runs', text: 'Succeeded' },
   { name: 'run', path: ({ succeeded }) => `/runs/${succeeded}`, text: 'A lighthouse on a cliff' },
-  { name: 'run-failed', path: ({ failed }) => `/runs/${failed}`, text: 'Content refused' },
-  { name: 'run-live', path: ({ running }) => `/runs/${running}`, text: 'Cancel the run' },
+  { name: 'run-failed', path: ({ failed }) => `/runs/${failed}`, text: 'Content rejected' },
+  { name: 'run-live', path: ({ running }) => `/runs/${running}`, text: 'Cancel run' },
   { name: 'usage', path: () => '/usage', text: 'runway/gen4_turbo' },
   { name: 'files', path: () => '/files', text: 'image/png' },
   { name: 'webhooks', path: () => '/webhooks', text: 'Delivered' },
@@ -52,7 +52,7 @@ const pages: ShownPage[] = [
       await page.getByRole('dialog').getByLabel('Name').fill('mobile app');
     },
   },
-  { name: 'settings', path: () => '/settings', text: 'Runs at once' },
+  { name: 'settings', path: () => '/settings', text: 'Concurrent runs' },
   { name: 'guide', path: () => '/guide/quickstart', text: 'One call that waits' },
   { name: 'guide-error', path: () => '/guide/errors/forbidden', text: 'When it happens' },
   { name: 'workspaces', path: () => '/workspaces', text: 'demo' },
@@ -88,11 +88,11 @@ describeWith('every page of the console', () => {
   );
 
   it.each(views)(
-    '$name, $size, $theme, has no serious violation of accessibility and stays within its width',
+    '$name, $size, $theme: has no serious accessibility violations and does not overflow',
     async ({ path, text, act, as, ...view }) => {
       const page = await shown.open(path(filled), {
         ...view,
-        ...(as !== undefined && { key: as === 'nobody' ? null : studioKey }),
+        ...(as !== undefined && { key: as === 'signed-out' ? null : studioKey }),
       });
       await page.getByText(text).filter({ visible: true }).first().waitFor();
       await act?.(page);
@@ -106,13 +106,13 @@ describeWith('every page of the console', () => {
 
   it.each([
     ['/runs', 'No runs yet'],
-    ['/runs?state=IN_PROGRESS', 'No run matches these filters'],
-    ['/usage', 'Nothing ended in this time'],
+    ['/runs?state=IN_PROGRESS', 'No runs match these filters'],
+    ['/usage', 'No runs in this period'],
     ['/files', 'No files'],
     ['/webhooks', 'No deliveries'],
-    ['/workspaces?q=nobody', 'No such workspace'],
-    ['/queues', 'No run is stuck'],
-  ])('an empty list teaches what fills it: %s', async (path, text) => {
+    ['/workspaces?q=nobody', 'No workspaces found'],
+    ['/queues', 'No stuck runs'],
+  ])('explains an empty list: %s', async (path, text) => {
     const isOperators = path.startsWith('/workspaces') || path.startsWith('/queues');
     const page = await shown.open(path, isOperators ? {} : { key: emptyKey });
     await page.getByText(text).first().waitFor();
@@ -120,7 +120,7 @@ describeWith('every page of the console', () => {
     await page.context().close();
   });
 
-  it('says on each page what went wrong, and offers to try again', async () => {
+  it('says what went wrong, and offers to try again', async () => {
     const page = await shown.open('/settings');
     await page.route('**/v2/requests?**', (route) =>
       route.fulfill({
@@ -138,15 +138,15 @@ describeWith('every page of the console', () => {
   });
 
   it.each([
-    ['/runs/00000000-0000-7000-8000-000000000000', 'There is no such run', 'Go to the runs', 'Runs'],
-    ['/models/bfl/none', 'There is no such model', 'Go to the models', 'Models'],
-  ])('leads from what does not exist to its list: %s', async (path, said, action, title) => {
+    ['/runs/00000000-0000-7000-8000-000000000000', 'Run not found', 'Go to runs', 'Runs'],
+    ['/models/bfl/none', 'Model not found', 'Go to models', 'Models'],
+  ])('links from a missing page to its list: %s', async (path, said, action, title) => {
     const page = await shown.open(path, { size: 'phone' });
     const alert = page.getByRole('alert');
     await alert.getByRole('heading', { name: said }).waitFor();
     await settled(page);
     await keepScreenshot(page, { name: `missing-${title}`, size: 'phone', theme: 'light' });
-    expect(await alert.textContent()).not.toMatch(/Try again|Correct the input|was spent/);
+    expect(await alert.textContent()).not.toMatch(/Try again|Correct the input|charged/);
     expect(await violations(page)).toEqual([]);
     await alert.getByRole('link', { name: action }).click();
     await page.getByRole('heading', { name: title, exact: true }).waitFor();
@@ -154,9 +154,9 @@ describeWith('every page of the console', () => {
   });
 
   it.each([
-    ['/runs?model=xxxx', '“xxxx” is no id of a model'],
-    ['/runs?key=xxxx', 'The address may be mistyped'],
-  ])('says in plain words what is wrong with a filter: %s', async (path, said) => {
+    ['/runs?model=xxxx', '“xxxx” isn’t a model ID'],
+    ['/runs?key=xxxx', 'The link may be mistyped'],
+  ])('explains an invalid filter in plain words: %s', async (path, said) => {
     const page = await shown.open(path);
     await page.getByText(said).waitFor();
     await page.getByRole('main').getByRole('button', { name: 'Clear filters' }).last().click();
@@ -164,7 +164,7 @@ describeWith('every page of the console', () => {
     await page.context().close();
   });
 
-  it('is used by keyboard alone: to the runs, to one of them, and back to the menu', async () => {
+  it('works by keyboard alone: opens a run from the list, then the command palette', async () => {
     const page = await shown.open('/runs');
     await page.getByText('Succeeded').first().waitFor();
     await tabTo(page, `document.activeElement.closest('[role=row]') !== null`);
@@ -180,12 +180,12 @@ describeWith('every page of the console', () => {
     await page.context().close();
   });
 
-  it('broke nothing of its policy, and asked nobody else', () => {
+  it('never violated its security policy or contacted another server', () => {
     expect(shown.troubles).toEqual([]);
   });
 });
 
-/** Violations that axe calls serious or critical, each with what it is about. */
+/** Violations that axe rates serious or critical, each with its element and a summary. */
 async function violations(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   const { violations } = (await page.evaluate('axe.run()')) as {
@@ -196,13 +196,13 @@ async function violations(page: Page): Promise<string[]> {
     .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`));
 }
 
-/** Nothing loads, and what was said to be on its way is there. The page's policy forbids Playwright's own way of waiting. */
+/** Waits until skeletons are gone and images have loaded. The page's policy forbids Playwright's `waitForFunction`. */
 async function settled(page: Page): Promise<void> {
   await waitFor(
     () =>
       page.evaluate(`document.querySelector('.mantine-Skeleton-root') === null &&
       [...document.images].every((image) => image.complete || image.loading === 'lazy')`),
-    { withinMs: 30_000, what: 'the page to be whole' },
+    { withinMs: 30_000, what: 'the page to finish loading' },
   );
   await page.evaluate('document.fonts.ready');
 }
@@ -218,7 +218,7 @@ async function tabTo(page: Page, isThere: string): Promise<void> {
     if (await page.evaluate<boolean>(isThere)) return;
     await page.keyboard.press('Tab');
   }
-  throw new Error('60 presses of Tab did not lead there');
+  throw new Error('pressed Tab 60 times without reaching the element');
 }
 
 failOnLeftovers();

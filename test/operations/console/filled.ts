@@ -2,14 +2,14 @@ import { waitFor } from '../../harness/index.js';
 import type { Ready } from '../local/launched.js';
 import { addHistory } from './history.js';
 
-/** A workspace as it looks after some weeks of use: runs of every end and stage, keys, files, webhooks. */
+/** Runs of a workspace that looks as if it had been in use for weeks: runs in all states, keys, files, webhooks. */
 export interface Filled {
   succeeded: string;
   failed: string;
   running: string;
 }
 
-/** Models that are run with the example of their own document. */
+/** Models that run with the example input from their own document. */
 const examples = [
   'bfl/flux-2-pro',
   'openai/gpt-image-2',
@@ -44,13 +44,13 @@ export async function fill(
     ['web app', ['catalog', 'run']],
     ['nightly batch', ['catalog', 'run', 'requests', 'usage']],
     ['old laptop', ['catalog', 'run']],
-    // As long as a name may be that somebody did not write with a table in mind.
+    // Long enough to break a table that doesn't truncate names.
     ['x'.repeat(100), ['catalog', 'run']],
   ] as const) {
     keys.push(await call<{ id: string; key: string }>('POST', '/v2/keys', { name, scopes }));
   }
   const [webApp, batch, old] = keys;
-  if (!webApp || !batch || !old) throw new Error('A key is missing');
+  if (!webApp || !batch || !old) throw new Error('a key is missing');
   await call('DELETE', `/v2/keys/${old.id}`);
   await addHistory(ready.database_url, {
     workspaceId,

@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 
-/** Models of the history, and what a run of each is billed, in micro-dollars. The first ones are used most. */
+/** Models in the history, with the price of a run in micro-dollars. The first ones are used most. */
 const models = [
   ['bfl/flux-2-pro', 30_000],
   ['openai/gpt-image-2', 42_000],
@@ -14,7 +14,7 @@ const models = [
 
 const buckets = ['provider_error', 'content_policy_violation', 'provider_timeout', 'invalid_input'] as const;
 
-/** The records of runs that ended on the days before today, as if they had been run: the same for the same seed. */
+/** Inserts records of runs that completed before today. The random seed is fixed. */
 export async function addHistory(
   databaseUrl: string,
   { workspaceId, keyIds, runs, days }: { workspaceId: string; keyIds: string[]; runs: number; days: number },

@@ -19,11 +19,11 @@ describeWith('the console, from the sign-in to a revoked key', () => {
   });
   afterAll(() => shown.close());
 
-  it('refuses a credential that is none, and signs in with one that is', async () => {
+  it('rejects an unknown key, and signs in with a valid one', async () => {
     const field = page.getByLabel('API key or access token');
     await field.fill('rk_live_nobodys');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByText('The service does not accept it.').waitFor();
+    await page.getByText('That key or token isn’t valid.').waitFor();
     await field.fill(shown.ready.api_key);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Models' }).waitFor();
@@ -31,7 +31,7 @@ describeWith('the console, from the sign-in to a revoked key', () => {
   });
 
   it('finds a model, runs it from its form, and shows the image', async () => {
-    await page.getByLabel('Search by name, id or what it does').fill('flux-2-pro');
+    await page.getByLabel('Search by name, ID, or description').fill('flux-2-pro');
     await page
       .getByRole('link', { name: /FLUX\.2 Pro/ })
       .first()
@@ -42,13 +42,13 @@ describeWith('the console, from the sign-in to a revoked key', () => {
     const image = page.getByRole('region', { name: 'Result' }).getByRole('img').first();
     await waitFor(async () => Number(await image.evaluate(({ naturalWidth }) => naturalWidth)) > 0, {
       withinMs: 20_000,
-      what: 'the image to be drawn',
+      what: 'the image to load',
     });
   });
 
-  it('cancels a run of a provider that can cancel', async () => {
+  it('cancels a run at a provider that supports it', async () => {
     await page.getByRole('link', { name: 'Models', exact: true }).click();
-    await page.getByLabel('Search by name, id or what it does').fill('fal/flux-dev');
+    await page.getByLabel('Search by name, ID, or description').fill('fal/flux-dev');
     await page
       .getByRole('link', { name: /FLUX.*dev/i })
       .first()
@@ -59,7 +59,7 @@ describeWith('the console, from the sign-in to a revoked key', () => {
     await page.getByRole('status').getByText('Cancelled').waitFor();
   });
 
-  it('lists both runs, and shows what one did and cost', async () => {
+  it('lists both runs, and shows the phases and cost of one', async () => {
     await page.getByRole('link', { name: 'Runs', exact: true }).click();
     await page.getByRole('cell').getByText('Cancelled').waitFor();
     await page.getByRole('combobox', { name: 'Status' }).click();
@@ -68,25 +68,25 @@ describeWith('the console, from the sign-in to a revoked key', () => {
     expect(new URL(page.url()).searchParams.get('state')).toBe('succeeded');
     await page.getByRole('row').filter({ hasText: 'Succeeded' }).getByRole('link').click();
     await page.getByText('$0.03', { exact: true }).waitFor();
-    await page.getByText('As the provider reported it.').waitFor();
+    await page.getByText('Reported by the provider.').waitFor();
     await page.getByText(`"prompt": "${prompt}"`).filter({ visible: true }).first().waitFor();
     for (const phase of ['Queued', 'Dispatched', 'Generating', 'Copying assets']) {
       await page.getByRole('listitem').filter({ hasText: phase }).waitFor();
     }
   });
 
-  it('runs it again with changes', async () => {
+  it('fills the form with the input of a run to run it again', async () => {
     await page.getByRole('link', { name: 'Run again with changes' }).click();
     await waitFor(
       async () => (await page.getByRole('textbox', { name: /prompt/i }).inputValue()) === prompt,
       {
         withinMs: 20_000,
-        what: 'the form to hold the input of the run',
+        what: 'the form to show the input of the run',
       },
     );
   });
 
-  it('takes a file that is dropped on its field, and shows what the input then holds', async () => {
+  it('uploads a file dropped on a field, and previews it', async () => {
     await page.goto(`${shown.ready.base_url}/console/models/luma/ray-2`);
     await page.getByText(/^More inputs/).click();
     const field = page.getByRole('textbox', { name: /URL/ }).first();
@@ -113,7 +113,7 @@ describeWith('the console, from the sign-in to a revoked key', () => {
           (node: { readyState?: number; dataset: Record<string, string> }) =>
             (node.readyState ?? 0) > 0 || node.dataset['shown'] === 'true',
         ),
-      { withinMs: 20_000, what: `the ${element} to be shown` },
+      { withinMs: 20_000, what: `the ${element} to load` },
     );
   });
 
@@ -135,7 +135,7 @@ describeWith('the console, from the sign-in to a revoked key', () => {
     await page.getByRole('heading', { name: 'No files' }).waitFor();
   });
 
-  it('makes a key that works, shows it once, and revokes it', async () => {
+  it('creates a key that works, shows it once, and revokes it', async () => {
     await page.getByRole('link', { name: 'Keys' }).click();
     await page.getByRole('button', { name: 'Create key' }).click();
     const dialog = page.getByRole('dialog');
@@ -147,7 +147,7 @@ describeWith('the console, from the sign-in to a revoked key', () => {
         ({ status }) => status,
       );
     expect(await listed()).toBe(200);
-    await page.getByRole('button', { name: 'I have stored it' }).click();
+    await page.getByRole('button', { name: 'I’ve saved it' }).click();
     expect(await page.getByText(key).count()).toBe(0);
     await page.getByRole('button', { name: 'Revoke mobile app' }).click();
     await dialog.getByRole('button', { name: 'Revoke' }).click();
@@ -155,7 +155,7 @@ describeWith('the console, from the sign-in to a revoked key', () => {
       .getByRole('row', { name: /mobile app/ })
       .getByText('Revoked')
       .waitFor();
-    await waitFor(async () => (await listed()) === 401, { withinMs: 10_000, what: 'the key to be refused' });
+    await waitFor(async () => (await listed()) === 401, { withinMs: 10_000, what: 'the key to be rejected' });
   });
 
   it('lets an operator pause a provider, with a reason, and resume it', async () => {
@@ -195,7 +195,7 @@ describeWith('the console, from the sign-in to a revoked key', () => {
         text: '<img src=x onerror="hit = 1"><script>hit = 1</script>',
       }),
     ],
-  ])('shows an output harmless that holds markup with a script: %s', async (contentType, body) => {
+  ])('never executes scripts in an output: %s', async (contentType, body) => {
     const call = calling(shown.ready);
     const { data } = await call<{ data: { request_id: string; error_type?: string }[] }>(
       'GET',
@@ -219,12 +219,12 @@ describeWith('the console, from the sign-in to a revoked key', () => {
     await other.context().close();
   });
 
-  it('broke nothing of its policy, and asked nobody else', () => {
+  it('never violated its security policy or contacted another server', () => {
     expect(shown.troubles).toEqual([]);
   });
 });
 
-/** A PNG of one pixel, as a browser hands over a file that is dragged from a folder. */
+/** Drops a one-pixel PNG, as a browser does with a file dragged from a folder. */
 async function dropOn(page: Page, target: Locator): Promise<void> {
   const bytes = [...PNG.sync.write(new PNG({ width: 1, height: 1 }))];
   const dataTransfer = await page.evaluateHandle(`(() => {

@@ -8,7 +8,7 @@ import { ShownConsole } from './shown.js';
 const { describeWith, tools } = await withTools('chromium');
 const runs = 100_000;
 
-describeWith('the console, measured', () => {
+describeWith('performance of the console', () => {
   let shown: ShownConsole;
 
   beforeAll(async () => {
@@ -21,7 +21,7 @@ describeWith('the console, measured', () => {
   });
   afterAll(() => shown.close());
 
-  it('sends at most 200 KB of script for its first page, compressed', async () => {
+  it('loads at most 200 KB of compressed JavaScript for its first page', async () => {
     const page = await shown.open('/models');
     await page.getByText('FLUX.2 Pro').first().waitFor();
     const sizes = (await page.evaluate(`performance.getEntriesByType('resource')
@@ -33,13 +33,13 @@ describeWith('the console, measured', () => {
     await page.context().close();
   });
 
-  it('can be used within 1.5 s of being asked for', async () => {
-    // What is measured is the console and not a machine that is busy with other tests: the best of five.
+  it('is usable within 1.5 s', async () => {
+    // The best of five, because other tests may keep the machine busy.
     const times: number[] = [];
     for (let tries = 0; tries < 5; tries += 1) {
       const page = await shown.open('/models');
       await page.getByText('FLUX.2 Pro').first().waitFor();
-      await page.getByLabel('Search by name, id or what it does').fill('kling');
+      await page.getByLabel('Search by name, ID, or description').fill('kling');
       await page.getByText('FLUX.2 Pro').first().waitFor({ state: 'detached' });
       times.push(await page.evaluate<number>('performance.now()'));
       await page.context().close();
@@ -48,7 +48,7 @@ describeWith('the console, measured', () => {
     expect(Math.min(...times)).toBeLessThanOrEqual(1_500);
   });
 
-  it('shows 100,000 runs by the rows in sight, and reads on as they are scrolled to', async () => {
+  it('renders only the visible rows of 100,000 runs, and loads more on scroll', async () => {
     const page = await shown.open('/runs');
     await page.getByRole('row').nth(5).waitFor();
     await waitFor(
@@ -66,7 +66,7 @@ describeWith('the console, measured', () => {
     }
   });
 
-  it('adds up the usage of all of them', async () => {
+  it('counts all runs in the usage', async () => {
     const page = await shown.open('/usage?range=12m&show=runs');
     await page.getByText(runs.toLocaleString('en-US'), { exact: true }).waitFor();
     await page.context().close();

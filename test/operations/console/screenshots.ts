@@ -2,10 +2,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 
-/** Where screenshots are kept; nowhere, unless the environment says so. */
+/** Screenshots are saved only if this is set. */
 const folder = process.env['SCREENSHOTS'];
 
-/** What is seen of a page, as `<name>-<size>-<theme>.webp`. */
+/** Saves the visible part of a page as `<name>-<size>-<theme>.webp`. */
 export async function keepScreenshot(
   page: Page,
   { name, size, theme }: { name: string; size: string; theme: string },

@@ -10,7 +10,7 @@ const { describeWith, tools } = await withTools('chromium');
 const prompt = (page: Page) => page.getByRole('textbox', { name: /prompt/i });
 const allScopes = ['catalog', 'run', 'requests', 'usage', 'workspace', 'manage'];
 
-describeWith('a session of the console', () => {
+describeWith('a console session', () => {
   let shown: ShownConsole;
 
   beforeAll(async () => {
@@ -27,13 +27,13 @@ describeWith('a session of the console', () => {
   };
 
   it.each(['desktop', 'phone'] as const)(
-    'that has ended says so, and keeps what was written for the next one, %s',
+    'says that it has ended, and restores the input after the next sign-in, %s',
     async (size) => {
       const { id, key } = await newKey(allScopes);
       const page = await shown.open('/models/bfl/flux-2-pro', { size, key });
       await prompt(page).fill('A paragraph that took an hour');
       await revoke(id);
-      await page.getByRole('alert').getByText('The session has ended').waitFor({ timeout: 60_000 });
+      await page.getByRole('alert').getByText('Your session has ended').waitFor({ timeout: 60_000 });
       await keepScreenshot(page, { name: 'session-ended', size, theme: 'light' });
       await signIn(page);
       await prompt(page).waitFor();
@@ -42,7 +42,7 @@ describeWith('a session of the console', () => {
     },
   );
 
-  it('that somebody leaves keeps nothing of theirs', async () => {
+  it('keeps no input after signing out', async () => {
     const { key } = await newKey(allScopes);
     const page = await shown.open('/models/bfl/flux-2-pro', { key });
     await prompt(page).fill('A secret');
@@ -54,7 +54,7 @@ describeWith('a session of the console', () => {
     await page.context().close();
   });
 
-  it('begins with a link once; a spent link says so, and ends no session', async () => {
+  it('starts once per link; a used link says so, and leaves an existing session alone', async () => {
     const { url } = await calling(shown.ready)<{ url: string }>('POST', '/v2/sign-in/links');
     const path = url.slice(url.indexOf('/#'));
     const first = await shown.open(path, { key: null });
@@ -64,7 +64,7 @@ describeWith('a session of the console', () => {
     await second.getByLabel('API key or access token').waitFor();
     await keepScreenshot(second, { name: 'link-spent', size: 'phone', theme: 'light' });
     const signedIn = await shown.open(path, { size: 'phone' });
-    await signedIn.getByRole('alert').getByText('The session of this tab goes on.').waitFor();
+    await signedIn.getByRole('alert').getByText('Your current session is still active.').waitFor();
     await signedIn.getByRole('heading', { name: 'Models' }).waitFor();
     await keepScreenshot(signedIn, { name: 'link-spent-signed-in', size: 'phone', theme: 'light' });
     await signedIn.getByRole('alert').getByRole('button', { name: 'Close' }).click();
@@ -75,12 +75,12 @@ describeWith('a session of the console', () => {
   it.each(['desktop', 'phone'] as const)('names the scope that a page needs, %s', async (size) => {
     const { key } = await newKey(['requests', 'workspace']);
     const page = await shown.open('/webhooks', { size, key });
-    await page.getByText('This needs the scope “manage”').waitFor();
+    await page.getByText('This needs the “manage” scope').waitFor();
     await keepScreenshot(page, { name: 'without-manage', size, theme: 'light' });
     await page.context().close();
     const other = await shown.open('/models', { size, key: (await newKey(['catalog'])).key });
-    await other.getByText('Credits not shown').hover();
-    await other.getByText('This needs the scope “workspace”').waitFor();
+    await other.getByText('Credits hidden').hover();
+    await other.getByText('This needs the “workspace” scope').waitFor();
     await keepScreenshot(other, { name: 'without-workspace', size, theme: 'light' });
     await other.context().close();
   });

@@ -18,13 +18,13 @@ type Size = keyof typeof sizes;
 interface View {
   size?: Size;
   theme?: 'light' | 'dark';
-  /** The credential that the session begins with; null to begin signed out. */
+  /** The key to start with; null to start signed out. */
   key?: string | null;
 }
 
-/** The console of a local start of its own, in a real browser. */
+/** The console of a separate local installation, in a real browser. */
 export class ShownConsole {
-  /** What broke a policy, failed in a script, or asked another server. */
+  /** Script errors, policy violations, and requests to other servers. */
   readonly troubles: string[] = [];
 
   private constructor(
@@ -66,7 +66,7 @@ export class ShownConsole {
     return page;
   }
 
-  /** A key for everything in a workspace that was just made. */
+  /** Creates a workspace and returns a key with all scopes. */
   async keyOfNewWorkspace(name: string): Promise<string> {
     await this.admin('workspace', 'create', name, '--credits-cents', '1000');
     const scopes = 'catalog,run,requests,usage,workspace,manage';

@@ -3,10 +3,10 @@ import type { paths } from './openapi.d.ts';
 import { problemOf, unreachable } from './problem.ts';
 import { session } from './session.ts';
 
-/** Every call of the console. A failure is thrown as a `Problem`; a refused credential ends the session. */
+/** All API calls go through this client. It throws failures as a `Problem`; a rejected credential ends the session. */
 export const api = createClient<paths>({ baseUrl: location.origin, fetch: call });
 
-/** For what has no place in a typed call: streams, files, a model's own input and output. */
+/** For requests that the typed client can't make: streams, files, and a model's own input and output. */
 export async function call(input: Request | string, init?: RequestInit): Promise<Response> {
   const credential = session.credential();
   const request = new Request(input, init);
@@ -21,12 +21,12 @@ export async function call(input: Request | string, init?: RequestInit): Promise
     throw unreachable();
   }
   if (response.ok) return response;
-  // Another sign-in may have happened while this call was on its way.
+  // The user may have signed in again while this call was in flight.
   if (response.status === 401 && isOfSession && credential === session.credential()) session.signOut('ended');
   throw await problemOf(response);
 }
 
-/** The body of an answer; failures were thrown before. */
+/** The response body. Failures have already been thrown. */
 export async function bodyOf<T>(answer: Promise<{ data?: T }>): Promise<T> {
   const { data } = await answer;
   return data as T;

@@ -6,10 +6,10 @@ import { type FieldProblem, Problem } from './problem.ts';
 
 export type CostEstimate = components['schemas']['RouterCostEstimate'];
 
-/** While somebody types. */
+/** Debounces typing. */
 const pauseMs = 350;
 
-/** What a run of the text would cost, and which of its fields would be refused: both from the service itself. */
+/** Asks the service what a run with this input would cost, and which fields it would reject. */
 export function useCostEstimate(model: string, text: string, isJson: boolean) {
   const [settled] = useDebouncedValue(text, pauseMs);
   const { data, error, isFetching } = useQuery({

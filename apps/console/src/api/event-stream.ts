@@ -3,7 +3,7 @@ export interface ServerEvent {
   data: string;
 }
 
-/** The events of a `text/event-stream`; comments, which keep it alive, are left out. */
+/** The events of a `text/event-stream`, without its keep-alive comments. */
 export async function* eventsOf(response: Response): AsyncGenerator<ServerEvent> {
   if (response.body === null) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

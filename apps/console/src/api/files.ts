@@ -17,7 +17,7 @@ export const filesQuery = infiniteQueryOptions({
   getNextPageParam: ({ next_cursor }) => next_cursor,
 });
 
-/** Its bytes are the body; the service finds out what it is. */
+/** Sends the raw bytes. The service detects the content type. */
 export async function uploadFile(file: File): Promise<StoredFile> {
   const answer = await call('/v2/files', {
     method: 'POST',

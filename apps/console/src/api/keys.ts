@@ -5,7 +5,7 @@ import type { components } from './openapi.d.ts';
 export type ApiKey = components['schemas']['RouterKey'];
 export type NewApiKey = components['schemas']['RouterNewKey'];
 
-/** Keys, sessions and codes. */
+/** Keys, console sessions and sign-in links. */
 export const keysQuery = infiniteQueryOptions({
   queryKey: ['keys', 'all'],
   queryFn: ({ pageParam, signal }) =>
@@ -19,7 +19,7 @@ export const keysQuery = infiniteQueryOptions({
   getNextPageParam: ({ next_cursor }) => next_cursor,
 });
 
-/** The newest keys: for choosing one, and for the names of those that runs were made with. */
+/** The newest keys, for filters and for the key names of runs. */
 export const newestKeysQuery = queryOptions({
   queryKey: ['keys', 'newest'],
   queryFn: ({ signal }) =>

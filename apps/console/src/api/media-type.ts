@@ -1,4 +1,4 @@
 const head = /^[ \t]*([\w.+-]+\/[\w.+-]+)[ \t]*(?:;|$)/;
 
-/** The media type that a `Content-Type` names, in lower case and without parameters; empty when it names none. */
+/** The media type in a `Content-Type`, in lower case and without parameters; empty if there isn't one. */
 export const mediaTypeOf = (contentType: string): string => head.exec(contentType)?.[1]?.toLowerCase() ?? '';

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { call } from './client.ts';
 
-/** A JSON Schema, as far as the console reads one. */
+/** The parts of JSON Schema that the console reads. */
 export interface Schema {
   type?: string | string[];
   title?: string;
@@ -53,7 +53,7 @@ export interface ModelDocument {
   output: Schema | undefined;
 }
 
-/** What a model takes and gives, from its own OpenAPI document. */
+/** A model's input and output schemas, from its own OpenAPI document. */
 export const modelDocumentQuery = (id: string) =>
   queryOptions({
     queryKey: ['model-document', id],

@@ -6,7 +6,7 @@ import type { components } from './openapi.d.ts';
 export type ModelEntry = components['schemas']['RouterModelFullEntry'];
 type Page = components['schemas']['RouterModelFullListResponse'];
 
-/** Every model that the caller can run, in full. Its pages are read one after another; the first ones are there at once. */
+/** Every model the caller can run, in full. Pages load one after another, so the first models are available early. */
 export function useModels() {
   const query = useInfiniteQuery(modelsQuery);
   const { data: models = [], hasNextPage, isFetchingNextPage, error, fetchNextPage } = query;

@@ -5,7 +5,7 @@ let answer = false;
 let questions: string[];
 let calls: (string | null)[][];
 
-/** The parts of a browser that signing in uses. */
+/** Fakes the browser APIs that signing in uses. */
 Object.assign(globalThis, {
   location: { origin: 'https://router.example.com', hash: '#code=c', pathname: '/console/', search: '' },
   history: { replaceState: () => {} },
@@ -23,7 +23,7 @@ Object.assign(globalThis, {
     return Response.json(request.method === 'POST' ? { key: 'new' } : { name: 'somebody else' });
   },
 });
-// They read these when they are loaded.
+// Imported late: both modules read these globals on load.
 const { exchangeCode } = await import('./one-time-link.ts');
 const { session } = await import('./session.ts');
 
@@ -33,7 +33,7 @@ beforeEach(() => {
   session.signOut();
 });
 
-it('signs in without a question where there is no session', async () => {
+it('signs in without asking if there is no session', async () => {
   await exchangeCode();
   expect([session.credential(), questions]).toEqual(['new', []]);
   expect(calls).toEqual([['/v2/sign-in', 'Bearer c']]);

@@ -1,4 +1,4 @@
-import { texts } from '../texts.ts';
+import { texts } from '../texts/index.ts';
 
 export interface FieldProblem {
   loc: (string | number)[];
@@ -6,10 +6,10 @@ export interface FieldProblem {
   type: string;
 }
 
-/** A failed call, in the words of the API. */
+/** A failed call, with the API's own message. */
 export class Problem extends Error {
   readonly status: number;
-  /** One of the fifteen buckets, or absent where the service could not be reached. */
+  /** One of the fifteen buckets; undefined if the service couldn't be reached. */
   readonly bucket: string | undefined;
   readonly callId: string | undefined;
   readonly fields: FieldProblem[];
@@ -29,7 +29,7 @@ export class Problem extends Error {
   }
 }
 
-/** Reads the body of a failed answer, whatever its shape. */
+/** Reads the body of a failed response, whatever its shape. */
 export async function problemOf(response: Response): Promise<Problem> {
   const body: unknown = await response.json().catch(() => undefined);
   const { detail, message, error_type } = (body ?? {}) as {
@@ -47,7 +47,7 @@ export async function problemOf(response: Response): Promise<Problem> {
   });
 }
 
-/** The service has nothing of that id, for this caller at least. */
+/** Nothing with that ID exists, or this caller can't see it. */
 export const isMissing = (error: unknown): error is Problem =>
   error instanceof Problem && error.status === 404;
 

@@ -2,14 +2,14 @@ import { queryOptions } from '@tanstack/react-query';
 import { mediaTypeOf } from './media-type.ts';
 import { call } from './client.ts';
 
-/** What a run gave: JSON as its text, so that long numbers survive; other media types as bytes. */
+/** A run's output. JSON also comes as text, which keeps long numbers exact; other media types come as bytes. */
 export type RunResult = { costCents: number | undefined; contentType: string } & (
   | { kind: 'json'; text: string; value: unknown }
   | { kind: 'text'; text: string }
   | { kind: 'bytes'; url: string }
 );
 
-/** The result of a completed run; a run that failed throws the `Problem` that it ended with. */
+/** The result of a completed run. Throws the run's `Problem` if it failed. */
 export const runResultQuery = (model: string, requestId: string) =>
   queryOptions({
     queryKey: ['run-result', requestId],

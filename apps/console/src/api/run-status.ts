@@ -8,15 +8,15 @@ export type RunStatus = components['schemas']['RouterQueueStatusResponse'];
 
 interface Followed {
   status?: RunStatus;
-  /** A share of 1, where the provider reports one. */
+  /** From 0 to 1, if the provider reports progress. */
   progress?: number;
   error?: unknown;
 }
 
-/** After a stream that broke or ended early. */
+/** Delay before reopening a stream that broke or ended early. */
 const reopenMs = 1000;
 
-/** The state of a run as it changes, by the status stream. */
+/** The live state of a run, from the status stream. */
 export function useRunStatus(model: string, requestId: string | undefined): Followed {
   const [followed, setFollowed] = useState<Followed & { of?: string }>({});
   useEffect(() => {
@@ -47,7 +47,7 @@ async function follow(url: string, show: (part: Followed) => void, signal: Abort
       }
     } catch (error) {
       if (signal.aborted) return;
-      // What the service refuses it refuses again; a broken connection is opened anew.
+      // A 4xx is final; a broken connection is reopened.
       if (error instanceof Problem && error.status >= 400 && error.status < 500) return show({ error });
     }
     await new Promise((resolve) => setTimeout(resolve, reopenMs));

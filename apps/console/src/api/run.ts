@@ -4,7 +4,7 @@ import type { components } from './openapi.d.ts';
 
 export type RunDetail = components['schemas']['RouterRequestDetail'];
 
-/** A run, again every second and a half while it lives or its webhook is due. */
+/** A run, polled every 1.5 s until it completes, then every 5 s while its webhook is pending. */
 export const runQuery = (requestId: string) =>
   queryOptions({
     queryKey: ['run', requestId],
@@ -16,7 +16,7 @@ export const runQuery = (requestId: string) =>
     },
   });
 
-/** The caller's own bytes. */
+/** The input exactly as the caller sent it. */
 export const runInputQuery = (requestId: string) =>
   queryOptions({
     queryKey: ['run', requestId, 'input'],
@@ -27,7 +27,7 @@ export const runInputQuery = (requestId: string) =>
 export const cancelRun = ({ cancel_url }: RunDetail): Promise<Response> =>
   call(pathOf(cancel_url ?? ''), { method: 'PUT' });
 
-/** Behind a proxy of one's own the service may know itself by another name than the browser does. */
+/** Drops the host: behind a proxy, the service's own URLs may differ from the one in the browser. */
 function pathOf(url: string): string {
   const { pathname, search } = new URL(url, location.origin);
   return pathname + search;

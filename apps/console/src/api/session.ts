@@ -2,10 +2,10 @@ import { useSyncExternalStore } from 'react';
 
 const place = 'model-router-credential';
 
-/** Why there is no session: its credential is no longer accepted, or the link that should begin one is not. */
+/** Why a session ended, or why a sign-in link didn't start one. */
 type Notice = 'ended' | 'spentLink' | 'unreadLink';
 
-/** An API key or an access token, in this tab only: never in the address, never in a log, gone with the tab. */
+/** An API key or access token. Kept in this tab only: never in the address, never in a log, gone with the tab. */
 let credential = sessionStorage.getItem(place);
 let notice: Notice | null = null;
 const listeners = new Set<() => void>();
@@ -16,7 +16,7 @@ export const session = {
   signIn(text: string): void {
     set(text, null);
   },
-  /** Without a reason where somebody wants to. */
+  /** The reason is null if the user signed out. */
   signOut(reason: Notice | null = null): void {
     set(null, reason);
   },

@@ -3,30 +3,30 @@ import { useNavigate } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
 import { useState } from 'react';
 import { useModels } from '../api/models.ts';
-import { texts } from '../texts.ts';
+import { texts } from '../texts/index.ts';
 import { guide, operatorPages, pages } from './navigation.ts';
 import classes from './commands.module.css';
 
 const runId = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const maxModels = 8;
 
-/** The palette: pages and models by any of their words, runs by id. */
+/** The command palette: finds pages and models by any of their words, and runs by ID. */
 export function Commands({ isOperator, close }: { isOperator: boolean; close: () => void }) {
   const [text, setText] = useState('');
   const navigate = useNavigate();
-  // Escape is the combobox's to hear: its input keeps the key from the modal.
+  // The combobox handles Escape, because its input doesn't pass the key on to the modal.
   const combobox = useCombobox({ opened: true, onDropdownClose: close });
   const { models } = useModels();
 
   const words = text.trim().toLowerCase().split(/\s+/);
-  const isMeant = (...facts: (string | undefined)[]) => {
+  const matches = (...facts: (string | undefined)[]) => {
     const all = facts.join(' ').toLowerCase();
     return words.every((word) => all.includes(word));
   };
   const destinations = [...pages, ...(isOperator ? operatorPages : []), guide].filter(({ label }) =>
-    isMeant(label),
+    matches(label),
   );
-  const found = models.filter(({ id, title }) => isMeant(id, title)).slice(0, maxModels);
+  const found = models.filter(({ id, title }) => matches(id, title)).slice(0, maxModels);
   const run = runId.test(text.trim()) ? text.trim().toLowerCase() : undefined;
 
   const go = (to: string) => {

@@ -12,7 +12,7 @@ import {
   Users,
   Webhook,
 } from 'lucide-react';
-import { texts } from '../texts.ts';
+import { texts } from '../texts/index.ts';
 
 export interface Destination {
   to: string;
@@ -32,7 +32,7 @@ export const pages: readonly Destination[] = [
   { to: '/settings', label: frame.settings, Icon: Settings },
 ];
 
-/** Beside the reference of the API. */
+/** Listed next to the API reference. */
 export const guide: Destination = { to: '/guide/', label: frame.guide, Icon: BookOpen };
 
 /** For credentials with the scope `operate`. */

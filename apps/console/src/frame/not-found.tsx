@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { Empty } from '../parts/empty.tsx';
-import { texts } from '../texts.ts';
+import { texts } from '../texts/index.ts';
 
 export function NotFound() {
   return (

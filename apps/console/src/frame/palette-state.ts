@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** Whether the palette is open: the top bar, the keyboard and the palette itself change it. */
+/** Shared by the top bar, the keyboard shortcut and the palette. */
 let isOpen = false;
 const listeners = new Set<() => void>();
 

@@ -3,7 +3,7 @@ import { palette, usePaletteIsOpen } from './palette-state.ts';
 
 const Commands = lazy(async () => ({ default: (await import('./commands.tsx')).Commands }));
 
-/** ⌘K and Ctrl+K, from anywhere. What it shows is loaded when it is first opened. */
+/** Opens with ⌘K or Ctrl+K from anywhere. Its code loads when it is first opened. */
 export function Palette({ isOperator }: { isOperator: boolean }) {
   const isOpen = usePaletteIsOpen();
   useEffect(() => {

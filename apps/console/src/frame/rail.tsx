@@ -1,14 +1,14 @@
 import { Menu, UnstyledButton } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { Braces, Ellipsis } from 'lucide-react';
-import { texts } from '../texts.ts';
+import { texts } from '../texts/index.ts';
 import { type Destination, guide, operatorPages, pages } from './navigation.ts';
 import classes from './rail.module.css';
 
-/** How many pages the bar of a phone shows beside "More". */
+/** Number of pages that the phone's bar shows next to "More". */
 const onPhones = 4;
 
-/** Left on screens, icons only below 1100 px, a bar at the bottom of phones. */
+/** A sidebar on the left, icons only below 1100 px, and a bottom bar on phones. */
 export function Rail({ isOperator }: { isOperator: boolean }) {
   const hidden = [...pages.slice(onPhones), ...(isOperator ? operatorPages : []), guide];
   return (

@@ -4,26 +4,26 @@ import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { session, useCredential, useNotice } from '../api/session.ts';
 import { workspaceQuery } from '../api/workspace.ts';
-import { texts } from '../texts.ts';
+import { texts } from '../texts/index.ts';
 import { Palette } from './palette.tsx';
 import { Rail } from './rail.tsx';
 import classes from './shell.module.css';
 import { SignIn } from './sign-in.tsx';
 import { TopBar } from './top-bar.tsx';
 
-/** The frame around every page; the sign-in in its place while there is no credential. */
+/** The frame around every page, or the sign-in page if there is no credential. */
 export function Shell() {
   return useCredential() === null ? <SignIn /> : <Frame />;
 }
 
 function Frame() {
   const main = useRef<HTMLElement>(null);
-  // Of a link that was opened in a tab with a session.
+  // Set if a failed sign-in link was opened in a tab that already has a session.
   const notice = useNotice();
   const path = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
   const scopes = useQuery(workspaceQuery).data?.credential.scopes ?? [];
 
-  // A new page is announced and read from its start; the first one is where the browser is anyway.
+  // Focusing the page makes screen readers announce it. The browser does that itself for the first page.
   const shown = useRef(path);
   useEffect(() => {
     if (shown.current !== undefined && shown.current !== path) main.current?.focus({ preventScroll: true });

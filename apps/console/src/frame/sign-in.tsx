@@ -4,10 +4,10 @@ import { type FormEvent, useState } from 'react';
 import { api } from '../api/client.ts';
 import { Problem } from '../api/problem.ts';
 import { session, useNotice } from '../api/session.ts';
-import { texts } from '../texts.ts';
+import { texts } from '../texts/index.ts';
 import classes from './sign-in.module.css';
 
-/** In the place of every page while there is no credential; the address stays, so the page that was meant follows. */
+/** Replaces every page until there is a credential. The address stays, so the requested page opens after sign-in. */
 export function SignIn() {
   const notice = useNotice();
   const [text, setText] = useState('');

@@ -1,15 +1,15 @@
 import { createTheme, MantineProvider } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { texts } from '../texts.ts';
+import { texts } from '../texts/index.ts';
 
-/** Colours and type are in styles/theme.css: the policy forbids a <style> element. */
+/** Colours and type are in styles/theme.css because the content security policy forbids <style> elements. */
 const theme = createTheme({
   respectReducedMotion: true,
   cursorType: 'pointer',
   defaultRadius: 'md',
   components: {
     Button: { defaultProps: { size: 'sm' } },
-    // Locking the scroll and hiding bars would need a <style> element.
+    // Scroll locking would need a <style> element.
     Modal: {
       defaultProps: {
         lockScroll: false,

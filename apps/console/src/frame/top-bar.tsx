@@ -5,7 +5,7 @@ import { Problem } from '../api/problem.ts';
 import { session } from '../api/session.ts';
 import { workspaceQuery } from '../api/workspace.ts';
 import { dollarsOfCents } from '../parts/money.ts';
-import { texts } from '../texts.ts';
+import { texts } from '../texts/index.ts';
 import { palette } from './palette-state.ts';
 import classes from './top-bar.module.css';
 

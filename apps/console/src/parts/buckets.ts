@@ -1,4 +1,4 @@
-import { texts } from '../texts.ts';
+import { texts } from '../texts/index.ts';
 
 export type Bucket = keyof typeof texts.buckets;
 

@@ -1,7 +1,7 @@
 import { CopyText } from './copy-text.tsx';
 import classes from './command.module.css';
 
-/** Lines for a shell. */
+/** A shell command with a copy button. */
 export function Command({ text, label }: { text: string; label: string }) {
   return (
     <div className={classes.command}>

@@ -2,25 +2,25 @@ import { Button, Modal } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { texts } from '../texts.ts';
+import { texts } from '../texts/index.ts';
 import classes from './confirm.module.css';
 import { Failure } from './failure.tsx';
 
 interface ConfirmProps {
-  /** On the button that asks, and on the one that does it. */
+  /** Label of both buttons: the one that opens the dialog and the one that confirms. */
   label: string;
   title: string;
-  /** What it will do, and whether it can be undone. */
+  /** Says what will happen, and whether it can be undone. */
   detail: ReactNode;
   act: () => Promise<unknown>;
-  /** What is read anew then. */
+  /** The query to reload afterwards. */
   changes: QueryKey;
-  /** To be told from the other rows' buttons. */
+  /** Tells the buttons of several rows apart for screen readers. */
   of?: string;
   isDisabled?: boolean;
 }
 
-/** A button for what should not happen by a slip. */
+/** A button that asks for confirmation before it acts. */
 export function Confirm({ label, title, detail, act, changes, of, isDisabled = false }: ConfirmProps) {
   const [opened, { open, close }] = useDisclosure();
   const queries = useQueryClient();

@@ -1,7 +1,7 @@
 import { CopyText } from './copy-text.tsx';
 import classes from './parts.module.css';
 
-/** An id, shortened in the middle, whole on hover and when copied. */
+/** An ID, shortened in the middle. Hovering shows it in full, and copying copies all of it. */
 export function CopyId({ id }: { id: string }) {
   return (
     <span title={id} className={classes.id}>

@@ -1,6 +1,6 @@
 import { ActionIcon, CopyButton, Tooltip } from '@mantine/core';
 import { Check, Copy } from 'lucide-react';
-import { texts } from '../texts.ts';
+import { texts } from '../texts/index.ts';
 
 export function CopyText({ text, label = texts.parts.copy }: { text: string; label?: string }) {
   return (

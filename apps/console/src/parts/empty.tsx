@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import classes from './parts.module.css';
 
-/** In the place of a list that holds nothing: what would be here, and the command or link that fills it. */
+/** Replaces an empty list: says what belongs here, and shows the command or link that fills it. */
 export function Empty({ title, detail, children }: { title: string; detail: string; children?: ReactNode }) {
   return (
     <section className={classes.empty}>

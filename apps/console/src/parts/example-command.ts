@@ -1,4 +1,4 @@
-/** A first run, for a shell that has the key in a variable. */
+/** A shell command that submits a first run. Takes the key from a variable. */
 export const exampleCommand = (query = ''): string =>
   [
     `curl -X POST '${location.origin}/v2/models/bfl/flux-2-pro/requests${query}'`,

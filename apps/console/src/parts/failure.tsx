@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { CircleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Problem } from '../api/problem.ts';
-import { texts } from '../texts.ts';
+import { texts } from '../texts/index.ts';
 import { CopyId } from './copy-id.tsx';
 import classes from './parts.module.css';
 
@@ -10,13 +10,13 @@ interface FailureProps {
   error: unknown;
   retry?: () => void;
   title?: string;
-  /** By bucket, whether money was spent and what to do; of a run, where it is not about another call. */
+  /** What to do, by bucket. Defaults to the advice for calls that aren't runs. */
   advice?: Record<string, string>;
-  /** A way on, where to try again is of no use. */
+  /** Another way forward, if trying again doesn't help. */
   children?: ReactNode;
 }
 
-/** What went wrong in the words of the API, whether money was spent, what to do, and the id to name when asking. */
+/** The API's message, what to do about it, and the call's ID for the operator. */
 export function Failure({
   error,
   retry,

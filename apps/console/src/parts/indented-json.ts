@@ -1,6 +1,6 @@
 const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
-/** JSON with its lines indented and its values as they are written: parsing would round a 64-bit seed. */
+/** Indents JSON without changing its values. Parsing would round a 64-bit seed. */
 export function indentedJson(text: string): string {
   const tokens = text.match(token) ?? [];
   let depth = 0;

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import type { InfiniteData, UseInfiniteQueryResult, UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { texts } from '../texts.ts';
+import { texts } from '../texts/index.ts';
 import { Failure } from './failure.tsx';
 import { TableSkeleton } from './skeletons.tsx';
 
@@ -11,7 +11,7 @@ interface LoadedProps<Data> {
   children: (data: Data) => ReactNode;
 }
 
-/** What a query has answered; before that a skeleton, or what went wrong and a button that asks again. */
+/** Shows a query's data, a skeleton while it loads, or the failure with a retry button. */
 export function Loaded<Data>({
   query: { data, error, refetch },
   skeleton = <TableSkeleton />,
@@ -24,12 +24,12 @@ export function Loaded<Data>({
 interface LoadedListProps<Entry> {
   query: UseInfiniteQueryResult<InfiniteData<{ data: Entry[] }>>;
   skeleton?: ReactNode;
-  /** In the place of a list without entries. */
+  /** Shown if the list has no entries. */
   empty: ReactNode;
   children: (entries: Entry[]) => ReactNode;
 }
 
-/** The entries of all pages that were read, and a button for the next page. */
+/** The entries of all loaded pages, and a button for the next page. */
 export function LoadedList<Entry>({ query, skeleton, empty, children }: LoadedListProps<Entry>) {
   return (
     <Loaded query={query} skeleton={skeleton}>

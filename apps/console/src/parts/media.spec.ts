@@ -5,7 +5,7 @@ const urls = (output: unknown, expected: string[] = []) =>
   findingsIn(output, expected).media.map(({ kind, url }) => [kind, url]);
 
 describe('findingsIn', () => {
-  it('finds media by the ending of their URLs, wherever they are, once', () => {
+  it('finds media at any depth by the extension of their URL, each once', () => {
     const output = {
       images: [{ url: 'https://a.example/x.png?sig=1' }],
       video: 'https://a.example/y.MP4',
@@ -17,18 +17,18 @@ describe('findingsIn', () => {
     ]);
   });
 
-  it('takes a URL without an ending for what the model gives, unless its name says otherwise', () => {
+  it('assumes that a URL without an extension is the model’s output, unless its name says otherwise', () => {
     const output = { result: { sample: 'https://a.example/1' }, status_url: 'https://a.example/2' };
     expect(urls(output, ['image'])).toEqual([['image', 'https://a.example/1']]);
     expect(urls(output)).toEqual([]);
   });
 
-  it('finds data: URLs however their scheme and type are written', () => {
+  it('finds data: URLs whatever the case of their scheme and type', () => {
     const url = 'DATA:Image/SVG+XML;x="y",%3Csvg/%3E';
     expect(findingsIn({ output: url }, []).media).toEqual([{ kind: 'image', url, name: 'image.svg' }]);
   });
 
-  it('finds media in base64, beside their type or under the usual name', () => {
+  it('finds base64 media by the type next to them or by the usual name', () => {
     expect(urls({ data: [{ b64_json: 'iVBORw0KGgo' }] }, ['image'])).toEqual([
       ['image', 'data:image/png;base64,iVBORw0KGgo'],
     ]);
@@ -37,7 +37,7 @@ describe('findingsIn', () => {
     ]);
   });
 
-  it('makes nothing of markup, scripts and types that are no media', () => {
+  it('ignores markup, scripts and types that are not media', () => {
     const output = {
       html: '<script>alert(1)</script>',
       url: 'javascript:alert(1)',
@@ -47,7 +47,7 @@ describe('findingsIn', () => {
     expect(findingsIn(output, ['image'])).toEqual({ media: [], texts: [] });
   });
 
-  it('collects texts that are meant for people, and survives what is nested without end', () => {
+  it('collects text meant for people, and survives circular structures', () => {
     expect(findingsIn({ content: [{ type: 'text', text: 'Hello' }], id: 'x' }, ['text']).texts).toEqual([
       'Hello',
     ]);

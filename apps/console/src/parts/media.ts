@@ -5,11 +5,11 @@ export type MediaKind = 'image' | 'video' | 'audio' | '3d';
 export interface Medium {
   kind: MediaKind;
   url: string;
-  /** A name for the file that is saved. */
+  /** File name for downloads. */
   name: string;
 }
 
-/** Media of an output, and the texts in it that are meant for people. */
+/** The media in an output, and the text in it that is meant for people. */
 export interface Findings {
   media: Medium[];
   texts: string[];
@@ -25,8 +25,8 @@ const spoken = new Set(['text', 'content', 'output_text', 'transcript', 'caption
 const maxDepth = 12;
 
 /**
- * Whatever shape a provider's output has: strings that are URLs of media, media in base64 beside their type, and texts.
- * `expected` says what a URL without a telling name is.
+ * Searches an output of any shape for media URLs, base64 media with their type, and text. `expected` decides the kind
+ * of a URL whose name doesn't.
  */
 export function findingsIn(output: unknown, expected: readonly string[]): Findings {
   const found: Findings = { media: [], texts: [] };
@@ -68,7 +68,7 @@ export function findingsIn(output: unknown, expected: readonly string[]): Findin
   }
 }
 
-/** Names under which providers put what was made; a link to a page of theirs has others. */
+/** Whether providers use this field name for results, rather than for links to their own pages. */
 const isResult = (key: string) =>
   /url|uri|sample|image|video|audio|output|file|result|model|mesh|glb/i.test(key) &&
   !/status|cancel|response|logs|web|page/i.test(key);
@@ -92,7 +92,7 @@ const defaultTypes: Record<MediaKind, string> = {
   '3d': 'model/gltf-binary',
 };
 
-/** `{mimeType, data}` and its like. */
+/** Reads `{mimeType, data}` and similar objects. */
 function inlineOf(value: Record<string, unknown>): { kind: MediaKind; url: string } | undefined {
   const type = value['mimeType'] ?? value['mime_type'] ?? value['media_type'];
   const data = value['data'] ?? value['bytesBase64Encoded'] ?? value['base64'];
@@ -111,5 +111,5 @@ const typeOfBase64 = (text: string) => starts.find(([start]) => text.startsWith(
 const isDataUrl = (text: string) => /^data:/i.test(text);
 const typeOfDataUrl = (url: string) => /^[^,]*/.exec(url.slice('data:'.length))?.[0] ?? '';
 
-/** The ending of a file of this type: the first word of its subtype. */
+/** The file extension for a type: the first word of its subtype. */
 export const endingOf = (contentType: string) => /\/(\w+)/.exec(mediaTypeOf(contentType))?.[1] ?? 'bin';

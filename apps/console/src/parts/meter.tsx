@@ -7,9 +7,9 @@ interface BarProps {
 }
 
 interface MeterProps extends BarProps {
-  /** The two numbers with their unit. */
+  /** Both numbers with their unit. */
   text: string;
-  /** Without the label in sight, for a cell of a table. */
+  /** Hides the visible label, for table cells. */
   compact?: boolean;
 }
 

@@ -8,7 +8,7 @@ const steps = [
   ['minute', 60],
 ] as const;
 
-/** A time relative to now, the absolute one on hover. */
+/** A time relative to now. Hovering shows the absolute time. */
 export function Moment({ at }: { at: string }) {
   const nowMs = useNow(10_000);
   return (
@@ -26,7 +26,7 @@ export function relativeTo(nowMs: number, atMs: number): string {
     : relative.format(Math.round(seconds / size), unit);
 }
 
-/** The time, renewed at the given pace. */
+/** The current time, updated at the given interval. */
 export function useNow(everyMs: number): number {
   const [nowMs, setNow] = useState(Date.now);
   useEffect(() => {

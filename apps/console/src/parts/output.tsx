@@ -2,24 +2,24 @@ import { Button, Skeleton } from '@mantine/core';
 import { Download, ExternalLink, ImageOff } from 'lucide-react';
 import { lazy, Suspense, useCallback, useMemo, useState } from 'react';
 import type { RunResult } from '../api/run-result.ts';
-import { texts } from '../texts.ts';
+import { texts } from '../texts/index.ts';
 import { CopyText } from './copy-text.tsx';
 import { endingOf, findingsIn, type Findings, kindOfType, type Medium } from './media.ts';
 import classes from './output.module.css';
 
-/** A megabyte of 3D graphics that most visits never need. */
+/** Loads about 1 MB of 3D code, which most visits never need. */
 const SolidView = lazy(async () => ({ default: (await import('./solid-view.tsx')).SolidView }));
 
 interface OutputProps {
   result: RunResult;
-  /** What the model says that it gives. */
+  /** The model's declared output modalities. */
   modalities: readonly string[];
   onUse?: (medium: Medium) => void;
 }
 
 /**
- * What a run gave, for people: media large, texts as texts, and the whole output folded below. Nothing of it becomes part
- * of the page: images are `img`, whatever they hold, and markup is shown as the text that it is.
+ * Shows a run's output: media in full size, text as text, and the raw output folded below. None of it becomes part of
+ * the page: every image, SVG included, is an `img`, and markup is shown as plain text.
  */
 export function Output({ result, modalities, onUse }: OutputProps) {
   const { media, texts: said } = useMemo((): Findings => {
@@ -143,7 +143,7 @@ function Player({ medium: { kind, url }, onError }: { medium: Medium; onError: (
   }
 }
 
-/** Through the page, since browsers open a link to another origin instead of saving what it leads to. */
+/** Downloads through the page, because browsers open cross-origin links instead of saving them. */
 async function save({ url, name }: Medium): Promise<void> {
   const link = document.createElement('a');
   try {

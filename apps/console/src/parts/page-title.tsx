@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 import { useEffect } from 'react';
-import { texts } from '../texts.ts';
+import { texts } from '../texts/index.ts';
 import classes from './parts.module.css';
 
-/** The heading of a page, which also names the tab, with the page's actions at its right. */
+/** The page's heading, with its actions on the right. Also sets the tab's title. */
 export function PageTitle({
   title,
   detail,

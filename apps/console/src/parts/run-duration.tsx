@@ -6,7 +6,7 @@ interface Times {
   duration_ms?: number | undefined;
 }
 
-/** How long the run took, or has taken so far. */
+/** The run's duration so far, or in total. */
 export function RunDuration({ run }: { run: Times }) {
   if (run.duration_ms !== undefined) return duration(run.duration_ms);
   return <SoFar since={run.created_at} />;

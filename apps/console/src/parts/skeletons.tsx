@@ -1,8 +1,8 @@
 import { Skeleton } from '@mantine/core';
-import { texts } from '../texts.ts';
+import { texts } from '../texts/index.ts';
 import classes from './parts.module.css';
 
-/** While a page's own code or first data is on its way: of about its size, so that nothing jumps. */
+/** Shown while a page's code or first data loads. Has about the page's size, so that nothing jumps. */
 export function PageSkeleton() {
   return (
     <div aria-busy="true" aria-label={texts.parts.loading}>

@@ -12,7 +12,7 @@ import {
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 import { RoomEnvironment } from 'three/addons/environments/RoomEnvironment.js';
 import { GLTFLoader } from 'three/addons/loaders/GLTFLoader.js';
-import { texts } from '../texts.ts';
+import { texts } from '../texts/index.ts';
 import classes from './output.module.css';
 
 const turns: Record<string, [axis: 'x' | 'y', radians: number]> = {
@@ -27,7 +27,7 @@ interface Stage {
   draw: () => void;
 }
 
-/** A glTF model that is turned with the pointer or the arrow keys. It is drawn when it changes, and not otherwise. */
+/** A glTF model that turns with the pointer or the arrow keys. Draws only when something changes. */
 export function SolidView({ url, onError }: { url: string; onError: () => void }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const stage = useRef<Stage>(null);
@@ -43,10 +43,10 @@ export function SolidView({ url, onError }: { url: string; onError: () => void }
   }, [url, onError]);
 
   const turn = (event: KeyboardEvent) => {
-    const asked = turns[event.key];
-    if (asked === undefined || stage.current === null) return;
+    const step = turns[event.key];
+    if (step === undefined || stage.current === null) return;
     event.preventDefault();
-    const [axis, radians] = asked;
+    const [axis, radians] = step;
     stage.current.model.rotation[axis] += radians;
     stage.current.draw();
   };
@@ -62,7 +62,7 @@ export function SolidView({ url, onError }: { url: string; onError: () => void }
   );
 }
 
-/** Returns what lets go of it. */
+/** Returns a function that frees all resources. */
 function show(
   url: string,
   canvas: HTMLCanvasElement,
@@ -85,10 +85,10 @@ function show(
     draw();
   });
 
-  let isLeft = false;
+  let isDisposed = false;
   const load = async () => {
     const { scene: model } = await new GLTFLoader().loadAsync(url);
-    if (isLeft) {
+    if (isDisposed) {
       dispose(model);
       return;
     }
@@ -101,10 +101,10 @@ function show(
     onShown({ model, draw });
   };
   load().catch(() => {
-    if (!isLeft) onError();
+    if (!isDisposed) onError();
   });
   return () => {
-    isLeft = true;
+    isDisposed = true;
     sizes.disconnect();
     controls.dispose();
     dispose(scene);
@@ -113,7 +113,7 @@ function show(
   };
 }
 
-/** Whatever its units are, it fills the view. */
+/** Scales and moves the model to fill the view, whatever its units. */
 function centre(model: Object3D): void {
   const bounds = new Box3().setFromObject(model);
   const size = bounds.getSize(new Vector3());

@@ -4,7 +4,7 @@ import classes from './state-mark.module.css';
 
 const icons = { good: CircleCheck, calm: Ban, waiting: Clock, warn: TriangleAlert, bad: CircleX } as const;
 
-/** The state of something other than a run; never by colour alone. */
+/** The state of anything but a run, with an icon and a word so that it doesn't depend on colour. */
 export function StateMark({ tone, children }: { tone: keyof typeof icons; children: ReactNode }) {
   const Icon = icons[tone];
   return (

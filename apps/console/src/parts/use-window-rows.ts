@@ -2,13 +2,13 @@ import { type RefObject, useLayoutEffect, useState } from 'react';
 
 interface Rows {
   first: number;
-  /** The one behind the last. */
+  /** Exclusive. */
   end: number;
 }
 
 const spare = 12;
 
-/** Which of many rows of one height are in the window, and some more on either side. */
+/** The range of equally high rows that is in the window, with a margin on either side. */
 export function useWindowRows(body: RefObject<HTMLElement | null>, count: number, rowHeight: number): Rows {
   const [range, setRange] = useState<Rows>({ first: 0, end: Math.ceil(1_200 / rowHeight) });
   useLayoutEffect(() => {

@@ -1,10 +1,10 @@
 import { amount, type Control } from '../control.js';
 
-/** One submission that a provider accepted. Times are milliseconds of the simulator's clock since the epoch. */
+/** A submission that a provider accepted. Times are in milliseconds since the epoch, by the simulator's clock. */
 export interface Generation {
   provider: string;
   id: string;
-  /** The part of the provider's address that names a model, or a path of several segments. */
+  /** The model by the provider's own name; may be a path of several segments. */
   model: string;
   path: string;
   /** Position among all accepted submissions, from 1. */
@@ -12,11 +12,11 @@ export interface Generation {
   atMs: number;
   tag: string | null;
   prompt: string;
-  /** The provider's own bytes as received. */
+  /** The bytes as received. */
   body: Buffer;
   bodySha256: string;
   headers: Record<string, string>;
-  /** How often this provider has seen this very body, this time included and refusals counted. */
+  /** How often this provider has received the same body, including this time and rejections. */
   attempt: number;
   tokens: string[];
   control: Control;
@@ -27,32 +27,32 @@ export interface Generation {
   pollCount: number;
   resultCount: number;
   assetCount: number;
-  /** Digest of the bytes last said about it once it had ended; null before. */
+  /** Digest of the latest reply after the generation ended; null until then. */
   replySha256: string | null;
 }
 
 export type Phase = 'queued' | 'running' | 'succeeded' | 'failed' | 'canceled';
 
-/** Why a generation does not succeed; null when it does. */
+/** Why the generation fails; null if it succeeds. */
 export function failureOf(control: Control): 'policy_submit' | 'policy_output' | 'job_failed' | null {
   for (const name of ['policy_submit', 'policy_output', 'job_failed'] as const)
     if (control.has(name)) return name;
   return null;
 }
 
-/** The instant from which the generation occupies the provider no longer. */
+/** When the generation stops occupying the provider. */
 export function endOf(generation: Generation): number {
   return generation.canceledAtMs ?? generation.atMs + generation.queuedMs + generation.takesMs;
 }
 
-/** Ends it at this instant, unless it has ended. */
+/** Ends the generation at `nowMs`, unless it has ended already. */
 export function endNow(generation: Generation, nowMs: number): void {
   if (endOf(generation) <= nowMs) return;
   generation.queuedMs = Math.min(generation.queuedMs, nowMs - generation.atMs);
   generation.takesMs = nowMs - generation.atMs - generation.queuedMs;
 }
 
-/** No timer belongs to a generation: what it is doing follows from the clock. */
+/** Computes the phase from the clock; generations have no timers. */
 export function phaseAt(generation: Generation, nowMs: number): Phase {
   if (generation.canceledAtMs !== null) return 'canceled';
   if (nowMs < generation.atMs + generation.queuedMs) return 'queued';
@@ -68,7 +68,7 @@ export function durations(control: Control, defaultMs: number): { queuedMs: numb
   };
 }
 
-/** The ledger's line for readers: raw bytes as base64, the state as of `nowMs`. */
+/** The generation as the ledger route returns it: the body as base64, and the state at `nowMs`. */
 export function entryOf(generation: Generation, nowMs: number) {
   const { body, control: _control, ...facts } = generation;
   return {

@@ -9,7 +9,7 @@ beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'simulator-'))));
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('the ledger file', () => {
-  it('holds a submission by the time it is answered', async () => {
+  it('contains a submission before it is answered', async () => {
     const ledgerFile = join(folder, 'deep', 'ledger.jsonl');
     const caller = await startWithCaller({ ledgerFile });
     const { json } = await caller.bfl({ prompt: 'a [[sim:tag=t]]' });
@@ -18,7 +18,7 @@ describe('the ledger file', () => {
     await caller.simulator.close();
   });
 
-  it('gives generations, their control and cancels back after a restart, a torn line aside', async () => {
+  it('restores generations, controls and cancellations after a restart, and skips a torn line', async () => {
     const ledgerFile = join(folder, 'ledger.jsonl');
     const before = await startWithCaller({ ledgerFile, defaultMs: 0 });
     await before.fal({ prompt: 'gone before the reset' });

@@ -3,14 +3,14 @@ import path from 'node:path';
 import { readControl } from '../control.js';
 import type { Generation } from './generation.js';
 
-/** Every accepted submission. What a provider has accepted it never forgets, short of a reset. */
+/** All accepted submissions. Providers never forget one, except after a reset. */
 export class Ledger {
   private readonly byKey = new Map<string, Generation>();
   private readonly file: number | undefined;
 
   /**
-   * The file gets a generation as a JSON line when it is accepted and when its cancelling is asked for. It is written
-   * synchronously, before the answer: a killed simulator still knows after a restart what it had accepted.
+   * The file gets a JSON line when a generation is accepted and when its cancellation is requested. It is written
+   * synchronously, before the answer, so that a simulator that is killed still knows after a restart what it accepted.
    */
   constructor(file?: string) {
     if (file === undefined) return;
@@ -21,7 +21,7 @@ export class Ledger {
       if (generation) this.byKey.set(keyOf(generation), generation);
     }
     this.file = openSync(file, 'a');
-    // A kill in the middle of a write leaves half a line; the next line must not be glued to it.
+    // A kill during a write leaves half a line. The next line must not continue it.
     if (text !== '' && !text.endsWith('\n')) writeSync(this.file, '\n');
   }
 
@@ -32,7 +32,7 @@ export class Ledger {
     return generation;
   }
 
-  /** `canceledAtMs` is null when the request has no effect. Only the first request is kept. */
+  /** `canceledAtMs` is null if the request has no effect. Only the first request is recorded. */
   cancel(generation: Generation, cancelAskedAtMs: number, canceledAtMs: number | null): void {
     if (generation.cancelAskedAtMs !== null) return;
     this.write(Object.assign(generation, { cancelAskedAtMs, canceledAtMs }));
@@ -42,7 +42,7 @@ export class Ledger {
     return this.byKey.get(keyOf({ provider, id }));
   }
 
-  /** In the order of acceptance. */
+  /** In order of acceptance. */
   list(only: { provider?: string | undefined; tag?: string | undefined } = {}): Generation[] {
     return [...this.byKey.values()].filter(
       (each) =>

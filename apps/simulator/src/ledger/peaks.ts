@@ -1,17 +1,17 @@
 import { endOf, type Generation } from './generation.js';
 
-/** Concurrency facts of one group of generations. */
+/** Concurrency of a group of generations. */
 interface Peaks {
   accepted: number;
-  /** Live at the instant of asking. */
+  /** Live at the time of the request. */
   live: number;
-  /** The most that were live at once up to the instant of asking. */
+  /** The most that were live at once, up to the time of the request. */
   peak: number;
 }
 
 /**
- * Computed from the intervals when somebody asks, and therefore exact: a generation is live from its
- * acceptance until just before its end.
+ * Computed exactly, from the generations' intervals. A generation is live from its acceptance until just before its
+ * end.
  */
 export function peaksOf(generations: readonly Generation[], nowMs: number): Peaks {
   const starts = generations.map((each) => each.atMs).sort((a, b) => a - b);

@@ -6,8 +6,8 @@ const keptImages = 64;
 const recent = new Map<string, Buffer>();
 
 /**
- * A slope between two colours that follow from the text: the same prompt always looks the same, and two prompts look
- * different, as do several images of one prompt. The latest ones are kept for the next fetch.
+ * Draws a gradient between two colours derived from the text and the number: the same prompt always looks the same;
+ * different prompts, and several images of one prompt, look different. Caches the latest images.
  */
 export function drawImage(text: string, number: number): Buffer {
   const seed = `${text} ${number}`;
@@ -17,7 +17,7 @@ export function drawImage(text: string, number: number): Buffer {
   const png = new PNG(size);
   for (let at = 0; at < png.data.length; at += 4) {
     const column = (at / 4) % size.width;
-    // Steps instead of a continuous slope: broad bands compress to a tenth.
+    // Broad bands instead of a smooth gradient, because they compress to a tenth of the size.
     const share =
       Math.round((48 * (column + (at / 4 - column) / size.width)) / (size.width + size.height)) / 48;
     for (let channel = 0; channel < 3; channel += 1) {

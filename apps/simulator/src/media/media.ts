@@ -17,7 +17,7 @@ const clip = read('clip.mp4');
 /** Two seconds of three notes. */
 const chime = read('chime.mp3');
 
-/** A file of a generation by its media type, or by the ending of its name: small, and shown or played by every browser. */
+/** A file of a generation, chosen by media type or file extension. Small, and playable in every browser. */
 export function fileOf({ prompt }: Generation, name: string): MediaFile {
   const text = withoutTokens(prompt) || prompt;
   if (name.endsWith('mp4')) return { type: 'video/mp4', bytes: Buffer.concat([clip, box('free', text)]) };
@@ -27,7 +27,7 @@ export function fileOf({ prompt }: Generation, name: string): MediaFile {
   return { type: 'image/png', bytes: drawImage(text, Number.isNaN(number) ? 0 : number) };
 }
 
-/** A box that players skip: two prompts give two files. */
+/** An MP4 box that players skip. Makes the files of different prompts differ. */
 function box(type: string, text: string): Buffer {
   const content = Buffer.from(text);
   const header = Buffer.alloc(8);

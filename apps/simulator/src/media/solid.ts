@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** An octahedron as a binary glTF 2.0 file, in a colour that follows from the text. */
+/** An octahedron as a binary glTF 2.0 file, in a colour derived from the text. */
 export function solid(text: string): Buffer {
   const [red = 0, green = 0, blue = 0] = createHash('sha256').update(text).digest();
   const corners = [1, 0, 0, -1, 0, 0, 0, 1.3, 0, 0, -1.3, 0, 0, 0, 1, 0, 0, -1];

@@ -5,7 +5,7 @@ const megapixels = (order: Order): number => {
   return Math.ceil((side('/width') * side('/height')) / 2 ** 20);
 };
 
-/** BFL: the first megapixel, each further one, and each image that comes in. */
+/** BFL bills the first megapixel, each further one, and each input image. */
 const flux2 =
   (first: number, further: number, images: number): Bill =>
   (order) => {
@@ -25,7 +25,7 @@ const recraft =
   (order) =>
     usd * order.units('/n', { usual: 1 }) + (order.has('/style_reference_urls') ? style : 0);
 
-/** An image costs twice as much in a vector style, which a style of the caller's own may be. */
+/** An image costs twice as much in a vector style. A custom style may be one, so it is billed the same. */
 const styled = (order: Order, vectors: readonly string[], usd: number): number => {
   const named = Object.fromEntries(vectors.map((style) => [style, usd * 2]));
   const drawn = order.choice('/style', { ...named, any: usd }, 'any');
@@ -34,7 +34,7 @@ const styled = (order: Order, vectors: readonly string[], usd: number): number =
 
 const gptQuality = { low: 0.006, medium: 0.053, high: 0.211, auto: 0.211 };
 
-/** Seedream: one image, or as many as the sequence may have. */
+/** Seedream bills one image, or the maximum number of the sequence. */
 const seedream =
   (usd: number): Bill =>
   (order) => {
@@ -138,7 +138,7 @@ export const images: PriceList = {
   'fal/seedream-v4': (order) =>
     0.03 * order.units('/num_images', { usual: 1 }) * order.units('/max_images', { usual: 1 }),
   'freepik/ai-image-upscaler-precision-v2': (order) =>
-    // A price for each doubling, of an image of one megapixel.
+    // Prices per doubling, for an image of one megapixel.
     order.choice('/scale_factor', { 2: 0.17, 4: 0.68, 8: 2.72, 16: 4.76 }, '2'),
   'freepik/ai-skin-enhancer-creative': flat(0.29),
   'freepik/ai-skin-enhancer-faithful': flat(0.37),

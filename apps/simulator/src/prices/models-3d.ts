@@ -1,6 +1,6 @@
 import { type Bill, flat, type Order, type PriceList } from './order.js';
 
-/** Meshy's credits are four cents each. */
+/** A Meshy credit costs four cents. */
 const credit = 0.04;
 
 const meshes = { 'meshy-5': 5, 'meshy-6': 20, 'meshy-7': 20, 'meshy-7.1': 20, latest: 20 };
@@ -19,7 +19,7 @@ const meshy =
   (order) =>
     credit * order.choice('/mode', { preview, refine: 10 }, 'preview');
 
-/** Tripo's credits are a cent each. */
+/** A Tripo credit costs one cent. */
 const tripo =
   (base: number, hasStyle: boolean, hasGeometry: boolean): Bill =>
   (order) => {

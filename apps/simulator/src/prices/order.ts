@@ -1,40 +1,40 @@
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 
-/** A quantity that is billed: where the submission may name it, and how the provider counts it. */
+/** How the provider counts a billed quantity. */
 interface Units {
-  /** The value that it takes when nothing is named. */
+  /** The value if the submission doesn't name one. */
   usual: number;
-  /** The fewest that it bills. */
+  /** The minimum billed. */
   least?: number;
-  /** The most that it makes: it cuts off, or refuses. */
+  /** The maximum; the provider caps or rejects higher values. */
   most?: number;
-  /** The value that it takes when the choice is left to it: -1, "auto", and whatever else is no number above zero. */
+  /** The value if the choice is left to the provider: -1, "auto", or anything else that isn't a number above zero. */
   open?: number;
-  /** The unit that it rounds up to; 0 for a quantity that it bills exactly. */
+  /** The unit it rounds up to; 0 for exact billing. */
   step?: number;
   flags?: Flags;
 }
 
-/** Options in a text, such as `--rs 1080p`, and where the text is. */
+/** Options inside a text, such as `--rs 1080p`, and the place of that text. */
 interface Flags {
   in: string;
   names: readonly string[];
 }
 
-/** The role of a field for the provider, for those who try values of it. */
+/** The role of a field in the price, for tests that try values. */
 type FieldUse = 'units' | 'choice' | 'count' | 'text';
 
-/** One submission as a provider's billing reads it: leniently, so that no bill is lower than a strict reader's. */
+/** A submission as the provider's billing reads it: leniently, so that a bill is never lower than a strict reader's. */
 export class Order {
-  /** The fields that were read, with the values that the price list names. */
+  /** The fields read so far, with the values that the price list names. */
   readonly fields = new Map<string, { use: FieldUse; values: readonly Json[] }>();
-  /** Fields that name one quantity together. */
+  /** Groups of fields that name the same quantity. */
   readonly alternatives: string[][] = [];
   readonly flags: Flags[] = [];
 
   constructor(private readonly body: Json) {}
 
-  /** The largest of the fields that name it, each `[place, how many make a unit]`. */
+  /** The largest value among the given fields, each `[place, how many make a unit]`. */
   units(places: string | readonly (readonly [string, number])[], how: Units): number {
     const { usual, least = 1, most = Infinity, open = usual, step = 1 } = how;
     const all = typeof places === 'string' ? ([[places, 1]] as const) : places;
@@ -55,7 +55,7 @@ export class Order {
     return Math.min(most, Math.max(least, step === 0 ? value : Math.ceil(value / step) * step));
   }
 
-  /** The dearest of the options that the fields name; an unknown one is read as the usual. */
+  /** The most expensive of the options that the fields name. Unknown options count as the usual one. */
   choice(
     places: string | readonly string[],
     options: Readonly<Record<string, number>>,
@@ -70,7 +70,7 @@ export class Order {
     return Math.max(...(named.length === 0 ? [optionOf(usual, options) ?? 0] : named));
   }
 
-  /** How many things are there: a list has as many as it has elements. */
+  /** Number of values at these places. A list counts by its elements. */
   count(...places: string[]): number {
     for (const place of places) this.note([place], 'count', []);
     return places
@@ -90,7 +90,7 @@ export class Order {
     return this.at(place).reduce<number>((sum, value) => sum + (isPlain(value) ? lettersOf(value) : 0), 0);
   }
 
-  /** Tokens of all texts, one a byte; as many as the model takes where a member of such a name leads elsewhere. */
+  /** Tokens of all texts, one per byte. A member named in `leading` refers to outside content and counts as `most`. */
   tokens(most: number, leading: readonly string[]): number {
     const names = new Set(leading.map(plainName));
     const read = (value: Json): number => {
@@ -140,7 +140,7 @@ const isThere = (value: Json): boolean => value !== null && value !== '' && valu
 
 const plainName = (name: string): string => name.toLowerCase().replaceAll('_', '');
 
-/** Not a number for everything that is none above zero. */
+/** NaN for anything but a number above zero. */
 function numberOf(value: Json): number {
   const number = typeof value === 'string' ? Number(value.trim().replace(/s$/i, '') || NaN) : value;
   return typeof number === 'number' && number > 0 ? number : NaN;
@@ -154,7 +154,7 @@ function optionOf(value: string, options: Readonly<Record<string, number>>): num
 /** The price of a submission, in dollars. */
 export type Bill = (order: Order) => number;
 
-/** Bills by the ids of models, where `*` stands for any part of an id; the first that fits counts. */
+/** Bills by model ID, in which `*` matches any part. The most specific match wins. */
 export type PriceList = Readonly<Record<string, Bill>>;
 
 export const flat =

@@ -6,19 +6,19 @@ import { texts } from './texts.js';
 import { videos } from './videos.js';
 
 /**
- * The prices of the providers' public lists, written from the sources that the rows name and not from the rows. It shares no
- * code with them: what a price of ours misses is not missed here too.
+ * The providers' public prices, written from the sources that the catalog's rows cite, not from the rows. Shares no
+ * code with them, so that both don't miss the same part of a price.
  */
 const priceList: PriceList = { ...texts, ...images, ...videos, ...seedance, ...models3d };
 
 const patterns = Object.entries(priceList).map(([ids, bill]) => ({
-  // An id says more than a pattern, and a longer pattern more than a shorter one.
+  // An exact ID beats a pattern, and a longer pattern beats a shorter one.
   weight: ids.includes('*') ? ids.length : Infinity,
   id: new RegExp(`^${ids.replaceAll('.', String.raw`\.`).replaceAll('*', '.*')}$`),
   bill,
 }));
 
-/** The bill of a model; undefined for one that the list does not know. */
+/** The bill of a model; undefined if it isn't in the list. */
 export function billOf(model: string): Bill | undefined {
   const found = patterns.filter(({ id }) => id.test(model));
   return found.sort((one, other) => other.weight - one.weight)[0]?.bill;

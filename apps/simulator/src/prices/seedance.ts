@@ -9,9 +9,9 @@ interface Seconds {
   open?: number;
 }
 
-/** ByteDance's tokens: a thousand and twenty-fourth of the pixels of all frames, 24 to a second. */
+/** ByteDance's tokens per second: the pixels of 24 frames, divided by 1,024. */
 const tokensASecond: Options = { '480p': 10_050, '720p': 20_592, '1080p': 48_600, '4k': 194_400 };
-/** The first generations know no 4k. */
+/** The first generations don't offer 4k. */
 const tokensOfFirst: Options = { '480p': 10_050, '720p': 20_592, '1080p': 48_600 };
 
 const inPrompt = (place: string) => ({
@@ -20,7 +20,7 @@ const inPrompt = (place: string) => ({
   lines: { in: place, names: ['rs', 'resolution'] },
 });
 
-/** The first generations: frames win over seconds, and the prompt may name either. */
+/** The first generations. Frames override seconds, and the prompt may name either, so this bills the larger. */
 const seedance1 =
   (usdAToken: number, usual: string, sound: (order: Order) => number = () => 1): Bill =>
   (order) => {
@@ -37,13 +37,13 @@ const seedance1 =
     return Math.max(seconds, frames / 24) * tokens * usdAToken * sound(order);
   };
 
-/** Prices in dollars a million tokens. */
+/** Converts dollars per million tokens to dollars per second. */
 const aSecond = (rates: Options): Options =>
   Object.fromEntries(
     Object.entries(rates).map(([lines, usd]) => [lines, (usd * (tokensASecond[lines] ?? 0)) / 1_000_000]),
   );
 
-/** Rates a million tokens by lines, without and with a video that comes in, whose seconds count too. */
+/** Rates per million tokens by resolution, without and with an input video, whose seconds are billed too. */
 const seedance2 =
   (most: number, plain: Options, withVideo: Options): Bill =>
   (order) => {
@@ -54,7 +54,7 @@ const seedance2 =
     return (seconds + (isVideo ? 5 : 0)) * rate;
   };
 
-/** The same by another company, for a prompt of one text. */
+/** The same models at other hosts, which take the prompt as a single text. */
 const seedanceOf =
   (seconds: Seconds, rates: Options, usual = '720p'): Bill =>
   (order) =>
@@ -69,7 +69,7 @@ const runwareSeedance: Bill = (order) => {
   const rates = { '480p': 0.1025, '720p': 0.2304, '1080p': 0.5184, '4k': 2.0736 };
   const lines = order.choice('/resolution', rates, '480p');
   const pixels = order.units('/width', { usual: 1 }) * order.units('/height', { usual: 1 });
-  // A size and lines: the dearer of the two, since the list does not say which one wins.
+  // The more expensive of size and resolution, because the list doesn't say which one wins.
   return order.units('/numberResults', { usual: 1 }) * seconds * Math.max(lines, (0.25 * pixels) / 1_000_000);
 };
 

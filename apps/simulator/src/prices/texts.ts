@@ -1,13 +1,13 @@
 import { type Bill, flat, type Order, type PriceList } from './order.js';
 
-/** Dollars a million tokens, as the lists of models that write have them. */
+/** Prices of text models in dollars per million tokens. */
 interface Rates {
   input: number;
   output: number;
-  /** How many tokens the model reads, and how many it writes. */
+  /** The most tokens that the model reads and writes. */
   reads: number;
   writes: number;
-  /** From how many tokens on everything is dearer, and how much. */
+  /** Higher prices for everything if the input has more than `above` tokens. */
   long?: { above: number; input: number; output: number };
 }
 
@@ -25,7 +25,7 @@ const claude =
   (input: number, output: number, { reads = million, located = true } = {}): Bill =>
   (order) => {
     const written = order.units('/max_tokens', { usual: 1 });
-    // Tokens that are written into the cache for an hour cost twice as much.
+    // Tokens written to the cache for an hour cost twice as much.
     const cached = order.has(
       '/cache_control',
       '/system/*/cache_control',
@@ -58,7 +58,7 @@ const responses =
 const gpt = (input: number, output: number, reads: number, writes: number): Bill =>
   responses({ input, output, reads, writes });
 
-/** Above 272,000 tokens twice the price of the input, and half as much again of the answer. */
+/** Above 272,000 tokens, input costs twice as much and output 1.5 times as much. */
 const gptLong = (input: number, output: number): Bill => {
   const long = { above: 272_000, input: input * 2, output: output * 1.5 };
   return responses({ input, output, reads: 1_050_000, writes: 128_000, long });
@@ -83,7 +83,7 @@ const gemini =
     const each = order.units('/generationConfig/maxOutputTokens', { usual: 65_536, most: 65_536 });
     const written = each * order.units('/generationConfig/candidateCount', { usual: 1 });
     const files = ['inlineData', 'fileData', 'cachedContent', 'tools'];
-    // A file may hold audio, which is dearer.
+    // A file may contain audio, which costs more.
     const dearest = order.tokens(2_000_000, files) >= 2_000_000 ? audio : input;
     return tokensOf(
       order,
@@ -93,7 +93,7 @@ const gemini =
     );
   };
 
-/** Images, text and thoughts share the tokens of an answer, which holds up to four images. */
+/** Images, text and reasoning share the tokens of an answer, which has up to four images. */
 const geminiImage =
   (rates: Rates & { image: number }, sizes: Readonly<Record<string, number>>): Bill =>
   (order) => {
@@ -106,10 +106,10 @@ const geminiImage =
     return (answer * order.units('/generationConfig/candidateCount', { usual: 1 }) + read * input) / million;
   };
 
-/** Tokens of an image by its size. */
+/** Tokens per image, by size. */
 const flashSizes = { '512': 747, '1K': 1120, '2K': 1680, '4K': 2520 };
 
-/** Dollars a million tokens of a model that OpenRouter names. */
+/** Dollars per million tokens, by OpenRouter's model names. */
 const routed: Readonly<Record<string, readonly [number, number]>> = {
   'openai/gpt-5.6-luna': [0.2, 1.2],
   'anthropic/claude-opus-5': [5, 25],
@@ -191,12 +191,12 @@ export const texts: PriceList = {
   'gemini-interactions/*': (order) => {
     const written = order.units('/generation_config/max_output_tokens', { usual: 90_000, most: 90_000 });
     const leading = ['data', 'uri', 'tools', 'previous_interaction_id'];
-    // Video is the dearest of what it writes.
+    // Video is the most expensive output.
     return tokensOf(order, { input: 1.5, output: 17.5, reads: 1_048_576, writes: 90_000 }, leading, written);
   },
   'openai/tts-1': (order) => order.letters('/input') * 0.000015,
   'openai/tts-1-hd': (order) => order.letters('/input') * 0.00003,
-  // A minute of audio for about 820 characters.
+  // About 820 characters make a minute of audio.
   'openai/gpt-4o-mini-tts': (order) => order.letters('/input') * 0.0000183,
   'elevenlabs/eleven_v4_turbo': (order) => order.letters('/inputs/*/text') * 0.00005,
   'elevenlabs/eleven_v*': (order) => order.letters('/inputs/*/text') * 0.0001,

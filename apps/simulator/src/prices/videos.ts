@@ -9,7 +9,7 @@ interface Seconds {
   open?: number;
 }
 
-/** So much a second, by the lines of the video. */
+/** A rate per second that depends on the resolution. */
 const perSecond =
   (
     seconds: Seconds,
@@ -20,7 +20,7 @@ const perSecond =
   (order) =>
     order.units(places.seconds, seconds) * order.choice(places.lines, rates, usual);
 
-/** The seconds of a video, or of all of its shots. */
+/** The seconds of a video, or the sum over its shots. */
 const shots = (order: Order): number =>
   order.units(
     [
@@ -128,7 +128,7 @@ export const videos: PriceList = {
   'bfl/flux-3-video': (order) => {
     const mode = order.choice('/mode', { t2v: 0, i2v: 0, draft_enhance: 1, v2v: 2 }, 't2v');
     const isOn = mode === 2;
-    // A video that is finished from a draft is made in full size.
+    // Enhancing a draft renders it in full size.
     const made: Options = mode === 1 ? { hd: 0.29, fhd: 0.29 } : { hd: 0.17, fhd: 0.29 };
     const rates: Options = isOn ? { hd: 0.41, fhd: 0.53 } : made;
     const draft = order.choice('/draft', { true: isOn ? 0.12 / 0.41 : 0.06 / 0.17, false: 1 }, 'false');

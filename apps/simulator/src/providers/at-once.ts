@@ -1,9 +1,9 @@
 import { keyIn, type Provider } from '../provider.js';
 
-/** Where words stand deep in a conversation, the whole of it will do. */
+/** For prompts nested deep in a conversation, the whole conversation serves as the prompt. */
 const words = (said: unknown) => said && JSON.stringify(said);
 
-/** The message is the reply. */
+/** The reply is the message. */
 export const anthropic: Provider = {
   name: 'anthropic',
   authorized: keyIn('x-api-key'),
@@ -27,7 +27,7 @@ export const byteplusSpeech: Provider = {
   protocols: [{ submits: [{ path: '/tts/create', promptOf: (body) => body['text_prompt'] }] }],
 };
 
-/** The voice stands in the address, the audio is the reply. */
+/** The address names the voice, and the reply is the audio. */
 export const elevenlabs: Provider = {
   name: 'elevenlabs',
   authorized: keyIn('xi-api-key'),
@@ -85,7 +85,7 @@ export const ideogram: Provider = {
   ],
 };
 
-/** The connection is held until the video is made, and then brings it; the newer address is polled. */
+/** The v1 addresses hold the connection until the video is ready and then return it. The v2 address is polled. */
 export const ltx: Provider = {
   name: 'ltx',
   protocols: [
@@ -110,7 +110,7 @@ export const openrouter: Provider = {
 
 const tools = ['crispUpscale', 'creativeUpscale', 'removeBackground', 'vectorize'];
 
-/** Images are drawn, or, by a tool, changed one at a time. */
+/** Generates images, or edits a single image with a tool. */
 export const recraft: Provider = {
   name: 'recraft',
   protocols: [

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { endOf, type Generation } from '../ledger/generation.js';
 import { keyIn, type Provider } from '../provider.js';
 
-/** Polled on another host; the signed link to a file is good for ten minutes. */
+/** Polls go to another host. Signed links to files expire after ten minutes. */
 export const bfl: Provider = {
   name: 'bfl',
   authorized: keyIn('x-key'),

@@ -1,6 +1,6 @@
 import type { Provider } from '../provider.js';
 
-/** All URLs come with the reply, carry owner and app only, and live on the API's own host. */
+/** The reply contains all URLs. They have only the owner and app of the model, and are on the API's own host. */
 export const fal: Provider = {
   name: 'fal',
   authorized: (headers) => /^Key \S+/.test(headers.authorization ?? ''),

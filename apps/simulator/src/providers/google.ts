@@ -10,7 +10,7 @@ const submitTo = (method: string, promptOf: NonNullable<Submit['promptOf']>): Su
 const firstOf = (list: unknown): Record<string, unknown> => Object(Array.isArray(list) ? list[0] : undefined);
 const instancePrompt = (body: Record<string, unknown>) => firstOf(body['instances'])['prompt'];
 
-/** Of a service account: its key, which is made when somebody asks for it, and the tokens it was given. */
+/** A service account: its key pair, created when first needed, and the expiry of its tokens. */
 const email = 'router@simulated.iam.gserviceaccount.example';
 const expiresAtMs = new Map<string, number>();
 let pair: { publicKey: string; privateKey: string } | undefined;
@@ -21,7 +21,7 @@ const keys = () =>
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
   }));
 
-/** On Vertex AI: a token for a while, an operation that is polled by POST, images at once. */
+/** Vertex AI: short-lived tokens, video operations polled by POST, and images returned directly. */
 export const google: Provider = {
   name: 'google',
   authorized: (headers, nowMs) => (expiresAtMs.get(bearerOf(headers)) ?? 0) > nowMs,
@@ -65,11 +65,11 @@ export const google: Provider = {
   ],
 };
 
-/** Where the video is to be written, in the caller's parameters. */
+/** The storage address for the video, from the caller's parameters. */
 const storageOf = (body: Buffer): string | undefined =>
   /"storageUri"\s*:\s*"([^"]+)"/.exec(body.toString())?.[1];
 
-/** Shorter than the assertion, so that a moved clock ends the one and not the other. */
+/** Shorter than the assertion's lifetime, so that moving the clock can expire the token alone. */
 const tokenLifeS = 1800;
 
 function giveToken({ body, url, nowMs }: { body: Buffer; url: string; nowMs: number }): Reply {

@@ -1,6 +1,6 @@
 import { keyIn, type Provider } from '../provider.js';
 
-/** Every model has an address, and another one for an input with images. */
+/** Every model has an address, and a second one for input with images. */
 export const wavespeed: Provider = {
   name: 'wavespeed',
   protocols: [
@@ -33,7 +33,7 @@ export const krea: Provider = {
 
 const skinEnhancers = ['creative', 'faithful', 'flexible'].map((kind) => `skin-enhancer/${kind}`);
 
-/** The skin enhancers share one address of polls. */
+/** The skin enhancers share a polling address. */
 export const freepik: Provider = {
   name: 'freepik',
   authorized: keyIn('x-magnific-api-key'),
@@ -50,7 +50,7 @@ export const freepik: Provider = {
   })),
 };
 
-/** The model is the path, and the key two texts; what has begun cannot be cancelled. */
+/** The path names the model, and the key has two parts. A generation that has started can't be cancelled. */
 export const higgsfield: Provider = {
   name: 'higgsfield',
   authorized: (headers) => /^Key \S+/.test(headers.authorization ?? ''),

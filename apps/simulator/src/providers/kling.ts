@@ -34,7 +34,7 @@ const tasks: Protocol = {
   poll: { path: '/tasks', idOf: ({ query }) => query['task_ids'] ?? '' },
 };
 
-/** A token that is minted for the call, and a code in every body. */
+/** Each call has a token signed for it, and every reply body has a status code. */
 export const kling: Provider = {
   name: 'kling',
   authorized: holdsGoodToken,
@@ -42,7 +42,7 @@ export const kling: Provider = {
   protocols: [...older, tasks],
 };
 
-/** Whether the bearer token is signed with the account's secret key and good at this moment. */
+/** Whether the bearer token is signed with the account's secret key and currently valid. */
 function holdsGoodToken(headers: IncomingHttpHeaders, nowMs: number): boolean {
   const [header = '', claims = '', signature = ''] = bearerOf(headers).split('.');
   const expected = createHmac('sha256', secretKey).update(`${header}.${claims}`).digest();

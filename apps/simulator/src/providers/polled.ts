@@ -3,7 +3,7 @@ import { keyIn, type Provider } from '../provider.js';
 const memberOf = (body: Record<string, unknown>, name: string) =>
   Object(body[name]) as Record<string, unknown>;
 
-/** Images come with the reply, videos are polled for; only a video still in the queue can be cancelled. */
+/** The reply contains images; videos are polled. Only a queued video can be cancelled. */
 export const bytedance: Provider = {
   name: 'bytedance',
   protocols: [
@@ -37,7 +37,7 @@ export const luma: Provider = {
   ],
 };
 
-/** An address for every kind of model, polled below the same address. */
+/** Each kind of model has its own address, under which it is polled. */
 export const meshy: Provider = {
   name: 'meshy',
   protocols: [
@@ -63,7 +63,7 @@ export const meshy: Provider = {
   })),
 };
 
-/** HTTP 200 whatever happens; audio with the reply, a video by polls and a fetch of its file's address. */
+/** Always answers HTTP 200. The reply contains audio; videos are polled, and their file's address is then fetched. */
 export const minimax: Provider = {
   name: 'minimax',
   numericIds: true,
@@ -77,7 +77,7 @@ export const minimax: Provider = {
         idOf: ({ query: { file_id = '' } }) =>
           /^\d{1,20}$/.test(file_id) ? String(BigInt(file_id) + 1n) : '',
       },
-      // A video's file has an id of its own, the one before the run's.
+      // The file's ID is one less than the generation's.
       values: ({ generation }) => ({ fileid: String(BigInt(generation.id) - 1n) }),
     },
     {
@@ -97,7 +97,7 @@ export const minimax: Provider = {
   ],
 };
 
-/** HTTP 200 whatever happens, and a trace id that no two calls share. */
+/** Always answers HTTP 200. Every call needs a unique trace ID. */
 export const pixverse: Provider = {
   name: 'pixverse',
   authorized: keyIn('api-key'),
@@ -116,7 +116,7 @@ export const pixverse: Provider = {
   ],
 };
 
-/** The model's own input lies below `input`; the URLs of the reply lead to everything else. */
+/** The model's input is in `input`. The reply has the URLs of all further calls. */
 export const replicate: Provider = {
   name: 'replicate',
   protocols: [
@@ -137,7 +137,7 @@ export const replicate: Provider = {
   ],
 };
 
-/** The version of the API stands in a header. */
+/** A header names the version of the API. */
 export const runway: Provider = {
   name: 'runway',
   protocols: [
@@ -157,7 +157,7 @@ export const runway: Provider = {
   ],
 };
 
-/** Forms only; a file for a reply, or an id for what takes long. */
+/** Takes forms only. Replies with a file, or with an ID for slow operations. */
 export const stability: Provider = {
   name: 'stability',
   protocols: [
@@ -185,7 +185,7 @@ export const stability: Provider = {
   ],
 };
 
-/** One address; the body says what is to be done. */
+/** Has a single address; the body names the task. */
 export const tripo: Provider = {
   name: 'tripo',
   protocols: [
@@ -217,7 +217,7 @@ export const vidu: Provider = {
   ],
 };
 
-/** Takes a submission only with the header that asks for an asynchronous run. */
+/** Submissions need the header for an asynchronous run. */
 export const wan: Provider = {
   name: 'wan',
   protocols: [

@@ -56,7 +56,7 @@ const submit = (name: string, path: string, headers: Record<string, string>, bod
   });
 
 describe.each(submissions)('%s', (name, path, headers, body) => {
-  it('takes nothing without its key, without its prompt, or in another form', async () => {
+  it('rejects calls without a key, without a prompt, or in the wrong format', async () => {
     const noText = { ...body, prompt: 7, promptText: 7, input: 7, content: 7, text: 7 };
     const refused = [
       await submit(name, path, {}, body),
@@ -65,11 +65,11 @@ describe.each(submissions)('%s', (name, path, headers, body) => {
       await submit(name, path, { ...headers, 'ai-trace-id': 'fourth', 'content-type': 'text/plain' }, body),
     ];
     expect(await caller.entries()).toEqual([]);
-    // A body without its prompt gets the provider's own words, which may come with HTTP 200.
+    // The reply to a body without a prompt depends on the provider, and may have HTTP 200.
     expect(refused.slice(2).map(({ status }) => status)).toEqual([400, 415]);
   });
 
-  it('takes a submission and delivers files on a host that refuses its key', async () => {
+  it('accepts a submission and serves files on a host that rejects its key', async () => {
     await submit(name, path, { ...headers, 'ai-trace-id': `${name} submits` }, body);
     const [entry] = await caller.entries(`?provider=${name}`);
     const url = `${caller.simulator.assets}/${name}/files/${String(entry?.['id'])}/0.png`;
@@ -85,7 +85,7 @@ async function finished(body: object | string): Promise<string> {
 }
 
 describe('documented replies', () => {
-  it('lead from the submission over the other host to a file', async () => {
+  it('lead from the submission to polls on the other host and to a file', async () => {
     const { json } = await caller.bfl({ prompt: 'a cat' });
     expect(json['polling_url']).toBe(`${caller.simulator.assets}/bfl/v1/get_result?id=${String(json['id'])}`);
     expect((await call(String(json['polling_url']))).json).toMatchObject({
@@ -99,7 +99,7 @@ describe('documented replies', () => {
     expect(PNG.sync.read(Buffer.from(await asset.arrayBuffer())).width).toBe(512);
   });
 
-  it('keep their bytes around id and files, such as a number of 64 bits', async () => {
+  it('keep their exact bytes, such as a 64-bit number', async () => {
     expect(await finished({ prompt: 'a' })).toContain(
       '"seed":18446744073709551615,"start_time":1746000000.10,',
     );
@@ -112,18 +112,18 @@ describe('documented replies', () => {
     ['[[sim:policy_submit]]', 'Request Moderated'],
     ['[[sim:policy_output]]', 'Content Moderated'],
     ['[[sim:job_failed]]', 'Error'],
-  ])('tell of %s', async (prompt, status) => {
+  ])('report %s', async (prompt, status) => {
     expect(JSON.parse(await finished({ prompt }))).toMatchObject({ status, result: null });
   });
 
-  it('can be a success without its file', async () => {
+  it('can be a success without a file', async () => {
     expect(JSON.parse(await finished({ prompt: '[[sim:no_asset]]' }))).toMatchObject({
       status: 'Ready',
       result: null,
     });
   });
 
-  it('let a signed link live ten minutes', async () => {
+  it('contain signed links that expire after ten minutes', async () => {
     const url = /"sample":"([^"]*)"/.exec(await finished({ prompt: 'a' }))?.[1] ?? '';
     expect((await call(url.replace(/sig=.{4}/, 'sig=AAAA'))).status).toBe(403);
     await caller.advance(599_000);
@@ -142,8 +142,8 @@ async function falRun(prompt: string, more: object = {}) {
   };
 }
 
-describe('a queue with a result of its own', () => {
-  it('goes through queue and runner to a result with files on the other host', async () => {
+describe('a queue with a separate result call', () => {
+  it('goes from queued to running to a result with files on the other host', async () => {
     const run = await falRun('a cat [[sim:queued=1000]]', { num_images: 2 });
     expect(await run.status()).toMatchObject({ status: 202, json: { status: 'IN_QUEUE' } });
     await caller.advance(1000);
@@ -158,7 +158,7 @@ describe('a queue with a result of its own', () => {
     for (const { url } of images) expect((await call(url)).status).toBe(200);
   });
 
-  it('cancels what is queued or running', async () => {
+  it('cancels queued and running generations', async () => {
     const queued = await falRun('[[sim:queued=5000]]');
     expect(await queued.cancel()).toMatchObject({ status: 200, json: { status: 'OK' } });
     expect((await queued.status()).json).toMatchObject({ error_type: 'client_cancelled' });
@@ -168,7 +168,7 @@ describe('a queue with a result of its own', () => {
     expect(await caller.entries()).toMatchObject([{ state: 'canceled' }, { state: 'canceled' }]);
   });
 
-  it('may ignore the request to cancel, or claim to be done', async () => {
+  it('may ignore a cancellation, or claim to have completed', async () => {
     const ignoring = await falRun('[[sim:takes=5000]][[sim:cancel_ignored]]');
     expect((await ignoring.cancel()).status).toBe(202);
     const late = await falRun('[[sim:takes=5000]][[sim:cancel_too_late]]');
@@ -183,7 +183,7 @@ describe('a queue with a result of its own', () => {
     expect(unknown).toMatchObject({ status: 404, json: { status: 'NOT_FOUND' } });
   });
 
-  it('tells of a refusal only when the result is fetched', async () => {
+  it('reports a rejection only when the result is fetched', async () => {
     const run = await falRun('[[sim:policy_output]]');
     await caller.advance(600);
     expect((await run.status()).json).not.toHaveProperty('error');
@@ -193,7 +193,7 @@ describe('a queue with a result of its own', () => {
     });
   });
 
-  it('gives a video model’s output as one file', async () => {
+  it('returns the output of a video model as one file', async () => {
     const { json } = await submit('fal', '/fal-ai/veo3.1', { authorization: 'Key k' }, { prompt: 'a' });
     expect(String(json['response_url'])).toContain('/fal-ai/veo3.1/requests/');
     const result = await caller.falCall(json['response_url']);
@@ -202,7 +202,7 @@ describe('a queue with a result of its own', () => {
   });
 });
 
-describe('what a provider’s own schema refuses', () => {
+describe('a submission that the provider’s schema rejects', () => {
   it.each([
     ['bfl', '/v1/flux-2-pro', { 'x-key': 'k' }, { prompt: 'a', width: 1 }, 422, '"loc":["body","width"]'],
     ['openai', '/audio/speech', bearer, { input: 'a', voice: 'ash' }, 400, '"param":"model"'],
@@ -223,21 +223,24 @@ describe('what a provider’s own schema refuses', () => {
       400,
       '{"error":"text_prompt: ',
     ],
-  ] as const)('%s %s gets its own form of refusal', async (name, path, headers, body, status, text) => {
-    const refused = await submit(name, path, headers, body);
-    expect([refused.status, refused.text]).toEqual([status, expect.stringContaining(text)]);
-    expect(await caller.entries()).toEqual([]);
-  });
+  ] as const)(
+    '%s %s gets the provider’s own error format',
+    async (name, path, headers, body, status, text) => {
+      const refused = await submit(name, path, headers, body);
+      expect([refused.status, refused.text]).toEqual([status, expect.stringContaining(text)]);
+      expect(await caller.entries()).toEqual([]);
+    },
+  );
 });
 
-describe('what single providers want', () => {
-  it('pixverse: a trace id of its own in every call', async () => {
+describe('requirements of single providers', () => {
+  it('pixverse: a unique trace ID in every call', async () => {
     const headers = { 'api-key': 'k', 'ai-trace-id': 'x' };
     const post = () => submit('pixverse', '/video/text/generate', headers, submissions[10][3]);
     expect([(await post()).status, (await post()).status]).toEqual([200, 400]);
   });
 
-  it('wan: the header that asks for an asynchronous run', async () => {
+  it('wan: the header for an asynchronous run', async () => {
     const [, path, , body] = submissions[16];
     expect((await submit('wan', path, bearer, body)).status).toBe(400);
   });
@@ -245,7 +248,7 @@ describe('what single providers want', () => {
   it.each([
     ['queued', 200],
     ['takes', 409],
-  ])('bytedance: a cancel only while the video is in the queue (%s)', async (token, status) => {
+  ])('bytedance: cancellation only while the video is queued (%s)', async (token, status) => {
     const content = [{ type: 'text', text: `[[sim:${token}=60000]]` }];
     const path = '/contents/generations/tasks';
     const { json } = await submit('bytedance', path, bearer, { model: 'seedance-1-0-pro-250528', content });

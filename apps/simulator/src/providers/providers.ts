@@ -20,7 +20,7 @@ import { runware } from './runware.js';
 import * as studios from './studios.js';
 import { tencent } from './tencent.js';
 
-/** By name. */
+/** Sorted by name. */
 export const providers: readonly Provider[] = [
   anthropic,
   bfl,

@@ -2,7 +2,7 @@ import type { Provider, Protocol } from '../provider.js';
 
 const task = (body: unknown): Record<string, unknown> => Object(Object(body)[0]) as Record<string, unknown>;
 
-/** Tasks are named by their callers, and no two alike. */
+/** Callers choose the ID of a task, which must be unique. */
 const inference = (kind: 'imageInference' | 'videoInference', deliveryMethod: string): Protocol => ({
   name: kind,
   submits: [
@@ -18,7 +18,7 @@ const inference = (kind: 'imageInference' | 'videoInference', deliveryMethod: st
   ],
 });
 
-/** One address for every kind of task; a call is a list of tasks. */
+/** Has a single address for every kind of task. A call is a list of tasks. */
 export const runware: Provider = {
   name: 'runware',
   addressOf: ({ body }) => `/${String(task(JSON.parse(body.toString()))['taskType'])}`,

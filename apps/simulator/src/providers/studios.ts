@@ -7,7 +7,7 @@ const edit = (path: string, modelOf: Submit['modelOf']): Submit => ({
   promptOptional: true,
 });
 
-/** Images and videos have their results under different names; one model writes text. */
+/** Image and video results have different member names, and one model returns text. */
 export const bria: Provider = {
   name: 'bria',
   authorized: keyIn('api_token'),
@@ -49,7 +49,7 @@ export const beeble: Provider = {
   ],
 };
 
-/** The model is a header. */
+/** A header names the model. */
 export const pruna: Provider = {
   name: 'pruna',
   authorized: keyIn('apikey'),
@@ -81,7 +81,7 @@ export const synclabs: Provider = {
   ],
 };
 
-/** Images come with the reply, videos are polled for. */
+/** The reply contains images; videos are polled. */
 export const xai: Provider = {
   name: 'xai',
   protocols: [
@@ -90,7 +90,7 @@ export const xai: Provider = {
   ],
 };
 
-/** The prompt is a text among the parts of a message. */
+/** The prompt is the text part of a message. */
 export const qwen: Provider = {
   name: 'qwen',
   protocols: [
@@ -108,7 +108,7 @@ export const qwen: Provider = {
   ],
 };
 
-/** The voice stands in the body, the audio at an address in the reply. */
+/** The body names the voice. The reply has the address of the audio. */
 export const heygen: Provider = {
   name: 'heygen',
   authorized: keyIn('x-api-key'),

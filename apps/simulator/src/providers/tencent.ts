@@ -12,7 +12,7 @@ const actions = [
   ['Submit3DSmartTopologyJob', 'Describe3DSmartTopologyJob'],
 ];
 
-/** One address for every action, HTTP 200 whatever happens, and a signature over each call. */
+/** Has a single address for every action, always answers HTTP 200, and requires signed calls. */
 export const tencent: Provider = {
   name: 'tencent',
   numericIds: true,
@@ -38,7 +38,7 @@ export const tencent: Provider = {
   })),
 };
 
-/** Whether the signature is over what has arrived, by the account's key, and not five minutes old. */
+/** Whether the call is signed with the account's key and its timestamp is within five minutes. */
 function isSigned({ method, headers, body }: ArrivedCall, nowMs: number): boolean {
   const { authorization = '' } = headers;
   const at = Number(headers['x-tc-timestamp']);

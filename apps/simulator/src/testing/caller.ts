@@ -1,7 +1,7 @@
 import { createClock } from '../clock.js';
 import { startSimulator } from '../simulator.js';
 
-/** A reply with its body as text and, where it is JSON, as an object. */
+/** A reply with its body as text and, if it is JSON, as an object. */
 interface Answer {
   status: number;
   headers: Headers;
@@ -11,7 +11,7 @@ interface Answer {
 
 const boundMs = 30_000;
 
-/** One bounded HTTP call. */
+/** An HTTP call with a time limit. */
 export async function call(url: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(boundMs), ...init });
   const text = await response.text();
@@ -36,7 +36,7 @@ function post(url: string, body: unknown, headers: Record<string, string>): Prom
 
 export type Caller = Awaited<ReturnType<typeof startWithCaller>>;
 
-/** A simulator on free ports whose clock stands still unless it is moved, and the calls that specs make on it. */
+/** A simulator on free ports with a clock that moves only on request, and the calls that specs make. */
 export async function startWithCaller(options: { ledgerFile?: string; defaultMs?: number } = {}) {
   const startedMs = Date.now();
   const clock = createClock(() => startedMs);

@@ -1,4 +1,4 @@
-"""Client of a model router, on the standard library alone.
+"""Client for a model router. It needs only the standard library.
 
     router = Router("https://router.example.com", key="rk_live_…")
     print(router.run("bfl/flux-2-pro", {"prompt": "a red fox in the snow"}).output)
@@ -21,18 +21,18 @@ from ._webhook import WebhookVerificationError, verify_webhook
 __all__ = ["Result", "Router", "RouterError", "WebhookVerificationError", "verify_webhook"]
 
 Run = Dict[str, Any]
-"""The handle and the state of a run, as the router says them: plain JSON, to be kept anywhere."""
+"""The handle and state of a run as the router returns them: plain JSON that you can store anywhere."""
 
 _SYNC_S = 3600.0
 _UPLOAD_S = 600.0
 _MIN_PAUSE_S = 0.5
 _MAX_PAUSE_S = 5.0
-# A stream says something every 15 s, if only a comment.
+# The server sends at least a comment every 15 s.
 _MAX_SILENCE_S = 45.0
 
 
 class Result(NamedTuple):
-    """What a run gave: parsed JSON, or the bytes of anything else."""
+    """The result of a run. `output` is parsed JSON, or bytes if the output is not JSON."""
 
     output: Any
     bytes: bytes
@@ -41,7 +41,7 @@ class Result(NamedTuple):
 
 
 class Router:
-    """Calls a model router. `timeout` is of each method, in seconds: it ends the waiting, not the run."""
+    """Calls a model router. `timeout` limits each method call, in seconds. It ends the wait, not the run."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Router:
         timeout: float = 900.0,
     ) -> None:
         if (key is None) == (token is None):
-            raise TypeError("Give a key or a token.")
+            raise TypeError("Pass either a key or a token.")
         credential = {"X-API-Key": key} if key is not None else {"Authorization": f"Bearer {token}"}
         self._connection = Connection(base_url.rstrip("/"), credential)
         self._timeout = timeout
@@ -65,7 +65,7 @@ class Router:
         idempotency_key: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> Result:
-        """Runs a model and waits for its result on one connection. A text as the input is sent as it is."""
+        """Runs a model and waits for its result on one connection. A string as the input is sent unchanged."""
         return _result(self._requested(f"/v2/models/{_path_of(model)}", input, idempotency_key, timeout, _SYNC_S))
 
     def submit(
@@ -77,7 +77,7 @@ class Router:
         webhook_url: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> Run:
-        """Puts a run into the queue and returns its handle, which is all that the other methods take."""
+        """Queues a run and returns its handle, which is all that the other methods need."""
         query = "" if webhook_url is None else f"?webhook_url={quote(webhook_url, safe='')}"
         path = f"/v2/models/{_path_of(model)}/requests{query}"
         return self._requested(path, input, idempotency_key, timeout).json()
@@ -86,11 +86,11 @@ class Router:
         return self._connection.call("GET", run["status_url"], self._deadline(timeout)).json()
 
     def subscribe(self, run: Run, *, timeout: Optional[float] = None) -> Iterator[Run]:
-        """Yields every change of the run's state, and ends when the run has completed."""
+        """Yields every change of the run's state until it completes."""
         return self._follow(run, self._deadline(timeout))
 
     def collect(self, run: Run, *, timeout: Optional[float] = None) -> Result:
-        """The result, as soon as the run has completed; one that failed or was cancelled raises its error."""
+        """Waits for the run's result. Raises the run's error if it failed or was cancelled."""
         deadline = self._deadline(timeout)
 
         def is_outcome(error: RouterError) -> bool:
@@ -112,11 +112,11 @@ class Router:
         return self._connection.call("PUT", run["cancel_url"], self._deadline(timeout)).json()
 
     def upload(self, file: Any, *, content_type: Optional[str] = None, timeout: Optional[float] = None) -> str:
-        """The URL of an uploaded file: bytes, a path, or anything to read from. `run` and `submit` do it themselves."""
+        """Uploads bytes, a path or a file object, and returns its URL. `run` and `submit` upload files in the input."""
         return self._uploaded(file, content_type, self._deadline(timeout))
 
     def models(self, *, timeout: Optional[float] = None) -> Iterator[Dict[str, Any]]:
-        """Yields every model that may be run."""
+        """Yields every model that you can run."""
         cursor = ""
         while True:
             page = self._connection.call("GET", f"/v2/models?limit=100{cursor}", self._deadline(timeout)).json()
@@ -137,7 +137,7 @@ class Router:
         try_s: float = 60.0,
     ) -> Answer:
         deadline = self._deadline(timeout)
-        # Files are uploaded first, so that every try sends the same bytes.
+        # Files are uploaded first, so that every attempt sends the same bytes.
         body = input if isinstance(input, str) else json.dumps(self._with_files(input, deadline, {}))
         return self._connection.call(
             "POST",
@@ -163,14 +163,14 @@ class Router:
     def _uploaded(self, file: Any, content_type: Optional[str], deadline: Deadline) -> str:
         data = file.read_bytes() if isinstance(file, Path) else file.read() if hasattr(file, "read") else bytes(file)
         if not isinstance(data, (bytes, bytearray)):
-            raise TypeError("A file is uploaded as bytes: open it with mode 'rb'.")
+            raise TypeError("Files are uploaded as bytes. Open the file in mode 'rb'.")
         kind = content_type or "application/octet-stream"
         return self._connection.call(
             "POST", "/v2/files", deadline, body=data, content_type=kind, try_s=_UPLOAD_S
         ).json()["url"]
 
     def _follow(self, run: Run, deadline: Deadline) -> Iterator[Run]:
-        """Streamed, and polled whenever the stream is not there."""
+        """Yields streamed states, and polls while the stream is not available."""
         last: Optional[Run] = None
         has_stream = True
         pause_s = _MIN_PAUSE_S
@@ -205,11 +205,11 @@ class Router:
             if name == "event":
                 event = value.strip()
             elif name == "data":
-                said = json.loads(value)
+                payload = json.loads(value)
                 if event != "progress":
-                    state = said
+                    state = payload
                 elif state is not None:
-                    state = {**state, "progress": said["progress"]}
+                    state = {**state, "progress": payload["progress"]}
                 if state is not None:
                     yield state
             elif line == "":

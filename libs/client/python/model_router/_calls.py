@@ -26,14 +26,14 @@ class Answer(NamedTuple):
         try:
             return json.loads(self.body)
         except ValueError as error:
-            message = "The answer is no JSON. Is something else at the base address?"
+            message = "The response is not JSON. Check that the base URL points to the router."
             raise RouterError(
                 "internal_error", message, status=self.status, idempotency_key=self.idempotency_key
             ) from error
 
 
 class Deadline:
-    """When a method gives up."""
+    """The time limit of a method call."""
 
     def __init__(self, timeout_s: float) -> None:
         self.ends_at = time.monotonic() + timeout_s
@@ -41,7 +41,7 @@ class Deadline:
     def left(self, idempotency_key: Optional[str] = None) -> float:
         left_s = self.ends_at - time.monotonic()
         if left_s <= 0:
-            message = "The time limit of the call has passed."
+            message = "The call reached its time limit."
             raise RouterError("deadline_exceeded", message, idempotency_key=idempotency_key)
         return left_s
 
@@ -53,9 +53,9 @@ class Deadline:
 class Connection:
     def __init__(self, base_url: str, credential: Dict[str, str]) -> None:
         address = urlsplit(base_url)
-        # Reading the port says what is wrong with it.
+        # Reading an invalid port raises an error that explains it.
         if address.scheme not in ("http", "https") or not address.hostname or address.port == 0:
-            raise ValueError("The base URL has to start with https:// or http://.")
+            raise ValueError("The base URL must start with https:// or http://.")
         self._base_url = base_url
         self._credential = credential
 
@@ -71,9 +71,9 @@ class Connection:
         try_s: float = 60.0,
         is_outcome: Callable[[RouterError], bool] = lambda _: False,
     ) -> Answer:
-        """Makes a request until it is answered, as often as that can neither start nor cost anything twice.
+        """Makes a request, and retries it only if that can neither start nor bill anything twice.
 
-        `is_outcome` tells whether an error that a retry may help against is how the run ended.
+        `is_outcome` tells whether a retryable error is the outcome of the run, so that a retry would return it again.
         """
         headers: Dict[str, str] = {}
         if content_type is not None:
@@ -81,16 +81,16 @@ class Connection:
         if idempotency_key is not None:
             headers["Idempotency-Key"] = idempotency_key
         tries = 0
-        had_none: Optional[bool] = None
+        was_unavailable: Optional[bool] = None
         while True:
             ends_at = time.monotonic() + min(try_s, deadline.left(idempotency_key))
             try:
                 return self._tried(method, url, headers, body, ends_at, idempotency_key)
             except RouterError as error:
-                # An answer in between says that the router is there: tries without one count in a row only.
-                has_none = error.bucket == "service_unavailable"
-                tries = tries + 1 if has_none == had_none else 1
-                had_none = has_none
+                # Only consecutive failures of this kind count: any other answer shows that the router is up.
+                is_unavailable = error.bucket == "service_unavailable"
+                tries = tries + 1 if is_unavailable == was_unavailable else 1
+                was_unavailable = is_unavailable
                 wait_s = _wait_before_retry(error, tries)
                 if error.status == 0:
                     deadline.left(idempotency_key)
@@ -99,13 +99,13 @@ class Connection:
                 deadline.pause(wait_s, idempotency_key)
 
     def lines(self, url: str, deadline: Deadline, max_silence_s: float) -> Iterator[str]:
-        """The lines of a stream of events; raises `RouterError` where there is none."""
+        """Yields the lines of an event stream. Raises `RouterError` if the stream is not available."""
         ends_at = time.monotonic() + min(max_silence_s, deadline.left())
         response = self._sent("GET", url, {"Accept": "text/event-stream"}, None, ends_at)
         try:
             kind = media_type_of(response.headers.get("Content-Type", ""))
             if response.status != 200 or kind != "text/event-stream":
-                raise RouterError("invalid_input", "There is no such stream.", status=response.status)
+                raise RouterError("invalid_input", "The stream is not available.", status=response.status)
             rest = b""
             for chunk in response.chunks(deadline.ends_at, max_silence_s):
                 *lines, rest = (rest + chunk).split(b"\n")
@@ -117,7 +117,7 @@ class Connection:
     def _sent(
         self, method: str, url: str, headers: Dict[str, str], body: Optional[bytes], ends_at: float
     ) -> Response:
-        """Addresses that the router gave are called at the origin that the key is for."""
+        """Sends URLs from the router to the base URL's origin, because the key is meant for that origin only."""
         if url.startswith("/"):
             address = self._base_url + url
         else:
@@ -143,29 +143,29 @@ class Connection:
         except http.client.InvalidURL:
             raise
         except (OSError, http.client.HTTPException) as error:
-            message = "The router did not answer."
+            message = "The router did not respond."
             raise RouterError("service_unavailable", message, idempotency_key=idempotency_key) from error
         answer = Answer(response.status, response.headers, content, idempotency_key)
         if answer.status < 300:
             return answer
         try:
-            said = json.loads(content)
+            payload = json.loads(content)
         except ValueError:
-            said = None
-        # What stands between us and the router may answer with anything.
-        if not isinstance(said, dict):
-            said = {}
+            payload = None
+        # A proxy in between may answer with anything.
+        if not isinstance(payload, dict):
+            payload = {}
         if answer.status < 400:
             target = answer.headers.get("Location", "another address")
-            said = {"detail": f"The base address redirects to {target}: correct it."}
-        # Such a refusal of a cancellation is an answer.
-        if said.get("status") == "ALREADY_COMPLETED":
+            payload = {"detail": f"The base URL redirects to {target}. Use the final URL instead."}
+        # This 400 is a regular answer to a cancellation.
+        if payload.get("status") == "ALREADY_COMPLETED":
             return answer
-        raise _error_of(answer, said, idempotency_key)
+        raise _error_of(answer, payload, idempotency_key)
 
 
-def _error_of(answer: Answer, said: Dict[str, Any], idempotency_key: Optional[str]) -> RouterError:
-    detail = said.get("detail", f"The router answered {answer.status}.")
+def _error_of(answer: Answer, payload: Dict[str, Any], idempotency_key: Optional[str]) -> RouterError:
+    detail = payload.get("detail", f"The router returned HTTP {answer.status}.")
     fields = [each for each in detail if _is_field(each)] if isinstance(detail, list) else []
     message = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in fields) or str(detail)
     spend = answer.headers.get("X-Committed-Spend-Current")
@@ -181,12 +181,12 @@ def _error_of(answer: Answer, said: Dict[str, Any], idempotency_key: Optional[st
     )
 
 
-def _is_field(said: Any) -> bool:
-    return isinstance(said, dict) and isinstance(said.get("loc"), list) and "msg" in said
+def _is_field(payload: Any) -> bool:
+    return isinstance(payload, dict) and isinstance(payload.get("loc"), list) and "msg" in payload
 
 
 def _seconds_until(retry_after: Optional[str]) -> Optional[float]:
-    """The router says seconds; a proxy may give a date, or something else."""
+    """The router sends seconds; a proxy may send a date, or anything else."""
     if retry_after is None:
         return None
     if re.fullmatch(r"[0-9]+", retry_after.strip()):
@@ -198,13 +198,13 @@ def _seconds_until(retry_after: Optional[str]) -> Optional[float]:
 
 
 def _wait_before_retry(error: RouterError, tries: int) -> Optional[float]:
-    """None where a retry is of no use, or is the caller's to decide."""
+    """None if a retry cannot help, or if the caller has to decide."""
     backoff_s = min(0.5 * 2 ** (tries - 1), 5.0) * random.uniform(0.75, 1.25)
     wait_s = max(backoff_s, error.retry_after or 0.0)
-    # The run is under way, and the same key collects it.
+    # The run is in progress, and the same key collects it.
     if error.bucket == "deadline_exceeded" and error.status == 504 and error.idempotency_key:
         return wait_s
-    # Nothing was started. There is room when a run of the workspace has ended, unless none is in flight.
+    # Nothing was started. A finished run makes room, unless no run is in flight.
     if error.bucket == "concurrency_limit_exceeded" and error.idempotency_key:
         return None if error.committed_spend_cents == 0 else wait_s
     if error.bucket == "service_unavailable" and tries < _MAX_TRIES:

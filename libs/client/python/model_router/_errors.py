@@ -22,10 +22,10 @@ BUCKETS = (
 
 
 class RouterError(Exception):
-    """A call that failed. `bucket` says what to do about it; the text is safe to show to people.
+    """A failed call. `bucket` says what to do about it; the message is safe to show to people.
 
-    `status` is 0 if no answer came. `fields` holds what the model does not accept. With `idempotency_key` the same
-    request collects the run that may have been started, instead of starting another.
+    `status` is 0 if there was no response. `fields` lists the input fields that the model rejected. To collect a run
+    that may have started, repeat the request with `idempotency_key`: it never starts a second run.
     """
 
     def __init__(

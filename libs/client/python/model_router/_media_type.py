@@ -7,7 +7,7 @@ _HEAD = re.compile(rf"[ \t]*({_TOKEN}/{_TOKEN})[ \t]*(?:;|\Z)")
 
 
 def media_type_of(content_type: str) -> str:
-    """The media type that a Content-Type names, in lower case and without parameters; empty when it names none."""
+    """The media type in a Content-Type, in lower case and without parameters; empty if there is none."""
     found = _HEAD.match(content_type)
     return found.group(1).lower() if found else ""
 

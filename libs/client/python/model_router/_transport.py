@@ -12,7 +12,7 @@ _CHUNK_BYTES = 65_536
 
 
 class Response:
-    """An answer whose headers are there. Each wait for more of it ends at `ends_at`, however slowly the bytes come."""
+    """A response whose headers have arrived. Reads stop at `ends_at`, however slowly the bytes arrive."""
 
     def __init__(
         self, connection: http.client.HTTPConnection, sock: socket.socket, response: http.client.HTTPResponse
@@ -24,7 +24,7 @@ class Response:
         self._response = response
 
     def chunks(self, ends_at: float, max_silence_s: float = float("inf")) -> Iterator[bytes]:
-        # Not every version of Python counts down in read1.
+        # Counted here because read1 does not update `length` in every version of Python.
         missing = self._response.length
         while missing != 0:
             self._sock.settimeout(min(_left(ends_at), max_silence_s))
@@ -43,18 +43,18 @@ class Response:
 
 
 def send(method: str, url: str, headers: Dict[str, str], body: Optional[bytes], ends_at: float) -> Response:
-    """Follows no redirect: the credential goes to the router only."""
+    """Never follows redirects, because the credential must reach only the router."""
     address = urlsplit(url)
     connection, target = _connection_for(address, headers, _left(ends_at))
     try:
         connection.connect()
-        # The connection lets go of it before the body of an answer has been read.
+        # Kept here because the connection drops its socket before the body has been read.
         sock = connection.sock
         sock.settimeout(_left(ends_at))
         try:
             connection.request(method, target, body, {**headers, "Connection": "close"})
         except (BrokenPipeError, ConnectionResetError):
-            # Who refuses a large body answers before its end and closes: that answer may be here already.
+            # A server that rejects a large body may respond and close before reading all of it.
             pass
         sock.settimeout(_left(ends_at))
         return Response(connection, sock, connection.getresponse())
@@ -73,7 +73,7 @@ def _left(ends_at: float) -> float:
 def _connection_for(
     address: SplitResult, headers: Dict[str, str], timeout_s: float
 ) -> "tuple[http.client.HTTPConnection, str]":
-    """The connection, by the proxy that the environment names, and what is requested on it."""
+    """The connection, through the environment's proxy if there is one, and the request target to use on it."""
     kind = http.client.HTTPSConnection if address.scheme == "https" else http.client.HTTPConnection
     host = address.hostname or ""
     target = address._replace(scheme="", netloc="", fragment="").geturl() or "/"

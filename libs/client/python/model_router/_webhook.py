@@ -11,16 +11,16 @@ _TOLERANCE_S = 300.0
 
 
 class WebhookVerificationError(Exception):
-    """The request is not from the router, or is too old: answer it with 400 and believe nothing in it."""
+    """The request is not from the router, or is too old. Respond with 400 and do not trust its content."""
 
 
 def verify_webhook(
     body: Union[bytes, str], headers: Mapping[str, str], secret: Union[str, Sequence[str]]
 ) -> Dict[str, Any]:
-    """The event that a request brings, verified as Standard Webhooks has it.
+    """Verifies a webhook request as Standard Webhooks specifies, and returns its event.
 
-    `body` is the body as it came, before any parsing; of two secrets, as during a rotation, either is good.
-    Raises `ValueError` for a secret that is empty or no base64: that is a mistake of your configuration.
+    `body` is the raw body, before any parsing. During a rotation, pass both secrets; a signature by either is valid.
+    Raises `ValueError` if a secret is empty or not base64, which is an error in your configuration.
     """
     secrets = [secret] if isinstance(secret, str) else secret
     keys = [_key_of(each, number) for number, each in enumerate(secrets, start=1)]
@@ -41,16 +41,16 @@ def verify_webhook(
         for signature in signatures.split(" "):
             if hmac.compare_digest(signature.encode(), wanted.encode()):
                 return json.loads(text)
-    raise WebhookVerificationError("No signature is of this secret.")
+    raise WebhookVerificationError("No signature matches the secret.")
 
 
 def _key_of(secret: str, number: int) -> bytes:
-    """An empty key is one that everybody knows."""
+    """Rejects an empty key, because anyone could sign with it."""
     text = secret[len("whsec_") :] if secret.startswith("whsec_") else secret
     try:
         key = base64.b64decode(text.strip(), validate=True)
     except ValueError:
         key = b""
     if not key:
-        raise ValueError(f"Secret {number} is empty, or no base64.")
+        raise ValueError(f"Secret {number} is empty or not base64.")
     return key

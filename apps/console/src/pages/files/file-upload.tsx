@@ -5,10 +5,10 @@ import { type DragEvent, useState } from 'react';
 import { uploadFile } from '../../api/files.ts';
 import { CopyText } from '../../parts/copy-text.tsx';
 import { Failure } from '../../parts/failure.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import classes from './files-page.module.css';
 
-/** Files are dropped here, or chosen; they go up one after another. */
+/** Takes dropped or chosen files and uploads them one after another. */
 export function FileUpload() {
   const queries = useQueryClient();
   const [isOver, setOver] = useState(false);

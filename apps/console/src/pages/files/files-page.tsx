@@ -12,7 +12,7 @@ import { LoadedList } from '../../parts/loaded.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { bytes } from '../../parts/quantities.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import { FileUpload } from './file-upload.tsx';
 import classes from './files-page.module.css';
 
@@ -27,7 +27,7 @@ export function FilesPage() {
         empty={
           <Empty title={texts.files.empty} detail={texts.files.emptyText}>
             <Command
-              text={`curl -X POST '${location.origin}/v2/files' \\\n  -H "X-API-Key: $API_KEY" -H 'Content-Type: image/png' \\\n  --data-binary @picture.png`}
+              text={`curl -X POST '${location.origin}/v2/files' \\\n  -H "X-API-Key: $API_KEY" -H 'Content-Type: image/png' \\\n  --data-binary @image.png`}
               label={texts.files.copyCommand}
             />
           </Empty>
@@ -94,7 +94,7 @@ function Files({ files }: { files: readonly StoredFile[] }) {
   );
 }
 
-/** Raster images only: what else may be in a file is not drawn. */
+/** Shows raster images only. Other content, such as SVG, isn't rendered. */
 function Preview({ file: { content_type, url } }: { file: StoredFile }) {
   const isDrawn = /^image\/(png|jpeg|webp|gif|avif)$/.test(content_type);
   return (

@@ -6,7 +6,7 @@ import classes from './guide.module.css';
 
 const route = getRouteApi('/guide/$');
 
-/** A page of the guide: docs/guide and docs/errors as they stand in the checkout, made into HTML when the console is built. */
+/** A page from docs/guide or docs/errors, converted to HTML when the console is built. */
 export function GuidePage() {
   const page = route.useLoaderData();
   const { history, state } = useRouter();
@@ -19,7 +19,7 @@ export function GuidePage() {
 
   useEffect(() => {
     const listening = new AbortController();
-    /** Links within the console keep what it has loaded. */
+    /** Follows links within the console without reloading it. */
     const follow = (event: MouseEvent) => {
       const link = (event.target as Element).closest('a');
       if (link?.origin !== location.origin || !link.pathname.startsWith('/console/')) return;

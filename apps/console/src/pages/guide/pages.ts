@@ -8,7 +8,7 @@ const texts = import.meta.glob<GuideText>([
   '../../../../../docs/errors/*.md',
 ]);
 
-/** By what follows `/guide/`: a page of the guide, `errors`, or `errors/` and a bucket. */
+/** `name` is the part after `/guide/`: a page of the guide, `errors`, or `errors/<bucket>`. */
 export async function guidePage(name: string): Promise<GuideText | undefined> {
   const [folder, page] = name.startsWith('errors')
     ? ['errors', name.slice('errors/'.length)]

@@ -2,10 +2,10 @@ import { Button } from '@mantine/core';
 import { CircleCheck } from 'lucide-react';
 import type { NewApiKey } from '../../api/keys.ts';
 import { Command } from '../../parts/command.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import classes from './keys-page.module.css';
 
-/** The only time that the text of a key is seen. */
+/** The only place that ever shows a key. */
 export function CreatedKey({ created: { name, key }, close }: { created: NewApiKey; close: () => void }) {
   return (
     <section className={classes.created} role="status" aria-label={texts.keys.made(name)}>

@@ -9,7 +9,7 @@ import { LoadedList } from '../../parts/loaded.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { StateMark } from '../../parts/state-mark.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import { CreatedKey } from './created-key.tsx';
 import { NewKeyForm } from './new-key-form.tsx';
 import { RevokeKey } from './revoke-key.tsx';

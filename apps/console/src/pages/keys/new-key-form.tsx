@@ -5,13 +5,13 @@ import { api, bodyOf } from '../../api/client.ts';
 import type { NewApiKey } from '../../api/keys.ts';
 import { workspaceQuery } from '../../api/workspace.ts';
 import { Failure } from '../../parts/failure.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import classes from './keys-page.module.css';
 
 type Scope = keyof typeof texts.keys.scope;
 const scopes = Object.keys(texts.keys.scope) as Scope[];
 const usual: Scope[] = ['catalog', 'run'];
-const lives = [
+const lifetimes = [
   { value: '30', label: texts.keys.days(30) },
   { value: '90', label: texts.keys.days(90) },
   { value: '365', label: texts.keys.days(365) },
@@ -84,7 +84,7 @@ function Fields({ close, onCreated }: Omit<NewKeyFormProps, 'opened'>) {
       <Select
         label={texts.keys.expires}
         placeholder={texts.keys.never}
-        data={lives}
+        data={lifetimes}
         value={days}
         onChange={setDays}
         clearable

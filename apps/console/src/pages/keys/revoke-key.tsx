@@ -1,7 +1,7 @@
 import { api } from '../../api/client.ts';
 import type { ApiKey } from '../../api/keys.ts';
 import { Confirm } from '../../parts/confirm.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 
 export function RevokeKey({ apiKey, isOwn }: { apiKey: ApiKey; isOwn: boolean }) {
   const { id, kind } = apiKey;

@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router';
 import type { ModelEntry } from '../../api/models.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import classes from './model.module.css';
 
 const { about } = texts.model;
 
-/** What is known of the model besides its input: price, provider, life, names. */
+/** Price, providers, lifecycle and aliases of the model. */
 export function AboutTab({ entry }: { entry: ModelEntry }) {
   const { price, lifecycle, aliases, servers, billing } = entry;
   const successor = lifecycle?.successor?.split('/');

@@ -1,7 +1,7 @@
 import { SegmentedControl } from '@mantine/core';
 import { useState } from 'react';
 import { CopyText } from '../../parts/copy-text.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import { codeOf, type Language, languages } from './code.ts';
 import classes from './model.module.css';
 

@@ -1,15 +1,15 @@
 export const languages = ['curl', 'typescript', 'python'] as const;
 export type Language = (typeof languages)[number];
 
-/** One word of a POSIX shell. */
+/** Quotes the text as one word of a POSIX shell. */
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** The call that the form makes, as a program makes it. The key is left to a variable. */
+/** Code that makes the same call as the form. The key comes from a variable. */
 export function codeOf(
   language: Language,
   { id, text, origin }: { id: string; text: string; origin: string },
 ): string {
-  const input = compact(text);
+  const input = indented(text);
   switch (language) {
     case 'curl':
       return [
@@ -38,8 +38,8 @@ export function codeOf(
   }
 }
 
-/** Pretty where it is JSON; as it is where somebody is still typing. */
-function compact(text: string): string {
+/** Indents JSON; returns text that isn't valid JSON (yet) unchanged. */
+function indented(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
   } catch {
@@ -47,7 +47,7 @@ function compact(text: string): string {
   }
 }
 
-/** The words of JSON that Python spells otherwise, outside of strings. */
+/** Replaces JSON literals with Python's, except inside strings. */
 const python = (json: string) =>
   json.replaceAll(/"(?:[^"\\]|\\.)*"|\btrue\b|\bfalse\b|\bnull\b/g, (word) => words[word] ?? word);
 const words: Record<string, string> = { true: 'True', false: 'False', null: 'None' };

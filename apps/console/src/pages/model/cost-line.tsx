@@ -1,9 +1,9 @@
 import type { CostEstimate } from '../../api/cost-estimate.ts';
 import { dollarsOfCents } from '../../parts/money.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import classes from './model.module.css';
 
-/** What the run would cost: what is expected, and the bound that holds in any case. */
+/** The expected cost of the run, and its maximum. */
 export function CostLine({
   estimate,
   isRefused,

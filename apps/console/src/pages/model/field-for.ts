@@ -2,7 +2,7 @@ import type { Schema } from '../../api/model-document.ts';
 import type { Medium } from '../../parts/media.ts';
 import { fileKindOf, formSchema } from './form/form-schema.ts';
 
-/** The field of the input that takes a file of this kind, the first one that does. */
+/** The first input field that takes a file of this kind. */
 export function fieldFor(
   schema: Schema,
   kind: Medium['kind'],

@@ -1,18 +1,18 @@
 import { useId, useMemo, useRef } from 'react';
 import type { FieldProblem } from '../../api/problem.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import classes from './json-input.module.css';
 import { linesOf } from './json-lines.ts';
 
 interface JsonInputProps {
   text: string;
   onChange: (text: string) => void;
-  /** Why the text is no JSON object. */
+  /** Why the text isn't a JSON object. */
   syntax: string | undefined;
   problems: readonly FieldProblem[];
 }
 
-/** The input as its bytes will be sent, with a mark on each line that is not accepted. */
+/** The input exactly as it will be sent, with a mark on each rejected line. */
 export function JsonInput({ text, onChange, syntax, problems }: JsonInputProps) {
   const gutter = useRef<HTMLDivElement>(null);
   const listId = useId();
@@ -20,7 +20,7 @@ export function JsonInput({ text, onChange, syntax, problems }: JsonInputProps) 
     const lines = linesOf(text);
     return problems.map(({ loc, msg }) => {
       const path = loc.slice(1).map(String);
-      // What is missing is marked where it would stand.
+      // A missing field is marked at its closest existing parent.
       while (path.length > 0 && !lines.has(path.join('/'))) path.pop();
       return { line: lines.get(path.join('/')) ?? 0, path: loc.slice(1).join('.'), msg };
     });

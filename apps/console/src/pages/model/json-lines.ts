@@ -1,4 +1,4 @@
-/** The line, from 0, on which each value of a JSON text begins, by its path (`image/0/url`). Tolerates broken texts. */
+/** Maps each value's path (`image/0/url`) to the line, from 0, on which it begins. Tolerates invalid JSON. */
 export function linesOf(text: string): Map<string, number> {
   const lines = new Map<string, number>([['', 0]]);
   const open: { isList: boolean; key: string; place: number }[] = [];
@@ -17,7 +17,7 @@ export function linesOf(text: string): Map<string, number> {
     else if (isKey !== undefined && top !== undefined && !top.isList) {
       top.key = keyOf(token);
       lines.set(path(), line);
-      // White space before the colon may hold lines.
+      // Whitespace before the colon may contain line breaks.
       line += token.split('\n').length - 1;
     } else {
       note();

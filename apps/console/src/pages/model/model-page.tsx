@@ -9,7 +9,7 @@ import { isMissing } from '../../api/problem.ts';
 import { CopyText } from '../../parts/copy-text.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import { ModalityChips } from '../models/modality.tsx';
 import { priceFrom } from '../models/price-from.ts';
 import classes from './model.module.css';
@@ -17,7 +17,7 @@ import { ModelSkeleton, Workbench } from './workbench.tsx';
 
 const route = getRouteApi('/models/$provider/$model');
 
-/** A model: its form, what came of it, and what there is to know about it. */
+/** A model's input form, result and details. */
 export function ModelPage() {
   const { provider, model } = route.useParams();
   const { from } = route.useSearch();

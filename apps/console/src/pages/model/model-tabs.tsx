@@ -2,7 +2,7 @@ import { Tabs } from '@mantine/core';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import type { ModelDocument } from '../../api/model-document.ts';
 import type { ModelEntry } from '../../api/models.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import { AboutTab } from './about-tab.tsx';
 import { CodeTab } from './code-tab.tsx';
 import classes from './model.module.css';

@@ -15,7 +15,7 @@ describe('codeOf', () => {
     expect(code).toContain('X-API-Key: $API_KEY');
   });
 
-  it('spells the words of JSON as Python does, outside of texts', () => {
+  it('writes JSON literals as Python does, except inside strings', () => {
     const code = codeOf('python', { ...facts, text: '{"prompt":"true, null","raw":true,"seed":null}' });
     expect(code).toContain('"prompt": "true, null"');
     expect(code).toContain('"raw": True');
@@ -24,7 +24,7 @@ describe('codeOf', () => {
 });
 
 describe('linesOf', () => {
-  it('tells the line of each value by its path', () => {
+  it('maps the path of each value to its line', () => {
     const lines = linesOf(
       '{\n  "prompt": "a\\n{b",\n  "images": [\n    "x",\n    { "url": 1 }\n  ],\n  "seed": 1\n}',
     );

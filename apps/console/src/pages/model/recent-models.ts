@@ -1,7 +1,7 @@
 const place = 'model-router-recent-models';
 const maxRecent = 12;
 
-/** Ids of the models that were run in this browser, latest first: a convenience that nothing depends on. */
+/** IDs of the models last run in this browser, latest first. Nothing depends on them. */
 export function recentModels(): string[] {
   try {
     const stored: unknown = JSON.parse(localStorage.getItem(place) ?? '[]');

@@ -14,7 +14,7 @@ import { useNow } from '../../parts/moment.tsx';
 import { dollarsOfCents } from '../../parts/money.ts';
 import { Output } from '../../parts/output.tsx';
 import { Status } from '../../parts/status.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import classes from './model.module.css';
 
 interface RunPanelProps {
@@ -25,14 +25,14 @@ interface RunPanelProps {
   takes: (kind: Medium['kind']) => boolean;
 }
 
-/** The run that was started here, as it goes and when it is done. */
+/** Progress and result of the run started on this page. */
 export function RunPanel({ id, requestId, modalities, useMedium, takes }: RunPanelProps) {
   const { status, progress, error } = useRunStatus(id, requestId);
   const isCompleted = status?.status === 'COMPLETED';
   const result = useQuery({ ...runResultQuery(id, requestId ?? ''), enabled: isCompleted });
   const queries = useQueryClient();
   useEffect(() => {
-    // What the run cost is known, and credits are what they are.
+    // The cost is final now, so credits and the list of runs are out of date.
     if (isCompleted) void queries.invalidateQueries({ queryKey: ['workspace'] });
     if (isCompleted) void queries.invalidateQueries({ queryKey: ['requests'] });
   }, [isCompleted, queries]);
@@ -107,7 +107,7 @@ function StatusLine({ id, requestId, status, costCents }: StatusLineProps) {
   );
 }
 
-/** Since the run was admitted, which its id tells: the first 48 bits of a uuid v7 are its time. */
+/** Time since admission, which the run's ID contains: the first 48 bits of a UUIDv7 are a timestamp. */
 function Elapsed({ requestId }: { requestId: string }) {
   const nowMs = useNow(100);
   const startMs = Number.parseInt(requestId.replaceAll('-', '').slice(0, 12), 16);
@@ -115,12 +115,12 @@ function Elapsed({ requestId }: { requestId: string }) {
 }
 
 function Cancel({ id, requestId }: { id: string; requestId: string }) {
-  const [isAsked, setAsked] = useState(false);
+  const [isRequested, setRequested] = useState(false);
   const cancel = async () => {
-    setAsked(true);
-    // Too late is no failure: the result is there then.
+    setRequested(true);
+    // A cancellation that comes too late isn't a failure: the result is there.
     await call(`/v2/models/${id}/requests/${requestId}/cancel`, { method: 'PUT' }).catch(() =>
-      setAsked(false),
+      setRequested(false),
     );
   };
   return (
@@ -128,10 +128,10 @@ function Cancel({ id, requestId }: { id: string; requestId: string }) {
       variant="default"
       size="xs"
       leftSection={<Square size={12} aria-hidden />}
-      disabled={isAsked}
+      disabled={isRequested}
       onClick={() => void cancel()}
     >
-      {isAsked ? texts.model.cancelling : texts.model.cancel}
+      {isRequested ? texts.model.cancelling : texts.model.cancel}
     </Button>
   );
 }

@@ -9,7 +9,7 @@ import { Moment } from '../../parts/moment.tsx';
 import { dollarsOfCents } from '../../parts/money.ts';
 import { TableSkeleton } from '../../parts/skeletons.tsx';
 import { Status } from '../../parts/status.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import classes from './model.module.css';
 
 const runsQuery = (model: string) =>

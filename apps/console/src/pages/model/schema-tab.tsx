@@ -1,12 +1,12 @@
 import type { ModelDocument, Schema } from '../../api/model-document.ts';
 import { CopyText } from '../../parts/copy-text.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import { formSchema } from './form/form-schema.ts';
 import classes from './model.module.css';
 
 const maxDepth = 3;
 
-/** The fields of input and output, with what each takes; the schemas themselves folded below. */
+/** The fields of input and output, with the full schemas folded below each. */
 export function SchemaTab({ document: { input, output } }: { document: ModelDocument }) {
   return (
     <div className={classes.schema}>

@@ -1,9 +1,9 @@
 export const tabs = ['code', 'schema', 'runs', 'about'] as const;
 export type Tab = (typeof tabs)[number];
 
-/** What a model's page shows, as it stands in its address. */
+/** The model page's state, which is kept in its address. */
 interface ModelSearch {
-  /** The run that is shown at the right. */
+  /** The run shown on the right. */
   run?: string;
   /** The run whose input the form starts with. */
   from?: string;

@@ -1,11 +1,11 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { session } from '../../api/session.ts';
 import type { Input } from '../../api/model-document.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 
 /**
- * An input as form and as text: the text is what is sent, and the form follows it wherever it is a JSON object. What was
- * written when a session ended under the `name` is there again after the next sign-in of the tab.
+ * The input as text, which is what is sent, and parsed for the form if it is a JSON object. If the session ends, the
+ * text is stored under `name` and restored after the next sign-in in this tab.
  */
 export function useInput(name: string, initial: Input) {
   const place = `model-router-input ${name}`;
@@ -19,7 +19,7 @@ export function useInput(name: string, initial: Input) {
   useEffect(() => {
     sessionStorage.removeItem(place);
     return () => {
-      // Whoever signs out themselves leaves nothing behind.
+      // A user who signs out leaves nothing behind.
       if (session.notice() === 'ended') sessionStorage.setItem(place, written.current);
     };
   }, [place]);

@@ -10,7 +10,7 @@ import type { Input, ModelDocument } from '../../api/model-document.ts';
 import type { ModelEntry } from '../../api/models.ts';
 import { Failure } from '../../parts/failure.tsx';
 import type { Medium } from '../../parts/media.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import { CostLine } from './cost-line.tsx';
 import { fieldFor } from './field-for.ts';
 import { JsonInput } from './json-input.tsx';
@@ -30,7 +30,7 @@ interface WorkbenchProps {
   initial: Input;
 }
 
-/** The input at the left, the run at the right, the rest below. */
+/** The input on the left, the run on the right, and the tabs below. */
 export function Workbench({ id, document, entry, initial }: WorkbenchProps) {
   const { run, view, from } = route.useSearch();
   const navigate = useNavigate({ from: '/models/$provider/$model' });
@@ -39,7 +39,7 @@ export function Workbench({ id, document, entry, initial }: WorkbenchProps) {
   const { estimate, fields } = useCostEstimate(id, text, syntax === undefined);
   const [isSubmitting, setSubmitting] = useState(false);
   const [refusal, setRefusal] = useState<unknown>();
-  // What is missing is no mistake before somebody tried to run it.
+  // Missing fields aren't mistakes until the user tries to run the model.
   const [wasTried, setTried] = useState(false);
   const problems = wasTried || view === 'json' ? fields : fields.filter(({ type }) => type !== 'missing');
 

@@ -1,6 +1,6 @@
 import { AudioLines, Box, Clapperboard, Image, type LucideIcon, Type } from 'lucide-react';
 import type { ModelEntry } from '../../api/models.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import classes from './models.module.css';
 import type { Modality } from './search.ts';
 
@@ -12,20 +12,20 @@ const modalityIcons: Record<Modality, LucideIcon> = {
   text: Type,
 };
 
-/** What goes in and what comes out, as icons with a name. */
+/** Input and output modalities as labelled icons. */
 export function ModalityChips({
   model,
 }: {
   model: Pick<ModelEntry, 'input_modalities' | 'output_modalities'>;
 }) {
   const { input_modalities: inputs, output_modalities: outputs } = model;
-  const said = texts.models.turns(
+  const label = texts.models.turns(
     inputs.map((each) => texts.models.modality[each]).join(', '),
     outputs.map((each) => texts.models.modality[each]).join(', '),
   );
   return (
-    <span className={classes.modalities} title={said}>
-      <span className="visually-hidden">{said}</span>
+    <span className={classes.modalities} title={label}>
+      <span className="visually-hidden">{label}</span>
       <Icons of={inputs} />
       <span aria-hidden>→</span>
       <Icons of={outputs} />

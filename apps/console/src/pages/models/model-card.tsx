@@ -3,14 +3,14 @@ import { Link } from '@tanstack/react-router';
 import { CalendarClock, Clock } from 'lucide-react';
 import { memo } from 'react';
 import type { ModelEntry } from '../../api/models.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import { ModalityChips } from './modality.tsx';
 import { ModelMark } from './model-mark.tsx';
 import classes from './models.module.css';
 import { priceFrom } from './price-from.ts';
 import { modalities } from './search.ts';
 
-/** The browser lays out and paints the cards that are near the screen only: a few hundred scroll without effort. */
+/** The browser lays out and paints only the cards near the viewport, so hundreds of them scroll smoothly. */
 export const ModelCard = memo(function ModelCard({
   model,
   isRecent,

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import classes from './models.module.css';
 import type { Modality } from './search.ts';
 
-/** A drawing in the place of a sample: its motif is the modality, its colours and its lines belong to the model. */
+/** A drawing in place of a sample output. The modality sets the motif; the model's ID sets colours and shapes. */
 export function ModelMark({ id, modality }: { id: string; modality: Modality }) {
   const next = numbersOf(id);
   const hue = Math.floor(next() * 360);
@@ -29,7 +29,7 @@ const motifs: Record<Modality, (next: Numbers) => ReactNode> = {
       ))}
     </>
   ),
-  // Frames of a strip.
+  // Frames of a film strip.
   video: (next) => {
     const shift = next() * 24;
     return Array.from({ length: 5 }, (_, place) => (
@@ -61,7 +61,7 @@ const motifs: Record<Modality, (next: Numbers) => ReactNode> = {
         />
       );
     }),
-  // A solid of edges.
+  // A wireframe solid.
   '3d': (next) => {
     const turn = 16 + next() * 24;
     return (
@@ -95,7 +95,7 @@ function hill(next: Numbers, top: number): string {
   return `M0 ${start} C80 ${one} 120 ${one} 180 ${other} S280 ${end} 320 ${end} V120 H0 Z`;
 }
 
-/** The same numbers between 0 and 1 for the same text. */
+/** A random number generator (0 to 1) seeded with the text. */
 function numbersOf(text: string): Numbers {
   let state = Array.from(text).reduce(
     (hash, letter) => Math.imul(hash ^ letter.charCodeAt(0), 16_777_619),

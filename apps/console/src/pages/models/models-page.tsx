@@ -6,14 +6,14 @@ import { useModels } from '../../api/models.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import { recentModels } from '../model/recent-models.ts';
 import { CardSkeletons, ModelCard } from './model-card.tsx';
 import classes from './models.module.css';
 import { found, providersOf } from './selection.ts';
 import { modalities, type Modality } from './search.ts';
 
-/** The gallery: what can be run, found by words, by what comes out, and by provider. */
+/** The gallery of models, filtered by words, output modality and provider. */
 export function ModelsPage() {
   const { q = '', modality, provider } = useSearch({ from: '/models' });
   const navigate = useNavigate({ from: '/models' });
@@ -21,7 +21,7 @@ export function ModelsPage() {
   const { hasNextPage, error } = query;
 
   const [text, setText] = useState(q);
-  // A link to the whole gallery empties the field; while somebody types, the address follows the field.
+  // The address follows the field while the user types; a link to the unfiltered gallery clears the field.
   const [seen, setSeen] = useState(q);
   if (seen !== q) {
     setSeen(q);

@@ -1,10 +1,10 @@
 import type { ModelEntry } from '../../api/models.ts';
 import { dollarsOfCents } from '../../parts/money.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 
 const { units } = texts.models;
 
-/** How a unit begins, how many of it make an amount that people compare, and what that is called. */
+/** Maps the start of a unit's name to the display unit and its size, such as a million tokens. */
 const scales: readonly [start: string, count: number, name: string][] = [
   ['run', 1, units.run],
   ['tokens', 1_000_000, units.tokens],
@@ -19,7 +19,7 @@ const scales: readonly [start: string, count: number, name: string][] = [
   ['megapixels', 1, units.megapixel],
 ];
 
-/** The cheapest price of a model, in the unit that it is counted by. */
+/** A model's lowest price, in its display unit. */
 export function priceFrom({ from_usd: usd, unit }: ModelEntry['price']): string {
   const [, count, name] = scales.find(([start]) => unit.startsWith(start)) ?? [unit, 1, units.other];
   return texts.models.from(dollarsOfCents(usd * 100 * count), name);

@@ -1,8 +1,8 @@
-/** What a result can be, in the order of the filter. */
+/** Output modalities, in the order of the filter. */
 export const modalities = ['image', 'video', 'audio', '3d', 'text'] as const;
 export type Modality = (typeof modalities)[number];
 
-/** What the gallery shows, as it stands in its address. */
+/** The gallery's filters, which are kept in its address. */
 interface ModelsSearch {
   q?: string;
   modality?: Modality;

@@ -4,11 +4,11 @@ interface Selection {
   words: string;
   modality: string | undefined;
   provider: string | undefined;
-  /** Ids of the models that were run here last, latest first. */
+  /** IDs of the models last run in this browser, latest first. */
   recent: readonly string[];
 }
 
-/** The models that are meant: those in use first, then by title. */
+/** The models that match: recently used ones first, then by title. */
 export function found(models: readonly ModelEntry[], { words, modality, provider, recent }: Selection) {
   const wanted = words.trim().toLowerCase().split(/\s+/);
   const place = (id: string) => (recent.includes(id) ? recent.indexOf(id) : recent.length);

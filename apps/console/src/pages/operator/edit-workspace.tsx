@@ -4,7 +4,7 @@ import { type FormEvent, useState } from 'react';
 import { api, bodyOf } from '../../api/client.ts';
 import type { Workspace, WorkspaceChange } from '../../api/operator.ts';
 import { Failure } from '../../parts/failure.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import classes from './operator.module.css';
 
 export function EditWorkspace({ workspace, close }: { workspace: Workspace | undefined; close: () => void }) {

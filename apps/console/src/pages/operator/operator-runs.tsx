@@ -8,10 +8,10 @@ import { LoadedList } from '../../parts/loaded.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { TableSkeleton } from '../../parts/skeletons.tsx';
 import { StateMark } from '../../parts/state-mark.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import classes from './operator.module.css';
 
-/** Runs of all workspaces that may need a look. */
+/** Stuck or failed runs of all workspaces. */
 export function OperatorRuns({ state, provider }: { state: 'stuck' | 'failed'; provider?: string }) {
   const runs = useInfiniteQuery(operatorRunsQuery({ state, ...(provider !== undefined && { provider }) }));
   return (
@@ -63,7 +63,7 @@ export function OperatorRuns({ state, provider }: { state: 'stuck' | 'failed'; p
   );
 }
 
-/** The page of a run is open to its own workspace. */
+/** Links to the run only in the operator's own workspace, because other workspaces' runs can't be opened. */
 function RunId({ run: { request_id, workspace } }: { run: OperatorRun }) {
   const isOwn = useQuery(workspaceQuery).data?.id === workspace.id;
   if (!isOwn) return <CopyId id={request_id} />;

@@ -5,10 +5,10 @@ import { Pause } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import { api } from '../../api/client.ts';
 import { Failure } from '../../parts/failure.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import classes from './operator.module.css';
 
-/** Pauses with a reason, which other operators read. */
+/** Pauses a provider, with a reason that other operators can see. */
 export function PauseProvider({ provider }: { provider: string }) {
   const [opened, { open, close }] = useDisclosure();
   const [reason, setReason] = useState('');

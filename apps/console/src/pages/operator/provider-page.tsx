@@ -11,7 +11,7 @@ import { Moment } from '../../parts/moment.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { count } from '../../parts/quantities.ts';
 import { PageSkeleton } from '../../parts/skeletons.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import { OperatorRuns } from './operator-runs.tsx';
 import { failedShare } from './failed-share.ts';
 import classes from './operator.module.css';

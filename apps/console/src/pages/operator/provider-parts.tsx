@@ -1,8 +1,8 @@
 import type { Provider } from '../../api/operator.ts';
 import { StateMark } from '../../parts/state-mark.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 
-/** The worst that is to be said of it. */
+/** The provider's most serious condition. */
 export function ProviderState({ provider: { has_key, pauses } }: { provider: Provider }) {
   if (pauses.some(({ asked_by }) => asked_by === 'operator'))
     return <StateMark tone="warn">{texts.providers.paused}</StateMark>;

@@ -8,7 +8,7 @@ import { Meter } from '../../parts/meter.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { count } from '../../parts/quantities.ts';
 import { TableSkeleton } from '../../parts/skeletons.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import { failedShare } from './failed-share.ts';
 import classes from './operator.module.css';
 import { ProviderState } from './provider-parts.tsx';
@@ -51,7 +51,7 @@ export function ProvidersPage() {
   );
 }
 
-/** Paused ones before all others; the service lists them by name. */
+/** Paused providers first, then the busiest. The service sorts them by name. */
 function busiestFirst(one: Provider, other: Provider): number {
   return (
     other.pauses.length - one.pauses.length ||

@@ -8,7 +8,7 @@ import { Moment } from '../../parts/moment.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { count } from '../../parts/quantities.ts';
 import { StateMark } from '../../parts/state-mark.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import { OperatorRuns } from './operator-runs.tsx';
 import classes from './operator.module.css';
 

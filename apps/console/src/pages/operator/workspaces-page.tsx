@@ -13,7 +13,7 @@ import { dollarsOfCents } from '../../parts/money.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { count } from '../../parts/quantities.ts';
 import { StateMark } from '../../parts/state-mark.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import { EditWorkspace } from './edit-workspace.tsx';
 import classes from './operator.module.css';
 

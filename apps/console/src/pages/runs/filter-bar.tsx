@@ -2,7 +2,7 @@ import { Autocomplete, Button, Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { bucketOptions } from '../../parts/buckets.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import { newestKeysQuery } from '../../api/keys.ts';
 import { useModels } from '../../api/models.ts';
 import classes from './filter-bar.module.css';
@@ -71,7 +71,7 @@ export function FilterBar({ filters, change, clear }: FilterBarProps) {
   );
 }
 
-/** Any id may be written; those of the catalog are suggested. */
+/** Accepts any model ID and suggests those in the catalog. */
 function ModelFilter({ model, change }: { model: string | undefined; change: FilterBarProps['change'] }) {
   const [text, setText] = useState(model ?? '');
   const { models } = useModels();

@@ -1,7 +1,7 @@
 import type { RunDetail } from '../../api/run.ts';
 import { duration } from '../../parts/duration.ts';
 import { useNow } from '../../parts/moment.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import classes from './phases.module.css';
 
 const names = ['queued', 'dispatched', 'generating', 'copying'] as const;
@@ -12,7 +12,7 @@ interface Phase {
   isNow: boolean;
 }
 
-/** Where the time of a run went, to scale; the phase that lasts grows. */
+/** Shows the time spent in each phase, to scale. The current phase keeps growing. */
 export function Phases({ run }: { run: RunDetail }) {
   const isLive = run.status !== 'COMPLETED';
   const nowMs = useNow(isLive ? 500 : 60_000);
@@ -46,7 +46,7 @@ export function Phases({ run }: { run: RunDetail }) {
   );
 }
 
-/** The phases that the run reached; each ends where the next one begins. */
+/** The phases that the run has reached. Each ends when the next one begins. */
 function phasesOf(run: RunDetail, nowMs: number): Phase[] {
   const begins = [run.created_at, run.granted_at, run.started_at, run.output_at].map((at) =>
     at === undefined ? undefined : Date.parse(at),

@@ -4,7 +4,7 @@ import type { RunDetail } from '../../api/run.ts';
 import { DeliveryState, Redeliver } from '../webhooks/delivery-parts.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { dollarsOfCents } from '../../parts/money.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import classes from './run-page.module.css';
 
 export function RunCost({ run: { cost_cents, cost_basis, reserved_cents } }: { run: RunDetail }) {

@@ -2,10 +2,10 @@ import { Link } from '@tanstack/react-router';
 import { CircleSlash, CircleX } from 'lucide-react';
 import type { RunDetail } from '../../api/run.ts';
 import { dollarsOfCents } from '../../parts/money.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import classes from './run-failure.module.css';
 
-/** What happened, whether money was spent, and what to do. */
+/** Explains what happened, whether the run was billed, and what to do. */
 export function RunFailure({
   run,
   bucket,

@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import type { RunsSearch } from './search.ts';
 import type { Run, RunQuery } from './use-runs.ts';
 
@@ -12,7 +12,7 @@ const rangesMs = {
 
 type RangeName = keyof typeof rangesMs;
 
-/** The filters, and how to change some of them; the address is where they are kept. */
+/** The filters, which are kept in the address, and a function that changes some of them. */
 export function useRunFilters(): [RunsSearch, (changes: Partial<RunsSearch>) => void] {
   const filters = useSearch({ from: '/runs' });
   const navigate = useNavigate({ from: '/runs' });
@@ -21,11 +21,11 @@ export function useRunFilters(): [RunsSearch, (changes: Partial<RunsSearch>) => 
   return [filters, change];
 }
 
-/** The states of the filter: of a run that lives by its queue status, of one that ended by how. */
+/** The filter's states: the queue status of live runs and the outcome of completed ones. */
 export const states = ['IN_QUEUE', 'IN_PROGRESS', 'succeeded', 'failed', 'cancelled'] as const;
 const isOutcome = (state: string): state is NonNullable<Run['outcome']> => !state.startsWith('IN_');
 
-/** A range is cut to minutes, so that the same filter asks the same question for a while. */
+/** Rounds the range down to the minute, so that the same filter gives the same query for a while. */
 export function runQueryOf({ state, error, model, key, range }: RunsSearch, nowMs: number): RunQuery {
   const ms = rangesMs[range as RangeName] as number | undefined;
   return {

@@ -10,7 +10,7 @@ import { Moment } from '../../parts/moment.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { PageSkeleton } from '../../parts/skeletons.tsx';
 import { Status } from '../../parts/status.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import { Phases } from './phases.tsx';
 import { RunCost, RunFacts, RunWebhook } from './run-facts.tsx';
 import { RunFailure } from './run-failure.tsx';

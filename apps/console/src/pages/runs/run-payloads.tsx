@@ -8,7 +8,7 @@ import { CopyText } from '../../parts/copy-text.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { indentedJson } from '../../parts/indented-json.ts';
 import { Output } from '../../parts/output.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import classes from './run-page.module.css';
 
 export function RunOutput({ run }: { run: RunDetail }) {

@@ -6,7 +6,7 @@ import { dollarsOfCents } from '../../parts/money.ts';
 import { RunDuration } from '../../parts/run-duration.tsx';
 import { Status } from '../../parts/status.tsx';
 import { useWindowRows } from '../../parts/use-window-rows.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import classes from './run-table.module.css';
 import type { Run } from './use-runs.ts';
 
@@ -16,7 +16,7 @@ interface RunTableProps {
   readMore: () => void;
 }
 
-/** Only the rows in sight are in the page, so that a hundred thousand of them scroll like a few. */
+/** Renders only the visible rows, so that 100,000 runs scroll as smoothly as a few. */
 export function RunTable({ runs, isMore, readMore }: RunTableProps) {
   const body = useRef<HTMLDivElement>(null);
   const rowHeight = useMediaQuery('(max-width: 640px)') ? 64 : 44;
@@ -84,7 +84,7 @@ const columns: readonly Column[] = [
   { name: 'id', label: texts.runs.run, Cell: ({ run }) => <code>{shortened(run.request_id)}</code> },
 ];
 
-/** Its link covers the whole row. */
+/** The link covers the whole row. */
 function ModelCell({ run }: { run: Run }) {
   return (
     <Link to="/runs/$requestId" params={{ requestId: run.request_id }} className={classes.link}>

@@ -7,7 +7,7 @@ import { exampleCommand } from '../../parts/example-command.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { TableSkeleton } from '../../parts/skeletons.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { isFiltered, runQueryOf, useRunFilters } from './run-filters.ts';
 import { RunTable } from './run-table.tsx';
@@ -16,7 +16,7 @@ import { useRuns } from './use-runs.ts';
 
 export function RunsPage() {
   const [filters, change] = useRunFilters();
-  // When the page was opened: a range that moved on would ask for other pages each minute.
+  // Fixed when the page opens: with a moving range, the query would change every minute.
   const [openedMs] = useState(() => Date.now());
   const { runs, isPending, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useRuns(
     runQueryOf(filters, openedMs),
@@ -60,7 +60,7 @@ export function RunsPage() {
   );
 }
 
-/** In words for people: the service names the parameter and what it has to match. */
+/** Explains a bad filter in plain words, because the service's message names a parameter and a pattern. */
 const badFilter = ({ model }: RunsSearch) =>
   model !== undefined && !/^[^/]+\/[^/]+$/.test(model)
     ? texts.runs.badModel(model)

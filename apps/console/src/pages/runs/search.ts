@@ -1,4 +1,4 @@
-/** The filters of the runs, as the address has them. */
+/** The filters of the runs, which are kept in the address. */
 export interface RunsSearch {
   state?: string;
   error?: string;

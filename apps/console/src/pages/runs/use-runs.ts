@@ -6,7 +6,7 @@ import type { components } from '../../api/openapi.d.ts';
 export type Run = components['schemas']['RouterRequest'];
 type RunPage = components['schemas']['RouterRequestListResponse'];
 
-/** What of the runs is asked for, in the words of the API. */
+/** The API's query parameters for runs. */
 export interface RunQuery {
   status?: Run['status'];
   outcome?: NonNullable<Run['outcome']>;
@@ -23,7 +23,7 @@ const pollMs = 2_500;
 const readPage = (query: RunQuery & { cursor?: string }, signal: AbortSignal): Promise<RunPage> =>
   bodyOf(api.GET('/v2/requests', { params: { query: { ...query, limit: pageSize } }, signal }));
 
-/** The runs that match, newest first: pages as they are scrolled to, and the newest page again every few seconds. */
+/** The matching runs, newest first. Loads further pages on scroll, and polls the newest page every few seconds. */
 export function useRuns(query: RunQuery) {
   const pages = useInfiniteQuery<
     RunPage,
@@ -52,7 +52,7 @@ export function useRuns(query: RunQuery) {
   return { ...pages, runs };
 }
 
-/** A run of the newest page replaces what was read of it before. */
+/** Runs from the newest page replace earlier versions of themselves. */
 function merged(newest: Run[], read: Run[]): Run[] {
   const oldest = newest.at(-1)?.request_id;
   if (oldest === undefined) return read;

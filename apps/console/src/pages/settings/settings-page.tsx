@@ -8,7 +8,7 @@ import { Meter } from '../../parts/meter.tsx';
 import { dollarsOfCents } from '../../parts/money.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { count } from '../../parts/quantities.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import classes from './settings-page.module.css';
 
 export function SettingsPage() {

@@ -1,12 +1,12 @@
 import { Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
 import { dollarsOfCents } from '../../parts/money.ts';
 import { count } from '../../parts/quantities.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import { type Measure, sums, type UsageRow } from './usage-data.ts';
 import { everyDay } from './usage-range.ts';
 import classes from './usage-chart.module.css';
 
-/** Okabe and Ito's colours, which stay apart in every common kind of colour blindness; the last is for the rest. */
+/** Okabe and Ito's palette, which works with all common kinds of colour blindness. The last colour is for "others". */
 const palette = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#8c8c98'];
 const maxModels = palette.length - 1;
 
@@ -16,7 +16,7 @@ interface UsageChartProps {
   measure: Measure;
 }
 
-/** What was spent or run on each day, stacked by model; the table beneath says the same in numbers. */
+/** Daily spend or runs, stacked by model. The table below has the same numbers. */
 export function UsageChart({ rows, days, measure }: UsageChartProps) {
   const { names, bars } = stacked(rows, days, measure);
   const written = measure === 'runs' ? count : dollarsOfCents;
@@ -92,7 +92,7 @@ function stacked(rows: readonly UsageRow[], days: UsageChartProps['days'], measu
 
 interface DetailProps {
   written: (value: number) => string;
-  /** The chart adds what is pointed at. */
+  /** The chart sets these when the pointer is over a bar. */
   active?: boolean;
   label?: string;
   payload?: readonly { name?: unknown; value?: unknown }[];

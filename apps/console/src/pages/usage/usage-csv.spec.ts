@@ -12,7 +12,7 @@ it.each([
   ['\t=1', `"'\t=1"`],
   ['\r=1', `"'\r=1"`],
   ['a,b=1', '"a,b=1"'],
-])('writes the name %j of a key as a text', (name, cell) => {
+])('writes the key name %j as text', (name, cell) => {
   expect(csvOf([row], new Map([['k', name]]))).toBe(
     `day,model,key_id,key,runs,succeeded,cost_cents\r\n2025-01-01,bfl/flux-2-pro,k,${cell},2,1,3\r\n`,
   );

@@ -1,6 +1,6 @@
 import type { UsageRow } from './usage-data.ts';
 
-/** For a spreadsheet: what is in a cell is never taken for a formula. */
+/** Escapes key names so that a spreadsheet never reads them as a formula. */
 export function csvOf(rows: readonly UsageRow[], keyNames: ReadonlyMap<string, string>): string {
   const lines = rows.map(({ day = '', model = '', key_id = '', runs, succeeded, cost_cents }) =>
     [day, model, key_id, cell(keyNames.get(key_id) ?? ''), runs, succeeded, cost_cents].join(','),

@@ -6,7 +6,7 @@ type Usage = components['schemas']['RouterUsageResponse'];
 export type UsageRow = Usage['data'][number];
 export type Measure = 'cost_cents' | 'runs';
 
-/** By day, model and key at once: chart, table and export are cuts of the same numbers. */
+/** Grouped by day, model and key at once, because the chart, table and export all use the same numbers. */
 export function useUsage({ from, to }: { from: string; to: string }) {
   return useQuery({
     queryKey: ['usage', from, to],
@@ -28,7 +28,7 @@ export interface UsageSum {
   cost_cents: number;
 }
 
-/** The rows added up by one of their fields, the dearest first. */
+/** Totals by name, most expensive first. */
 export function sums(rows: readonly UsageRow[], nameOf: (row: UsageRow) => string): UsageSum[] {
   const byName = new Map<string, UsageSum>();
   for (const row of rows) {

@@ -10,7 +10,7 @@ import { Failure } from '../../parts/failure.tsx';
 import { dollarsOfCents } from '../../parts/money.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { count } from '../../parts/quantities.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import { UsageChart } from './usage-chart.tsx';
 import { csvOf } from './usage-csv.ts';
 import { type Measure, shareOf, sums, useUsage } from './usage-data.ts';
@@ -135,7 +135,7 @@ function Total({ name, value }: { name: string; value: string }) {
   );
 }
 
-/** A day counts once it is whole: while it is typed the browser reports none. */
+/** Ignores incomplete dates: the browser reports an empty value while the user types. */
 function Day({ label, value, onChange }: { label: string; value: string; onChange: (day: string) => void }) {
   return (
     <TextInput

@@ -3,10 +3,10 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 export const rangeDays = { '7d': 7, '30d': 30, '90d': 90, '12m': 365 } as const;
 export type RangeName = keyof typeof rangeDays;
 
-/** What the page shows, as its address has it. */
+/** The page's state, which is kept in its address. */
 interface UsageSearch {
   range?: RangeName;
-  /** Days of UTC, both included; they count instead of a range. */
+  /** UTC days, both inclusive. They take precedence over `range`. */
   from?: string;
   to?: string;
   show?: 'runs';
@@ -35,7 +35,7 @@ export function useUsageSearch(): [UsageSearch, (changes: UsageSearch) => void] 
 const dayMs = 86_400_000;
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-/** The first and the last day that are meant. */
+/** The first and last day of the selected range. */
 export function daysOf(
   { range = '30d', from, to }: UsageSearch,
   nowMs: number,
@@ -44,7 +44,7 @@ export function daysOf(
   return { from: dayOf(nowMs - (rangeDays[range] - 1) * dayMs), to: dayOf(nowMs) };
 }
 
-/** Every day from one to the other, whether anything ran on it or not. */
+/** Every day of the range, including days without runs; at most 400. */
 export function everyDay({ from, to }: { from: string; to: string }): string[] {
   const days = Math.min(400, Math.round((Date.parse(to) - Date.parse(from)) / dayMs) + 1);
   return Array.from({ length: Math.max(0, days) }, (_, at) => dayOf(Date.parse(from) + at * dayMs));

@@ -1,11 +1,11 @@
 import { Table } from '@mantine/core';
 import { dollarsOfCents } from '../../parts/money.ts';
 import { count } from '../../parts/quantities.ts';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import { type Measure, shareOf, type UsageSum } from './usage-data.ts';
 import classes from './usage-table.module.css';
 
-/** The numbers of the chart, each row with its share of the dearest or busiest one. */
+/** The chart's numbers. Each row has a bar relative to the largest row. */
 export function UsageTable({
   sums,
   heading,
@@ -15,7 +15,7 @@ export function UsageTable({
   heading: string;
   measure: Measure;
 }) {
-  const most = Math.max(...sums.map((sum) => sum[measure]), 1e-9);
+  const max = Math.max(...sums.map((sum) => sum[measure]), 1e-9);
   return (
     <Table className={classes.table}>
       <Table.Thead>
@@ -32,7 +32,7 @@ export function UsageTable({
           <Table.Tr key={sum.name}>
             <Table.Td className={classes.name}>{sum.name}</Table.Td>
             <Table.Td className={classes.share} aria-hidden>
-              <div style={{ width: `${(100 * sum[measure]) / most}%` }} />
+              <div style={{ width: `${(100 * sum[measure]) / max}%` }} />
             </Table.Td>
             <Table.Td className={classes.number}>{count(sum.runs)}</Table.Td>
             <Table.Td className={classes.number}>{shareOf(sum)}</Table.Td>

@@ -4,7 +4,7 @@ import { api } from '../../api/client.ts';
 import type { Delivery } from '../../api/webhooks.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { StateMark } from '../../parts/state-mark.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 
 const tones = { pending: 'waiting', delivered: 'good', given_up: 'bad' } as const;
 
@@ -12,7 +12,7 @@ export function DeliveryState({ delivery: { state } }: { delivery: Delivery }) {
   return <StateMark tone={tones[state]}>{texts.webhooks.states[state]}</StateMark>;
 }
 
-/** Calls the webhook of a run once more. */
+/** Calls a run's webhook again. */
 export function Redeliver({ delivery: { request_id, state } }: { delivery: Delivery }) {
   const queries = useQueryClient();
   const redelivery = useMutation({

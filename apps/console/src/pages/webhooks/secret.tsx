@@ -8,10 +8,10 @@ import { secretQuery } from '../../api/webhooks.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { CopyText } from '../../parts/copy-text.tsx';
 import { Failure } from '../../parts/failure.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import classes from './webhooks-page.module.css';
 
-/** What signs the webhooks: read for who may manage, and hidden until asked for. */
+/** The signing secret. Needs the scope `manage`, and stays hidden until the user reveals it. */
 export function Secret() {
   const mayManage = useScope('manage');
   const { data, error } = useQuery({ ...secretQuery, enabled: mayManage === true });

@@ -9,7 +9,7 @@ import { exampleCommand } from '../../parts/example-command.ts';
 import { LoadedList } from '../../parts/loaded.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
-import { texts } from '../../texts.ts';
+import { texts } from '../../texts/index.ts';
 import { DeliveryState, Redeliver } from './delivery-parts.tsx';
 import { Secret } from './secret.tsx';
 import classes from './webhooks-page.module.css';

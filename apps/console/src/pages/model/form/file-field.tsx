@@ -2,7 +2,7 @@ import { ActionIcon, Button, Loader, TextInput } from '@mantine/core';
 import { FileUp, X } from 'lucide-react';
 import { type DragEvent, useRef, useState } from 'react';
 import { call } from '../../../api/client.ts';
-import { texts } from '../../../texts.ts';
+import { texts } from '../../../texts/index.ts';
 import classes from './form.module.css';
 import type { FileKind } from './form-schema.ts';
 
@@ -24,7 +24,7 @@ interface FileFieldProps {
   onChange: (url: string) => void;
 }
 
-/** A file by its URL: dropped, picked or pasted, it is uploaded first; any public URL does as well. */
+/** The value is a URL: any public one, or the URL of a file that is dropped, picked or pasted and then uploaded. */
 export function FileField({ id, label, kind, value, onChange }: FileFieldProps) {
   const picker = useRef<HTMLInputElement>(null);
   const [isOver, setOver] = useState(false);
@@ -118,7 +118,7 @@ export function FileField({ id, label, kind, value, onChange }: FileFieldProps) 
   );
 }
 
-/** Shown only where the policy lets it load; elsewhere the URL stands for itself. */
+/** Hidden for 3D models, and if the URL doesn't load, for example because the content security policy blocks it. */
 function FilePreview({ kind, url }: { kind: FileKind; url: string }) {
   const [isBroken, setBroken] = useState<string>();
   if (!/^(https?:|data:)/.test(url) || isBroken === url) return null;

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { fileKindOf, formSchema, labelOf } from './form-schema.ts';
 
 describe('formSchema', () => {
-  it('shows a nullable field as what it is when it has a value', () => {
+  it('shows a nullable field as its non-null type', () => {
     const schema = {
       anyOf: [{ type: 'integer', minimum: 64 }, { type: 'null' }],
       description: 'Width.',
@@ -12,7 +12,7 @@ describe('formSchema', () => {
     expect(formSchema({ type: ['string', 'null'] })).toEqual({ type: 'string' });
   });
 
-  it('names choices, and leaves out what the router refuses', () => {
+  it('names choices, and leaves out fields that the router rejects', () => {
     const { properties } = formSchema({
       type: 'object',
       patternProperties: { hook: { not: {} } },
@@ -41,6 +41,6 @@ it.each([
   ['prompt', 'What the image should show.', undefined],
   ['image_size', 'A size.', undefined],
   ['callback_url', 'A URL.', undefined],
-])('takes %s for a file of the kind it is', (name, description, kind) =>
+])('detects the file kind of %s', (name, description, kind) =>
   expect(fileKindOf(name, { type: 'string', description })).toBe(kind),
 );

@@ -1,8 +1,8 @@
 import type { Schema } from '../../../api/model-document.ts';
 
 /**
- * The schema as the form shows it: a nullable field is what it is when it has a value, choices have names, and what the
- * router refuses or merely tolerates is left to the JSON view.
+ * The schema as the form shows it: nullable fields have their non-null type, and choices have names. Fields that the
+ * router rejects or merely tolerates are left to the JSON view.
  */
 export function formSchema(schema: Schema): Schema {
   const {
@@ -14,7 +14,7 @@ export function formSchema(schema: Schema): Schema {
   } = collapsed(schema);
   return {
     ...rest,
-    // Of a container, a default would be filled in piece by piece.
+    // The form would fill in a container's default piece by piece.
     ...(shown !== undefined && shown !== null && typeof shown !== 'object' && { default: shown }),
     ...(rest.properties && { properties: mapped(rest.properties) }),
     ...(rest.items && { items: formSchema(rest.items) }),
@@ -60,7 +60,7 @@ function choiceName(choice: Schema): string {
   return choice.type === 'string' ? 'Text' : String(choice.type ?? 'Other');
 }
 
-/** A field's name as people read it: `guidance_scale` and `guidanceScale` are "Guidance scale". */
+/** A field's name as a label: `guidance_scale` and `guidanceScale` become "Guidance scale". */
 export function labelOf(name: string): string {
   const words = name
     .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
@@ -76,7 +76,7 @@ export function labelOf(name: string): string {
 
 export type FileKind = 'image' | 'video' | 'audio' | '3d' | 'any';
 
-/** Whether a text is meant to be a file by its URL, and which kind; by its name and what is said about it. */
+/** Guesses from a string field's name and description whether it takes the URL of a file, and of which kind. */
 export function fileKindOf(
   name: string,
   { description = '', format, enum: choices, maxLength }: Schema,

@@ -1,4 +1,4 @@
-// The package's own index also exports its tests' tools, which want another validator.
+// The package's index also exports test tools, which need another validator.
 import Form from '@rjsf/core/lib/components/Form.js';
 import type { RJSFSchema } from '@rjsf/utils';
 import { useMemo } from 'react';
@@ -16,7 +16,7 @@ interface InputFormProps {
   problems: readonly FieldProblem[];
 }
 
-/** A model's form, made from its schema. Defaults are shown and not sent: the provider fills them in. */
+/** A form generated from the model's schema. Defaults are shown but not sent, because the provider fills them in. */
 export function InputForm({ schema, input, onChange, problems }: InputFormProps) {
   const shown = useMemo(() => formSchema(schema) as RJSFSchema, [schema]);
   return (

@@ -1,15 +1,15 @@
 import { ActionIcon, NumberInput, Slider, Tooltip } from '@mantine/core';
 import type { WidgetProps } from '@rjsf/utils';
 import { Dices } from 'lucide-react';
-import { texts } from '../../../texts.ts';
+import { texts } from '../../../texts/index.ts';
 import classes from './form.module.css';
 import { labelOf } from './form-schema.ts';
 
 const maxSeed = 2 ** 31 - 1;
-/** Wider ranges are not for a slider: a step would be less than a pixel. */
+/** Maximum number of slider steps. In a wider range, a step would be less than a pixel. */
 const maxSteps = 4000;
 
-/** A number; with a slider where its range is bounded, and dice for a seed. */
+/** A number input, with a slider if the range is bounded, and dice for a seed. */
 export function NumberField({ id, name, schema, value, onChange }: WidgetProps) {
   const { minimum, maximum, multipleOf, type } = schema;
   const isInteger = type === 'integer';
@@ -67,7 +67,7 @@ export function NumberField({ id, name, schema, value, onChange }: WidgetProps) 
   );
 }
 
-/** A hundred steps or so, of 1, 0.1, 0.01 … */
+/** The largest of 1, 0.1, 0.01, … that divides the range into at least 20 steps. */
 function stepOf(minimum = 0, maximum = 1): number {
   return 10 ** Math.min(0, Math.floor(Math.log10((maximum - minimum) / 20)));
 }

@@ -9,13 +9,13 @@ import type {
 } from '@rjsf/utils';
 import { Plus, Trash2 } from 'lucide-react';
 import type { FieldProblem } from '../../../api/problem.ts';
-import { texts } from '../../../texts.ts';
+import { texts } from '../../../texts/index.ts';
 import classes from './form.module.css';
 import { labelOf } from './form-schema.ts';
 
 const { form } = texts;
 
-/** With so few further inputs there is nothing to fold away. */
+/** Up to this many optional inputs stay unfolded. */
 const maxUnfolded = 3;
 
 export const templates: Partial<TemplatesType> = {
@@ -34,7 +34,7 @@ function FieldTemplate(props: FieldTemplateProps) {
   const { path } = fieldPathId;
   if (path.length === 0) return children;
   const { problems = [] } = registry.formContext as { problems?: FieldProblem[] };
-  const said = problems.find(({ loc }) => loc.slice(1).join('/') === path.join('/'))?.msg;
+  const message = problems.find(({ loc }) => loc.slice(1).join('/') === path.join('/'))?.msg;
   const isItem = typeof path.at(-1) === 'number';
   const isGroup = schema.type === 'object' && !isItem;
   return (
@@ -45,14 +45,14 @@ function FieldTemplate(props: FieldTemplateProps) {
       labelElement={schema.type === 'object' || schema.type === 'array' ? 'div' : 'label'}
       withAsterisk={required}
       description={isItem ? undefined : rawDescription}
-      error={said}
+      error={message}
     >
       {children}
     </Input.Wrapper>
   );
 }
 
-/** At the top, what is required comes first and the rest is folded. */
+/** At the top level, required fields come first and the rest is folded. */
 function ObjectFieldTemplate({ properties, schema, fieldPathId }: ObjectFieldTemplateProps) {
   const fields = properties.filter(({ hidden }) => !hidden);
   const isFirst = ({ name }: { name: string }) =>

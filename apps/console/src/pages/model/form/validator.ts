@@ -2,8 +2,8 @@ import { type Schema as AnySchema, Validator } from '@cfworker/json-schema';
 import type { RJSFSchema, ValidatorType } from '@rjsf/utils';
 
 /**
- * The form asks only which of several choices fits a value. Whether an input is accepted, the service says itself, with
- * the price. This validator interprets: one that compiles schemas to code would need `unsafe-eval`.
+ * The form uses this only to find which of several choices fits a value; the service validates the input when it
+ * estimates the price. This validator interprets schemas, because one that compiles them would need `unsafe-eval`.
  */
 export const validator: ValidatorType = {
   isValid: (schema: RJSFSchema, value: unknown) =>

@@ -4,11 +4,11 @@ import { FileField } from './file-field.tsx';
 import { fileKindOf, labelOf } from './form-schema.ts';
 import { NumberField } from './number-field.tsx';
 import type { Schema } from '../../../api/model-document.ts';
-import { texts } from '../../../texts.ts';
+import { texts } from '../../../texts/index.ts';
 
 const { form } = texts;
 
-/** As many options as fit beside each other. */
+/** Limits for showing options side by side. */
 const maxSegments = 4;
 const maxSegmentLetters = 28;
 
@@ -26,7 +26,7 @@ function TextWidget(props: WidgetProps) {
   const { id, name, schema, value, onChange, required } = props;
   if (schema.type === 'number' || schema.type === 'integer') return <NumberField {...props} />;
   const text = typeof value === 'string' ? value : '';
-  // An empty field is one that is not sent.
+  // Empty fields aren't sent.
   const set = (next: string) => onChange(next === '' ? undefined : next);
   const field = fieldName(id, name);
   const kind = fileKindOf(field, schema as Schema);
@@ -53,7 +53,7 @@ function TextWidget(props: WidgetProps) {
   );
 }
 
-/** Of an item of a list, the list's name. */
+/** List items take the name of their list. */
 const fieldName = (id: string, name: string) =>
   /^\d+$/.test(name) || name === '' ? (id.split('_').at(-2) ?? name) : name;
 

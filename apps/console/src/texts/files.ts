@@ -1,0 +1,21 @@
+export const files = {
+  title: 'Files',
+  about: 'Files to use as inputs. Each has a signed URL and is deleted when it expires.',
+  drop: 'Drop files here, or',
+  choose: 'Choose files',
+  uploaded: (files: number) =>
+    files === 1 ? 'Uploaded. Copy its URL:' : `${files} files uploaded. Copy the last one’s URL:`,
+  notUploaded: 'A file wasn’t uploaded',
+  preview: 'Preview',
+  file: 'File',
+  size: 'Size',
+  expires: 'Expires',
+  actions: 'Actions',
+  copyUrl: 'Copy URL',
+  delete: 'Delete',
+  deleteTitle: 'Delete this file?',
+  deleteText: 'Its URL stops working immediately. Waiting runs that use it as an input will fail.',
+  empty: 'No files',
+  emptyText: 'Upload one above or from your terminal, then use the returned URL in an input:',
+  copyCommand: 'Copy command',
+};

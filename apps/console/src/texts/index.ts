@@ -1,0 +1,39 @@
+import { buckets } from './buckets.ts';
+import { failure } from './failure.ts';
+import { files } from './files.ts';
+import { frame } from './frame.ts';
+import { keys } from './keys.ts';
+import { form, model } from './model.ts';
+import { models } from './models.ts';
+import { providers, queues, workspaces } from './operator.ts';
+import { output } from './output.ts';
+import { parts } from './parts.ts';
+import { run, runs } from './runs.ts';
+import { settings } from './settings.ts';
+import { signIn } from './sign-in.ts';
+import { usage } from './usage.ts';
+import { webhooks } from './webhooks.ts';
+
+/** All text that the console shows, grouped by page. */
+export const texts = {
+  product: 'Model Router',
+  frame,
+  signIn,
+  failure,
+  parts,
+  runs,
+  run,
+  usage,
+  files,
+  webhooks,
+  keys,
+  settings,
+  workspaces,
+  providers,
+  queues,
+  buckets,
+  models,
+  model,
+  form,
+  output,
+};
