@@ -40,7 +40,7 @@ const settingsOf = (definitions: readonly ProviderDefinition[]) =>
       const base = baseUrl()
         .default(defaultBase)
         .meta({
-          description: `Where the API of ${name} is reached; another address than its own serves tests.`,
+          description: `Base URL of the API of ${name}. Change it for a proxy or a test.`,
           example: defaultBase,
         });
       const key = z
@@ -48,7 +48,7 @@ const settingsOf = (definitions: readonly ProviderDefinition[]) =>
         .trim()
         .optional()
         .meta({
-          description: `The account key at ${name}; while no worker has one, the models of ${name} are not served.`,
+          description: `Account key for ${name}. While no worker has one, its models are not served.`,
           example: 'replace-me',
         });
       const own = Object.entries(settings).map(
@@ -66,7 +66,7 @@ export const providerSettings = settingsOf(providerList);
 export const providerKeySettings = {
   PROVIDER_KEYS_DIR: z.string().min(1).optional().meta({
     description:
-      'A directory with a file per provider, named like it, that holds its account key; read again when it changes. A file goes before PROVIDER_…_KEY.',
+      'Directory with one file per provider, named after it, that contains its account key. Files are reloaded when they change and take precedence over PROVIDER_…_KEY.',
     example: '/etc/model-router/keys',
   }),
 };

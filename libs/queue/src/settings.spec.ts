@@ -39,7 +39,7 @@ describe('queue settings', () => {
   it.each(['redis://a:99999', 'redis://a:1,redis://:p#w@b:2'])(
     'refuse %s, which no client can read',
     (url) => {
-      expect(() => readSettings(queueSettings, { REDIS_URL: url })).toThrow('REDIS_URL: is no URL');
+      expect(() => readSettings(queueSettings, { REDIS_URL: url })).toThrow('REDIS_URL: must be a valid URL');
     },
   );
 });

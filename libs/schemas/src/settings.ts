@@ -9,7 +9,7 @@ export type SettingsShape = Record<string, z.ZodType>;
 
 export class BadSettings extends StartupError {
   constructor(readonly problems: string[]) {
-    super(`The environment is not usable:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    super(`These environment variables are not valid:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
     this.name = 'BadSettings';
   }
 }
@@ -48,7 +48,7 @@ const maxMs = 7 * 24 * 60 * 60 * 1000;
 
 /** A time of at least one millisecond that timers and Postgres can take. */
 export const milliseconds = (byDefault: number, description: string) =>
-  count(byDefault, description).refine((ms) => ms <= maxMs, `must be at most ${maxMs}, a week`);
+  count(byDefault, description).refine((ms) => ms <= maxMs, `must be at most ${maxMs} (one week)`);
 
 /** A count with an upper bound, so that a value too large to use is rejected at startup. */
 export const countUpTo = (max: number, byDefault: number, description: string) =>
@@ -72,18 +72,18 @@ const postgresUrl = z
   // The driver takes an empty host, for a socket whose folder is a parameter; a URL does not.
   .refine(
     (url) => URL.canParse(url.replace('@/', '@host/')),
-    'is no URL: its host, port or password is malformed',
+    'must be a valid URL: check the host and port, and percent-encode special characters in the password',
   );
 
 /** Where the database is: repositories read it, and so does the queue when no Redis carries the run ids. */
 export const databaseUrlSettings = {
   DATABASE_URL: postgresUrl.meta({
-    description: 'Postgres that holds every run, key and ledger entry.',
+    description: 'Postgres, which stores every run, key and ledger entry.',
     example: 'postgres://router:secret@127.0.0.1:5432/router',
   }),
   DATABASE_DIRECT_URL: postgresUrl.optional().meta({
     description:
-      'The server itself, when DATABASE_URL leads to a transaction pooler such as PgBouncer: for migrations and LISTEN. Absent: DATABASE_URL leads to the server.',
+      'The Postgres server itself, for migrations, operator commands and LISTEN. Set it when DATABASE_URL points to a transaction pooler such as PgBouncer.',
     example: 'postgres://router:secret@10.0.0.5:5432/router',
   }),
 };
