@@ -243,7 +243,7 @@ export const alerts: readonly Alert[] = [
     holds: '5m',
     severity: 'ticket',
     summary:
-      'The {{ $labels.app }} {{ $labels.instance }} cannot load CATALOG_DIR and uses an older revision. It would not survive a restart.',
+      'The {{ $labels.app }} {{ $labels.instance }} cannot load CATALOG_DIR and uses an older revision. A restart would fail.',
   },
   {
     name: 'RouterWorkersAtMaximum',

@@ -34,7 +34,7 @@ export const assets: Dashboard = {
       panels: [
         {
           title: 'Store calls',
-          says: 'unavailable: the store failed. cut_short: we gave up, or the body ended early. put, get, delete and abort are the calls.',
+          says: 'unavailable: the store failed. cut_short: we gave up, or the body ended early.',
           unit: 'ops',
           queries: [rate(`${store}_count`, ['op', 'result'])],
         },
