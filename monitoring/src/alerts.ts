@@ -136,7 +136,8 @@ export const alerts: readonly Alert[] = [
     expression: 'sum by (provider) (increase(router_dispatch_unknown_total[1h])) > 0',
     holds: '0m',
     severity: 'ticket',
-    summary: 'A worker died during a submission to {{ $labels.provider }}, which may charge us; the caller is not billed.',
+    summary:
+      'A worker died during a submission to {{ $labels.provider }}, which may charge us; the caller is not billed.',
   },
   {
     name: 'RouterPriceBoundExceeded',
@@ -219,7 +220,8 @@ export const alerts: readonly Alert[] = [
     expression: 'max by (app, pool) (avg_over_time(router_database_connections{state="waiting"}[5m])) > 1',
     holds: '5m',
     severity: 'ticket',
-    summary: 'The {{ $labels.app }} waits for database connections: the pool {{ $labels.pool }} is exhausted.',
+    summary:
+      'The {{ $labels.app }} waits for database connections: the pool {{ $labels.pool }} is exhausted.',
   },
   {
     name: 'RouterEventLoopBlocked',
@@ -258,7 +260,6 @@ export const alerts: readonly Alert[] = [
     expression: 'redis_memory_used_bytes / (redis_memory_max_bytes > 0) > 0.8',
     holds: '5m',
     severity: 'ticket',
-    summary:
-      'Redis uses {{ $value | humanizePercentage }} of its memory. When it is full, it rejects jobs.',
+    summary: 'Redis uses {{ $value | humanizePercentage }} of its memory. When it is full, it rejects jobs.',
   },
 ];

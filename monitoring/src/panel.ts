@@ -107,10 +107,7 @@ const links = (): DashboardLinkBuilder[] => [
     .asDropdown(true)
     .keepTime(true)
     .includeVars(true),
-  new DashboardLinkBuilder('Runbook')
-    .type(DashboardLinkType.Link)
-    .url(runbooks)
-    .targetBlank(true),
+  new DashboardLinkBuilder('Runbook').type(DashboardLinkType.Link).url(runbooks).targetBlank(true),
 ];
 
 /** Marks the time at which a new version started to run. */

@@ -166,9 +166,11 @@ export class Metrics {
     '1 while calls to a provider are paused, by who paused them. Every worker reports the same value.',
     ['provider', 'calls', 'asked_by'],
   );
-  readonly assetCopies = this.counter('router_asset_copy_total', 'Assets in results: copied, or the reason why not.', [
-    'outcome',
-  ]);
+  readonly assetCopies = this.counter(
+    'router_asset_copy_total',
+    'Assets in results: copied, or the reason why not.',
+    ['outcome'],
+  );
   readonly assetCopyBytes = this.counter('router_asset_copy_bytes_total', 'Bytes of copied assets.');
   readonly storeSeconds = this.histogram(
     'router_store_request_duration_seconds',

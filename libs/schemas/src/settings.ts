@@ -9,7 +9,9 @@ export type SettingsShape = Record<string, z.ZodType>;
 
 export class BadSettings extends StartupError {
   constructor(readonly problems: string[]) {
-    super(`These environment variables are not valid:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    super(
+      `These environment variables are not valid:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
+    );
     this.name = 'BadSettings';
   }
 }

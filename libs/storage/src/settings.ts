@@ -56,7 +56,8 @@ export const storageSettings = {
     example: 'replace-me',
   }),
   S3_SESSION_TOKEN: z.string().optional().meta({
-    description: 'Session token of temporary credentials. Links signed with them stop working when they expire.',
+    description:
+      'Session token of temporary credentials. Links signed with them stop working when they expire.',
     example: 'replace-me',
   }),
   S3_FORCE_PATH_STYLE: z.stringbool().optional().meta({

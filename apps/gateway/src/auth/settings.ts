@@ -26,14 +26,16 @@ function isSafe(text: string): boolean {
 export const authSettings = {
   ...accessTokenSettings,
   JWT_SECRET: accessTokenSettings.JWT_SECRET.optional().meta({
-    description:
-      'Secret that verifies the access tokens of `admin token create`, at least 32 characters.',
+    description: 'Secret that verifies the access tokens of `admin token create`, at least 32 characters.',
     example: 'replace-me-with-at-least-32-random-characters',
     oneOf: ['JWT_SECRET', 'JWT_JWKS_URL'],
   }),
   JWT_JWKS_URL: z
     .url({ protocol: /^https?$/, error: 'must be an https URL' })
-    .refine((url) => URL.canParse(url) && isSafe(url), 'must be an https URL; http is accepted only for localhost')
+    .refine(
+      (url) => URL.canParse(url) && isSafe(url),
+      'must be an https URL; http is accepted only for localhost',
+    )
     .optional()
     .meta({
       description:

@@ -23,7 +23,10 @@ export const httpSettings = {
       example: 'https://router.example.com',
     }),
   CORS_ALLOWED_ORIGINS: list()
-    .refine((items) => items.every((item) => /^https?:\/\/[^/\s]+$/.test(item)), 'must look like https://app.example.com, several separated by commas')
+    .refine(
+      (items) => items.every((item) => /^https?:\/\/[^/\s]+$/.test(item)),
+      'must look like https://app.example.com, several separated by commas',
+    )
     .meta({
       description:
         'Origins whose pages may call the /v2 routes from a browser, separated by commas. If unset, none may.',
