@@ -44,23 +44,21 @@ const essentials = {
 };
 
 /** The sections of the reference; the first pattern that matches a name decides. */
-const subjects = [
-  ['Postgres', /^DATABASE_/],
-  ['Redis and queues', /^(REDIS_URL$|QUEUE_)/],
-  ['Asset store', /^(S3_|STORE_|ASSET_(DIR|BASE_URL)$)/],
-  ['Secrets and access tokens', /^(SIGNING_SECRET$|JWT_|AUTH_)/],
-  [
-    'Calls and connections',
+const subjects = {
+  Postgres: /^DATABASE_/,
+  'Redis and queues': /^(REDIS_URL$|QUEUE_)/,
+  'Asset store': /^(S3_|STORE_|ASSET_(DIR|BASE_URL)$)/,
+  'Secrets and access tokens': /^(SIGNING_SECRET$|JWT_|AUTH_)/,
+  'Calls and connections':
     /^(HOST|PORT|PUBLIC_BASE_URL|CORS_|TRUSTED_PROXIES|MAX_CONNECTIONS|KEEP_ALIVE_|CLOSE_TIMEOUT_|BODY_|FILE_LIMIT|SYNC_)/,
-  ],
-  ['Catalog, registry and clients', /^(CATALOG_|REGISTRY_|COMPAT_CLIENTS)/],
-  ['Workers', /^(WORKER_|CLAIM_|MAX_(POLL_)?CRASHES)/],
-  ['Calls to providers', /^PROVIDER_(POLL|MAX_PAUSE|REPLY)_/],
-  ['Assets and webhooks', /^(ASSET_|CALLER_DNS_SERVERS|WEBHOOK_)/],
-  ['Retention', /RETENTION_/],
-  ['Logs, metrics and traces', /^(LOG_|INTERNAL_|OTEL_)/],
-  ['Provider accounts', /^PROVIDER_/],
-];
+  'Catalog, registry and clients': /^(CATALOG_|REGISTRY_|COMPAT_CLIENTS)/,
+  Workers: /^(WORKER_|CLAIM_|MAX_(POLL_)?CRASHES)/,
+  'Calls to providers': /^PROVIDER_(POLL|MAX_PAUSE|REPLY)_/,
+  'Assets and webhooks': /^(ASSET_|CALLER_DNS_SERVERS|WEBHOOK_)/,
+  Retention: /RETENTION_/,
+  'Logs, metrics and traces': /^(LOG_|INTERNAL_|OTEL_)/,
+  'Provider accounts': /^PROVIDER_/,
+};
 const ownSections = { local: 'Local launcher', simulator: 'Simulator' };
 
 /** What an absent variable means. The schema itself decides, so that no default is written twice. */
@@ -96,16 +94,16 @@ function allSettings() {
 
 function sectionOf({ name, apps }) {
   const own = apps.length === 1 ? ownSections[apps[0]] : undefined;
-  const subject = own ?? subjects.find(([, pattern]) => pattern.test(name))?.[0];
+  const subject = own ?? Object.entries(subjects).find(([, pattern]) => pattern.test(name))?.[0];
   if (subject === undefined) throw new Error(`${name} belongs to no section of docs/configuration.md`);
   return subject;
 }
 
 const settings = allSettings();
-const sections = [...subjects.map(([subject]) => subject), ...Object.values(ownSections)].map((title) => [
+const sections = [...Object.keys(subjects), ...Object.values(ownSections)].map((title) => ({
   title,
-  settings.filter((setting) => sectionOf(setting) === title),
-]);
+  ofSection: settings.filter((setting) => sectionOf(setting) === title),
+}));
 
 const cell = (text) => text.replaceAll('|', '\\|');
 const table = (head, rows) =>
@@ -146,7 +144,7 @@ function essential([name, when]) {
 
 function page() {
   const parts = sections.map(
-    ([title, ofSection]) =>
+    ({ title, ofSection }) =>
       `### ${title}\n\n${title === 'Provider accounts' ? accounts(ofSection) : reference(ofSection)}`,
   );
   return `# Configuration
@@ -185,7 +183,7 @@ function commented({ description }) {
 const isGiven = ({ name, required, oneOf }) => required || oneOf?.[0] === name;
 
 function environmentExample() {
-  const parts = sections.flatMap(([title, ofSection]) => {
+  const parts = sections.flatMap(({ title, ofSection }) => {
     const ours = ofSection.filter(({ apps }) => apps.includes('gateway') || apps.includes('worker'));
     if (ours.length === 0) return [];
     const lines = ours.map(
