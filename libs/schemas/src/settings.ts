@@ -31,10 +31,13 @@ export function readSettings<S extends SettingsShape>(
   const parsed = z.object(shape).safeParse(given);
   if (parsed.success && former.length === 0) return parsed.data;
   const problems = (parsed.error?.issues ?? []).map(
-    (issue) => `${issue.path.join('.')}: ${issue.message.replace('Invalid input: ', '')}`,
+    (issue) => `${issue.path.join('.')}: ${plain(issue.message)}`,
   );
   throw new BadSettings([...problems, ...former]);
 }
+
+const plain = (message: string): string =>
+  message.replace('Invalid input: ', '').replace(/^expected \w+, received undefined$/, 'is required');
 
 /** A whole number of at least one; its default is its example. */
 export const count = (byDefault: number, description: string) =>
