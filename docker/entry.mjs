@@ -1,11 +1,11 @@
-// Starts the app that the first argument names; what follows are the app's own arguments.
+// Starts the app that the first argument names and passes it the other arguments.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const [node, , app = '', ...words] = process.argv;
 const main = new URL(`../dist/apps/${app}/src/main.js`, import.meta.url);
 if (!/^[a-z]+$/.test(app) || !existsSync(main)) {
-  process.stderr.write(`There is no app "${app}" in this image: name gateway, worker or admin\n`);
+  process.stderr.write(`This image has no app "${app}": use gateway, worker or admin\n`);
   process.exit(2);
 }
 process.argv = [node, fileURLToPath(main), ...words];

@@ -1,11 +1,11 @@
-// Copies into a folder what the named apps can load of the packages, and leaves out the rest: maps, types, documents,
-// other module formats, drivers of other databases.
+// Copies the package files that the named apps can load into a folder. Leaves out maps, types, documents, other module
+// formats and drivers of other databases.
 //   node docker/loaded.mjs <folder> <app>…
 import { nodeFileTrace } from '@vercel/nft';
 import { cp, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** With each app the threads that it starts. */
+/** The entry points of each app: its main file and the threads that it starts. */
 const entries = {
   gateway: ['main.js', 'bodies/check-thread.js'],
   worker: ['main.js', 'calls/reply-thread.js'],
@@ -13,7 +13,7 @@ const entries = {
   simulator: ['main.js'],
 };
 
-/** Read by paths that are put together at run time, which no analysis sees. */
+/** Files whose paths are built at run time, which the trace cannot see. */
 const alsoRead = [
   'node_modules/swagger-ui-dist/package.json',
   'node_modules/swagger-ui-dist/swagger-ui.css',
@@ -24,7 +24,7 @@ const alsoRead = [
 
 const [target = '', ...apps] = process.argv.slice(2);
 const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8'));
-// A package may load another one if it is there: tools and the embedded Postgres are there only while this is built.
+// Packages that load others optionally would pull in tools and the embedded Postgres, which exist only during the build.
 const left = Object.entries(packages)
   .filter(([, { dev, optional, devOptional }]) => dev || optional || devOptional)
   .map(([folder]) => `${folder}/`);

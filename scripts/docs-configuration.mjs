@@ -1,5 +1,5 @@
 // Writes docs/configuration.md and .env.example from the settings shapes of the built apps. With --check it
-// writes nothing, names the files that differ and ends with 1.
+// writes nothing, names the files that differ and exits with 1.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
@@ -23,7 +23,45 @@ const readers = {
   simulator: (await built('apps/simulator/src/settings')).simulatorSettings,
 };
 
-/** What an absent variable means: the schema itself is asked, so that no default is written twice. */
+/** The settings that open the page, and when an operator needs each. */
+const essentials = {
+  DATABASE_URL: 'Always. Gateways, workers and `admin` use the same database.',
+  SIGNING_SECRET: 'Always, the same value on gateways and workers. `openssl rand -hex 32` makes one.',
+  JWT_SECRET: 'Gateways, unless your identity provider signs the access tokens (`JWT_JWKS_URL`).',
+  PROVIDER_BFL_KEY: 'Workers: one key for each [provider](#provider-accounts) that you serve.',
+  HOST: 'Gateways in a container or behind a load balancer. By default they accept only local calls.',
+  PUBLIC_BASE_URL: 'Gateways behind a load balancer, so that URLs in responses contain its address.',
+  TRUSTED_PROXIES: 'Gateways behind a load balancer, so that each caller gets a share of the connections.',
+  INTERNAL_HOST: 'When metrics and health checks are read from another machine or pod.',
+  INTERNAL_PORT: 'The same: the default picks a random port.',
+  REDIS_URL: 'When you outgrow a small service. Without it, Postgres carries the jobs.',
+  S3_BUCKET: 'With more than one machine. Without it, set `ASSET_BASE_URL` and share `ASSET_DIR`.',
+  S3_ENDPOINT: 'When the bucket is not on AWS. On AWS, set `S3_REGION`.',
+  S3_ACCESS_KEY_ID: 'Unless AWS provides credentials to the machine or pod.',
+  S3_SECRET_ACCESS_KEY: 'Together with `S3_ACCESS_KEY_ID`.',
+  WORKER_CLOSE_MS:
+    'Workers, if a provider holds its calls until the result is ready, as OpenAI does: longer than its slowest answer. `k8s/base` sets `600000`, ten minutes.',
+};
+
+/** The sections of the reference; the first pattern that matches a name decides. */
+const subjects = {
+  Postgres: /^DATABASE_/,
+  'Redis and queues': /^(REDIS_URL$|QUEUE_)/,
+  'Asset store': /^(S3_|STORE_|ASSET_(DIR|BASE_URL)$)/,
+  'Secrets and access tokens': /^(SIGNING_SECRET$|JWT_|AUTH_)/,
+  'Calls and connections':
+    /^(HOST|PORT|PUBLIC_BASE_URL|CORS_|TRUSTED_PROXIES|MAX_CONNECTIONS|KEEP_ALIVE_|CLOSE_TIMEOUT_|BODY_|FILE_LIMIT|SYNC_)/,
+  'Catalog, registry and clients': /^(CATALOG_|REGISTRY_|COMPAT_CLIENTS)/,
+  Workers: /^(WORKER_|CLAIM_|MAX_(POLL_)?CRASHES)/,
+  'Calls to providers': /^PROVIDER_(POLL|MAX_PAUSE|REPLY)_/,
+  'Assets and webhooks': /^(ASSET_|CALLER_DNS_SERVERS|WEBHOOK_)/,
+  Retention: /RETENTION_/,
+  'Logs, metrics and traces': /^(LOG_|INTERNAL_|OTEL_)/,
+  'Provider accounts': /^PROVIDER_/,
+};
+const ownSections = { local: 'Local launcher', simulator: 'Simulator' };
+
+/** What an absent variable means. The schema itself decides, so that no default is written twice. */
 function absence(schema) {
   const parsed = schema.safeParse(undefined);
   if (!parsed.success) return { required: true };
@@ -40,8 +78,8 @@ function settingsOf(app) {
   });
 }
 
-/** Settings that the same apps read in the same way stand in one section, in the order of their first reader. */
-function sections() {
+/** Each setting once, with the apps that read it in the same way. */
+function allSettings() {
   const byFacts = new Map();
   for (const app of Object.keys(readers)) {
     for (const setting of settingsOf(app)) {
@@ -51,41 +89,81 @@ function sections() {
       byFacts.set(key, known);
     }
   }
-  const bySection = new Map();
-  for (const setting of byFacts.values()) {
-    const title = named(setting.apps);
-    bySection.set(title, [...(bySection.get(title) ?? []), setting]);
-  }
-  return bySection;
+  return [...byFacts.values()];
 }
 
-function named(apps) {
-  const text = apps.length < 2 ? apps.join('') : `${apps.slice(0, -1).join(', ')} and ${apps.at(-1)}`;
-  return `${text[0].toUpperCase()}${text.slice(1)}`;
+function sectionOf({ name, apps }) {
+  const own = apps.length === 1 ? ownSections[apps[0]] : undefined;
+  const subject = own ?? Object.entries(subjects).find(([, pattern]) => pattern.test(name))?.[0];
+  if (subject === undefined) throw new Error(`${name} belongs to no section of docs/configuration.md`);
+  return subject;
 }
+
+const settings = allSettings();
+const sections = [...Object.keys(subjects), ...Object.values(ownSections)].map((title) => ({
+  title,
+  ofSection: settings.filter((setting) => sectionOf(setting) === title),
+}));
 
 const cell = (text) => text.replaceAll('|', '\\|');
+const table = (head, rows) =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 
-function row({ name, description, example, oneOf, required, byDefault }) {
-  const optional = byDefault === undefined ? '' : `\`${byDefault}\``;
+function row({ name, description, example, oneOf, required, byDefault, apps }) {
+  const optional = byDefault === undefined ? '' : `\`${cell(byDefault)}\``;
   const choice = oneOf && `**one of** ${oneOf.map((each) => `\`${each}\``).join(', ')}`;
   const absent = required ? '**required**' : (choice ?? optional);
-  return `| \`${name}\` | ${absent} | ${cell(description)} | \`${cell(example)}\` |`;
+  const shown = byDefault === undefined ? ` Example: \`${cell(example)}\`` : '';
+  return [`\`${name}\``, absent, `${cell(description)}${shown}`, apps.join(', ')];
+}
+
+/** One row a provider, since all their keys and addresses mean the same. */
+function accounts(ofProviders) {
+  const rows = ofProviders.flatMap(({ name, byDefault }) => {
+    const [, stem] = /^(PROVIDER_\w+)_BASE_URL$/.exec(name) ?? [];
+    return stem === undefined ? [] : [[`\`${stem}_KEY\``, `\`${name}\``, `\`${byDefault}\``]];
+  });
+  const others = ofProviders.filter(({ name }) => !/_(BASE_URL|KEY)$/.test(name));
+  return `Workers read these. While no worker has the key of a provider, its models are not served. Change an address for a
+proxy or a test.
+
+${table(['Account key', 'Base URL of the API', 'Default'], rows)}
+
+${reference(others)}`;
+}
+
+const reference = (ofSection) => table(['Variable', 'Default', 'Meaning', 'Read by'], ofSection.map(row));
+
+function essential([name, when]) {
+  for (const [, each] of [['', name], ...when.matchAll(/`([A-Z][A-Z0-9]*_[A-Z0-9_]+)`/g)]) {
+    if (!settings.some((setting) => setting.name === each)) throw new Error(`There is no setting ${each}`);
+  }
+  const { example, byDefault } = settings.find((setting) => setting.name === name);
+  return [`\`${name}\``, cell(when), example === byDefault ? '' : `\`${cell(example)}\``];
 }
 
 function page() {
-  const parts = [...sections()].map(([title, settings]) => {
-    const head = '| Variable | Default | Meaning | Example |\n| --- | --- | --- | --- |';
-    return `## ${title}\n\n${head}\n${settings.map(row).join('\n')}`;
-  });
+  const parts = sections.map(
+    ({ title, ofSection }) =>
+      `### ${title}\n\n${title === 'Provider accounts' ? accounts(ofSection) : reference(ofSection)}`,
+  );
   return `# Configuration
 
-Every process reads its settings from environment variables, once, at start. An empty variable counts as absent. A bad
-environment ends the process with all its problems on standard error. A time in milliseconds (\`…_MS\`) is at most a week.
-This page is generated from the settings shapes in the code (\`node scripts/docs-configuration.mjs\` after a build); edit the shapes, not the page.
+Every process reads its settings from environment variables once, at startup. An empty variable counts as unset. If a
+value is not valid, the process prints all problems and exits. A time in milliseconds (\`…_MS\`) is at most a week.
+Lists are separated by commas.
 
-The admin command line reads its database settings for every command that needs the database, and the \`JWT_\` ones for
-\`token create\`. The local launcher passes its whole environment on to the apps that it starts.
+## The settings that you need first
+
+${table(['Variable', 'When you need it', 'Example'], Object.entries(essentials).map(essential))}
+
+The image sets \`HOST\`, \`PORT\`, \`INTERNAL_HOST\` and \`INTERNAL_PORT\`. \`npm start\` needs no settings at all.
+
+## All settings
+
+\`admin\` reads the settings of Postgres, and those of access tokens for \`token create\`. The local launcher (\`npm start\`)
+passes its whole environment on to the apps that it starts. This page is generated from the code by
+\`npm run docs:configuration\`; \`.env.example\` lists the same settings as a file.
 
 ${parts.join('\n\n')}
 `;
@@ -101,12 +179,12 @@ function commented({ description }) {
   return lines.join('\n');
 }
 
-/** Of settings that stand for each other, the example gives the first. */
+/** If one of several settings is needed, the example sets the first. */
 const isGiven = ({ name, required, oneOf }) => required || oneOf?.[0] === name;
 
 function environmentExample() {
-  const parts = [...sections()].flatMap(([title, settings]) => {
-    const ours = settings.filter(({ apps }) => apps.includes('gateway') || apps.includes('worker'));
+  const parts = sections.flatMap(({ title, ofSection }) => {
+    const ours = ofSection.filter(({ apps }) => apps.includes('gateway') || apps.includes('worker'));
     if (ours.length === 0) return [];
     const lines = ours.map(
       (each) =>
@@ -116,7 +194,7 @@ function environmentExample() {
   });
   const head = `# Settings of gateway and worker, generated by scripts/docs-configuration.mjs. Copy to .env, fill in the secrets, then:
 #   node --env-file=.env dist/apps/gateway/src/main.js
-# What has a default, or may be absent, is commented out and shows the default, or else an example.`;
+# Optional settings are commented out and show their default, or an example if they have none.`;
   return `${head}\n\n${parts.join('\n\n')}\n`;
 }
 

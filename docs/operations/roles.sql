@@ -1,18 +1,18 @@
--- Three roles instead of one, so that what runs can change no table. Once for a database, before its first migration,
--- by its administrator:
+-- Three roles instead of one, so that the running apps cannot change tables. The administrator of the database runs this
+-- once, before the first migration:
 --   psql "$ADMIN_URL" -f docs/operations/roles.sql
--- and then a password for each:
+-- and then sets a password for each role:
 --   psql "$ADMIN_URL" -c '\password router_migrate'
 BEGIN;
 
--- Owns the schema and changes it: DATABASE_URL of `admin migrate` only.
+-- Owns and changes the schema. Only `admin migrate` has it in its DATABASE_URL.
 CREATE ROLE router_migrate LOGIN;
--- Reads and writes rows: DATABASE_URL of gateways, workers and all other commands of `admin`.
+-- Reads and writes rows, for gateways, workers and all other `admin` commands.
 CREATE ROLE router_run LOGIN;
--- Calls workers_wanted() and sees no row: what KEDA connects with.
+-- Calls workers_wanted() and cannot read any table. KEDA connects with it.
 CREATE ROLE router_scale LOGIN CONNECTION LIMIT 10;
 
--- What gives another role's privileges has to be a member of it.
+-- ALTER DEFAULT PRIVILEGES FOR ROLE, below, requires membership of that role.
 GRANT router_migrate TO CURRENT_USER;
 
 REVOKE ALL ON SCHEMA public FROM PUBLIC;

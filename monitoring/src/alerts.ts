@@ -1,25 +1,25 @@
-/** `page` wakes a person: callers are affected now. `ticket` waits for working hours. */
+/** `page` wakes a person, because callers are affected now. `ticket` waits for working hours. */
 type Severity = 'page' | 'ticket';
 
 interface Alert {
   name: string;
   expression: string;
-  /** For how long the expression must be true, as Prometheus writes durations. */
+  /** How long the expression must be true before the alert fires, as a Prometheus duration. */
   holds: string;
   severity: Severity;
   summary: string;
 }
 
-/** Where docs/operations/alerts.md is published: `RUNBOOKS=https://… npm run monitoring` makes links of its anchors. */
+/** The URL at which docs/operations/alerts.md is published, for links to its sections: `RUNBOOKS=https://… npm run monitoring`. */
 export const runbooks = process.env['RUNBOOKS'] ?? 'docs/operations/alerts.md';
 
 const calls = 'http_server_request_duration_seconds';
-/** Polls of a run's status would hide failures behind their number. */
+/** Status polls are left out: there are so many that they would hide failures. */
 const served = 'route!~".*/status(/stream)?"';
-/** Calls that wait for no provider. */
+/** Calls that do not wait for a provider. */
 const quick = 'route=~".*/requests(/.*)?",route!~".*/stream"';
 
-/** What is promised over 30 days, and the share of calls that may miss it. */
+/** The objectives over 30 days, and the share of calls that may miss each. */
 export const objectives = {
   availability: {
     missed: 0.001,
@@ -29,38 +29,38 @@ export const objectives = {
   latency: { missed: 0.01, inTime: `${calls}_bucket{${quick},le="0.3"}`, all: `${calls}_count{${quick}}` },
 } as const;
 
-/** True while the error budget of one call in a thousand burns so many times too fast within a window. */
+/** True while errors use up the budget of one call in a thousand more than `times` too fast. */
 const burn = (window: string, times: number) => {
   const { failed, all, missed } = objectives.availability;
   return `sum by (error_type) (rate(${failed}[${window}])) / ignoring (error_type) group_left sum(rate(${all}[${window}])) > ${times} * ${missed}`;
 };
 
-/** The same for the budget of one quick call in a hundred that may be slow. */
+/** The same for the latency budget: one quick call in a hundred may be slow. */
 const slow = (window: string, times: number) => {
   const { inTime, all, missed } = objectives.latency;
   return `1 - sum(rate(${inTime}[${window}])) / sum(rate(${all}[${window}])) > ${times} * ${missed}`;
 };
 
-/** The providers that an operator has paused: their runs are meant to wait. */
+/** Providers that an operator has paused, whose runs are supposed to wait. */
 const pausedProviders =
   'label_replace(router_provider_paused{calls="submit",asked_by="operator"}, "queue", "dispatch-$1", "provider", "(.+)")';
 
-/** Every alert has a section in docs/operations/alerts.md, and a test with data for which it fires and data for which it does not. */
+/** Every alert has a section in docs/operations/alerts.md, and a test with data that makes it fire and data that does not. */
 export const alerts: readonly Alert[] = [
   {
     name: 'RouterAppAbsent',
-    // Of a selector alone `absent` takes over the labels.
+    // `absent` takes over the labels of a single selector only.
     expression: 'absent(router_build_info{app="gateway"}) or absent(router_build_info{app="worker"})',
     holds: '3m',
     severity: 'page',
-    summary: 'No {{ $labels.app }} answers Prometheus.',
+    summary: 'Prometheus cannot reach any {{ $labels.app }}.',
   },
   {
     name: 'RouterErrorBudgetBurnsFast',
     expression: `${burn('5m', 14.4)} and ${burn('1h', 14.4)}`,
     holds: '2m',
     severity: 'page',
-    summary: '{{ $value | humanizePercentage }} of all calls end with {{ $labels.error_type }}.',
+    summary: '{{ $value | humanizePercentage }} of all calls fail with {{ $labels.error_type }}.',
   },
   {
     name: 'RouterErrorBudgetBurnsSlowly',
@@ -68,7 +68,7 @@ export const alerts: readonly Alert[] = [
     holds: '15m',
     severity: 'ticket',
     summary:
-      '{{ $value | humanizePercentage }} of all calls have ended with {{ $labels.error_type }} for hours.',
+      '{{ $value | humanizePercentage }} of all calls have failed with {{ $labels.error_type }} for hours.',
   },
   {
     name: 'RouterLatencyBudgetBurnsFast',
@@ -76,7 +76,7 @@ export const alerts: readonly Alert[] = [
     holds: '2m',
     severity: 'page',
     summary:
-      '{{ $value | humanizePercentage }} of the calls that wait for no provider take longer than 0.3 s.',
+      '{{ $value | humanizePercentage }} of the calls that do not wait for a provider take longer than 0.3 s.',
   },
   {
     name: 'RouterLatencyBudgetBurnsSlowly',
@@ -84,16 +84,16 @@ export const alerts: readonly Alert[] = [
     holds: '15m',
     severity: 'ticket',
     summary:
-      '{{ $value | humanizePercentage }} of the calls that wait for no provider have been slow for hours.',
+      '{{ $value | humanizePercentage }} of the calls that do not wait for a provider have been slow for hours.',
   },
   {
     name: 'RouterConnectionsRefused',
-    // Nothing else tells of them: they never become calls.
+    // These callers appear in no other metric, because their connections never carry a call.
     expression: 'sum by (instance) (rate(router_connections_refused_total[5m])) > 0',
     holds: '2m',
     severity: 'page',
     summary:
-      'Gateway {{ $labels.instance }} closes new connections of callers: it has MAX_CONNECTIONS of them.',
+      'Gateway {{ $labels.instance }} closes new connections of callers because it has reached MAX_CONNECTIONS.',
   },
   {
     name: 'RouterRunsWaitForWorkers',
@@ -108,49 +108,50 @@ export const alerts: readonly Alert[] = [
       'max by (queue) (router_queue_jobs{state="waiting"}) > 0 unless on (queue) sum by (queue) (rate(router_queue_wait_seconds_count[5m])) > 0',
     holds: '5m',
     severity: 'page',
-    summary: 'Jobs wait in {{ $labels.queue }} and no worker takes one.',
+    summary: 'Jobs are waiting in {{ $labels.queue }}, but no worker takes one.',
   },
   {
     name: 'RouterOutboxOverdue',
     expression: 'max(router_outbox_oldest_age_seconds) > 30',
     holds: '2m',
     severity: 'page',
-    summary: 'The outbox is {{ $value | humanizeDuration }} overdue: nobody takes its runs.',
+    summary: 'An outbox row is {{ $value | humanizeDuration }} overdue: no worker takes it.',
   },
   {
     name: 'RouterWebhooksOverdue',
     expression: 'max(router_webhook_oldest_due_seconds) > 60',
     holds: '5m',
     severity: 'ticket',
-    summary: 'A webhook that no receiver holds up is {{ $value | humanizeDuration }} overdue.',
+    summary: 'A webhook is {{ $value | humanizeDuration }} overdue although its receiver has free slots.',
   },
   {
     name: 'RouterCountersDrift',
     expression: 'sum(increase(router_admission_drift_total[1h])) > 0',
     holds: '0m',
     severity: 'page',
-    summary: 'Counters of a workspace do not match the runs they count.',
+    summary: 'The counters of a workspace differ from the runs they count.',
   },
   {
     name: 'RouterDispatchUnknown',
     expression: 'sum by (provider) (increase(router_dispatch_unknown_total[1h])) > 0',
     holds: '0m',
     severity: 'ticket',
-    summary: 'A worker died while it submitted to {{ $labels.provider }}: perhaps charged to us, not billed.',
+    summary:
+      'A worker died during a submission to {{ $labels.provider }}, which may charge us; the caller is not billed.',
   },
   {
     name: 'RouterPriceBoundExceeded',
     expression: 'sum by (provider) (increase(router_price_bound_exceeded_total[1h])) > 0',
     holds: '0m',
     severity: 'ticket',
-    summary: 'Runs cost more at {{ $labels.provider }} than was reserved: we pay the difference.',
+    summary: 'Runs cost more at {{ $labels.provider }} than was reserved, and we pay the difference.',
   },
   {
     name: 'RouterProviderRefusesOurAccount',
     expression: 'sum by (provider) (increase(router_provider_account_errors_total[15m])) > 0',
     holds: '0m',
     severity: 'page',
-    summary: '{{ $labels.provider }} does not accept our key or our balance.',
+    summary: '{{ $labels.provider }} rejects our key or balance.',
   },
   {
     name: 'RouterProviderFails',
@@ -165,7 +166,7 @@ export const alerts: readonly Alert[] = [
     expression: 'sum by (provider) (increase(router_provider_asks_to_wait_total[10m])) > 5',
     holds: '30m',
     severity: 'ticket',
-    summary: '{{ $labels.provider }} keeps answering with a Retry-After.',
+    summary: '{{ $labels.provider }} keeps throttling us with Retry-After.',
   },
   {
     name: 'RouterAssetCopiesFail',
@@ -174,7 +175,7 @@ export const alerts: readonly Alert[] = [
     holds: '15m',
     severity: 'ticket',
     summary:
-      '{{ $value | humanizePercentage }} of assets are not copied: results hold URLs of the provider, which expire.',
+      '{{ $value | humanizePercentage }} of assets are not copied, so results contain URLs of the provider, which expire.',
   },
   {
     name: 'RouterStoreFails',
@@ -190,21 +191,21 @@ export const alerts: readonly Alert[] = [
       'histogram_quantile(0.99, sum by (le) (rate(router_provider_poll_lateness_seconds_bucket[10m]))) > 5',
     holds: '10m',
     severity: 'ticket',
-    summary: 'Polls begin {{ $value | humanizeDuration }} late.',
+    summary: 'Polls start {{ $value | humanizeDuration }} late.',
   },
   {
     name: 'RouterReconcilerRequeues',
     expression: 'sum(rate(router_reconciler_requeued_total[10m])) > 1',
     holds: '15m',
     severity: 'ticket',
-    summary: 'The reconciler enqueues {{ $value | humanize }} runs a second again: jobs get lost.',
+    summary: 'Jobs get lost: the reconciler enqueues {{ $value | humanize }} runs a second again.',
   },
   {
     name: 'RouterWorkersDie',
     expression: 'sum(increase(router_stalled_jobs_total[15m])) > 5',
     holds: '0m',
     severity: 'ticket',
-    summary: 'Jobs were taken over from workers that died or froze.',
+    summary: 'Workers died or froze, and others took over their jobs.',
   },
   {
     name: 'RouterAdmissionSlow',
@@ -219,7 +220,8 @@ export const alerts: readonly Alert[] = [
     expression: 'max by (app, pool) (avg_over_time(router_database_connections{state="waiting"}[5m])) > 1',
     holds: '5m',
     severity: 'ticket',
-    summary: 'Callers in {{ $labels.app }} wait for a connection of the {{ $labels.pool }} pool.',
+    summary:
+      'The {{ $labels.app }} waits for database connections: the pool {{ $labels.pool }} is exhausted.',
   },
   {
     name: 'RouterEventLoopBlocked',
@@ -227,7 +229,7 @@ export const alerts: readonly Alert[] = [
     holds: '5m',
     severity: 'ticket',
     summary:
-      'The event loop of {{ $labels.app }} {{ $labels.instance }} is {{ $value | humanizeDuration }} late.',
+      'The event loop of {{ $labels.app }} {{ $labels.instance }} lags by {{ $value | humanizeDuration }}.',
   },
   {
     name: 'RouterClockSkewed',
@@ -235,7 +237,7 @@ export const alerts: readonly Alert[] = [
     holds: '2m',
     severity: 'page',
     summary:
-      'The clock of {{ $labels.app }} {{ $labels.instance }} is {{ $value | humanizeDuration }} off the database’s: it is not ready.',
+      'The {{ $labels.app }} {{ $labels.instance }} is not ready: its clock differs from the database clock by {{ $value | humanizeDuration }}.',
   },
   {
     name: 'RouterCatalogRefused',
@@ -243,7 +245,7 @@ export const alerts: readonly Alert[] = [
     holds: '5m',
     severity: 'ticket',
     summary:
-      'The {{ $labels.app }} {{ $labels.instance }} refused the files of CATALOG_DIR and goes on with an older revision: started again, it would exit.',
+      'The {{ $labels.app }} {{ $labels.instance }} cannot load CATALOG_DIR and uses an older revision. A restart would fail.',
   },
   {
     name: 'RouterWorkersAtMaximum',
@@ -251,14 +253,13 @@ export const alerts: readonly Alert[] = [
       'kube_horizontalpodautoscaler_status_current_replicas{horizontalpodautoscaler="keda-hpa-worker"} >= kube_horizontalpodautoscaler_spec_max_replicas',
     holds: '15m',
     severity: 'ticket',
-    summary: 'The scaler runs as many workers as it may.',
+    summary: 'The scaler has reached its maximum number of workers.',
   },
   {
     name: 'RouterRedisFills',
     expression: 'redis_memory_used_bytes / (redis_memory_max_bytes > 0) > 0.8',
     holds: '5m',
     severity: 'ticket',
-    summary:
-      'Redis has used {{ $value | humanizePercentage }} of its memory; when it is full it refuses jobs.',
+    summary: 'Redis uses {{ $value | humanizePercentage }} of its memory. When it is full, it rejects jobs.',
   },
 ];

@@ -48,7 +48,7 @@ const prometheusRule = {
 const note = '# Written by `npm run monitoring` from monitoring/src.\n';
 const yaml = (value: object): string => `${note}${stringify(value, { lineWidth: 0 })}`;
 
-/** What is committed of the monitoring: texts by their path in the checkout, not yet formatted. */
+/** The generated files that are committed: their unformatted texts by path in the checkout. */
 export const monitoringFiles: ReadonlyMap<string, string> = new Map([
   ['monitoring/rules.yaml', yaml(rules)],
   ['monitoring/prometheus-rule.yaml', yaml(prometheusRule)],

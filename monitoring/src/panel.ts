@@ -22,17 +22,17 @@ import { PanelBuilder as TableBuilder } from '@grafana/grafana-foundation-sdk/ta
 import { PanelBuilder } from '@grafana/grafana-foundation-sdk/timeseries';
 import { runbooks } from './alerts.js';
 
-/** A query in PromQL and what its lines are called, `{{label}}` for each one's value. */
+/** A PromQL query and the legend of its lines, in which `{{label}}` stands for the value of a label. */
 type Query = readonly [expression: string, legend: string];
 
 interface Described {
   title: string;
-  /** What a reader should make of it. */
+  /** The panel's description: how to read it. */
   says: string;
   unit: 'short' | 's' | 'reqps' | 'percentunit' | 'bytes' | 'currencyUSD' | 'ops';
 }
 
-/** From which value on a colour is shown; the first one from nothing on. */
+/** The value from which each colour is shown; null for the first. */
 type Thresholds = readonly { from: number | null; color: string }[];
 
 interface TimeSeries extends Described {
@@ -46,7 +46,7 @@ interface Stat extends Described {
   thresholds: Thresholds;
 }
 
-/** Rows out of the database; the thresholds colour its shares. */
+/** Rows from the database. The thresholds colour the column `share failed`. */
 interface Table extends Described {
   kind: 'table';
   sql: string;
@@ -64,16 +64,16 @@ export interface Dashboard {
   uid: string;
   title: string;
   rows: readonly Row[];
-  /** With it each row is repeated for every provider that is called, as `$provider`. */
+  /** Repeats each row for every provider that is called, as `$provider`. */
   repeatedByProvider?: true;
-  /** It has tables. */
+  /** The dashboard has tables, which read the database. */
   usesDatabase?: true;
 }
 
 const database = { type: 'grafana-postgresql-datasource', uid: '${database}' };
 const source = { type: 'prometheus', uid: '${datasource}' };
 const refIds = 'ABCDEFGH';
-/** Of Grafana's 24 columns: three panels a line. */
+/** In Grafana's grid of 24 columns: three panels a line. */
 const [width, height] = [8, 7];
 
 export function build(dashboard: Dashboard): DashboardBuilder {
@@ -99,7 +99,7 @@ export function build(dashboard: Dashboard): DashboardBuilder {
   return builder;
 }
 
-/** To the other dashboards, in the same time, and to what to do. */
+/** Links to the other dashboards, for the same time range, and to the runbook. */
 const links = (): DashboardLinkBuilder[] => [
   new DashboardLinkBuilder('Model router')
     .type(DashboardLinkType.Dashboards)
@@ -107,13 +107,10 @@ const links = (): DashboardLinkBuilder[] => [
     .asDropdown(true)
     .keepTime(true)
     .includeVars(true),
-  new DashboardLinkBuilder('Alerts and what to do')
-    .type(DashboardLinkType.Link)
-    .url(runbooks)
-    .targetBlank(true),
+  new DashboardLinkBuilder('Runbook').type(DashboardLinkType.Link).url(runbooks).targetBlank(true),
 ];
 
-/** A line where a version began to run that did not run before. */
+/** Marks the time at which a new version started to run. */
 const releases = (): AnnotationQueryBuilder =>
   new AnnotationQueryBuilder()
     .name('Releases')
@@ -211,7 +208,7 @@ const targets = (queries: readonly Query[]): DataqueryBuilder[] =>
     new DataqueryBuilder().expr(expression).legendFormat(legend).refId(refIds.charAt(index)),
   );
 
-/** The median and the slow end of a histogram, by some of its labels. */
+/** The median and the 99th percentile of a histogram, by some of its labels. */
 export function quantiles(metric: string, by: readonly string[] = [], filter = ''): readonly Query[] {
   const legend = by.map((label) => `{{${label}}}`).join(' ');
   return ([0.5, 0.99] as const).map((quantile) => [
@@ -220,7 +217,7 @@ export function quantiles(metric: string, by: readonly string[] = [], filter = '
   ]);
 }
 
-/** How often a second, by some labels. */
+/** The rate per second of a counter, by some of its labels. */
 export const rate = (metric: string, by: readonly string[], filter = ''): Query => [
   `sum by (${by.join(', ')}) (rate(${metric}${filter}[$__rate_interval]))`,
   by.map((label) => `{{${label}}}`).join(' '),

@@ -59,7 +59,7 @@ describe('the settings of a gateway', () => {
   it('reject a time that overflows a timer', () => {
     expect(withSetting('SYNC_DEADLINE_MS', '604800000')).toMatchObject({ SYNC_DEADLINE_MS: 604_800_000 });
     expect(() => withSetting('SYNC_DEADLINE_MS', '3000000000')).toThrow(
-      'SYNC_DEADLINE_MS: must be at most 604800000, a week',
+      'SYNC_DEADLINE_MS: must be at most 604800000 (one week)',
     );
   });
 
@@ -67,7 +67,7 @@ describe('the settings of a gateway', () => {
     const socket = 'postgres://router:secret@/router?host=/run/postgresql';
     expect(withSetting('DATABASE_URL', socket)).toMatchObject({ DATABASE_URL: socket });
     for (const url of ['postgres://a:b@host:99999/router', 'postgres://a:p#w@host/router'])
-      expect(() => withSetting('DATABASE_URL', url)).toThrow('DATABASE_URL: is no URL');
+      expect(() => withSetting('DATABASE_URL', url)).toThrow('DATABASE_URL: must be a valid URL');
   });
 
   it.each([

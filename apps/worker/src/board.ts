@@ -10,11 +10,11 @@ import { z } from 'zod';
 export const boardSettings = {
   QUEUE_BOARD_PASSWORD: z.string().min(16, 'must have at least 16 characters').optional().meta({
     description:
-      'Password of the user operator for the board of the queues, at /queues of the internal listener of workers. Absent, or without Redis: there is no board.',
+      'Password of the user `operator` on the queue board, at /queues of a worker’s internal listener. If unset, or without Redis, there is no board.',
     example: 'replace-me-with-16-characters-or-more',
   }),
   QUEUE_BOARD_WRITABLE: z.stringbool().default(false).meta({
-    description: 'Whether jobs may be changed on the board.',
+    description: 'Whether the queue board may change jobs.',
     example: 'false',
   }),
 };

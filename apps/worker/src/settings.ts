@@ -34,85 +34,88 @@ export const workerSettings = {
   ...webhookSettings,
   WORKER_DISPATCH_CONCURRENCY: count(
     250,
-    'Concurrency slots for submissions, per provider and worker. One workspace holds at most three quarters of them, so that another one’s run need not wait for it.',
+    'Concurrency slots for submissions, per provider and worker. One workspace gets at most three quarters of them. Raise it if a provider holds its calls until the generation is done.',
   ),
   WORKER_POLL_CONCURRENCY: count(
     200,
-    'Concurrency slots for polls and fetches, per provider and worker: providers whose polls hang hold up no other provider’s.',
+    'Concurrency slots for polls and fetches, per provider and worker, so that a provider that hangs does not delay the others.',
   ),
   WORKER_CLOSE_MS: milliseconds(
     8000,
-    'How long a stopping worker waits for submissions in the air, and at most 8 s of it for other calls. A submission that is cut fails its run, and may have been paid for.',
+    'How long a stopping worker waits for submissions in flight, in milliseconds, and for at most 8 s of that for other calls. A submission that is cut off fails its run, although the provider may charge for it.',
   ),
   CLAIM_LEASE_MS: milliseconds(
     15_000,
-    'How long a claim stands without renewal; a crashed dispatch is found again after it.',
+    'How long a worker owns a claimed run without renewing its lease, in milliseconds. Afterwards another worker finds the run.',
   ),
   RETENTION_EVERY_MS: milliseconds(
     60_000,
-    'Pause between two rounds that delete what has aged out, in milliseconds.',
+    'Pause between two rounds that delete expired rows and objects, in milliseconds.',
   ),
   MAX_CRASHES: count(
     5,
-    'Claims of one run that may end in a crash before the run is put aside as internal_error.',
+    'Number of claims of a run that may end in a crash before the run fails as internal_error.',
   ),
   // Higher than MAX_CRASHES, because polls can be repeated safely and the generation is already paid for. A
   // killed worker is noticed within 19 s, so ten consecutive crashes take three minutes, well within the time
   // budget that ends the run anyway.
   MAX_POLL_CRASHES: count(
     10,
-    'Polls of one run that may in a row end in a crash before the run is put aside as internal_error.',
+    'Number of consecutive polls of a run that may end in a crash before the run fails as internal_error.',
   ),
   PROVIDER_POLL_TIMEOUT_MS: milliseconds(
     20_000,
-    'Longest a poll, fetch or cancel call to a provider may take, reply included.',
+    'Time limit for a poll, fetch or cancel call to a provider, reply included, in milliseconds.',
   ),
   PROVIDER_POLL_PAUSE_MS: milliseconds(
     60_000,
-    'Longest pause between two polls of a run, in milliseconds; a provider whose declaration is quicker stays so.',
+    'Maximum pause between two polls of a run, in milliseconds. A provider that declares a shorter one keeps it.',
   ),
   PROVIDER_MAX_PAUSE_MS: milliseconds(
     60_000,
-    'Longest pause of all submissions, or all polls, to a provider that refuses one and names a time (Retry-After), in milliseconds. The refused run itself waits as long as it was asked to.',
+    'Maximum time for which a Retry-After pauses all submissions, or all polls, to a provider, in milliseconds. The throttled run itself waits as long as the provider asked.',
   ),
-  PROVIDER_REPLY_LIMIT: count(64 * mebibyte, 'Largest JSON reply of a provider that is read, in bytes.'),
+  PROVIDER_REPLY_LIMIT: count(64 * mebibyte, 'Maximum size of a provider’s JSON reply, in bytes.'),
   WORKER_BODY_BUDGET: count(
     256 * mebibyte,
-    'Most bytes of all inputs and replies that a worker holds at once; what comes above it waits for its turn.',
+    'Maximum total size of the inputs and replies that a worker holds at once, in bytes. Further ones wait.',
   ),
   WORKER_ASSET_CONCURRENCY: count(
     20,
-    'Concurrency slots for runs whose assets are copied, per provider and worker.',
+    'Concurrency slots for copying the assets of runs, per provider and worker.',
   ),
   ASSET_COPY_MS: milliseconds(
     45_000,
-    'Longest the copies of all assets of a result may take together; then the URLs of the rest stay the provider’s. With the longest time budget of a model it should stay below SYNC_DEADLINE_MS.',
+    'Time limit for copying all assets of a result, in milliseconds; the rest keep the provider’s URLs. Together with the longest time budget of a model, keep it below SYNC_DEADLINE_MS.',
   ),
   ASSET_MAX_BYTES: count(
     2048 * mebibyte,
-    'Largest asset, and largest reply that is not JSON, that is copied, in bytes.',
+    'Maximum size of an asset, or of a reply that is not JSON, that is copied, in bytes.',
   ),
   ASSET_MEDIA_TYPES: list(
     'image/*,video/*,audio/*,model/*,application/octet-stream,binary/octet-stream,application/zip,application/json,text/plain',
   ).meta({
-    description: 'Media types of assets that are copied, separated by commas; `*` stands for any subtype.',
+    description: 'Media types of assets that are copied, separated by commas; `*` matches any subtype.',
     example: 'image/*,video/*',
   }),
   ASSET_URL_TTL: countUpTo(
     maxSignedSeconds,
     86_400,
-    'How long the URL of a copied asset opens it, in seconds, a week at most; it is signed once.',
+    'How long the URL of a copied asset works, in seconds, at most a week. It is signed once.',
   ),
   CALLER_DNS_SERVERS: list()
-    .refine(areServers, 'must be addresses such as 10.0.0.2, 10.0.0.2:5353 or [2001:db8::2]:53')
+    .refine(
+      areServers,
+      'must look like 10.0.0.2, 10.0.0.2:5353 or [2001:db8::2]:53, several separated by commas',
+    )
     .meta({
       description:
-        'DNS servers that resolve the host names which callers and providers’ replies give, separated by commas, each with a port if it is not 53. Absent: those of /etc/resolv.conf. Hosts that the operator configures are resolved by the operating system.',
+        'DNS servers for host names in URLs from callers and providers, separated by commas, with a port if it is not 53. If unset, those of /etc/resolv.conf. The operating system resolves the hosts that you configure.',
       example: '10.0.0.2,10.0.0.3:5353',
     }),
   ASSET_ALLOWED_ORIGINS: list().meta({
     description:
-      'Origins that a URL out of a provider’s reply may name although they are not https or not public, exactly as written.',
+      'Origins that URLs in providers’ replies may use although they are not public or not https, separated by commas.',
     example: 'http://127.0.0.1:8082',
   }),
 };

@@ -1,4 +1,4 @@
-{{/* The objects of a file that kustomize uses as well, each as the values want it: (list $ "base/gateway.yaml"). */}}
+{{/* The objects of a file that kustomize uses too, changed by the values: (list $ "base/gateway.yaml"). */}}
 {{- define "objects" -}}
 {{- $root := index . 0 -}}
 {{- range $text := regexSplit "(?m)^---$" ($root.Files.Get (index . 1)) -1 -}}
@@ -96,7 +96,7 @@
   {{- with .tolerations -}}{{- $_ := set $pod "tolerations" . -}}{{- end -}}
   {{- if not .topologySpread -}}{{- $_ := unset $pod "topologySpreadConstraints" -}}{{- end -}}
   {{- $labels = merge $labels .podLabels -}}
-  {{- /* Pods read their settings at their start. */ -}}
+  {{- /* Restarts the pods when a setting changes, because they read settings only at startup. */ -}}
   {{- $annotations = merge (dict "checksum/config" (include "config" $.root | sha256sum)) .podAnnotations -}}
   {{- include "catalog" (dict "values" $values "pod" $pod "container" $container) -}}
 {{- else -}}
@@ -115,7 +115,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* The settings of base/kustomization.yaml, and those of the values. */}}
+{{/* The settings of base/kustomization.yaml, overridden by those of the values. */}}
 {{- define "config" -}}
 {{- $config := dict -}}
 {{- range (index (fromYaml (.Files.Get "base/kustomization.yaml")).configMapGenerator 0).literals -}}
@@ -123,7 +123,7 @@
 {{- end -}}
 {{- if or .Values.catalog.files .Values.catalog.existingConfigMap -}}{{- $_ := set $config "CATALOG_DIR" "/etc/model-router/catalog" -}}{{- end -}}
 {{- range $name, $value := .Values.config -}}
-  {{- /* A number of a file of values is a float, which from a million on would be written with an exponent. */ -}}
+  {{- /* Numbers in a values file are floats, which would be printed with an exponent from a million on. */ -}}
   {{- $isWhole := and (kindIs "float64" $value) (eq (floor $value) $value) -}}
   {{- $_ := set $config $name (ternary (printf "%.0f" $value) (toString $value) $isWhole) -}}
 {{- end -}}

@@ -11,12 +11,12 @@ import { type DirectoryRows, readDirectory } from './read-rows.js';
 export const catalogSettings = {
   CATALOG_DIR: z.string().min(1).optional().meta({
     description:
-      'A directory of model rows and provider declarations that add to, replace or hide the built-in ones; read again when it changes.',
+      'Directory of model rows and provider declarations that add to, replace or hide the built-in ones. It is reloaded when it changes.',
     example: '/etc/model-router/catalog',
   }),
   CATALOG_POLL_MS: milliseconds(
     10_000,
-    'How often CATALOG_DIR is looked at where the system does not tell of changes, in milliseconds.',
+    'Interval at which CATALOG_DIR is checked for changes where file system events are not available, in milliseconds.',
   ),
 };
 

@@ -30,35 +30,35 @@ export class Metrics {
   );
   readonly heldCalls = this.gauge(
     'router_held_calls',
-    'Synchronous calls that wait for the outcome of their run.',
+    'Synchronous calls that are waiting for the outcome of their run.',
   );
 
-  readonly statusStreams = this.gauge('router_status_streams', 'Status streams that are open.');
+  readonly statusStreams = this.gauge('router_status_streams', 'Open status streams.');
 
   readonly refusedConnections = this.counter(
     'router_connections_refused_total',
-    'Connections of callers that were closed because all of MAX_CONNECTIONS, or the share of their network, were taken.',
+    'Connections of callers that were closed because MAX_CONNECTIONS, or the share of their network, was used up.',
   );
 
   // Admission.
   readonly refusals = this.counter(
     'router_admission_rejections_total',
-    'Runs refused at admission, by the limit that refused them.',
+    'Runs rejected at admission, by the limit that was reached.',
     ['reason'],
   );
   readonly admissionSeconds = this.histogram(
     'router_admission_duration_seconds',
-    'Time of the database call that admits a run, including its wait for a batch.',
+    'Duration of the database call that admits a run, including its wait for a batch.',
     [],
     callBuckets,
   );
   readonly counterDrift = this.counter(
     'router_admission_drift_total',
-    'Workspace counters that did not match the sums over live runs; stays 0.',
+    'Workspace counters that differed from the runs they count. Must stay 0.',
   );
 
   // Runs.
-  readonly runs = this.counter('router_runs_total', 'Runs that reached their outcome.', [
+  readonly runs = this.counter('router_runs_total', 'Finished runs.', [
     'delivery',
     'provider',
     'outcome',
@@ -66,13 +66,13 @@ export class Metrics {
   ]);
   readonly runSeconds = this.histogram(
     'router_run_duration_seconds',
-    'Time of a finished run in each phase: waiting for a slot, for a worker, for the provider, copying assets.',
+    'Time that a finished run spent in each phase: waiting for a slot, waiting for a worker, at the provider, copying assets.',
     ['phase'],
     [0.01, 0.1, 0.3, 1, 3, 10, 30, 60, 180, 600, 3600],
   );
   readonly inflightRuns = this.gauge(
     'router_inflight_runs',
-    'Live runs in the database; every worker reports the same value, so take the maximum.',
+    'Live runs in the database. Every worker reports the same value, so take the maximum.',
     ['provider', 'state'],
   );
   readonly billedDollars = this.counter('router_billed_dollars_total', 'Dollars billed for finished runs.', [
@@ -80,147 +80,149 @@ export class Metrics {
   ]);
   readonly priceBoundExceeded = this.counter(
     'router_price_bound_exceeded_total',
-    'Runs that cost more at the provider than was reserved, and were billed the reserve.',
+    'Runs that cost more at the provider than was reserved. They were billed the reserved amount.',
     ['provider'],
   );
   readonly committedDollars = this.gauge(
     'router_committed_dollars',
-    'Dollars reserved for live runs that have a slot; every worker reports the same value.',
+    'Dollars reserved for live runs that have a slot. Every worker reports the same value.',
   );
   readonly heldDollars = this.gauge(
     'router_held_dollars',
-    'Dollars of credits reserved for all live runs; every worker reports the same value.',
+    'Dollars of credits reserved for all live runs. Every worker reports the same value.',
   );
   readonly clockSkewSeconds = this.gauge(
     'router_clock_skew_seconds',
-    'Seconds by which this process’s clock is ahead of the database’s; beyond 2 s either way it is not ready.',
+    'Seconds by which the clock of this process is ahead of the database clock. At more than 2 s in either direction, the process is not ready.',
   );
 
   // Queues.
   readonly queueJobs = this.gauge(
     'router_queue_jobs',
-    'Jobs on Redis by queue and state, and runs to dispatch; every worker reports the same value.',
+    'Jobs on Redis by queue and state, and runs to dispatch. Every worker reports the same value.',
     ['queue', 'state'],
   );
   readonly oldestJobSeconds = this.gauge(
     'router_queue_oldest_job_age_seconds',
-    'Time since the oldest waiting run had its slot, and of parked ones since its admission; every worker reports the same value.',
+    'Time since the oldest waiting run got its slot; for parked runs, since its admission. Every worker reports the same value.',
     ['queue'],
   );
   readonly queueWaitSeconds = this.histogram(
     'router_queue_wait_seconds',
-    'Time from when a job or row was due until a worker took it.',
+    'Time between a job or row becoming due and a worker taking it.',
     ['queue'],
     waitBuckets,
   );
   readonly pollLatenessSeconds = this.histogram(
     'router_provider_poll_lateness_seconds',
-    'Time from when a poll was due until it began.',
+    'Time between a poll becoming due and its start.',
     ['provider'],
     waitBuckets,
   );
   readonly oldestOverdueSeconds = this.gauge(
     'router_outbox_oldest_age_seconds',
-    'Time since the oldest overdue outbox row was due; every worker reports the same value.',
+    'How long the oldest overdue outbox row has been due. Every worker reports the same value.',
   );
   readonly redelivered = this.counter(
     'router_reconciler_requeued_total',
-    'Runs whose job was lost, and that the reconciler enqueued again.',
+    'Runs that the reconciler enqueued again because their job was lost.',
     ['queue'],
   );
   readonly stalledJobs = this.counter(
     'router_stalled_jobs_total',
-    'Jobs, or rows, taken over from a worker that died or froze.',
+    'Jobs or rows that were taken over from a worker that died or froze.',
     ['queue'],
   );
   readonly lostLocks = this.counter(
     'router_lock_lost_total',
-    'Jobs, or rows, this worker gave up because it could not renew their lock.',
+    'Jobs or rows that this worker gave up because it could not renew their lock.',
     ['queue'],
   );
 
   // Providers.
   readonly providerSeconds = this.histogram(
     'router_provider_request_duration_seconds',
-    'Time of one HTTP call to a provider.',
+    'Duration of an HTTP call to a provider.',
     ['provider', 'op', 'result'],
     [0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 60, 600],
   );
   readonly dispatchUnknown = this.counter(
     'router_dispatch_unknown_total',
-    'Submissions whose outcome is unknown after a crash.',
+    'Submissions with an unknown outcome, because their worker died.',
     ['provider'],
   );
   readonly accountTrouble = this.counter(
     'router_provider_account_errors_total',
-    'Replies by which a provider refused our key or balance.',
+    'Replies in which a provider rejected our key or balance.',
     ['provider'],
   );
   readonly retryAfters = this.counter(
     'router_provider_asks_to_wait_total',
-    'Refusals by which a provider told us when to retry (Retry-After).',
+    'Calls that a provider rejected with a time to retry after (Retry-After).',
     ['provider', 'calls'],
   );
   readonly pausedProviders = this.gauge(
     'router_provider_paused',
-    '1 while calls to a provider are paused, and by whom; every worker reports the same value.',
+    '1 while calls to a provider are paused, by who paused them. Every worker reports the same value.',
     ['provider', 'calls', 'asked_by'],
   );
-  readonly assetCopies = this.counter('router_asset_copy_total', 'Assets of results: copied, or why not.', [
-    'outcome',
-  ]);
+  readonly assetCopies = this.counter(
+    'router_asset_copy_total',
+    'Assets in results: copied, or the reason why not.',
+    ['outcome'],
+  );
   readonly assetCopyBytes = this.counter('router_asset_copy_bytes_total', 'Bytes of copied assets.');
   readonly storeSeconds = this.histogram(
     'router_store_request_duration_seconds',
-    'Time of a call to the asset store; a put takes as long as its body arrives.',
+    'Duration of a call to the asset store. A put lasts until its whole body has arrived.',
     ['op', 'result'],
     [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
   );
   readonly storedObjects = this.gauge(
     'router_stored_objects',
-    'Stored objects that no run needs: in doubt, or due for deletion.',
+    'Stored objects without a run that needs them: in doubt, or due for deletion.',
     ['state'],
   );
 
   // Webhooks.
   readonly webhookSeconds = this.histogram(
     'router_webhook_request_duration_seconds',
-    'Time of one call to a webhook: delivered, or why not.',
+    'Duration of a webhook call, by result: delivered, or the reason why not.',
     ['result'],
     [0.01, 0.03, 0.1, 0.3, 1, 3, 10],
   );
   readonly webhooksGivenUp = this.counter(
     'router_webhooks_given_up_total',
-    'Webhooks that failed as often as they are tried.',
+    'Webhooks that were given up after their last attempt failed.',
   );
   readonly oldestDueWebhookSeconds = this.gauge(
     'router_webhook_oldest_due_seconds',
-    'Time since the oldest webhook was due that its receiver does not hold up; every worker reports the same value.',
+    'How long the oldest due webhook has not been called although its receiver has free slots. Every worker reports the same value.',
   );
 
   // Catalog.
   readonly catalogReadings = this.counter(
     'router_catalog_readings_total',
-    'Reloads of the catalog: loaded, unchanged or refused.',
+    'Reloads of the catalog, by result: loaded, unchanged or refused.',
     ['result'],
   );
   readonly catalogRefused = this.gauge(
     'router_catalog_refused',
-    '1 if the last reload of the catalog was refused, so that an older revision is in use.',
+    '1 while an older revision of the catalog is in use because the last reload was refused.',
   );
   readonly catalogLoadedAt = this.gauge(
     'router_catalog_loaded_timestamp_seconds',
-    'When the catalog revision in use was loaded.',
+    'Time at which the catalog revision in use was loaded.',
   );
 
   readonly droppedLogLines = this.counter(
     'router_log_lines_dropped_total',
-    'Lines of the log that were dropped because too many waited for a reader.',
+    'Log lines that were dropped because too many were waiting for a reader.',
   );
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
-    const build = this.gauge('router_build_info', 'Always 1; the version in its labels.', [
+    const build = this.gauge('router_build_info', 'Always 1. The labels contain the version.', [
       'version',
       'node',
     ]);
@@ -241,7 +243,7 @@ export class Metrics {
   watchPools(read: () => readonly PoolState[]): void {
     const gauge: Gauge<'pool' | 'state'> = new Gauge({
       name: 'router_database_connections',
-      help: 'Connections of a pool that are busy or idle, and callers that wait for one.',
+      help: 'Busy and idle connections of a pool, and callers that are waiting for one.',
       labelNames: ['pool', 'state'],
       registers: [this.registry],
       collect: () => {

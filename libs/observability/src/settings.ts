@@ -2,20 +2,21 @@ import { z } from 'zod';
 
 export const observabilitySettings = {
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info').meta({
-    description: 'Lines below this level are not written.',
+    description: 'Lowest level of log lines that are written. Use `debug` while you investigate a problem.',
     example: 'info',
   }),
   LOG_MAX_WAITING_BYTES: z.coerce.number().int().positive().default(16_777_216).meta({
     description:
-      'So many bytes of the log wait while nobody reads it. Further lines are dropped, counted, and reported in a line.',
+      'Maximum size of the log lines that wait for a slow reader of standard output, in bytes. Further lines are dropped and counted, and a log line reports how many.',
     example: '16777216',
   }),
   INTERNAL_HOST: z.string().default('127.0.0.1').meta({
-    description: 'Address of the listener for metrics and probes; never the public one.',
+    description:
+      'Address that the listener for metrics and health checks binds to. Do not expose it to callers.',
     example: '0.0.0.0',
   }),
   INTERNAL_PORT: z.coerce.number().int().min(0).max(65535).default(0).meta({
-    description: 'Port of the listener for metrics and probes; 0 takes any free one.',
+    description: 'Port of the listener for metrics and health checks; 0 picks a free one.',
     example: '9464',
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: z
@@ -24,7 +25,7 @@ export const observabilitySettings = {
     .optional()
     .meta({
       description:
-        'Collector that traces are sent to, by OTLP over HTTP; /v1/traces is appended. Absent: nothing is traced.',
+        'OpenTelemetry collector that receives traces by OTLP over HTTP; `/v1/traces` is appended. If unset, nothing is traced.',
       example: 'http://collector.monitoring:4318',
     }),
 };

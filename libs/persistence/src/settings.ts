@@ -3,17 +3,26 @@ import type { z } from 'zod';
 
 export const databaseSettings = {
   ...databaseUrlSettings,
-  DATABASE_POOL: count(8, 'Connections for admission and the run’s life, per process.'),
+  DATABASE_POOL: count(
+    8,
+    'Connections per process that admit and advance runs. Raise it when callers wait for a connection (`router_database_connections`) and Postgres has CPU left.',
+  ),
   DATABASE_READ_POOL: count(
     3,
-    'Connections a gateway reserves for status and collect, so that they answer while admission is saturated.',
+    'Connections per process that are reserved for reading status and results, so that these calls answer while admission is saturated.',
   ),
   DATABASE_REGISTRY_POOL: count(
     3,
-    'Connections a gateway uses for the node registry and for lists of runs and usage, so that their readers take none from runs. Lists use one at once for a workspace, and one fewer than all together, so that the registry always has one.',
+    'Connections per gateway for the node registry and for lists of runs and usage. Each workspace’s lists use one at a time, and one connection is always left for the registry.',
   ),
-  DATABASE_ACQUIRE_MS: milliseconds(2000, 'Longest wait for a connection, in milliseconds.'),
-  DATABASE_STATEMENT_MS: milliseconds(5000, 'Longest a statement may run, in milliseconds.'),
+  DATABASE_ACQUIRE_MS: milliseconds(
+    2000,
+    'Maximum wait for a free connection, in milliseconds. After that, calls answer 503.',
+  ),
+  DATABASE_STATEMENT_MS: milliseconds(
+    5000,
+    'Maximum time that a statement may run, in milliseconds. Behind a pooler, the role needs a `statement_timeout` of this or less.',
+  ),
 };
 
 const tenYearsSeconds = 10 * 365 * 86_400;
@@ -23,12 +32,12 @@ export const retentionSettings = {
   RESULT_RETENTION_SECONDS: countUpTo(
     tenYearsSeconds,
     86_400,
-    'How long after its completion a run answers and its result can be collected, in seconds, ten years at most; then 410. The same on gateways and workers.',
+    'How long a completed run and its result stay available, in seconds, at most ten years; afterwards they answer 410. Use the same value on gateways and workers.',
   ),
   LEDGER_RETENTION_MONTHS: countUpTo(
     1200,
     13,
-    'How long ledger entries and audit records are kept, in months, a hundred years at most.',
+    'How long ledger entries and audit records are kept, in months, at most 1200. Export them and lower it when they fill the disk.',
   ),
 };
 

@@ -40,7 +40,7 @@ const settingsOf = (definitions: readonly ProviderDefinition[]) =>
       const base = baseUrl()
         .default(defaultBase)
         .meta({
-          description: `Base URL of the ${name} API. Change it only for tests.`,
+          description: `Base URL of the ${name} API. Change it for a proxy or a test.`,
           example: defaultBase,
         });
       const key = z
@@ -48,7 +48,7 @@ const settingsOf = (definitions: readonly ProviderDefinition[]) =>
         .trim()
         .optional()
         .meta({
-          description: `API key for ${name}. The models of ${name} are served only if a worker has one.`,
+          description: `API key for ${name}. While no worker has one, its models are not served.`,
           example: 'replace-me',
         });
       const own = Object.entries(settings).map(
@@ -66,7 +66,7 @@ export const providerSettings = settingsOf(providerList);
 export const providerKeySettings = {
   PROVIDER_KEYS_DIR: z.string().min(1).optional().meta({
     description:
-      'Directory with one file per provider, named after it, that contains its API key. Changes are read at once. A file overrides PROVIDER_…_KEY.',
+      'Directory with one file per provider, named after it, that contains its API key. Files are reloaded when they change and take precedence over PROVIDER_…_KEY.',
     example: '/etc/model-router/keys',
   }),
 };

@@ -39,7 +39,7 @@ describe('queue settings', () => {
   it.each(['redis://a:99999', 'redis://a:1,redis://:p#w@b:2'])(
     'reject %s, which clients cannot parse',
     (url) => {
-      expect(() => readSettings(queueSettings, { REDIS_URL: url })).toThrow('REDIS_URL: is not a valid URL');
+      expect(() => readSettings(queueSettings, { REDIS_URL: url })).toThrow('REDIS_URL: must be a valid URL');
     },
   );
 });

@@ -9,27 +9,30 @@ const redisUrl = z
   )
   .refine(
     (urls) => urls.startsWith('redis+sentinel:') || urls.split(',').every((url) => URL.canParse(url.trim())),
-    'is not a valid URL: its host, port or password is malformed',
+    'must be a valid URL: check the host and port, and percent-encode special characters in the password',
   );
 
 /** Without `REDIS_URL` the database carries wake-ups and signals, so its settings matter too. */
 export const queueSettings = {
   REDIS_URL: redisUrl.optional().meta({
     description:
-      'Redis or Valkey that carries jobs, wake-ups and signals; several URLs separated by commas mean a cluster; redis+sentinel://:password@host:26379,host:26379/name finds the primary of that name by its sentinels. Absent: workers take due rows from the database, which also carries wake-ups and signals.',
+      'Redis or Valkey, which carries jobs, wake-ups and signals. Separate the URLs of a cluster by commas; for Sentinel, use redis+sentinel://:password@host:26379,host:26379/name. If unset, Postgres does this work.',
     example: 'redis://127.0.0.1:6379',
   }),
   QUEUE_COMMAND_TIMEOUT_MS: milliseconds(
     500,
-    'How long a caller waits for the queue server before the run is left to the reconciler.',
+    'Maximum wait for an answer of Redis, in milliseconds. A run that could not be enqueued in that time is left to the reconciler.',
   ),
   QUEUE_LOCK_MS: milliseconds(
     15_000,
-    'How long a worker owns a job, or without Redis a due row, unless it renews its lock.',
+    'How long a worker owns a job (without Redis, a due row) without renewing its lock, in milliseconds. Afterwards another worker may take it.',
   ),
   // A check may be skipped because the previous one was slightly late, so the jobs of a killed worker wait
   // for the lock plus twice this time: 19 s. Rows wait only for the lock.
-  QUEUE_STALLED_MS: milliseconds(2_000, 'How often workers look for jobs on Redis whose owner has died.'),
+  QUEUE_STALLED_MS: milliseconds(
+    2_000,
+    'Interval at which workers look for jobs on Redis whose worker has died, in milliseconds.',
+  ),
 };
 
 export interface QueueSettings extends z.infer<z.ZodObject<typeof queueSettings>> {

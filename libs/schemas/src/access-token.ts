@@ -23,16 +23,17 @@ export const accessTokenAlgorithm = 'HS256';
  * same values.
  */
 export const accessTokenSettings = {
-  JWT_SECRET: z.string().min(32, 'expected at least 32 characters, as HS256 keys need').meta({
-    description: 'Secret that signs and verifies access tokens; at least 32 characters.',
+  JWT_SECRET: z.string().min(32, 'must have at least 32 characters').meta({
+    description:
+      'Secret that signs the tokens of `admin token create`, at least 32 characters. Use the same value as on the gateways.',
     example: 'replace-me-with-at-least-32-random-characters',
   }),
   JWT_ISSUER: z.string().default('model-router').meta({
-    description: 'The issuer that access tokens must name.',
+    description: 'Issuer (`iss`) that access tokens must have.',
     example: 'model-router',
   }),
   JWT_AUDIENCE: z.string().default('model-router').meta({
-    description: 'The audience that access tokens must name.',
+    description: 'Audience (`aud`) that access tokens must have.',
     example: 'model-router',
   }),
 };

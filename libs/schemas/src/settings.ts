@@ -9,7 +9,9 @@ export type SettingsShape = Record<string, z.ZodType>;
 
 export class BadSettings extends StartupError {
   constructor(readonly problems: string[]) {
-    super(`The environment is not usable:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    super(
+      `These environment variables are not valid:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
+    );
     this.name = 'BadSettings';
   }
 }
@@ -32,10 +34,13 @@ export function readSettings<S extends SettingsShape>(
   const parsed = z.object(shape).safeParse(given);
   if (parsed.success && former.length === 0) return parsed.data;
   const problems = (parsed.error?.issues ?? []).map(
-    (issue) => `${issue.path.join('.')}: ${issue.message.replace('Invalid input: ', '')}`,
+    (issue) => `${issue.path.join('.')}: ${plain(issue.message)}`,
   );
   throw new BadSettings([...problems, ...former]);
 }
+
+const plain = (message: string): string =>
+  message.replace('Invalid input: ', '').replace(/^expected \w+, received undefined$/, 'is required');
 
 /** An integer of at least 1. The default is also the example. */
 export const count = (byDefault: number, description: string) =>
@@ -51,7 +56,7 @@ const maxMs = 7 * 24 * 60 * 60 * 1000;
 
 /** A duration of at least one millisecond that timers and Postgres accept. */
 export const milliseconds = (byDefault: number, description: string) =>
-  count(byDefault, description).refine((ms) => ms <= maxMs, `must be at most ${maxMs}, a week`);
+  count(byDefault, description).refine((ms) => ms <= maxMs, `must be at most ${maxMs} (one week)`);
 
 /** A count with an upper bound, so that a value too large to use is rejected at startup. */
 export const countUpTo = (max: number, byDefault: number, description: string) =>
@@ -75,18 +80,18 @@ const postgresUrl = z
   // The driver accepts an empty host, for a socket whose folder is a parameter. `URL` does not.
   .refine(
     (url) => URL.canParse(url.replace('@/', '@host/')),
-    'is no URL: its host, port or password is malformed',
+    'must be a valid URL: check the host and port, and percent-encode special characters in the password',
   );
 
 /** The address of the database, for the repositories, and for the queue if there is no Redis. */
 export const databaseUrlSettings = {
   DATABASE_URL: postgresUrl.meta({
-    description: 'Postgres that holds every run, key and ledger entry.',
+    description: 'Postgres, which stores every run, key and ledger entry.',
     example: 'postgres://router:secret@127.0.0.1:5432/router',
   }),
   DATABASE_DIRECT_URL: postgresUrl.optional().meta({
     description:
-      'The server itself, when DATABASE_URL leads to a transaction pooler such as PgBouncer: for migrations and LISTEN. Absent: DATABASE_URL leads to the server.',
+      'The Postgres server itself, for migrations, operator commands and LISTEN. Set it when DATABASE_URL points to a transaction pooler such as PgBouncer.',
     example: 'postgres://router:secret@10.0.0.5:5432/router',
   }),
 };

@@ -70,7 +70,7 @@ export type RouterWebhookDelivery = z.infer<typeof routerWebhookDelivery>;
 export const webhookSettings = {
   WEBHOOK_ALLOWED_ORIGINS: list().meta({
     description:
-      'Origins that callers may name in `webhook_url` although they are not https or not public, exactly as written; `*` as the port stands for any. The same on gateways and workers.',
+      'Origins that callers may use in `webhook_url` although they are not public or not https, separated by commas; `*` as the port matches any. Use the same value on gateways and workers.',
     example: 'http://127.0.0.1:*',
   }),
 };

@@ -55,7 +55,7 @@ function givenCredentials(settings: StorageSettings) {
     S3_SESSION_TOKEN: sessionToken,
   } = settings;
   if ((accessKeyId === undefined) !== (secretAccessKey === undefined)) {
-    throw new BadSettings(['S3_ACCESS_KEY_ID: expected together with S3_SECRET_ACCESS_KEY']);
+    throw new BadSettings(['S3_ACCESS_KEY_ID: must be set together with S3_SECRET_ACCESS_KEY']);
   }
   if (accessKeyId === undefined || secretAccessKey === undefined) return {};
   return {

@@ -11,7 +11,7 @@ export const assets: Dashboard = {
       panels: [
         {
           title: 'Copies by outcome',
-          says: 'An asset that is not copied keeps the provider’s URL; the run still succeeds.',
+          says: 'A run succeeds even if an asset is not copied. Its result then contains the provider’s URL.',
           unit: 'ops',
           queries: [rate('router_asset_copy_total', ['outcome'])],
         },
@@ -23,7 +23,7 @@ export const assets: Dashboard = {
         },
         {
           title: 'Time that copying adds to a run',
-          says: 'The caller waits for it.',
+          says: 'Callers wait this long in addition to the provider.',
           unit: 's',
           queries: quantiles('router_run_duration_seconds', [], '{phase="assets"}'),
         },
@@ -40,13 +40,13 @@ export const assets: Dashboard = {
         },
         {
           title: 'Store latency',
-          says: 'A put takes as long as the provider sends the body.',
+          says: 'A put lasts until the provider has sent the whole body.',
           unit: 's',
           queries: quantiles(store, ['op']),
         },
         {
           title: 'Orphaned objects',
-          says: 'in_doubt: a run may still need them. left_behind: due for deletion; if the number stays high, deletions fail.',
+          says: 'in_doubt: a run may still need them. left_behind: due for deletion. If the number stays high, deletions fail.',
           unit: 'short',
           queries: [['max by (state) (router_stored_objects)', '{{state}}']],
         },

@@ -1,6 +1,6 @@
 import type { Dashboard, Panel } from '../panel.js';
 
-/** As labels of metrics workspaces and models would be unbounded; the database has them, and answers the first of them. */
+/** Workspaces and models cannot be metric labels, because their number is unbounded. The database lists the top ones. */
 const top = (by: string, name: string): string => `SELECT ${by} AS "${name}", count(*) AS "runs",
   count(*) FILTER (WHERE outcome = 'failed') AS "failed",
   round(count(*) FILTER (WHERE outcome = 'failed')::numeric / count(*), 4) AS "share failed",
@@ -30,24 +30,24 @@ export const callers: Dashboard = {
   usesDatabase: true,
   rows: [
     {
-      title: 'Who is hurt',
+      title: 'Most failed runs',
       panels: [
-        table('Workspaces by failed runs', 'The first 20.', top('workspace.name', 'workspace'), 'failed'),
-        table('Models by failed runs', 'The first 20.', top('model', 'model'), 'failed'),
-        table('Providers by failed runs', 'The first 20.', top('provider', 'provider'), 'failed'),
+        table('Workspaces by failed runs', 'The top 20.', top('workspace.name', 'workspace'), 'failed'),
+        table('Models by failed runs', 'The top 20.', top('model', 'model'), 'failed'),
+        table('Providers by failed runs', 'The top 20.', top('provider', 'provider'), 'failed'),
         table(
           'Workspaces and their models by failed runs',
-          'The first 20: is one caller hurt, or everyone who uses the model?',
+          'The top 20. Shows whether a model fails for one caller or for everyone.',
           top(`workspace.name || ' ' || model`, 'workspace and model'),
           'failed',
         ),
       ],
     },
     {
-      title: 'Who uses most',
+      title: 'Most runs',
       panels: [
-        table('Workspaces by runs', 'The first 20.', top('workspace.name', 'workspace'), 'runs'),
-        table('Models by runs', 'The first 20.', top('model', 'model'), 'runs'),
+        table('Workspaces by runs', 'The top 20.', top('workspace.name', 'workspace'), 'runs'),
+        table('Models by runs', 'The top 20.', top('model', 'model'), 'runs'),
       ],
     },
   ],

@@ -9,19 +9,19 @@ export const infrastructure: Dashboard = {
       panels: [
         {
           title: 'Versions',
-          says: 'Two versions at a time mean a rollout.',
+          says: 'Two versions at a time: a rollout is in progress.',
           unit: 'short',
           queries: [['count by (app, version) (router_build_info)', '{{app}} {{version}}']],
         },
         {
           title: 'Event loop lag, p99',
-          says: 'At half a second calls queue up inside the process.',
+          says: 'At half a second, calls queue up inside the process.',
           unit: 's',
           queries: [['max by (app, instance) (nodejs_eventloop_lag_p99_seconds)', '{{app}} {{instance}}']],
         },
         {
           title: 'CPU',
-          says: 'In cores. A process uses little more than one.',
+          says: 'In cores. A process can use little more than one.',
           unit: 'short',
           queries: [
             [
@@ -38,7 +38,7 @@ export const infrastructure: Dashboard = {
         },
         {
           title: 'Database connections',
-          says: 'If waiting stays above 0, the pool or the database is too small.',
+          says: 'If waiting stays above 0, the pool is too small or the database too slow.',
           unit: 'short',
           queries: [
             ['sum by (app, pool, state) (router_database_connections)', '{{app}} {{pool}} {{state}}'],

@@ -9,7 +9,7 @@ export const money: Dashboard = {
       panels: [
         {
           title: 'Committed and held',
-          says: 'committed: reserved for runs that have a slot. held: credits reserved for all live runs.',
+          says: 'committed: reserved for live runs that have a slot. held: credits reserved for all live runs.',
           unit: 'currencyUSD',
           queries: [
             ['max(router_committed_dollars)', 'committed'],
@@ -18,7 +18,7 @@ export const money: Dashboard = {
         },
         {
           title: 'Billed per hour',
-          says: 'By provider. The ledger is authoritative: admin usage.',
+          says: 'By provider. The ledger is authoritative; `admin usage` reads it.',
           unit: 'currencyUSD',
           queries: [
             [
@@ -28,8 +28,8 @@ export const money: Dashboard = {
           ],
         },
         {
-          title: 'Refused for spend or credits',
-          says: 'credits: the balance is used up. spend and ceiling: the committed-spend limit.',
+          title: 'Rejected for spend or credits',
+          says: 'credits: the balance is used up. spend and ceiling: the limit of committed spend is reached.',
           unit: 'ops',
           queries: [
             rate('router_admission_rejections_total', ['reason'], '{reason=~"credits|spend|ceiling"}'),
@@ -37,19 +37,19 @@ export const money: Dashboard = {
         },
         {
           title: 'Failed runs, not billed',
-          says: 'A rise of the provider_… buckets is work that nobody pays for.',
+          says: 'A rise of the provider_… buckets means work that is not billed to callers.',
           unit: 'ops',
           queries: [rate('router_runs_total', ['provider', 'error_type'], '{outcome="failed"}')],
         },
         {
           title: 'Counter drift',
-          says: 'Workspace counters that do not match the runs they count. Stays 0.',
+          says: 'Workspace counters that differ from the runs they count. Must stay 0.',
           unit: 'short',
           queries: [['sum(increase(router_admission_drift_total[$__rate_interval]))', 'differing']],
         },
         {
           title: 'Submissions with unknown outcome',
-          says: 'The provider may have charged for them: ask it.',
+          says: 'The provider may have charged for these. Check with the provider.',
           unit: 'short',
           queries: [
             ['sum by (provider) (increase(router_dispatch_unknown_total[$__rate_interval]))', '{{provider}}'],

@@ -7,7 +7,7 @@ const kept = {
   availability: `1 - (sum(increase(${availability.failed}[${window}])) or vector(0)) / sum(increase(${availability.all}[${window}]))`,
   latency: `sum(increase(${latency.inTime}[${window}])) / sum(increase(${latency.all}[${window}]))`,
 };
-/** Of the budget of what may be missed, the share that is left. */
+/** The share of the error budget that is left. */
 const left = (share: string, missed: number) => `1 - (1 - (${share})) / ${missed}`;
 
 const stat = (title: string, says: string, expression: string, warning: number, good: number): Panel => ({
@@ -34,37 +34,37 @@ export const objectives: Dashboard = {
   title: 'Model router: objectives',
   rows: [
     {
-      title: 'Availability: 999 of 1,000 calls do not fail through us, over 30 days',
+      title: 'Availability over 30 days: at most 1 in 1,000 calls fails because of us',
       panels: [
         stat('Available', 'Status polls are not counted.', kept.availability, 0.999, 0.9995),
         stat(
           'Budget left',
-          'Below zero the objective is missed.',
+          'Below zero, the objective is missed.',
           left(kept.availability, availability.missed),
           0,
           0.25,
         ),
         burnt(
-          'Failed through us',
-          'internal_error and service_unavailable, of the calls without status polls.',
+          'Failed because of us',
+          'Share of internal_error and service_unavailable in all calls but status polls.',
           `(sum(rate(${availability.failed}[$__rate_interval])) or vector(0)) / sum(rate(${availability.all}[$__rate_interval]))`,
         ),
       ],
     },
     {
-      title: 'Latency: 99 of 100 calls that wait for no provider take at most 0.3 s, over 30 days',
+      title: 'Latency over 30 days: 99 % of the calls that do not wait for a provider take at most 0.3 s',
       panels: [
         stat('In time', 'Queued submissions, status, collect and cancel.', kept.latency, 0.99, 0.995),
         stat(
           'Budget left',
-          'Below zero the objective is missed.',
+          'Below zero, the objective is missed.',
           left(kept.latency, latency.missed),
           0,
           0.25,
         ),
         burnt(
-          'Too late',
-          'Of the same calls.',
+          'Too slow',
+          'Share of the same calls that take longer than 0.3 s.',
           `1 - sum(rate(${latency.inTime}[$__rate_interval])) / sum(rate(${latency.all}[$__rate_interval]))`,
         ),
       ],

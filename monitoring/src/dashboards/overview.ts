@@ -18,13 +18,13 @@ export const overview: Dashboard = {
         },
         {
           title: 'Errors by bucket',
-          says: 'internal_error and service_unavailable are our failures, provider_… the provider’s, the rest the callers’.',
+          says: 'internal_error and service_unavailable are our failures, provider_… are the provider’s, and the rest are the caller’s.',
           unit: 'reqps',
           queries: [rate(calls, ['error_type'], '{error_type!=""}')],
         },
         {
           title: 'Error rate',
-          says: 'Our own failures only, of the calls without status polls. The objective is one in a thousand.',
+          says: 'Only our own failures, without status polls. The objective is at most one in a thousand.',
           unit: 'percentunit',
           queries: [
             [
@@ -35,7 +35,7 @@ export const overview: Dashboard = {
         },
         {
           title: 'Latency of queued submissions',
-          says: 'Admission and enqueueing; no provider is involved.',
+          says: 'Admission and enqueueing. No provider is involved.',
           unit: 's',
           queries: quantiles(
             'http_server_request_duration_seconds',
@@ -45,7 +45,7 @@ export const overview: Dashboard = {
         },
         {
           title: 'Latency of status and collect',
-          says: 'One read by primary key.',
+          says: 'Each call is one read by primary key.',
           unit: 's',
           queries: quantiles(
             'http_server_request_duration_seconds',
@@ -55,7 +55,7 @@ export const overview: Dashboard = {
         },
         {
           title: 'Held calls',
-          says: 'Synchronous calls whose connection is held, by gateway.',
+          says: 'Open synchronous calls, by gateway.',
           unit: 'short',
           queries: [['sum by (instance) (router_held_calls)', '{{instance}}']],
         },
@@ -72,13 +72,13 @@ export const overview: Dashboard = {
         },
         {
           title: 'Run phases',
-          says: 'queue: waiting for a slot of the workspace. dispatch: waiting for a worker. provider: at the provider. assets: copying.',
+          says: 'queue: waiting for a slot of the workspace. dispatch: waiting for a worker. provider: at the provider. assets: copying assets.',
           unit: 's',
           queries: quantiles('router_run_duration_seconds', ['phase']),
         },
         {
-          title: 'Refused at admission',
-          says: 'By limit. These are the workspaces’ limits, not our capacity.',
+          title: 'Rejected at admission',
+          says: 'By limit. These are limits of workspaces, not of our capacity.',
           unit: 'ops',
           queries: [rate('router_admission_rejections_total', ['reason'])],
         },

@@ -12,19 +12,19 @@ export const providers: Dashboard = {
       panels: [
         {
           title: 'Runs by outcome',
-          says: 'And by bucket if they failed.',
+          says: 'Failed runs also by bucket.',
           unit: 'ops',
           queries: [rate('router_runs_total', ['outcome', 'error_type'], chosen)],
         },
         {
           title: 'Call latency',
-          says: 'Of one HTTP call, by operation.',
+          says: 'Duration of an HTTP call, by operation.',
           unit: 's',
           queries: quantiles('router_provider_request_duration_seconds', ['op'], chosen),
         },
         {
           title: 'Calls by result',
-          says: 'The status class, or how the connection failed.',
+          says: 'By status class, or by how the connection failed.',
           unit: 'reqps',
           queries: [rate('router_provider_request_duration_seconds_count', ['op', 'result'], chosen)],
         },
@@ -36,13 +36,13 @@ export const providers: Dashboard = {
         },
         {
           title: 'Poll lateness',
-          says: 'Our delay, not the provider’s.',
+          says: 'How late polls start. This is our delay, not the provider’s.',
           unit: 's',
           queries: quantiles('router_provider_poll_lateness_seconds', [], chosen),
         },
         {
           title: 'Problems',
-          says: 'account: our key or balance was not accepted. unknown: submissions with unknown outcome. throttled: replies with a Retry-After.',
+          says: 'account: the provider rejected our key or balance. unknown: submissions with unknown outcome. throttled: replies with a Retry-After.',
           unit: 'short',
           queries: [
             [`sum(increase(router_provider_account_errors_total${chosen}[$__rate_interval]))`, 'account'],

@@ -9,37 +9,37 @@ export const queues: Dashboard = {
       panels: [
         {
           title: 'Live runs by state',
-          says: 'As in the database. parked runs wait for their own workspace, waiting ones for a worker.',
+          says: 'From the database. parked: waiting for a slot of the workspace. waiting: waiting for a worker.',
           unit: 'short',
           queries: [['sum by (state) (max by (provider, state) (router_inflight_runs))', '{{state}}']],
         },
         {
           title: 'Oldest waiting run',
-          says: 'Since it had its slot. If dispatch grows, add workers; parked runs, since their admission, wait for their own workspace.',
+          says: 'Time since the run got its slot. If dispatch grows, add workers. For parked runs, the time since admission: they wait for their own workspace.',
           unit: 's',
           queries: [['max by (queue) (router_queue_oldest_job_age_seconds)', '{{queue}}']],
         },
         {
           title: 'Jobs by queue',
-          says: 'As in the transport. delayed jobs are mostly polls that are not due yet.',
+          says: 'From the transport. delayed jobs are mostly polls that are not due yet.',
           unit: 'short',
           queries: [['max by (queue, state) (router_queue_jobs)', '{{queue}} {{state}}']],
         },
         {
           title: 'Queue latency',
-          says: 'From the time a job is due until a worker takes it.',
+          says: 'Time between a job becoming due and a worker taking it.',
           unit: 's',
           queries: quantiles('router_queue_wait_seconds', ['queue']),
         },
         {
           title: 'Poll lateness',
-          says: 'How long after its due time a poll begins.',
+          says: 'How long after its due time a poll starts.',
           unit: 's',
           queries: quantiles('router_provider_poll_lateness_seconds'),
         },
         {
           title: 'Jobs taken',
-          says: 'By queue. None taken while jobs wait is an outage.',
+          says: 'By queue. If jobs wait and none is taken, there is an outage.',
           unit: 'ops',
           queries: [rate('router_queue_wait_seconds_count', ['queue'])],
         },
@@ -50,7 +50,7 @@ export const queues: Dashboard = {
       panels: [
         {
           title: 'Oldest overdue outbox row',
-          says: 'A few seconds at most, more while Redis is away.',
+          says: 'At most a few seconds; more while Redis is down.',
           unit: 's',
           queries: [['max(router_outbox_oldest_age_seconds)', 'oldest']],
         },
@@ -62,13 +62,13 @@ export const queues: Dashboard = {
         },
         {
           title: 'Webhooks',
-          says: 'Calls by result. Anything but delivered is the receiver’s, and is tried again.',
+          says: 'Calls by result. Everything but delivered is a problem of the receiver and is retried.',
           unit: 'ops',
           queries: [rate('router_webhook_request_duration_seconds_count', ['result'])],
         },
         {
           title: 'Stalled jobs and lost locks',
-          says: 'Stalled: the worker died or froze. Lost: the worker lost its connection to the transport.',
+          says: 'stalled: a worker died or froze. locks lost: a worker lost its connection to the transport.',
           unit: 'ops',
           queries: [
             ['sum(rate(router_stalled_jobs_total[$__rate_interval]))', 'stalled'],

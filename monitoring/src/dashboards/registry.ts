@@ -17,7 +17,7 @@ export const registry: Dashboard = {
         },
         {
           title: 'Latency',
-          says: 'The aim is 50 ms at p99.',
+          says: 'The target is 50 ms at p99.',
           unit: 's',
           queries: quantiles('http_server_request_duration_seconds', [], nodes),
         },

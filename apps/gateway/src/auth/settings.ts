@@ -26,46 +26,49 @@ function isSafe(text: string): boolean {
 export const authSettings = {
   ...accessTokenSettings,
   JWT_SECRET: accessTokenSettings.JWT_SECRET.optional().meta({
-    description:
-      'Secret that verifies access tokens signed by the admin command line; at least 32 characters.',
+    description: 'Secret that verifies the access tokens of `admin token create`, at least 32 characters.',
     example: 'replace-me-with-at-least-32-random-characters',
     oneOf: ['JWT_SECRET', 'JWT_JWKS_URL'],
   }),
   JWT_JWKS_URL: z
     .url({ protocol: /^https?$/, error: 'must be an https URL' })
-    .refine((url) => URL.canParse(url) && isSafe(url), 'must be an https URL; http is for this machine only')
+    .refine(
+      (url) => URL.canParse(url) && isSafe(url),
+      'must be an https URL; http is accepted only for localhost',
+    )
     .optional()
     .meta({
       description:
-        'Where the identity provider publishes the public keys of access tokens, as a JSON Web Key Set.',
+        'URL of the JSON Web Key Set with which your identity provider publishes the public keys of its access tokens.',
       example: 'https://login.example.com/.well-known/jwks.json',
       oneOf: ['JWT_SECRET', 'JWT_JWKS_URL'],
     }),
   JWT_JWKS_ALGORITHMS: list('RS256,ES256,EdDSA').pipe(z.array(algorithms).min(1)).meta({
-    description: 'Algorithms accepted for tokens that are signed with a published key, separated by commas.',
+    description:
+      'Signature algorithms that are accepted in the identity provider’s tokens, separated by commas.',
     example: 'RS256,ES256,EdDSA',
   }),
   JWT_JWKS_MAX_AGE_SECONDS: count(
     600,
-    'How long published keys are used before they are fetched again: a removed key ends within it.',
+    'How long published keys are used before they are fetched again, in seconds. A key that the identity provider removes stops working within this time.',
   ),
   JWT_JWKS_COOLDOWN_SECONDS: count(
     30,
-    'Minimum time between two fetches of the published keys, whether the first one succeeded or not.',
+    'Minimum time between two fetches of the published keys, successful or not, in seconds.',
   ),
   JWT_OPERATOR_CLAIM: z.string().min(1).default('groups').meta({
     description:
-      'The claim of an identity provider’s token that names the groups of its holder, as a list or as one text.',
+      'Claim of the identity provider’s tokens that contains the holder’s groups, as a list or one string.',
     example: 'groups',
   }),
   JWT_OPERATOR_GROUP: z.string().min(1).optional().meta({
     description:
-      'The group whose members get the scope `operate`. Absent: no token of the identity provider has it.',
+      'Group whose members get the scope `operate`. If unset, no token of the identity provider gets it.',
     example: 'router-operators',
   }),
   AUTH_CACHE_MS: milliseconds(
     30_000,
-    'How long a known credential is cached: a revoked key stops at once, and within this time when its signal is lost.',
+    'How long a verified credential is cached, in milliseconds, at most 30000. A revoked key usually stops within two seconds; if the signal of its revocation is lost, it stops within this time.',
   ).refine((ms) => ms <= 30_000, 'must be at most 30000'),
 };
 
@@ -73,5 +76,5 @@ export type AuthSettings = z.infer<z.ZodObject<typeof authSettings>>;
 
 /** `JWT_SECRET` where no published keys verify access tokens: then it is required. */
 export const onlyTokenSecret = z
-  .string('one of JWT_SECRET and JWT_JWKS_URL is required, to verify access tokens')
+  .string('one of JWT_SECRET and JWT_JWKS_URL is required to verify access tokens')
   .pipe(accessTokenSettings.JWT_SECRET);

@@ -11,7 +11,7 @@ export const compatSettings = {
     })
     .meta({
       description:
-        'Clients of other services that work here with base address and key alone: `comfy` (its header names), `fal` (its proxy, its Authorization scheme); `none` turns them off.',
+        'Clients of other services that work here once their base URL and key are changed: `comfy` (its header names) and `fal` (its proxy and Authorization scheme). `none` turns both off.',
       example: 'comfy,fal',
     }),
 };

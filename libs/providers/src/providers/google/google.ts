@@ -42,17 +42,17 @@ export const google: ProviderDefinition = {
   account,
   settings: {
     PROJECT: {
-      description: 'The project to bill. Without it, runs of google models fail at dispatch.',
+      description: 'Google Cloud project that is billed. Without it, the models of google fail at dispatch.',
       example: 'my-project',
     },
     LOCATION: {
-      description: 'The location of models whose row does not name one.',
+      description: 'Location of models whose row does not name one.',
       example: 'us-central1',
       default: 'us-central1',
     },
     STORAGE_URI: {
       description:
-        'Where Veo writes its videos. Results then contain links to them, signed for 24 hours. Without it, results contain the videos themselves.',
+        'Storage location to which Veo writes its videos; results then contain links signed for 24 hours. If unset, results contain the videos themselves.',
       example: 'gs://my-bucket/videos',
     },
   },
