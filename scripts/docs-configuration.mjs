@@ -1,5 +1,5 @@
 // Writes docs/configuration.md and .env.example from the settings shapes of the built apps. With --check it
-// writes nothing, names the files that differ and ends with 1.
+// writes nothing, names the files that differ and exits with 1.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const file = (name) => `${root}${name}`;
 
 if (!existsSync(file('dist/apps/gateway/src/settings.js'))) {
-  process.stderr.write('The settings are read from the built apps: npm run build\n');
+  process.stderr.write('The settings are read from the built apps; run npm run build first\n');
   process.exit(1);
 }
 const built = async (name) => import(new URL(`../dist/${name}.js`, import.meta.url));
@@ -23,7 +23,7 @@ const readers = {
   simulator: (await built('apps/simulator/src/settings')).simulatorSettings,
 };
 
-/** What an absent variable means: the schema itself is asked, so that no default is written twice. */
+/** The default comes from the schema itself, so that it is not written twice. */
 function absence(schema) {
   const parsed = schema.safeParse(undefined);
   if (!parsed.success) return { required: true };
@@ -40,7 +40,7 @@ function settingsOf(app) {
   });
 }
 
-/** Settings that the same apps read in the same way stand in one section, in the order of their first reader. */
+/** Settings that the same apps read in the same way share a section, in the order of their first reader. */
 function sections() {
   const byFacts = new Map();
   for (const app of Object.keys(readers)) {
@@ -82,7 +82,7 @@ function page() {
 
 Every process reads its settings from environment variables, once, at start. An empty variable counts as absent. A bad
 environment ends the process with all its problems on standard error. A time in milliseconds (\`…_MS\`) is at most a week.
-This page is generated from the settings shapes in the code (\`node scripts/docs-configuration.mjs\` after a build); edit the shapes, not the page.
+This page is generated from the settings shapes in the code (\`npm run docs:configuration\`); edit the shapes, not the page.
 
 The admin command line reads its database settings for every command that needs the database, and the \`JWT_\` ones for
 \`token create\`. The local launcher passes its whole environment on to the apps that it starts.
@@ -101,7 +101,7 @@ function commented({ description }) {
   return lines.join('\n');
 }
 
-/** Of settings that stand for each other, the example gives the first. */
+/** If several settings are alternatives, the example sets the first. */
 const isGiven = ({ name, required, oneOf }) => required || oneOf?.[0] === name;
 
 function environmentExample() {
@@ -130,7 +130,7 @@ const differing = Object.entries(wanted).filter(
 );
 if (process.argv.includes('--check')) {
   for (const [name] of differing) {
-    process.stderr.write(`${name} differs from the settings: node scripts/docs-configuration.mjs\n`);
+    process.stderr.write(`${name} differs from the settings; run npm run docs:configuration\n`);
   }
   process.exitCode = differing.length === 0 ? 0 : 1;
 } else {
