@@ -63,8 +63,8 @@ function section(title, schema) {
 
 const page = `# Fields of a catalog's files
 
-Every field of the files in a catalog directory; \`[]\` stands for the elements of a list, \`*\` for names of one's own.
-Unknown fields are problems. [Your own catalog](catalog.md) explains them together; \`admin catalog schema\` prints the same
+Every field of the files in a catalog directory; \`[]\` stands for the elements of a list, \`*\` for names that you choose.
+Unknown fields are rejected. [Your own catalog](catalog.md) explains how they work together; \`admin catalog schema\` prints the same
 as JSON Schema. This page is generated from the schemas in the code (\`npm run docs:catalog\`); edit those, not the page.
 
 ${section('A model', catalogSchemas.model())}

@@ -42,8 +42,8 @@ export async function withTools<Name extends Tool>(
     for (const name of names) tools[name] = onPath(name) ?? (await fetched[name]());
     return { describeWith: describe, tools };
   } catch (error) {
-    const why = `${names.join(' and ')} unavailable: ${error instanceof Error ? error.message : String(error)}`;
-    if (process.env['NO_SKIP'] === '1') throw new Error(`NO_SKIP=1, and ${why}`, { cause: error });
+    const why = `${names.join(' and ')} not available: ${error instanceof Error ? error.message : String(error)}`;
+    if (process.env['NO_SKIP'] === '1') throw new Error(`NO_SKIP=1, but ${why}`, { cause: error });
     process.stderr.write(`Tests are skipped: ${why}\n`);
     return { describeWith: describe.skip, tools };
   }

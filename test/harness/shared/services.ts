@@ -27,7 +27,7 @@ async function start(): Promise<void> {
   const redisServer = findRedisServer(process.env['PATH'] ?? '');
   if (redisServer === undefined) {
     const missing = 'no redis-server or valkey-server on the PATH';
-    if (process.env['NO_SKIP'] === '1') throw new Error(`NO_SKIP=1, and there is ${missing}`);
+    if (process.env['NO_SKIP'] === '1') throw new Error(`NO_SKIP=1, but there is ${missing}`);
     process.stderr.write(`Tests with Redis are skipped: ${missing} (apt-get install redis-server)\n`);
   }
   await endKilledRuns();
