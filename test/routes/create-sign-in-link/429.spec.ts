@@ -3,7 +3,7 @@ import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
 
-/** Rows that stand for keys which the callers of a workspace have made. */
+/** Inserts keys as if callers of the workspace had made them. */
 const fill = (workspaceId: string, columns: string) =>
   gateway().database.work.query(
     `INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes, expires_at, revoked_at)
@@ -14,8 +14,8 @@ const fill = (workspaceId: string, columns: string) =>
 const today = `overlay(gen_random_uuid()::text PLACING left(v7_floor(router_now())::text, 14) FROM 1)::uuid`;
 
 it.each([
-  ['as many keys as may work', 'gen_random_uuid()', 'concurrency_limit_exceeded', 'as many keys'],
-  ['as many as may be made in a day', today, 'rate_limited', 'within 24 hours'],
+  ['the limit of working keys', 'gen_random_uuid()', 'concurrency_limit_exceeded', 'as many keys'],
+  ['the limit of keys made in a day', today, 'rate_limited', 'within 24 hours'],
 ])('refuses a link, or a key, of a workspace with %s', async (_what, id, bucket, detail) => {
   const { caller, workspace } = await gateway().caller({}, ['manage', 'run']);
   await fill(workspace.id, id);

@@ -9,7 +9,7 @@ it.each([
   ['GET', '/v2/requests/{id}'],
   ['GET', '/v2/requests/{id}/input'],
   ['POST', '/v2/webhooks/deliveries/{id}/redeliver'],
-])('answers %s %s alike for another workspace’s run, an unknown one and none', async (method, path) => {
+])('%s %s answers alike for another workspace’s run, an unknown one and a malformed id', async (method, path) => {
   const { caller: owner } = await gateway().caller({}, scopes);
   const { caller: stranger } = await gateway().caller({}, scopes);
   const run = await owner.submit('bfl/flux-2-pro', '{"prompt":"x"}', {

@@ -15,7 +15,7 @@ it.each([
   ['an open object', '{"prompt":'],
   ['two objects', '{} {}'],
   ['a byte order mark', '\uFEFF{"prompt":"x"}'],
-  ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+  ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
   ['UTF-16', Buffer.from('{"prompt":"x"}', 'utf16le')],
   ['65 levels', nested(65)],
   ['a hundred thousand levels', '{"a":'.repeat(100_000)],
@@ -27,7 +27,7 @@ it.each([
   expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);
 });
 
-it('looks at the fields of what is just within the limits', async () => {
+it('a body just within the limits has its fields checked', async () => {
   const { caller } = await gateway().caller();
   for (const body of [nested(64), keys(10_000), `{"prompt":1,"a":[${'{},'.repeat(999_997)}[]]}`]) {
     expect((await caller.call('POST', path, { body })).status).toBe(422);
@@ -38,7 +38,7 @@ it.each([
   ['empty', ''],
   ['with a space', 'a b'],
   ['longer than 255 characters', 'k'.repeat(256)],
-  ['with other than ASCII', 'k\u00e9'],
+  ['with a non-ASCII character', 'k\u00e9'],
 ])('refuses an Idempotency-Key %s', async (_what, key) => {
   const { caller } = await gateway().caller();
   const headers = { 'idempotency-key': key };
@@ -46,14 +46,14 @@ it.each([
   expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);
 });
 
-it('takes a key of 255 characters', async () => {
+it('a key of 255 characters is accepted', async () => {
   const { caller } = await gateway().caller();
   const headers = { 'idempotency-key': '~'.repeat(255) };
   expect((await caller.call('POST', path, { body: '{"prompt":"x"}', headers })).status).toBe(201);
 });
 
 it.each([
-  ['is no URL', 'webhook_url=hook', 'webhook_url must be an absolute URL.'],
+  ['is not a URL', 'webhook_url=hook', 'webhook_url must be an absolute URL.'],
   ['is not https', 'webhook_url=http://hooks.example/a', 'http: is not https'],
   ['is on another port', 'webhook_url=https://hooks.example:8443/a', 'port 8443'],
   ['is private', 'webhook_url=https://10.1.2.3/a', '10.1.2.3 is not a public address'],
