@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type App, holdToInvariants, System } from '../harness/faults.js';
 import { failOnLeftovers, tcpProxy, type TcpProxy, transports, unending, waitFor } from '../harness/index.js';
 
-describe.each(transports().slice(0, 1))('a held call whose gateway loses Postgres on %s', (transport) => {
+describe.each(transports().slice(0, 1))('a synchronous call whose gateway loses Postgres, on %s', (transport) => {
   let system: System;
   let toPostgres: TcpProxy;
   let gateway: App;
@@ -20,10 +20,10 @@ describe.each(transports().slice(0, 1))('a held call whose gateway loses Postgre
     await toPostgres.close();
   });
 
-  it('is answered with its result once Postgres is back, and not sent away in between', async () => {
-    // The simulator's output repeats the prompt, and so much output does not travel with the signal.
+  it('gets its result once Postgres is back, and no error before', async () => {
+    // The simulator's output repeats the prompt, so this output is too large for the signal.
     const held = await hold('large', 'x'.repeat(70_000));
-    // Two of the checks that a gateway makes each second of its held runs fail meanwhile.
+    // Two of the gateway's checks of its held runs, one per second, fail meanwhile.
     await waitFor(() => failedChecks() >= 2, { withinMs: 30_000, what: 'checks that fail' });
     expect(held.isSettled()).toBe(false);
     toPostgres.set('pass');
@@ -35,7 +35,7 @@ describe.each(transports().slice(0, 1))('a held call whose gateway loses Postgre
   const failedChecks = () => gateway.logs().split('the watched runs could not be read').length - 1;
 
   it.each([transport].filter((kind) => kind === 'redis'))(
-    'is answered without Postgres where the signal carries its output (%s)',
+    'gets its result without Postgres if the signal carries the output (%s)',
     async () => {
       const held = await hold('small', 'a small output');
       const answer = await held.answering;
@@ -49,7 +49,7 @@ describe.each(transports().slice(0, 1))('a held call whose gateway loses Postgre
     },
   );
 
-  /** A call that is held while its gateway loses Postgres, and whose run is completed since. */
+  /** A call that is held while its gateway loses Postgres, and whose run has completed since. */
   async function hold(tag: string, prompt: string) {
     const caller = await system.caller();
     const answering = caller.call('POST', `${gateway.url}/v2/models/bfl/flux-2-pro`, {

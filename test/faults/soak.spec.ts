@@ -8,7 +8,7 @@ import { soak } from '../soak/soak.js';
 const seed = seedOr(randomSeed());
 
 describe.each(transports().slice(0, 1))(
-  'whatever happens while callers use the service, on %s',
+  'chaos while callers use the service, on %s',
   (transport) => {
     let system: System;
     beforeAll(async () => {
@@ -22,7 +22,7 @@ describe.each(transports().slice(0, 1))(
     });
     afterAll(() => system.stop());
 
-    it(`every promise is kept (MODEL_SEED=${seed}); npm run soak does the same for hours`, async () => {
+    it(`breaks no promise (MODEL_SEED=${seed}); npm run soak does the same for hours`, async () => {
       const report = await soak(system, {
         name: 'chaos',
         seed,
