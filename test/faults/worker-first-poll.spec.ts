@@ -48,7 +48,7 @@ const soonMs = 20_000;
             [run.requestId],
           )
         ).length === 1,
-      { withinMs: 30_000, what: 'the reconciler to look' },
+      { withinMs: 30_000, what: 'the poll to be due for the reconciler' },
     );
     await system.redis?.kill('SIGKILL');
     await system.redis?.restart();

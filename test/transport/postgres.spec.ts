@@ -89,7 +89,7 @@ describe('signals', () => {
 });
 
 describe('rows', () => {
-  it('are taken only up to a limit while no slot is free, and the rest keep waiting', async () => {
+  it('are taken up to a limit, and the rest keep waiting', async () => {
     const server = await startServer('postgres');
     const bench = new Bench('postgres', server.url);
     try {
