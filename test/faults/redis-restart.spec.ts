@@ -67,7 +67,7 @@ describe.each(onRedis())('%s dies and returns', () => {
     });
     await waitFor(async () => (await laneSizes(redis.url, 'poll')).delayed > 31, {
       withinMs: 20_000,
-      what: 'polls that wait',
+      what: 'delayed polls',
     });
     await waitFor(async () => (await heldChannels()) === 5, {
       withinMs: 20_000,

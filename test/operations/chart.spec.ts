@@ -182,7 +182,7 @@ describeWith('k8s/chart', () => {
     'network.datastores.cidrs={everywhere}',
     'httpRoute.enabled=true',
     'worker.keda.minReplicas=0',
-  ])('refuses %s', (value) => {
+  ])('rejects %s', (value) => {
     const { status, stderr } = helm('template', 'model-router', chart, '--set', value);
     expect(status).not.toBe(0);
     expect(stderr).toContain("values don't meet the specifications of the schema");

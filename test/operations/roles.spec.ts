@@ -95,7 +95,7 @@ describe('a database with the roles of roles.sql', () => {
     'DROP TRIGGER run_one_outcome ON run',
     'ALTER TABLE run DISABLE TRIGGER run_one_outcome',
     'SET ROLE router_migrate',
-  ])('refuses router_run: %s', (statement) =>
+  ])('denies router_run: %s', (statement) =>
     expect(tell(as('router_run'), statement)).rejects.toThrow(denied),
   );
 

@@ -29,7 +29,7 @@ it.each<[string, Partial<HttpCall>, number]>([
   ['no signature', { headers: { 'content-type': 'application/json', authorization: 'none' } }, 0],
   ['another media type', { headers: { 'content-type': 'application/json; charset=utf-8' } }, 0],
   ['an old signature', {}, 400_000],
-])('refuses %s', async (_what, change, signedAgoMs) => {
+])('rejects %s', async (_what, change, signedAgoMs) => {
   expect(await send(change, signedAgoMs)).toContain('AuthFailure.SignatureFailure');
 });
 

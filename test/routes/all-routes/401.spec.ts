@@ -102,7 +102,7 @@ it.each([
     'a well-formed token that is too long',
     async () => `Bearer ${await signed({ pad: 'x'.repeat(5000) })}`,
   ],
-])('refuses %s', async (_what, authorization) => {
+])('rejects %s', async (_what, authorization) => {
   expect(await bare({ authorization: await authorization() }, 'GET', '/v2/models')).toEqual(refused);
 });
 

@@ -15,7 +15,7 @@ it.each([
   ['an expiry in the past', '{"name":"a","scopes":["run"],"expires_at":"2020-01-01T00:00:00Z"}'],
   ['an expiry that is not a time', '{"name":"a","scopes":["run"],"expires_at":"soon"}'],
   ['an unknown field', '{"name":"a","scopes":["run"],"expires":1}'],
-])('refuses %s', async (_what, body) => {
+])('rejects %s', async (_what, body) => {
   const { caller } = await gateway().caller({}, ['manage', 'run', 'operate']);
   const answer = await caller.call('POST', '/v2/keys', { body });
   expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);

@@ -16,7 +16,7 @@ const today = `overlay(gen_random_uuid()::text PLACING left(v7_floor(router_now(
 it.each([
   ['the limit of working keys', 'gen_random_uuid()', 'concurrency_limit_exceeded', 'as many keys'],
   ['the limit of keys made in a day', today, 'rate_limited', 'within 24 hours'],
-])('refuses a link, or a key, of a workspace with %s', async (_what, id, bucket, detail) => {
+])('a link or a key is rejected for a workspace at %s', async (_what, id, bucket, detail) => {
   const { caller, workspace } = await gateway().caller({}, ['manage', 'run']);
   await fill(workspace.id, id);
   for (const [path, body] of [

@@ -12,7 +12,7 @@ it.each([
   ['a cursor of another list', `/v2/webhooks/deliveries?cursor=${ofRequests}`],
   ['a cursor of another list', `/v2/files?cursor=${ofRequests}`],
   ['a limit that is not an integer', '/v2/files?limit=many'],
-])('refuses %s as invalid_input: %s', async (_what, path) => {
+])('rejects %s as invalid_input: %s', async (_what, path) => {
   const { caller } = await gateway().caller({}, ['requests']);
   const answer = await caller.call('GET', path);
   expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);

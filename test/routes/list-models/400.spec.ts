@@ -23,7 +23,7 @@ it.each([
     'an expired cursor',
     `cursor=${sealCursor('bfl/flux-2-pro', { secrets: [ours], nowMs: Date.now() - 25 * 3_600_000 })}`,
   ],
-])('refuses %s as invalid_input', async (_what, query) => {
+])('rejects %s as invalid_input', async (_what, query) => {
   const { caller } = await gateway().caller();
   const answer = await caller.call('GET', `/v2/models?${query}`);
   expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);

@@ -79,7 +79,7 @@ it.each([
   'provider=a&provider=b',
   'q=',
   `q=${'a'.repeat(201)}`,
-])('refuses %s as invalid_input', async (query) => {
+])('rejects %s as invalid_input', async (query) => {
   const { caller } = await gateway().caller();
   const answer = await caller.call('GET', `/v2/models?${query}`);
   expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);

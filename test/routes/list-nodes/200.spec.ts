@@ -143,7 +143,7 @@ describe('paging', () => {
     ['page=9007199254740991&limit=100', { page: 9_007_199_254_740_991, nodes: [], total: 4 }],
     [`page=${'9'.repeat(400)}`, { page: 9_007_199_254_740_991, nodes: [], total: 4 }],
     ['node_id=nobody', { nodes: [], total: 0, totalPages: 0 }],
-  ])('takes ?%s', async (query, expected) => expect(await list(query)).toMatchObject(expected));
+  ])('accepts ?%s', async (query, expected) => expect(await list(query)).toMatchObject(expected));
 });
 
 describe('values', () => {
@@ -188,7 +188,7 @@ describe('values', () => {
     ['timestamp=-200000-01-01', ['b2', 'b3', 'bare', 'whole']],
     ['timestamp=%2B012000-01-01', []],
     ['nothing=known&__proto__=x&constructor=y', ['b2', 'b3', 'bare', 'whole']],
-  ])('takes ?%.80s', async (query, ids) => expect(await idsOf(query)).toEqual(ids));
+  ])('accepts ?%.80s', async (query, ids) => expect(await idsOf(query)).toEqual(ids));
 });
 
 it('needs no credential, and ignores a bad one', async () => {

@@ -16,7 +16,7 @@ it.each([
   ['a limit that is not an integer', 'limit=many'],
   ['a made-up cursor', 'cursor=abc'],
   ['a cursor of the catalog', `cursor=${sealCursor('0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234', ours)}`],
-])('refuses %s as invalid_input', async (_what, query) => {
+])('rejects %s as invalid_input', async (_what, query) => {
   const { caller } = await gateway().caller({}, ['requests']);
   const answer = await caller.call('GET', `/v2/requests?${query}`);
   expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);

@@ -21,7 +21,7 @@ it.each([
   ['a hundred thousand levels', '{"a":'.repeat(100_000)],
   ['10,001 keys', keys(10_001)],
   ['1,000,001 arrays and objects', `{"a":[${'{},'.repeat(999_998)}[]]}`],
-])('refuses %s', async (_what, body) => {
+])('rejects %s', async (_what, body) => {
   const { caller } = await gateway().caller();
   const answer = await caller.call('POST', path, { body, headers: { 'content-type': 'application/json' } });
   expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);
@@ -39,7 +39,7 @@ it.each([
   ['with a space', 'a b'],
   ['longer than 255 characters', 'k'.repeat(256)],
   ['with a non-ASCII character', 'k\u00e9'],
-])('refuses an Idempotency-Key %s', async (_what, key) => {
+])('rejects an Idempotency-Key %s', async (_what, key) => {
   const { caller } = await gateway().caller();
   const headers = { 'idempotency-key': key };
   const answer = await caller.call('POST', path, { body: '{"prompt":"x"}', headers });
@@ -68,7 +68,7 @@ it.each([
   ['is empty', 'webhook_url=', 'must be an absolute URL'],
   ['is given twice', 'webhook_url=https://a.example&webhook_url=https://b.example', 'must be given once'],
   ['is given in both forms', 'webhook_url=https://a.example&fal_webhook=https://a.example', 'not both'],
-])('refuses a webhook that %s', async (_what, query, says) => {
+])('a webhook that %s is rejected', async (_what, query, says) => {
   const { caller } = await gateway().caller();
   const answer = await caller.call('POST', `${path}?${query}`, { body: '{"prompt":"x"}' });
   expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);
