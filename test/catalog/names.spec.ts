@@ -85,7 +85,7 @@ describe.each(transports().slice(0, 1))('the names of a model on %s', (transport
   it.each([
     ['{"prompt":"a cat","image":null}', '/now/from-text'],
     ['{"prompt":"a cat","image":"aGVsbG8="}', '/now/from-image'],
-  ])('send %s to %s', async (body, address) => {
+  ])('an input %s is sent to %s', async (body, address) => {
     upstream.submissions.length = 0;
     expect((await caller.call('POST', '/v2/models/naming/clip', { body })).status).toBe(200);
     expect(upstream.submissions).toMatchObject([{ path: address, body }]);
