@@ -81,7 +81,10 @@ it('known keys keep verifying while the identity provider is down, and new keys 
 });
 
 it('thousands of random key ids cause at most one fetch per cooldown', async () => {
-  await waitFor(async () => (await status('known')) === 200, { withinMs: 20_000, what: 'the known key to be accepted' });
+  await waitFor(async () => (await status('known')) === 200, {
+    withinMs: 20_000,
+    what: 'the known key to be accepted',
+  });
   // A fetch that is in flight now would be counted, but its cooldown would not.
   await age();
   const before = fetches;

@@ -119,7 +119,9 @@ describe.each(onRedis())('%s forgets', () => {
     await system.provider.finish();
     const startedAtMs = performance.now();
     await expectSuccess(system, runs, healedWithinMs);
-    process.stdout.write(`${runs.length} runs recovered in ${Math.round(performance.now() - startedAtMs)} ms\n`);
+    process.stdout.write(
+      `${runs.length} runs recovered in ${Math.round(performance.now() - startedAtMs)} ms\n`,
+    );
     expect(performance.now() - startedAtMs).toBeLessThan(healedWithinMs);
     await holdToInvariants(system);
   }

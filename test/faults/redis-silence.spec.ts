@@ -52,7 +52,9 @@ describe.each(onRedis())('the connection from one worker to %s is silent', () =>
     });
     process.stdout.write(`aborted ${Math.round(performance.now() - silentAtMs)} ms into the silence\n`);
     await expectSuccess(system, runs, 40_000);
-    process.stdout.write(`taken over and done ${Math.round(performance.now() - silentAtMs)} ms into the silence\n`);
+    process.stdout.write(
+      `taken over and done ${Math.round(performance.now() - silentAtMs)} ms into the silence\n`,
+    );
     expect(await callsMade(other, 'resume', '2xx')).toBeGreaterThanOrEqual(polls);
     expect(await callsMade(cutOff, 'resume', '2xx')).toBe(0);
 

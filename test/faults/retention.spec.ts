@@ -213,7 +213,10 @@ describe('an expired result', () => {
   it('creates the partitions of coming days', async () => {
     const day = dayName(Date.now() + 7 * dayMs);
     await dropDay(day);
-    await until('the partitions of the coming days', async () => (await exists(day)) && (await exists(day, 'payload')));
+    await until(
+      'the partitions of the coming days',
+      async () => (await exists(day)) && (await exists(day, 'payload')),
+    );
   });
 
   it('expires in the default partition too, whose rows block the creation of their own day only', async () => {

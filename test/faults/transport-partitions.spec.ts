@@ -58,7 +58,9 @@ async function partition(bench: Bench, fault: Fault): Promise<number> {
       return { kind: 'done' };
     });
     await until(() => takenAfterMs > 0 && abortedAfterMs > 0, 25_000);
-    process.stdout.write(`${fault}: released after ${abortedAfterMs} ms, taken ${takenAfterMs} ms after its start\n`);
+    process.stdout.write(
+      `${fault}: released after ${abortedAfterMs} ms, taken ${takenAfterMs} ms after its start\n`,
+    );
 
     await taker.close(1_000);
     proxy.set('pass');

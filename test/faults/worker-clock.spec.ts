@@ -24,7 +24,10 @@ describe.each(transports())('a worker whose clock goes wrong, on %s', (transport
 
     const isReady = async () => (await fetch(`${worker.url}/health/ready`)).status === 200;
     writeFileSync(file, '+10m');
-    await waitFor(async () => !(await isReady()), { withinMs: 60_000, what: 'the worker to notice the skew' });
+    await waitFor(async () => !(await isReady()), {
+      withinMs: 60_000,
+      what: 'the worker to notice the skew',
+    });
     const run = await submit();
     await pause(watchedMs);
     expect((await caller.status(run)).json()['status']).toBe('IN_QUEUE');

@@ -27,6 +27,8 @@ async function moneyLines(database: Database): Promise<string[]> {
   );
   return [
     ...differing.map(({ id }) => `I3 run ${id} and its audit record disagree about the billed amount`),
-    ...rows.map((row) => `I3 workspace ${row.id} was billed ${row.billed}, but its ledger says ${row.entered}`),
+    ...rows.map(
+      (row) => `I3 workspace ${row.id} was billed ${row.billed}, but its ledger says ${row.entered}`,
+    ),
   ];
 }

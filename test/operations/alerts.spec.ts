@@ -52,8 +52,7 @@ describe('monitoring', () => {
     expect(status).toBe(0);
   });
 
-  it('has a firing and a quiet case for each alert', () =>
-    expect(Object.keys(alertCases)).toEqual(names));
+  it('has a firing and a quiet case for each alert', () => expect(Object.keys(alertCases)).toEqual(names));
 
   it('has a runbook section for each alert, with its urgency and what to do', () => {
     const sections = textOf('docs/operations/alerts.md').split(/^## /m).slice(1);

@@ -80,7 +80,10 @@ describeWith.each(transports())('behind PgBouncer in transaction mode, on %s', (
   it('a run is cancelled at its provider', async () => {
     const tag = newTag('pooled');
     const run = await caller.submit('fal/flux-dev', bodyOf(`${unending} [[sim:tag=${tag}]]`));
-    await waitFor(() => stageIs(run, 'running'), { withinMs: 30_000, what: 'the generation to be in progress' });
+    await waitFor(() => stageIs(run, 'running'), {
+      withinMs: 30_000,
+      what: 'the generation to be in progress',
+    });
     expect((await caller.cancel(run)).status).toBe(202);
     expect(await caller.completed(run)).toMatchObject({ error_type: 'client_disconnected' });
     const [entry] = await system.provider.ledger(tag);

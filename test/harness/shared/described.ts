@@ -49,8 +49,7 @@ export function publishGateways(gateways: DescribedGateways): void {
 export function describedSystem(transport: TransportKind): DescribedSystem {
   const systems = JSON.parse(process.env[variables.systems] ?? '{}') as Record<string, DescribedSystem>;
   const system = systems[transport];
-  if (!system)
-    throw new Error(`No shared system runs on ${transport}: run the file in the project "system"`);
+  if (!system) throw new Error(`No shared system runs on ${transport}: run the file in the project "system"`);
   return system;
 }
 

@@ -224,19 +224,22 @@ describeWith('containers of the image', () => {
     expect((await provider.ledger(tag)).length).toBe(runs.length);
   });
 
-  it.each(['gateway', 'worker'] as const)('stop a %s within 10 s of SIGTERM, with exit code 0', async (app) => {
-    const took = await least(10_000, async (attempt) => {
-      if (attempt > 1) {
-        await outputOf('start', container(app));
-        await healthy(app);
-      }
-      const began = performance.now();
-      await outputOf('stop', '--time', '60', container(app));
-      return performance.now() - began;
-    });
-    expect(took).toBeLessThan(10_000);
-    expect(await stateOf(app, '.State.ExitCode')).toBe('0');
-  });
+  it.each(['gateway', 'worker'] as const)(
+    'stop a %s within 10 s of SIGTERM, with exit code 0',
+    async (app) => {
+      const took = await least(10_000, async (attempt) => {
+        if (attempt > 1) {
+          await outputOf('start', container(app));
+          await healthy(app);
+        }
+        const began = performance.now();
+        await outputOf('stop', '--time', '60', container(app));
+        return performance.now() - began;
+      });
+      expect(took).toBeLessThan(10_000);
+      expect(await stateOf(app, '.State.ExitCode')).toBe('0');
+    },
+  );
 });
 
 failOnLeftovers();

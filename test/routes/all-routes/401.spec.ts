@@ -86,7 +86,10 @@ it('an access token is not accepted as X-API-Key, even after it was verified', a
 
 it.each([
   ['another scheme', async () => `Basic ${key}`],
-  ['a token signed with another secret', async () => `Bearer ${await signed({}, { secret: 'x'.repeat(40) })}`],
+  [
+    'a token signed with another secret',
+    async () => `Bearer ${await signed({}, { secret: 'x'.repeat(40) })}`,
+  ],
   ['another algorithm', async () => `Bearer ${await signed({}, { alg: 'HS512' })}`],
   ['an unsigned token', async () => `Bearer ${unsigned()}`],
   ['another issuer', async () => `Bearer ${await signed({}, { issuer: 'somebody' })}`],
@@ -98,10 +101,7 @@ it.each([
     'an unknown workspace',
     async () => `Bearer ${await signed({ workspace: '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234' })}`,
   ],
-  [
-    'a well-formed token that is too long',
-    async () => `Bearer ${await signed({ pad: 'x'.repeat(5000) })}`,
-  ],
+  ['a well-formed token that is too long', async () => `Bearer ${await signed({ pad: 'x'.repeat(5000) })}`],
 ])('rejects %s', async (_what, authorization) => {
   expect(await bare({ authorization: await authorization() }, 'GET', '/v2/models')).toEqual(refused);
 });

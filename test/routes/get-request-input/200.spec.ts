@@ -6,7 +6,10 @@ const scopes = ['run', 'requests'];
 
 it.each([
   ['a small one', '{ "prompt":"é",\n"seed":18446744073709551615, "x":1.0, "x":1 }'],
-  ['one that is stored outside the database', `{ "prompt":"é", "input_image":"${'x'.repeat(2 * 1024 * 1024)}" }`],
+  [
+    'one that is stored outside the database',
+    `{ "prompt":"é", "input_image":"${'x'.repeat(2 * 1024 * 1024)}" }`,
+  ],
 ])('the input is returned byte for byte: %s', async (_what, body) => {
   const { caller } = await gateway().caller({}, scopes);
   const run = await caller.submit('bfl/flux-2-pro', body);

@@ -192,21 +192,24 @@ describe('a retry collects', () => {
 it.each([
   ['run', { runnable: ['fal/*'] }, 403],
   ['see', { visible: ['fal/*'] }, 404],
-])('a retry collects the result of a model that the caller may no longer %s', async (_what, change, refusal) => {
-  const { caller, workspace } = await gateway().caller();
-  const answering = keyed(caller);
-  await gateway().finish(await gateway().admittedRun(workspace), output(Buffer.from('{"made":true}')));
-  const first = await answering;
-  await gateway().operate((workspaces) => workspaces.change(workspace.id, change, 'test'));
-  const fresh = (more: object = {}) => caller.call('POST', path, { body, ...more });
-  await waitFor(async () => (await fresh()).status === refusal, {
-    withinMs: 60_000,
-    what: 'the change to take effect',
-  });
-  const again = await keyed(caller);
-  expect([again.status, isReplay(again), again.bytes.equals(first.bytes)]).toEqual([200, true, true]);
-  // An unused key, and the key of another request, are rejected as before.
-  const headers = { 'idempotency-key': 'k' };
-  expect((await fresh({ headers: { 'idempotency-key': 'other' } })).status).toBe(refusal);
-  expect((await fresh({ headers, body: '{"prompt":"y"}' })).status).toBe(refusal);
-});
+])(
+  'a retry collects the result of a model that the caller may no longer %s',
+  async (_what, change, refusal) => {
+    const { caller, workspace } = await gateway().caller();
+    const answering = keyed(caller);
+    await gateway().finish(await gateway().admittedRun(workspace), output(Buffer.from('{"made":true}')));
+    const first = await answering;
+    await gateway().operate((workspaces) => workspaces.change(workspace.id, change, 'test'));
+    const fresh = (more: object = {}) => caller.call('POST', path, { body, ...more });
+    await waitFor(async () => (await fresh()).status === refusal, {
+      withinMs: 60_000,
+      what: 'the change to take effect',
+    });
+    const again = await keyed(caller);
+    expect([again.status, isReplay(again), again.bytes.equals(first.bytes)]).toEqual([200, true, true]);
+    // An unused key, and the key of another request, are rejected as before.
+    const headers = { 'idempotency-key': 'k' };
+    expect((await fresh({ headers: { 'idempotency-key': 'other' } })).status).toBe(refusal);
+    expect((await fresh({ headers, body: '{"prompt":"y"}' })).status).toBe(refusal);
+  },
+);
