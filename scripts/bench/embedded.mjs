@@ -1,4 +1,4 @@
-// What a queued submission, a synchronous call and a whole run cost with Postgres as the transport, compared with
+// The cost of a queued submission, a synchronous call and a whole run with Postgres as the transport, compared with
 // Redis.
 import { answeredInRound, atMost, durations, inRounds } from './load.mjs';
 import { costText, metered, processesOf } from './meter.mjs';

@@ -1,4 +1,4 @@
-// What existing runs cost the next one. In a workspace: 50,000 runs against 1,000, parked, granted a slot but not
+// The cost of existing runs for the next one. In a workspace: 50,000 runs against 1,000, parked, granted a slot but not
 // dispatched, or already at their provider. In the database: 1,000,000 finished runs against none. No worker
 // runs.
 import { v7 } from 'uuid';

@@ -1,4 +1,4 @@
-// What a load costs each process: CPU from /proc, commits and write-ahead log from Postgres. These figures hold
+// The cost of a load for each process: CPU from /proc, commits and write-ahead log from Postgres. These figures hold
 // on a busy machine too.
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';

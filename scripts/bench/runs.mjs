@@ -1,4 +1,4 @@
-// What a gateway costs, compared with the floor that every router needs.
+// The cost of a gateway, compared with the floor that every router needs.
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { v7 } from 'uuid';

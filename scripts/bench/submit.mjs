@@ -1,4 +1,4 @@
-// What a queued submission costs compared with a durable row and a job, by size of the input, number of
+// The cost of a queued submission, compared with a durable row and a job, by size of the input, number of
 // concurrent callers and number of workspaces. No worker runs; a statement now and then takes what was admitted,
 // as workers that keep up would. The last figures are for workspaces whose runs are never taken: counting the
 // runs ahead must not make admission expensive.

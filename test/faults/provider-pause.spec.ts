@@ -60,7 +60,7 @@ describe('admin provider pause', () => {
       `SELECT 1000 * extract(epoch FROM max(completed_at) - $1)::float AS ms FROM run WHERE id = ANY($2)`,
       [resumed?.at, paused.map(({ requestId }) => requestId)],
     );
-    // By the service's own clock, because the start-up time of a command does not matter here.
+    // Measured by the service's own clock, because the start-up time of a command does not matter here.
     expect(waited?.ms).toBeLessThan(15_000);
     expect(await listed('bfl')).toMatchObject([
       { pauses: [], pressure: { waiting: { runs: 0 }, under_way: { runs: 0 } } },

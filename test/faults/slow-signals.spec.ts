@@ -21,7 +21,7 @@ describe('signals on Postgres', () => {
       const runId = newRunId();
       let woken = 0;
       gateway.signals.subscribe(runId, () => (woken += 1));
-      // By the connection's own reconnection.
+      // The connection's own reconnection wakes the listener.
       await until(() => woken === 1, 15_000);
 
       proxy.set('latency', 1_500);

@@ -70,7 +70,7 @@ describe('a database with the roles of roles.sql', () => {
     expect(result.status).toBe(200);
     const { sample } = result.json()['result'] as { sample: string };
     expect(new URL(sample).origin).toBe(gateway.url);
-    // By now workers have done everything that they do every minute.
+    // Workers have done everything by now that they do every minute.
     expect(gateway.logs()).not.toMatch(denied);
     expect(worker.logs()).not.toMatch(denied);
   });

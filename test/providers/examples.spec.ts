@@ -25,7 +25,7 @@ function bodyOf(model: Model, input: object, words: string): string {
   return isClosed ? text : `${text.slice(0, -1)}, ${ofTomorrow} }\n`;
 }
 
-/** What the provider receives: the members that name the model, then the caller's own bytes. */
+/** The body that the provider receives: the members that name the model, then the caller's own bytes. */
 function sentOf(model: Model, body: string): string {
   const added = JSON.stringify(missingMembers(model, JSON.parse(body) as Record<string, unknown>));
   const whole = added === '{}' ? body : `${added.slice(0, -1)},${body.slice(1)}`;

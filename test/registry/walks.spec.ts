@@ -46,7 +46,7 @@ function startWriter() {
   const ended = (async () => {
     for (let turn = 3; !state.stopped; turn += 1) await (current = write(turn));
   })();
-  // Whoever awaits it gets the failure.
+  // The caller that awaits it gets the failure.
   ended.catch(() => {});
   return {
     /** Resolves when the current write is done. */

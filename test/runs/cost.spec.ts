@@ -32,7 +32,7 @@ describe.each(transports().slice(0, 1))('what runs cost on %s', (transport) => {
   const system = sharedSystem(transport);
   const family = newTag('bfl/charges');
   let caller: TestCaller;
-  /** By request id, in the order of the outcomes: whether the run is billed. */
+  /** Whether each run is billed, by request id, in the order of the outcomes. */
   const expected = new Map<string, boolean>();
 
   const sync = (charges: string, text: string, headers: Record<string, string> = {}) =>

@@ -12,7 +12,7 @@ export interface Verdict {
   finished: number;
   reached: number;
   /**
-   * Of the generations that did not reach their callers: those being submitted when their worker was killed or
+   * The generations that did not reach their callers because they were being submitted when their worker was killed or
    * frozen.
    */
   inTheAir: number;

@@ -31,7 +31,7 @@ export function signalCases(bench: () => Bench): void {
     await publishUntil(worker, runId, () => woken > 0, 60_000);
     leave();
     listen();
-    // By then the unsubscription has been sent.
+    // The unsubscription has been sent by then.
     await new Promise(setImmediate);
     const before = woken;
     await publishUntil(worker, runId, () => woken > before, 60_000);

@@ -46,7 +46,7 @@ const smallLimits = (): Record<string, string> => ({
   FILE_LIMIT: '10000',
 });
 
-/** What a deployment adds: a public address, and a model of its own. */
+/** A deployment's additions: a public address, and a model of its own. */
 function ownDeployment(): Record<string, string> {
   const catalog = temporaryFolder('catalog');
   writeFileSync(path.join(catalog, 'open.yaml'), openRow);
