@@ -227,7 +227,7 @@ describe('the clients and examples', () => {
       expect(await accepted()).toEqual([1, 1, 1]);
     });
 
-    it('types the inputs and outputs of each model', async () => {
+    it('types what each model takes and gives', async () => {
       const program = `
         import { createRouter, RouterError } from 'model-router-client';
         const router = createRouter({ baseUrl: '', key: '' });
