@@ -1,5 +1,5 @@
 // Import directions: errors <- schemas, observability <- persistence, queue, storage, providers <- catalog,
-// infrastructure <- apps. Cycles between the folders of an app: scripts/check-layers.mjs.
+// infrastructure <- apps. scripts/check-layers.mjs finds cycles between the folders of an app.
 const levelTwo = ['persistence', 'queue', 'storage', 'providers'];
 const lib = (...names) => `^libs/(${names.join('|')})/`;
 const anyLib = '^libs/';
@@ -9,7 +9,7 @@ const forbidden = [
   { name: 'no-cycle', severity: 'error', from: {}, to: { circular: true } },
   {
     name: 'unresolvable',
-    comment: 'What the set-up of tests starts was built: it need not be there yet.',
+    comment: 'The tests’ set-up starts built files, which may not exist yet.',
     severity: 'error',
     from: {},
     to: { couldNotResolve: true, pathNot: '(^|/)dist/' },
@@ -72,7 +72,7 @@ const forbidden = [
   },
   {
     name: 'one-door-a-library',
-    comment: 'Another library or an app enters through index.ts only.',
+    comment: 'Other libraries and apps import only index.ts.',
     severity: 'error',
     from: { path: ['^libs/([^/]+)/', '^apps/([^/]+)/'] },
     to: { path: '^libs/[^/]+/src/', pathNot: ['^libs/[^/]+/src/index\\.ts$', '^libs/$1/'] },
@@ -103,7 +103,7 @@ const forbidden = [
   },
   {
     name: 'the-client-stands-alone',
-    comment: 'It is a package of its own, without dependencies, for Node and browsers.',
+    comment: 'The client is a separate package without dependencies, for Node and browsers.',
     severity: 'error',
     from: { path: '^libs/client/src/', pathNot: '\\.spec\\.ts$' },
     to: { path: '.', pathNot: lib('client') },
@@ -116,7 +116,7 @@ const forbidden = [
   },
   {
     name: 'the-console-knows-the-http-interface-only',
-    comment: 'What it needs of the service stands in /openapi.json, like for every other caller.',
+    comment: 'The console gets everything from /openapi.json, like every other caller.',
     severity: 'error',
     from: { path: '^apps/console/' },
     to: { path: ['^libs/', '^#'] },

@@ -1,7 +1,9 @@
-// Runs the benchmarks that are named on the command line, or all: npm run bench -- registry
-// Each measures what it is about and its floor in the same run, on the same machine; only the ratio says something.
-// A short run, as of two checkouts in turns: BENCH_ROUNDS (3) measurements of each kind, BENCH_ROUND_MS (3000) of load in
-// each, BENCH_DRAIN_RUNS (6000) in a backlog. The checkouts use the service from outside: HTTP, settings, its tables.
+// Runs the benchmarks named on the command line, or all of them: npm run bench -- registry
+//
+// Each measures its subject and a floor in the same run, on the same machine, so only the ratio means something.
+// A short run, to compare two checkouts in turns: BENCH_ROUNDS (3) measurements of each kind, BENCH_ROUND_MS
+// (3000) of load in each, BENCH_DRAIN_RUNS (6000) in a backlog. The benchmarks use the service from outside:
+// HTTP, settings, its tables.
 import { cpus } from 'node:os';
 
 const benchmarks = {
@@ -23,7 +25,7 @@ const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !Object.hasOwn(benchmarks, name));
 if (unknown.length > 0) {
   process.stderr.write(
-    `There is no benchmark ${unknown.join(', ')}; there are ${Object.keys(benchmarks).join(', ')}.\n`,
+    `Unknown benchmark: ${unknown.join(', ')}. Known: ${Object.keys(benchmarks).join(', ')}.\n`,
   );
   process.exit(2);
 }

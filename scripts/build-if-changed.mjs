@@ -1,13 +1,13 @@
-// Runs `npm run build` when there is no build, or when a file that it is made from is newer.
+// Runs `npm run build` if there is no build, or if a source file is newer than the build.
 import { spawn } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-/** Each build ends with it. */
+/** Every build ends by writing this file. */
 const stamp = path.join(root, 'dist/.built');
-/** The build writes these itself, or pip does. */
+/** Written by the build itself or by pip. */
 const isWritten =
   /(^|\/)(node_modules|dist|openapi\.d\.ts|models-(input|output)\.ts|python\/build|[^/]*\.egg-info)(\/|$)/;
 
@@ -26,7 +26,7 @@ function newestInputMs() {
     .reduce((newest, file) => Math.max(newest, statSync(file).mtimeMs), 0);
 }
 
-/** On a terminal with the seconds that it has taken so far: the first one takes about half a minute. */
+/** Shows the elapsed seconds on a terminal, because the first build takes about half a minute. */
 async function build() {
   const startedMs = performance.now();
   const seconds = () => Math.round((performance.now() - startedMs) / 1000);

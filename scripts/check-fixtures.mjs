@@ -1,4 +1,4 @@
-// Every fixture of a provider says where it comes from. How many are only assumed is printed; the limit, given as the
+// Every fixture of a provider names its source. Prints how many are only assumed; the limit, given as the
 // argument, may only fall.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';

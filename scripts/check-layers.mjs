@@ -1,5 +1,5 @@
-// Fails when the folders of an app import each other in a cycle. A file beside the folders counts as a folder; specs may
-// import what they need.
+// Fails if the folders of an app import each other in a cycle. A file beside the folders counts as a folder;
+// specs are exempt.
 import { cruise } from 'dependency-cruiser';
 import extractTSConfig from 'dependency-cruiser/config-utl/extract-ts-config';
 
@@ -20,7 +20,7 @@ let imports = output.modules
   .map((each) => ({ ...each, from: folderOf(each.source), to: folderOf(each.resolved) }))
   .filter(({ from, to }) => from !== undefined && to !== undefined && from !== to);
 
-// An import that leads into no cycle, or out of none, goes: the cycles are left.
+// Drop every import that is not part of a cycle until only cycles are left.
 for (let before = Infinity; imports.length < before;) {
   before = imports.length;
   const importing = new Set(imports.map(({ from }) => from));

@@ -1,6 +1,8 @@
-// A released migration is frozen: databases keep its digest and refuse a program with another one.
-//   node scripts/check-migrations.mjs          fails when a listed file was edited, or a file is not listed
-//   node scripts/check-migrations.mjs --add    lists new files; it never changes a line
+// A released migration is frozen, because databases store its digest and reject a program with a different one.
+//
+// node scripts/check-migrations.mjs fails if a listed file was edited, or a file is not listed
+//
+// node scripts/check-migrations.mjs --add lists new files; it never changes a line
 import { createHash } from 'node:crypto';
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';

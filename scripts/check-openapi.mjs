@@ -1,6 +1,6 @@
-// Lints every OpenAPI document that a gateway serves, those of the models in both generations among them, by the
-// recommended rules of Redocly and of Spectral. Needs a build. Spectral takes a seventh of a second for each document, so
-// that it gets the models of a generation in a few documents, which differ in their paths alone; with `--each` it gets
+// Lints every OpenAPI document that a gateway serves, including those of the models in both generations, by the
+// recommended rules of Redocly and Spectral. Needs a build. Spectral takes a seventh of a second per document, so
+// the models of a generation are merged into a few documents that differ only in their paths; `--each` checks
 // them one by one.
 import { isMainThread, Worker } from 'node:worker_threads';
 
@@ -8,12 +8,12 @@ const dist = new URL('../dist/', import.meta.url);
 const own = (path) => import(new URL(path, dist).href);
 const baseUrl = 'https://router.example';
 const mergedModels = process.argv.includes('--each') ? 1 : 80;
-/** Rules that are off. Every other one holds; its warnings count in the documents of models. */
+/** Disabled rules. All others apply, and in the documents of models their warnings count too. */
 const off = {
-  // Under which licence: an operator says that of a service. And a discriminator beside branches that are written out is
-  // what tells callers, in a 422, which of them they meant.
+  // The operator of a service decides its licence. A discriminator beside branches that are written out tells
+  // callers, in a 422, which branch they meant.
   redocly: ['info-license', 'no-illogical-composition-keywords'],
-  // Whom to write to: as above. One operation has nothing to be grouped by.
+  // The operator also decides the contact. One operation has no group to belong to.
   spectral: ['info-contact', 'operation-tags'],
 };
 

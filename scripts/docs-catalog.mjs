@@ -1,5 +1,5 @@
-// Writes docs/operations/catalog-reference.md from the schemas of a catalog's files, as built. With --check it writes
-// nothing, says when the page differs and ends with 1.
+// Writes docs/operations/catalog-reference.md from the built schemas of the catalog's files. With --check it
+// writes nothing, reports a page that differs and exits with 1.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
@@ -8,7 +8,7 @@ import { catalogSchemas } from '../dist/libs/catalog/src/index.js';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const name = 'docs/operations/catalog-reference.md';
 
-/** Every field of a schema with its path; what was described at another place is not written out again. */
+/** Every field of a schema with its path. A shape that was already described elsewhere is not repeated. */
 function* fieldsOf(schema, path = '', known = new Map()) {
   if (schema.deprecated) return;
   for (const [field, about] of Object.entries(schema.properties ?? {})) {
@@ -63,8 +63,8 @@ function section(title, schema) {
 
 const page = `# Fields of a catalog's files
 
-Every field of the files in a catalog directory; \`[]\` stands for the elements of a list, \`*\` for names of one's own.
-Unknown fields are problems. [Your own catalog](catalog.md) explains them together; \`admin catalog schema\` prints the same
+Every field of the files in a catalog directory; \`[]\` stands for the elements of a list, \`*\` for names that you choose.
+Unknown fields are rejected. [Your own catalog](catalog.md) explains how they work together; \`admin catalog schema\` prints the same
 as JSON Schema. This page is generated from the schemas in the code (\`npm run docs:catalog\`); edit those, not the page.
 
 ${section('A model', catalogSchemas.model())}
@@ -75,7 +75,7 @@ const options = await resolveConfig(`${root}README.md`);
 const text = await format(page, { ...options, parser: 'markdown' });
 const isCurrent = existsSync(root + name) && readFileSync(root + name, 'utf8') === text;
 if (process.argv.includes('--check')) {
-  if (!isCurrent) process.stderr.write(`${name} differs from the schemas: npm run docs:catalog\n`);
+  if (!isCurrent) process.stderr.write(`${name} differs from the schemas; run npm run docs:catalog\n`);
   process.exitCode = isCurrent ? 0 : 1;
 } else if (!isCurrent) {
   writeFileSync(root + name, text);

@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const file = (name) => `${root}${name}`;
 
 if (!existsSync(file('dist/apps/gateway/src/settings.js'))) {
-  process.stderr.write('The settings are read from the built apps: npm run build\n');
+  process.stderr.write('The settings are read from the built apps; run npm run build first\n');
   process.exit(1);
 }
 const built = async (name) => import(new URL(`../dist/${name}.js`, import.meta.url));
@@ -208,7 +208,7 @@ const differing = Object.entries(wanted).filter(
 );
 if (process.argv.includes('--check')) {
   for (const [name] of differing) {
-    process.stderr.write(`${name} differs from the settings: node scripts/docs-configuration.mjs\n`);
+    process.stderr.write(`${name} differs from the settings; run npm run docs:configuration\n`);
   }
   process.exitCode = differing.length === 0 ? 0 : 1;
 } else {

@@ -1,5 +1,5 @@
-// Writes the alert rules and the dashboards from monitoring/src, as built. With --check it writes nothing, names the
-// files that differ and ends with 1.
+// Writes the alert rules and the dashboards from the built monitoring/src. With --check it writes nothing, names
+// the files that differ and exits with 1.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,7 +22,7 @@ for (const [name, text] of monitoringFiles) {
   const formatted = await format(text, { ...(await resolveConfig(file)), filepath: file });
   if (present(file) === formatted) continue;
   if (check) {
-    process.stderr.write(`${name} is not what npm run monitoring writes\n`);
+    process.stderr.write(`${name} is out of date; run npm run monitoring\n`);
     process.exitCode = 1;
   } else {
     mkdirSync(path.dirname(file), { recursive: true });

@@ -1,7 +1,10 @@
-// Makes the simulator's schemas from a folder of OpenAPI documents, one a submission, as <provider>/<name>.json:
-//   node scripts/provider-schemas.mjs <folder>
-// Of a document only facts are kept: types, enumerations, ranges, lengths, patterns and what is required. Its `x-source`
-// says where it is from; its one path is the address below the provider's base URL.
+// Writes the simulator's schemas from a folder of OpenAPI documents, one per submission, as
+// <provider>/<name>.json:
+//
+// node scripts/provider-schemas.mjs <folder>
+//
+// Only facts of a document are kept: types, enumerations, ranges, lengths, patterns and required fields. Its
+// `x-source` names its origin; its one path is the address below the provider's base URL.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { format, resolveConfig } from 'prettier';
@@ -17,7 +20,10 @@ const listOfSchemas = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);
 
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The facts of a schema, with what it refers to in place; what refers to itself is left open at the second turn. */
+/**
+ * The facts of a schema with its references written out. A schema that refers to itself is left open at the
+ * second level.
+ */
 function factsOf(document, schema, within = []) {
   if (!isObject(schema)) return schema;
   const { $ref: ref, nullable, ...own } = schema;
@@ -45,7 +51,7 @@ function factsOf(document, schema, within = []) {
   return nullable && Object.keys(facts).length > 0 ? { anyOf: [facts, { type: 'null' }] } : facts;
 }
 
-/** A list of model names is old with the next model: that the member is a text is what lasts. */
+/** Lists of model names become plain strings, because a list is outdated by the next model. */
 function memberFacts(document, name, schema, within) {
   const facts = factsOf(document, schema, within);
   const lists = JSON.stringify(facts).includes('"enum":') && !(facts.enum?.length === 1);

@@ -1,6 +1,8 @@
-// Writes the fixture of what hosted routers publish of their models, one line a model, from a file of such facts: the ids,
-// which of them are another server of a model, which members of an input are required, which there are, the values that
-// are enumerated, and inputs of the published shape. Facts alone: prompts and addresses become ones of our own.
+// Writes the fixture of the facts that hosted routers publish about their models, one line per model, from a file
+// of such facts: ids, which of them are another server of a model, required and known members of an input,
+// enumerated values, and inputs of the published shape. Only facts are kept: prompts and addresses are replaced
+// by our own.
+//
 // node scripts/public-models.mjs <facts.jsonl>
 import { readFileSync, writeFileSync } from 'node:fs';
 
@@ -29,7 +31,7 @@ const lines = readFileSync(source, 'utf8')
 writeFileSync(fixture, `${lines.join('\n')}\n`);
 process.stdout.write(`wrote ${fixture}: ${lines.length} models\n`);
 
-/** The same input; what people wrote in it is ours. */
+/** The same input with every text that a person wrote replaced by our own. */
 function inOurWords(value) {
   if (Array.isArray(value)) return value.map(inOurWords);
   if (typeof value === 'object' && value !== null) {

@@ -14,7 +14,7 @@ const project = {
   moduleFileExtensions: ['ts', 'js', 'mjs', 'json'],
   transform: {
     '^.+\\.ts$': ['@swc/jest', { ...swcrc, swcrc: false }],
-    // ESM-only packages that CommonJS packages require(): Jest can do that only on Node 24.9 and newer.
+    // ESM-only packages that CommonJS packages require(), which Jest supports only from Node 24.9.
     '/node_modules/(cookie|content-disposition)/.+\\.js$': [
       '@swc/jest',
       {
@@ -36,7 +36,7 @@ export const units = (displayName, ...testMatch) => ({
   testPathIgnorePatterns: ['/node_modules/', '\\.db\\.spec\\.ts$'],
 });
 
-/** A project on services that the set-up starts once for all of its files. */
+/** A project whose set-up starts the services once for all of its files. */
 export const onServices = (displayName, setup, ...testMatch) => ({
   ...project,
   displayName,
@@ -52,9 +52,9 @@ export const suite = (projects, options = {}) => ({
   ...options,
   maxWorkers: 2,
   workerIdleMemoryLimit: '512MB',
-  // A bound for what hangs: what a case promises to be quick in, it measures itself.
+  // Only stops tests that hang; a test that promises speed measures it itself.
   testTimeout: 240_000,
 });
 
-/** For suites whose files take long: a line for each as it ends. */
+/** For slow suites: prints a line for each file as it ends. */
 export const lineByFile = { reporters: [path.join(rootDir, 'test/reporter.mjs')] };

@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-/** One line a file with its time, the failures in full, and one line at the end that counts. */
+/** Prints one line per file with its time, failures in full, and a final line with the counts. */
 export default class FileReporter {
   #rootDir;
 

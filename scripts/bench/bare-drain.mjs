@@ -1,5 +1,6 @@
-// The floor of what a worker does with runs that wait: BullMQ alone, whose job makes the HTTP call between three prepared
-// statements on one row. Its settings are JSON in BARE. Prints the number of jobs once they are in the queue.
+// The floor for draining waiting runs: BullMQ alone, whose job makes the HTTP call between three prepared
+// statements on one row. Reads its settings as JSON from BARE, and prints the number of jobs once they are
+// queued.
 import { Queue, Worker } from 'bullmq';
 import IORedis from 'ioredis';
 import { Pool } from 'pg';

@@ -1,4 +1,5 @@
-// The framework's share of a short answer: Nest on Fastify with one guard, the same bytes. Prints its address.
+// The framework's share of a short answer: Nest on Fastify with one guard, and the same bytes. Prints its
+// address.
 import 'reflect-metadata';
 import { Controller, Get, Module, Res, UseGuards } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -21,7 +22,7 @@ class Guard {
 }
 class App {}
 
-// The file is run as it is: decorators are called as the functions that they are.
+// Node runs this file uncompiled, so decorators are called as plain functions.
 for (const path of ['bytes', 'unchanged']) {
   Get(path)(Answers.prototype, path, Object.getOwnPropertyDescriptor(Answers.prototype, path));
   Res()(Answers.prototype, path, 0);

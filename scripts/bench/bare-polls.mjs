@@ -1,5 +1,5 @@
-// The floor of what a worker does with outstanding runs: BullMQ alone, whose job makes the HTTP call and is delayed again.
-// Its settings are JSON in BARE. Prints the number of jobs once they are in the queue.
+// The floor for polling outstanding runs: BullMQ alone, whose job makes the HTTP call and is delayed again. Reads
+// its settings as JSON from BARE, and prints the number of jobs once they are queued.
 import { DelayedError, Queue, Worker } from 'bullmq';
 import IORedis from 'ioredis';
 import { Agent, request } from 'undici';

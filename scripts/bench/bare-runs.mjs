@@ -1,5 +1,5 @@
-// The floors of what a gateway does, with none of our code in them: Fastify, one prepared statement on one row, one BullMQ
-// job; a read of one row; the same bytes. Its settings are JSON in BARE. Prints its address.
+// The floors for a gateway, without any of our code: Fastify with one prepared statement on one row and one
+// BullMQ job; a read of one row; the same bytes. Reads its settings as JSON from BARE, and prints its address.
 import { Queue } from 'bullmq';
 import Fastify from 'fastify';
 import { Redis } from 'ioredis';

@@ -1,5 +1,5 @@
-// How fast workers get through runs that wait, at a provider that answers at once, beside as many workers of BullMQ alone
-// that make the same call between three statements on one row.
+// How fast workers drain waiting runs at a provider that answers immediately, compared with as many workers of
+// BullMQ alone that make the same call between three statements on one row.
 import { atMost, costGrowth, inTurns, share } from './load.mjs';
 import { costText, metered, processesOf } from './meter.mjs';
 import { hasRedis, skipped, startScript, startService, submitRuns } from './service.mjs';
@@ -54,7 +54,9 @@ const countedFor = (workers) => runs * Math.max(1, workers / 4);
 /** Each worker also gets the calls that wait for its start. */
 const backlogFor = (workers) => countedFor(workers) + workers * concurrency;
 
-/** Drains a backlog of the workspaces, beside so many runs of the same provider that are due in an hour. */
+/**
+ * Drains a backlog of the workspaces, with `postponed` more runs of the same provider that are due in an hour.
+ */
 export async function drain(service, { spaces, workers = 1, postponed = 0 }) {
   await service.empty();
   const gateway = await service.start('gateway');
@@ -65,7 +67,7 @@ export async function drain(service, { spaces, workers = 1, postponed = 0 }) {
   }
   await submitRuns(spaces, gateway, { model, body, runs: backlogFor(workers) });
   await gateway.stop();
-  // A quarter of the slots is kept free for another workspace.
+  // One workspace never gets the last quarter of the slots.
   const slots = spaces.length > 1 ? concurrency : Math.ceil(concurrency / 0.75);
   const settings = { WORKER_DISPATCH_CONCURRENCY: String(slots) };
   return drained(service, workers, () => service.start('worker', settings));
@@ -76,13 +78,16 @@ async function bare(service, workers) {
   const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = service.env;
   const callUrl = `${service.provider.url}/openai/images/generations`;
   return drained(service, workers, (index) => {
-    // The first one brings the jobs.
+    // The first worker creates the jobs.
     const jobs = index === 0 ? backlogFor(workers) : 0;
     return startScript('bare-drain.mjs', { databaseUrl, redisUrl, callUrl, body, jobs, concurrency });
   });
 }
 
-/** The provider lets the first calls wait until the workers have come to rest. Those and the first and last tenths are not counted. */
+/**
+ * The provider holds the first calls until the workers have settled. These calls and the first and last tenths do
+ * not count.
+ */
 async function drained(service, workers, start) {
   const { submissions: before } = await service.provider.counts();
   const through = async (wanted) => {

@@ -1,10 +1,11 @@
-// The cost of a queued submit, of a synchronous call and of a whole run where Postgres is the transport, beside Redis.
+// The cost of a queued submission, a synchronous call and a whole run with Postgres as the transport, compared with
+// Redis.
 import { answeredInRound, atMost, durations, inRounds } from './load.mjs';
 import { costText, metered, processesOf } from './meter.mjs';
 import { hasRedis, startService, until } from './service.mjs';
 
 const body = JSON.stringify({ prompt: 'a cat '.repeat(170) });
-/** One whose run ends with its submission, and one that is polled and leaves an asset to copy. */
+/** The first run ends with its submission; the second is polled and leaves an asset to copy. */
 const [atOnce, polled] = ['openai/gpt-image-2', 'bfl/flux-2-pro'];
 const transports = ['postgres', ...(hasRedis() ? ['redis'] : [])];
 
@@ -15,7 +16,7 @@ export async function* run() {
 async function* costs(transport) {
   const service = await startService({ transport });
   const headers = { 'x-api-key': service.key, 'content-type': 'application/json' };
-  /** The aims are for Postgres as the transport. The first round warms the apps up and is not counted. */
+  /** The aims are for Postgres as the transport. The first round warms up the apps and does not count. */
   const results = async function* (what, apps, work, { postgresMs, commits }) {
     await work();
     const pids = await processesOf(service, apps);

@@ -1,5 +1,6 @@
-// The cost of existing runs for the next one. In a workspace: 50,000 of them against 1,000, parked, granted a slot
-// and not yet dispatched, or with their provider. In the database: 1,000,000 that have ended, against none. No worker runs.
+// The cost of existing runs for the next one. In a workspace: 50,000 runs against 1,000, parked, granted a slot but not
+// dispatched, or already at their provider. In the database: 1,000,000 finished runs against none. No worker
+// runs.
 import { v7 } from 'uuid';
 import { against, answeredInRound, growth, perSecond } from './load.mjs';
 import { costText, metered, processesOf } from './meter.mjs';
@@ -26,7 +27,7 @@ export async function* run() {
       const many = await line(service, gateway, { state, inflightLimit, waiting: 50_000 });
       await service.client.query('VACUUM ANALYZE');
       const [fewPages, manyPages] = [await pagesOf(service.client, few), await pagesOf(service.client, many)];
-      // The status first: each submit makes the line longer.
+      // Measure the status first, because each submission makes the queue longer.
       for (const [what, status] of [
         ['status', 200],
         ['submit', 201],
@@ -46,10 +47,10 @@ export async function* run() {
   }
 }
 
-/** A workspace with so many runs that wait, and the requests of the one behind them. */
+/** A workspace with `waiting` runs, and the requests of the run behind them. */
 async function line(service, gateway, { state, inflightLimit, waiting }) {
   const { workspaceId, key } = await service.customer(`${state}-${waiting}`, { inflightLimit });
-  // One whole batch at a time: what a run's admission writes comes from the admission itself.
+  // Submit whole batches, so that every row is written by admission itself.
   for (let left = waiting; left > 0; left -= 250) {
     await service.client.query(`SELECT admit(array_fill($1::uuid, ARRAY[250]), $2, '', true)`, [
       workspaceId,
@@ -71,7 +72,7 @@ async function line(service, gateway, { state, inflightLimit, waiting }) {
   return { submit, status, workspaceId, id };
 }
 
-/** Pages that the two touch in the database. */
+/** Database pages that the two requests touch. */
 const pagesOf = async (client, { workspaceId, id }) => ({
   submit: await buffersOf(client, admission, admissionValues(workspaceId)),
   status: await buffersOf(
@@ -89,15 +90,15 @@ async function submitted(gateway, key) {
   return { id, position, submit, status: { path: `${submit.path}/${id}/status`, headers } };
 }
 
-/** The same requests before and after, by what they cost: the two cannot be taken in turns. */
+/** The same requests before and after, compared by their cost, since the two states cannot take turns. */
 async function* afterFinished(service, gateway) {
   const { workspaceId, key } = await service.customer('finished');
   const requests = await submitted(gateway, key);
   const pids = await processesOf(service, { gateway });
   const before = await costs(service, gateway, pids, { ...requests, workspaceId });
   const sizes = await finished(service.client, requests.id);
-  // Neither the runs that were submitted to measure it, which would be counted, nor what is left to be done in the
-  // background, is the next run's.
+  // Neither the runs submitted for the first measurement, which would be counted, nor leftover background work
+  // may burden the next run.
   await service.client.query('UPDATE outbox SET dispatched = true');
   await service.client.query('VACUUM ANALYZE');
   await service.client.query('CHECKPOINT');
@@ -147,7 +148,10 @@ async function buffersOf(client, statement, values) {
   return pages;
 }
 
-/** Ends the run, and writes so many others like it, which began within the 20 hours before. Answers what a run takes. */
+/**
+ * Ends the run and writes `howMany` others like it, started within the last 20 hours. Returns the space that a
+ * run takes.
+ */
 async function finished(client, id) {
   const ending = { outcome: 'succeeded', status: 200, mediaType: 'application/json', billable: true };
   const output = JSON.stringify({ sample: 'https://assets.example/'.padEnd(300, 'a') });

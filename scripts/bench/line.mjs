@@ -1,4 +1,5 @@
-// A line of runs of one provider: ten workers that take from it at once, and the price of runs in it that are not due yet.
+// Many waiting runs of one provider: ten workers that take them at once, and the cost of runs among them that are
+// not due yet.
 import { drain } from './drain.mjs';
 import { against, atMost, costGrowth, share } from './load.mjs';
 import { costText } from './meter.mjs';

@@ -3,22 +3,22 @@ import { Pool } from 'undici';
 const roundMs = Number(process.env.BENCH_ROUND_MS ?? 3000);
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
 
-/** The results of each round. */
+/** Returns the result of each round. */
 export async function inRounds(measure) {
   const found = [];
   for (let round = 0; round < rounds; round += 1) found.push(await measure());
   return found;
 }
 
-/** How many requests a second are answered. */
+/** Requests answered per second. */
 export const perSecond = async (origin, request, terms) =>
   ((await answeredInRound(origin, request, terms)) * 1000) / roundMs;
 
 /**
- * How many requests are answered in a round, with so many under way at once. Any other status ends it. `request` may be a
- * function that makes each of them. A caller that is `awake` never sleeps between answers: a server that is slower than
- * its caller has to wake it with each of them, which takes 15 to 40 µs on a virtual machine, and one that is faster
- * never does.
+ * Requests answered in a round, with `concurrency` in flight. Any other status throws. `request` may be a
+ * function that creates each request. An `awake` caller never sleeps between answers. Otherwise a server that is
+ * slower than its caller has to wake it for every answer, which takes 15 to 40 µs on a virtual machine, while a
+ * faster server never does.
  */
 export async function answeredInRound(
   origin,
@@ -42,7 +42,7 @@ export async function answeredInRound(
   return done;
 }
 
-/** How long each of `count` requests takes, in milliseconds, in order of length. */
+/** The duration of each of `count` requests in milliseconds, sorted. */
 export async function durations(origin, request, { concurrency = 16, count }) {
   const pool = new Pool(origin, { connections: concurrency });
   const found = [];
@@ -67,7 +67,7 @@ async function answered(pool, request, status) {
 
 export const quantile = (sorted, share) => sorted[Math.floor(sorted.length * share)];
 
-/** Measures all kinds in each round by turns, so that they meet the same moments of the machine. */
+/** Measures all kinds in turns within each round, so that they see the same moments of the machine. */
 export const inTurns = (kinds, measure) =>
   inRounds(async () => {
     const round = {};
@@ -80,11 +80,11 @@ export const against = (floor, ours) => inTurns({ floor, ours }, (measure) => me
 const ascending = (values) => values.toSorted((a, b) => a - b);
 const middleOf = (values) => ascending(values)[Math.floor(values.length / 2)];
 
-/** The lowest and the highest of several values. */
+/** The lowest and the highest value. */
 const spreadOf = (values, digits) =>
   [ascending(values)[0], ascending(values).at(-1)].map((each) => each.toFixed(digits)).join(' to ');
 
-/** The middle one of the rounds' ratios, and as text with its spread and the middle ones of both sides. */
+/** The median of the rounds' ratios, and a text with its spread and the medians of both sides. */
 function ratioOf(each, ratio, { unit = 'a second', digits = 0 } = {}) {
   const ratios = each.map(ratio);
   const middle = (of) => middleOf(each.map(of)).toFixed(digits);
@@ -92,13 +92,13 @@ function ratioOf(each, ratio, { unit = 'a second', digits = 0 } = {}) {
   return { ratio: middleOf(ratios), text };
 }
 
-/** A result whose measure is a share of what the floor reaches. */
+/** A result that compares ours with the floor: our share of what the floor reaches. */
 export function share(what, each, aim) {
   const { ratio, text } = ratioOf(each, ({ ours, floor }) => ours / floor);
   return { what, measured: text, aim: aim > 0 ? `≥ ${aim}` : '', reached: ratio >= aim };
 }
 
-/** A result whose measure is how many times longer ours takes than the other. */
+/** A result that says how many times slower than the floor ours is. */
 export const growth = (what, each, aim) =>
   timesAtMost(
     what,
@@ -106,7 +106,7 @@ export const growth = (what, each, aim) =>
     aim,
   );
 
-/** A result whose measure is how many times the milliseconds of the other ours costs. */
+/** A result that says how many times the milliseconds of the floor ours costs. */
 export const costGrowth = (what, each, aim) =>
   timesAtMost(
     what,
@@ -121,7 +121,7 @@ const timesAtMost = (what, { ratio, text }, aim) => ({
   reached: ratio <= aim,
 });
 
-/** A result whose measure, of several rounds the middle one, is to stay below a bound; without a bound it is only told. */
+/** A result whose median over the rounds may not exceed `max`; with `Infinity` it is only reported. */
 export function atMost(what, values, max, unit = '', digits = 0) {
   const each = [values].flat();
   const spread = each.length > 1 ? ` (${spreadOf(each, digits)})` : '';

@@ -1,4 +1,5 @@
-// The cost of a load for each process: CPU from /proc, commits and write-ahead log from Postgres. These hold on a busy machine.
+// The cost of a load for each process: CPU from /proc, commits and write-ahead log from Postgres. These figures hold
+// on a busy machine too.
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
@@ -6,7 +7,10 @@ import { childrenOf } from '../../dist/test/harness/servers.js';
 
 const ticksPerSecond = 100;
 
-/** The processes of a service by name, each with what it has started. Apps, also several under one name, are added by their pids. */
+/**
+ * The pids of a service by name. `apps` adds more, several under one name if need be; child processes are counted
+ * with them.
+ */
 export async function processesOf({ client, env }, apps) {
   const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
   const pids = { postgres: Number(fieldsOf(rows[0].pid)[1]) };
@@ -20,8 +24,8 @@ export async function processesOf({ client, env }, apps) {
 }
 
 /**
- * Does the work, which answers how many requests it made, and says what each of them cost. `restMs` is how long the
- * database gets to report what it did before: none for work that goes on all the time.
+ * Runs `work`, which returns the number of requests it made, and returns the cost of each. `restMs` is how long the
+ * database gets to report its earlier statistics; 0 for continuous work.
  */
 export async function metered({ client }, pids, work, { restMs = 1500 } = {}) {
   const databaseBefore = await written(client, restMs);
@@ -49,9 +53,9 @@ export const costText = ({ cpu, totalMs, commits, walBytes }) =>
     .map(([name, ms]) => `${name} ${ms.toFixed(2)}`)
     .join(', ')}), ${commits.toFixed(2)} commits, ${(walBytes / 1024).toFixed(2)} KiB WAL`;
 
-/** The commits of other sessions, as far as they have reported them, and the position of the log. */
+/** The commits that other sessions have reported, and the position of the write-ahead log. */
 async function written(client, restMs) {
-  // Sessions report what they did when they have been idle for a moment.
+  // Sessions report their statistics after a moment without work.
   await pause(restMs);
   const { rows } = await client.query(
     `SELECT pg_stat_clear_snapshot(), xact_commit::float AS commits, (pg_current_wal_lsn() - '0/0')::float AS wal
@@ -66,13 +70,16 @@ function cpuMs(pids) {
 
 const treesMs = (pids) => pids.reduce((sum, pid) => sum + treeMs(pid), 0);
 
-/** The time of the process and its children; children that have ended are in its own account. */
+/** The CPU time of the process and its live children; its own account includes children that have ended. */
 function treeMs(pid) {
   const [user, system, endedUser, endedSystem] = fieldsOf(pid).slice(11, 15).map(Number);
   return treesMs(childrenOf(pid)) + ((user + system + endedUser + endedSystem) * 1000) / ticksPerSecond;
 }
 
-/** From the state on; the name before it may contain anything. None of a process that is gone. */
+/**
+ * The fields from the state on, because the process name before it may contain anything. All zero if the process
+ * is gone.
+ */
 function fieldsOf(pid) {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8')

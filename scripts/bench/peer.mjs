@@ -1,4 +1,5 @@
-// A stateless gateway of the field, from npm: it is installed in a folder of its own, and is no dependency of ours.
+// A stateless gateway from npm to compare with. It is installed in a folder of its own and is not a dependency of
+// ours.
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +11,10 @@ import { until } from './service.mjs';
 const name = '@portkey-ai/gateway';
 const version = '1.15.2';
 
-/** Answers its address, its pid, and the request that it passes on to the provider as OpenAI's; null when it cannot be had. */
+/**
+ * Returns its address, its pid, and a request that it forwards to the provider as OpenAI's; null if it cannot be
+ * installed.
+ */
 export async function startPeer(providerUrl, body) {
   const folder = path.join(tmpdir(), `bench-peer-${version}`);
   const main = path.join(folder, 'node_modules', name, 'build/start-server.js');

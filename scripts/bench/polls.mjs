@@ -1,5 +1,5 @@
-// How often one worker polls with many runs outstanding, beside BullMQ alone that makes the same calls, and what it holds
-// for them.
+// How often one worker polls with many runs outstanding, compared with BullMQ alone making the same calls, and
+// how much memory it needs for them.
 import { setTimeout as pause } from 'node:timers/promises';
 import { atMost, inRounds, share } from './load.mjs';
 import { costText, metered, processesOf } from './meter.mjs';
@@ -11,7 +11,7 @@ const everyMs = 500;
 const maxMs = 600_000;
 const roundMs = 4000;
 
-/** The aims: the share of what bare BullMQ polls, and the memory of a worker. */
+/** The aims: the share of bare BullMQ's polls, and the memory of a worker. */
 export async function* run() {
   yield* byRows(4000, { commits: 0.5 });
   if (!hasRedis()) return yield skipped('redis-server is not installed');
@@ -78,7 +78,7 @@ async function polled(service, outstanding, start) {
   const worker = await start();
   const lastMs = performance.now() + maxMs;
   while ((await service.provider.counts()).submissions < outstanding || (await polls()) === 0) {
-    if (performance.now() > lastMs) throw new Error('the runs are not all submitted');
+    if (performance.now() > lastMs) throw new Error('not all runs were submitted in time');
     await pause(200);
   }
   await pause(5000);

@@ -1,6 +1,6 @@
-// A provider that does nothing but wait: OpenAI's pictures after `takesMs`, and Black Forest Labs' runs, which are ready
-// after `takesMs`. POST /settings changes that, and holds pictures back while `isClosed`; GET /counts says how often it was
-// called. Prints its address.
+// A provider that only waits: OpenAI's images after `takesMs`, and Black Forest Labs' runs, which are ready after
+// `takesMs`. POST /settings changes `takesMs`, and holds images back while `isClosed`; GET /counts returns how
+// often it was called. Prints its address.
 import { createServer } from 'node:http';
 
 let takesMs = 0;

@@ -13,9 +13,9 @@ import { startScript, startService } from './service.mjs';
 const nodes = Number(process.env.BENCH_NODES ?? 100_000);
 const versionsEach = 10;
 
-/** Imports 100,000 nodes, adds versions up to a million, and asks for pages. */
+/** Imports 100,000 nodes, adds versions up to a million, and requests pages. */
 export async function* run() {
-  // A server's own memory would be set like this; the default does not hold the indexes.
+  // A production server would have this much memory; the default does not hold the indexes.
   const service = await startService({ transport: 'postgres', settings: { shared_buffers: '1GB' } });
   try {
     const { client, env } = service;
@@ -80,7 +80,7 @@ const node = (n) => ({
   latest_version: { version: '2.1', createdAt: new Date(Date.UTC(2022, 3, 1) + n * 900_000).toISOString() },
 });
 
-/** Each column in both directions, and columns that many nodes have in common before others. */
+/** Each column in both directions, and columns with few distinct values before others. */
 const orders = [
   ...nodeSortColumns.flatMap((column) => [column, `${column};desc`]),
   'category,downloads;desc',
@@ -141,7 +141,7 @@ async function* freshPages(url) {
     '&form_factor=x-linux&include_banned=false',
   ];
   const sorts = orders.map((terms) => terms.map((term) => `sort=${term}`).join('&'));
-  // The first page of an order reads its column; how long that takes is measured above.
+  // The first page of an order also reads its column, which is measured above.
   for (const sort of sorts) await timed(sort);
   const times = { first: [], middle: [], last: [] };
   let slowest = { ms: 0 };

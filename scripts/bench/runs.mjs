@@ -1,4 +1,4 @@
-// The cost of a gateway beside the floor that every router needs.
+// The cost of a gateway, compared with the floor that every router needs.
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { v7 } from 'uuid';
@@ -33,7 +33,7 @@ async function* routes(service, gateway) {
   const post = (path, body) =>
     fetch(`${gateway.url}${path}`, { method: 'POST', headers, body }).then((answer) => answer.json());
 
-  // A run that is dispatched and stays so.
+  // A run that stays dispatched.
   await service.provider.settings({ takesMs: 3_600_000 });
   const worker = await service.start('worker');
   const { request_id: id } = await post(`/v2/models/${polled}/requests`, '{"prompt":"a cat"}');
@@ -62,11 +62,12 @@ async function* routes(service, gateway) {
     const nest = await startScript('bare-nest.mjs', settings);
     const compare = async function* (what, floorPath, ours, status) {
       const terms = { status, awake: true };
-      // The floor is sent the very same headers: to read them is its work as well.
+      // The floor gets the very same headers, because reading them is part of its work too.
       const answered = (url, path) => () => perSecond(url, { path, headers: ours.headers }, terms);
       const floorAnswers = answered(floor.url, floorPath);
       const result = await against(floorAnswers, answered(gateway.url, ours.path));
-      // The caller has a core of its own and is the limit of what is faster than itself: CPU time has no such limit.
+      // The caller has a core of its own, and limits any server that is faster than itself. CPU time has no such
+      // limit.
       const costs = [];
       for (const [name, app, path] of [
         ['ours', gateway, ours.path],
@@ -81,7 +82,7 @@ async function* routes(service, gateway) {
         more: [`CPU of an answer: ${costs.join(', ')}`],
       };
       const nestAlone = await against(floorAnswers, answered(nest.url, floorPath));
-      yield share(`the same of Nest alone, with one guard`, nestAlone, 0);
+      yield share(`the same with Nest alone and one guard`, nestAlone, 0);
     };
     yield* compare(`GET ${path}`, '/bytes', { path, headers }, 200);
     if (etag !== null) {
@@ -98,7 +99,7 @@ async function cpuMicros(service, app, request, terms) {
   return totalMs * 1000;
 }
 
-/** No worker runs: every call is held until the gateway stops. */
+/** No worker runs, so every call is held until the gateway stops. */
 async function memory(service) {
   const gateway = await service.start('gateway', { MAX_CONNECTIONS: String(2 * heldCalls + 1000) });
   const { port } = new URL(gateway.url);
@@ -112,7 +113,7 @@ async function memory(service) {
   const request = `${lines.join('\r\n')}\r\n\r\n${onceBody}`;
   const sockets = [];
   let refused;
-  // No faster than they are admitted: the gateway refuses what it cannot take.
+  // Wait for each batch to be admitted, because the gateway rejects what it cannot take.
   const untilAdmitted = (wanted) =>
     until(async () => {
       if (refused !== undefined) throw new Error(`a call is not held: ${refused}`);
@@ -129,7 +130,7 @@ async function memory(service) {
       sockets.push(socket);
       if (each % 50 === 0) await untilAdmitted(before + each);
     }
-    // The memory of their admissions is garbage by then.
+    // Wait until the memory of the admissions has been collected.
     await pause(5000);
   };
   await hold(100);

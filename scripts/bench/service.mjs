@@ -1,4 +1,5 @@
-// The service as real processes of the test harness, on servers of its own, with a provider that costs next to nothing.
+// The service as real processes of the test harness, on servers of its own, with a provider that costs almost
+// nothing.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -17,22 +18,22 @@ import { startRedis } from '../../dist/test/harness/servers.js';
 import { spawnApp } from '../../dist/test/harness/spawn-app.js';
 import { waitFor } from '../../dist/test/harness/wait-for.js';
 
-// The harness learns from the environment where it may write, and which Redis it starts.
+// The harness reads from the environment where it may write, and which Redis it starts.
 process.env.TEST_FOLDER = mkdtempSync(path.join(tmpdir(), 'bench-'));
 process.env.TEST_REDIS_SERVER = findRedisServer(process.env.PATH ?? '') ?? '';
 process.on('exit', () => rmSync(process.env.TEST_FOLDER, { recursive: true, force: true }));
 
-/** Waits until the check holds; throws when that takes longer than two minutes. */
+/** Waits up to two minutes for the check to hold, and throws if it does not. */
 export const until = (check, what) => waitFor(check, { withinMs: 120_000, what, everyMs: 50 });
 
-/** A benchmark that was not measured has not reached its aim. */
+/** A benchmark that could not be measured counts as missing its aim. */
 export const skipped = (why) => ({ what: 'not measured', measured: why, aim: 'measured', reached: false });
 
 export const hasRedis = () => process.env.TEST_REDIS_SERVER !== '';
 
 const secret = 'b'.repeat(32);
 
-/** `stop` stops everything. Without a Redis, Postgres is the transport. */
+/** `stop` stops everything. Without Redis, Postgres is the transport. */
 export async function startService({ transport = hasRedis() ? 'redis' : 'postgres', settings = {} } = {}) {
   const closing = [];
   const stop = async () => {
@@ -100,13 +101,16 @@ async function withStore({ DATABASE_URL }, use) {
   }
 }
 
-/** Throws unless the counters are those of the live runs and the money is that of the outcomes: no speed is worth that. */
+/**
+ * Throws unless the counters match the live runs and the money matches the outcomes: speed is worthless
+ * otherwise.
+ */
 async function holdToInvariants(env) {
   const broken = await withStore(env, brokenBooks);
   if (broken.length > 0) throw new Error(`Broken invariants:\n${broken.join('\n')}`);
 }
 
-/** Ends a benchmark: what it left would wait in front of the next one's runs. */
+/** Clears what the last benchmark left, so that it does not wait in front of the next one's runs. */
 async function empty(env, client) {
   await holdToInvariants(env);
   await truncate(client, ['run', 'payload', 'outbox', 'backlog_chunk', 'ledger_entry', 'audit_record']);
@@ -114,7 +118,9 @@ async function empty(env, client) {
   await dropMessages(env, client);
 }
 
-/** Empties the tables that exist: the same benchmarks measure a release that lacks one of them. */
+/**
+ * Empties only the tables that exist, because the same benchmarks also measure releases that lack one of them.
+ */
 async function truncate(client, names) {
   const { rows } = await client.query(
     `SELECT string_agg(to_regclass(name)::text, ', ') AS tables FROM unnest($1::text[]) AS name`,
@@ -123,7 +129,7 @@ async function truncate(client, names) {
   if (rows[0].tables !== null) await client.query(`TRUNCATE ${rows[0].tables} CASCADE`);
 }
 
-/** Empties the transport: rows of the database alone say then what waits. */
+/** Empties the transport, so that only rows of the database say what waits. */
 async function dropMessages({ REDIS_URL }, client) {
   if (REDIS_URL === undefined) {
     await truncate(client, ['bullmq.job']);
@@ -136,7 +142,7 @@ async function dropMessages({ REDIS_URL }, client) {
 
 const many = 1_000_000_000;
 
-/** A workspace whose other allowances nothing here reaches, and its key. */
+/** A workspace without effective limits except the given ones, and its key. */
 const customer = (env, name, limits) =>
   withStore(env, async (store) => {
     const { id } = await new WorkspaceRepository(store).create(name, {
@@ -152,7 +158,7 @@ const customer = (env, name, limits) =>
     return { workspaceId: id, key };
   });
 
-/** `rests`: waits until it has come to rest, which an app with work to do does not. */
+/** `rests`: wait until the app is idle. An app with work to do never is. */
 export async function startApp(name, env, { rests = true } = {}) {
   const app = await spawnApp(name, env);
   await app.ready;
@@ -160,7 +166,7 @@ export async function startApp(name, env, { rests = true } = {}) {
   return app;
 }
 
-/** The workspaces submit so many runs in turns through the gateway, sixteen at a time. */
+/** Submits `runs` runs through the gateway, sixteen at a time, taking turns among the workspaces. */
 export async function submitRuns(spaces, gateway, { model, body, runs }) {
   const keys = [spaces].flat().map(({ key }) => key);
   let left = runs;
@@ -180,7 +186,9 @@ export async function submitRuns(spaces, gateway, { model, body, runs }) {
   );
 }
 
-/** An app that has just started goes on with compiling schemas for some seconds, and is measured after that. */
+/**
+ * A newly started app keeps compiling schemas for some seconds, so wait for it to become idle before measuring.
+ */
 async function settled(metricsUrl) {
   const cpuSeconds = async () => {
     const text = await (await fetch(metricsUrl)).text();
@@ -193,10 +201,12 @@ async function settled(metricsUrl) {
     if (now - before < 0.05) return;
     before = now;
   }
-  throw new Error('an app that has started does not come to rest');
+  throw new Error('a newly started app does not become idle');
 }
 
-/** A program of this folder that prints its address once it is ready; `bare` are the settings of a floor. */
+/**
+ * Starts a program of this folder that prints its address when it is ready; `bare` are the settings of a floor.
+ */
 export async function startScript(name, bare) {
   const child = spawn(process.execPath, [path.join(import.meta.dirname, name)], {
     env: { PATH: process.env.PATH, BARE: JSON.stringify(bare) },

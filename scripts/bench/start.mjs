@@ -1,5 +1,4 @@
-// How long `npm start` takes from built to what it prints when all is there: a first start, which makes the data, and one on
-// data that is there.
+// How long `npm start` takes from built to ready: on a first start, which creates the data, and on existing data.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -22,7 +21,7 @@ export async function* run() {
         stdio: ['ignore', 'ignore', 'inherit'],
       });
       const closed = once(child, 'close');
-      // Written just before the lines that tell a person how to go on.
+      // `ready.json` is written just before the lines that tell a person how to continue.
       while (!existsSync(path.join(folder, 'ready.json')) && child.exitCode === null) await pause(50);
       const seconds = (performance.now() - startedMs) / 1000;
       if (child.exitCode !== null) throw new Error(`npm start ended with ${child.exitCode}`);

@@ -1,6 +1,7 @@
-// The cost of a queued submit beside a durable row and a job, by the size of the input, the number of callers at once and
-// of workspaces. No worker runs; one statement now and then takes what was admitted, as workers that keep up would. The
-// last figures are of workspaces whose runs nobody takes: to tell how many are ahead may not make an admission dear.
+// The cost of a queued submission, compared with a durable row and a job, by size of the input, number of
+// concurrent callers and number of workspaces. No worker runs; a statement now and then takes what was admitted,
+// as workers that keep up would. The last figures are for workspaces whose runs are never taken: counting the
+// runs ahead must not make admission expensive.
 import { setTimeout as pause } from 'node:timers/promises';
 import { against, answeredInRound, costGrowth, perSecond, share } from './load.mjs';
 import { costText, metered, processesOf } from './meter.mjs';
@@ -8,7 +9,7 @@ import { startScript, startService, submitRuns } from './service.mjs';
 
 const model = 'openai/gpt-image-2';
 const cats = (kibibytes) => 'a cat '.repeat((kibibytes * 1024) / 6);
-/** A prompt may not be as long as the largest of them. */
+/** `prompt` is limited in length, so the rest of a large input goes into `note`. */
 const inputOf = (kibibytes) => JSON.stringify({ prompt: cats(1), note: cats(kibibytes - 1) });
 
 export async function* run() {
@@ -49,7 +50,7 @@ export async function* run() {
 const takeEveryMs = 100;
 const waitingRuns = 760;
 
-/** Does it while what the workspaces admit is taken. */
+/** Runs `act` while the admitted runs of the workspaces are taken. */
 async function whileTaking({ client }, spaces, act) {
   const ids = spaces.map(({ workspaceId }) => workspaceId);
   const ended = new AbortController();
@@ -70,7 +71,7 @@ async function whileTaking({ client }, spaces, act) {
   }
 }
 
-/** Makes the submits of the workspaces in turns. */
+/** Creates the submissions of the workspaces, in turns. */
 function submitsOf(spaces, body) {
   let at = 0;
   return () => ({
@@ -81,7 +82,9 @@ function submitsOf(spaces, body) {
   });
 }
 
-/** Postgres' CPU of a submit to workspaces whose runs wait, beside others whose runs are taken. */
+/**
+ * Postgres' CPU for a submission to workspaces whose runs wait, compared with workspaces whose runs are taken.
+ */
 async function behindWaiting(service, gateway, taken, waiting) {
   const pids = await processesOf(service, { gateway });
   const cost = async (spaces) => {

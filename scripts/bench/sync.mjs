@@ -1,4 +1,4 @@
-// The time that a synchronous call adds to its provider's own, and its cost, beside a stateless gateway of the field.
+// The time that a synchronous call adds to its provider's own, and its cost, compared with a stateless gateway.
 import { atMost, durations, inTurns, quantile } from './load.mjs';
 import { costText, metered, processesOf } from './meter.mjs';
 import { startPeer } from './peer.mjs';
@@ -6,7 +6,9 @@ import { startService } from './service.mjs';
 
 const model = 'openai/gpt-image-2';
 const body = JSON.stringify({ model: 'gpt-image-2', prompt: 'a cat '.repeat(160) });
-/** Milliseconds added at the median and at p99, by the number of calls at once, with a provider of 100 ms. */
+/**
+ * Milliseconds added at the median and at p99, by number of concurrent calls, with a provider that takes 100 ms.
+ */
 const aims = { 16: [11, 40], 64: [40, 110] };
 
 export async function* run() {
@@ -92,7 +94,7 @@ async function* costs(service, kinds) {
   }
 }
 
-/** A figure of each round, in milliseconds, and the same of the peer. */
+/** A figure of each round, in milliseconds, and the same figure of the peer. */
 function besidePeer(what, rounds, figureOf, aim, digits) {
   const figures = (kind) =>
     atMost(

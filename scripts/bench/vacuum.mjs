@@ -1,5 +1,6 @@
-// Whether the rows that every run changes keep their size under load: ten workspaces, of which one has half of the calls,
-// four synchronous calls to one queued, polled run with an asset. An hour of it: BENCH_MINUTES=60.
+// Whether the tables that every run changes keep their size under load: ten workspaces, one of which makes half
+// of the calls, and four synchronous calls for each queued, polled run with an asset. BENCH_MINUTES=60 runs it
+// for an hour.
 import { setTimeout as pause } from 'node:timers/promises';
 import { startService } from './service.mjs';
 
@@ -41,7 +42,7 @@ export async function* run() {
   }
 }
 
-/** Starts calls at an even rate, whatever becomes of them. */
+/** Starts calls at an even rate, whatever happens to them. */
 function calling(url, customers, answers) {
   const underWay = new Set();
   let made = 0;
@@ -70,7 +71,7 @@ function calling(url, customers, answers) {
   };
 }
 
-/** Postgres' counters of each table, its partitions together. */
+/** Postgres' counters of each table, with its partitions added up. */
 async function sizes(client) {
   const found = {};
   for (const table of hot) {
@@ -88,14 +89,14 @@ async function sizes(client) {
   return found;
 }
 
-/** Kept rows may grow with the runs; the tables whose rows pass may not. */
+/** A table that keeps its rows may grow with the runs; a table whose rows are deleted may not. */
 function verdict(table, samples, { right }) {
   const each = samples.map((sample) => sample[table]);
   const [first, last] = [each[0], each.at(-1)];
   const most = Math.max(...each.map(bytes)) / 1024;
   const passes = table !== 'run';
   return {
-    what: passes ? `most that ${table} and its indexes took` : 'run and its indexes, of one run',
+    what: passes ? `largest size of ${table} and its indexes` : 'run and its indexes, of one run',
     measured: passes ? `${Math.round(most)} KiB` : `${Math.round(bytes(last) / right)} bytes`,
     aim: passes ? '≤ 1024 KiB' : '',
     reached: !passes || (most > 0 && most <= 1024),

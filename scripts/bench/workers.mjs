@@ -1,4 +1,4 @@
-// The throughput of workers: runs a second by their number and by transport.
+// The throughput of workers: runs per second by number of workers and by transport.
 import { setTimeout as pause } from 'node:timers/promises';
 import { hasRedis, startService, submitRuns } from './service.mjs';
 
@@ -8,8 +8,8 @@ const takesMs = 2000;
 const slots = 50;
 
 /**
- * At 2 s each: a provider that answers when it is done, and one that is polled and leaves an asset to copy; with more
- * runs a second than any number of workers ends here.
+ * Each takes 2 s: a provider that answers when it is done, and one that is polled and leaves an asset to copy.
+ * More runs arrive per second than any of these numbers of workers completes.
  */
 const models = {
   'openai/gpt-image-2': { body: '{"model":"gpt-image-2","prompt":"a cat"}', perSecond: 100 },
@@ -29,17 +29,17 @@ async function* throughput(transport) {
     for (const [model, { body, perSecond }] of Object.entries(models)) {
       for (const count of [1, 2, 4]) {
         const { runs, connections } = await measure(service, gateway, {
-          // One alone does not get all places.
+          // One workspace alone never gets all slots.
           customers: [service, other],
           load: { model, body, runs: (perSecond * (seconds + 5)) / 2 },
           count,
         });
-        // The bound is the slots of one worker where a run holds one to its end; a polled run holds none meanwhile.
+        // The limit is the slots of a worker if a run holds its slot to the end; a polled run does not hold one.
         const share = runs / ((count * slots * 1000) / takesMs);
         yield {
           what: `${transport}, ${model}, ${count} ${count === 1 ? 'worker' : 'workers'}`,
-          measured: `${runs.toFixed(1)} runs/s, ${share.toFixed(2)} of a place's share; ${connections} connections to Postgres in all`,
-          aim: count === 1 ? '≥ 0.8' : 'none, for want of cores',
+          measured: `${runs.toFixed(1)} runs/s, ${share.toFixed(2)} of the slots' capacity; ${connections} connections to Postgres in all`,
+          aim: count === 1 ? '≥ 0.8' : 'none: too few cores',
           reached: count > 1 || share >= 0.8,
         };
       }
@@ -56,7 +56,7 @@ async function measure(service, gateway, { customers, load, count }) {
   const workers = await Promise.all(
     Array.from({ length: count }, () => service.start('worker', {}, { rests: false })),
   );
-  // From when the first wave of every worker is through.
+  // Measure once the first wave of every worker is done.
   for (let tries = 0; (await completed(service)) < count * slots && tries < 300; tries += 1) await pause(100);
   const [before, startedMs] = [await completed(service), performance.now()];
   await pause(seconds * 1000);
@@ -67,7 +67,7 @@ async function measure(service, gateway, { customers, load, count }) {
   return { runs, connections };
 }
 
-/** Without this program's own. */
+/** Without this program's own connection. */
 async function clientsOf({ client }) {
   const { rows } = await client.query(
     `SELECT count(*)::integer - 1 AS clients FROM pg_stat_activity WHERE backend_type = 'client backend'`,

@@ -13,13 +13,13 @@ describe('the admin program as a process', () => {
   });
   afterAll(() => database.drop());
 
-  it('takes its settings from the environment, prints one document and nothing else, and ends with 0', async () => {
+  it('reads its settings from the environment, prints only one document, and exits with 0', async () => {
     const { code, out, error } = await runBuiltAdmin(env, 'workspace', 'create', 'acme', '--json');
     expect({ code, error }).toEqual({ code: 0, error: '' });
     expect(JSON.parse(out)).toMatchObject({ name: 'acme' });
   });
 
-  it('ends with 2 and one line on standard error for bad usage', async () => {
+  it('exits with 2 and one line on standard error for bad usage', async () => {
     expect(await runBuiltAdmin(env, 'workspace', 'set')).toEqual({
       code: 2,
       out: '',
@@ -27,7 +27,7 @@ describe('the admin program as a process', () => {
     });
   });
 
-  it('reads the file of --env-file itself: Node would take the option for its own', async () => {
+  it('reads the file of --env-file itself, although Node has an option of that name', async () => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { admin: string } };
     const nodeArguments = /exec node (.+) dist\//.exec(scripts.admin)?.[1]?.split(' ') ?? [];
     const words = ['--env-file', 'nowhere.env', 'workspace', 'list'];
@@ -38,7 +38,7 @@ describe('the admin program as a process', () => {
     });
   });
 
-  it('ends with 1 and one line on standard error when a server does not answer', async () => {
+  it('exits with 1 and one line on standard error if a server does not answer', async () => {
     expect(await runBuiltAdmin({ DATABASE_URL: 'postgres://app@127.0.0.1:1/none' }, 'migrate')).toEqual({
       code: 1,
       out: '',

@@ -11,7 +11,10 @@ import { runAdmin } from './run-admin.js';
 export const spaceId = '0190f3c4-0000-7000-8000-000000000001';
 const keyId = '0190f3c4-0000-7000-8000-000000000002';
 
-/** A number that a double rounds, texts that need escapes, times between milliseconds, and what JSON has no word for. */
+/**
+ * A number that a double would round, texts that need escapes, times between milliseconds, and values that JSON
+ * cannot express.
+ */
 const rows = `
   INSERT INTO workspace (id, name, visible, runnable, inflight_limit, window_limit, file_bytes_limit, balance_micros, markup,
       webhook_secrets, webhook_secret_rotated_at, created_at, inflight_peak) VALUES
@@ -56,7 +59,7 @@ export async function sql<Row extends object>(url: string, text: string): Promis
   }
 }
 
-/** Every value of the carried tables as Postgres writes it, but the record of the import. */
+/** Every value of the carried tables as Postgres writes it, except the record of the import. */
 export async function carriedRows(url: string): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {};
   for (const table of carriedTables) {
@@ -70,7 +73,7 @@ export async function carriedRows(url: string): Promise<Record<string, string[]>
   return found;
 }
 
-/** The lines of an export that must succeed. */
+/** The lines of an export, which must succeed. */
 export async function exportedTo(url: string, ...words: string[]): Promise<{ file: string; error: string }> {
   const file = path.join(temporaryFolder('export'), 'database.jsonl');
   const { code, error } = await runAdmin({ DATABASE_URL: url }, 'export', '--file', file, ...words);
@@ -81,7 +84,7 @@ export async function exportedTo(url: string, ...words: string[]): Promise<{ fil
 export const linesOf = async (file: string): Promise<string[]> =>
   (await readFile(file, 'utf8')).split('\n').slice(0, -1);
 
-/** Imports what comes out of standard input. */
+/** Imports lines from standard input. */
 export async function importFrom(
   url: string,
   input: AsyncIterable<string | Buffer>,

@@ -12,7 +12,7 @@ import {
 import { spaceId, sql } from './carried-rows.js';
 import { runBuilt } from './run-built-admin.js';
 
-/** The program needs about 40 MB and some pages of rows; all rows together as much as this, as text alone. */
+/** The program needs about 40 MB and a few pages of rows; the text of all rows alone is this large. */
 const heapMb = 80;
 const rows = 16_000;
 const rowBytes = 5_000;
@@ -35,7 +35,7 @@ describe('admin export and import of a large table', () => {
     await target.drop();
   });
 
-  it('hold a part of it at a time', async () => {
+  it('hold only a part of it at a time', async () => {
     const file = path.join(temporaryFolder('export'), 'database.jsonl');
     const nodeArguments = [`--max-old-space-size=${heapMb}`];
     const run = (url: string, command: string) =>
@@ -45,7 +45,7 @@ describe('admin export and import of a large table', () => {
     expect(await sql(target.url, 'SELECT count(*)::integer AS rows FROM ledger_entry')).toEqual([{ rows }]);
   });
 
-  it('print a page at a time, and read on when the reader has room', async () => {
+  it('print a page at a time, and continue when the reader has room', async () => {
     let writing = false;
     const pages: number[] = [];
     const out = async (text: string) => {

@@ -12,13 +12,13 @@ import {
 } from './carried-rows.js';
 import { runAdmin } from './run-admin.js';
 
-/** The whole text of an export, with a last line that fits the others. */
+/** The whole text of an export, with a last line that matches the others. */
 const closed = (lines: readonly string[]): string => {
   const text = lines.map((line) => `${line}\n`).join('');
   return `${text}${JSON.stringify({ sha256: sha256(text) })}\n`;
 };
 
-describe('admin import of what it must not take', () => {
+describe('admin import of a file that it must reject', () => {
   let source: TestDatabase;
   let target: TestDatabase;
   let lines: string[];
@@ -49,19 +49,19 @@ describe('admin import of what it must not take', () => {
     ['its heading only', 1, /truncated: it ends after line 1\./],
     ['all but the books and the digest', -2, /truncated: it ends after line \d+\./],
     ['all but the digest', -1, /truncated: it ends after line \d+\./],
-  ])('refuses a file of which there is %s', async (_what, end, expected) => {
+  ])('rejects a file that contains %s', async (_what, end, expected) => {
     const text = lines.slice(0, end).map((line) => `${line}\n`);
     expect(await refusal(text.join(''))).toMatch(expected);
   });
 
-  it('refuses a file that ends within a line', async () => {
+  it('rejects a file that ends within a line', async () => {
     const text = lines.join('\n');
     expect(await refusal(text.slice(0, text.length / 2))).toMatch(
       /truncated or altered: line \d+ is not a line/,
     );
   });
 
-  it('refuses a value that was altered', async () => {
+  it('rejects an altered value', async () => {
     const text = lines.join('\n').replace('opening credits', 'opening Credits');
     expect(await refusal(text)).toMatch(/altered: its digest does not match its lines/);
   });
@@ -70,7 +70,7 @@ describe('admin import of what it must not take', () => {
     expect(await refusal([...lines, '{}'].join('\n'))).toMatch(/altered: it continues after its last line/);
   });
 
-  it('refuses a value that Postgres refuses, and names the table', async () => {
+  it('rejects a value that Postgres rejects, and names the table', async () => {
     const text = lines.join('\n').replace('"amount_micros":"-1"', '"amount_micros":"-1x"');
     expect(await refusal(text)).toMatch(
       /Rows of ledger_entry were rejected: invalid input syntax for type bigint/,
@@ -94,12 +94,12 @@ describe('admin import of what it must not take', () => {
     expect(await refusal(closed([...others.toReversed(), books.replace(place, '$17')]))).toMatch(expected);
   });
 
-  it('compares also where a row is missing and the digest fits', async () => {
+  it('notices a missing row even if the digest matches', async () => {
     const fewer = lines.slice(0, -1).filter((line) => !line.includes('"table":"audit_record"'));
     expect(await refusal(closed(fewer))).toMatch(/audit_record has 0 rows instead of 1/);
   });
 
-  it('leaves nothing when the connection breaks half-way', async () => {
+  it('leaves nothing behind if the connection breaks half-way', async () => {
     const { code, error } = await importFrom(target.url, brokenOff());
     expect([code, error]).toEqual([1, expect.stringMatching(/^error: /)]);
     expect(await carriedRows(target.url)).toEqual(empty);
@@ -107,7 +107,7 @@ describe('admin import of what it must not take', () => {
     expect(await carriedRows(target.url)).toEqual(await carriedRows(source.url));
   });
 
-  /** Ends the importing session when it has inserted half of the rows. */
+  /** Ends the importing session once it has inserted half of the rows. */
   async function* brokenOff(): AsyncGenerator<string> {
     const half = lines.slice(0, -6).map((line) => `${line}\n`);
     yield half.join('');
@@ -120,7 +120,7 @@ describe('admin import of what it must not take', () => {
     yield lines.slice(-6).join('\n');
   }
 
-  it('refuses a database with workspaces, and one with nodes only', async () => {
+  it('rejects a database with workspaces, and one with only nodes', async () => {
     const [first, second] = [await createDatabase(), await createDatabase()];
     const { file } = await exportedTo(source.url);
     await sql(first.url, `INSERT INTO workspace (id, name) VALUES (gen_random_uuid(), 'demo')`);
@@ -141,7 +141,7 @@ describe('admin import of what it must not take', () => {
     }
   });
 
-  it('refuses a database that nobody has migrated, and a file that is not there', async () => {
+  it('rejects a database that was never migrated, and a file that does not exist', async () => {
     const other = await createDatabase();
     await sql(other.url, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public');
     expect((await importFrom(other.url, Readable.from([]))).error).toMatch(/Run the "migrate" command first/);
@@ -154,7 +154,7 @@ describe('admin import of what it must not take', () => {
     );
   });
 
-  it('exports into no file that is there, and prints no JSON document', async () => {
+  it('does not export into an existing file, or as a JSON document', async () => {
     const { file } = await exportedTo(source.url);
     const env = { DATABASE_URL: source.url };
     expect((await runAdmin(env, 'export', '--file', file)).error).toMatch(/EEXIST/);

@@ -26,7 +26,7 @@ describe('admin export and import', () => {
     for (const database of databases) await database.drop();
   });
 
-  it('carry every value over exactly, and on one connection', async () => {
+  it('carry every value over exactly, on one connection', async () => {
     const target = await create();
     const { file } = await exportedTo(source.url);
     const answer = await answerOf<Imported>(
@@ -47,7 +47,7 @@ describe('admin export and import', () => {
     });
   });
 
-  it('number what comes next after the highest that came over, and record the import', async () => {
+  it('continue numbering after the highest imported number, and record the import', async () => {
     const target = await create();
     await importFile(target.url, (await exportedTo(source.url)).file);
     await answerOf({ DATABASE_URL: target.url }, 'credits', 'add', '--workspace', spaceId, '--cents', '1');
@@ -60,7 +60,7 @@ describe('admin export and import', () => {
     expect(record).toMatchObject({ id: '3', details: { rows: { workspace: 2 } } });
   });
 
-  it('say where the lines come from, and write every value as text', async () => {
+  it('name the origin of the lines, and write every value as text', async () => {
     const [heading = '', first = ''] = await linesOf((await exportedTo(source.url)).file);
     expect(JSON.parse(heading)).toMatchObject({
       version: 1,
@@ -74,14 +74,14 @@ describe('admin export and import', () => {
     });
   });
 
-  it('read a database whose migrations had other statements', async () => {
+  it('read a database whose migrations had different statements', async () => {
     const other = await create();
     await insertCarried(other.url);
     await sql(other.url, `DROP TABLE typeorm_metadata; DELETE FROM migrations`);
     expect((await runAdmin({ DATABASE_URL: other.url }, 'export')).code).toBe(0);
   });
 
-  it('read former names of columns, leave out what is unknown, and leave defaults where a column is missing', async () => {
+  it('read former names of columns, skip unknown columns, and use defaults for missing ones', async () => {
     const [old, target] = [await create(), await create()];
     await insertCarried(old.url);
     await sql(
@@ -108,7 +108,7 @@ describe('admin export and import', () => {
       expect([table, found[table]]).toEqual([table, expected[table]]);
   });
 
-  it('leave live runs behind only when told to; nothing counts them in the new database', async () => {
+  it('leave live runs behind only if told to, and do not count them in the new database', async () => {
     const [old, target] = [await create(), await create()];
     await insertCarried(old.url);
     await sql(
@@ -135,7 +135,7 @@ describe('admin export and import', () => {
     expect(await carriedRows(target.url)).toEqual(await carriedRows(source.url));
   });
 
-  it('decide about every table: a new one is carried over, refilled, or named here', async () => {
+  it('cover every table: a new one must be carried over, refilled, or named here', async () => {
     const tables = await sql<{ name: string }>(
       source.url,
       `SELECT relname::text AS name FROM pg_class

@@ -20,13 +20,13 @@ describe('admin catalog check', () => {
     const rows = readdirSync(providers, { recursive: true, encoding: 'utf8' }).filter((file) =>
       /models.[^/\\]+\.ya?ml$/.test(file),
     );
-    // A row of a model that the provider has ended says when and no more.
+    // The row of an ended model contains nothing that needs checking.
     builtIn = rows.filter(
       (file) => !/^ended:/m.test(readFileSync(path.join(providers, file), 'utf8')),
     ).length;
   });
 
-  it('counts the models of the built-in catalog, without a database', async () => {
+  it('counts the models of the built-in catalog without a database', async () => {
     expect(await answerOf(env, 'catalog', 'check')).toEqual({
       models: builtIn,
       revision: expect.stringMatching(/^[0-9a-f]{64}$/),
@@ -35,7 +35,7 @@ describe('admin catalog check', () => {
     });
   });
 
-  it('warns in the words of every other answer, and meanwhile shows what it is at to whoever watches', async () => {
+  it('includes warnings in its answer, and shows its progress on a terminal', async () => {
     const directory = temporaryFolder('catalog');
     const file = path.join(directory, 'row.yaml');
     writeFileSync(file, `${row('bfl/new')}servers: [fal/nothing]\n`);
@@ -51,7 +51,7 @@ describe('admin catalog check', () => {
     expect(said.status.endsWith('\r\u001B[K')).toBe(true);
   });
 
-  it('counts, for people, what a directory leaves of it', async () => {
+  it('prints, for people, the number of models that remain with a directory', async () => {
     const directory = temporaryFolder('catalog');
     writeFileSync(path.join(directory, 'hide.yaml'), 'id: bfl/flux-pro-1.1\nhidden: true\n');
     expect((await runAdmin(env, 'catalog', 'check', directory)).out).toMatch(
@@ -59,7 +59,7 @@ describe('admin catalog check', () => {
     );
   });
 
-  it('prints every problem with file, pointer and reason, and ends with 1', async () => {
+  it('prints every problem with file, pointer and reason, and exits with 1', async () => {
     const directory = temporaryFolder('catalog');
     const broken = path.join(directory, 'broken.yaml');
     const old = path.join(directory, 'old.yaml');
@@ -79,7 +79,7 @@ describe('admin catalog check', () => {
     });
   });
 
-  it('warns of a model whose end is near, and ends with 0', async () => {
+  it('warns of a model that ends soon, and exits with 0', async () => {
     const directory = temporaryFolder('catalog');
     const file = path.join(directory, 'ending.yaml');
     const ends = new Date(Date.now() + 20 * 86_400_000).toISOString().slice(0, 10);
@@ -99,7 +99,7 @@ describe('admin catalog check', () => {
     expect(out.startsWith(file)).toBe(true);
   });
 
-  it('ends with 1 for a directory that is not there', async () => {
+  it('exits with 1 for a directory that does not exist', async () => {
     const { code, out } = await runAdmin(env, 'catalog', 'check', '/no/such/directory');
     expect(code).toBe(1);
     expect(out).toMatch(/^\/no\/such\/directory: .*ENOENT/);
@@ -119,7 +119,7 @@ describe('admin catalog prices', () => {
     writeFileSync(path.join(directory, 'own.yaml'), row('bfl/own').replace('{ usd: 0.01 }', price)),
   );
 
-  it('tells price, source, date, and what the example reserves and costs', async () => {
+  it('prints price, source, date, and what the example reserves and costs', async () => {
     const { models } = await answerOf<{ models: { model: string }[] }>(env, 'catalog', 'prices', directory);
     expect(models.length).toBeGreaterThan(100);
     expect(models.find(({ model }) => model === 'bfl/own')).toEqual({
@@ -153,7 +153,7 @@ describe('admin catalog coverage', () => {
     writeFileSync(list, ids.join('\n'));
   });
 
-  it('tells what the catalog has of each id of a list', async () => {
+  it('prints how the catalog covers each id of a list', async () => {
     const words = ['catalog', 'coverage', path.join(folder, 'rows'), '--list', list];
     const { counts, ids } = await answerOf<{ counts: object; ids: object[] }>(env, ...words);
     expect(ids).toEqual([

@@ -36,13 +36,13 @@ describe('admin key and token', () => {
 
   const caller = (key: string) => new ApiKeyRepository(database).byApiKey(key);
 
-  it('creates a key that names its workspace and scopes to the gateway', async () => {
+  it('creates a key whose workspace and scopes the gateway can look up', async () => {
     const { key, expires_at } = await answerOf<KeyDocument>(env, 'key', 'create', '--workspace', 'acme');
     expect(await caller(key)).toMatchObject({ workspaceName: 'acme', scopes: ['catalog', 'run'] });
     expect(expires_at).toBeUndefined();
   });
 
-  it('creates a key with fewer scopes and an end', async () => {
+  it('creates a key with fewer scopes and an expiry', async () => {
     const options = ['--workspace', 'acme', '--scopes', 'catalog', '--expires-days', '3', '--name', 'reader'];
     const before = Date.now();
     const { key, expires_at } = await answerOf<KeyDocument>(env, 'key', 'create', ...options);
@@ -87,7 +87,7 @@ describe('admin key and token', () => {
     });
   });
 
-  it('revokes what a key made with it, and says how much that was', async () => {
+  it('revokes everything that a key made, and prints the number', async () => {
     const { key, id } = await answerOf<KeyDocument>(
       env,
       'key',
@@ -119,7 +119,7 @@ describe('admin key and token', () => {
     expect([await caller(key), await caller(below.key)]).toEqual([null, null]);
   });
 
-  it('revokes what the tokens of a person made', async () => {
+  it('revokes everything that a person’s tokens made', async () => {
     const token = { subject: 'alice', expiresAt: new Date(Date.now() + 60_000) };
     const facts = { name: 'of alice', scopes: ['run'], expiresAt: null };
     const made = await new ApiKeyRepository(database).create(workspaceId, facts, {
@@ -133,7 +133,7 @@ describe('admin key and token', () => {
     expect(await caller(made.key)).toBeNull();
   });
 
-  it('makes a link that signs in to the console, as an operator only when that is asked for', async () => {
+  it('creates a link that signs in to the console, as an operator only on request', async () => {
     const link = async (...options: string[]) => {
       const { url, code, scopes } = await answerOf<{ url: string; code: string; scopes: string[] }>(
         env,
@@ -156,7 +156,7 @@ describe('admin key and token', () => {
     expect([bad.code, bad.error]).toEqual([2, expect.stringContaining('http or https URL')]);
   });
 
-  it('shows the key’s text first, for people', async () => {
+  it('prints the key’s text first, for people', async () => {
     const { out } = await runAdmin(env, 'key', 'create', '--workspace', 'acme');
     expect(out).toMatch(/^rk_live_[0-9A-Za-z]{36}\n\nThis key is shown only once\./);
   });
@@ -174,13 +174,13 @@ describe('admin key and token', () => {
     expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(60);
   });
 
-  it('needs the secret, and asks for it before the database', async () => {
+  it('requires the secret before it connects to the database', async () => {
     const { code, error } = await runAdmin({}, 'token', 'create', '--workspace', 'acme');
     expect(code).toBe(1);
     expect(error).toMatch(/^error: invalid settings: JWT_SECRET: [^\n]+\n$/);
   });
 
-  it('gives no credential to a workspace that does not exist', async () => {
+  it('creates no credential for an unknown workspace', async () => {
     const token = await runAdmin({ ...env, JWT_SECRET: secret }, 'token', 'create', '--workspace', 'nobody');
     expect(token).toEqual({ code: 1, out: '', error: 'error: There is no workspace "nobody".\n' });
     const key = await runAdmin(env, 'key', 'create', '--workspace', 'nobody');

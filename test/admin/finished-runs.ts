@@ -63,7 +63,7 @@ export const failed = (bucket: 'provider_error' | 'invalid_input', status: numbe
   billable: false,
 });
 
-/** Takes runs through their lives by the verbs that gateways and workers have. */
+/** Takes runs through their stages with the verbs of gateways and workers. */
 export class RunMaker {
   private readonly admissions: AdmissionRepository;
   private readonly dispatch: DispatchRepository;
@@ -103,13 +103,13 @@ export class RunMaker {
     return run;
   }
 
-  /** Sends it to its provider, as far as the database knows; `meanwhile` happens before its end. */
+  /** Marks it as submitted and then ends it; `meanwhile` runs before the end. */
   async end(run: AdmittedRun, ending: Ending, meanwhile = async () => {}): Promise<void> {
     const [claim] = await this.database.work.query<{ epoch: number; workspaceId: string }>(
       `SELECT epoch, workspace_id AS "workspaceId" FROM take_run($1, $2 * interval '1 millisecond')`,
       [run.runId, leaseMs],
     );
-    if (!claim) throw new Error('the run is not given out');
+    if (!claim) throw new Error('the run was not claimed');
     await this.dispatch.beginSubmission(run.runId, claim.epoch, leaseMs);
     await this.runs.saveHandle(run.runId, claim.epoch, { step: 'poll' }, 1_000);
     await meanwhile();
@@ -117,7 +117,7 @@ export class RunMaker {
       { runId: run.runId, epoch: claim.epoch, workspaceId: claim.workspaceId },
       ending,
     );
-    if (!won) throw new Error('the run was finished by somebody else');
+    if (!won) throw new Error('the run was already finished');
   }
 
   async made(call: Call, ending: Ending): Promise<AdmittedRun> {
@@ -126,7 +126,7 @@ export class RunMaker {
     return run;
   }
 
-  /** Its caller has gone. Answers what became of the run. */
+  /** Marks the caller as gone. Returns what happens to the run. */
   async leave({ runId }: AdmittedRun): Promise<string> {
     return (await this.heldRuns.releaseRun(runId, true)).found;
   }

@@ -43,7 +43,7 @@ describe('admin workspace limits', () => {
       ({ stage }) => stage,
     );
 
-  it('shows what is taken of each allowance', async () => {
+  it('shows the current use of each limit', async () => {
     expect(await answerOf(env, 'workspace', 'limits', 'acme')).toMatchObject({
       name: 'acme',
       limits: {
@@ -59,7 +59,7 @@ describe('admin workspace limits', () => {
     });
   });
 
-  it('grants parked runs at once, in their order, when a slot appears', async () => {
+  it('grants slots to parked runs at once, in order, when the limit is raised', async () => {
     const changed = await answerOf<LimitsDocument>(env, 'workspace', 'limits', 'acme', '--inflight', '1');
     expect(changed).toMatchObject({
       limits: { inflight: { limit: 1, current: 1 }, backlog: { current: 2 } },
@@ -68,14 +68,14 @@ describe('admin workspace limits', () => {
     expect(await stages()).toEqual(['ready', 'parked', 'parked']);
   });
 
-  it('keeps the head of the line waiting until its spend fits too', async () => {
+  it('keeps the first run waiting until its spend fits too', async () => {
     const options = ['--inflight', '5', '--committed-cents', '200'];
     const changed = await answerOf<LimitsDocument>(env, 'workspace', 'limits', 'acme', ...options);
     expect(changed.granted).toEqual([parked[1]]);
     expect(await stages()).toEqual(['ready', 'ready', 'parked']);
   });
 
-  it('leaves the runs waiting for the workers and says so', async () => {
+  it('leaves the runs waiting for workers, and says so', async () => {
     const { code, out } = await runAdmin(env, 'workspace', 'limits', 'acme', '--committed-cents', '300');
     expect(code).toBe(0);
     expect(out).toContain('1 parked run(s) were granted a slot. Workers take them within a second or two.');
@@ -86,13 +86,13 @@ describe('admin workspace limits', () => {
   });
 
   it.each([[['acme', '--inflight', '-1']], [['acme', '--window', 'many']], [[]]])(
-    'answers bad usage %j with exit code 2',
+    'exits with 2 for bad usage %j',
     async (words) => {
       expect((await runAdmin(env, 'workspace', 'limits', ...words)).code).toBe(2);
     },
   );
 
-  it('answers an unknown workspace with exit code 1', async () => {
+  it('exits with 1 for an unknown workspace', async () => {
     expect(await runAdmin(env, 'workspace', 'limits', 'nobody', '--inflight', '1')).toEqual({
       code: 1,
       out: '',

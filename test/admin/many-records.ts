@@ -2,8 +2,8 @@ import { Client } from 'pg';
 import { answerOf } from './run-admin.js';
 
 /**
- * A workspace with records of which each 2,500 ended at the same instant. Nothing was billed: there are no entries in the
- * ledger.
+ * Inserts a workspace with records, 2,500 of which end at the same instant. Nothing was billed, so there are no
+ * ledger entries.
  */
 export async function insertRecords(databaseUrl: string, workspace: string, count: number): Promise<void> {
   const { id } = await answerOf<{ id: string }>(

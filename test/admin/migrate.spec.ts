@@ -25,7 +25,7 @@ describe('admin migrate', () => {
     ).toEqual([]);
   });
 
-  it('needs one connection only', async () => {
+  it('needs only one connection', async () => {
     const alone = await createDatabase();
     await tell(alone.url, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public');
     const ran = await answerOf<{ migrations: string[] }>(
@@ -36,7 +36,7 @@ describe('admin migrate', () => {
     await alone.drop();
   });
 
-  it('runs every migration once, however many ask at once', async () => {
+  it('runs every migration once, however many commands run at once', async () => {
     const answers = await Promise.all(
       [1, 2, 3].map(() => answerOf<{ migrations: string[] }>(env, 'migrate')),
     );
@@ -46,7 +46,7 @@ describe('admin migrate', () => {
     expect((await runAdmin(env, 'workspace', 'list')).code).toBe(0);
   });
 
-  it('says that nothing was to do', async () => {
+  it('says that there was nothing to do', async () => {
     expect(await runAdmin(env, 'migrate')).toEqual({
       code: 0,
       out: 'The schema is already up to date.\n',
@@ -56,9 +56,9 @@ describe('admin migrate', () => {
 
   it.each([
     ['other statements than these', `UPDATE typeorm_metadata SET value = 'other' WHERE type = 'MIGRATION'`],
-    ['statements that nobody noted', `DELETE FROM typeorm_metadata WHERE type = 'MIGRATION'`],
-    ['a program that noted none', 'DROP TABLE typeorm_metadata'],
-  ])('refuses a database that was made by %s, and so does every other command', async (_what, change) => {
+    ['unrecorded statements', `DELETE FROM typeorm_metadata WHERE type = 'MIGRATION'`],
+    ['a program that records no statements', 'DROP TABLE typeorm_metadata'],
+  ])('rejects a database that was made by %s, and so does every other command', async (_what, change) => {
     await tell(database.url, change);
     for (const words of [['migrate'], ['workspace', 'list']]) {
       expect(await runAdmin(env, ...words)).toEqual({
@@ -71,7 +71,7 @@ describe('admin migrate', () => {
     }
   });
 
-  it('names the setting that is missing', async () => {
+  it('names the missing setting', async () => {
     const { code, error } = await runAdmin({}, 'migrate');
     expect(code).toBe(1);
     expect(error).toMatch(/^error: invalid settings: DATABASE_URL: [^\n]+\n$/);

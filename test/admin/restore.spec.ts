@@ -81,7 +81,7 @@ describe('admin restore', () => {
   const find = (...words: string[]) => answerOf<Found>(env, 'restore', 'objects', ...words);
 
   describe('runs', () => {
-    it('presumes that waiting runs were submitted, once the operator agrees, and records it', async () => {
+    it('presumes that waiting runs were submitted, after the operator agrees, and records it', async () => {
       const [one, other] = [await admit(), await admit()];
       expect(await refusal('runs')).toContain('This ends 2 waiting runs as internal_error');
       expect(await recorded('restore.runs')).toEqual([]);
@@ -99,7 +99,7 @@ describe('admin restore', () => {
       ]);
     });
 
-    it('refuses while a gateway or worker runs: it would end the runs of a service that is well', async () => {
+    it('refuses while a gateway or worker runs, because it would end the runs of a healthy service', async () => {
       const { runId } = await admit();
       await database.work.query(
         `INSERT INTO process (id, app, host, pid, catalog_revision, seen_at) VALUES ($1, 'worker', 'node-7', 1, '', router_now())`,
@@ -115,7 +115,7 @@ describe('admin restore', () => {
   });
 
   describe('objects', () => {
-    it('lists those that no row names and that are old enough, and deletes none unless told to', async () => {
+    it('lists old objects that no row names, and deletes them only if told to', async () => {
       const known = runKeys.input(v7());
       await objects.note(known, v7(), 3600);
       await put(known, 48);
@@ -163,7 +163,7 @@ describe('admin restore', () => {
     });
   });
 
-  it('lists what was changed since a time: by operators, and keys and webhook secrets by whomever', async () => {
+  it('lists all changes since a time: by operators, and of keys and webhook secrets by anyone', async () => {
     const { prefix } = await answerOf<{ prefix: string }>(env, 'key', 'create', '--workspace', 'acme');
     const [row] = await database.reads.query<{ now: Date }>('SELECT router_now() AS now');
     const since = row?.now.toISOString() ?? '';

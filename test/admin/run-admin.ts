@@ -8,7 +8,10 @@ interface Finished {
   error: string;
 }
 
-/** Runs one command in this process, with nothing but long timeouts and `env` in its environment: no file of this checkout. */
+/**
+ * Runs one command in this process, with only long timeouts and `env` in its environment, and without any file of
+ * this checkout.
+ */
 export async function runAdmin(env: Record<string, string>, ...words: string[]): Promise<Finished> {
   const said = { out: '', error: '' };
   const code = await runProgram(
@@ -23,7 +26,7 @@ export async function runAdmin(env: Record<string, string>, ...words: string[]):
   return { code, ...said };
 }
 
-/** The one JSON document of a command that must succeed. */
+/** The JSON document of a command, which must succeed. */
 export async function answerOf<T>(env: Record<string, string>, ...words: string[]): Promise<T> {
   const { code, out, error } = await runAdmin(env, ...words, '--json');
   if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${error}`);

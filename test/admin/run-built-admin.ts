@@ -15,7 +15,7 @@ interface Options {
   maxBuffer?: number;
 }
 
-/** Runs one command of the built program with nothing but PATH, long timeouts and `env` in its environment. */
+/** Runs one command of the built program with only PATH, long timeouts and `env` in its environment. */
 export const runBuiltAdmin = (env: Record<string, string>, ...words: string[]): Promise<Finished> =>
   runBuilt(env, { words });
 

@@ -47,7 +47,7 @@ describe('admin run, usage, provider and key', () => {
     return error;
   };
 
-  it('lists the runs of a workspace, newest first, and failed ones of all', async () => {
+  it('lists the runs of a workspace, newest first, and failed runs of all workspaces', async () => {
     const { runs: all } = await answerOf<Runs>(env, 'run', 'list', '--workspace', 'acme');
     expect(all.map(({ request_id }) => request_id)).toEqual([runs.waiting, runs.broken, runs.done]);
     const ended = ['--workspace', 'acme', '--status', 'COMPLETED', '--error-type', 'provider_error'];
@@ -69,13 +69,13 @@ describe('admin run, usage, provider and key', () => {
     ['--stuck', '--error-type', 'provider_error'],
     ['--stuck', '--hours', '2'],
     ['--workspace', 'acme', '--hours', '2'],
-  ])('refuses a filter that it would not heed: %s %s %s', async (...words) => {
+  ])('rejects a filter that does not apply: %s %s %s', async (...words) => {
     const { code, out, error } = await runAdmin(env, 'run', 'list', ...words);
     expect([code, out]).toEqual([2, '']);
     expect(error).toContain('cannot be used with option');
   });
 
-  it('shows one run, whoever’s it is', async () => {
+  it('shows any run of any workspace', async () => {
     expect(await answerOf(env, 'run', 'show', runs.broken)).toMatchObject({
       request_id: runs.broken,
       workspace: { id: workspaceId, name: 'acme' },
@@ -113,7 +113,7 @@ describe('admin run, usage, provider and key', () => {
     expect(await by('day')).toMatchObject([{ day: expect.stringMatching(/^\d{4}-\d\d-\d\d$/), runs: 3 }]);
   });
 
-  it('lists every provider, and pauses none that nobody knows', async () => {
+  it('lists every provider, and pauses only known ones', async () => {
     const { providers } = await answerOf<{ providers: { provider: string }[] }>(env, 'provider', 'list');
     expect(providers.length).toBeGreaterThan(30);
     expect(providers).toContainEqual(
@@ -130,7 +130,7 @@ describe('admin run, usage, provider and key', () => {
     expect((await actions('bfl')).map(({ action }) => action)).toEqual(['provider.pause', 'provider.resume']);
   });
 
-  it('suggests workspaces, models and keys that are near', async () => {
+  it('suggests similar workspaces, models and keys', async () => {
     expect(await refusal('workspace', 'show', 'acne')).toBe(
       'error: There is no workspace "acne". Did you mean "acme"?\n',
     );
@@ -142,7 +142,7 @@ describe('admin run, usage, provider and key', () => {
     );
   });
 
-  it('rotates a key: the new one is like it, the old one ends later or at once', async () => {
+  it('rotates a key: the new one has the same rights, and the old one ends later or at once', async () => {
     const made = await answerOf<{ key: string; prefix: string }>(
       env,
       'key',
@@ -180,12 +180,12 @@ describe('admin run, usage, provider and key', () => {
     await expect(rotate('--keep-hours', '0')).rejects.toThrow('Repeat the command with --yes');
     await rotate('--keep-hours', '0', '--yes');
     expect(await keys.byApiKey(made.key)).toBeNull();
-    // It belongs to the key that took the place of its maker.
+    // The child key belongs to the key that replaced its maker.
     expect(await keys.byApiKey(below.key)).not.toBeNull();
     expect(await refusal('key', 'revoke', `${made.prefix.slice(0, -1)}!`)).toMatch(/Did you mean "rk_live_/);
   });
 
-  it('deletes a workspace without live runs, and keeps what its runs cost', async () => {
+  it('deletes a workspace without live runs, and keeps the cost of its runs', async () => {
     const { id } = await answerOf<{ id: string }>(env, 'workspace', 'create', 'gone');
     const live = await maker.admit({ workspaceId: id, credential: 'token:ci' });
     await answerOf(env, 'key', 'create', '--workspace', 'gone');
@@ -206,7 +206,7 @@ describe('admin run, usage, provider and key', () => {
     );
   });
 
-  it('adds up no usage of one of several that were deleted under one name', async () => {
+  it('asks for an id if several deleted workspaces had the name', async () => {
     const ids: string[] = [];
     for (let nth = 1; nth <= 2; nth += 1) {
       const { id } = await answerOf<{ id: string }>(env, 'workspace', 'create', 'twice');
@@ -224,7 +224,7 @@ describe('admin run, usage, provider and key', () => {
     expect(lines).toHaveLength(2);
   });
 
-  it('changes nothing that it cannot record', async () => {
+  it('makes no change that it cannot record', async () => {
     const { id } = await answerOf<{ id: string }>(env, 'workspace', 'create', 'full');
     const { prefix } = await answerOf<{ prefix: string }>(env, 'key', 'create', '--workspace', 'full');
     const { runId } = await maker.admit({ workspaceId: id, credential: 'token:ci' });

@@ -17,7 +17,7 @@ describe('admin usage export of many records', () => {
   });
   afterAll(() => database.drop());
 
-  it('prints each record once, equal times included', async () => {
+  it('prints each record once, even with equal times', async () => {
     const [heading, ...lines] = await exportedLines(env, ['--workspace', 'busy']);
     expect(heading?.split(',').slice(0, 2)).toEqual(['request_id', 'run_id']);
     expect(lines).toHaveLength(6_000);
@@ -26,7 +26,7 @@ describe('admin usage export of many records', () => {
     expect(ends).toEqual(ends.toSorted());
   });
 
-  it('holds one page of them at a time, and reads on when its reader has room', async () => {
+  it('holds one page at a time, and continues when its reader has room', async () => {
     const pages: number[] = [];
     let writing = false;
     const code = await runProgram(
@@ -47,7 +47,7 @@ describe('admin usage export of many records', () => {
     expect([code, pages]).toEqual([0, [1_000, 1_000, 1_000, 1_000, 1_000, 1_000]]);
   });
 
-  it('prints all workspaces one after the other, under one heading', async () => {
+  it('prints all workspaces in sequence, under one heading', async () => {
     const day = ['--from', '2026-01-01', '--until', '2026-01-01T00:00:01Z'];
     const [, ...lines] = await exportedLines(env, day);
     expect(lines).toHaveLength(2_499 + 1_000);

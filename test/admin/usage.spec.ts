@@ -123,7 +123,7 @@ describe('admin usage and credits list, after a mix of outcomes', () => {
     expect(listed.records.filter((record) => record.outcome === 'cancelled')).toHaveLength(2);
   });
 
-  it('show people as many runs as they ask for, under the totals of all', async () => {
+  it('show people the requested number of runs, under the totals of all', async () => {
     const { code, out } = await runAdmin(env, 'usage', 'list', '--workspace', 'acme', '--limit', '1');
     expect(code).toBe(0);
     expect(out).toContain([...expected.keys()].at(-1));
@@ -131,14 +131,14 @@ describe('admin usage and credits list, after a mix of outcomes', () => {
     expect(out).toContain('1 shown');
   });
 
-  it('group by key under names that people know, and count what came with a token apart', async () => {
+  it('group by the names of keys, and count runs of tokens separately', async () => {
     const { code, out } = await runAdmin(env, 'usage', '--workspace', 'acme', '--by', 'key');
     expect(code).toBe(0);
     expect(out).toMatch(new RegExp(`^${key.prefix} \\(.*\\) +\\d+`, 'm'));
     expect(out).toMatch(/^- +1 /m);
   });
 
-  it('export the same as CSV and as JSON Lines, and only what ended in the range', async () => {
+  it('export the same as CSV and as JSON Lines, and only runs that ended in the range', async () => {
     const { records } = await list();
     const oldestFirst = records.toReversed();
     const lines = await exportedLines(env, ['--workspace', 'acme', '--format', 'jsonl']);
@@ -149,7 +149,7 @@ describe('admin usage and credits list, after a mix of outcomes', () => {
     expect(csv).toHaveLength(records.length + 1);
     expect(csv.filter((line) => line.includes('"token:a ""robot"", with commas"'))).toHaveLength(1);
 
-    // From the second one on, to before the fourth. The options take milliseconds, and the records have microseconds.
+    // From the second run to just before the fourth. The options have milliseconds, the records microseconds.
     await client.query(
       `UPDATE audit_record SET completed_at = timestamptz '2026-01-01' + place * interval '1 second'
        FROM (SELECT run_id, row_number() OVER (ORDER BY completed_at) AS place FROM audit_record) AS ordered
@@ -187,7 +187,7 @@ describe('admin usage and credits list, after a mix of outcomes', () => {
     [['list', '--workspace', 'acme', '--from', 'yesterday'], 2],
     [['list', '--workspace', 'nobody'], 1],
     [['export', '--workspace', 'nobody'], 1],
-  ])('answer usage %j with exit code %i', async (words, code) => {
+  ])('for usage %j exit with %i', async (words, code) => {
     expect(await runAdmin(env, 'usage', ...words)).toMatchObject({ code, out: '' });
   });
 });

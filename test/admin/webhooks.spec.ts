@@ -51,7 +51,7 @@ describe('admin webhook', () => {
   const listed = async (...options: string[]) =>
     (await answerOf<Listed>(env, 'webhook', 'list', ...options)).webhooks;
 
-  it('lists the webhooks of all workspaces, newest first, and those of one, in one state, as many as asked', async () => {
+  it('lists webhooks, newest first, and filters by workspace, state and number', async () => {
     expect(idsOf(await listed())).toEqual([runs.other, runs.givenUp, runs.delivered]);
     expect(idsOf(await listed('--workspace', 'acme'))).toEqual([runs.givenUp, runs.delivered]);
     expect(idsOf(await listed('--state', 'pending'))).toEqual([runs.other]);
@@ -73,20 +73,20 @@ describe('admin webhook', () => {
     ]);
   });
 
-  it('lists them as a table for people', async () => {
+  it('prints a table for people', async () => {
     const { out } = await runAdmin(env, 'webhook', 'list', '--state', 'given_up');
     expect(out).toMatch(/^REQUEST +WORKSPACE +MODEL +STATE +TRIES +DUE +PROBLEM +URL\n/);
     expect(out).toContain(`answered HTTP 500  ${url}`);
   });
 
-  it('redelivers one that was given up, with all its tries', async () => {
+  it('redelivers a webhook that was given up, with all its attempts', async () => {
     expect(await webhooks.begin(runs.givenUp)).toBeNull();
     const answer = await answerOf(env, 'webhook', 'redeliver', runs.givenUp);
     expect(answer).toEqual({ request_id: runs.givenUp, state: 'pending' });
     expect(await webhooks.begin(runs.givenUp)).toMatchObject({ tries: 0, url });
   });
 
-  it('says when there is no such webhook, and refuses what is no request id or state', async () => {
+  it('reports an unknown webhook, and rejects a malformed request id or state', async () => {
     const unknown = '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
     const none = await runAdmin(env, 'webhook', 'redeliver', unknown);
     expect([none.code, none.error]).toEqual([
@@ -101,7 +101,7 @@ describe('admin webhook', () => {
       expect((await runAdmin(env, 'webhook', ...words)).code).toBe(2);
   });
 
-  it('shows the secret of a workspace, and makes a new one beside which the former one signs on', async () => {
+  it('shows the secret of a workspace, and rotates it while the former one keeps signing', async () => {
     const secret = async (...act: string[]) =>
       (await answerOf<{ secret: string }>(env, 'webhook', 'secret', ...act, '--workspace', 'acme')).secret;
     const before = await secret('show');

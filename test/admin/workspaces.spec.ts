@@ -36,7 +36,7 @@ describe('admin workspace and credits', () => {
       )
     ).rows;
 
-  it('creates one that may see and run everything, with limits and few credits', async () => {
+  it('creates a workspace that may see and run everything, with limits and a few credits', async () => {
     const created = await answerOf(env, 'workspace', 'create', 'open');
     expect(operatorWorkspace.parse(created)).toMatchObject({
       name: 'open',
@@ -54,7 +54,7 @@ describe('admin workspace and credits', () => {
     expect(await answerOf(env, 'workspace', 'show', 'open')).toEqual(created);
   });
 
-  it('creates one as its options say, its credits in the ledger', async () => {
+  it('creates a workspace with the given options, and its credits in the ledger', async () => {
     const options = ['--disabled', '--visible', 'bfl/*,fal/*', '--runnable', '', '--credits-cents', '500'];
     const created = await answerOf<WorkspaceDocument>(env, 'workspace', 'create', 'narrow', ...options);
     expect(created).toMatchObject({
@@ -68,7 +68,7 @@ describe('admin workspace and credits', () => {
     ]);
   });
 
-  it('refuses a second one of the same name', async () => {
+  it('rejects a second workspace with the same name', async () => {
     expect(await runAdmin(env, 'workspace', 'create', 'open')).toEqual({
       code: 1,
       out: '',
@@ -77,7 +77,7 @@ describe('admin workspace and credits', () => {
   });
 
   it.each(['a'.repeat(36), '-'.repeat(36), '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234'])(
-    'knows none %s',
+    'rejects the unknown workspace %s',
     async (name) => {
       const { code, error } = await runAdmin(env, 'workspace', 'show', '--', name);
       expect(code).toBe(1);
@@ -85,7 +85,7 @@ describe('admin workspace and credits', () => {
     },
   );
 
-  it('changes only what is named', async () => {
+  it('changes only the given options', async () => {
     expect(await answerOf(env, 'workspace', 'set', 'narrow', '--enabled')).toMatchObject({
       enabled: true,
       visible: ['bfl/*', 'fal/*'],
@@ -104,7 +104,7 @@ describe('admin workspace and credits', () => {
     expect([code === 0, error]).toEqual([false, expect.stringContaining('Expected a number from 0 to 100')]);
   });
 
-  it('sets and adds credits through the ledger, so that entries and balance agree', async () => {
+  it('sets and adds credits through the ledger, so that entries and balance match', async () => {
     const { id } = await answerOf<WorkspaceDocument>(env, 'workspace', 'set', 'open', '--credits-cents', '0');
     await answerOf(env, 'workspace', 'set', 'open', '--credits-cents', '300');
     expect(await answerOf(env, 'credits', 'add', 'open', '--cents', '-20', '--note', 'correction')).toEqual({
@@ -146,7 +146,7 @@ describe('admin workspace and credits', () => {
     [['credits', 'add', '--workspace', 'open', '--cents', '1.5']],
     [['credits', 'add', '--workspace', 'open', '--cents', '0']],
     [['credits', 'add', 'narrow', '--workspace', 'open', '--cents', '5']],
-  ])('answers %j with exit code 2, and changes nothing', async (words) => {
+  ])('exits with 2 for %j, and changes nothing', async (words) => {
     const { code, out, error } = await runAdmin(env, ...words);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(error).toMatch(/^error: [^\n]+\n$/);
@@ -158,7 +158,7 @@ describe('admin workspace and credits', () => {
     ]);
   });
 
-  it('shows one for people', async () => {
+  it('prints a workspace for people', async () => {
     const { out } = await runAdmin(env, 'workspace', 'show', 'narrow');
     expect(out).toMatch(/^workspace {2}narrow\n/);
     for (const line of ['runnable   none', 'credits    500 cents', 'state      enabled'])
@@ -166,7 +166,7 @@ describe('admin workspace and credits', () => {
     expect(out).toMatch(/^ALLOWANCE +LIMIT +NOW\nruns in flight +5 +0$/m);
   });
 
-  it('lists for people', async () => {
+  it('prints a list for people', async () => {
     const { out } = await runAdmin(env, 'workspace', 'list');
     expect(out.split('\n')[0]).toMatch(/^NAME +STATE +CREDITS \(CENTS\) +VISIBLE +RUNNABLE +ID$/);
     expect(out).toMatch(/^open +enabled +280 +\*\* +\*\* +[0-9a-f-]{36}$/m);

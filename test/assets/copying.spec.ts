@@ -11,7 +11,7 @@ import { file, ScriptedProvider, urlsOf } from './scripted-provider.js';
 const model = 'copied/pictures';
 const dayS = 86_400;
 
-// Copies that hang or never end, and what is counted of them: test/faults/asset-limits.spec.ts.
+// Copies that hang or never end, and their counts, are in test/faults/asset-limits.spec.ts.
 describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
   const system = sharedSystem(transport);
   let provider: ScriptedProvider;
@@ -37,11 +37,11 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
     canary.close();
   });
 
-  /** One held call. */
+  /** A synchronous call. */
   const generated = (prompt: string, headers: Record<string, string> = {}) =>
     caller.call('POST', `/v2/models/${model}`, { body: JSON.stringify({ prompt }), headers });
 
-  /** A queued run with its result, and why which of its assets were not copied, as the worker tells it. */
+  /** Returns a queued run with its result, and the worker's reasons for each asset that it did not copy. */
   async function collected(prompt: string, notCopied: number) {
     const run = await caller.submit(model, JSON.stringify({ prompt }));
     await caller.completed(run, 60_000);
@@ -52,7 +52,7 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
         .map((line) => JSON.parse(line) as { asset: number; trouble: string });
     const troubles = await waitFor(() => told().length >= notCopied && told(), {
       withinMs: 20_000,
-      what: 'the lines about the assets',
+      what: 'the log lines about the assets',
     });
     return {
       answer: await caller.collect(run),
@@ -60,7 +60,7 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
     };
   }
 
-  it('replace the URLs of those that could be copied; everything else stays byte for byte', async () => {
+  it('replace the provider’s URLs; every other byte of the result stays the same', async () => {
     provider.paths.set('/good.png', file('image/png', 100_000));
     provider.paths.set('/redirects.png', (_request, response) =>
       response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data/' }).end(),
@@ -79,9 +79,9 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
     expect(sha256(Buffer.from(await picture.arrayBuffer()))).toBe(sha256(Buffer.alloc(100_000, 'a')));
   });
 
-  it('are never empty: an asset without bytes keeps its URL', async () => {
+  it('are never empty: an asset of 0 bytes keeps its URL', async () => {
     provider.paths.set('/empty.png', file('image/png', 0));
-    // Without a declared length it is seen to be empty only when it has ended.
+    // Without a declared length, the worker sees only at the end that the asset is empty.
     provider.paths.set('/nothing.png', (_request, response) => {
       response.writeHead(200, { 'content-type': 'image/png', 'transfer-encoding': 'chunked' }).end();
     });
@@ -92,7 +92,7 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
     expect(answer.bytes.toString()).toBe(text);
   });
 
-  it('open until they expire, and the same result is repeated with the same URL', async () => {
+  it('open until they expire, and a replay of the result has the same URL', async () => {
     provider.paths.set('/once.png', file('image/png', 10));
     provider.script('once', [`${provider.url}/once.png`]);
     const beganMs = Date.now();
@@ -115,7 +115,7 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
         ['error', 'message'],
       ]);
     }
-    // The same URL, but for its time.
+    // The same URL, except for its expiry.
     const { store } = await createStore(readSettings(storageSettings, system.env()));
     const signedBefore = (seconds: number) =>
       store.sign(new URL(url).pathname.replace('/assets/', ''), {
@@ -127,7 +127,7 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
     expect((await fetch(url)).status).toBe(200);
   });
 
-  it('that could not be copied leave a result that is delivered, but not repeated', async () => {
+  it('that failed to copy leave a result that is delivered once and not replayed', async () => {
     const text = provider.script('lost', [`${provider.url}/nowhere.png`]);
     const headers = { 'idempotency-key': 'lost' };
     const first = await generated('lost', headers);
@@ -137,12 +137,12 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
         const answer = await generated('lost', headers);
         return answer.status !== 200 && answer;
       },
-      { withinMs: 60_000, what: 'the delivery to be noted' },
+      { withinMs: 60_000, what: 'the delivery to be recorded' },
     );
     expect([later.status, later.bucket]).toEqual([409, 'invalid_input']);
   });
 
-  it('are never fetched from this machine, in whatever spelling', async () => {
+  it('are never fetched from this machine, however its address is written', async () => {
     const { port } = canary.address() as net.AddressInfo;
     const hosts = [
       '127.0.0.1',
@@ -163,7 +163,7 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
     );
     const urls = [
       ...hosts.flatMap((host) => [`https://${host}:${port}/a.png`, `http://${host}:${port}/a.png`]),
-      // At the port of https nothing but the address is left to refuse.
+      // On the port of https, only the address is left to reject.
       ...hosts.map((host) => `https://${host}/a.png`),
       `${provider.url}/leads-here.png`,
     ];
@@ -174,7 +174,7 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
     expect(canaryConnections).toBe(0);
   });
 
-  it('are asked for without the provider’s key, and what its API says in their place is not given out', async () => {
+  it('are fetched without the provider’s key, and an error of its API is never delivered as an asset', async () => {
     const keys: (string | undefined)[] = [];
     const api = (type: string) => (request: IncomingMessage, response: ServerResponse) => {
       keys.push(request.headers.authorization);
@@ -195,7 +195,7 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
     expect(keys).toEqual([undefined, undefined, undefined]);
   });
 
-  it('are opened with the key where the declaration says that they need it', async () => {
+  it('are fetched with the key if the declaration says so', async () => {
     const keys: (string | undefined)[] = [];
     provider.paths.set('/keyed.png', (request, response) => {
       keys.push(request.headers.authorization);
@@ -207,7 +207,7 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
     expect(keys).toEqual(['Key key-of-the-keyed']);
   });
 
-  it('are bounded in kind, encoding and redirects, whatever they say of themselves', async () => {
+  it('are limited in media type, encoding and redirects, whatever their headers claim', async () => {
     provider.paths.set('/page.png', file('text/html', 100));
     provider.paths.set('/packed.png', file('image/png', 100, { 'content-encoding': 'gzip' }));
     provider.paths.set('/short.png', (_request, response) => {
@@ -228,7 +228,7 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
     expect(provider.asked.filter((path) => path === '/circle.png')).toHaveLength(4);
   });
 
-  it('are fetched once where the same URL stands twice, and follow a redirect', async () => {
+  it('are fetched once if the same URL occurs twice, and follow a redirect', async () => {
     provider.paths.set('/there.png', file('image/png', 100));
     provider.paths.set('/moved.png', (_request, response) =>
       response.writeHead(301, { location: '/there.png' }).end(),

@@ -1,4 +1,4 @@
-/** Declares a scripted provider, which answers as fal's queue does, and a model of its own whose results hold images. */
+/** Declares a scripted provider, which answers like fal's queue, and a model whose results contain images. */
 export const scriptedModel = (provider: string, base: string, more = ''): Record<string, string> => ({
   [`${provider}.yaml`]: `provider: ${provider}
 base: ${base}

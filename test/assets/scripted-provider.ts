@@ -5,16 +5,16 @@ import type { AddressInfo } from 'node:net';
 type Answering = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
- * A provider whose results a test writes itself: fal's queue, whose generations are done at once, speech that comes
- * as a file, and whatever the URLs in a result lead to.
+ * A provider whose results a test writes: fal's queue, whose generations finish immediately, speech as a file,
+ * and the assets that a result names.
  */
 export class ScriptedProvider {
-  /** Results of fal's models, by the prompt; JSON text. */
+  /** Results of fal's models by prompt, as JSON text. */
   readonly results = new Map<string, string>();
-  /** Answers by path: assets, and speech. */
+  /** Answers by path: assets and speech. */
   readonly paths = new Map<string, Answering>();
   readonly asked: string[] = [];
-  /** The submitted inputs, by their prompt. */
+  /** The submitted inputs by prompt. */
   readonly inputs = new Map<string, Record<string, unknown>>();
   private readonly prompts: string[] = [];
 
@@ -32,7 +32,10 @@ export class ScriptedProvider {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** A result as a provider might write it: odd spacing, a number no double holds, the URLs of its pictures. */
+  /**
+   * A result as a provider might write it: odd spacing, a number beyond double precision, and the URLs of its
+   * images.
+   */
   script(prompt: string, urls: readonly string[]): string {
     const images = urls.map((url) => `{ "url" : ${JSON.stringify(url)},"width":9007199254740993 }`);
     const text = `{"prompt":${JSON.stringify(prompt)},\r\n "images" : [${images.join(' , ')} ],"seed":1.0e2,"é":"\\u00e9"}\n`;
@@ -78,11 +81,11 @@ function json(response: ServerResponse, text: string): void {
   response.end(text);
 }
 
-/** The URLs of the pictures in a result. */
+/** The URLs of the images in a result. */
 export const urlsOf = (bytes: Buffer): string[] =>
   (JSON.parse(bytes.toString()) as { images: { url: string }[] }).images.map(({ url }) => url);
 
-/** A file of so many bytes, made as it is read. */
+/** A file of `bytes` bytes, generated as it is read. */
 export const file =
   (mediaType: string, bytes: number, headers: Record<string, string> = {}): Answering =>
   (_request, response) => {

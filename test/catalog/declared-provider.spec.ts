@@ -3,7 +3,7 @@ import { type Caller, failOnLeftovers, sharedSystem, transports } from '../harne
 import { OwnProvider } from './own-provider.js';
 import { polled, provider, row } from './own-rows.js';
 
-// Bad edits, hidden rows of the release, renewed keys and SIGHUP concern every caller of a system:
+// Bad edits, hidden built-in rows, renewed keys and SIGHUP affect every caller of a system, so they are in
 // test/operations/catalog-edits.spec.ts.
 describe.each(transports().slice(0, 1))('a provider that the catalog declares on %s', (transport) => {
   const system = sharedSystem(transport);
@@ -25,7 +25,7 @@ describe.each(transports().slice(0, 1))('a provider that the catalog declares on
   });
   afterAll(() => upstream.stop());
 
-  it('runs in a running system: polled, at once, and with a file; synchronous and queued', async () => {
+  it('is served without a restart: polled, at once, and with a file; synchronous and queued', async () => {
     const body = '{ "prompt": "a cat", "seed": 18446744073709551615.0 }';
     const synchronous = await caller.call('POST', '/v2/models/lab/paint', { body });
     expect([synchronous.status, synchronous.bytes.toString()]).toEqual([200, `{"made of": ${body} }`]);
@@ -50,8 +50,8 @@ describe.each(transports().slice(0, 1))('a provider that the catalog declares on
   it.each([
     ['a NUL', 'a\\u0000b', 'a\uFFFDb'],
     ['half a surrogate pair', 'a\\ud83db', 'a\uFFFDb'],
-    ['a pair where the echo is cut', `${'a'.repeat(1023)}😀`, `${'a'.repeat(1023)}…`],
-  ])('has its rejection of %s passed on as 422', async (_what, prompt, input) => {
+    ['a surrogate pair where the echo is cut', `${'a'.repeat(1023)}😀`, `${'a'.repeat(1023)}…`],
+  ])('passes its rejection of %s on as 422', async (_what, prompt, input) => {
     const refused = await caller.call('POST', '/v2/models/fast/refuse', { body: `{"prompt":"${prompt}"}` });
     expect([refused.status, refused.json()['detail']]).toMatchObject([
       422,
@@ -59,7 +59,7 @@ describe.each(transports().slice(0, 1))('a provider that the catalog declares on
     ]);
   });
 
-  it('has its inputs checked by its row', async () => {
+  it('has its inputs validated by its row', async () => {
     const refused = await caller.call('POST', '/v2/models/lab/paint', { body: '{"seed":"x"}' });
     expect([refused.status, refused.json()['detail']]).toMatchObject([
       422,
@@ -70,7 +70,7 @@ describe.each(transports().slice(0, 1))('a provider that the catalog declares on
     ]);
   });
 
-  it('leaves live runs their facts: twenty of them, most not yet sent, finish as they were admitted', async () => {
+  it('changes no live run: twenty, most of them not sent yet, finish with the facts they were admitted with', async () => {
     const workspace = await system.caller();
     upstream.holding = true;
     upstream.submissions.length = 0;
@@ -78,7 +78,7 @@ describe.each(transports().slice(0, 1))('a provider that the catalog declares on
       Array.from({ length: 20 }, (_, index) => workspace.submit('lab/paint', `{"prompt":"${index}"}`)),
     );
     await system.serve({ 'lab-paint.yaml': row('lab/paint', 'v2/paint', 7_000) });
-    // A workspace has five calls in flight: the other runs are parked.
+    // A workspace has five calls in flight, so the other runs are parked.
     expect(upstream.submissions.length).toBeLessThanOrEqual(5);
     const late = await workspace.submit('lab/paint', '{"prompt":"late"}');
     upstream.holding = false;

@@ -54,11 +54,11 @@ describe.each(transports().slice(0, 1))('inputs of models of the catalog on %s',
       '{"prompt":"a","tomorrow":[18446744073709551615],"tomorrow":{"target":1},"options":{}}',
       '{"model":"paint-cheap","version":2,"prompt":"a","tomorrow":[18446744073709551615],"tomorrow":{"target":1},"options":{}}',
     ],
-  ])('%s is sent with the members that it lacks, and otherwise to the byte', async (body, sent) => {
+  ])('%s is sent with its missing constants, and otherwise byte for byte', async (body, sent) => {
     expect(await forwarded('inputs/cheap', body)).toBe(sent);
   });
 
-  it('adds the members in every encoding, to an empty object too', async () => {
+  it('adds the constants in every encoding, even to an empty object', async () => {
     expect(await forwarded('inputs/any', ' {} ')).toBe(' {} ');
     expect(await forwarded('wrapped/cheap', '{}')).toBe('{"input":{"model":"paint-cheap","version":2}}');
     const form = await forwarded('filled/cheap', '{"prompt":"a cat"}');
@@ -92,7 +92,7 @@ describe.each(transports().slice(0, 1))('inputs of models of the catalog on %s',
   it.each([
     ['inputs/gone', 'inputs/any'],
     ['inputs/going', 'inputs/cheap'],
-  ])('%s has ended: every route answers 404, with its successor first', async (model, successor) => {
+  ])('%s has ended: every route answers 404 and suggests its successor first', async (model, successor) => {
     const calls = [
       await caller.call('GET', `/v2/models/${model}`),
       await caller.call('GET', `/v2/models/${model}/openapi.json`),

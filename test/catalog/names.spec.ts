@@ -32,7 +32,7 @@ describe.each(transports().slice(0, 1))('the names of a model on %s', (transport
       headers: { 'idempotency-key': key },
     });
 
-  it('has one entry, whose provider is the first segment of its id', async () => {
+  it('belong to one entry, whose provider is the first segment of its id', async () => {
     const listed = await caller.listed();
     expect(listed).toContain('public/clip');
     expect(listed.filter((id) => id.startsWith('naming'))).toEqual([]);
@@ -44,7 +44,7 @@ describe.each(transports().slice(0, 1))('the names of a model on %s', (transport
     expect(document.json()['info']).toMatchObject({ title: 'public/clip' });
   });
 
-  it('makes one run of a key, whichever name is used, and its URLs hold the id', async () => {
+  it('share an Idempotency-Key, and the run’s URLs contain the id', async () => {
     const first = await submit('naming/clip', 'one-run');
     const handle = first.json() as Record<string, string>;
     expect(first.status).toBe(201);
@@ -70,7 +70,7 @@ describe.each(transports().slice(0, 1))('the names of a model on %s', (transport
     await caller.completed({ model: 'naming/clip', requestId, body: '' });
   });
 
-  it.each(['naming-ai/clip/dev', 'naming/gone', 'public/gone'])('answers %s with the id', async (name) => {
+  it.each(['naming-ai/clip/dev', 'naming/gone', 'public/gone'])('answer %s with the id', async (name) => {
     const answer = await caller.call('POST', `/v2/models/${name}`, { body: '{"prompt":"a cat"}' });
     expect([answer.status, answer.bytes.toString()]).toEqual([
       404,
@@ -78,20 +78,20 @@ describe.each(transports().slice(0, 1))('the names of a model on %s', (transport
     ]);
   });
 
-  it('is seen and run by whoever is entitled to the id', async () => {
+  it('are visible and runnable for a caller that is entitled to the id', async () => {
     expect([await entitled('public/*'), await entitled('naming/*')]).toEqual([200, 404]);
   });
 
   it.each([
     ['{"prompt":"a cat","image":null}', '/now/from-text'],
     ['{"prompt":"a cat","image":"aGVsbG8="}', '/now/from-image'],
-  ])('sends %s to %s', async (body, address) => {
+  ])('an input %s is sent to %s', async (body, address) => {
     upstream.submissions.length = 0;
     expect((await caller.call('POST', '/v2/models/naming/clip', { body })).status).toBe(200);
     expect(upstream.submissions).toMatchObject([{ path: address, body }]);
   });
 
-  it('leads a retry to its run after the end of the model, and nothing else', async () => {
+  it('lead a retry to its run after the model has ended, and start no new run', async () => {
     const first = await submit('naming/clip', 'to-the-end');
     await system.serve({
       'naming.yaml': provider('naming', upstream.url, ''),

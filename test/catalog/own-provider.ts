@@ -8,12 +8,15 @@ interface Seen {
   body: string;
 }
 
-/** A provider that no release knows: it answers at once, with a file, by jobs that end when they may, or not at all. */
+/**
+ * An undeclared provider of the test's own: it answers at once, with a file, by jobs that end on request, or not
+ * at all.
+ */
 export class OwnProvider {
   readonly submissions: Seen[] = [];
-  /** Jobs stay running while this is set. */
+  /** While set, jobs keep running. */
   holding = false;
-  /** Called once, with the next poll, which is answered when it has ended: the job is running then. */
+  /** Called once, during the next poll, which is answered afterwards. The job is running meanwhile. */
   duringPoll: (() => Promise<unknown>) | undefined;
   private readonly jobs = new Map<string, string>();
 

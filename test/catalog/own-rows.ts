@@ -1,4 +1,4 @@
-/** A provider that no release knows, as an operator declares it. */
+/** A provider that no release includes, as an operator declares it. */
 export const provider = (name: string, base: string, more: string) => `
 provider: ${name}
 base: ${base}

@@ -4,7 +4,7 @@ import { OwnProvider } from './own-provider.js';
 import { provider, row } from './own-rows.js';
 
 const atOnce = 'file_results: true\n';
-/** The system gives a key to each provider that it recognises by its first line. */
+/** The system gives a key to each provider that it recognises by its first line, so this line hides one. */
 const withoutKey = (text: string) => text.replace('\nprovider:', '\n"provider":');
 const servedBy = (text: string, ...ids: string[]) => `${text}servers: [${ids.join(', ')}]\n`;
 const otherInput = `
@@ -16,7 +16,7 @@ input: { type: object, required: [text], properties: { text: { type: string } } 
 example: { text: a cat }
 `;
 
-describe.each(transports())('a model of several servers on %s', (transport) => {
+describe.each(transports())('a model with several servers on %s', (transport) => {
   const system = sharedSystem(transport);
   let first: OwnProvider;
   let second: OwnProvider;
@@ -25,7 +25,7 @@ describe.each(transports())('a model of several servers on %s', (transport) => {
   beforeAll(async () => {
     first = await OwnProvider.start();
     second = await OwnProvider.start();
-    // Nobody listens on port 1.
+    // Nothing listens on port 1.
     const gone = 'http://127.0.0.1:1';
     await system.serve({
       'first.yaml': provider('first', first.url, atOnce),
@@ -51,11 +51,11 @@ describe.each(transports())('a model of several servers on %s', (transport) => {
       'keyless-alone.yaml': row('keyless/alone', 'now/alone', 2_000),
     });
     caller = await system.caller();
-    // A gateway knows within two seconds what the workers of a new catalog report.
+    // A gateway learns within two seconds what the workers report about a new catalog.
     for (const gateway of system.gateways.keys())
       await waitFor(async () => !(await caller.listed(gateway)).includes('keyless/alone'), {
         withinMs: 20_000,
-        what: 'the provider without a key to be known',
+        what: 'the gateways to learn that the provider has no key',
       });
   });
   afterAll(() => Promise.all([first.stop(), second.stop()]));
@@ -77,7 +77,7 @@ describe.each(transports())('a model of several servers on %s', (transport) => {
     return entry;
   };
 
-  it('is served by its own when nobody is picked, with the price of whoever may serve reserved', async () => {
+  it('is served by its own provider unless one is picked, and reserves the highest price of all servers', async () => {
     const answer = await run('first/paint', '{"prompt":"a"}');
     expect([answer.status, answer.headers.get('x-service-model-provider')]).toEqual([200, 'first']);
     expect(paths()).toEqual([['/now/first'], []]);
@@ -89,7 +89,7 @@ describe.each(transports())('a model of several servers on %s', (transport) => {
     });
   });
 
-  it('is served by the one that is picked, at its price', async () => {
+  it('is served by the picked server, at that server’s price', async () => {
     const submitted = await caller.submit('first/paint', '{"prompt":"a"}', {
       query: '?model_provider=second',
     });
@@ -100,7 +100,7 @@ describe.each(transports())('a model of several servers on %s', (transport) => {
     expect(await books('first/paint')).toMatchObject({ provider: 'second', reserved: 7_000, billed: 7_000 });
   });
 
-  it('has its input checked by the one that is picked', async () => {
+  it('has its input validated by the picked server', async () => {
     const refused = await run('first/paint?model_provider=fourth', '{"prompt":"a"}');
     expect([refused.status, refused.json()['detail']]).toMatchObject([
       422,
@@ -109,7 +109,7 @@ describe.each(transports())('a model of several servers on %s', (transport) => {
     expect((await run('first/paint?model_provider=fourth', '{"text":"a"}')).status).toBe(200);
   });
 
-  it('is served by the first that has a key', async () => {
+  it('is served by the first server that has a key', async () => {
     const answer = await run('keyless/paint', '{"prompt":"a"}');
     expect([answer.status, answer.headers.get('x-service-model-provider')]).toEqual([200, 'second']);
     expect(await books('keyless/paint')).toMatchObject({ provider: 'second', reserved: 7_000 });
@@ -132,7 +132,7 @@ describe.each(transports())('a model of several servers on %s', (transport) => {
     expect(paths()).toEqual([[], []]);
   });
 
-  it('is not served by a model that the caller may not run', async () => {
+  it('is never served by a model that the caller may not run', async () => {
     const own = await system.caller({ visible: ['first/*'], runnable: ['first/*'] });
     const answer = await own.call('POST', '/v2/models/first/paint?model_provider=second', {
       body: '{"prompt":"a"}',
@@ -140,7 +140,7 @@ describe.each(transports())('a model of several servers on %s', (transport) => {
     expect([answer.status, answer.json()['detail']]).toEqual([400, 'model_provider must be one of first.']);
   });
 
-  it('makes another server another request to an Idempotency-Key', async () => {
+  it('rejects a used Idempotency-Key for another server', async () => {
     const headers = { 'idempotency-key': `servers-${transport}` };
     expect((await run('first/paint?model_provider=second', '{"prompt":"a"}', headers)).status).toBe(200);
     expect((await run('first/paint', '{"prompt":"a"}', headers)).status).toBe(409);
@@ -149,7 +149,7 @@ describe.each(transports())('a model of several servers on %s', (transport) => {
     expect(repeated.headers.get('x-service-model-provider')).toBe('second');
   });
 
-  it('falls back to the next when the connection was refused, and is billed as that one', async () => {
+  it('falls back to the next server when the connection is refused, and bills that server’s price', async () => {
     const answer = await run('third/paint', '{"prompt":"a"}');
     expect([answer.status, answer.headers.get('x-service-model-provider')]).toEqual([200, 'second']);
     expect(answer.bytes.toString()).toBe('{"echo": {"prompt":"a"}}');
@@ -164,21 +164,21 @@ describe.each(transports())('a model of several servers on %s', (transport) => {
 
   it.each([
     ['was picked', '?model_provider=third', '{"prompt":"a"}'],
-    ['alone knows a field', '', '{"prompt":"a","seed":1}'],
+    ['alone accepts a field', '', '{"prompt":"a","seed":1}'],
   ])('does not fall back from a server that %s', async (_what, query, body) => {
     const answer = await run(`third/paint${query}`, body);
     expect([answer.status, answer.bucket]).toEqual([503, 'service_unavailable']);
     expect(paths()).toEqual([[], []]);
   });
 
-  it('does not fall back after a lost connection: the run may have arrived', async () => {
+  it('does not fall back after a lost connection, because the run may have arrived', async () => {
     const answer = await run('first/lost', '{"prompt":"a"}');
     expect([answer.status, answer.bucket]).toEqual([502, 'provider_error']);
     expect(answer.headers.get('x-service-model-provider')).toBe('first');
     expect(paths()).toEqual([['/lost/first'], []]);
   });
 
-  it('says in its document who serves it', async () => {
+  it('lists its servers in its document', async () => {
     const document = (await caller.call('GET', '/v2/models/first/paint/openapi.json')).json() as {
       paths: Record<string, { post: { parameters: { name: string; schema: object }[] } }>;
     };

@@ -6,7 +6,7 @@ const tests = [...page.matchAll(/^(\d+)\. `([^`]+)`: ([^\n]+(?:\n {2,}[^\n]+)*)/
   ([, number = '', file = '', name = '']) => ({ number, file, name: name.replaceAll(/\s+/g, ' ') }),
 );
 
-it('the table of clients and abilities names tests that exist, each in a cell', () => {
+it('every test in the table of clients and abilities exists, and has a cell', () => {
   expect(tests.length).toBeGreaterThan(30);
   expect(tests.filter(({ file, name }) => !textOf(file).includes(name))).toEqual([]);
   const rows = [...page.matchAll(/^\| [A-Z].+$/gm)].map(([row]) => row.split('|').slice(2, -1));

@@ -20,7 +20,7 @@ const page = textOf('docs/architecture.md');
 
 const listed = (patterns: string | string[] | undefined): string[] => [patterns ?? []].flat();
 
-/** The first group of what matched stands for `$1` in the patterns of the other side. */
+/** The first group of a match replaces `$1` in the patterns of the other side. */
 function forbids({ from, to }: Rule, importer: string, imported: string): boolean {
   if (to.path === undefined) return false;
   const sources = listed(from.path);
@@ -38,7 +38,7 @@ function forbids({ from, to }: Rule, importer: string, imported: string): boolea
 const mayImport = (importer: string, imported: string): boolean =>
   !forbidden.some((rule) => forbids(rule, importer, imported));
 
-/** What can be reached from `start` along the arrows of the picture. */
+/** Everything that is reachable from `start` along the arrows of the diagram. */
 function reached(arrows: Map<string, string[]>, start: string): Set<string> {
   const found = new Set<string>();
   const open = [start];

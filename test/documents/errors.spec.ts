@@ -16,7 +16,7 @@ const patternOf = (text: string): RegExp => new RegExp(`^${text.split('…').map
 describe.each(pages)('the page of %s', (name, file) => {
   const texts = unique(said.filter(({ page }) => page === name).map(({ text }) => text));
 
-  it('lists every text that the service says, and no other', () => {
+  it('lists every text of the service, and no other', () => {
     const [, section = ''] = textOf(file).split(/^## What the service says$/m);
     const listed = [...(section.split(/^## /m)[0] ?? '').matchAll(/^- `(.+)`$/gm)].map(
       ([, text = '']) => text,
@@ -25,7 +25,7 @@ describe.each(pages)('the page of %s', (name, file) => {
     expect(texts.length).toBeGreaterThan(0);
   });
 
-  it('shows examples of them', () => {
+  it('shows examples of these texts', () => {
     const shown = [...textOf(file).matchAll(/"detail": "((?:\\"|[^"])+)"/g)].map(([, text = '']) =>
       text.replaceAll('\\"', '"'),
     );
@@ -33,7 +33,7 @@ describe.each(pages)('the page of %s', (name, file) => {
   });
 });
 
-it('the page of invalid_input lists every type of a 422 that a schema leads to, and no other', () => {
+it('the page of invalid_input lists every type in a 422, and no other', () => {
   const words = textOf('libs/catalog/src/vocabulary.ts');
   const types = [...words.matchAll(/(?:type: |bounded\(|expected\()'(\w+)'|size\('\w+', '(\w+)'/g)].map(
     ([, one, other]) => one ?? other ?? '',
@@ -46,7 +46,7 @@ it('the page of invalid_input lists every type of a 422 that a schema leads to, 
 it.each([
   ['TypeScript', 'libs/client/src/router-error.ts', /bucketNames = \[([^\]]+)\]/],
   ['Python', 'libs/client/python/model_router/_errors.py', /^BUCKETS = \(([^)]+)\)/m],
-])('the %s client names the buckets of the service, in their order', (_language, file, list) => {
+])('the %s client lists the service’s buckets, in order', (_language, file, list) => {
   const [, names = ''] = list.exec(textOf(file)) ?? [];
   expect([...names.matchAll(/['"](\w+)['"]/g)].map(([, name]) => name)).toEqual(bucketNames);
 });

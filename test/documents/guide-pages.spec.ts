@@ -5,7 +5,7 @@ import { guideFolders, guidePages } from '../../apps/console/guide-pages.mjs';
 
 const plugin = guidePages();
 
-/** What the console shows of the guide, by its address there. */
+/** The pages of the guide in the console, by address. */
 const pages = new Map(
   guideFolders.flatMap((folder) =>
     readdirSync(folder).map((name) => {
@@ -23,7 +23,7 @@ const pages = new Map(
   ),
 );
 
-it('pages of the guide and of the errors have a title, and links that lead somewhere', () => {
+it('pages of the guide and of the errors have a title and working links', () => {
   expect(pages.size).toBe(guideFolders.flatMap((folder) => readdirSync(folder)).length);
   for (const [address, { title, html }] of pages) {
     expect([address, title]).toEqual([address, expect.stringMatching(/\w/)]);
@@ -39,7 +39,7 @@ function leadsSomewhere(href: string, from: string): boolean {
   return target !== undefined && (anchor === undefined || target.includes(` id="${anchor}"`));
 }
 
-it('the page of an error leads back to all of them', () => {
+it('the page of an error links back to all errors', () => {
   expect(pages.get('/console/guide/errors')?.html).toContain(
     '<a href="/console/guide/errors/rate_limited">rate_limited</a>',
   );

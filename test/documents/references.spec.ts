@@ -15,7 +15,7 @@ const anchorOf = (heading: string): string =>
 const anchorsOf = (name: string): string[] =>
   [...withoutBlocks(textOf(name)).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
 
-/** Where environment variables and the words of the API are declared. */
+/** The files that declare environment variables and the words of the API. */
 const declared = ['docs/configuration.md', 'package.json']
   .concat(
     ['docker', 'libs/schemas/src', 'libs/observability/src', 'monitoring/src', 'test'].flatMap(filesBelow),
@@ -24,17 +24,17 @@ const declared = ['docs/configuration.md', 'package.json']
   .map(textOf)
   .join('\n');
 
-/** Names of settings in a text; those of OTEL_ are the SDK’s own. */
+/** The settings that a text names, except OTEL_ ones, which belong to the SDK. */
 const settingsIn = (passage: string): string[] =>
   [...passage.matchAll(/`((?!OTEL_)[A-Z][A-Z0-9]*_[A-Z0-9_]+)`/g)].map(([, each = '']) => each);
 
-/** Files and folders of the checkout named in a text. */
+/** The files and folders of the checkout that a text names. */
 const pathsIn = (passage: string): string[] =>
   [...passage.matchAll(/`((?:apps|libs|test|docs|docker|k8s|scripts|\.ci)\/[\w./-]+)`/g)].map(
     ([, each = '']) => each,
   );
 
-/** Column "Before" of the table of changed names. */
+/** The column "Before" of the table of changed names. */
 const formerNamesIn = (text: string): string => {
   const [, changed = ''] = /^## Changed names$([^]*?)^## /m.exec(text) ?? [];
   return [...changed.matchAll(/^\|[^|]+\|([^|]+)\|/gm)].map(([, each = '']) => each).join('\n');
@@ -62,7 +62,7 @@ describe.each(documents())('%s', (name) => {
     expect(paths.filter((each) => !existsSync(pathOf(each)) && !gone.includes(each))).toEqual([]);
   });
 
-  // A changelog also names those that went.
+  // The changelog also names removed settings.
   it('names settings that exist', () => {
     const names = settingsIn(text);
     const gone = name === 'CHANGELOG.md' ? names : settingsIn(former);

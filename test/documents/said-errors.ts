@@ -2,9 +2,9 @@ import { bucketNames } from '#errors';
 import ts from 'typescript';
 import { filesBelow, textOf } from './checkout-files.js';
 
-/** A text that callers can get as `detail`; what a template puts in is `…`. */
+/** A text that callers can get as `detail`, with `…` for the parts that a template fills in. */
 interface SaidError {
-  /** The bucket, or `registry` where no bucket is told. */
+  /** The bucket, or `registry` for texts without a bucket. */
   page: string;
   text: string;
 }

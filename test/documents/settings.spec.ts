@@ -12,7 +12,7 @@ describe.each([
   ['docs/configuration.md and .env.example', 'scripts/docs-configuration.mjs'],
   ['docs/operations/catalog-reference.md', 'scripts/docs-catalog.mjs'],
 ])('%s', (_pages, script) => {
-  it('say what the schemas of the built apps say, each field with a description', () => {
+  it('match the schemas of the built apps, and describe each field', () => {
     const { stderr, status } = spawnSync(process.execPath, [pathOf(script), '--check'], {
       encoding: 'utf8',
       timeout: 60_000,
@@ -26,13 +26,13 @@ describe('.env.example', () => {
   const text = textOf('.env.example');
   const everything = text.replaceAll(/^#(?=[A-Z0-9_]+=)/gm, '');
 
-  it('starts a gateway and a worker as it stands', () => {
+  it('starts a gateway and a worker unchanged', () => {
     const env = parseEnv(text);
     expect(readSettings(gatewaySettings, env).DATABASE_URL).toBe(env['DATABASE_URL']);
     expect(readSettings(workerSettings, env).DATABASE_URL).toBe(env['DATABASE_URL']);
   });
 
-  it('names every setting of gateway and worker and no other, each with a value that passes', () => {
+  it('lists exactly the settings of gateway and worker, each with a valid value', () => {
     const env = parseEnv(everything);
     expect(names(env)).toEqual(names({ ...gatewaySettings, ...workerSettings }));
     expect(names(readSettings(gatewaySettings, env))).toEqual(names(gatewaySettings));

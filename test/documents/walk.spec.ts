@@ -10,7 +10,7 @@ const places = [...section.matchAll(/`((?:apps|libs)\/[\w./-]+)`,\s+`(\w+)`/g)].
   ([, path = '', name = '']) => ({ path, name }),
 );
 
-/** Whether the file declares a function or method of the name, or has it in a CREATE FUNCTION. */
+/** Whether the file declares a function or method of that name, or creates it as an SQL function. */
 const declares = (text: string, name: string): boolean =>
   new RegExp(`^ *(?:[a-z]+ )*(?:function\\*? |const )?${name}\\b *(?:<[^>]*>)?(?:\\(| = |: )`, 'im').test(
     text,
@@ -23,12 +23,12 @@ describe('the walk through one queued run in docs/architecture.md', () => {
     expect(steps.filter((step) => !/^\d+\. `[\w./-]+`, `\w+`/.test(step))).toEqual([]);
   });
 
-  it.each(places)('leads to $name in $path', ({ path, name }) => {
+  it.each(places)('finds $name in $path', ({ path, name }) => {
     expect(existsSync(pathOf(path))).toBe(true);
     expect(declares(textOf(path), name)).toBe(true);
   });
 
-  it('says how many files it names', () => {
+  it('gives the right number of files', () => {
     const [, named = ''] = /names\s+(\d+)\s+files/.exec(section) ?? [];
     expect(Number(named)).toBe(new Set(places.map(({ path }) => path)).size);
   });

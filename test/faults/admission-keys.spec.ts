@@ -14,7 +14,7 @@ describe.each(transports())('one Idempotency-Key on two gateways, on %s', (trans
   });
   afterAll(() => system.stop());
 
-  it('100 first uses at the same instant make one run and get 100 equal handles', async () => {
+  it('used 100 times at once creates one run and returns 100 equal handles', async () => {
     const caller = await system.caller(roomy);
     const body = `{"prompt":"a hundred on ${transport}"}`;
     const headers = { 'idempotency-key': 'hundred' };
@@ -33,7 +33,7 @@ describe.each(transports())('one Idempotency-Key on two gateways, on %s', (trans
     await holdToInvariants(system);
   });
 
-  it('first uses that are refused together are all refused for the same reason, and release the key', async () => {
+  it('used by calls that are rejected together rejects them all for the same reason, and is free again', async () => {
     const caller = await system.caller({ ...roomy, windowLimit: 0 });
     const body = `{"prompt":"refused on ${transport}"}`;
     const headers = { 'idempotency-key': 'refused' };
@@ -52,7 +52,7 @@ describe.each(transports())('one Idempotency-Key on two gateways, on %s', (trans
     await holdToInvariants(system);
   });
 
-  it('is refused with 409 for any other request, which is not dispatched and changes nothing', async () => {
+  it('answers 409 to any other request, which is not dispatched and changes nothing', async () => {
     const caller = await system.caller();
     const body = `{"prompt":"the original on ${transport}"}`;
     const other = `{"prompt":"another on ${transport}"}`;
@@ -85,7 +85,7 @@ describe.each(transports())('one Idempotency-Key on two gateways, on %s', (trans
     await holdToInvariants(system);
   });
 
-  it('is another key in another workspace', async () => {
+  it('is independent of the same key in another workspace', async () => {
     const body = `{"prompt":"two workspaces on ${transport}"}`;
     const headers = { 'idempotency-key': 'shared' };
     const [one, other] = await Promise.all([system.caller(), system.caller()]);

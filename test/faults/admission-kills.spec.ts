@@ -7,7 +7,7 @@ type TestCaller = Awaited<ReturnType<System['caller']>>;
 
 const path = '/v2/models/bfl/flux-2-pro/requests';
 
-describe.each(transports())('a gateway that dies while it admits, on %s', (transport) => {
+describe.each(transports())('a gateway that dies during an admission, on %s', (transport) => {
   let system: System;
   let survivor: App;
   beforeAll(async () => {
@@ -17,14 +17,14 @@ describe.each(transports())('a gateway that dies while it admits, on %s', (trans
   });
   afterAll(() => system.stop());
 
-  it('after the commit and before the delivery: the sweep delivers within 2 s', async () => {
+  it('after the commit and before the wake-up: a worker takes the run within 2 s', async () => {
     const waitedMs = await least(2_000, (attempt) => sweptAfterMs(`after commit ${attempt}`));
     process.stdout.write(`dispatched ${waitedMs} ms after the commit (${transport})\n`);
     expect(waitedMs).toBeLessThan(2_000);
     await holdToInvariants(system);
   });
 
-  it('before the statement: nothing is left, and the retry makes one run', async () => {
+  it('before the statement: nothing is left, and the retry creates one run', async () => {
     const { caller, body, submit } = await client('before commit');
     const before = await countersOf(caller);
     await killedBy('admit.beforeCommit:kill', submit);
@@ -33,7 +33,7 @@ describe.each(transports())('a gateway that dies while it admits, on %s', (trans
     await holdToInvariants(system);
   });
 
-  it('a connection that is cut in the middle of the statement: 503, nothing is left, the retry makes one run', async () => {
+  it('a connection cut in the middle of the statement: 503, nothing is left, and the retry creates one run', async () => {
     const { caller, body, submit } = await client('cut');
     const before = await countersOf(caller);
     const release = await lockWorkspace(caller);
@@ -48,7 +48,7 @@ describe.each(transports())('a gateway that dies while it admits, on %s', (trans
     await holdToInvariants(system);
   });
 
-  it('a gateway that is killed in the middle of the statement: whatever became of it, the retry makes it one run', async () => {
+  it('killed in the middle of the statement: whether it committed or not, the retry leaves one run', async () => {
     const { caller, body, submit } = await client('killed in between');
     const doomed = await system.startGateway();
     const release = await lockWorkspace(caller);
@@ -56,7 +56,7 @@ describe.each(transports())('a gateway that dies while it admits, on %s', (trans
     await waitingBackend();
     await system.kill(doomed);
     expect((await lost)[0].status).toBe('rejected');
-    // The orphaned statement still holds the key, so the retry meets it at its worst moment.
+    // The orphaned statement still holds the key, which is the worst moment for the retry.
     const retrying = submit(survivor);
     await waitFor(async () => (await waitingBackends()).length === 2, {
       withinMs: 10_000,
@@ -67,7 +67,7 @@ describe.each(transports())('a gateway that dies while it admits, on %s', (trans
     await holdToInvariants(system);
   });
 
-  it('after the delivery and before the answer: the retry answers with the same handle, to the byte', async () => {
+  it('after the wake-up and before the answer: the retry returns the same handle, byte for byte', async () => {
     const { caller, body, submit } = await client('before answer');
     await killedBy('submit.afterDeliver:kill', submit);
     const [run, ...others] = await runsOf(caller);
@@ -92,7 +92,7 @@ describe.each(transports())('a gateway that dies while it admits, on %s', (trans
     await holdToInvariants(system);
   });
 
-  /** How long after its commit the run of a gateway that died was dispatched. */
+  /** Milliseconds from the commit of a dead gateway's run to its dispatch. */
   async function sweptAfterMs(name: string): Promise<number> {
     const { caller, body, submit } = await client(name);
     await killedBy('admit.afterCommit:kill', submit);
@@ -112,7 +112,7 @@ describe.each(transports())('a gateway that dies while it admits, on %s', (trans
     return times?.waited_ms ?? Infinity;
   }
 
-  /** A caller with a workspace of its own, and the one request that it makes again and again. */
+  /** A caller with a separate workspace, and the one request that it repeats. */
   async function client(prompt: string) {
     const caller = await system.caller();
     const body = JSON.stringify({ prompt: `${transport} ${prompt}` });
@@ -124,13 +124,13 @@ describe.each(transports())('a gateway that dies while it admits, on %s', (trans
     return { caller, body, submit };
   }
 
-  /** The call is lost because its gateway dies at the failpoint, and not otherwise. */
+  /** Expects the call to be lost because its gateway died at the failpoint. */
   async function killedBy(failpoint: string, submit: (gateway: App) => Promise<Answer>): Promise<void> {
     const doomed = await system.startGateway({ FAILPOINT: failpoint });
     await expect(submit(doomed)).rejects.toThrow('fetch failed');
     await waitFor(() => doomed.child.signalCode === 'SIGKILL', {
       withinMs: 20_000,
-      what: 'the end of the gateway',
+      what: 'the gateway to die',
     });
     system.forget(doomed);
   }
@@ -168,7 +168,7 @@ describe.each(transports())('a gateway that dies while it admits, on %s', (trans
     return (await system.provider.ledger()).filter((entry) => entry.bodySha256 === digest).length;
   }
 
-  /** Holds the row that every admission of the workspace ends at, until the answer is called. */
+  /** Locks the row that every admission of the workspace needs, until the returned function is called. */
   async function lockWorkspace(caller: TestCaller): Promise<() => Promise<void>> {
     const locker = new Client({ connectionString: system.database.url });
     await locker.connect();

@@ -13,14 +13,14 @@ import {
 
 type TestCaller = Awaited<ReturnType<System['caller']>>;
 
-/** An operator's row: 30 cents a call, whatever the input. */
+/** An operator's row that costs 30 cents per call, whatever the input. */
 const dearRow =
   'id: bfl/dear\nupstream: { path: flux-2-pro }\ncharges_on_policy_rejection: no\nprice: { usd: 0.3 }\n';
 const dearMicros = 300_000;
 const cents = (amount: number) => amount * 10_000;
 const roomy = { inflightLimit: 1_000, windowLimit: 100_000, committedLimitMicros: cents(1_000_000) };
 
-describe.each(transports().slice(0, 1))('allowances of a workspace over two gateways on %s', (transport) => {
+describe.each(transports().slice(0, 1))('limits of a workspace across two gateways on %s', (transport) => {
   let system: System;
 
   beforeAll(async () => {
@@ -38,7 +38,7 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
     return row;
   };
 
-  /** Rows that an admission would have left: keys, runs, deliveries, audit records and ledger entries. */
+  /** The rows that an admission would have left: keys, runs, outbox rows, audit records and ledger entries. */
   const tracesOf = async (caller: TestCaller) => {
     const [row] = await system.sql<{ traces: number }>(
       `SELECT ((SELECT count(*) FROM run WHERE workspace_id = $1) + (SELECT count(*) FROM outbox WHERE workspace_id = $1)
@@ -57,7 +57,7 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
     return { inflight: row?.inflight, committedMicros: Number(row?.committed) };
   };
 
-  /** Calls all at once. The provider generates until as many are refused as must be, however long that takes. */
+  /** Makes all calls at once. The provider keeps generating until the expected number of calls was rejected. */
   const crowd = async (
     caller: TestCaller,
     model: string,
@@ -82,7 +82,7 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
     return all;
   };
 
-  it('admits exactly 10 of 500 synchronous runs at once, and refuses 490', async () => {
+  it('admit exactly 10 of 500 synchronous runs at once, and reject 490', async () => {
     const caller = await system.caller({ ...roomy, inflightLimit: 10 });
     const answers = await crowd(caller, 'bfl/flux-2-pro', 'five-hundred', { calls: 500, admitted: 10 });
     expect(tally(answers)).toEqual({ '200': 10, '429 concurrency_limit_exceeded': 490 });
@@ -98,7 +98,7 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
     await holdToInvariants(system);
   });
 
-  it('admits exactly 3 of 100 runs of 30 cents under a ceiling of 100, and the headers add up', async () => {
+  it('admit exactly 3 of 100 runs of 30 cents under a ceiling of 100, and the headers add up', async () => {
     const caller = await system.caller({ ...roomy, committedLimitMicros: cents(100) });
     const answers = await crowd(caller, 'bfl/dear', 'ceiling', { calls: 100, admitted: 3 });
     expect(tally(answers)).toEqual({ '200': 3, '429 concurrency_limit_exceeded': 97 });
@@ -107,7 +107,7 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
       expect(answer.json()['detail']).toMatch(/committed spend .* retry when one finishes/);
       const { limit, current, remaining } = committedSpend(answer);
       expect(limit).toBe(100);
-      // Less than 30 cents were left when the call was refused, and in this test nothing finishes before.
+      // Less than 30 cents were left when the call was rejected, and no run finishes before that in this test.
       expect({ current, remaining }).toEqual({ current: 90, remaining: 10 });
       expect(current + remaining).toBe(limit);
     }
@@ -116,7 +116,7 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
     await holdToInvariants(system);
   });
 
-  it('says of a call above the whole ceiling that waiting will not help, and admits it once the ceiling is raised', async () => {
+  it('tell a call above the whole ceiling that waiting will not help, and admit it once the ceiling is raised', async () => {
     const caller = await system.caller({ ...roomy, committedLimitMicros: cents(29) });
     for (const route of ['', '/requests']) {
       const answer = await caller.call('POST', `/v2/models/bfl/dear${route}`, { body: '{"prompt":"x"}' });
@@ -131,7 +131,7 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
     expect(answer.status).toBe(200);
   });
 
-  it('admits exactly as many of 50 runs as the credits cover, and the balance ends at what is left', async () => {
+  it('admit exactly as many of 50 runs as the credits cover, and leave the right balance', async () => {
     const caller = await system.caller(roomy);
     await system.operate((workspaces) =>
       workspaces.change(caller.workspace, { balanceMicros: cents(310), note: 'test' }, 'test'),
@@ -153,7 +153,7 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
     ['the backlog', { inflightLimit: 0, backlogLimit: 0 }, '/requests', 429],
     ['credits', { balanceMicros: cents(29) }, '', 402],
     ['credits, queued', { balanceMicros: cents(29) }, '/requests', 402],
-  ])('a call refused for %s consumes nothing and releases its key', async (_what, limits, route, status) => {
+  ])('a call rejected for %s consumes nothing and frees its key', async (_what, limits, route, status) => {
     const caller = await system.caller({ ...roomy, ...limits });
     const before = await countersOf(caller);
     const answers = await Promise.all(
@@ -169,7 +169,7 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
     expect(await tracesOf(caller)).toBe(0);
   });
 
-  it('bounds the backlog exactly, and one workspace’s backlog never delays another', async () => {
+  it('limit the backlog exactly, and one workspace’s backlog never delays another', async () => {
     const full = await system.caller({ ...roomy, inflightLimit: 1, backlogLimit: 40 });
     const other = await system.caller(roomy);
     const answers = await Promise.all(
@@ -216,8 +216,7 @@ describe.each(transports().slice(0, 1))('allowances of a workspace over two gate
   });
 });
 
-/** That many synchronous runs at once, half of them on each gateway. */
-/** How many answers there were of each status and bucket. */
+/** The number of answers by status and bucket. */
 function tally(answers: readonly Answer[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status, bucket } of answers) {

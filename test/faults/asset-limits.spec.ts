@@ -4,7 +4,7 @@ import { type Caller, failOnLeftovers, transports } from '../harness/index.js';
 import { file, ScriptedProvider, urlsOf } from '../assets/scripted-provider.js';
 import { metric } from './metrics.js';
 
-// A copy that hangs takes its whole time, and what a worker counts is everybody's: a system of its own.
+// A system of its own, because a hanging copy takes its full time, and a worker's counts are shared.
 describe('assets beyond the limits', () => {
   let provider: ScriptedProvider;
   let system: System;
@@ -17,7 +17,7 @@ describe('assets beyond the limits', () => {
       env: {
         PROVIDER_FAL_BASE_URL: provider.url,
         ASSET_ALLOWED_ORIGINS: provider.url,
-        // One copy hangs for so long; for all others it is time enough.
+        // The hanging copy lasts this long; the others need less.
         ASSET_COPY_MS: '6000',
         ASSET_MAX_BYTES: '1000000',
       },
@@ -36,7 +36,7 @@ describe('assets beyond the limits', () => {
     return (await Promise.all(counts)).reduce((sum, each) => sum + each, 0);
   };
 
-  it('one that hangs keeps the provider’s URL when its time is over, and holds up no other', async () => {
+  it('one that hangs keeps the provider’s URL after its time limit, and delays no other', async () => {
     provider.paths.set('/good.png', file('image/png', 100_000));
     provider.paths.set('/hangs.png', () => {});
     provider.paths.set('/redirects.png', (_request, response) =>
@@ -53,7 +53,7 @@ describe('assets beyond the limits', () => {
       expect([outcome, await counted(outcome)]).toEqual([outcome, 1]);
   });
 
-  it('those that are too large keep the provider’s URL, whatever they say of their size', async () => {
+  it('those that are too large keep the provider’s URL, whatever size they declare', async () => {
     provider.paths.set('/endless.png', (_request, response) => {
       response.writeHead(200, { 'content-type': 'image/png' });
       const more = () => {
@@ -84,7 +84,7 @@ describe('assets beyond the limits', () => {
       expect([outcome, await counted(outcome)]).toEqual([outcome, 1]);
   });
 
-  it('leaves every invariant', () => holdToInvariants(system));
+  it('keep every invariant', () => holdToInvariants(system));
 });
 
 failOnLeftovers();

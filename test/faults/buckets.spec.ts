@@ -16,7 +16,7 @@ import {
 
 type TestCaller = Awaited<ReturnType<System['caller']>>;
 
-/** An operator's row whose provider gets two seconds for a run. */
+/** An operator's row whose provider has two seconds for a run. */
 const hastyRow =
   'id: bfl/hasty\nupstream: { path: flux-2-pro }\ncharges_on_policy_rejection: no\nprice: { usd: 0.01 }\nbudget_seconds: 2\n';
 
@@ -24,7 +24,9 @@ const model = '/v2/models/bfl/flux-2-pro';
 const hasty = '/v2/models/bfl/hasty';
 const prompt = (text: string) => JSON.stringify({ prompt: text });
 
-/** Status, header and body as one bucket has them; the same bucket in header and body, and nothing else there. */
+/**
+ * Expects the status, header and body of one bucket: the same bucket in header and body, and no other members.
+ */
 function expectBucket(answer: Answer, status: number, bucket: Bucket, detail: RegExp): void {
   expect([answer.status, answer.headers.get('x-service-error-type')]).toEqual([status, bucket]);
   expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
@@ -33,11 +35,11 @@ function expectBucket(answer: Answer, status: number, bucket: Bucket, detail: Re
 }
 
 describe.each(transports().slice(0, 1))(
-  'each bucket of what a provider or a breakage leads to, on %s',
+  'each bucket that a provider or an outage causes, on %s',
   (transport) => {
     let system: System;
     let caller: TestCaller;
-    /** Holds calls for one second; its way to Postgres can be cut. */
+    /** Holds calls for one second; its connection to Postgres can be cut. */
     let shortDeadline: App;
     let toPostgres: TcpProxy;
 
@@ -46,7 +48,8 @@ describe.each(transports().slice(0, 1))(
       writeFileSync(path.join(directory, 'hasty.yaml'), hastyRow);
       system = await System.start({
         transport,
-        // A provider that refuses one run for long holds up no other one here, and the last poll of a run is short.
+        // Short pauses, so that a provider that rejects one run for long delays no other, and the last poll of a
+        // run is short.
         env: {
           CATALOG_DIR: directory,
           PROVIDER_MAX_PAUSE_MS: '10',
@@ -73,15 +76,15 @@ describe.each(transports().slice(0, 1))(
     const run = (route: string, text: string, by: TestCaller = caller) =>
       by.call('POST', route, { body: prompt(text) });
 
-    it('content_policy_violation: the provider refuses the content', async () => {
+    it('content_policy_violation: the provider rejects the content', async () => {
       expectBucket(await run(model, '[[sim:policy_output]]'), 400, 'content_policy_violation', /./);
     });
 
-    it('provider_error: the provider’s generation fails, and its words are not passed on', async () => {
+    it('provider_error: the generation fails, and the provider’s text stays inside', async () => {
       expectBucket(await run(model, '[[sim:job_failed]]'), 502, 'provider_error', /provider/i);
     });
 
-    it('provider_error: our account there is refused, which the caller learns nothing of', async () => {
+    it('provider_error: the provider refuses our account, which the caller never learns', async () => {
       for (const refusal of ['401', '402']) {
         const answer = await run(model, `[[sim:${refusal}]]`);
         expectBucket(answer, 502, 'provider_error', /^(?!.*(key|account|balance|credit|payment)).*$/i);
@@ -94,7 +97,7 @@ describe.each(transports().slice(0, 1))(
       expect(performance.now() - started).toBeGreaterThan(1_900);
     });
 
-    it('service_unavailable: the provider refuses until its budget is spent', async () => {
+    it('service_unavailable: the provider rejects the run until its time budget ends', async () => {
       const refused = await system.caller();
       const answering = run(model, '[[sim:429]]', refused);
       const ofRun = `WHERE workspace_id = $1`;
@@ -107,14 +110,14 @@ describe.each(transports().slice(0, 1))(
           .length;
       };
       await waitFor(async () => (await refusals()) > 2, { withinMs: 60_000, what: 'a third refusal' });
-      // From here on nothing is left: an answer to a try that had little left would be cut off.
+      // End the budget only now: with little time left, the answer to a try would be cut off.
       await system.sql(`UPDATE run SET deadline_at = now() ${ofRun}`, [refused.workspaceId]);
       const answer = await answering;
       expectBucket(answer, 503, 'service_unavailable', /./);
       expect(answer.headers.has('retry-after')).toBe(false);
     });
 
-    it('deadline_exceeded: the router’s own bound, with Retry-After while a handle is held', async () => {
+    it('deadline_exceeded: the router’s own deadline, with Retry-After once the run is submitted', async () => {
       const late = await system.caller();
       const call = async () => {
         const answer = await late.call('POST', `${shortDeadline.url}${model}`, {
@@ -134,7 +137,7 @@ describe.each(transports().slice(0, 1))(
       await system.provider.finish();
     });
 
-    it('internal_error: a failure that nobody foresaw, whose words stay inside and whose key is kept', async () => {
+    it('internal_error: an unforeseen failure, whose text stays inside and whose key stays used', async () => {
       const broken = await system.startGateway({ FAILPOINT: 'submit.afterDeliver:fail' });
       system.forget(broken);
       const call = () =>
@@ -147,7 +150,7 @@ describe.each(transports().slice(0, 1))(
       expect((await system.provider.peaks('broken')).accepted).toBe(1);
     });
 
-    it('service_unavailable: Postgres is away, and it clears on its own', async () => {
+    it('service_unavailable: Postgres is down, and the gateway recovers by itself', async () => {
       toPostgres.set('reset');
       const answer = await caller.call('POST', `${shortDeadline.url}${model}/requests`, {
         body: prompt('x'),
@@ -158,7 +161,7 @@ describe.each(transports().slice(0, 1))(
         async () =>
           (await caller.call('POST', `${shortDeadline.url}${model}/requests`, { body: prompt('x') }))
             .status === 201,
-        { withinMs: 20_000, what: 'a submission that is taken again' },
+        { withinMs: 20_000, what: 'a submission to be accepted again' },
       );
     });
 

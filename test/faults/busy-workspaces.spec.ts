@@ -3,7 +3,7 @@ import { holdToInvariants, System } from '../harness/faults.js';
 import { failOnLeftovers, transports } from '../harness/index.js';
 import { passFiveAtOnce } from '../runs/busy-workspaces.js';
 
-describe.each(transports().slice(0, 1))('two workspaces that keep two workers busy on %s', (transport) => {
+describe.each(transports().slice(0, 1))('two workspaces that keep two workers busy, on %s', (transport) => {
   let system: System;
 
   beforeAll(async () => {
@@ -16,7 +16,7 @@ describe.each(transports().slice(0, 1))('two workspaces that keep two workers bu
   });
   afterAll(() => system.stop());
 
-  it('never have more than five of 200 runs each at the provider, in the order of admission', async () => {
+  it('each have at most five of their 200 runs at the provider, in the order of admission', async () => {
     await Promise.all([passFiveAtOnce(system, 200), passFiveAtOnce(system, 200)]);
     await holdToInvariants(system);
   });

@@ -9,10 +9,10 @@ const pairs = 1_000;
 const batch = 100;
 const roomy = { inflightLimit: batch, windowLimit: 100_000, committedLimitMicros: 1_000_000_000_000 };
 
-describe.each(transports().slice(0, 1))('a cancel ask that races the completion, on %s', (transport) => {
+describe.each(transports().slice(0, 1))('a cancellation that races the completion, on %s', (transport) => {
   let system: System;
   let caller: TestCaller;
-  /** From before the dispatch to after the outcome of most runs; how long that is, is the machine's to say. */
+  /** The spread reaches from before the dispatch to after most outcomes; its length depends on the machine. */
   let spreadMs = 2_400;
   beforeAll(async () => {
     system = await System.start({ transport, gateways: 2, workers: 2, takesMs: 200 });
@@ -20,7 +20,7 @@ describe.each(transports().slice(0, 1))('a cancel ask that races the completion,
   });
   afterAll(() => system.stop());
 
-  it(`leaves one outcome in each of ${pairs} pairs, and no counter behind`, async () => {
+  it(`leaves one outcome in each of ${pairs} pairs, and every counter right`, async () => {
     const seen = { taken: 0, tooLate: 0, cancelled: 0, succeeded: 0 };
     for (let at = 0; at < pairs; at += batch) {
       const asked = await Promise.all(Array.from({ length: batch }, (_, index) => race(at + index)));
@@ -36,7 +36,7 @@ describe.each(transports().slice(0, 1))('a cancel ask that races the completion,
             status: [status.json()['status'], status.json()['error_type']],
             collected: [collected.status, collected.bucket],
           }).toEqual({
-            // Only an ask that was taken can have cancelled anything.
+            // Only an accepted request can have cancelled the run.
             asked: wasCancelled ? 202 : answer,
             status: ['COMPLETED', wasCancelled ? 'client_disconnected' : undefined],
             collected: wasCancelled ? [409, 'client_disconnected'] : [200, undefined],
@@ -52,16 +52,17 @@ describe.each(transports().slice(0, 1))('a cancel ask that races the completion,
       if (tooLate > batch / 2) spreadMs *= 0.7;
     }
     process.stdout.write(`cancel races on ${transport}: ${JSON.stringify(seen)}\n`);
-    // A race that one side always wins is none.
+    // It is not a race if one side always wins.
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(pairs / 50);
     await holdToInvariants(system);
   });
 
-  /** Half of the runs can be cancelled at the provider, the others cannot. */
+  /** Half of the runs can be cancelled at the provider. */
   async function race(index: number): Promise<{ run: Submitted; answer: number }> {
     const model = index % 2 ? 'fal/flux-dev' : 'bfl/flux-2-pro';
     const run = await caller.submit(model, JSON.stringify({ prompt: `raced ${index}` }));
-    // Most asks come early: a run is dispatched within milliseconds, and only until then a cancellation always wins.
+    // Most requests come early: a run is dispatched within milliseconds, and a cancellation always wins only
+    // before that.
     await pause(Math.random() ** 3 * spreadMs);
     const answer = await caller.cancel(run);
     const word = answer.json()['status'];

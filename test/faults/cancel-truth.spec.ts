@@ -6,10 +6,10 @@ type TestCaller = Awaited<ReturnType<System['caller']>>;
 
 const path = '/v2/models/fal/flux-dev';
 
-describe.each(transports())('who withdraws, on %s', (transport) => {
+describe.each(transports())('a cancellation or a lost caller, on %s', (transport) => {
   let system: System;
   let caller: TestCaller;
-  /** Reached by its own address only, because it holds no call for long. */
+  /** Has a short deadline, so tests address it directly. */
   let hasty: App;
   beforeAll(async () => {
     system = await System.start({ transport });
@@ -40,13 +40,13 @@ describe.each(transports())('who withdraws, on %s', (transport) => {
   const isRunning = (tag: string) =>
     waitFor(async () => (await accepted(tag)) === 1, { withinMs: 20_000, what: `${tag} at the provider` });
 
-  it('before the dispatch: everything taken is given back, once', async () => {
+  it('before the dispatch: everything reserved is returned, once', async () => {
     await whileWorkersSleep(async () => {
       const before = await countersOf(caller);
       const run = await caller.submit('fal/flux-dev', '{"prompt":"ready [[sim:tag=ready]]"}');
       expect(await countersOf(caller)).not.toEqual(before);
       const asks = await Promise.all(Array.from({ length: 8 }, () => caller.cancel(run)));
-      // The first ask ended the run, so that the others came too late.
+      // The first request ended the run, so the others came too late.
       expect(asks.map((answer) => answer.status).sort((one, other) => one - other)).toEqual([
         202,
         ...Array.from({ length: 7 }, () => 400),
@@ -62,7 +62,7 @@ describe.each(transports())('who withdraws, on %s', (transport) => {
   });
 
   it.each(['cancel_ignored', 'cancel_too_late'])(
-    'with a provider that does not cancel (%s): its result stands and is charged, COMPLETED stays',
+    'at a provider that does not cancel (%s): its result counts and is charged, and COMPLETED stays',
     async (token) => {
       const run = await caller.submit(
         'fal/flux-dev',
@@ -72,7 +72,7 @@ describe.each(transports())('who withdraws, on %s', (transport) => {
       expect((await caller.cancel(run)).status).toBe(202);
       await waitFor(async () => (await system.provider.ledger(token))[0]?.cancelAskedAtMs !== null, {
         withinMs: 20_000,
-        what: 'the provider to be asked',
+        what: 'the provider to get the cancellation',
       });
       expect((await caller.cancel(run)).status).toBe(202);
       await system.provider.finish();
@@ -87,7 +87,7 @@ describe.each(transports())('who withdraws, on %s', (transport) => {
     },
   );
 
-  it('with a provider that forgets what it cancelled: the run is cancelled and not charged', async () => {
+  it('at a provider that forgets cancelled generations: the run is cancelled and not charged', async () => {
     const run = await caller.submit(
       'fal/flux-dev',
       '{"prompt":"[[sim:cancel_forgets]] [[sim:takes=60000]] [[sim:tag=forgets]]"}',
@@ -99,7 +99,7 @@ describe.each(transports())('who withdraws, on %s', (transport) => {
     expect(Number((await outcomeOf(run.requestId))?.billed ?? 0)).toBe(0);
   });
 
-  it('by hanging up while the run waits: without a key withdrawn, with a key kept', async () => {
+  it('the caller hangs up while the run waits: without a key it is withdrawn, with a key it continues', async () => {
     await whileWorkersSleep(async () => {
       for (const [tag, key] of [
         ['hung-up', undefined],
@@ -117,7 +117,7 @@ describe.each(transports())('who withdraws, on %s', (transport) => {
             );
             return row?.left === true && row;
           },
-          { withinMs: 20_000, what: 'the disconnect to be noticed' },
+          { withinMs: 20_000, what: 'the gateway to notice the disconnect' },
         );
         expect(left.outcome).toBe(key === undefined ? 'cancelled' : null);
       }
@@ -130,7 +130,7 @@ describe.each(transports())('who withdraws, on %s', (transport) => {
     expect([await accepted('hung-up'), await accepted('hung-up-with-key')]).toEqual([0, 1]);
   });
 
-  it('by hanging up on a dispatched run without a key: it goes on, and is billed', async () => {
+  it('the caller of a dispatched run without a key hangs up: the run continues, and is billed', async () => {
     const call = hangUpLater('billed', undefined, unending);
     await isRunning('billed');
     call.hangUp();
@@ -147,7 +147,7 @@ describe.each(transports())('who withdraws, on %s', (transport) => {
     expect(Number(ended.billed)).toBeGreaterThan(0);
   });
 
-  it('nobody, by a call that joins a held one: the first gets its 504, the second the result', async () => {
+  it('a call that joins another does not end it: the first gets its 504, the second the result', async () => {
     const first = joined(hasty.url);
     await isRunning('joined');
     const second = joined(system.gateways[0]?.url);
@@ -178,7 +178,7 @@ describe.each(transports())('who withdraws, on %s', (transport) => {
     }
   }
 
-  /** The runs whose input carries the tag; null when there is none yet. */
+  /** The runs whose input contains the tag; throws while there are none. */
   async function runsWith(tag: string): Promise<{ id: string }[]> {
     const rows = await system.sql<{ id: string }>(
       `SELECT run_id AS id FROM payload WHERE kind = 'input' AND position($1::bytea IN body) > 0`,

@@ -3,12 +3,15 @@ import { existsSync } from 'node:fs';
 
 const monotonicStays = { FAKETIME_DONT_FAKE_MONOTONIC: '1', DONT_FAKE_MONOTONIC: '1' };
 
-/** The environment of a process whose clock is off; the monotonic clock stays, or timers would run wild. */
+/**
+ * The environment of a process whose clock is wrong. The monotonic clock is not shifted, because timers depend on
+ * it.
+ */
 export function clockOff(offset: string): Record<string, string> {
   return { LD_PRELOAD: libfaketime(), FAKETIME: offset, ...monotonicStays };
 }
 
-/** The same for a clock that is off by what the file says at any time. */
+/** The same for a clock whose offset a file sets at any time. */
 export function clockFrom(file: string): Record<string, string> {
   return {
     LD_PRELOAD: libfaketime(),
@@ -18,7 +21,7 @@ export function clockFrom(file: string): Record<string, string> {
   };
 }
 
-/** Installed by apt where that is possible; tests of clocks need it. */
+/** Installed by apt if possible; tests of clocks need it. */
 function libfaketime(): string {
   if (findLibfaketime() === '' && process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
     execFileSync(

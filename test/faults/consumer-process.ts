@@ -9,7 +9,7 @@ interface ConsumerProcess {
   kill(): Promise<void>;
 }
 
-/** A process of its own that begins every run of the provider and never ends one. */
+/** A separate process that begins every run of the provider and never finishes one. */
 export async function startConsumerProcess(
   environment: Record<string, string>,
   provider: string,

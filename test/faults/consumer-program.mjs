@@ -1,4 +1,4 @@
-// Run by Node itself, on the built apps: a process that can be killed.
+// Run directly by Node, on the built apps, so that the test can kill it.
 import 'reflect-metadata';
 import { LOG, Metrics } from '#observability';
 import { Database, databaseSettings, DueRowRepository } from '#persistence';

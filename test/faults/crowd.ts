@@ -2,10 +2,10 @@ import { expect } from '@jest/globals';
 import { type System } from '../harness/faults.js';
 import { type Caller, sha256, type Submitted, waitFor } from '../harness/index.js';
 
-/** Allowances that no test of the transport runs into. */
+/** Limits that no test of the transport reaches. */
 export const roomy = { inflightLimit: 1_000, windowLimit: 100_000, committedLimitMicros: 1_000_000_000_000 };
 
-/** Submits `count` runs with bodies of their own, 25 at a time, and expects a handle for each. */
+/** Submits `count` runs with different bodies, 25 at a time, and expects a handle for each. */
 export async function submitMany(
   caller: Caller,
   model: string,
@@ -62,8 +62,8 @@ async function submissionsOf(system: System, runs: readonly Submitted[]): Promis
 }
 
 /**
- * Makes `count` synchronous calls at once and expects each to succeed. The times in ms from the commit of
- * an outcome to its answer.
+ * Makes `count` synchronous calls at once and expects each to succeed. Returns the milliseconds from the commit
+ * of each outcome to its answer.
  */
 export async function heldCalls(
   system: System,

@@ -5,7 +5,7 @@ import { gatewayForFile } from '../routes/gateways.js';
 
 const gateway = gatewayForFile();
 
-it('a key that has expired is refused within half a second, also when it is cached, and so is its session', async () => {
+it('an expired key is rejected within half a second, even if it is cached, and so is its session', async () => {
   const { workspace } = await gateway().caller();
   const keys = new ApiKeyRepository(gateway().database);
   const endsMs = Date.now() + 10_000;
@@ -19,13 +19,13 @@ it('a key that has expired is refused within half a second, also when it is cach
   expect(await statuses()).toEqual([200, 200]);
   await waitFor(async () => (await statuses()).every((status) => status === 401), {
     withinMs: endsMs + 500 - Date.now(),
-    what: 'the keys to be refused',
+    what: 'the keys to be rejected',
     everyMs: 20,
   });
-  process.stderr.write(`refused ${Date.now() - endsMs} ms after their end\n`);
+  process.stderr.write(`rejected ${Date.now() - endsMs} ms after their expiry\n`);
 });
 
-it('callers who guess codes delay submissions no more than callers who guess keys', async () => {
+it('guessing sign-in codes delays submissions no more than guessing keys', async () => {
   const { caller } = await gateway().caller({ windowLimit: 100_000 });
   const guesses = (method: string, path: string) => async () => {
     const headers = { authorization: `Bearer ${newApiKey()}` };
@@ -33,7 +33,7 @@ it('callers who guess codes delay submissions no more than callers who guess key
     await answer.arrayBuffer();
     expect(answer.status).toBe(401);
   };
-  /** The median time of a submission beside 100 connections that guess. */
+  /** The median time of a submission while 100 connections guess. */
   const submissionMs = async (guess?: () => Promise<void>) => {
     const over = new AbortController();
     const guessing = Array.from({ length: guess ? 100 : 0 }, async () => {

@@ -9,8 +9,8 @@ import { callsMade, metric } from './metrics.js';
 const folder = temporaryFolder('short-rows');
 const rows = await testedRows(folder);
 
-// These take time budgets and pauses, pause providers for everybody, and count every submission that was made. A row
-// of each shape goes through all of it; each row goes through what its provider says of our account.
+// These cases spend time budgets, pause providers for all runs, and count every submission. A row of each shape
+// goes through all of them; every row goes through its provider's replies about our account.
 const planned = [
   ...plan(oneOfEachShape(rows), [...ofEachRow, ...ofEachShape, ...ofTime]),
   ...rows.flatMap((row) => plan([row], ofAccount(row))),
@@ -29,11 +29,11 @@ beforeAll(async () => {
       CATALOG_DIR: folder,
       PROVIDER_POLL_PAUSE_MS: '300',
       PROVIDER_POLL_TIMEOUT_MS: '1000',
-      // All at once would keep the replies to polls waiting for longer than that.
+      // Run at most 50 at once, because more would delay the replies to polls beyond the time budgets.
       WORKER_DISPATCH_CONCURRENCY: '50',
-      // Each run is a case of its own here: none shall wait for another one's refusal.
+      // Each run is a case of its own, so none may wait for the pause that another one caused.
       PROVIDER_MAX_PAUSE_MS: '10',
-      // A copied asset has another URL; here results are compared as the provider sent them.
+      // A copied asset has a new URL, but these tests compare the provider's own results.
       ASSET_MEDIA_TYPES: 'no/media',
     },
   });
@@ -48,12 +48,12 @@ describe.each(rows)('$model', (row) => {
   );
 });
 
-it('holds to every rule, with no submission twice and every slot free', async () => {
+it('every rule holds, no run was submitted twice, and every slot is free', async () => {
   await holdToInvariants(system);
   expect(await system.sql('SELECT inflight, committed_micros::integer AS committed FROM workspace')).toEqual([
     { inflight: 0, committed: 0 },
   ]);
-  // A refusal on grounds of content may cost; a provider that has no success to show for it is not paid.
+  // A content refusal may be charged; any other failure of a provider is not.
   const billed = `SELECT bucket FROM run WHERE outcome = 'failed' AND billed_micros > 0 AND bucket <> 'content_policy_violation'`;
   expect(await system.sql(billed)).toEqual([]);
   const [worker] = system.workers;
@@ -67,7 +67,8 @@ it('holds to every rule, with no submission twice and every slot free', async ()
     each.tokens.startsWith('429') ? [ended.get(tag)?.run.requestId] : [],
   );
   expect(refused.filter((runId) => !wereToBeRefused.includes(runId))).toEqual([]);
-  // Whatever else a provider says, nothing is sent to it again. The last refusal of a run that ends by it has no successor.
+  // Whatever else a provider answers, the run is not sent again. The last rejection of a run that ends by it has
+  // no next try.
   const endedByIt = planned.filter(({ each }) => each.bucket === 'service_unavailable').length;
   expect(await callsMade(worker, 'submit')).toBe(planned.length + refused.length - endedByIt);
   expect(await metric(worker, 'router_provider_account_errors_total')).toBe(

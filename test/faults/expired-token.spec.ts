@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { holdToInvariants, System } from '../harness/faults.js';
 import { failOnLeftovers, type TestCaller, transports } from '../harness/index.js';
 
-// The provider's clock moves for everybody, and its calls for tokens are counted: a system of its own.
+// A system of its own, because the provider's clock moves and its token requests are counted.
 describe('a service account’s key', () => {
   let system: System;
   let caller: TestCaller;
@@ -32,7 +32,7 @@ describe('a service account’s key', () => {
     return requests.length;
   };
 
-  it('is exchanged once, and again when the provider no longer takes the token', async () => {
+  it('is exchanged once, and again when the provider no longer accepts the token', async () => {
     expect((await pictureOf('first')).status).toBe(200);
     expect(await exchanges()).toBe(1);
     expect((await pictureOf('first again')).status).toBe(200);

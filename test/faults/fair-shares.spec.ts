@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { waitFor } from '../harness/index.js';
 import { gatewayForFile } from '../routes/gateways.js';
 
-/** Makes a call from one of this machine's own addresses. */
+/** Makes a call from one of this machine's addresses. */
 async function callFrom(
   localAddress: string,
   url: string,
@@ -22,7 +22,7 @@ describe('connections', () => {
   const gateway = gatewayForFile();
   const silentCount = 10_000;
 
-  it(`are there for others while one address opens ${silentCount} and is silent`, async () => {
+  it(`remain for others while one address opens ${silentCount} and stays silent`, async () => {
     const { caller } = await gateway().caller();
     const port = Number(new URL(gateway().url).port);
     const sockets: net.Socket[] = [];
@@ -61,10 +61,10 @@ describe('connections', () => {
   });
 });
 
-describe('held calls', () => {
+describe('synchronous calls and streams', () => {
   const gateway = gatewayForFile({ MAX_CONNECTIONS: '200' });
 
-  it('of one workspace leave room for those of others, from wherever they come', async () => {
+  it('of one workspace leave room for others, whatever addresses they come from', async () => {
     const one = await gateway().caller();
     const other = await gateway().caller();
     const streamOf = async ({ caller }: typeof one) => {
@@ -101,7 +101,7 @@ describe('lists', () => {
   const records = 500_000;
   const floodMs = 15_000;
 
-  it('of a workspace, and the registry, are read while another workspace asks for its usage all the time', async () => {
+  it('of a workspace, and the registry, are readable while another workspace requests its usage continuously', async () => {
     const scopes = ['requests', 'usage'];
     const one = await gateway().caller({}, scopes);
     const other = await gateway().caller({}, scopes);

@@ -8,7 +8,7 @@ describe.each(transports().filter((transport) => transport === 'redis'))('FLUSHA
   let redis: Redis;
 
   beforeAll(async () => {
-    // Each poll is refused once: the pauses of the others are not what is looked at here.
+    // Each poll is rejected once, and the provider's pause must not affect the other polls.
     system = await System.start({
       transport,
       takesMs: 300,
@@ -21,7 +21,7 @@ describe.each(transports().filter((transport) => transport === 'redis'))('FLUSHA
     await system.stop();
   });
 
-  it('with 20 waiting dispatches and 20 delayed polls loses none of the 40', async () => {
+  it('with 20 waiting dispatches and 20 delayed polls loses none of the 40 runs', async () => {
     const caller = await system.caller({ inflightLimit: 100 });
     const submit = (count: number, model: string, prompt: string) =>
       Promise.all(
@@ -29,7 +29,7 @@ describe.each(transports().filter((transport) => transport === 'redis'))('FLUSHA
           caller.submit(model, JSON.stringify({ prompt: `${index} [[sim:tag=flushed]] ${prompt}` })),
         ),
       );
-    // The provider asks for a pause at every poll, so the polls lie delayed for long enough to be counted.
+    // The provider requests a pause at every poll, so the polls stay delayed for long enough to be counted.
     const polled = await submit(20, 'bfl/flux-2-pro', `${unending} [[sim:poll_429=1]] [[sim:retry_after=8]]`);
     const [worker] = system.workers;
     if (!worker) throw new Error('no worker');
@@ -37,7 +37,7 @@ describe.each(transports().filter((transport) => transport === 'redis'))('FLUSHA
     await waitFor(
       async () => {
         if ((await delayed()) !== 20) return false;
-        // Counted again while nobody can take one.
+        // Counted again while no worker can take one.
         await worker.kill('SIGSTOP');
         if ((await delayed()) === 20) return true;
         await worker.kill('SIGCONT');

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => system.stop());
 
-/** A connection on which so much was sent, and what came back so far. */
+/** A connection on which `bytes` were sent, and everything received so far. */
 async function connection(bytes: string): Promise<{ socket: net.Socket; received: () => string }> {
   const socket = net.connect(gateway.port, '127.0.0.1');
   let received = '';
@@ -25,7 +25,7 @@ async function connection(bytes: string): Promise<{ socket: net.Socket; received
   return { socket, received: () => received };
 }
 
-it('a gateway that stops lets go of who says nothing, and answers who has begun a call', async () => {
+it('a stopping gateway closes idle connections, and answers calls that have begun', async () => {
   const body = '{"prompt":"begun"}';
   const silent = await Promise.all(['', 'GET /v2/models HTTP/1.1\r\nHost: a\r\n'].map(connection));
   const calling = await connection(
@@ -46,11 +46,11 @@ it('a gateway that stops lets go of who says nothing, and answers who has begun 
   calling.socket.write(body);
   await once(calling.socket, 'close');
   expect(calling.received()).toMatch(/HTTP\/1\.1 201 Created\r\n(.+\r\n)*connection: close\r\n/);
-  // It would be 1 after CLOSE_TIMEOUT_MS.
+  // The exit code would be 1 after CLOSE_TIMEOUT_MS.
   expect(await stopped).toBe(0);
 });
 
-it('a gateway that stops tells an agent the id of the run that it waits for', async () => {
+it('a stopping gateway gives an agent the id of the run that it waits for', async () => {
   const [stopping, agent] = [await system.startGateway(), await system.caller()];
   const call = {
     name: 'run_model',

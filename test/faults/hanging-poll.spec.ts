@@ -4,7 +4,7 @@ import path from 'node:path';
 import { holdToInvariants, System } from '../harness/faults.js';
 import { type Caller, failOnLeftovers, temporaryFolder, transports } from '../harness/index.js';
 
-/** A budget that is over before a poll may time out. */
+/** A time budget that ends before a poll times out. */
 const row =
   'id: bfl/brief\nupstream: { path: flux-2-pro }\ncharges_on_policy_rejection: no\nprice: { usd: 0.01, source: test, date: 2026-11-01 }\nbudget_seconds: 8\n';
 
@@ -20,7 +20,7 @@ describe.each(transports().slice(0, 1))('a poll that hangs, on %s', (transport) 
   });
   afterAll(() => system.stop());
 
-  it('ends its run with the time budget', async () => {
+  it('ends its run when the time budget ends', async () => {
     const run = await caller.submit('bfl/brief', '{"prompt":"[[sim:hang_poll]]"}');
     expect(await caller.completed(run, 60_000)).toMatchObject({ error_type: 'provider_timeout' });
     const [ended] = await system.sql<{ lateSeconds: number }>(

@@ -12,15 +12,15 @@ it.each([
   ['GET', ''],
   ['PUT', '/cancel'],
 ])(
-  'takes the same time for %s …/requests/{request_id}%s whether the run exists elsewhere or nowhere',
+  '%s …/requests/{request_id}%s takes as long for another workspace’s run as for an unknown one',
   async (method, rest) => {
     const [{ caller: owner }, { caller: stranger }] = [await gateway().caller(), await gateway().caller()];
     const run = await owner.submit(model, '{"prompt":"x"}');
     await gateway().dispatch(run);
     const ids = { elsewhere: run.requestId, nowhere };
     const ratios: number[] = [];
-    // Each time is held against that of the moment beside it: a machine that is slow for a while is so for both.
-    // The first rounds only warm up.
+    // Each time is compared with the one measured beside it, because a slow moment of the machine affects both.
+    // The first rounds are a warm-up.
     for (let round = 0; round < 220; round += 1) {
       const times = { elsewhere: 0, nowhere: 0 };
       for (const kind of round % 2

@@ -9,7 +9,7 @@ import { hostileInputs } from './hostile-inputs.js';
 
 const gateway = gatewayForFile({ BODY_CHECK_TIMEOUT_MS: '60000' });
 const kibibyte = 1024;
-/** Of each model, spread over the places of its schema and over both sizes. */
+/** The number of bodies per model, spread over the places of its schema and over both sizes. */
 const bodiesOfAModel = 8;
 const triesOfOneBody = 24;
 
@@ -17,7 +17,7 @@ let caller: Caller;
 let allowedMs: number;
 beforeAll(async () => {
   ({ caller } = await gateway().caller({}, ['catalog', 'run', 'manage', 'operate']));
-  // A busy machine makes pauses of its own: those of a gateway that only answers small calls are allowed.
+  // A busy machine causes pauses too, so as much is allowed as when the gateway answers only small calls.
   for (let call = 0; call < 50; call += 1)
     await send({ path: pathOf('bfl/flux-2-pro'), body: '{"prompt":"x"}' });
   const quiet: number[] = [];
@@ -61,15 +61,15 @@ async function send({
   return answer.status;
 }
 
-/** The longest pause of the gateway's event loop since this was last asked, in milliseconds. */
+/** The gateway's longest event-loop pause since the last call of this function, in milliseconds. */
 async function longestPauseMs(): Promise<number> {
   const text = await (await fetch(`${gateway().internalUrl}/metrics`)).text();
-  // Answering starts the measurement anew, and a pause before its next sample, 10 ms later, would not be seen.
+  // Reading the metric resets it, and a pause before its next sample, 10 ms later, would be missed.
   await setTimeout(30);
   return Number(/^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text)?.[1]) * 1000;
 }
 
-/** The bodies that make a longer pause than is allowed each time that they are sent, and the longest pause of all. */
+/** The bodies that exceed the allowed pause every time they are sent, and the longest pause of all. */
 async function pausesOver(bodies: readonly Sent[]): Promise<{ slow: string[]; worstMs: number }> {
   const slow: string[] = [];
   await longestPauseMs();
@@ -104,12 +104,12 @@ function bodiesFor({ id, input }: Model): Sent[] {
     .map(({ what, text }) => ({ path: pathOf(id), body: text, what }));
 }
 
-it('holds up nobody over hostile inputs of any model', async () => {
+it('a hostile input of any model delays no other call', async () => {
   const { models } = await loadCatalog();
   const slow: string[] = [];
   let [count, worstMs] = [0, 0];
   for (const model of models) {
-    // Its schema is compiled.
+    // Compiles the schema first.
     await send({ path: pathOf(model.id), body: '{}' });
     const bodies = bodiesFor(model);
     const pauses = await pausesOver(bodies);
@@ -153,7 +153,7 @@ it.each<[string, string, Omit<Sent, 'path'>]>([
   ['/mcp', '1 MiB of members', { body: `{${filled(largestMessage, '"a":0,')}"b":1}` }],
   ['/v2/files', 'comments', { body: filled(64 * kibibyte, '<!---->'), contentType: 'image/svg+xml' }],
   ['/v2/files', 'blanks', { body: ' '.repeat(largest), contentType: `text/csv${' '.repeat(12_000)}; a` }],
-])('holds up nobody at %s over %s', async (path, what, sent) => {
+])('at %s, %s delay no other call', async (path, what, sent) => {
   const { slow, worstMs } = await pausesOver([{ ...sent, path, what }]);
   process.stderr.write(`${path}, ${what}: longest pause ${Math.round(worstMs)} ms\n`);
   expect(slow).toEqual([]);
@@ -161,7 +161,7 @@ it.each<[string, string, Omit<Sent, 'path'>]>([
 
 const oneByteChunks = Buffer.from('1\r\n \r\n'.repeat(10_000));
 
-/** Sends chunks of one byte, 3.5 million of them if it may. Answers the status and how many were sent. */
+/** Sends up to 3.5 million chunks of one byte. Returns the status, and how many chunks were sent. */
 function sendInPieces(path: string, key?: string): Promise<{ status: number; sent: number }> {
   const { port } = new URL(gateway().url);
   const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked`;
@@ -193,8 +193,8 @@ it.each([
   ['/mcp', true, 400],
   ['/mcp', false, 401],
   ['/v2/files', false, 401],
-])('ends a body in chunks of one byte early at %s (with a key: %s)', async (path, hasKey, status) => {
-  // One reading of a connection has 11,000 such chunks. Millions of them are seconds.
+])('a body in chunks of one byte is rejected early at %s (with a key: %s)', async (path, hasKey, status) => {
+  // One read of a connection contains 11,000 such chunks. Millions of them would take seconds.
   const allowedOfPiecesMs = Math.max(200, allowedMs);
   const pauseMs = await least(
     allowedOfPiecesMs,
@@ -211,7 +211,7 @@ it.each([
   expect(pauseMs).toBeLessThanOrEqual(allowedOfPiecesMs);
 });
 
-it("holds up no other workspace's bodies while one sends the largest", async () => {
+it('the largest bodies of one workspace do not delay another workspace’s', async () => {
   const other = (await gateway().caller()).caller;
   const path = '/v2/models/openai/o3/cost';
   const hostile = `{"input":"x","include":[${filled(31 * kibibyte * kibibyte, '"reasoning.encrypted_content",')}1]}`;
@@ -238,7 +238,7 @@ it("holds up no other workspace's bodies while one sends the largest", async () 
   process.stderr.write(
     `${beside.length} bodies of another workspace: median ${Math.round(median(beside))} ms, longest ${Math.round(Math.max(...beside))} ms, alone ${Math.round(median(alone))} ms; the largest ones: ${statuses.join()}\n`,
   );
-  // Behind the largest ones it would be seconds.
+  // Behind the largest bodies it would take seconds.
   expect(median(beside)).toBeLessThan(500 + 10 * median(alone));
 });
 

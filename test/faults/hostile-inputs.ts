@@ -1,6 +1,6 @@
 import type { JsonSchema } from '#catalog';
 
-/** A body, and what is hostile about it. */
+/** A body, and what makes it hostile. */
 interface Hostile {
   what: string;
   text: string;
@@ -8,7 +8,7 @@ interface Hostile {
 
 const maxDepth = 6;
 
-/** Bodies of about so many bytes, made for every place of the schema: long lists, many names, long and deep values. */
+/** Bodies of about `bytes` bytes for every place of the schema: long lists, many names, long and deep values. */
 export function* hostileInputs(schema: JsonSchema, bytes: number): Generator<Hostile> {
   for (const { at, place, wrap } of placesOf(schema, { at: '', wrap: (text) => text, depth: 0 })) {
     if (at === '') continue;
@@ -19,7 +19,7 @@ export function* hostileInputs(schema: JsonSchema, bytes: number): Generator<Hos
 
 interface Place {
   at: string;
-  /** The body around a value at this place. */
+  /** Puts a value at this place of a body. */
   wrap: (text: string) => string;
   depth: number;
 }
@@ -48,7 +48,7 @@ const branchesOf = ({ anyOf = [], oneOf = [], allOf = [] }: JsonSchema): JsonSch
   ...allOf,
 ];
 
-/** Constants beside a member: without them a union takes its branch for another one. */
+/** The constants beside a member: without them a union would pick a different branch. */
 const tagsOf = ({ properties = {}, required = [] }: JsonSchema, except: string): string =>
   Object.entries(properties)
     .filter(([name, { const: only }]) => name !== except && only !== undefined && required.includes(name))
@@ -76,11 +76,11 @@ function* hostileValues(schema: JsonSchema, bytes: number): Generator<[what: str
 const listOf = (element: string, bytes: number, last = element): string =>
   `[${`${element},`.repeat(Math.max(0, Math.floor(bytes / (element.length + 1)) - 1))}${last}]`;
 
-/** As many as a body may have, or as fit. */
+/** As many names as a body may have, or as fit. */
 const namesOf = (bytes: number): string[] =>
   Array.from({ length: Math.min(9_900, Math.floor(bytes / 9)) }, (_, index) => `"k${index}":1`);
 
-/** A short value that the schema most probably takes. */
+/** A short value that the schema most likely accepts. */
 function usual(schema: JsonSchema): string {
   const { const: only, enum: values, type, properties = {}, required = [] } = schema;
   if (only !== undefined) return JSON.stringify(only);

@@ -11,7 +11,7 @@ import { metric } from './metrics.js';
 const mebibyte = 1024 * 1024;
 const place = '/v1/images/generations';
 
-/** A row like OpenAI's own, whose runs have so many seconds. */
+/** A row like OpenAI's own, with a time budget of `seconds`. */
 const row = (model: string, seconds: number) => `id: ${model}
 upstream: { path: images/generations }
 charges_on_policy_rejection: unknown
@@ -22,7 +22,7 @@ budget_seconds: ${seconds}
 const json = (response: ServerResponse, headers: Record<string, string | number> = {}) =>
   response.writeHead(200, { 'content-type': 'application/json', ...headers });
 
-/** Pieces as fast as they are read, until the other side has enough. */
+/** Sends pieces as fast as they are read, until the other side stops. */
 function endless(response: ServerResponse, piece: Buffer): void {
   const more = () => {
     while (!response.destroyed) if (!response.write(piece)) return void response.once('drain', more);
@@ -30,7 +30,7 @@ function endless(response: ServerResponse, piece: Buffer): void {
   more();
 }
 
-// What a provider sends may be anything: it costs neither memory, nor the event loop, nor a second submission.
+// A provider may send anything. It must cost neither memory, nor the event loop, nor a second submission.
 describe('a hostile reply', () => {
   let provider: ScriptedProvider;
   let system: System;
@@ -56,7 +56,7 @@ describe('a hostile reply', () => {
     await provider.stop();
   });
 
-  /** One held call whose provider answers like this; each input is another one. */
+  /** A synchronous call whose provider answers with `respond`; each input is unique. */
   async function answered(
     respond: (response: ServerResponse) => void,
     model = 'openai/patient',
@@ -121,13 +121,13 @@ describe('a hostile reply', () => {
     ],
   ];
 
-  it.each(hostile)('%s ends its run, and nothing else', async (_what, respond, bucket) => {
+  it.each(hostile)('%s ends only its own run', async (_what, respond, bucket) => {
     const [worker] = system.workers;
     if (!worker) throw new Error('no worker');
     const resident = () =>
       Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${worker.pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
     const isSlow = bucket === 'provider_timeout';
-    /** The longest that the worker's event loop stood still meanwhile, in seconds: the reading begins anew each time. */
+    /** The worker's longest event-loop pause in seconds; reading it resets the measurement. */
     const longestLag = () => metric(worker, 'nodejs_eventloop_lag_max_seconds');
     const lag = await least(1, async () => {
       await longestLag();
@@ -144,14 +144,14 @@ describe('a hostile reply', () => {
     expect(worker.child.exitCode).toBeNull();
   });
 
-  it('of many mebibytes is read all the same, byte for byte', async () => {
+  it('of many mebibytes is still read, byte for byte', async () => {
     const text = `{"created":1, "data":[{"b64_json":"${'A'.repeat(8 * mebibyte)}"}],"x":9007199254740993}`;
     const answer = await answered((response) => json(response).end(text));
     expect([answer.status, answer.headers.get('content-length')]).toEqual([200, String(text.length)]);
     expect(answer.bytes.equals(Buffer.from(text))).toBe(true);
   });
 
-  it('leaves every invariant', async () => {
+  it('leaves every invariant intact', async () => {
     await holdToInvariants(system);
   });
 });

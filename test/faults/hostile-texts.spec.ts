@@ -7,14 +7,14 @@ import { settleUnions } from '../../libs/catalog/src/settle-unions.js';
 import { modelOfRow } from '../../libs/catalog/src/testing/model-of-row.js';
 import { least } from '../harness/faults.js';
 
-/** Processor time in milliseconds: that of others on a busy machine does not count. */
+/** CPU time in milliseconds, which excludes other processes on a busy machine. */
 function usedMs(act: () => void): number {
   const before = process.cpuUsage();
   act();
   return process.cpuUsage(before).user / 1000;
 }
 
-/** What it takes to settle a union whose first branch has so many errors. */
+/** The CPU time to settle a union whose first branch has `length` errors. */
 const settling = (length: number) => {
   const inside = Array.from({ length }, (_, index) => ({
     keyword: 'type',
@@ -33,7 +33,7 @@ const settling = (length: number) => {
 
 describe('hostile texts take little processor time', () => {
   it.each(['^(a|a)*$', '^(a+)+$', '^(a?){40}$'])(
-    'as inputs for %s: it grows with the text only',
+    'as inputs for %s: linear in the length of the text',
     (pattern) => {
       const model = modelOfRow({
         id: 'a/b',
@@ -44,8 +44,8 @@ describe('hostile texts take little processor time', () => {
       });
       const of = (length: number) =>
         usedMs(() => expect(inputErrors(model, { v: `${'a'.repeat(length)}!` })).toHaveLength(1));
-      // The best of several: the first ones also compile the schema and the engine. By turns, so that a moment in which the
-      // machine is slow is one for both.
+      // The best of several, because the first ones also compile the schema and the engine. The two lengths
+      // alternate, so that a slow moment of the machine affects both.
       const times = Array.from({ length: 20 }, () => ({ short: of(1_000), long: of(10_000) }));
       const best = (length: 'short' | 'long') => Math.min(...times.map((each) => each[length]));
       // Ten times the text takes about ten times as long.
@@ -56,7 +56,8 @@ describe('hostile texts take little processor time', () => {
   it('as a union of long lists: its errors are settled in one pass', () => {
     const times = Array.from({ length: 10 }, () => ({ short: settling(2_000), long: settling(20_000) }));
     const best = (length: 'short' | 'long') => Math.min(...times.map((each) => each[length]));
-    // Ten times the errors take about ten times as long; a hundred times, where each is copied for each.
+    // Ten times the errors take about ten times as long; it would be a hundred times if each were copied for
+    // each.
     expect(best('long')).toBeLessThan(40 * Math.max(best('short'), 0.5));
   });
 
@@ -81,7 +82,7 @@ describe('hostile texts take little processor time', () => {
     expect(lowestMs).toBeLessThan(2_000);
   });
 
-  it('as a schema of half a megabyte that is refused', async () => {
+  it('as a schema of half a megabyte that is rejected', async () => {
     const choices = Array.from({ length: 9000 }, (_, index) => ({
       type: 'string',
       const: `a value ${index} of thousands`,

@@ -29,7 +29,7 @@ afterAll(async () => {
 const sessions = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
   AND state = 'idle in transaction' AND query LIKE 'INSERT%'`;
 
-it('an import that is killed half-way leaves nothing, and can be repeated', async () => {
+it('an import that is killed half-way leaves nothing behind, and can be repeated', async () => {
   const { file } = await exportedTo(source.url);
   const text = await readFile(file, 'utf8');
   const child = spawn(process.execPath, [appMain('admin'), 'import'], {

@@ -14,7 +14,7 @@ import { roomy, submitMany } from './crowd.js';
 
 const healthyModel = 'bfl/flux-2-pro';
 const hangingModel = 'fal/flux-dev';
-/** Its provider answers when the image is done: a run holds its slot for as long as that takes. */
+/** Its provider answers when the image is done, so a run holds its slot until then. */
 const holdingModel = 'openai/gpt-image-2';
 
 const transport = transports()[0] as TransportKind;
@@ -27,7 +27,7 @@ afterEach(() => system.stop());
 
 const holdingBody = (prompt: string): string => JSON.stringify({ model: 'gpt-image-2', prompt });
 
-/** Runs that hold their slot for the time that the words say. */
+/** Runs that hold their slot for the time that `words` set. */
 async function submitHolding(caller: Caller, count: number, words: string): Promise<void> {
   for (let at = 0; at < count; at += 20)
     await Promise.all(
@@ -42,7 +42,7 @@ const median = (values: readonly number[]): number =>
 const print = (what: string, figures: object) =>
   process.stdout.write(`${what}: ${JSON.stringify(figures)}\n`);
 
-/** Milliseconds from a run's admission to another instant of its row; null while it has none. */
+/** Milliseconds from a run's admission to another timestamp of its row; null while that is missing. */
 async function sinceAdmissionMs(
   runs: readonly Submitted[],
   until: 'dispatched_at' | 'completed_at',
@@ -54,7 +54,7 @@ async function sinceAdmissionMs(
   return rows.map(({ ms }) => ms);
 }
 
-/** So many healthy runs one after the other, every `everyMs`; what each took, in milliseconds. */
+/** Healthy runs in sequence, one every `everyMs`; returns the duration of each in milliseconds. */
 async function probe(
   caller: Caller,
   until: 'dispatched_at' | 'completed_at',
@@ -75,7 +75,7 @@ async function probe(
   );
 }
 
-/** Processor seconds that the process has used. */
+/** CPU seconds that the process has used. */
 function usedSeconds({ pid }: App): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) / 100;
@@ -94,7 +94,7 @@ const reach = (state: string, wanted: number, model: string) =>
   );
 
 describe('a provider in trouble', () => {
-  it('whose submissions hang, with 2,000 runs waiting, delays nobody else’s dispatch and costs little', async () => {
+  it('whose submissions hang, with 2,000 runs waiting, delays no other provider’s dispatch and costs little', async () => {
     const caller = await start(1);
     const before = median(await probe(caller, 'dispatched_at', 20, 100));
     await submitMany(caller, hangingModel, 2_000, '[[sim:hang_submit]]');
@@ -111,7 +111,7 @@ describe('a provider in trouble', () => {
     expect(share).toBeLessThanOrEqual(0.1);
   });
 
-  it('whose polls hang makes healthy runs at most twice and one second slower', async () => {
+  it('whose polls hang makes healthy runs take at most twice as long plus one second', async () => {
     const caller = await start(1);
     const before = median(await probe(caller, 'completed_at', 20, 100));
     await submitMany(caller, hangingModel, 600, '[[sim:hang_poll]]');
@@ -122,7 +122,7 @@ describe('a provider in trouble', () => {
     expect(during).toBeLessThanOrEqual(Math.min(2 * before, before + 1_000));
   });
 
-  it('whose assets do not come holds up no other result', async () => {
+  it('whose assets do not arrive delays no other result', async () => {
     const caller = await start(1);
     const before = median(await probe(caller, 'completed_at', 20, 100));
     await submitMany(caller, hangingModel, 60, '[[sim:asset_slow=120000]]');
@@ -133,7 +133,10 @@ describe('a provider in trouble', () => {
   });
 });
 
-/** How long after its admission another workspace's single run starts behind `count` runs of one that hold their slots. */
+/**
+ * Milliseconds from admission to start of another workspace's single run behind `count` runs that hold their
+ * slots.
+ */
 async function startedAfterMs(crowd: Caller, count: number, takesMs: number): Promise<number> {
   await submitHolding(crowd, count, `[[sim:takes=${takesMs}]]`);
   const other = await system.caller(roomy);
@@ -148,7 +151,7 @@ async function startedAfterMs(crowd: Caller, count: number, takesMs: number): Pr
 }
 
 describe('a workspace with many runs at one provider', () => {
-  it('lets another workspace’s run start within two turns of short runs', async () => {
+  it('lets another workspace’s run start within two rounds of short runs', async () => {
     const ms = await startedAfterMs(await start(1), 500, 1_000);
     print('a single run behind 500 short ones', { ms });
     expect(ms).toBeLessThanOrEqual(2 * 1_000);
@@ -162,7 +165,7 @@ describe('a workspace with many runs at one provider', () => {
 });
 
 describe('a worker that dies', () => {
-  it('with 45 submissions in the air delays a healthy provider’s dispatch by at most 2 s', async () => {
+  it('with 45 submissions in flight delays a healthy provider’s dispatch by at most 2 s', async () => {
     const caller = await start(2);
     await submitHolding(caller, 45, '[[sim:takes=60000]]');
     await reach(`stage = 'submitting'`, 45, holdingModel);
@@ -171,12 +174,12 @@ describe('a worker that dies', () => {
     await system.kill(victim);
     const tookMs = await probe(caller, 'dispatched_at', 80, 500);
     print('after kill -9', { median: median(tookMs), max: Math.max(...tookMs) });
-    // The dead worker may have taken a probe of its own: BullMQ hands that out again once its lock has lapsed.
+    // The dead worker may have taken one probe, which is retried only after its lease has lapsed.
     expect(tookMs.toSorted((a, b) => a - b)[tookMs.length - 2]).toBeLessThanOrEqual(2_000);
   });
 });
 
-/** Healthy runs, one every half second for so long. */
+/** Healthy runs, one every half second, for `forMs`. */
 async function probeFor(caller: Caller, forMs: number): Promise<Submitted[]> {
   const runs: Submitted[] = [];
   for (const untilMs = performance.now() + forMs; performance.now() < untilMs; await pause(500))
@@ -184,7 +187,7 @@ async function probeFor(caller: Caller, forMs: number): Promise<Submitted[]> {
   return runs;
 }
 
-/** How long the slowest of them waited for its dispatch, in milliseconds. */
+/** The longest wait for dispatch among the runs, in milliseconds. */
 async function latest(runs: readonly Submitted[]): Promise<number> {
   return Math.max(...(await sinceAdmissionMs(runs, 'dispatched_at')).map((ms) => ms ?? Infinity));
 }
@@ -197,8 +200,8 @@ async function stalledJobs(): Promise<number> {
   return values.reduce((sum, [, value]) => sum + Number(value), 0);
 }
 
-(transport === 'redis' ? describe : describe.skip)('a Redis that is away for 20 s', () => {
-  it('with 40 submissions in the air and no worker dead delays a dispatch by at most 5 s from 10 s after its return', async () => {
+(transport === 'redis' ? describe : describe.skip)('a Redis that is down for 20 s', () => {
+  it('with 40 submissions in flight and no dead worker, delays a dispatch by at most 5 s once it has been back for 10 s', async () => {
     const caller = await start(2);
     await submitHolding(caller, 40, '[[sim:takes=90000]]');
     await reach(`stage = 'submitting'`, 40, holdingModel);

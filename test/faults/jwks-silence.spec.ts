@@ -25,7 +25,7 @@ afterAll(() => {
   return new Promise((resolve) => server.close(resolve));
 });
 
-it('an identity provider that never answers is waited for once, until the time limit, and then not at all', async () => {
+it('the gateway waits once, up to the time limit, for an identity provider that never answers, and then not again', async () => {
   let nowMs = Date.now();
   const remote = new RemoteKeys(
     `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks`,

@@ -58,10 +58,10 @@ async function status(kid: string, pair = known): Promise<number> {
   return response.status;
 }
 
-/** Time is the subject here: the keys have to age, and the cooldown to pass. */
+/** This test has to wait for time to pass: the keys must age, and the cooldown must end. */
 const age = () => pause((Math.max(maxAgeSeconds, cooldownSeconds) + 0.1) * 1000);
 
-it('verifies with known keys for ages while the identity provider is away, and finds new keys afterwards', async () => {
+it('known keys keep verifying while the identity provider is down, and new keys are found afterwards', async () => {
   expect(await status('known')).toBe(200);
   await goAway();
   for (let ages = 0; ages < 3; ages += 1) {
@@ -74,15 +74,18 @@ it('verifies with known keys for ages while the identity provider is away, and f
   provider = await provide(port);
   await waitFor(async () => (await status('next', next)) === 200, {
     withinMs: cooldownSeconds * 1000 + 20_000,
-    what: 'the new key',
+    what: 'the new key to be accepted',
   });
   expect(await status('known')).toBe(401);
   keys.splice(0, 1, { ...(await exportJWK(known.publicKey)), kid: 'known' });
 });
 
-it('fetches at most once a cooldown for thousands of random key ids', async () => {
-  await waitFor(async () => (await status('known')) === 200, { withinMs: 20_000, what: 'the known key' });
-  // What was under way by now would be counted, and its cooldown would not.
+it('thousands of random key ids cause at most one fetch per cooldown', async () => {
+  await waitFor(async () => (await status('known')) === 200, {
+    withinMs: 20_000,
+    what: 'the known key to be accepted',
+  });
+  // A fetch that is in flight now would be counted, but its cooldown would not.
   await age();
   const before = fetches;
   const startedMs = performance.now();

@@ -34,7 +34,7 @@ describe('a provider without a key', () => {
   const untilListed = (listed: boolean) =>
     waitFor(async () => (await isListed()) === listed, { withinMs: 20_000, what: `listed: ${listed}` });
 
-  it('is served until a worker has reported; then it is not listed, refused, and never called', async () => {
+  it('is served until a worker has reported, and then is not listed, not accepted and never called', async () => {
     expect(await isListed()).toBe(true);
     const early = await caller.submit('lab/paint', '{"prompt":"early"}');
     const brief = await caller.submit('lab/brief', '{"prompt":"brief"}');
@@ -57,7 +57,7 @@ describe('a provider without a key', () => {
     system.forget(keyed);
     await untilListed(false);
     expect((await submit()).status).toBe(403);
-    // With no worker at all, the last state stays.
+    // Without any worker the last state stays.
     await keyless.stop();
     system.forget(keyless);
     expect((await submit()).status).toBe(403);
@@ -66,7 +66,7 @@ describe('a provider without a key', () => {
     await system.startWorker({ PROVIDER_LAB_KEY: 'key' });
     await waitFor(async () => (await submit()).status === 201, {
       withinMs: 20_000,
-      what: 'to be served again',
+      what: 'lab/paint to be served again',
     });
   }, 180_000);
 });

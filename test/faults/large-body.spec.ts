@@ -11,7 +11,7 @@ beforeAll(async () => {
   ({ caller } = await gateway().caller());
 });
 
-/** The longest pause of the gateway's event loop since this was last asked, in milliseconds. */
+/** The gateway's longest event-loop pause since the last call of this function, in milliseconds. */
 async function longestPauseMs(): Promise<number> {
   const text = await (await fetch(`${gateway().internalUrl}/metrics`)).text();
   return Number(/^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text)?.[1]) * 1000;
@@ -20,7 +20,10 @@ async function longestPauseMs(): Promise<number> {
 const mebibyte = 1024 * 1024;
 const fill = (size: number, piece: string) => piece.repeat(size / piece.length - 50);
 
-/** A usual machine parses a MiB of the smallest objects in less than 50 ms; one that does not may pause for as long as that takes. */
+/**
+ * A typical machine parses a MiB of the smallest objects in less than 50 ms; on a slower one, the pause may last
+ * as long as that takes.
+ */
 function allowedMs(): number {
   const text = `[${fill(mebibyte, '{},')}{}]`;
   const parseMs = Array.from({ length: 3 }, () => {
@@ -39,8 +42,8 @@ it.each([
   ['120,000 small arrays', 422, `{"prompt":1,"a":[${'[1],'.repeat(120_000)}[]]}`],
   ['999,000 empty objects', 422, `{"prompt":1,"a":[${'{},'.repeat(999_000)}{}]}`],
   ['32 MiB of empty objects', 400, `{"prompt":"x","a":[${fill(32 * mebibyte, '{},')}{}]}`],
-])('does not hold up other calls for 50 ms over %s', async (_what, status, body) => {
-  // A busy machine makes pauses of its own: what the gateway makes itself is there each time.
+])('%s block other calls for less than 50 ms', async (_what, status, body) => {
+  // A busy machine causes occasional pauses; the gateway's own pauses occur every time.
   const ofOneCall = async () => {
     await longestPauseMs();
     expect((await caller.call('POST', submission, { body, withinMs: 90_000 })).status).toBe(status);

@@ -8,11 +8,11 @@ import { type Caller, failOnLeftovers, transports } from '../harness/index.js';
 
 const mebibyte = 1024 * 1024;
 const allowance = 60 * mebibyte;
-/** A video, as far as its beginning goes. */
+/** A video as far as its first bytes are concerned. */
 const video = Buffer.concat([Buffer.from('\0\0\0\x18ftypmp42\0\0\0\0mp42isom'), randomBytes(90 * mebibyte)]);
 const sha256 = createHash('sha256').update(video).digest('hex');
 
-/** Digests of the files that providers got, by how. */
+/** Digests of the files that providers received, by the way they came. */
 const got: Record<string, string> = {};
 
 async function digestOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
@@ -27,7 +27,7 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return text;
 }
 
-/** A form with one file last, whose bytes are digested without the form around them. */
+/** The digest of the file at the end of a form, without the form around it. */
 async function digestInForm(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -86,8 +86,8 @@ const journey = async (file: Buffer) => {
   await run('stability/stable-image-ultra', { prompt: 'x', image });
 };
 
-it('a video of 90 MiB goes in, and to providers by URL and in a form, in constant memory', async () => {
-  // A first one, so that idle is not the moment before anything was loaded.
+it('a video of 90 MiB is uploaded, and sent to providers by URL and in a form, in constant memory', async () => {
+  // A warm-up, so that the baseline includes everything that is loaded on first use.
   await journey(video.subarray(0, 1000));
   const apps = [...system.gateways, ...system.workers];
   const idle = apps.map(residentBytes);

@@ -16,7 +16,7 @@ const model = 'fal/flux-dev';
 // A link opens its copy for two days, a day longer than a result is kept.
 const retention = { RETENTION_EVERY_MS: '200', STORE_DOUBT_SECONDS: '10', ASSET_URL_TTL: '172800' };
 
-// What lies in the store is known, needed, and deleted when it is needed no more.
+// Every stored object has a row and a use, and is deleted when the use ends.
 describe('the store', () => {
   let provider: ScriptedProvider;
   let system: System;
@@ -44,7 +44,7 @@ describe('the store', () => {
     await provider.stop();
   });
 
-  /** Everything in the store but its own bookkeeping. */
+  /** Everything in the store except its own bookkeeping. */
   const stored = (): string[] =>
     readdirSync(system.assets, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && !entry.name.endsWith('~type'))
@@ -67,7 +67,7 @@ describe('the store', () => {
   }
 
   it.each(['results.afterKeep', 'copying.beforePut', 'copying.afterPut', 'copying.beforeFinish'])(
-    'holds no more after a kill -9 at %s: the copies are made by the next worker',
+    'holds nothing extra after a kill -9 at %s: the next worker makes the copies',
     async (place) => {
       const prompt = `killed at ${place}`;
       results(prompt);
@@ -84,10 +84,10 @@ describe('the store', () => {
           sha256(Buffer.alloc(300_000, 'a')),
         ]);
       }
-      // What the killed worker had begun to write is found by its age.
+      // The killed worker's partial file is recognised by its age.
       await waitFor(() => !stored().some((name) => /^[0-9a-f-]{36}$/.test(name)), {
         withinMs: 30_000,
-        what: 'half-made files to be removed',
+        what: 'partial files to be removed',
       });
       expect(stored()).toHaveLength(2);
       await holdToInvariants(system);
@@ -117,7 +117,7 @@ describe('the store', () => {
     await dismissWorkers(system);
   });
 
-  it('keeps a copy as long as its link opens it, and longer only with its result', async () => {
+  it('keeps a copy for as long as its link or its result is valid', async () => {
     results('linked');
     await system.startWorker();
     const run = await submit('linked');
@@ -127,7 +127,7 @@ describe('the store', () => {
     const kept = () => system.sql(`SELECT id FROM run WHERE id = '${aged.requestId}'`);
     await waitFor(async () => (await kept()).length === 0, {
       withinMs: 20_000,
-      what: 'the result to age out',
+      what: 'the result to expire',
     });
     expect([await opens(), stored().length]).toEqual([[200, 200], 2]);
     await system.sql(`UPDATE stored_object SET delete_at = delete_at - interval '2 days'`);
@@ -136,7 +136,7 @@ describe('the store', () => {
     await dismissWorkers(system);
   });
 
-  it('keeps large inputs and outputs byte for byte, as long as their result', async () => {
+  it('keeps large inputs and outputs byte for byte, for as long as their result', async () => {
     await system.startWorker();
     const filler = 'é'.repeat(200_000);
     const prompt = `large ${filler}`;
@@ -154,7 +154,7 @@ describe('the store', () => {
     await age(run);
   });
 
-  it('keeps no input of a call that was refused', async () => {
+  it('keeps no input of a rejected call', async () => {
     const poor = await system.caller({ balanceMicros: 0 });
     const body = JSON.stringify({ prompt: 'x'.repeat(300_000) });
     const refused = await poor.call('POST', `/v2/models/${model}/requests`, { body });
@@ -162,7 +162,7 @@ describe('the store', () => {
     await waitFor(() => stored().length === 0, { withinMs: 10_000, what: 'the input to be deleted' });
   });
 
-  it('keeps no second input for a repeated call', async () => {
+  it('keeps only one input for a repeated call', async () => {
     const prompt = 'x'.repeat(300_000);
     results(prompt);
     const repeated = () =>
@@ -177,7 +177,7 @@ describe('the store', () => {
     await age(first);
   });
 
-  /** The result ages out, and with it everything that belongs to it. */
+  /** Expires the result and everything that belongs to it. */
   async function age(run: Submitted): Promise<void> {
     await happenedEarlier(system.database.url, run, 3);
     await nothingLeft();

@@ -28,21 +28,21 @@ describe('the end of a launcher', () => {
   afterEach(() => launched.kill('SIGKILL'));
   afterAll(() => removeInstallation(folder));
 
-  it('takes everything along at Ctrl-C, which reaches the whole process group', async () => {
+  it('by Ctrl-C, which reaches the whole process group, stops everything', async () => {
     launched.killGroup('SIGINT');
     expect(await launched.ended).toBe(0);
     await nothingLeft(folder, 500);
     expect(existsSync(path.join(folder, 'ready.json'))).toBe(false);
   });
 
-  it('leaves what the next start on the same port ends when it is killed', async () => {
+  it('by kill -9 leaves processes that the next start on the same port stops', async () => {
     const left = processesOf(folder).filter(({ pid }) => pid !== launched.pid);
     launched.kill('SIGKILL');
     await launched.ended;
     await startOver(left);
   });
 
-  it('leaves a frozen app that the next start ends', async () => {
+  it('by kill -9 leaves a frozen app that the next start stops', async () => {
     const left = processesOf(folder).filter(({ pid }) => pid !== launched.pid);
     process.kill(pidOf(/apps\/gateway\//), 'SIGSTOP');
     launched.kill('SIGKILL');
@@ -50,7 +50,7 @@ describe('the end of a launcher', () => {
     await startOver(left);
   });
 
-  it('stops when npm has died without a word', async () => {
+  it('follows when npm was killed', async () => {
     await endsInFiveSeconds(async () => {
       launched.kill('SIGTERM');
       await launched.ended;
@@ -69,7 +69,7 @@ describe('the end of a launcher', () => {
   });
 
   it.each(['gateway', 'worker', 'simulator'])(
-    'follows when the %s dies, and says so in one line',
+    'follows when the %s dies, and prints one line about it',
     async (name) => {
       process.kill(pidOf(new RegExp(`apps/${name}/`)), 'SIGKILL');
       expect(await launched.ended).toBe(1);
@@ -87,7 +87,7 @@ describe('the end of a launcher', () => {
     await nothingLeft(folder, 500);
   });
 
-  /** On the same port, with servers of its own, and with an end that leaves nothing. */
+  /** Starts again on the same port with new servers, and expects the end to leave nothing behind. */
   async function startOver(left: readonly { pid: number }[]): Promise<void> {
     launched = await launch({ folder, port: await portOf(launched) });
     await launched.ready();

@@ -23,13 +23,13 @@ describe('memory', () => {
         PROVIDER_FAL_BASE_URL: provider.url,
         PROVIDER_OPENAI_BASE_URL: `${provider.url}/v1`,
         ASSET_ALLOWED_ORIGINS: provider.url,
-        // What is measured is memory, however long the disk takes.
+        // This test measures memory, however slow the disk is.
         ASSET_COPY_MS: '150000',
         STORE_PAYLOAD_MS: '150000',
       },
     });
     caller = await system.caller({ inflightLimit: 20 });
-    // A first call of each kind, so that idle is not the moment before anything was loaded.
+    // A warm-up of each kind, so that the baseline includes everything that is loaded on first use.
     provider.results.set('first', '{"images":[]}');
     await caller.call('POST', '/v2/models/fal/flux-dev', { body: '{"prompt":"first"}' });
   });
@@ -40,7 +40,7 @@ describe('memory', () => {
 
   const apps = () => [...system.gateways, ...system.workers];
 
-  /** The highest resident size of each app above what it is now, in bytes, while `work` goes on. */
+  /** Runs `work`, and returns the rise of each app's peak resident memory above its current size, in bytes. */
   async function above(work: () => Promise<void>): Promise<number[]> {
     const idle = apps().map(residentBytes);
     const peaks = [...idle];

@@ -2,7 +2,7 @@ import { type SystemSide, waitFor } from '../harness/index.js';
 
 type Measured = SystemSide['apps'][number];
 
-/** The sum of an app's samples of one metric over all that carry these labels; 0 when there is none yet. */
+/** The sum of an app's samples of one metric over all series with these labels; 0 if there are none. */
 export async function metric(
   app: Measured,
   name: string,
@@ -18,7 +18,9 @@ export async function metric(
   return samples.reduce((sum, value) => sum + value, 0);
 }
 
-/** What a metric says once it says at least so much: what is counted is counted a moment after it has happened. */
+/**
+ * The value of a metric once it is at least `atLeast`, because events are counted a moment after they happen.
+ */
 export function counted(app: Measured, name: string, atLeast: number): Promise<number> {
   const reached = async () => {
     const count = await metric(app, name);
@@ -27,7 +29,7 @@ export function counted(app: Measured, name: string, atLeast: number): Promise<n
   return waitFor(reached, { withinMs: 10_000, what: `${name} to reach ${atLeast}` });
 }
 
-/** Calls of one kind that a worker has made to providers. */
+/** The number of calls of one kind that a worker has made to providers. */
 export const callsMade = (
   worker: Measured,
   operation: 'submit' | 'resume',

@@ -2,7 +2,7 @@ import { describe } from '@jest/globals';
 import { modelCases } from '../models/cases.js';
 import { randomSeed, seedOr } from '../models/replay.js';
 
-// New sequences each time, and many: what nobody has thought of yet. A failure is found again by its seed.
+// New sequences each time, and many, to find unforeseen cases. The seed reproduces a failure.
 const seed = seedOr(randomSeed());
 
 describe(`the life of runs in Postgres (MODEL_SEED=${seed})`, () => {

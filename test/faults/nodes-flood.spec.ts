@@ -10,7 +10,7 @@ const gateway = gatewayForFile({
 });
 const floodMs = 15_000;
 
-it('the registry answers an address while another one floods it', async () => {
+it('the registry answers one address while another floods it', async () => {
   await fillRegistry(await gateway().database.dataSource(), 20_000, 1);
   let page = 0;
   const read = async (address: string) => {
@@ -35,7 +35,7 @@ it('the registry answers an address while another one floods it', async () => {
     while (performance.now() < untilMs) {
       const { outcome } = await read('192.0.2.66');
       flood[outcome] = (flood[outcome] ?? 0) + 1;
-      // This process reads the answers of the others too.
+      // This process also has to read the answers to the flood.
       if (outcome !== 'read') await new Promise((resolve) => setTimeout(resolve, 200));
     }
   });

@@ -6,10 +6,10 @@ import { failOnLeftovers, type TestCaller, transports, waitFor } from '../harnes
 const mebibyte = 1024 * 1024;
 const model = 'openai/gpt-image-2';
 const place = '/v1/images/generations';
-/** Two mebibytes of JSON, which are read in the thread. */
+/** Two mebibytes of JSON, which are parsed in the thread. */
 const image = `{"created":1, "data":[{"b64_json":"${'A'.repeat(2 * mebibyte)}"}],"x":9007199254740993}`;
 
-// A provider is paid for what it has answered: a result is never lost because we were slow to read it.
+// We have to pay for every answer of a provider, so a result must not be lost because we were slow to read it.
 describe('a large result', () => {
   let provider: ScriptedProvider;
   let system: System;
@@ -39,7 +39,10 @@ describe('a large result', () => {
     return caller.call('POST', `/v2/models/${model}`, { body, withinMs: 150_000 });
   };
 
-  /** With a worker of its own; each prompt is one run, whose result arrives whole and is submitted once. */
+  /**
+   * Starts a worker for the test. Each prompt is one run, which is submitted once and whose result arrives
+   * complete.
+   */
   async function holds(failpoint: string, prompts: readonly string[]): Promise<void> {
     const before = provider.asked.length;
     const worker = await system.startWorker({ FAILPOINT: failpoint });
@@ -54,20 +57,20 @@ describe('a large result', () => {
     await system.kill(worker);
   }
 
-  it('waits for a thread that is busy for longer than any of its own readings may take', () =>
+  it('waits for a thread that is busy for longer than its own time limit', () =>
     holds('reply.read:block=25000', ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']));
 
-  it('is read once more, with more time, when reading it took too long', () =>
+  it('is read once more, with more time, if reading it took too long', () =>
     holds('reply.read:block=35000', ['slow']));
 
-  it('of more than a million arrays and objects is delivered as it is', async () => {
+  it('of more than a million arrays and objects is delivered unchanged', async () => {
     const boxes = Array.from({ length: 4 * mebibyte }, () => '[]').join();
     text = `{"created":1,"data":[{"b64_json":"AAAA"}],"boxes":[${boxes}]}`;
     await holds('', ['boxes']);
     text = image;
   });
 
-  it('that was stored outlives the worker that was to read it', async () => {
+  it('that was stored survives the death of its worker', async () => {
     const before = provider.asked.length;
     const dying = await system.startWorker({ FAILPOINT: 'dispatch.afterKeep:kill' });
     const answer = answered('outlives');
@@ -79,7 +82,7 @@ describe('a large result', () => {
     await system.kill(next);
   });
 
-  it('leaves everything in order', async () => {
+  it('keeps every invariant', async () => {
     await system.startWorker();
     await holdToInvariants(system);
   });

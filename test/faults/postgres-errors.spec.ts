@@ -5,10 +5,10 @@ import { failOnLeftovers, transports } from '../harness/index.js';
 type TestCaller = Awaited<ReturnType<System['caller']>>;
 
 const path = '/v2/models/fal/flux-dev';
-/** Fewer than the tries that one statement gets. */
+/** Fewer than the number of tries that each statement has. */
 const times = 3;
 
-describe.each(transports().slice(0, 1))('errors of Postgres that pass, on %s', (transport) => {
+describe.each(transports().slice(0, 1))('transient errors of Postgres, on %s', (transport) => {
   let system: System;
   let caller: TestCaller;
   beforeAll(async () => {
@@ -25,7 +25,7 @@ describe.each(transports().slice(0, 1))('errors of Postgres that pass, on %s', (
   });
   afterAll(() => system.stop());
 
-  /** Where it strikes, and in whose statement. */
+  /** Where the error occurs, and in which statement. */
   const places = [
     ['an admission', 'INSERT', 'outbox'],
     ['the use of a key', 'INSERT', 'idempotency_key'],
@@ -37,7 +37,7 @@ describe.each(transports().slice(0, 1))('errors of Postgres that pass, on %s', (
     places.map(([what, event, table]) => ({ state, what, event, table })),
   );
 
-  it.each(cases)('$state in $what: done again inside, the caller sees nothing', async (each) => {
+  it.each(cases)('$state in $what: retried internally, unseen by the caller', async (each) => {
     const { state, event, table } = each;
     await system.sql(`ALTER SEQUENCE raised RESTART`);
     await system.sql(
@@ -62,7 +62,7 @@ describe.each(transports().slice(0, 1))('errors of Postgres that pass, on %s', (
     expect((await system.provider.peaks(key)).accepted).toBe(1);
   });
 
-  it('in a synchronous run: its result, not a 500', async () => {
+  it('in a synchronous run: the caller gets the result, not a 500', async () => {
     await system.sql(`ALTER SEQUENCE raised RESTART`);
     await system.sql(
       `CREATE TRIGGER injected BEFORE INSERT ON payload FOR EACH ROW EXECUTE FUNCTION raise_at_first('40001')`,
@@ -72,7 +72,7 @@ describe.each(transports().slice(0, 1))('errors of Postgres that pass, on %s', (
     await system.sql('DROP TRIGGER injected ON payload');
   });
 
-  it('two sessions that deadlock: the admission that loses is made again', async () => {
+  it('two sessions that deadlock: the losing admission is retried', async () => {
     const outcomes = await Promise.all(
       Array.from({ length: 40 }, (_, index) =>
         caller.call('POST', `${path}/requests`, {
@@ -85,7 +85,7 @@ describe.each(transports().slice(0, 1))('errors of Postgres that pass, on %s', (
     expect(new Set(outcomes.map((answer) => answer.json()['request_id'])).size).toBe(4);
   });
 
-  it('keeps every invariant', () => holdToInvariants(system));
+  it('keep every invariant', () => holdToInvariants(system));
 });
 
 failOnLeftovers();

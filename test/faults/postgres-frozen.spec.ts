@@ -7,10 +7,10 @@ type TestCaller = Awaited<ReturnType<System['caller']>>;
 
 const path = '/v2/models/bfl/flux-2-pro/requests';
 const roomy = { inflightLimit: 100, windowLimit: 100_000, committedLimitMicros: 1_000_000_000_000 };
-/** One wait for a connection and one for an answer, each bounded, and room for two busy cores. */
+/** One bounded wait for a connection and one for an answer, with a margin for two busy cores. */
 const boundMs = 12_000;
 const callers = 3;
-/** Several batches of admissions: what waits for the second must not add up the time limits of both. */
+/** Several batches of admissions; calls in the second batch must not wait for both time limits in sequence. */
 const callsEach = 150;
 
 describe.each(transports().slice(0, 1))('a frozen Postgres, on %s', (transport) => {
@@ -22,9 +22,9 @@ describe.each(transports().slice(0, 1))('a frozen Postgres, on %s', (transport) 
   });
   afterAll(() => system.stop());
 
-  it('means 503 in bounded time, not ready, no growth; and after it everything goes on by itself', async () => {
+  it('causes 503 in bounded time, no readiness and no growth, and everything recovers by itself', async () => {
     const spaces = await Promise.all(Array.from({ length: callers }, () => system.caller(roomy)));
-    // Credentials are known from here on, and the pools are full.
+    // After this the credentials are cached and the pools are full.
     await waitFor(async () => (await flood(spaces, 'before', 5)).every(isAdmitted), {
       withinMs: 20_000,
       what: 'the first runs to be admitted',
@@ -58,7 +58,7 @@ describe.each(transports().slice(0, 1))('a frozen Postgres, on %s', (transport) 
       withinMs: 20_000,
       what: 'the gateway to be ready again',
     });
-    // The retry of each call finds what the thawed sessions still wrote, or makes it now.
+    // The retry of each call finds the run that the thawed sessions still wrote, or creates it now.
     await waitFor(
       async () => {
         const retried = await flood(spaces, 'frozen', callsEach);
@@ -76,7 +76,7 @@ describe.each(transports().slice(0, 1))('a frozen Postgres, on %s', (transport) 
     expect(ended(system.apps)).toEqual([]);
   });
 
-  it('answers status and collect with 503 in bounded time, and as before after it', async () => {
+  it('makes status and collect answer 503 in bounded time, and as before afterwards', async () => {
     const caller = await system.caller(roomy);
     const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"asked about"}');
     await caller.completed(run);
@@ -103,14 +103,14 @@ describe.each(transports().slice(0, 1))('a frozen Postgres, on %s', (transport) 
 
 failOnLeftovers();
 
-/** Each caller makes its calls at once, with keys of its own: a second flood of one name is their retry. */
+/** Each caller makes its calls at once, with unique keys; a second flood with the same name is their retry. */
 async function flood(spaces: readonly TestCaller[], name: string, each: number) {
   return Promise.all(
     spaces.flatMap((space, at) =>
       Array.from({ length: each }, (_each, index) =>
         timed(() =>
           space.call('POST', path, {
-            // White space is kept with the input: bodies of a size that would show if they piled up.
+            // White space is stored with the input: the bodies are large enough to show if they pile up.
             body: JSON.stringify({ prompt: `${name} ${at} ${index}` }) + ' '.repeat(20_000),
             headers: { 'idempotency-key': `${name}-${index}` },
             withinMs: 60_000,

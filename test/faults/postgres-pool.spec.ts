@@ -18,7 +18,7 @@ describe.each(transports().slice(0, 1))('a slow query of an operator, on %s', (t
   });
   afterAll(() => system.stop());
 
-  it('that holds workspaces takes all connections of admission: 503 there, status and collect answer as ever', async () => {
+  it('that locks workspaces blocks all admission connections: admissions get 503, status and collect answer as usual', async () => {
     const spaces = await Promise.all(Array.from({ length: pool + 2 }, () => system.caller()));
     const asking = spaces[0] as TestCaller;
     const finished = await asking.submit(model, '{"prompt":"finished before"}');
@@ -41,7 +41,7 @@ describe.each(transports().slice(0, 1))('a slow query of an operator, on %s', (t
       const submitting = Promise.all(spaces.map(submit));
       await waitFor(async () => (await waitingSessions()) >= pool, {
         withinMs: 10_000,
-        what: 'a pool that is exhausted',
+        what: 'the pool to be exhausted',
       });
       for (let looks = 0; looks < 50; looks += 1) expect(await least(500, lookMs)).toBeLessThan(500);
       const ready = await fetch(`${system.gateways[0]?.url}/health/ready`);
@@ -64,7 +64,7 @@ describe.each(transports().slice(0, 1))('a slow query of an operator, on %s', (t
     expect(ended(system.apps)).toEqual([]);
   });
 
-  it('on one workspace delays no other one', async () => {
+  it('that locks one workspace delays no other', async () => {
     const [held, free] = [await system.caller(), await system.caller()];
     const release = await lockWorkspaces([held]);
     const waiting = held.call('POST', path, { body: '{"prompt":"waits"}' });
@@ -76,7 +76,7 @@ describe.each(transports().slice(0, 1))('a slow query of an operator, on %s', (t
       return performance.now() - startMs;
     };
     expect(await least(1_000, submitMs)).toBeLessThan(1_000);
-    // Before the time limit of the statement that waits.
+    // Release before the waiting statement's time limit.
     await release();
     expect((await waiting).status).toBe(201);
     await Promise.all(runs.map((run) => free.completed(run)));

@@ -8,7 +8,7 @@ type TestCaller = Awaited<ReturnType<System['caller']>>;
 const path = '/v2/models/bfl/flux-2-pro/requests';
 const roomy = { inflightLimit: 50, windowLimit: 100_000, committedLimitMicros: 1_000_000_000_000 };
 
-describe.each(transports())('Postgres that ends during a flood of admissions, on %s', (transport) => {
+describe.each(transports())('a Postgres that dies during a flood of admissions, on %s', (transport) => {
   let system: System;
   beforeAll(async () => {
     system = await System.start({ transport, gateways: 2, workers: 2, ownPostgres: true });
@@ -16,7 +16,7 @@ describe.each(transports())('Postgres that ends during a flood of admissions, on
   afterAll(() => system.stop());
 
   it.each(['SIGQUIT', 'SIGKILL'] as const)(
-    'by %s: 503 meanwhile, every retry with its key ends at one run, and it serves again within 5 s',
+    'by %s: 503 meanwhile, one run for every retried key, and service within 5 s',
     async (signal) => {
       const caller = await system.caller(roomy);
       const flood = startFlood(caller, signal);
@@ -50,7 +50,7 @@ describe.each(transports())('Postgres that ends during a flood of admissions, on
       expect(rows).toHaveLength(flood.admitted.size);
       expect(new Map(rows.map((row) => [row.key, row.id]))).toEqual(flood.admitted);
       await holdToInvariants(system, 60_000);
-      // What the provider answered while the database was away was not lost.
+      // Answers that the provider gave while the database was down were not lost.
       const lost = `SELECT id, bucket FROM run WHERE workspace_id = $1 AND outcome <> 'succeeded'`;
       expect(await system.sql(lost, [caller.workspaceId])).toEqual([]);
     },
@@ -59,7 +59,7 @@ describe.each(transports())('Postgres that ends during a flood of admissions, on
 
 failOnLeftovers();
 
-/** Twelve callers that submit one request after the other, each until it is admitted. */
+/** Twelve callers, each of which repeats a request until it is admitted, and then makes the next. */
 function startFlood(caller: TestCaller, name: string) {
   const admitted = new Map<string, string>();
   const others: string[] = [];
@@ -82,7 +82,7 @@ function startFlood(caller: TestCaller, name: string) {
     }
   };
   const callers = Promise.all(Array.from({ length: 12 }, submitting));
-  // Awaited in stop(); until then a failure must not end the test run.
+  // Awaited in stop(); a failure before that must not end the test run.
   callers.catch(() => {});
   return {
     admitted,

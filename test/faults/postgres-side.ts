@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { childrenOf, type TestServer } from '../harness/servers.js';
 import type { App } from '../harness/spawn-app.js';
 
-/** Stops a Postgres with all its sessions in the middle of whatever they do; returns what lets it go on. */
+/** Stops a Postgres with all its sessions in the middle of their work; returns a function that resumes it. */
 export function freeze(server: TestServer): () => void {
-  // The server first: it could start another session meanwhile.
+  // The server first, because it could start another session meanwhile.
   process.kill(server.pid, 'SIGSTOP');
   const frozen = [server.pid, ...childrenOf(server.pid)];
   for (const pid of frozen) process.kill(pid, 'SIGSTOP');
   return () => {
-    // The server last: it buries the sessions that ended meanwhile, and there is no signalling those.
+    // The server last, because it reaps sessions that ended meanwhile, and signals to those would fail.
     for (const pid of frozen.toReversed()) process.kill(pid, 'SIGCONT');
   };
 }
@@ -20,7 +20,7 @@ export function residentMib(app: App): number {
   return Number(kib) / 1024;
 }
 
-/** Apps that have ended, by name and cause, with the last they said. */
+/** Apps that have exited, by name and cause, with the end of their logs. */
 export const ended = (apps: readonly App[]): string[] =>
   apps
     .filter(({ child }) => child.exitCode !== null || child.signalCode !== null)

@@ -23,7 +23,7 @@ describe('admin provider pause', () => {
   });
   afterAll(() => system.stop());
 
-  it('lets runs wait, polls on what is under way, and leaves the other providers alone', async () => {
+  it('makes runs wait, keeps polling submitted runs, and does not affect other providers', async () => {
     const underWay = await submit('bfl/flux-2-pro', 'under way');
     await waitFor(async () => (await system.provider.ledger()).length === 1, {
       withinMs: 30_000,
@@ -48,7 +48,7 @@ describe('admin provider pause', () => {
       },
     ]);
     expect(await system.provider.ledger()).toHaveLength(2);
-    // They are held, not failed: a claim that breaks would keep them from being sent as well.
+    // The runs wait and do not fail: a broken claim would also keep them from being sent.
     expect(system.workers.map((worker) => worker.logs()).join('')).not.toMatch(
       /structure of query|"level":50/,
     );
@@ -60,7 +60,7 @@ describe('admin provider pause', () => {
       `SELECT 1000 * extract(epoch FROM max(completed_at) - $1)::float AS ms FROM run WHERE id = ANY($2)`,
       [resumed?.at, paused.map(({ requestId }) => requestId)],
     );
-    // By the service's own clock: how long a command takes to start says nothing.
+    // Measured by the service's own clock, because the start-up time of a command does not matter here.
     expect(waited?.ms).toBeLessThan(15_000);
     expect(await listed('bfl')).toMatchObject([
       { pauses: [], pressure: { waiting: { runs: 0 }, under_way: { runs: 0 } } },

@@ -16,7 +16,7 @@ import { metric } from './metrics.js';
 const askedMs = 10_000;
 const crowd = Array.from({ length: 20 }, (_, index) => index);
 
-/** A row like Luma's own, whose runs have two seconds. */
+/** A row like Luma's own, with a time budget of two seconds. */
 const hasty = `id: luma/hasty
 upstream: { path: generations/video }
 charges_on_policy_rejection: unknown
@@ -32,7 +32,7 @@ let system: System;
 let caller: Caller;
 const admin = <T>(...words: string[]) =>
   answerOf<T>({ DATABASE_URL: system.database.url }, 'provider', ...words);
-/** Some providers take the model's name in the body. */
+/** The model's name, for providers that take it in the body. */
 const named: Record<string, string> = {
   'luma/hasty': 'ray-2',
   'openai/gpt-image-2': 'gpt-image-2',
@@ -41,7 +41,7 @@ const submit = (model: string, prompt: string, headers = {}) =>
   caller.submit(model, JSON.stringify({ prompt, model: named[model] }), { headers });
 const completed = (runs: readonly Submitted[]) => Promise.all(runs.map((run) => caller.completed(run)));
 
-/** When requests whose path starts so arrived at the provider, by its own clock. */
+/** When requests whose path starts with `start` reached the provider, by the provider's clock. */
 async function arrivals(start: string, method: string): Promise<number[]> {
   const response = await fetch(`${system.simulator.url}/requests?method=${method}&path=${start}`);
   return ((await response.json()) as { requests: { atMs: number }[] }).requests.map(({ atMs }) => atMs);
@@ -59,7 +59,7 @@ const paused = (provider: string, calls: string) =>
     { withinMs: 30_000, what: `${provider} to be paused` },
   );
 
-/** A submission is refused for ten seconds; one is under way, others come. */
+/** A submission is rejected for ten seconds, while another run is in progress and more arrive. */
 async function refusedSubmission() {
   const underWay = await submit('bfl/flux-2-pro', '[[sim:takes=1500]] under way');
   await waitFor(async () => (await arrivals('/bfl/', 'POST')).length === 1, {
@@ -77,7 +77,10 @@ async function refusedSubmission() {
   return { pause, ended, arrived: await arrivals('/bfl/', 'POST') };
 }
 
-/** A poll is refused for ten seconds; another generation of that provider is under way, and a new one comes. */
+/**
+ * A poll is rejected for ten seconds, while another generation of that provider is in progress and a new one
+ * arrives.
+ */
 async function refusedPoll() {
   const runs = [
     await submit('fal/flux-dev', '[[sim:takes=600]][[sim:poll_429=1]][[sim:retry_after=10]] refused'),
@@ -94,7 +97,7 @@ async function refusedPoll() {
   return { pause, submittedAtMs, polls: await arrivals('/fal/', 'GET') };
 }
 
-/** A provider that wants to be left alone for longer than the runs have time. */
+/** A provider that requests a pause longer than the runs' time budget. */
 async function refusedBeyondTheBudget() {
   const key = { 'idempotency-key': 'hasty' };
   const refused = await submit('luma/hasty', '[[sim:429]][[sim:retry_after=50]] refused', key);
@@ -136,7 +139,7 @@ async function refusedBeyondTheBudget() {
   };
 }
 
-describe('a provider that asks to be left alone', () => {
+describe('a provider that sends Retry-After', () => {
   let stories: {
     submission: ReturnType<typeof refusedSubmission>;
     poll: ReturnType<typeof refusedPoll>;
@@ -162,7 +165,7 @@ describe('a provider that asks to be left alone', () => {
   });
   afterAll(() => system.stop());
 
-  it('gets no submission of any run from any worker until then, and other providers go on', async () => {
+  it('gets no submission from any worker until then, and other providers are not affected', async () => {
     const { pause, ended, arrived } = await stories.submission;
     expect(pause.until.getTime() - pause.since.getTime()).toBe(askedMs);
     for (const { at } of ended) expect(at.getTime()).toBeLessThan(pause.until.getTime());
@@ -171,20 +174,20 @@ describe('a provider that asks to be left alone', () => {
     expect(Math.min(...later) - refusedAtMs).toBeGreaterThanOrEqual(askedMs);
   });
 
-  it('gets what waited one after the other, not at once', async () => {
+  it('gets the waiting runs one after the other, not at once', async () => {
     const { pause, arrived } = await stories.submission;
     const later = arrived.slice(2).map((atMs) => atMs - pause.until.getTime());
     expect(Math.max(...later) - Math.min(...later)).toBeGreaterThan(askedMs / 5);
     expect(Math.max(...later)).toBeLessThan(askedMs / 2 + 6_000);
   });
 
-  it('is left alone no shorter by a shorter ask', async () => {
+  it('keeps its pause when a shorter one is requested', async () => {
     const { pause, stillPaused, shortened } = await stories.budget;
     expect(shortened).toEqual({ fresh: false });
     expect(stillPaused).toEqual(pause);
   });
 
-  it('shows in the list of providers, told from an operator’s pause', async () => {
+  it('is listed as paused, distinct from an operator’s pause', async () => {
     const { listed } = await stories.budget;
     expect(listed.providers.find(({ provider }) => provider === 'luma')).toMatchObject({
       pauses: [
@@ -198,17 +201,17 @@ describe('a provider that asks to be left alone', () => {
     });
   });
 
-  it('gets no poll when it was a poll that it refused, and submissions all the same', async () => {
+  it('gets no poll after rejecting a poll, but still gets submissions', async () => {
     const { pause, submittedAtMs, polls } = await stories.poll;
     expect(submittedAtMs).toBeLessThan(pause.until.getTime());
-    // A poll that had begun before the pause may arrive a little after its begin.
+    // A poll that began before the pause may arrive slightly after it.
     const quiet = polls.filter(
       (atMs) => atMs > pause.since.getTime() + 3000 && atMs < pause.until.getTime() - 100,
     );
     expect(quiet).toEqual([]);
   });
 
-  it('ends its runs when their time is over, sent or not, and frees their keys', async () => {
+  it('ends its runs with their time budget, sent or not, and frees their keys', async () => {
     const { ended, answers, refused, again, arrived } = await stories.budget;
     expect(answers.map(({ status, bucket }) => [status, bucket])).toEqual([
       [503, 'service_unavailable'],
@@ -216,11 +219,11 @@ describe('a provider that asks to be left alone', () => {
     ]);
     for (const { from, at } of ended) expect(at.getTime()).toBeLessThan(from.getTime() + 10_000);
     expect(again.requestId).not.toBe(refused.requestId);
-    // The refused submission and, after an operator's word, that of the last run.
+    // The rejected submission and, after the operator resumed the provider, the last run's.
     expect(arrived).toHaveLength(2);
   });
 
-  it('holds to every rule', async () => {
+  it('keeps every invariant', async () => {
     await holdToInvariants(system);
     expect(await system.provider.ledger()).toHaveLength(2 + crowd.length + 1 + 3 + 1);
   });

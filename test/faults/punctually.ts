@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * How long it took, in milliseconds, less what this process was late for a timer that ran beside it: for what is bounded by
- * a timer of the same process.
+ * The duration in milliseconds, minus the lateness of a timer that ran beside it in this process. For limits that
+ * a timer of this same process enforces.
  */
 export async function punctually(act: () => Promise<unknown>): Promise<number> {
   const timerMs = 500;

@@ -6,7 +6,7 @@ import { onRedis } from './redis-side.js';
 
 const model = 'bfl/flux-2-pro';
 
-describe.each(onRedis())('%s is away', () => {
+describe.each(onRedis())('%s is down', () => {
   let system: System;
   let redis: TestServer;
   let caller: Awaited<ReturnType<System['caller']>>;
@@ -18,7 +18,7 @@ describe.each(onRedis())('%s is away', () => {
   });
   afterAll(() => system.stop());
 
-  it('at the start: gateway and worker start, say how they are, and recover without a restart', async () => {
+  it('at the start: gateway and worker start, report their state, and recover without a restart', async () => {
     await redis.kill('SIGKILL');
     const gateway = await system.startGateway();
     const worker = await startWithoutReadiness();
@@ -54,7 +54,7 @@ describe.each(onRedis())('%s is away', () => {
         runs.push(...(await submitMany(caller, model, 1, `${state} ${runs.length}`)));
         return performance.now() - startedAtMs;
       };
-      // Half of them answer promptly, and none may hang: so much of both bounds was used.
+      // Half of the calls must be prompt and none may hang; `used` is the larger share of the two limits.
       const used = await least(1, async () => {
         const tookMs: number[] = [];
         for (let index = 0; index < 10; index += 1) tookMs.push(Math.round(await submitMs()));
@@ -71,7 +71,7 @@ describe.each(onRedis())('%s is away', () => {
     },
   );
 
-  /** `System.startWorker` waits for readiness, which must not come here. */
+  /** `System.startWorker` waits for readiness, which cannot be reached here. */
   async function startWithoutReadiness(): Promise<App> {
     const worker = await system.spawnWorker();
     await worker.listening;

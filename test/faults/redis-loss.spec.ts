@@ -14,7 +14,7 @@ import { laneSizes, onRedis, redisCommand } from './redis-side.js';
 
 const healedWithinMs = 60_000;
 
-/** Everything that Redis knows may vanish: the rows bring it back, and no run is submitted twice. */
+/** Everything in Redis may vanish: the rows restore it, and no run is submitted twice. */
 describe.each(onRedis())('%s forgets', () => {
   let system: System;
   let caller: Awaited<ReturnType<System['caller']>>;
@@ -22,7 +22,7 @@ describe.each(onRedis())('%s forgets', () => {
   let latter: TestServer;
   let wayToProvider: TcpProxy;
   let wayToRedis: TcpProxy;
-  /** Read at each new connection, so that the way can lead to another server. */
+  /** Read at each new connection, so that the address can lead to another server. */
   let serving: { port: number };
 
   beforeAll(async () => {
@@ -38,7 +38,7 @@ describe.each(onRedis())('%s forgets', () => {
     const env = {
       REDIS_URL: `redis://${wayToRedis.address}`,
       PROVIDER_BFL_BASE_URL: `http://${wayToProvider.address}/bfl`,
-      // Of six slots one workspace holds at most five.
+      // One workspace gets at most five of six slots.
       WORKER_DISPATCH_CONCURRENCY: '6',
     };
     await Promise.all([system.startGateway(env), system.startWorker(env), system.startWorker(env)]);
@@ -48,13 +48,13 @@ describe.each(onRedis())('%s forgets', () => {
     await Promise.all([wayToRedis.close(), wayToProvider.close(), former.stop()]);
   });
 
-  it('the last writes, by a failover: all runs complete', async () => {
+  it('the last writes, in a failover: all runs complete', async () => {
     await redisCommand(latter.url, 'REPLICAOF', '127.0.0.1', String(former.port));
     const runs = await crowd('failover');
-    await waitFor(replicaIsLevel, { withinMs: 20_000, what: 'the replica to be level' });
+    await waitFor(replicaIsLevel, { withinMs: 20_000, what: 'the replica to catch up' });
     await redisCommand(latter.url, 'REPLICAOF', 'NO', 'ONE');
 
-    // What the new primary misses: runs that came, and runs that went on.
+    // The new primary misses new runs and progress of others.
     const later = await Promise.all([
       submitMany(caller, 'bfl/flux-2-pro', 20, 'missed by bfl'),
       submitMany(caller, 'fal/flux-dev', 20, 'missed by fal'),
@@ -62,7 +62,7 @@ describe.each(onRedis())('%s forgets', () => {
     wayToProvider.set('pass');
     await waitFor(async () => (await submissions()).waiting < 30, {
       withinMs: 20_000,
-      what: 'runs to go on',
+      what: 'runs to progress',
     });
     await former.kill('SIGKILL');
     serving.port = latter.port;
@@ -70,7 +70,7 @@ describe.each(onRedis())('%s forgets', () => {
     await expectHealing([...runs, ...later.flat()]);
   });
 
-  it('everything, by FLUSHALL, with 50 runs waiting, 50 delayed and 10 active: all complete', async () => {
+  it('everything, in a FLUSHALL, with 50 runs waiting, 50 delayed and 10 active: all complete', async () => {
     serving.port = latter.port;
     const runs = await crowd('flush');
     await redisCommand(latter.url, 'FLUSHALL');
@@ -78,7 +78,10 @@ describe.each(onRedis())('%s forgets', () => {
     await expectHealing(runs);
   });
 
-  /** 10 submissions in the air that their provider does not answer, 50 behind them, 50 generations being polled. */
+  /**
+   * 10 submissions in flight that their provider does not answer, 50 behind them, and 50 generations being
+   * polled.
+   */
   async function crowd(name: string): Promise<Submitted[]> {
     wayToProvider.set('blackhole');
     const groups = await Promise.all([
@@ -96,7 +99,7 @@ describe.each(onRedis())('%s forgets', () => {
     return groups.flat();
   }
 
-  /** Submissions in the air, and runs that wait for a slot in the outbox. */
+  /** The number of submissions in flight, and of runs that wait for a slot in the outbox. */
   async function submissions(): Promise<{ active: number; waiting: number }> {
     const [row] = await system.sql<{ active: number; waiting: number }>(
       `SELECT count(*) FILTER (WHERE stage = 'submitting')::integer AS active, count(*) FILTER (WHERE waiting)::integer AS waiting
@@ -116,7 +119,9 @@ describe.each(onRedis())('%s forgets', () => {
     await system.provider.finish();
     const startedAtMs = performance.now();
     await expectSuccess(system, runs, healedWithinMs);
-    process.stdout.write(`${runs.length} runs healed in ${Math.round(performance.now() - startedAtMs)} ms\n`);
+    process.stdout.write(
+      `${runs.length} runs recovered in ${Math.round(performance.now() - startedAtMs)} ms\n`,
+    );
     expect(performance.now() - startedAtMs).toBeLessThan(healedWithinMs);
     await holdToInvariants(system);
   }

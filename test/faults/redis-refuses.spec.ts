@@ -10,13 +10,13 @@ import { laneSizes, onRedis, redisCommand } from './redis-side.js';
 
 const model = 'bfl/flux-2-pro';
 
-describe.each(onRedis())('%s answers and refuses to write', () => {
+describe.each(onRedis())('%s answers but rejects writes', () => {
   let system: System;
   let redis: TestServer;
   let caller: Awaited<ReturnType<System['caller']>>;
 
   beforeAll(async () => {
-    // A poll that could not be put back comes again when its lock has ended.
+    // A poll that could not be put back is retried when its lock has lapsed.
     const env = { QUEUE_LOCK_MS: '3000', QUEUE_STALLED_MS: '500' };
     system = await System.start({ transport: 'redis', gateways: 1, workers: 2, env });
     redis = system.redis as TestServer;
@@ -36,19 +36,19 @@ describe.each(onRedis())('%s answers and refuses to write', () => {
       () => redisCommand(redis.url, 'REPLICAOF', 'NO', 'ONE'),
     ],
   ] as const)(
-    '%s: 201 all the same, the age of what is overdue tells, and all drains after',
+    '%s: submissions still get 201, the age of overdue rows shows it, and all runs drain afterwards',
     async (name, refuse, allow) => {
       const polled = await submitMany(caller, model, 10, `${unending} ${name} polled`);
       await waitFor(async () => (await laneSizes(redis.url, 'poll')).delayed === 10, {
         withinMs: 30_000,
-        what: 'polls that wait',
+        what: 'delayed polls',
       });
       const caught = await submitMany(caller, model, 10, `${name} caught`);
       await refuse();
       const runs = [...polled, ...caught, ...(await submitMany(caller, model, 20, name))];
       await waitFor(async () => (await oldestOverdueSeconds()) > 4, {
         withinMs: 30_000,
-        what: 'overdue deliveries of 4 s',
+        what: 'outbox rows that are 4 s overdue',
         everyMs: 250,
       });
       await allow();
@@ -64,7 +64,7 @@ describe.each(onRedis())('%s answers and refuses to write', () => {
     },
   );
 
-  it('out of memory for longer than a minute: its workers are not taken for stuck, since no restart would help', async () => {
+  it('out of memory for longer than a minute: its workers stay live, since no restart would help', async () => {
     for (const worker of system.workers) await worker.kill('SIGSTOP');
     const runs = await submitMany(caller, model, 5, 'waiting');
     const connection = { url: redis.url };
@@ -78,7 +78,7 @@ describe.each(onRedis())('%s answers and refuses to write', () => {
       const asked = system.workers.map(({ url }) => fetch(`${url}/health/live`));
       return (await Promise.all(asked)).map(({ status }) => status);
     };
-    // A worker is stuck that takes nothing of what waits for a minute, by counts of every ten seconds.
+    // A worker counts as stuck if it takes nothing for a minute while work waits, sampled every ten seconds.
     for (let times = 0; times < 16; times += 1) {
       await pause(5_000);
       expect(await live()).toEqual(system.workers.map(() => 200));

@@ -7,18 +7,20 @@ import { callsMade } from './metrics.js';
 import { laneSizes, onRedis, redisCommand } from './redis-side.js';
 
 const model = 'bfl/flux-2-pro';
-/** Long enough that clients whose reconnection pauses double without a low ceiling would sleep past the return. */
+/**
+ * Long enough that clients whose reconnection delay doubles without a low ceiling would oversleep the return.
+ */
 const awayMs = 14_000;
-/** Without an announcement a held call finds its outcome by a query that its gateway makes once a second. */
+/** Without a signal, a synchronous call finds its outcome by the gateway's query, once a second. */
 const wokenWithinMs = 3_000;
 
-describe.each(onRedis())('%s dies and comes back', () => {
+describe.each(onRedis())('%s dies and returns', () => {
   let system: System;
   let redis: TestServer;
   let caller: Awaited<ReturnType<System['caller']>>;
 
   beforeAll(async () => {
-    // One at a time, so that the work is spread over all workers.
+    // One at a time, so that the work spreads over all workers.
     const env = { WORKER_DISPATCH_CONCURRENCY: '1', QUEUE_LOCK_MS: '3000', QUEUE_STALLED_MS: '500' };
     system = await System.start({ transport: 'redis', gateways: 2, workers: 3, env });
     redis = system.redis as TestServer;
@@ -26,14 +28,14 @@ describe.each(onRedis())('%s dies and comes back', () => {
   });
   afterAll(() => system.stop());
 
-  it('from its append-only file after 14 s: every worker consumes and every held call listens within 5 s, and no run is lost', async () => {
+  it('with its append-only file after 14 s: every worker consumes and every held call listens within 5 s, and no run is lost', async () => {
     const tookMs = await least(5_000, outage);
     process.stdout.write(`all consuming ${Math.round(tookMs)} ms after the return\n`);
     expect(tookMs).toBeLessThan(5_000);
     await holdToInvariants(system);
   });
 
-  it('or forgets its scripts and cuts its clients again and again: no run fails, and held calls wake', async () => {
+  it('or loses its scripts and disconnects its clients repeatedly: no run fails, and held calls wake', async () => {
     const runs: Submitted[] = [];
     const wokenMs = await least(wokenWithinMs, async () => {
       const lastMs = performance.now() + 5_000;
@@ -53,11 +55,11 @@ describe.each(onRedis())('%s dies and comes back', () => {
     await holdToInvariants(system);
   });
 
-  /** How long after the return of Redis all was as before. */
+  /** Milliseconds from the return of Redis until everything works as before. */
   async function outage(attempt: number): Promise<number> {
     const name = `outage ${attempt}`;
     const runs = await submitMany(caller, model, 30, `${unending} polled during ${name}`);
-    // Twice as long: they outlast the outage, at the end of which the others are done.
+    // Twice as long, so that they outlast the outage, while the others finish at its end.
     const held = heldCalls(system, caller, model, 5, `[[sim:takes=600000]] held in ${name}`);
     await waitFor(async () => (await generating()) === runs.length + 5, {
       withinMs: 30_000,
@@ -65,7 +67,7 @@ describe.each(onRedis())('%s dies and comes back', () => {
     });
     await waitFor(async () => (await laneSizes(redis.url, 'poll')).delayed > 31, {
       withinMs: 20_000,
-      what: 'polls that wait',
+      what: 'delayed polls',
     });
     await waitFor(async () => (await heldChannels()) === 5, {
       withinMs: 20_000,
@@ -95,11 +97,11 @@ describe.each(onRedis())('%s dies and comes back', () => {
     await system.provider.finish();
     await expectSuccess(system, runs, 60_000);
     const wokenMs = Math.max(...(await held));
-    // Waking late counts as not being back.
+    // A late wake-up counts as not being back.
     return wokenMs < wokenWithinMs ? tookMs : Infinity;
   }
 
-  /** More than ten rounds, and until then. */
+  /** At least eleven rounds, and until `lastMs`. */
   async function churn(lastMs: number): Promise<number> {
     let rounds = 0;
     for (; performance.now() < lastMs || rounds <= 10; rounds += 1) {

@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis';
 import { transports } from '../harness/index.js';
 
-/** For `describe.each(onRedis())('…')`: one case, or none where there is no Redis. */
+/** For `describe.each(onRedis())('…')`: one case, or none if Redis is not installed. */
 export const onRedis = (): string[] => transports().filter((kind) => kind === 'redis');
 
-/** Sends one command over a connection of its own, as an operator would. */
+/** Sends one command over a separate connection, as an operator would. */
 export async function redisCommand(url: string, ...command: [string, ...string[]]): Promise<unknown> {
   return withRedis(url, (client) => client.call(...command));
 }
@@ -15,7 +15,7 @@ interface LaneSizes {
   delayed: number;
 }
 
-/** What stands in a queue's keys now. */
+/** The sizes of a queue's keys. */
 export async function laneSizes(url: string, name: string): Promise<LaneSizes> {
   const key = (part: string) => `{mr:${name}}:${name}:${part}`;
   return withRedis(url, async (client) => {

@@ -7,13 +7,13 @@ import { callsMade } from './metrics.js';
 import { onRedis } from './redis-side.js';
 
 const model = 'bfl/flux-2-pro';
-/** Less than the silence after which a socket is replaced, or that would be what ends the handlers. */
+/** Shorter than the silence after which a socket is replaced, which would otherwise end the handlers. */
 const lockMs = 5_000;
 const polls = 10;
-/** A client's socket that hears nothing for this long is replaced. */
+/** A client replaces its socket after this much silence. */
 const longestSilenceMs = 10_000;
 
-describe.each(onRedis())('the way from one worker to %s is silent', () => {
+describe.each(onRedis())('the connection from one worker to %s is silent', () => {
   let system: System;
   let caller: Awaited<ReturnType<System['caller']>>;
   let way: TcpProxy;
@@ -27,7 +27,7 @@ describe.each(onRedis())('the way from one worker to %s is silent', () => {
     way = await tcpProxy({ port: (system.redis as TestServer).port });
     cutOff = await system.startWorker({
       REDIS_URL: `redis://${way.address}`,
-      // Its polls are in the air for as long as the other worker takes to start.
+      // Its polls are in flight for as long as the other worker takes to start.
       PROVIDER_POLL_TIMEOUT_MS: '60000',
     });
   });
@@ -36,12 +36,12 @@ describe.each(onRedis())('the way from one worker to %s is silent', () => {
     await way.close();
   });
 
-  it('its handlers are aborted when their locks end, another worker takes over, and each run has one outcome', async () => {
-    // The first poll of each is never answered, so that all are in this worker's hands.
+  it('its handlers are aborted when their locks lapse, another worker takes over, and each run has one outcome', async () => {
+    // The first poll of each run is never answered, so that this worker handles all of them.
     const runs = await submitMany(caller, model, polls, '[[sim:hang_poll=1]] [[sim:takes=500]]');
     await waitFor(async () => (await pollsSeen()) === polls, {
       withinMs: 30_000,
-      what: 'all polls in the air',
+      what: 'all polls in flight',
     });
     other = await system.startWorker();
     way.set('blackhole');
@@ -52,11 +52,13 @@ describe.each(onRedis())('the way from one worker to %s is silent', () => {
     });
     process.stdout.write(`aborted ${Math.round(performance.now() - silentAtMs)} ms into the silence\n`);
     await expectSuccess(system, runs, 40_000);
-    process.stdout.write(`taken over and done ${Math.round(performance.now() - silentAtMs)} ms into it\n`);
+    process.stdout.write(
+      `taken over and done ${Math.round(performance.now() - silentAtMs)} ms into the silence\n`,
+    );
     expect(await callsMade(other, 'resume', '2xx')).toBeGreaterThanOrEqual(polls);
     expect(await callsMade(cutOff, 'resume', '2xx')).toBe(0);
 
-    // Longer than a socket may stay silent: then it comes back by itself, on a new connection.
+    // Longer than a socket may stay silent, so that the client reconnects by itself.
     const meanwhile: Submitted[] = [];
     while (performance.now() < silentAtMs + longestSilenceMs + 1_000) {
       meanwhile.push(...(await submitMany(caller, model, 1, `${meanwhile.length} meanwhile`)));

@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { System } from '../harness/faults.js';
 import { failOnLeftovers, newTag, transports, unending, waitFor } from '../harness/index.js';
 
-describe.each(transports())('a cancellation that is requested again and again, on %s', (transport) => {
+describe.each(transports())('a cancellation that is requested repeatedly, on %s', (transport) => {
   let system: System;
   beforeAll(async () => {
     system = await System.start({ transport });
   });
   afterAll(() => system.stop());
 
-  it('brings one poll forward, not one each time', async () => {
+  it('brings one poll forward, not one per request', async () => {
     const caller = await system.caller();
     const tag = newTag('impatient');
     const run = await caller.submit('bfl/flux-2-pro', `{"prompt":"${unending} [[sim:tag=${tag}]]"}`);
@@ -24,7 +24,7 @@ describe.each(transports())('a cancellation that is requested again and again, o
     }
     const [more, elapsedS] = [(await polls()) - before, (performance.now() - beganMs) / 1000];
     process.stderr.write(`200 cancellations in ${elapsedS.toFixed(1)} s: ${more} polls\n`);
-    // By its own pace a run of this provider is polled twice a second.
+    // A run of this provider is normally polled twice a second.
     expect(more).toBeLessThanOrEqual(3 + elapsedS * 2);
     await system.provider.finish(tag);
     await caller.completed(run);

@@ -27,8 +27,8 @@ const keyOf = (body: string) => {
 };
 
 /**
- * Postgres goes back to an earlier moment, by the steps of docs/operations/backup.md, while providers, asset store and
- * callers have gone on. A copy of the ended cluster is the backup.
+ * Postgres goes back to an earlier moment, by the steps of docs/operations/backup.md, while providers, asset
+ * store and callers have moved on. The backup is a copy of the stopped cluster.
  */
 describe.each(transports())('a database that was restored from a backup, on %s', (transport) => {
   const tag = newTag('restored');
@@ -49,11 +49,11 @@ describe.each(transports())('a database that was restored from a backup, on %s',
   });
   afterAll(() => system.stop());
 
-  it('has a past with running and waiting runs, and a future in which all are submitted', async () => {
+  it('has running and waiting runs, all of which are submitted after the backup', async () => {
     running = await Promise.all(['a', 'b'].map((name) => submit(name, unending)));
     await waitFor(async () => (await stages()).filter((stage) => stage === 'running').length === 2, {
       withinMs: 60_000,
-      what: 'two runs to run',
+      what: 'two runs to be in progress',
     });
     await dismissWorkers(system);
     waiting = await Promise.all(
@@ -100,10 +100,10 @@ describe.each(transports())('a database that was restored from a backup, on %s',
     expect(changes).toMatchObject([{ action: 'workspace.change', details: { addedMicros: 5_000_000 } }]);
   });
 
-  it('goes back, and its waiting runs are presumed submitted', async () => {
+  it('presumes that its waiting runs were submitted', async () => {
     await dismissWorkers(system);
     const [gateway] = system.gateways;
-    if (!gateway) throw new Error('There is no gateway');
+    if (!gateway) throw new Error('no gateway runs');
     system.forget(gateway);
     await gateway.stop();
     await system.postgres.kill('SIGQUIT');
@@ -111,7 +111,7 @@ describe.each(transports())('a database that was restored from a backup, on %s',
     await copy('backup', 'postgres');
     await system.postgres.restart();
     if (system.redis) await redisCommand(system.redis.url, 'FLUSHALL');
-    // A restore takes longer than this one: by its rows, nobody runs any more.
+    // A real restore takes longer than this one: by its rows, no process runs any more.
     await waitFor(
       async () => {
         await system.sql(`UPDATE process SET seen_at = seen_at - interval '10 minutes'`);
@@ -125,7 +125,7 @@ describe.each(transports())('a database that was restored from a backup, on %s',
     await system.startGateway({}, { port: gateway.port });
   });
 
-  it('pays for no input twice when callers retry with their keys', async () => {
+  it('submits no input twice when callers retry with their keys', async () => {
     for (const { requestId, body } of [...running, ...waiting]) {
       const retried = await caller.submit(model, body, { headers: keyOf(body) });
       expect(retried.requestId).toBe(requestId);
@@ -143,7 +143,7 @@ describe.each(transports())('a database that was restored from a backup, on %s',
     expect([paid.length, distinct]).toEqual([9, 9]);
   });
 
-  it('loses the objects that no row names, and nothing else', async () => {
+  it('deletes the objects that no row names, and nothing else', async () => {
     const find = ['restore', 'objects', '--older-than-hours', '0'];
     const found = await answerOf<{ listed: { key: string }[] }>(system.env(), ...find);
     const keys = found.listed.map(({ key }) => key);
@@ -155,7 +155,7 @@ describe.each(transports())('a database that was restored from a backup, on %s',
     });
     await waitFor(() => !keys.some((key) => existsSync(path.join(system.assets, key))), {
       withinMs: 60_000,
-      what: 'the objects of what was lost to be deleted',
+      what: 'the orphaned objects to be deleted',
     });
     expect(existsSync(path.join(system.assets, `runs/${waiting[0]?.requestId}/input`))).toBe(true);
     await holdToInvariants(system, 60_000, lost);
@@ -171,7 +171,7 @@ describe.each(transports())('a database that was restored from a backup, on %s',
   const stages = async (): Promise<string[]> =>
     (await system.sql<{ stage: string }>('SELECT stage FROM run')).map(({ stage }) => stage);
 
-  /** What lies in the store and has no row, found without the command. */
+  /** The stored objects without a row, found without the command. */
   async function unknownFiles(): Promise<string[]> {
     const rows = await system.sql<{ key: string }>('SELECT key FROM stored_object');
     const known = new Set(rows.map(({ key }) => key));

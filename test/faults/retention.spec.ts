@@ -11,16 +11,16 @@ const unknown = '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
 
 const until = (what: string, condition: () => Promise<boolean>) =>
   waitFor(condition, { withinMs: 30_000, what, everyMs: 50 });
-/** As partitions are named. */
+/** The name of a partition. */
 const dayName = (atMs: number) => new Date(atMs).toISOString().slice(0, 10).replaceAll('-', '');
 const madeMs = (run: Submitted) => Number.parseInt(run.requestId.replace('-', '').slice(0, 12), 16);
-/** By its id, whatever day it is by now. */
+/** The day in the run's id, whatever the current day. */
 const dayOf = (run: Submitted) => dayName(madeMs(run));
 const dayMs = 86_400_000;
 const outlines = (answers: Answer[]) => answers.map(({ status, bucket }) => [status, bucket]);
 
-// On one transport: what ages is in the database alone.
-describe('what has aged out', () => {
+// On one transport, because only the database expires things.
+describe('an expired result', () => {
   let system: System;
   let caller: TestCaller;
   const agedOut: Submitted[] = [];
@@ -41,9 +41,9 @@ describe('what has aged out', () => {
     ]);
     return row?.name !== null;
   };
-  /** Again when the tables are busy. */
+  /** Retries while the tables are busy. */
   const dropDay = (day: string) =>
-    until('a day to be taken away', async () => {
+    until('a day to be dropped', async () => {
       await system.sql(`DROP TABLE IF EXISTS run_${day}, payload_${day}`);
       return true;
     });
@@ -57,7 +57,7 @@ describe('what has aged out', () => {
       headers: { 'idempotency-key': 'held' },
     });
 
-  /** A run that went to its end, moved into the past and swept. */
+  /** A run that ended, moved into the past and swept. */
   async function swept(
     days: number,
     prompt: string,
@@ -75,7 +75,7 @@ describe('what has aged out', () => {
     return now;
   }
 
-  it('loses payloads, row and day; its owner is told, nobody else, and the books stay', async () => {
+  it('loses payloads, row and day, and answers 410 to its owner and 404 to others; the books stay', async () => {
     const stranger = await system.caller();
     const { now: run } = await swept(3, 'three days ago');
     expect(await count('payload', run.requestId)).toBe(0);
@@ -93,13 +93,13 @@ describe('what has aged out', () => {
     expect(foreign.map(({ bytes }) => bytes.toString())).toEqual(never.map(({ bytes }) => bytes.toString()));
   });
 
-  it('is forgotten a week later: the common 404', async () => {
+  it('is forgotten a week later: 404', async () => {
     const { now: run } = await swept(3, 'forgotten');
     await system.sql(
       `UPDATE tombstone SET completed_at = completed_at - interval '7 days' WHERE run_id = $1`,
       [run.requestId],
     );
-    await until('the tombstone to go', async () => (await count('tombstone', run.requestId)) === 0);
+    await until('the tombstone to be deleted', async () => (await count('tombstone', run.requestId)) === 0);
     const answers = await asked(caller, run);
     const never = await asked(caller, { ...run, requestId: unknown });
     expect(outlines(answers)).toEqual(Array.from({ length: 3 }, () => [404, 'invalid_input']));
@@ -107,13 +107,13 @@ describe('what has aged out', () => {
     expect(await count('ledger_entry', run.requestId)).toBe(1);
   });
 
-  it('leaves a day alone in which a run is live or young', async () => {
+  it('does not drop a day in which a run is live or recent', async () => {
     const parking = await system.caller({ inflightLimit: 0 });
     const submitted = await parking.submit(model, '{"prompt":"parked for five days"}');
     const parked = await happenedEarlier(system.database.url, submitted, 5);
     const fifth = dayOf(parked);
     await swept(5, 'of the same day');
-    // Days are looked at from the oldest on: when the fourth went, the fifth had been passed over.
+    // Days are checked from the oldest on: when the fourth was dropped, the fifth had been passed over.
     const { now: younger } = await swept(4, 'of a day with nothing else');
     await until('the fourth day to be dropped', async () => !(await exists(dayOf(younger))));
     expect(await exists(fifth)).toBe(true);
@@ -127,7 +127,7 @@ describe('what has aged out', () => {
     expect((await parking.collect(parked)).status).toBe(200);
   });
 
-  it('still answers for its key: the queued 201 is repeated, a second run never starts', async () => {
+  it('keeps its key: a repeated submission gets the same 201, and no second run starts', async () => {
     const headers = { 'idempotency-key': 'queued' };
     const body = JSON.stringify({ prompt: '[[sim:tag=keyed]]' });
     const submit = () => caller.call('POST', `${path}/requests`, { body, headers });
@@ -143,10 +143,10 @@ describe('what has aged out', () => {
     expect(await accepted('keyed')).toBe(1);
 
     await system.sql(`UPDATE idempotency_key SET expires_at = now() WHERE run_id = $1`, [now.requestId]);
-    await until('the key to go', async () => (await count('idempotency_key', now.requestId)) === 0);
+    await until('the key to be deleted', async () => (await count('idempotency_key', now.requestId)) === 0);
     const fresh = await submit();
     expect([fresh.status, fresh.headers.has('idempotent-replayed')]).toEqual([201, false]);
-    // Put back for the books: the first run is audited, and is no longer remembered.
+    // Put back for the books: the first run has an audit record, but is forgotten.
     await system.sql(
       `INSERT INTO tombstone (run_id, workspace_id, model, completed_at) SELECT run_id, workspace_id, model, completed_at FROM audit_record WHERE run_id = $1`,
       [now.requestId],
@@ -164,11 +164,11 @@ describe('what has aged out', () => {
     expect(await accepted('held')).toBe(1);
   });
 
-  it('leaves ledger and audit record for thirteen months', async () => {
+  it('keeps ledger entry and audit record for thirteen months', async () => {
     const { now: young } = await swept(380, 'twelve and a half months ago');
     const { now: old } = await swept(400, 'more than thirteen months ago');
     await until(
-      'the old entries to go',
+      'the old entries to be deleted',
       async () =>
         (await count('ledger_entry', old.requestId)) + (await count('audit_record', old.requestId)) === 0,
     );
@@ -176,7 +176,7 @@ describe('what has aged out', () => {
     expect(await count('audit_record', young.requestId)).toBe(1);
   });
 
-  it('gives way to a long reader, and nobody waits behind it', async () => {
+  it('waits for a long reader, without blocking anyone', async () => {
     const run = await caller.submit(model, '{"prompt":"while somebody reads"}');
     await caller.completed(run);
     let sixth = '';
@@ -190,7 +190,7 @@ describe('what has aged out', () => {
       sixth = dayOf(old);
       await reader.query('BEGIN; SELECT 1 FROM run LIMIT 1');
       await all('SIGCONT');
-      await until('a drop to wait for the reader', async () => {
+      await until('a drop that waits for the reader', async () => {
         const waiting = await system.sql(
           `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%drop_day%'`,
         );
@@ -210,13 +210,16 @@ describe('what has aged out', () => {
     await until('the day to be dropped', async () => !(await exists(sixth)));
   });
 
-  it('makes room for days to come', async () => {
+  it('creates the partitions of coming days', async () => {
     const day = dayName(Date.now() + 7 * dayMs);
     await dropDay(day);
-    await until('the coming days', async () => (await exists(day)) && (await exists(day, 'payload')));
+    await until(
+      'the partitions of the coming days',
+      async () => (await exists(day)) && (await exists(day, 'payload')),
+    );
   });
 
-  it('ages in the default partition too, which keeps a day, and no other, from being made', async () => {
+  it('expires in the default partition too, whose rows block the creation of their own day only', async () => {
     const run = await caller.submit(model, '{"prompt":"by a clock that is a week ahead"}');
     await caller.completed(run);
     const ahead = await happenedEarlier(system.database.url, run, -7, 'default');
@@ -228,14 +231,14 @@ describe('what has aged out', () => {
     expect(row?.partition).toBe('run_default');
     const [sixth, seventh] = [dayName(madeMs(ahead) - dayMs), dayOf(ahead)];
     await dropDay(sixth);
-    await until('the sixth day', () => exists(sixth));
+    await until('the sixth day to be created', () => exists(sixth));
     expect(await exists(seventh)).toBe(false);
     expect((await caller.collect(ahead)).status).toBe(200);
 
     await completedEarlier(system.database.url, ahead, 9 * 86_400);
     await until('the run to be swept', async () => (await count('run', ahead.requestId)) === 0);
     expect((await caller.collect(ahead)).status).toBe(410);
-    await until('the seventh day', () => exists(seventh));
+    await until('the seventh day to be created', () => exists(seventh));
   });
 
   it('keeps every invariant', () => holdToInvariants(system, 30_000, agedOut));

@@ -17,7 +17,7 @@ describe.each(transports())('on %s', (transport) => {
       ),
     );
 
-  it('a revoked key stops within two seconds, and so does one of a workspace that is switched off', async () => {
+  it('a revoked key stops working within two seconds, and so does a key of a disabled workspace', async () => {
     await system.operate(async (workspaces) => {
       const { id, name } = await workspaces.create(`revoked-${process.pid}`, {});
       const keys = new ApiKeyRepository(system.store);
@@ -26,7 +26,7 @@ describe.each(transports())('on %s', (transport) => {
         await keys.create(id, facts, { actor: 'test' }),
         await keys.create(id, facts, { actor: 'test' }),
       ];
-      // Cached now.
+      // The key is in the cache now.
       expect(await statuses(first.key)).toEqual([200, 200]);
       expect(await statuses(second.key)).toEqual([200, 200]);
 
@@ -34,15 +34,15 @@ describe.each(transports())('on %s', (transport) => {
       const revokedMs = performance.now();
       await waitFor(async () => (await statuses(first.key)).every((status) => status === 401), {
         withinMs: 2_000,
-        what: 'the key to be refused',
+        what: 'the key to be rejected',
       });
-      process.stderr.write(`refused ${Math.round(performance.now() - revokedMs)} ms after it was revoked\n`);
+      process.stderr.write(`rejected ${Math.round(performance.now() - revokedMs)} ms after it was revoked\n`);
       expect(await statuses(second.key)).toEqual([200, 200]);
 
       await workspaces.change(name, { enabled: false }, 'test');
       await waitFor(async () => (await statuses(second.key)).every((status) => status === 403), {
         withinMs: 2_000,
-        what: 'the workspace to be refused',
+        what: 'the workspace to be rejected',
       });
     });
   });

@@ -14,12 +14,12 @@ import {
 import { roomy } from './crowd.js';
 
 const model = 'bfl/flux-2-pro';
-/** `ROLLING_RESTART_MS=120000` restarts everything over and over for two minutes. */
+/** `ROLLING_RESTART_MS=120000` keeps restarting everything for two minutes. */
 const loadMs = Number(process.env['ROLLING_RESTART_MS'] ?? 8_000);
 
-/** A process that starts under load may take its time. */
+/** Under load a process may take long to start. */
 const longStart = { readyWithinMs: 150_000 };
-/** So may a held call, which outlives starts. */
+/** A synchronous call may take even longer, since it outlives starts. */
 const heldMs = 280_000;
 
 describe('restarts under load', () => {
@@ -46,8 +46,8 @@ describe('restarts under load', () => {
     });
 
   /**
-   * As a balancer and Kubernetes do it: the new one is ready, and the old one has what was sent to it, before that is
-   * asked to go.
+   * As a load balancer and Kubernetes do it: the new process is ready, and the old one has received its calls,
+   * before the old one is stopped.
    */
   async function replace(old: App, arrived?: () => Promise<unknown>): Promise<void> {
     await (old.name === 'gateway' ? system.startGateway({}, longStart) : system.startWorker({}, longStart));
@@ -56,7 +56,7 @@ describe('restarts under load', () => {
     expect(await old.stop()).toBe(0);
   }
 
-  it('a gateway that stops answers its held calls with 504, and another one collects their runs', async () => {
+  it('a stopping gateway answers its synchronous calls with 504, and another gateway collects their runs', async () => {
     const calls = [0, 1, 2, 3, 4].map((index) => ({
       prompt: `${unending} held ${index}`,
       key: `held-${index}`,
@@ -90,7 +90,7 @@ describe('restarts under load', () => {
   }, 500_000);
 
   it(
-    `every process is replaced while calls come in for ${loadMs} ms or more: none is lost, doubled or reset`,
+    `every process is replaced under ${loadMs} ms or more of load, and no call is lost, doubled or reset`,
     async () => {
       const submitted: Submitted[] = [];
       const answers: Answer[] = [];
@@ -109,7 +109,7 @@ describe('restarts under load', () => {
         await make(key, index);
         open.delete(key);
       };
-      /** A gateway has admitted each call that is open now. */
+      /** Whether a gateway has admitted every call that is open now. */
       const arrived = () => {
         const sent = [...open];
         const isKnown = async () => {
@@ -150,7 +150,7 @@ describe('restarts under load', () => {
       expect(unfinished.filter(({ bucket }) => bucket !== 'deadline_exceeded')).toEqual([]);
       await holdToInvariants(system, 60_000);
       expect(await system.sql(`SELECT * FROM run WHERE outcome IS DISTINCT FROM 'succeeded'`)).toEqual([]);
-      // Some at a time: minutes of load leave more results than a gateway gives out in one moment.
+      // A few at a time, because minutes of load leave more results than a gateway can return at once.
       for (let at = 0; at < submitted.length; at += 25) {
         const results = await Promise.all(submitted.slice(at, at + 25).map((each) => caller.collect(each)));
         expect(results.map(({ status }) => status)).toEqual(results.map(() => 200));

@@ -7,7 +7,7 @@ import { NameServer } from '../harness/name-server.js';
 const silentNames = 30;
 /** Its provider answers the submission when the image is done. */
 const model = 'openai/gpt-image-2';
-/** Longer than a connection to a provider is kept, so that each run resolves the provider's name anew. */
+/** Longer than a connection to a provider is kept, so that each run resolves the provider's name again. */
 const betweenRunsMs = 5_000;
 
 let server: NameServer;
@@ -27,7 +27,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Completions with a webhook each, at names whose DNS never answers. */
+/** Completes runs with a webhook each, to names whose DNS never answers. */
 const complete = (workspaceId: string) =>
   system.sql(
     `INSERT INTO webhook (run_id, workspace_id, model, origin, completed_at, url, receiver, form, due_at)
@@ -36,7 +36,7 @@ const complete = (workspaceId: string) =>
     [workspaceId, silentNames],
   );
 
-it(`${silentNames} webhooks at names without DNS delay no run of another workspace, whose provider is on a name`, async () => {
+it(`${silentNames} webhooks to names without DNS do not delay another workspace’s run, whose provider has a name`, async () => {
   const [caller, other] = [await system.caller(), await system.caller()];
   const runMs = async () => {
     await pause(betweenRunsMs);
@@ -58,7 +58,7 @@ it(`${silentNames} webhooks at names without DNS delay no run of another workspa
     system.sql('SELECT problem FROM webhook WHERE workspace_id = $1 AND tries > 0', [caller.workspaceId]);
   await waitFor(async () => (await problems()).length === silentNames, {
     withinMs: 60_000,
-    what: 'a try of each webhook',
+    what: 'an attempt of each webhook',
     everyMs: 500,
   });
   expect(await problems()).toEqual(

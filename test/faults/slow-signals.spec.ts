@@ -7,13 +7,13 @@ import { faultyBench } from './transport-server.js';
 
 /** Longer than two heartbeats. */
 const watchedMs = 14_000;
-/** Longer than a session is waited for. */
+/** Longer than the time limit of a session. */
 const silentMs = 24_000;
 
 describe('signals on Postgres', () => {
   const { bench } = faultyBench('postgres');
 
-  it('keep their session while its server answers late, and lose it when it is silent', async () => {
+  it('keep their session while its server is slow, and replace it when the server is silent', async () => {
     const proxy = await tcpProxy({ port: Number(new URL(bench().url).port) });
     try {
       const worker = await bench().queues();
@@ -21,7 +21,7 @@ describe('signals on Postgres', () => {
       const runId = newRunId();
       let woken = 0;
       gateway.signals.subscribe(runId, () => (woken += 1));
-      // By the connection itself.
+      // The connection's own reconnection wakes the listener.
       await until(() => woken === 1, 15_000);
 
       proxy.set('latency', 1_500);

@@ -7,7 +7,7 @@ const gateway = gatewayForFile();
 const path = '/v2/models/bfl/flux-2-pro/requests';
 const bytes = 32 * 1024 * 1024;
 
-/** Sends a body but for its last byte, then nothing. Answers the status. */
+/** Sends a body without its last byte, then nothing. Returns the status. */
 function slowUpload({ key }: Caller): Promise<string | undefined> {
   const { port } = new URL(gateway().url);
   const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${bytes}`;
@@ -27,7 +27,7 @@ function slowUpload({ key }: Caller): Promise<string | undefined> {
   });
 }
 
-it('takes the runs of other workspaces while one has eight slow uploads of 32 MiB, and ends these', async () => {
+it('eight slow uploads of 32 MiB in one workspace do not block other workspaces, and are ended', async () => {
   const [{ caller: slow }, { caller }] = await Promise.all([
     gateway().caller(),
     gateway().caller({ inflightLimit: 1000, backlogLimit: 10_000, windowLimit: 10_000 }),

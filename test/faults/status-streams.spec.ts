@@ -44,7 +44,7 @@ async function submitAll(caller: TestCaller, count: number): Promise<Submitted[]
   return runs;
 }
 
-/** How long status calls take, one after the other, in milliseconds. */
+/** The durations of status calls made in sequence, in milliseconds. */
 async function statusMs(caller: TestCaller, run: Submitted, gateway: number): Promise<number[]> {
   const took: number[] = [];
   for (let nth = 0; nth < 200; nth += 1) {
@@ -55,7 +55,7 @@ async function statusMs(caller: TestCaller, run: Submitted, gateway: number): Pr
   return took;
 }
 
-it(`${streamCount} streams of one gateway cost little memory, and each is told of the end of its run`, async () => {
+it(`${streamCount} streams of one gateway cost little memory, and each gets the end of its run`, async () => {
   const [gateway] = system.gateways as [App, App];
   const caller = await system.caller({ inflightLimit: 50, backlogLimit: streamCount, windowLimit: 100_000 });
   const runs = await submitAll(caller, streamCount);
@@ -106,7 +106,7 @@ it(`${streamCount} streams of one gateway cost little memory, and each is told o
   expect(await metric(gateway, 'router_status_streams')).toBe(0);
 });
 
-it('a gateway that stops ends its streams cleanly, and their clients go on at another one', async () => {
+it('a stopping gateway ends its streams cleanly, and their clients continue at another gateway', async () => {
   const [stopping, other] = system.gateways as [App, App];
   const caller = await system.caller();
   const runs = await submitAll(caller, 50);
@@ -128,7 +128,7 @@ it('a gateway that stops ends its streams cleanly, and their clients go on at an
   for (const { events } of again) expect(events.at(-1)?.data['status']).toBe('COMPLETED');
 });
 
-/** The value below which so large a share of them is, rounded. */
+/** The quantile of the values, rounded. */
 const share = (values: readonly number[], part: number): number =>
   Math.round(values.toSorted((a, b) => a - b)[Math.ceil(values.length * part) - 1] ?? 0);
 

@@ -5,12 +5,12 @@ import { metric } from './metrics.js';
 
 const path = '/v2/models/bfl/flux-2-pro';
 
-// Here are bounds that are waited for, a frozen worker, and what the gateways say of themselves: what else holds of
-// synchronous runs is in test/runs/sync.spec.ts.
-describe.each(transports())('a held call on %s', (transport) => {
+// These tests wait for deadlines, freeze a worker, and read gateways' metrics. All other guarantees of
+// synchronous runs are in test/runs/sync.spec.ts.
+describe.each(transports())('a synchronous call on %s', (transport) => {
   let system: System;
   let caller: TestCaller;
-  /** Reached by its own address only, because it holds no call for long. */
+  /** Has a short deadline, so tests address it directly. */
   let hasty: App;
 
   beforeAll(async () => {
@@ -27,7 +27,7 @@ describe.each(transports())('a held call on %s', (transport) => {
       caller.call('POST', `${by}${path}`, { body, headers: { 'idempotency-key': key } });
   const accepted = async (tag: string) => (await system.provider.peaks(tag)).accepted;
 
-  it('that reached its bound answers 504 with Retry-After while a handle is held, and the retry collects that generation', async () => {
+  it('that reaches its deadline answers 504 with Retry-After once the run is submitted, and the retry collects it', async () => {
     const copied = keyed('late', `{"prompt":"[[sim:tag=late]] ${unending}"}`);
     const lost = keyed('lost', `{"prompt":"[[sim:tag=lost]] ${unending} [[sim:asset_404]]"}`);
     for (const first of await Promise.all([copied(hasty.url), lost(hasty.url)])) {
@@ -39,7 +39,7 @@ describe.each(transports())('a held call on %s', (transport) => {
     for (const collected of [second, lostSecond]) {
       expect([collected.status, collected.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
     }
-    // The asset that was copied is repeated with the same URL, signed once; the other one is the provider's to keep.
+    // A replay has the same signed URL of the copied asset; the other asset keeps the provider's URL.
     const [third, lostThird] = await Promise.all([
       copied(),
       waitFor(
@@ -47,7 +47,7 @@ describe.each(transports())('a held call on %s', (transport) => {
           const answer = await lost();
           return answer.status !== 200 && answer;
         },
-        { withinMs: 20_000, what: 'the delivery to be noted' },
+        { withinMs: 20_000, what: 'the delivery to be recorded' },
       ),
     ]);
     expect([third.status, third.bytes.equals(second.bytes)]).toEqual([200, true]);
@@ -55,7 +55,7 @@ describe.each(transports())('a held call on %s', (transport) => {
     expect(await Promise.all(['late', 'lost'].map(accepted))).toEqual([1, 1]);
   });
 
-  it('without a key is withdrawn when its run still waits at its bound: no submission, no charge', async () => {
+  it('without a key is withdrawn if its run still waits at the deadline: no submission, no charge', async () => {
     const busy = await system.caller({ inflightLimit: 1 });
     const [worker] = system.workers;
     if (!worker) throw new Error('no worker');
@@ -79,8 +79,8 @@ describe.each(transports())('a held call on %s', (transport) => {
     expect(await accepted('withdrawn')).toBe(0);
   });
 
-  // That each of them is held when the generation ends is known from numbers that concern the whole gateway.
-  it('is one of 100 with one key on two gateways: all but the first are told that they joined a run', async () => {
+  // Only gateway-wide metrics tell that all of the calls are held when the generation ends.
+  it('sent 100 times with one key to two gateways: all but the first answer say that they joined a run', async () => {
     const answering = Promise.all(
       Array.from({ length: 100 }, (_, index) =>
         caller.call('POST', path, {

@@ -9,7 +9,7 @@ import { faultyBench } from './transport-server.js';
 
 const shortLock = { QUEUE_LOCK_MS: '2000', QUEUE_STALLED_MS: '60000' };
 
-describe.each(transports())('a consumer that leaves, on %s', (kind) => {
+describe.each(transports())('a consumer that stops, on %s', (kind) => {
   const { bench, server } = faultyBench(kind);
 
   it('closes at once with 50 delayed jobs, which another worker takes', async () => {
@@ -48,7 +48,7 @@ describe.each(transports())('a consumer that leaves, on %s', (kind) => {
     expect(tookMs).toBeLessThan(2_000);
   });
 
-  it('gives a running handler its grace and lets it finish', async () => {
+  it('gives a running handler its grace period and lets it finish', async () => {
     const app = await bench().queues();
     const provider = newProvider();
     let state = 'not begun';
@@ -64,7 +64,7 @@ describe.each(transports())('a consumer that leaves, on %s', (kind) => {
     expect(state).toBe('finished');
   });
 
-  it('aborts a handler after the grace, and another worker gets the run at once', async () => {
+  it('aborts a handler after the grace period, and another worker gets the run at once', async () => {
     const closeMs = await least(2_500, async () => {
       const [leaver, stayer] = await Promise.all([bench().queues(), bench().queues()]);
       const { provider, runId } = await heldUp(leaver, (signal) => signal.throwIfAborted());
@@ -97,7 +97,7 @@ describe.each(transports())('a consumer that leaves, on %s', (kind) => {
     expect(abortedMs).toBeLessThan(4_000);
   });
 
-  it('aborts the signal by its own clock when the server stops answering', async () => {
+  it('aborts the signal by its own timer when the server stops answering', async () => {
     const abortedMs = await least(4_000, async () => {
       let aborted = false;
       await heldUp(await bench().queues(shortLock), () => (aborted = true));
@@ -112,7 +112,7 @@ describe.each(transports())('a consumer that leaves, on %s', (kind) => {
     expect(abortedMs).toBeLessThan(4_000);
   });
 
-  it('does not say that its server is back when it leaves while that is away', async () => {
+  it('does not report that its server is back if it stops while the server is down', async () => {
     const proxy = await tcpProxy({ port: Number(new URL(bench().url).port) });
     try {
       const { lines } = bench().log;
@@ -133,8 +133,8 @@ describe.each(transports())('a consumer that leaves, on %s', (kind) => {
     }
   });
 
-  it('tells that a handler’s process may have died, and forgets it when one returns', async () => {
-    // Only death lets a lock lapse, and no slow process.
+  it('reports that a handler’s process may have died, and forgets it once a handler returns', async () => {
+    // Only a death lets a lock lapse, not a slow process.
     const quick = { QUEUE_LOCK_MS: '3000', QUEUE_STALLED_MS: '300' };
     const app = await bench().queues(quick);
     const provider = newProvider();
@@ -183,7 +183,9 @@ describe.each(transports())('a consumer that leaves, on %s', (kind) => {
   });
 });
 
-/** Delivers one run whose handler returns only when its signal is aborted, and waits until it has begun. */
+/**
+ * Delivers one run whose handler returns only when its signal is aborted, and waits until the handler has begun.
+ */
 async function heldUp(app: QueueApp, aborted: (signal: AbortSignal) => unknown) {
   const provider = newProvider();
   const runId = newRunId();

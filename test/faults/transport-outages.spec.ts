@@ -17,10 +17,10 @@ const PROMPT_MS = 600;
 const BACK_MS = 5_000;
 const CLOSE_MS = 5_000;
 
-describe.each(transports())('a app whose server goes away, on %s', (kind) => {
+describe.each(transports())('an app whose server goes down, on %s', (kind) => {
   const { bench, server } = faultyBench(kind);
 
-  it('refuses promptly while the server is down, and consumes within 5 s of its return', async () => {
+  it('fails fast while the server is down, and consumes within 5 s of its return', async () => {
     const backMs = await least(BACK_MS, async () => {
       const app = await bench().queues(shortCommandTimeout);
       const { provider, handled } = consumed(app);
@@ -104,7 +104,7 @@ describe.each(transports())('a app whose server goes away, on %s', (kind) => {
     expect(closeMs).toBeLessThan(CLOSE_MS);
   });
 
-  it('refuses promptly while the server is frozen, closes in bounded time, and recovers', async () => {
+  it('fails fast while the server is frozen, closes in bounded time, and recovers', async () => {
     const used = await least(1, async () => {
       const [app, leaver] = await Promise.all([
         bench().queues(shortCommandTimeout),
@@ -131,7 +131,7 @@ describe.each(transports())('a app whose server goes away, on %s', (kind) => {
     expect(used).toBeLessThan(1);
   });
 
-  it('wakes listeners again after the server was away', async () => {
+  it('wakes listeners again after the server was down', async () => {
     const [worker, gateway] = await Promise.all([bench().queues(), bench().queues()]);
     const runId = newRunId();
     let woken = 0;
@@ -140,13 +140,13 @@ describe.each(transports())('a app whose server goes away, on %s', (kind) => {
     const backMs = await least(5_000, async () => {
       await server().kill();
       await worker.signals.publish(runId);
-      // A waiter that comes while the server is away is served after its return too.
+      // A waiter that registers while the server is down is served after its return too.
       const late = newRunId();
       let lateWoken = 0;
       gateway.signals.subscribe(late, () => (lateWoken += 1));
       const before = woken;
       await server().restart();
-      // Nobody announces here: coming back is a reason to look.
+      // No signal is published here: the reconnection itself wakes listeners.
       const tookMs = await until(() => woken > before && lateWoken > 0, 20_000);
       const seen = lateWoken;
       await publishUntil(worker, late, () => lateWoken > seen, 15_000);
@@ -171,7 +171,7 @@ async function refusedPromptly(app: QueueApp, provider: string): Promise<void> {
   expect(await punctually(refused)).toBeLessThan(PROMPT_MS);
 }
 
-/** After how many milliseconds a run that is delivered from now on has been handled. */
+/** Milliseconds until a run that is enqueued now has been handled. */
 async function handledAfterMs(app: QueueApp, provider: string, handled: string[]): Promise<number> {
   const runId = newRunId();
   return until(async () => {

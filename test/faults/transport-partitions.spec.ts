@@ -11,19 +11,19 @@ const BACK_MS = 5_000;
 
 type Fault = 'blackhole' | 'half-open';
 
-// The worker loses the way to a server which everybody else still reaches.
+// The worker loses the connection to a server that all others still reach.
 describe.each(transports())('a partition on %s', (kind) => {
   const { bench } = faultyBench(kind);
 
   it.each<Fault>(['blackhole', 'half-open'])(
-    'a worker behind a %s lets go of its run, another takes it, and both work afterwards',
+    'a worker behind a %s releases its run, another takes it, and both work afterwards',
     async (fault) => {
       expect(await least(1, () => partition(bench(), fault))).toBeLessThan(1);
     },
   );
 });
 
-/** How much it used of the time in which the worker has to let go, or of that in which it has to be back. */
+/** The larger share used of two limits: the time to release the run, and the time to recover. */
 async function partition(bench: Bench, fault: Fault): Promise<number> {
   const proxy = await tcpProxy({ port: Number(new URL(bench.url).port) });
   const quick = { QUEUE_LOCK_MS: `${LOCK_MS}`, QUEUE_STALLED_MS: '1000' };
@@ -58,7 +58,9 @@ async function partition(bench: Bench, fault: Fault): Promise<number> {
       return { kind: 'done' };
     });
     await until(() => takenAfterMs > 0 && abortedAfterMs > 0, 25_000);
-    process.stdout.write(`${fault}: let go ${abortedAfterMs} ms, taken ${takenAfterMs} ms after its start\n`);
+    process.stdout.write(
+      `${fault}: released after ${abortedAfterMs} ms, taken ${takenAfterMs} ms after its start\n`,
+    );
 
     await taker.close(1_000);
     proxy.set('pass');

@@ -4,10 +4,10 @@ import { failOnLeftovers, startRedis, type TransportKind } from '../harness/inde
 import { startDatabaseServer } from '../harness/own-postgres.js';
 import { Bench } from '../transport/bench.js';
 
-/** A server of a test file's own, with everything that can befall it. */
+/** A server for one test file, with the faults it can have. */
 interface FaultyServer {
   readonly url: string;
-  /** Without warning, and back with what was on disk. */
+  /** Without warning; `restart` finds the data that was on disk. */
   kill(): Promise<void>;
   restart(): Promise<void>;
   /** It stops answering and closes no connection. */
@@ -18,7 +18,7 @@ interface FaultyServer {
 
 async function startServer(kind: TransportKind): Promise<FaultyServer> {
   const server = kind === 'redis' ? await startRedis() : (await startDatabaseServer()).server;
-  // Postgres answers through its children, and a killed one leaves them to find out by themselves.
+  // Postgres answers through its child processes, and a killed server leaves them running for a moment.
   const signal = (name: NodeJS.Signals) => signalAll([server.pid, ...childrenOf(server.pid)], name);
   return {
     url: server.url,
@@ -28,7 +28,7 @@ async function startServer(kind: TransportKind): Promise<FaultyServer> {
     },
     restart: () => server.restart(),
     freeze: () => {
-      // The server first: it could start another session meanwhile.
+      // The server first, because it could start another session meanwhile.
       process.kill(server.pid, 'SIGSTOP');
       signal('SIGSTOP');
     },
@@ -37,7 +37,7 @@ async function startServer(kind: TransportKind): Promise<FaultyServer> {
   };
 }
 
-/** Transports on a server of this file's own, to kill and to freeze; call it in a `describe`. */
+/** Transports on a separate server that the tests kill and freeze; call it in a `describe`. */
 export function faultyBench(kind: TransportKind): { bench: () => Bench; server: () => FaultyServer } {
   let server: FaultyServer;
   let bench: Bench;
@@ -60,7 +60,7 @@ function signalAll(pids: readonly number[], name: NodeJS.Signals): void {
     try {
       process.kill(pid, name);
     } catch {
-      // It ended by itself meanwhile.
+      // The process ended by itself meanwhile.
     }
   }
 }

@@ -15,10 +15,10 @@ import { faultyBench } from './transport-server.js';
 
 const done = { kind: 'done' } as const;
 
-describe.each(transports())('the app is quick on %s', (kind) => {
+describe.each(transports())('the transport is quick on %s', (kind) => {
   const { bench } = faultyBench(kind);
 
-  it('when it delivers again after the time asked for', async () => {
+  it('when it redelivers after the requested delay', async () => {
     const app = await bench().queues();
     await until(() => app.queues.healthy(), 15_000);
     const p99 = await least(500, () => latenessMs(app));
@@ -46,7 +46,7 @@ describe.each(transports())('the app is quick on %s', (kind) => {
     expect(handled).toEqual(delivered);
   });
 
-  it('when another provider has a crowd', async () => {
+  it('when another provider has a large queue', async () => {
     const app = await bench().queues();
     const stuck = newProvider();
     const gate = closedGate();
@@ -115,7 +115,7 @@ describe.each(transports())('the app is quick on %s', (kind) => {
   });
 });
 
-/** Of 400 repetitions by 50 runs the 99th percentile of how late they came, in milliseconds; none comes early. */
+/** The 99th percentile of the lateness of 400 repetitions by 50 runs, in milliseconds. None may come early. */
 async function latenessMs(app: QueueApp): Promise<number> {
   const provider = newProvider();
   const dueAtMs = new Map<string, number>();

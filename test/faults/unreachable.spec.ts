@@ -20,7 +20,7 @@ const nowhere = {
   INTERNAL_PORT: '0',
 };
 
-it('a server that takes connections and is silent is named within 5 s', async () => {
+it('a server that accepts connections and stays silent is named within 5 s', async () => {
   const silent = createServer().listen(0, '127.0.0.1');
   await once(silent, 'listening');
   const at = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
@@ -37,7 +37,7 @@ it('a server that takes connections and is silent is named within 5 s', async ()
   silent.close();
 });
 
-it.each(['gateway', 'worker'])('a %s names at once each server that it cannot reach', async (app) => {
+it.each(['gateway', 'worker'])('a %s immediately names every server that it cannot reach', async (app) => {
   const main = path.resolve(`dist/apps/${app}/src/main.js`);
   const child = spawn(process.execPath, [main], { env: nowhere, stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';

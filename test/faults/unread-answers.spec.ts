@@ -26,7 +26,7 @@ afterAll(async () => {
   await provider.stop();
 });
 
-/** Asks for a result and reads no more of it than its head. */
+/** Requests a result and reads only its headers. */
 function unread(path: string, key: string): Promise<net.Socket> {
   const { port } = new URL(gateway.url);
   return new Promise((resolve, reject) => {
@@ -38,7 +38,7 @@ function unread(path: string, key: string): Promise<net.Socket> {
   });
 }
 
-it(`lets ${callers} callers go that do not read 20 MiB, in bounded memory, and refuses more connections`, async () => {
+it(`disconnects ${callers} callers that do not read 20 MiB, in bounded memory, and rejects more connections`, async () => {
   const caller = await system.caller({ inflightLimit: 10 });
   const run = await caller.submit('openai/tts-1', '{"model":"tts-1","input":"x","voice":"alloy"}');
   await caller.completed(run, 60_000);
@@ -58,17 +58,17 @@ it(`lets ${callers} callers go that do not read 20 MiB, in bounded memory, and r
   expect(await metric(gateway, 'router_connections_refused_total')).toBeGreaterThanOrEqual(10);
   expect((await fetch(`${gateway.internalUrl}/health/ready`)).status).toBe(200);
 
-  // What was ended shows once the rest of what the kernel holds is read.
+  // A closed connection shows only after the bytes in the kernel's buffer are read.
   await waitFor(
     async () => {
       const connections = /^process_open_fds (\d+)$/m;
       const text = await (await fetch(`${gateway.internalUrl}/metrics`)).text();
       return Number(connections.exec(text)?.[1]) < callers / 2;
     },
-    { withinMs: 90_000, what: 'the callers to be let go', everyMs: 500 },
+    { withinMs: 90_000, what: 'the callers to be disconnected', everyMs: 500 },
   );
   process.stderr.write(
-    `${callers} unread answers: +${Math.round(rise / mebibyte)} MiB, let go after ${Math.round((performance.now() - beganMs) / 1000)} s\n`,
+    `${callers} unread answers: +${Math.round(rise / mebibyte)} MiB, disconnected after ${Math.round((performance.now() - beganMs) / 1000)} s\n`,
   );
   expect(rise).toBeLessThan(256 * mebibyte);
   expect((await caller.collect(run)).bytes).toHaveLength(20 * mebibyte);

@@ -24,7 +24,7 @@ afterAll(async () => {
   await quickReceiver.stop();
 });
 
-/** Completions with a webhook, as `finish` writes them. */
+/** Completes runs with a webhook, as `finish` does. */
 const complete = (workspaceId: string, receiver: string, count: number) =>
   system.sql(
     `INSERT INTO webhook (run_id, workspace_id, model, origin, completed_at, url, receiver, form, due_at)
@@ -33,19 +33,19 @@ const complete = (workspaceId: string, receiver: string, count: number) =>
     [workspaceId, receiver, count],
   );
 
-/** The longest that webhooks to the quick receiver took from their completion, in milliseconds. */
+/** The longest time from completion to webhook at the quick receiver, in milliseconds. */
 async function longestMs(workspaceId: string): Promise<number> {
   const before = quickReceiver.calls.length;
   const atMs = Date.now();
   await complete(workspaceId, quickReceiver.url, quick);
   await waitFor(() => quickReceiver.calls.length >= before + quick, {
     withinMs: 60_000,
-    what: 'the quick webhooks',
+    what: 'the quick receiver’s webhooks',
   });
   return Math.max(...quickReceiver.calls.slice(before).map((call) => call.atMs)) - atMs;
 }
 
-it(`${slow} webhooks of a receiver that takes five seconds each delay no other receiver`, async () => {
+it(`${slow} webhooks to a receiver that takes five seconds each do not delay another receiver`, async () => {
   const [caller, other] = [await system.caller(), await system.caller()];
   const aloneMs = await longestMs(other.workspaceId);
   await complete(caller.workspaceId, slowReceiver.url, slow);
@@ -66,7 +66,7 @@ it(`${slow} webhooks of a receiver that takes five seconds each delay no other r
   const before = slowReceiver.calls.length;
   await waitFor(() => slowReceiver.calls.length >= before + 20, {
     withinMs: 30_000,
-    what: 'the slow ones to go on',
+    what: 'the slow receiver’s webhooks to continue',
   });
 });
 

@@ -47,7 +47,7 @@ describe.each(transports())('receivers of webhooks on %s', (transport) => {
   const row = async (runId: string) =>
     (await system.sql(`SELECT tries, delivered, problem FROM webhook WHERE run_id = $1`, [runId]))[0];
 
-  /** Lets the pauses between tries pass at once, until every webhook is delivered. */
+  /** Skips the pauses between attempts until every webhook is delivered. */
   const allDelivered = (runIds: readonly string[]) =>
     waitFor(
       async () => {
@@ -62,7 +62,7 @@ describe.each(transports())('receivers of webhooks on %s', (transport) => {
       { withinMs: 180_000, what: 'every webhook to be delivered', everyMs: 500 },
     );
 
-  it('that fail six times, hang, reset or redirect to this machine each get a signed call; nobody else gets one', async () => {
+  it('that fail six times, hang, reset or redirect to this machine each get a signed call, and no other receiver does', async () => {
     const caller = await system.caller();
     await system.startWorker();
     const paths = ['/fails', '/hangs', '/redirects', '/resets'];
@@ -82,13 +82,13 @@ describe.each(transports())('receivers of webhooks on %s', (transport) => {
     expect(knocks).toBe(0);
   });
 
-  it('whose name leads to this machine are not called, at any try', async () => {
+  it('whose name resolves to this machine are never called', async () => {
     const caller = await system.caller();
     const { requestId } = await caller.submit('bfl/flux-2-pro', '{"prompt":"private"}', {
       query: '?webhook_url=https://localhost/hook',
     });
     const tried = async () => Number((await row(requestId))?.['tries'] ?? 0) >= 1;
-    await waitFor(tried, { withinMs: 60_000, what: 'the first try' });
+    await waitFor(tried, { withinMs: 60_000, what: 'the first attempt' });
     expect(await row(requestId)).toMatchObject({
       delivered: false,
       problem: 'the address may not be called',
@@ -96,7 +96,7 @@ describe.each(transports())('receivers of webhooks on %s', (transport) => {
     await dismissWorkers(system);
   });
 
-  it('none of whose webhooks is lost when workers are killed: at the outcome, during the call, and after it', async () => {
+  it('lose no webhook when workers are killed at the outcome, during the call, or after it', async () => {
     const caller = await system.caller();
     const atOutcome = await system.startWorker({ FAILPOINT: 'finish.afterCommit:kill' });
     const first = await submit(caller, '/outcome');
@@ -110,7 +110,7 @@ describe.each(transports())('receivers of webhooks on %s', (transport) => {
     await allDelivered([first.requestId, second.requestId]);
     await dismissWorkers(system);
 
-    // Nothing is due when it starts, or it would be dead before it is ready.
+    // Nothing may be due when it starts, or it would die before it is ready.
     const afterCall = await system.startWorker({ FAILPOINT: 'webhook.afterCall:kill' });
     const third = await submit(caller, '/after');
     await death(system, afterCall, 60_000);

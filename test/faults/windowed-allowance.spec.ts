@@ -6,13 +6,13 @@ import { clockOff } from './clock-off.js';
 const windowLimit = 25;
 
 describe.each(transports().slice(0, 1))(
-  'the windowed allowance at the edge of a window on %s',
+  'the runs-per-minute limit at the edge of a window, on %s',
   (transport) => {
     let system: System;
 
     beforeAll(async () => {
       system = await System.start({ transport, gateways: 0, takesMs: 200 });
-      // As far off as they may be: further off, they are not ready.
+      // The largest allowed skew; beyond it the gateways would not be ready.
       await Promise.all([system.startGateway(clockOff('+1.5s')), system.startGateway(clockOff('-1.5s'))]);
     });
     afterAll(() => system.stop());
@@ -24,10 +24,10 @@ describe.each(transports().slice(0, 1))(
       return row?.second ?? 0;
     };
 
-    it('runs its two gateways three seconds apart', async () => {
+    it('has two gateways whose clocks are three seconds apart', async () => {
       const clocks = await Promise.all(
         system.gateways.map(async ({ url }) => {
-          // Only an answer that comes at once tells how far the clock is off.
+          // Only an immediate answer shows how far the clock is off.
           const promptly = async () => {
             const askedAtMs = Date.now();
             const response = await fetch(`${url}/health/live`, { signal: AbortSignal.timeout(5_000) });
@@ -38,14 +38,14 @@ describe.each(transports().slice(0, 1))(
           return waitFor(promptly, { withinMs: 20_000, what: 'a prompt answer' });
         }),
       );
-      // Whichever was ready first.
+      // In whichever order they became ready.
       const [one = 0, other = 0] = clocks.map(({ offMs }) => offMs);
       const apart = Math.round(Math.abs(one - other) / 1000);
       expect(apart).toBeGreaterThanOrEqual(2);
       expect(apart).toBeLessThanOrEqual(4);
     });
 
-    it(`admits ${windowLimit} a minute of the database’s clock and never more, whatever the gateways’ clocks say`, async () => {
+    it(`admits exactly ${windowLimit} a minute by the database’s clock, whatever the gateways’ clocks say`, async () => {
       const caller = await system.caller({
         inflightLimit: 1_000,
         windowLimit,
@@ -53,10 +53,10 @@ describe.each(transports().slice(0, 1))(
       });
       await waitFor(async () => isEarly(await secondOfMinute()), {
         withinMs: 122_000,
-        what: 'the last seconds of a minute',
+        what: 'the last seconds of a minute to come',
         everyMs: 200,
       });
-      // From eight seconds before the edge to seven after it, so that each gateway's own edge lies in between.
+      // From eight seconds before the edge to seven after it, so that each gateway's own edge is included.
       const answers: Answer[] = [];
       let crossed = false;
       for (let round = 0; ; round += 1) {
@@ -95,7 +95,7 @@ describe.each(transports().slice(0, 1))(
   },
 );
 
-/** Time enough before the edge for a window to fill. */
+/** Early enough before the edge for a window to fill. */
 const isEarly = (second: number): boolean => second > 52 && second < 55;
 
 failOnLeftovers();

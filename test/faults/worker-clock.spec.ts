@@ -6,7 +6,7 @@ import { holdToInvariants, System } from '../harness/faults.js';
 import { failOnLeftovers, temporaryFolder, transports, waitFor } from '../harness/index.js';
 import { clockFrom } from './clock-off.js';
 
-/** Longer than what the reconciler lets an outbox row rest. */
+/** Longer than the slack that the reconciler gives an outbox row. */
 const watchedMs = 12_000;
 
 let system: System;
@@ -24,7 +24,10 @@ describe.each(transports())('a worker whose clock goes wrong, on %s', (transport
 
     const isReady = async () => (await fetch(`${worker.url}/health/ready`)).status === 200;
     writeFileSync(file, '+10m');
-    await waitFor(async () => !(await isReady()), { withinMs: 60_000, what: 'the skew to be seen' });
+    await waitFor(async () => !(await isReady()), {
+      withinMs: 60_000,
+      what: 'the worker to notice the skew',
+    });
     const run = await submit();
     await pause(watchedMs);
     expect((await caller.status(run)).json()['status']).toBe('IN_QUEUE');
@@ -36,7 +39,7 @@ describe.each(transports())('a worker whose clock goes wrong, on %s', (transport
     await holdToInvariants(system);
   });
 
-  it('takes none from its start either', async () => {
+  it('takes no jobs from its start either', async () => {
     system = await System.start({ transport, workers: 0 });
     const file = path.join(temporaryFolder('clock'), 'offset');
     writeFileSync(file, '-10m');

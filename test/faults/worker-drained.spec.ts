@@ -16,11 +16,12 @@ describe.each(transports().slice(0, 1))(
     });
     afterAll(() => system.stop());
 
-    it('exits with 0 in under 10 s; the other worker polls all of them on, and nothing has stalled', async () => {
+    it('exits with 0 in under 10 s, the other worker keeps polling all of them, and no job stalls', async () => {
       const caller = await system.caller({ inflightLimit: generations });
       const runs = await Promise.all(
         Array.from({ length: generations }, (_, index) => {
-          // Of some the first poll gets no answer: it is in the air when the worker is told to leave.
+          // For every tenth run the first poll gets no answer, so that it is in flight when the worker is told to
+          // stop.
           const hangs = index % 10 === 0 ? ' [[sim:hang_poll=1]]' : '';
           return caller.submit('bfl/flux-2-pro', `{"prompt":"${index} [[sim:tag=drained]]${hangs}"}`);
         }),
@@ -48,7 +49,7 @@ describe.each(transports().slice(0, 1))(
         async () => (await entries()).every((entry) => entry.pollCount > (before.get(entry.id) ?? 0)),
         {
           withinMs: 40_000,
-          what: 'all generations to be polled on',
+          what: 'all generations to be polled again',
           everyMs: 100,
         },
       );
@@ -63,7 +64,7 @@ describe.each(transports().slice(0, 1))(
   },
 );
 
-it('SIGTERM of a worker with a submission in the air, whose reply is the result, waits for it beyond the lease', async () => {
+it('SIGTERM of a worker waits, beyond the lease, for a submission in flight whose reply is the result', async () => {
   const [transport = 'postgres'] = transports();
   const workerEnv = { CLAIM_LEASE_MS: '5000', WORKER_CLOSE_MS: '40000' };
   const system = await System.start({ transport, workers: 0 });
@@ -90,7 +91,7 @@ it('SIGTERM of a worker with a submission in the air, whose reply is the result,
   }
 });
 
-it('SIGTERM of a worker with a submission in the air leaves polls to others at once', async () => {
+it('SIGTERM of a worker with a submission in flight leaves polls to other workers at once', async () => {
   const [transport = 'postgres'] = transports();
   const system = await System.start({ transport, workers: 0, takesMs });
   try {
@@ -107,9 +108,9 @@ it('SIGTERM of a worker with a submission in the air leaves polls to others at o
     const before = await polls();
     system.forget(leaver);
     expect(await leaver.stop(45_000)).toBe(0);
-    // The one that was on its way; the submission took longer than ten of them.
+    // One poll was in flight; the submission took longer than ten polls.
     expect((await polls()) - before).toBeLessThanOrEqual(1);
-    // Its assets are copied by another one too.
+    // Another worker copies its assets too.
     await system.startWorker();
     expect((await caller.completed(run))['error_type']).toBeUndefined();
     await system.provider.advance(takesMs);
@@ -120,7 +121,7 @@ it('SIGTERM of a worker with a submission in the air leaves polls to others at o
   }
 });
 
-/** The polled runs, and how many of them were taken from a worker that died. */
+/** The polled runs, and how many of them were taken over from a dead worker. */
 async function stalls(system: System): Promise<{ jobs: number; stalled: number }> {
   if (!system.redis) {
     const [row] = await system.sql<{ jobs: number; stalled: number }>(

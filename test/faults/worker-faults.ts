@@ -1,16 +1,16 @@
 import { type App, type System } from '../harness/faults.js';
 import { type TransportKind, transports, waitFor } from '../harness/index.js';
 
-/** Settings under which the job of a dead or frozen worker is found within seconds instead of twenty. */
+/** With these settings the job of a dead or frozen worker is found within seconds instead of twenty. */
 export const quick = { QUEUE_LOCK_MS: '1500', QUEUE_STALLED_MS: '300' };
 
 /**
- * And its claim. A lease that lapses fails a run or counts as a crash: no busy machine may let one lapse that a living
- * worker renews.
+ * With a short lease too. A lapsed lease fails a run or counts as a crash, so even on a busy machine a live
+ * worker must be able to renew it in time.
  */
 export const quickLeases = { ...quick, QUEUE_LOCK_MS: '4000', CLAIM_LEASE_MS: '4000' };
 
-/** Does the work on every transport side by side: for tests that mostly wait. Fails when all have ended. */
+/** Does the work on every transport in parallel, for tests that mostly wait. Fails after all have ended. */
 export async function onEveryTransport<T>(work: (transport: TransportKind) => Promise<T>): Promise<T[]> {
   const results = await Promise.allSettled(transports().map(work));
   return results.map((result) => {
@@ -25,7 +25,7 @@ export async function death(system: System, worker: App, withinMs = 30_000): Pro
   system.forget(worker);
 }
 
-/** Waits until the worker has come to a place named in its `FAILPOINT`. */
+/** Waits until the worker has reached a place named in its `FAILPOINT`. */
 export async function reached(worker: App, place: string, withinMs = 30_000): Promise<void> {
   await waitFor(() => worker.logs().includes(`failpoint ${place}:`), {
     withinMs,
@@ -38,7 +38,7 @@ export async function said(worker: App, text: string, withinMs = 30_000): Promis
   await waitFor(() => worker.logs().includes(text), { withinMs, what: `"${text}" in the worker's log` });
 }
 
-/** Ends the workers that are left in their own good time, so that the next test has only its own. */
+/** Stops the remaining workers gracefully, so that the next test has only its own. */
 export async function dismissWorkers(system: System): Promise<void> {
   await Promise.all(
     [...system.workers].map(async (worker) => {

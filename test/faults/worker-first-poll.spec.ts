@@ -4,7 +4,7 @@ import { failOnLeftovers, transports, waitFor } from '../harness/index.js';
 import { metric } from './metrics.js';
 import { death, dismissWorkers, quick, reached } from './worker-faults.js';
 
-/** Less than the half minute after which the reconciler looks at a run that is being polled. */
+/** Less than the 30 s after which the reconciler checks a polled run. */
 const soonMs = 20_000;
 
 (transports().includes('redis') ? describe : describe.skip)('a first poll that was never delivered', () => {
@@ -18,7 +18,7 @@ const soonMs = 20_000;
   afterEach(() => dismissWorkers(system));
   afterAll(() => system.stop());
 
-  it('because the worker was killed after it had saved the handle, is delivered by the next', async () => {
+  it('because the worker was killed after it had saved the handle, is delivered by the next worker', async () => {
     const doomed = await system.startWorker({ FAILPOINT: 'dispatch.afterHandle:kill' });
     const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"orphan [[sim:tag=orphan]]"}');
     await death(system, doomed);
@@ -29,12 +29,12 @@ const soonMs = 20_000;
     await holdToInvariants(system);
   });
 
-  it('because Redis died with it unread, is delivered by the sweep as soon as Redis is back', async () => {
+  it('because Redis died before it was read, is delivered by the reconciler as soon as Redis is back', async () => {
     const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"unheard [[sim:tag=unheard]]"}');
     const place = `dispatch.afterSubmit(${run.requestId})`;
     const worker = await system.startWorker({
       FAILPOINT: `${place}:pause=1000`,
-      // Long enough that nobody takes the dispatch for abandoned: the sweep alone can help.
+      // Long enough that the dispatch does not count as abandoned, so that only the reconciler can help.
       QUEUE_LOCK_MS: '30000',
     });
     await reached(worker, place);
@@ -48,7 +48,7 @@ const soonMs = 20_000;
             [run.requestId],
           )
         ).length === 1,
-      { withinMs: 30_000, what: 'the sweep to be asked' },
+      { withinMs: 30_000, what: 'the poll to be due for the reconciler' },
     );
     await system.redis?.kill('SIGKILL');
     await system.redis?.restart();

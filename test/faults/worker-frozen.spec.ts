@@ -33,7 +33,7 @@ describe.each(transports().slice(0, 1))(
       );
     const restOf = (run: Submitted) => caller.completed(run, 40_000).then((status) => status['error_type']);
 
-    it('frozen with a poll and with submissions in the air: the other worker’s outcomes stand', async () => {
+    it('frozen with a poll and submissions in flight: the other worker’s outcomes stand', async () => {
       const tags = ['claimed', 'announced', 'submitted', 'polled'] as const;
       const runs = await Promise.all(tags.map((tag) => submit(`frozen-${tag}`)));
       const [claimed, announced, submitted, polled] = runs as [Submitted, Submitted, Submitted, Submitted];
@@ -61,7 +61,7 @@ describe.each(transports().slice(0, 1))(
       const before = await Promise.all(runs.map(written));
       await sleeper.kill('SIGCONT');
       await Promise.all([said(sleeper, lateOutcome), said(sleeper, lateHandle)]);
-      // Ends only when every one of its handlers has returned.
+      // The stop succeeds only when every handler has returned.
       expect(await sleeper.stop()).toBe(0);
       system.forget(sleeper);
 
@@ -70,20 +70,20 @@ describe.each(transports().slice(0, 1))(
       await holdToInvariants(system);
     });
 
-    it('with its event loop blocked: the same, its probes are silent, and its lag shows', async () => {
+    it('with its event loop blocked: the same holds, its probes are silent, and its lag shows', async () => {
       const blockMs = 9000;
       const [polled, submitted] = [await submit('blocked-polled'), await submit('blocked-submitted')];
       const place = `finish.beforeCommit(${polled.requestId})`;
       const first = `poll.beforeCall(${polled.requestId})`;
       const other = `dispatch.afterSubmit(${submitted.requestId})`;
       const sleeper = await system.startWorker({
-        // The first is held up until the second is, whose pause outlasts the begin of the block.
+        // The first is delayed until the second is reached, whose pause outlasts the start of the block.
         FAILPOINT: `${first}:pause=4000,${other}:pause=12000,${place}:block=${blockMs}`,
       });
       await Promise.all([reached(sleeper, first), reached(sleeper, other)]);
       await reached(sleeper, place);
       await expect(live(sleeper)).rejects.toThrow(/timeout/i);
-      // So that it stands still for as long as the other needs.
+      // Freeze the worker for as long as the other one needs.
       await sleeper.kill('SIGSTOP');
       await system.startWorker();
 
@@ -92,7 +92,10 @@ describe.each(transports().slice(0, 1))(
       await sleeper.kill('SIGCONT');
       await Promise.all([said(sleeper, lateOutcome), said(sleeper, lateHandle)]);
 
-      await waitFor(async () => (await live(sleeper)) === 200, { withinMs: 20_000, what: 'a sign of life' });
+      await waitFor(async () => (await live(sleeper)) === 200, {
+        withinMs: 20_000,
+        what: 'the worker’s probe to answer',
+      });
       expect(await metric(sleeper, 'nodejs_eventloop_lag_max_seconds')).toBeGreaterThan(blockMs / 1000 - 1);
       expect(await Promise.all([written(polled), written(submitted)])).toEqual(before);
       expect([await accepted('blocked-polled'), await accepted('blocked-submitted')]).toEqual([1, 1]);

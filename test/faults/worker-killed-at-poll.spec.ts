@@ -17,7 +17,7 @@ describe.each(transports().slice(0, 1))('kill -9 after the handle is saved on %s
       (row) => row['outcome'],
     );
 
-  it('mid-poll, five times on the same run: polling goes on from the handle and the run succeeds', async () => {
+  it('mid-poll, five times on the same run: polling continues from the handle and the run succeeds', async () => {
     const caller = await system.caller();
     const doomed = await Promise.all(
       Array.from({ length: 5 }, () => system.startWorker({ FAILPOINT: 'poll.afterCall:kill' })),
@@ -35,7 +35,7 @@ describe.each(transports().slice(0, 1))('kill -9 after the handle is saved on %s
     expect(system.apps.filter((app) => app.logs().includes('stalled more than'))).toEqual([]);
   });
 
-  it('after the result was fetched, before the terminal commit: fetched again, one outcome', async () => {
+  it('after the result was fetched, before the outcome is committed: fetched again, with one outcome', async () => {
     const caller = await system.caller();
     const doomed = await system.startWorker({ FAILPOINT: 'finish.beforeCommit:kill' });
     const run = await caller.submit('fal/flux-dev', '{"prompt":"before [[sim:tag=before]]"}');
@@ -50,7 +50,7 @@ describe.each(transports().slice(0, 1))('kill -9 after the handle is saved on %s
     await holdToInvariants(system);
   });
 
-  it('after the terminal commit, before the job ends: redelivery changes nothing, a promoted run goes on', async () => {
+  it('after the outcome was committed, before the job ends: redelivery changes nothing, and a promoted run continues', async () => {
     const caller = await system.caller({ inflightLimit: 1 });
     const doomed = await system.startWorker({ FAILPOINT: 'finish.afterCommit:kill' });
     const run = await caller.submit('fal/flux-dev', '{"prompt":"after [[sim:tag=after]]"}');

@@ -16,10 +16,10 @@ describe.each(transports().slice(0, 1))('kill -9 at a submission on %s', (transp
   afterAll(() => system.stop());
 
   it.each([
-    { place: 'dispatch.afterSubmit', when: 'accepted, its handle not saved', accepted: 1 },
+    { place: 'dispatch.afterSubmit', when: 'accepted, but its handle not saved', accepted: 1 },
     { place: 'dispatch.beforeSubmit', when: 'announced, not a byte sent', accepted: 0 },
   ])(
-    '$when: ends as internal_error with the outcome unknown, and is not repeated',
+    '$when: the run ends as internal_error with an unknown outcome, and is not submitted again',
     async ({ place, accepted }) => {
       const doomed = await system.startWorker({ FAILPOINT: `${place}:kill` });
       const body = JSON.stringify({ prompt: `killed [[sim:tag=${place}]]` });

@@ -11,7 +11,7 @@ afterAll(() => system.stop());
 
 const image = `data:image/png;base64,${Buffer.from('89504e470d0a1a0a', 'hex').toString('base64')}`;
 
-// The upload costs nothing and starts nothing, so nothing is unknown: the next worker begins again.
+// An upload costs nothing and starts nothing, so no outcome is unknown and the next worker starts again.
 it('a run whose worker dies between upload and submission is uploaded again, and submitted once', async () => {
   const caller = await system.caller();
   const doomed = await system.startWorker({ FAILPOINT: 'dispatch.afterUpload:kill' });

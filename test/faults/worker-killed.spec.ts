@@ -17,7 +17,7 @@ describe.each(transports())('kill -9 of the only worker on %s', (transport) => {
   });
   afterAll(() => system.stop());
 
-  it('during 20 running generations loses none and submits none twice', async () => {
+  it('during 20 generations loses none and submits none twice', async () => {
     const caller = await system.caller({ inflightLimit: generations });
     const runs = await Promise.all(
       Array.from({ length: generations }, (_, index) =>
@@ -34,7 +34,7 @@ describe.each(transports())('kill -9 of the only worker on %s', (transport) => {
         );
         return row?.running === generations;
       },
-      { withinMs: 30_000, what: 'all generations to run' },
+      { withinMs: 30_000, what: 'all generations to be in progress' },
     );
     const [worker] = system.workers;
     if (!worker) throw new Error('no worker');

@@ -22,11 +22,11 @@ describe.each(transports())('a run that kills every worker that touches it on %s
   it.each([
     { place: 'dispatch.afterClaim', when: 'before its submission', accepted: 0 },
     { place: 'poll.afterCall', when: 'at each of its polls', accepted: 1 },
-  ])('$when is put aside as internal_error, and its neighbours succeed', async ({ place, accepted }) => {
+  ])('$when ends as internal_error, and its neighbours succeed', async ({ place, accepted }) => {
     const caller = await system.caller({ inflightLimit: neighbours + 1 });
     const poison = await caller.submit('bfl/flux-2-pro', `{"prompt":"poison [[sim:tag=${place}]]"}`);
     const watch = await keepTwoWorkers(system, { FAILPOINT: `${place}(${poison.requestId}):kill` });
-    // Nobody can know before the first crash.
+    // The first crash identifies no culprit.
     await waitFor(() => watch.deaths() > 0, { withinMs: 30_000, what: 'the first crash' });
     const others = await Promise.all(
       Array.from({ length: neighbours }, (_, index) =>
@@ -41,7 +41,7 @@ describe.each(transports())('a run that kills every worker that touches it on %s
     expect(deaths).toBe(crashes);
 
     expect((await caller.collect(poison)).status).toBe(500);
-    // Whether the provider has what a dying worker was submitting cannot be known.
+    // The fate of runs that a dying worker was submitting is unknown.
     const lost = others.filter(({ requestId }) => inTheAir.has(requestId));
     expect(
       await failures(
@@ -64,13 +64,16 @@ async function failures(system: System, runs: Submitted[]): Promise<unknown[]> {
   ]);
 }
 
-/** Two workers, each of which is replaced when it dies; `stop` answers how often that happened, and what was being submitted then. */
+/**
+ * Two workers, each replaced when it dies. `stop` returns the number of deaths, and the runs that were being
+ * submitted at those moments.
+ */
 async function keepTwoWorkers(system: System, env: Record<string, string>) {
   let deaths = 0;
   let stopped = false;
   const replacements = new Set<Promise<void>>();
   const inTheAir = new Set<string>();
-  // The rows of a dead worker stay as they are until their leases end.
+  // The rows of a dead worker keep their state until their leases lapse.
   const noteSubmissions = async () => {
     for (const { id } of await system.sql<{ id: string }>(`SELECT id FROM run WHERE stage = 'submitting'`))
       inTheAir.add(id);

@@ -33,8 +33,8 @@ async function redelivery(transport: TransportKind): Promise<number> {
 }
 
 describe('kill -9 between claim and submission, with default settings', () => {
-  it('is submitted by another worker within 20 s, once, on every transport', async () => {
-    // Side by side: nearly all of it is waiting for the lock to expire.
+  it('the run is submitted once, by another worker, within 20 s on every transport', async () => {
+    // In parallel, because nearly all of the time is spent waiting for the lease to lapse.
     const tookMs = await onEveryTransport((transport) => least(boundMs, () => redelivery(transport)));
     for (const each of tookMs) expect(each).toBeLessThanOrEqual(boundMs);
     process.stdout.write(`redelivered after ${tookMs.map((each) => `${each} ms`).join(' and ')}\n`);

@@ -3,7 +3,8 @@ import type { Submitted } from './caller.js';
 import { waitFor } from './wait-for.js';
 
 /**
- * Runs statements with the triggers off that guard outcomes: nothing but a test changes when a run ended.
+ * Runs statements with the triggers that guard outcomes switched off, because only a test changes when a run
+ * ended.
  */
 async function rewrite(databaseUrl: string, statements: string[]): Promise<void> {
   const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: 20_000 });
@@ -17,7 +18,7 @@ async function rewrite(databaseUrl: string, statements: string[]): Promise<void>
   }
 }
 
-/** The run completed so much earlier; its id and its partition stay as they are. */
+/** Moves the completion of the run into the past; its id and its partition do not change. */
 export async function completedEarlier(databaseUrl: string, run: Submitted, seconds: number): Promise<void> {
   await rewrite(databaseUrl, [
     `UPDATE run SET completed_at = completed_at - interval '${seconds} seconds' WHERE id = '${run.requestId}'`,
@@ -25,8 +26,8 @@ export async function completedEarlier(databaseUrl: string, run: Submitted, seco
 }
 
 /**
- * The whole run happened so many days earlier: the answer is the run under the id that it would have had. With
- * `partition: 'default'` there is no partition of that day, as when a gateway's clock is far off.
+ * Moves the whole run `days` days into the past, and returns the run under the id it would have had then. With
+ * `partition: 'default'` that day has no partition, as after a submission to a gateway whose clock is far off.
  */
 export async function happenedEarlier(
   databaseUrl: string,
@@ -42,7 +43,7 @@ export async function happenedEarlier(
     columns.map((column) => `${column} = ${column} - interval '${days} days'`).join(', ');
   const day = new Date(madeMs).toISOString().slice(0, 10);
   const statements = [
-    // In the same transaction: a day that was made and is empty may be dropped at once.
+    // In the same transaction, because an empty day may be dropped at once.
     partition === 'day'
       ? `DO $$ BEGIN IF NOT ensure_day('${day}') THEN RAISE 'the tables are busy'; END IF; END $$`
       : `DROP TABLE IF EXISTS run_${day.replaceAll('-', '')}, payload_${day.replaceAll('-', '')}`,

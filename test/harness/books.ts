@@ -11,7 +11,7 @@ export async function brokenBooks(database: Database): Promise<string[]> {
   ];
 }
 
-/** Audit records repeat the billed outcomes, also those of runs that are gone. */
+/** Audit records repeat the billed outcomes, including those of deleted runs. */
 async function moneyLines(database: Database): Promise<string[]> {
   const differing = await database.reads.query<{ id: string }>(
     `SELECT id FROM run JOIN audit_record ON run_id = id WHERE run.billed_micros <> audit_record.billed_micros`,
@@ -26,7 +26,9 @@ async function moneyLines(database: Database): Promise<string[]> {
        FROM workspace) AS sums WHERE billed <> entered`,
   );
   return [
-    ...differing.map(({ id }) => `I3 run ${id} and its audit record disagree about what was billed`),
-    ...rows.map((row) => `I3 workspace ${row.id} was billed ${row.billed}, its ledger says ${row.entered}`),
+    ...differing.map(({ id }) => `I3 run ${id} and its audit record disagree about the billed amount`),
+    ...rows.map(
+      (row) => `I3 workspace ${row.id} was billed ${row.billed}, but its ledger says ${row.entered}`,
+    ),
   ];
 }

@@ -1,6 +1,6 @@
 import { type Browser, chromium } from 'playwright-core';
 
-/** A browser that asks nobody but the pages it is sent to. */
+/** A browser that requests nothing except the pages it is sent to. */
 export const startBrowser = (executablePath: string): Promise<Browser> =>
   chromium.launch({
     executablePath,

@@ -5,7 +5,7 @@ export interface Answer {
   status: number;
   headers: Headers;
   bytes: Buffer;
-  /** The parsed body; throws when it is not JSON. */
+  /** The parsed body; throws if it is not JSON. */
   json(): Record<string, unknown>;
   bucket: Bucket | undefined;
 }
@@ -16,14 +16,14 @@ export interface Submitted {
   body: string;
 }
 
-/** An application that calls the router. Every answer it gets is held against the rules of headers. */
+/** An application that calls the router. Every answer is checked against the header rules. */
 export class Caller {
   constructor(
     private readonly baseUrls: () => string[],
     readonly key: string,
   ) {}
 
-  /** The id of every model that is listed, through all pages. */
+  /** The ids of all listed models, from all pages. */
   async listed(gateway?: number): Promise<string[]> {
     const ids: string[] = [];
     for (let after: string | undefined = ''; after !== undefined;) {
@@ -70,7 +70,7 @@ export class Caller {
     return answer;
   }
 
-  /** Submits and expects the handle. */
+  /** Submits and expects a handle. */
   async submit(
     model: string,
     body: string,
@@ -94,7 +94,7 @@ export class Caller {
     return this.call('PUT', `/v2/models/${run.model}/requests/${run.requestId}/cancel`);
   }
 
-  /** Polls until `COMPLETED`; answers the last status body. */
+  /** Polls until `COMPLETED`, and returns the last status body. */
   async completed(run: Submitted, withinMs = 30_000): Promise<Record<string, unknown>> {
     return waitFor(
       async () => {
@@ -106,7 +106,10 @@ export class Caller {
   }
 }
 
-/** Every router answer carries a request id; every error names one of the fifteen buckets, twice where it can. */
+/**
+ * Every answer carries a request id. Every error names one of the fifteen buckets, in the header and in the body
+ * if it has one.
+ */
 function holdToHeaderRules(what: string, answer: Answer): void {
   if (!/^[0-9a-f-]{36}$/.test(answer.headers.get('x-service-request-id') ?? '')) {
     throw new Error(`${what} answered ${answer.status} without X-Service-Request-Id`);

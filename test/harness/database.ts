@@ -7,13 +7,15 @@ import { noteCreated, noteDropped } from './running.js';
 export interface TestDatabase {
   url: string;
   name: string;
-  /** The URL of sessions whose `router_now()` is off by an interval, such as `-25 hours`. */
+  /** The URL for sessions whose `router_now()` is shifted by an interval, such as `-25 hours`. */
   at(offset: string): string;
-  /** Fails when the books do not balance: whatever a test did, counters and ledger must tell of the runs that are there. */
+  /**
+   * Fails if the books do not balance: counters and ledger must match the runs that exist, whatever the test did.
+   */
   drop(): Promise<void>;
 }
 
-/** A migrated database of its own, copied from the template in a fraction of a second. */
+/** A migrated database for one test, copied from the template in a fraction of a second. */
 export async function createDatabase(): Promise<TestDatabase> {
   const template = new URL(process.env['TEST_TEMPLATE_URL'] ?? '');
   const name = `test_${randomBytes(6).toString('hex')}`;
@@ -27,7 +29,7 @@ export async function createDatabase(): Promise<TestDatabase> {
     at: (offset) => withClockAt(url.href, offset),
     drop: async () => {
       const broken = await bookErrors(url.href).catch((error: unknown) => [String(error)]);
-      // FORCE: a pool that closes may hold its connection for a moment longer.
+      // FORCE, because a closing pool may hold its connection for a moment longer.
       await administer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
       noteDropped(name);
       if (broken.length > 0) throw new Error(`The books do not balance:\n  ${broken.join('\n  ')}`);
@@ -35,7 +37,9 @@ export async function createDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** Postgres splits `options` at spaces that have no backslash; not every client reads a plus sign as a space. */
+/**
+ * Postgres splits `options` at spaces without a backslash, and not every client decodes a plus sign as a space.
+ */
 export function withClockAt(databaseUrl: string, offset: string): string {
   const option = `-c router.clock_offset=${offset.replaceAll(/[\\\s]/g, '\\$&')}`;
   return `${databaseUrl}?options=${encodeURIComponent(option)}`;
@@ -44,7 +48,7 @@ export function withClockAt(databaseUrl: string, offset: string): string {
 async function bookErrors(url: string): Promise<string[]> {
   const database = harnessDatabase(url);
   try {
-    // A test that takes the tables away has no books to check.
+    // A test that drops the tables has no books to check.
     const [there] = await database.reads.query<{ books: boolean }>(
       `SELECT to_regclass('workspace') IS NOT NULL AS books`,
     );

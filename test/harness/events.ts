@@ -1,4 +1,4 @@
-/** What one server-sent event said. */
+/** The content of one server-sent event. */
 interface StreamedEvent {
   event: string;
   data: Record<string, unknown>;
@@ -9,12 +9,12 @@ interface EventStream {
   events: StreamedEvent[];
   comments: number;
   retryMs: number | undefined;
-  /** Resolves when the server has ended the stream, with whether it did so cleanly. */
+  /** Resolves when the server has ended the stream: true if it ended cleanly. */
   ended: Promise<boolean>;
   close(): void;
 }
 
-/** Opens a stream of server-sent events and reads it as it comes. */
+/** Opens a stream of server-sent events and collects them as they arrive. */
 export async function openEvents(url: string, headers: Record<string, string>): Promise<EventStream> {
   const closing = new AbortController();
   const response = await fetch(url, { headers, signal: closing.signal });

@@ -1,4 +1,4 @@
-// What kills, measures, installs or needs a system of its own: for the suites of faults and operations only.
+// Helpers that kill, measure, install, or start a separate system: only for the suites of faults and operations.
 export { startBrowser } from './browser.js';
 export { completedEarlier, happenedEarlier } from './ageing.js';
 export { holdToInvariants } from './oracle.js';

@@ -18,19 +18,21 @@ const run = promisify(execFile);
 const nodeVersion = '24.21.0';
 const npmVersion = '11.21.2';
 
-/** Outlives checkouts: what it takes minutes to make is the same for all of them. */
+/** Shared by all checkouts, because its content takes minutes to build. */
 const folder = path.join(
   process.env['XDG_CACHE_HOME'] ?? path.join(os.homedir(), '.cache'),
   'model-router-images',
 );
 
-/** For podman and buildah: nothing of it is in the machine's own storage. */
+/** Flags that keep podman and buildah out of the machine's own storage. */
 export const storageFlags = ['--root', path.join(folder, 'storage'), '--runroot', path.join(folder, 'run')];
 export const buildImage = `localhost/model-router-build:node-${nodeVersion}`;
 export const runImage = `localhost/model-router-run:node-${nodeVersion}`;
 export const packageCache = path.join(folder, 'npm');
 
-/** Makes the base images of the project's Dockerfile unless they are there; throws where containers cannot run. */
+/**
+ * Builds the base images of the project's Dockerfile if they are missing; throws where containers cannot run.
+ */
 export async function prepareImageStorage(): Promise<string> {
   mkdirSync(packageCache, { recursive: true });
   for (const [target, image] of [
@@ -64,7 +66,7 @@ async function makeBaseImages(target: string, image: string): Promise<void> {
     });
     cpSync(path.join(work, 'node_modules', node, 'bin/node'), path.join(work, 'node'));
     renameSync(path.join(work, 'node_modules/npm'), path.join(work, 'npm'));
-    // The machine's, since what stands between it and the registry may have certificates of its own.
+    // The machine's own certificates, since a proxy between it and the registry may use private ones.
     copyFileSync('/etc/ssl/certs/ca-certificates.crt', path.join(work, 'ca-certificates.crt'));
     const file = path.join(checkout, 'test/harness/image-storage.Containerfile');
     const argument = ['--build-arg', 'ROOT=localhost/model-router-root'];
@@ -99,7 +101,7 @@ async function debianRoot(): Promise<string> {
     existsSync(each),
   );
   const release = /^VERSION_CODENAME=(.+)$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1];
-  if (sources === undefined || release === undefined) throw new Error('this machine is no Debian');
+  if (sources === undefined || release === undefined) throw new Error('this machine does not run Debian');
   const work = `${file}.${process.pid}.tar`;
   const packages = '--include=ca-certificates,libstdc++6';
   await run('mmdebstrap', ['--variant=essential', packages, release, work, sources], { timeout: 600_000 });

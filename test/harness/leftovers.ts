@@ -2,8 +2,8 @@ import { afterAll } from '@jest/globals';
 import { endAll } from './running.js';
 
 /**
- * Registers the check that nothing which this file started still runs: call it after the file's own
- * `afterAll` hooks, since they run in the order of registration. It ends what it finds, and fails.
+ * Registers the check that this file left nothing running. Call it after the file's own `afterAll` hooks, because
+ * hooks run in the order of registration. It ends what it finds, and fails.
  */
 export function failOnLeftovers(): void {
   afterAll(async () => {

@@ -3,10 +3,10 @@ import { v7 } from 'uuid';
 import path from 'node:path';
 import { runFolder } from './running.js';
 
-/** A file of the run to which a process writes both of its streams. */
+/** A file of the run that receives both output streams of a process. */
 interface LogFile {
   path: string;
-  /** Everything so far. */
+  /** Everything written so far. */
   read: () => string;
 }
 
@@ -14,7 +14,10 @@ export function logFileAt(file: string): LogFile {
   return { path: file, read: () => readFileSync(file, 'utf8') };
 }
 
-/** Answers the file and a descriptor for the `stdio` of the process; the caller closes it after the spawn. */
+/**
+ * Returns the file and a descriptor for the `stdio` of the process; the caller closes the descriptor after the
+ * spawn.
+ */
 export function openLogFile(name: string): { file: LogFile; descriptor: number } {
   const file = path.join(runFolder(), `${name}-${v7()}.log`);
   return { file: logFileAt(file), descriptor: openSync(file, 'a', 0o600) };

@@ -1,12 +1,15 @@
 import { Database } from '#persistence';
 
-/** For a Postgres that no test takes away: an answer is late only when the machine is busy, and never refused for that. */
+/**
+ * For a Postgres that no test stops: on a busy machine an answer may be late, but it must not be rejected for
+ * that.
+ */
 export const longTimeouts = { DATABASE_ACQUIRE_MS: '20000', DATABASE_STATEMENT_MS: '20000' };
 
-/** How the harness itself looks into a database. */
+/** The harness's own access to a database. */
 export const harnessDatabase = (url: string): Database => Database.create(longTimeoutSettings(url));
 
-/** How the harness does what operators do: what that takes is not limited. */
+/** The harness's access as an operator, without a time limit on statements. */
 export const operatorDatabase = (url: string): Database =>
   Database.createForOperator(longTimeoutSettings(url));
 

@@ -2,11 +2,14 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIP } from 'node:net';
 
-/** What a name has; a name that is not listed does not exist, and one that is listed without records has none. */
+/**
+ * The records of a name. A name that is not listed does not exist; a listed name without records has no
+ * addresses.
+ */
 interface Records {
   a?: string[];
   aaaa?: string[];
-  /** Names the record under which the addresses are. */
+  /** The name whose records hold the addresses. */
   cname?: string;
   ttlSeconds?: number;
 }
@@ -15,9 +18,9 @@ const types: Record<number, 'a' | 'aaaa'> = { 1: 'a', 28: 'aaaa' };
 const cnameType = 5;
 const nonexistent = 3;
 
-/** A DNS server on loopback. It never answers for a name whose last label is `silent`. */
+/** A DNS server on the loopback address. It never answers for a name whose last label is `silent`. */
 export class NameServer {
-  /** The names that were asked for, with the type of each query. */
+  /** The requested names, with the type of each query. */
   readonly asked: string[] = [];
 
   private constructor(
@@ -38,7 +41,7 @@ export class NameServer {
     return server;
   }
 
-  /** As the setting of a worker. */
+  /** The value for a worker's setting. */
   get address(): string {
     return `127.0.0.1:${this.socket.address().port}`;
   }
@@ -95,7 +98,7 @@ function record(name: string, type: number, ttlSeconds: number, data: Buffer): B
   return Buffer.concat([encoded(name), facts, data]);
 }
 
-/** An IPv6 address is written in full, all eight groups. */
+/** An IPv6 address must be written in full, with all eight groups. */
 const bytesOf = (address: string): Buffer =>
   isIP(address) === 4
     ? Buffer.from(address.split('.').map(Number))

@@ -10,11 +10,12 @@ import type { SystemSide } from './system-side.js';
 import { waitFor } from './wait-for.js';
 
 /**
- * What must hold whatever a test did to the service. Throws one error that lists every broken rule.
- * Each rule has a number: outcomes (1), submissions (2), counters and money (3), bytes (4), headers (5, held by `Caller` at
- * each answer), logs (6), storage (7), queues (8).
+ * The invariants of the service, whatever a test did to it. Throws one error that lists every broken rule.
  *
- * What aged out has left no input to compare with: a test names such runs, as they were submitted.
+ * Each rule has a number: outcomes (1), submissions (2), counters and money (3), bytes (4), headers (5, checked
+ * by `Caller` on each answer), logs (6), storage (7), queues (8).
+ *
+ * An aged-out run has no input left to compare, so the test passes such runs, as they were submitted.
  */
 export async function holdToInvariants(
   system: SystemSide,
@@ -37,7 +38,7 @@ export async function holdToInvariants(
     throw new Error(`Broken invariants:\n${broken.map((line) => `  ${line}`).join('\n')}`);
 }
 
-/** Throws with the first of those that live. */
+/** Throws with the first of the live runs. */
 async function noneLives(system: SystemSide): Promise<true> {
   const live = await system.sql<{ id: string; model: string; stage: string; workspace: string }>(
     `SELECT run.id, model, stage, name AS workspace FROM run JOIN workspace ON workspace.id = workspace_id
@@ -48,7 +49,7 @@ async function noneLives(system: SystemSide): Promise<true> {
   return true;
 }
 
-/** I1: one terminal row or tombstone a run, with its audit record; nothing is left to deliver. */
+/** I1: each run has one terminal row or tombstone and an audit record; no delivery is left. */
 async function outcomes(system: SystemSide): Promise<string[]> {
   const [row] = await system.sql<{ runs: number; audited: number; deliveries: number; untold: number }>(
     `WITH known AS (SELECT id FROM run UNION ALL SELECT run_id FROM tombstone)
@@ -59,8 +60,8 @@ async function outcomes(system: SystemSide): Promise<string[]> {
   );
   const broken: string[] = [];
   if (row?.runs !== row?.audited) broken.push(`I1 ${row?.runs} runs, ${row?.audited} audit records`);
-  if (row?.deliveries !== 0) broken.push(`I1 ${row?.deliveries} deliveries are left`);
-  if (row?.untold !== 0) broken.push(`I1 ${row?.untold} runs lack the webhook that was asked for`);
+  if (row?.deliveries !== 0) broken.push(`I1 ${row?.deliveries} outbox rows are left`);
+  if (row?.untold !== 0) broken.push(`I1 ${row?.untold} runs lack their requested webhook`);
   return broken;
 }
 
@@ -73,7 +74,7 @@ interface SubmittedRun {
   body: Buffer;
 }
 
-/** I2: each accepted submission belongs to one run, and no run has two; none for a run that was never sent. */
+/** I2: each accepted submission belongs to one run, no run has two, and a run that was never sent has none. */
 async function submissions(system: SystemSide, agedOut: readonly Submitted[]): Promise<string[]> {
   const runs = await system.sql<Omit<SubmittedRun, 'body'> & { body: Buffer | null; sent: boolean }>(
     `SELECT run.id AS "runId", run.provider, run.model, run.facts -> 'upstream' AS upstream, run.facts -> 'members' AS members,
@@ -81,7 +82,7 @@ async function submissions(system: SystemSide, agedOut: readonly Submitted[]): P
        (run.dispatched_at IS NOT NULL OR run.sent_at IS NOT NULL) AS sent FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'input'`,
   );
   const allowed = new Map<string, number>();
-  /** By provider: what it was sent of these is not in the input. */
+  /** Submissions by provider whose input names files, so that their bytes cannot be derived from it. */
   const withFiles = new Map<string, number>();
   const { providers } = bindProviders(system.env());
   for (const { sent, provider, ...run } of runs) {
@@ -93,14 +94,14 @@ async function submissions(system: SystemSide, agedOut: readonly Submitted[]): P
       withFiles.set(provider, (withFiles.get(provider) ?? 0) + 1);
       continue;
     }
-    // Where a provider wants the input in another form, its adapter says in which.
+    // If a provider needs the input in another form, its adapter produces it.
     const digest = sha256(Buffer.from(adapter?.submit({ ...run, body }).body ?? body));
     allowed.set(digest, (allowed.get(digest) ?? 0) + 1);
   }
   const broken: string[] = [];
   for (const { requestId, body } of agedOut) {
     const left = await system.sql('SELECT 1 FROM run WHERE id = $1', [requestId]);
-    if (left.length > 0) broken.push(`I2 run ${requestId} was said to have aged out, and is there`);
+    if (left.length > 0) broken.push(`I2 run ${requestId} was listed as aged out, but still exists`);
     const digest = sha256(body);
     allowed.set(digest, (allowed.get(digest) ?? 0) + 1);
   }
@@ -122,7 +123,7 @@ async function submissions(system: SystemSide, agedOut: readonly Submitted[]): P
   return broken;
 }
 
-/** I4: a result is what the provider answers when it is asked again, but for the URLs of its assets. */
+/** I4: a result equals what the provider returns when polled again, except for the URLs of its assets. */
 async function bytes(system: SystemSide): Promise<string[]> {
   const rows = await system.sql<{
     id: string;
@@ -155,7 +156,7 @@ const withoutAssets = (output: Buffer, pointers: readonly string[]): Buffer =>
     findAssets(output, pointers).map((asset) => ({ ...asset, text: 'asset' })),
   );
 
-/** I7: whatever lies in the store is in its book, and no copy was left half made. */
+/** I7: every stored file has a row, every stored payload has a file, and no copy was left half-written. */
 async function stored(system: SystemSide): Promise<string[]> {
   const files = readdirSync(system.assets, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -168,26 +169,26 @@ async function stored(system: SystemSide): Promise<string[]> {
   return [
     ...files
       .filter((file) => file.startsWith('~incoming/') && isStale(system, file))
-      .map((file) => `I7 ${file} was left half made`),
+      .map((file) => `I7 ${file} was left half-written`),
     ...files
       .filter((file) => !file.startsWith('~') && !known.has(file.replace(/~type$/, '')))
-      // What is deleted is forgotten after it is gone.
+      // A row is deleted only after its object is gone.
       .filter((file) => existsSync(path.join(system.assets, file)))
-      .map((file) => `I7 nothing knows of the stored ${file}`),
+      .map((file) => `I7 no row names the stored ${file}`),
     ...missing
       .filter(({ stored_as: key }) => !files.includes(key))
       .map(({ stored_as: key }) => `I7 ${key} is not in the store`),
   ];
 }
 
-/** What a killed worker had begun to write stays as long as a put may take. */
+/** A file that a killed worker began to write stays for as long as a put may take. */
 function isStale(system: SystemSide, file: string): boolean {
   const doubtMs = Number(system.env()['STORE_DOUBT_SECONDS'] ?? 3600) * 1000;
   const facts = statSync(path.join(system.assets, file), { throwIfNoEntry: false });
   return facts !== undefined && Date.now() - facts.mtimeMs > doubtMs + 10_000;
 }
 
-/** I6: no unhandled rejection, and neither key nor body in any log. */
+/** I6: no unhandled rejection, and neither a key nor a body in any log. */
 async function logs(system: SystemSide): Promise<string[]> {
   return system.apps.flatMap((app) => {
     const text = app.logs();
@@ -203,7 +204,7 @@ async function logs(system: SystemSide): Promise<string[]> {
   });
 }
 
-/** I8: nothing is left in the queues; a leftover that a sweep brought twice goes away by itself. */
+/** I8: no job is left in the queues. A leftover that a sweep delivered twice disappears by itself. */
 async function queues(system: SystemSide): Promise<string[]> {
   try {
     await waitFor(async () => (await waitingJobs(system)) === 0, {
@@ -233,7 +234,7 @@ async function jobsOnNode(url: string): Promise<number> {
   const { Redis } = await import('ioredis');
   const redis = new Redis(url, { maxRetriesPerRequest: 1 });
   try {
-    // A release that had a queue of dispatches may have left jobs there, which are nobody's any more.
+    // A release with a dispatch queue may have left jobs there, which are ignored now.
     const keys = (await redis.keys('{mr:*')).filter((key) => !key.startsWith('{mr:dispatch}'));
     const sizes = await Promise.all(
       keys.map(async (key) => {

@@ -3,7 +3,7 @@ import { type TestDatabase, withClockAt } from './database.js';
 import { operatorDatabase } from './long-timeouts.js';
 import { startPostgres, type TestServer } from './servers.js';
 
-/** A Postgres of the caller's own with a migrated database; dropping that database ends the server. */
+/** A separate Postgres with a migrated database; dropping that database stops the server. */
 export async function startDatabaseServer(
   options: Parameters<typeof startPostgres>[0] = {},
 ): Promise<{ database: TestDatabase; server: TestServer }> {
@@ -11,7 +11,7 @@ export async function startDatabaseServer(
   return { database: await migratedDatabase(server.url, () => server.stop()), server };
 }
 
-/** The database of a URL, brought up to date; `drop` ends whatever holds it. */
+/** Migrates the database of a URL; `drop` ends its server or database. */
 export async function migratedDatabase(url: string, drop: () => Promise<void>): Promise<TestDatabase> {
   const store = operatorDatabase(url);
   try {

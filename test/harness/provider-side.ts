@@ -15,18 +15,18 @@ interface LedgerEntry {
   canceledAtMs: number | null;
   state: string;
   pollCount: number;
-  /** Digest of the result that the provider gave out. */
+  /** Digest of the result that the provider returned. */
   replySha256: string | null;
 }
 
 const longMs = 300_000;
-/** In a prompt, beside a tag: the generation goes on until `ProviderSide.finish`. */
+/** In a prompt, beside a tag: the generation lasts until `ProviderSide.finish`. */
 export const unending = `[[sim:takes=${longMs}]]`;
 
-/** A name under which nobody else's generations are counted or finished. */
+/** A unique tag, so that this test's generations are counted and finished separately. */
 export const newTag = (about: string): string => `${about}-${randomUUID().slice(0, 8)}`;
 
-/** What the providers saw: the simulator's append-only record. */
+/** The providers' view: the simulator's append-only record. */
 export class ProviderSide {
   constructor(private readonly simulator: Pick<RunningApp, 'url'>) {}
 
@@ -35,12 +35,15 @@ export class ProviderSide {
     return (await this.get<{ entries: LedgerEntry[] }>(`/ledger${query}`)).entries;
   }
 
-  /** Of one tag: how many submissions were accepted, the highest number alive at once, the order of their starts. */
+  /**
+   * For one tag: the number of accepted submissions, the highest number live at once, and the order of their
+   * starts.
+   */
   peaks(tag: string): Promise<{ accepted: number; live: number; peak: number; startOrder: string[] }> {
     return this.get(`/peaks?tag=${encodeURIComponent(tag)}`);
   }
 
-  /** Keys that arrived where none may go. */
+  /** Keys that arrived at an address that must not get one. */
   async violations(): Promise<number> {
     const { violations } = await this.get<{ violations: unknown[] | number }>('/requests');
     return Array.isArray(violations) ? violations.length : violations;
@@ -51,12 +54,14 @@ export class ProviderSide {
     return this.get('/keys');
   }
 
-  /** Sets the providers' clock forward: what they generate is done so much earlier. */
+  /** Moves the providers' clock forward, so that generations finish earlier. */
   advance(advanceMs: number): Promise<void> {
     return this.post('/clock', { advanceMs });
   }
 
-  /** What the providers have accepted by now is done; with a tag, what was accepted under it. */
+  /**
+   * Finishes everything that the providers have accepted by now; with a tag, only what was accepted under it.
+   */
   finish(tag?: string): Promise<void> {
     return tag === undefined ? this.advance(longMs) : this.post('/finish', { tag });
   }

@@ -11,10 +11,10 @@ interface ReceivedCall {
   atMs: number;
 }
 
-/** How it answers; by default with 204. */
+/** How the receiver answers; 204 by default. */
 type Answering = (call: ReceivedCall, response: ServerResponse, nth: number) => void;
 
-/** An application's own server, which is told that its runs are completed. */
+/** An application's own server that receives webhooks. */
 export class Receiver {
   readonly calls: ReceivedCall[] = [];
 
@@ -56,7 +56,7 @@ export class Receiver {
     return this.calls.filter((call) => call.path === path);
   }
 
-  /** The first call to a path, once it came; its signature is held against one of the secrets. */
+  /** Waits for the first call to a path, and verifies its signature against the secrets. */
   async signed(
     path: string,
     secrets: readonly string[],
@@ -76,7 +76,7 @@ export class Receiver {
   }
 }
 
-/** What the official library says of the call; throws when no secret made its signature. */
+/** The payload according to the official library; throws if none of the secrets made the signature. */
 export function verified(call: ReceivedCall, secrets: readonly string[]): Record<string, unknown> {
   let failure: unknown;
   for (const secret of secrets) {

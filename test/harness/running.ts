@@ -3,19 +3,19 @@ import { mkdtempSync } from 'node:fs';
 import path from 'node:path';
 import { ProcessRecords } from '../../apps/local/src/processes.js';
 
-/** What lasts as long as the whole run of Jest lies below this folder. */
+/** The folder for everything that lasts as long as the Jest run. */
 export function runFolder(): string {
   const folder = process.env['TEST_FOLDER'];
-  if (!folder) throw new Error('A folder of the run exists only in projects whose set-up makes one.');
+  if (!folder) throw new Error('Only projects whose set-up creates a folder for the run have one.');
   return folder;
 }
 
-/** A folder of the run, removed at its end. */
+/** A folder that is removed at the end of the run. */
 export function temporaryFolder(purpose: string): string {
   return mkdtempSync(path.join(runFolder(), `${purpose}-`));
 }
 
-/** All processes of the run: when Jest is killed, the next run ends what is recorded here. */
+/** All processes of the run: if Jest is killed, the next run ends the processes recorded here. */
 export const runRecords = (): ProcessRecords => new ProcessRecords(path.join(runFolder(), 'running'));
 
 interface Process {
@@ -27,17 +27,17 @@ interface Process {
 const processes = new Map<number, Process>();
 const databases = new Set<string>();
 
-/** For a process that a test starts by itself, and ends. */
+/** For a process that a test starts and ends itself. */
 export const trackChild = (child: ChildProcess, name: string): void => runRecords().track(child, name);
 
-/** A process that this test file must have ended before its end. */
+/** Records a process that this test file has to end. */
 export const noteStarted = (started: Process): unknown => processes.set(started.pid, started);
 export const noteEnded = (pid: number): unknown => processes.delete(pid);
 
 export const noteCreated = (database: string): unknown => databases.add(database);
 export const noteDropped = (database: string): unknown => databases.delete(database);
 
-/** Ends all that was started here, and answers the names of what should have been ended before. */
+/** Ends everything that was started here, and returns the names of what should have been ended already. */
 export async function endAll(): Promise<string[]> {
   const left = [...processes.values()];
   const open = [...databases];

@@ -11,13 +11,13 @@ import { waitFor } from './wait-for.js';
 export interface TestServer {
   url: string;
   port: number;
-  /** With its data and its log. */
+  /** Contains the server's data and its log. */
   folder: string;
   /** Changes with `restart`. */
   readonly pid: number;
-  /** Sends the signal; after one that ends the server it also waits for the end. */
+  /** Sends the signal, and waits for the server to exit if the signal ends it. */
   kill(signal: NodeJS.Signals): Promise<void>;
-  /** Starts it again on the same port and the same data; ends it first when it runs. */
+  /** Starts the server again on the same port and data, after stopping it if it runs. */
   restart(): Promise<void>;
   stop(): Promise<void>;
   logs(): string;
@@ -31,7 +31,7 @@ interface Started {
 /** A Redis for one test file, with or without an append-only file (default: with). */
 export async function startRedis(options: { durable?: boolean } = {}): Promise<TestServer> {
   const command = process.env['TEST_REDIS_SERVER'] ?? '';
-  if (command === '') throw new Error('There is no Redis here: use describe.each(transports())');
+  if (command === '') throw new Error('Redis is not installed; use describe.each(transports())');
   return keep('redis', (folder, port) =>
     startEmbeddedRedis({
       records: runRecords(),
@@ -44,11 +44,11 @@ export async function startRedis(options: { durable?: boolean } = {}): Promise<T
   );
 }
 
-/** A Postgres of one's own to kill and freeze, durable, with an empty database. */
+/** A separate durable Postgres with an empty database, for tests that kill or freeze it. */
 export async function startPostgres(
   options: {
     settings?: Record<string, string | number>;
-    /** Fills the folder of its cluster, in the place of a new one. */
+    /** Fills the folder of its cluster, instead of initialising a new one. */
     cluster?: (folder: string) => Promise<void>;
   } = {},
 ): Promise<TestServer> {
@@ -67,10 +67,12 @@ export async function startPostgres(
   });
 }
 
-/** SIGQUIT: Postgres' immediate stop, without a checkpoint. */
+/** SIGQUIT is Postgres' immediate shutdown, without a checkpoint. */
 const ending = new Set<NodeJS.Signals>(['SIGKILL', 'SIGTERM', 'SIGQUIT']);
 
-/** The processes that a process has started and that still run; /proc's own list of them may lack some while others end. */
+/**
+ * The live processes that a process has started. The process's own list in /proc may lack some while others end.
+ */
 export function childrenOf(parent: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -111,7 +113,7 @@ async function keep(
       process.kill(server.pid, signal);
       if (!ending.has(signal)) return;
       await server.ended;
-      // A Postgres does not start on memory that sessions of the former one still hold.
+      // Postgres does not start while sessions of its former process still hold shared memory.
       const gone = () => !children.some(isRunning);
       await waitFor(gone, { withinMs: 20_000, what: `the sessions of ${name} to end` });
       noteEnded(server.pid);

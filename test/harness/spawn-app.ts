@@ -9,49 +9,54 @@ import { waitFor } from './wait-for.js';
 type AppName = 'gateway' | 'worker' | 'simulator';
 
 export interface SpawnOptions {
-  /** The port of its HTTP side (of the worker: health); default any free one. Give it to restart in place. */
+  /**
+   * The port for HTTP (a worker's health); any free one by default. Set it to restart an app at the same address.
+   */
   port?: number;
   readyWithinMs?: number;
-  /** Given to node before the main, for example `['--max-old-space-size=128']`. */
+  /** Node options, for example `['--max-old-space-size=128']`. */
   nodeArguments?: string[];
-  /** The folder of another built release, in the place of this checkout. */
+  /** The folder of another built release, instead of this checkout. */
   checkout?: string;
 }
 
-/** Where an app listens, as it says itself. */
+/** The addresses that an app reports in its log. */
 export interface Addresses {
   /** `http://127.0.0.1:port`: the gateway's base, the worker's health, the simulator's provider APIs. */
   url: string;
-  /** Metrics, probes and what else is for operators; of the worker the same as `url`. */
+  /** Metrics, probes and other operator routes; for a worker the same as `url`. */
   internalUrl: string;
-  /** The simulator's second origin; elsewhere undefined. */
+  /** The simulator's second origin; undefined for other apps. */
   assetUrl: string | undefined;
 }
 
-/** An app that runs, seen from outside. Its addresses are there once it listens. */
+/** A running app, seen from outside. Its addresses are known once it listens. */
 export interface RunningApp extends Addresses {
   name: AppName;
-  /** Both streams so far. */
+  /** Both output streams so far. */
   logs(): string;
 }
 
 export interface App extends RunningApp {
   child: ChildProcess;
   pid: number;
-  /** Of `url`. */
+  /** The port of `url`. */
   port: number;
   logPath: string;
-  /** It says where it listens. Both reject when it ends or takes too long, with the end of its log. */
+  /**
+   * Resolves when the app reports its address. Both promises reject, with the end of its log, if it exits or
+   * takes too long.
+   */
   listening: Promise<void>;
-  /** It listens, and its dependencies are there. */
+  /** Resolves when the app listens and its dependencies are up. */
   ready: Promise<void>;
-  /** Sends the signal; after SIGKILL it also waits for the end. */
+  /** Sends the signal; after SIGKILL it also waits for the exit. */
   kill(signal: NodeJS.Signals): Promise<void>;
-  /** SIGTERM, and SIGKILL after `withinMs` (default 60 s). The exit code; null after a signal. */
+  /** SIGTERM, then SIGKILL after `withinMs` (60 s by default). Returns the exit code, or null after a signal. */
   stop(withinMs?: number): Promise<number | null>;
 }
 
-/** Runs a built app with nothing of the caller's environment but PATH and HOME. */
+/** Runs a built app with only PATH and HOME of the caller's environment. */
 export async function spawnApp(
   name: AppName,
   env: Record<string, string>,
@@ -68,7 +73,7 @@ export async function spawnApp(
   );
   closeSync(log.descriptor);
   const { pid } = child;
-  if (pid === undefined) throw new Error(`${name} could not be started`);
+  if (pid === undefined) throw new Error(`${name} did not start`);
   const ended = once(child, 'close').then(() => noteEnded(pid));
   const stop = async (withinMs = 60_000) => {
     if (child.exitCode === null && child.signalCode === null) {
@@ -92,11 +97,11 @@ export async function spawnApp(
       addresses = found;
     },
   );
-  // Whoever never looks at them must not get an unhandled rejection.
+  // A caller that never awaits them must not cause an unhandled rejection.
   for (const each of [listening, ready]) each.catch(() => {});
   const known = (): Addresses => {
     if (addresses) return addresses;
-    throw new Error(`${name} has not said where it listens: wait for it`);
+    throw new Error(`${name} has not reported its address yet; await \`listening\``);
   };
   return {
     name,
@@ -126,7 +131,7 @@ export async function spawnApp(
   };
 }
 
-/** Follows its start: first it says where it listens, then it is ready. */
+/** Follows the start of an app: first it reports its address, then it is ready. */
 function watched(
   name: AppName,
   child: ChildProcess,
@@ -149,7 +154,7 @@ function watched(
     }
   };
   let health = '';
-  const listening = until('to say where it listens', () => {
+  const listening = until('to report its address', () => {
     const addresses = announced(name, logs());
     if (addresses) heard(addresses);
     health = `${addresses?.url}/health/ready`;
@@ -166,7 +171,7 @@ function watched(
   };
 }
 
-/** The line in which an app says where it listens. */
+/** The log line in which an app reports its address. */
 function announced(name: AppName, log: string): Addresses | undefined {
   const [line] = /^\{.*("api"|gateway is listening|worker started).*\}$/m.exec(log) ?? [];
   if (line === undefined) return undefined;
@@ -189,7 +194,7 @@ function announced(name: AppName, log: string): Addresses | undefined {
 const originOf = ({ address, port }: { address: string; port: number }): string =>
   `http://${address}:${port}`;
 
-/** Every listener takes a free port of its own, but the one that is given. */
+/** Every listener takes a free port, except for the given one. */
 function listeners(name: AppName, port: number): Record<string, string> {
   switch (name) {
     case 'gateway':

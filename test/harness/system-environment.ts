@@ -7,16 +7,16 @@ interface Parts {
   databaseUrl: string;
   redisUrl: string | undefined;
   simulator: Pick<Addresses, 'url' | 'assetUrl'>;
-  /** Keys by provider, for those that do not take every text for one. */
+  /** Keys by provider, for providers that accept only keys they issued. */
   providerKeys: Readonly<Record<string, string>>;
   assets: string;
-  /** Of the gateway to which the links of copied assets lead. */
+  /** Address of the gateway that serves the links of copied assets. */
   assetBaseUrl: string;
-  /** False where a test takes the database away. */
+  /** False for tests that stop the database. */
   longTimeouts: boolean;
 }
 
-/** What gateway and worker of one system have in their environment. */
+/** The environment of gateway and worker in one system. */
 export function systemEnvironment(parts: Parts): Record<string, string> {
   const { simulator, providerKeys, redisUrl } = parts;
   return {

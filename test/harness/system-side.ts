@@ -18,30 +18,30 @@ import { waitFor } from './wait-for.js';
 
 export type TestCaller = Caller & { workspaceId: string; workspace: string };
 
-/** What tests do with a system that runs, whoever started it: call it as a customer, an operator or a provider. */
+/** A running system as tests use it, whichever way it was started: as a customer, an operator or a provider. */
 export abstract class SystemSide {
   abstract readonly gateways: readonly RunningApp[];
   abstract readonly workers: readonly RunningApp[];
-  /** Every app that was ever started, for a look at their logs. */
+  /** Every app that was ever started, for the check of their logs. */
   abstract readonly apps: readonly RunningApp[];
   abstract readonly redis: { url: string } | undefined;
-  /** Of a Redis of several nodes: those that take writes now. */
+  /** For a Redis of several nodes: the ones that accept writes now. */
   readonly redisNodes?: { primariesNow(): Promise<string[]> } | undefined;
   readonly provider: ProviderSide;
   private readonly pool: Pool;
   readonly store: Database;
-  /** API keys given out: none may show in a log. */
+  /** API keys that tests gave out; none may appear in a log. */
   readonly secrets: string[] = [secret];
 
   constructor(
     readonly database: { url: string },
     readonly simulator: RunningApp,
-    /** Where assets and large payloads lie. */
+    /** The folder of assets and large payloads. */
     readonly assets: string,
   ) {
     this.provider = new ProviderSide(simulator);
     this.pool = new Pool({ connectionString: database.url, max: 3, application_name: 'oracle' });
-    // A test may end the server under an idle connection.
+    // A test may stop the server under an idle connection.
     this.pool.on('error', () => {});
     this.store = harnessDatabase(database.url);
   }
@@ -49,7 +49,7 @@ export abstract class SystemSide {
   /** The environment of its apps. */
   abstract env(): Record<string, string>;
 
-  /** A workspace of its own with a key; the caller spreads its calls over all gateways. */
+  /** Creates a workspace with a key; the caller spreads its calls over all gateways. */
   async caller(
     facts: WorkspaceSettings & WorkspaceLimits & { balanceMicros?: number } = {},
     name = `w-${Math.random().toString(36).slice(2)}`,
@@ -79,7 +79,7 @@ export abstract class SystemSide {
     });
   }
 
-  /** What an operator does. */
+  /** Acts as an operator. */
   async operate<T>(act: (workspaces: WorkspaceRepository) => Promise<T>): Promise<T> {
     return act(new WorkspaceRepository(this.store));
   }
@@ -88,7 +88,7 @@ export abstract class SystemSide {
     return (await this.pool.query<Row>(text, values)).rows;
   }
 
-  /** The bytes of an input or an output as it is kept, wherever that is; undefined when there is none. */
+  /** The stored bytes of an input or an output, wherever they are; undefined if there are none. */
   async payload(runId: string, kind: 'input' | 'output'): Promise<Buffer | undefined> {
     const [row] = await this.sql<{ body: Buffer | null; storedAs: string | null }>(
       'SELECT body, stored_as AS "storedAs" FROM payload WHERE run_id = $1 AND kind = $2',
@@ -100,7 +100,7 @@ export abstract class SystemSide {
     );
   }
 
-  /** Counters that differ from what they count. */
+  /** Counters that differ from the rows they count. */
   drift(): ReturnType<OutboxRepository['drift']> {
     return new OutboxRepository(this.store).drift();
   }

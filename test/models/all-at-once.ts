@@ -3,24 +3,24 @@ import * as fc from 'fast-check';
 import { type Command, commands, type EndingKind, starts } from './commands.js';
 import { type Real, type Store, unitMicros } from './real.js';
 
-/** How many processes the store stands for. */
+/** The number of processes that the store simulates. */
 export const processes = 3;
 const lanesEach = 3;
 
-/** What all sequences of one workspace did together. */
+/** Everything that the sequences of one workspace did together. */
 interface Tally {
   runs: string[];
-  /** How often each run was told that it has its outcome now. */
+  /** How often each run was reported as finished. */
   endings: Map<string, number>;
   granted: string[];
-  /** Each claim that was given out, by run and epoch. */
+  /** Each claim that was granted, by run and epoch. */
   claims: string[];
   highest: { inflight: number; committed: number };
 }
 
 /**
- * Takes workspaces through random commands from all processes at once, and expects every invariant to hold in the end.
- * Answers how many runs there were.
+ * Runs random commands on workspaces from all processes at once, and expects every invariant to hold at the end.
+ * Returns the number of runs.
  */
 export async function expectInvariants(
   store: Store,
@@ -56,7 +56,9 @@ export async function expectInvariants(
 
 const viewAt = (views: readonly Real[], index: number): Real => views[index % views.length] as Real;
 
-/** One caller or worker. What it claims it uses until it claims that run again, lost or not. */
+/**
+ * One caller or worker. It uses its claim on a run until it claims that run again, even if the claim was lost.
+ */
 async function runLane(store: Store, real: Real, sequence: Command[], tally: Tally): Promise<void> {
   const epochs = new Map<string, number>();
   for (const command of sequence) {
@@ -114,7 +116,7 @@ async function takeStep(
   }
 }
 
-/** As a worker does: a submission that was begun ends in a handle, a refusal or an outcome. */
+/** Acts like a worker: a begun submission ends in a handle, a rejection or an outcome. */
 async function useClaim(
   real: Real,
   command: Extract<Step, { verb: 'begin' | 'save' | 'postpone' | 'finish' }>,
@@ -130,7 +132,7 @@ async function useClaim(
   if (command.verb === 'begin' && (await real.begin(runId, epoch))) await real.save(runId, epoch);
 }
 
-/** Ends the runs whose submission nobody knows the outcome of. */
+/** Ends the runs whose submission has an unknown outcome. */
 async function sweep(real: Real, ending: EndingKind, tally: Tally): Promise<void> {
   for (const { kind, runId, epoch } of await real.sweep()) {
     if (kind === 'lapsed') continue;
@@ -145,7 +147,7 @@ async function end(real: Real, runId: string, epoch: number, kind: EndingKind, t
   note(tally, granted);
 }
 
-/** Lets every run reach its outcome, with room for all. */
+/** Takes every run to its outcome, with limits high enough for all. */
 async function settle(store: Store, views: readonly Real[], tally: Tally): Promise<void> {
   await viewAt(views, 0).resume();
   for (let round = 0; round < 1_000; round += 1) {
@@ -178,10 +180,10 @@ async function settle(store: Store, views: readonly Real[], tally: Tally): Promi
       }),
     );
   }
-  throw new Error('the runs do not come to an end');
+  throw new Error('not all runs reach their outcome');
 }
 
-/** Runs whose place in the line is not the number of rows ahead of theirs. */
+/** Runs whose queue position differs from the number of rows ahead of theirs. */
 const wrongPlaces = (store: Store, real: Real): Promise<unknown[]> =>
   store.sql(
     `SELECT mine.run_id, place, waiting_ahead(workspace_id, place) AS said, rows.ahead FROM outbox AS mine
@@ -215,18 +217,18 @@ async function brokenRules(store: Store, real: Real, tally: Tally): Promise<stri
   );
   const { highest, runs, endings, granted } = tally;
   const rules: [string, boolean][] = [
-    ['every admitted run is there', facts?.['runs'] === runs.length],
+    ['every admitted run exists', facts?.['runs'] === runs.length],
     ['one audit record a run', facts?.['audited'] === runs.length],
-    ['nothing left to deliver', facts?.['deliveries'] === 0],
-    ['the ledger is what was billed', facts?.['ledger'] === facts?.['billed']],
+    ['no outbox row is left', facts?.['deliveries'] === 0],
+    ['the ledger equals the billed amount', facts?.['ledger'] === facts?.['billed']],
     ['in flight within its limit', Number(facts?.['inflightPeak']) <= highest.inflight],
     ['committed within its limit', Number(facts?.['committedPeak']) <= highest.committed * unitMicros],
     ['slots in the order of admission', facts?.['overtaken'] === 0],
-    // A run that ended as unavailable freed its key: the caller is told to try again.
+    // A run that ended as unavailable freed its key, because its caller is told to retry.
     ['one purchase a key', facts?.['boughtTwice'] === 0],
     ['one ending a run', endings.size === runs.length && [...endings.values()].every((times) => times === 1)],
-    ['each claim given out once', new Set(tally.claims).size === tally.claims.length],
-    ['each grant told once', new Set(granted).size === granted.length],
+    ['each claim granted once', new Set(tally.claims).size === tally.claims.length],
+    ['each slot grant reported once', new Set(granted).size === granted.length],
     ['no counter drifts', (await real.outbox.drift()).length === 0],
   ];
   return rules.filter(([, holds]) => !holds).map(([rule]) => `${rule}: ${JSON.stringify(facts)}`);

@@ -6,13 +6,13 @@ import { expectModelsAnswers, rareAnswers } from './step-by-step.js';
 
 interface Sequences {
   seed: number;
-  /** How many there are of one process, and how many of several at once. */
+  /** The number of sequences that run alone, and of those that run at once in several processes. */
   stepByStep: number;
   allAtOnce: number;
   timeoutMs?: number;
 }
 
-/** The cases that hold the verbs in Postgres against the model, over random sequences of commands. */
+/** The cases that compare the verbs in Postgres with the model, over random sequences of commands. */
 export function modelCases({ seed, stepByStep, allAtOnce, timeoutMs }: Sequences): void {
   let testDatabase: TestDatabase;
   let store: Store;
@@ -27,7 +27,7 @@ export function modelCases({ seed, stepByStep, allAtOnce, timeoutMs }: Sequences
   failOnLeftovers();
 
   it(
-    'is the one of the model, step by step',
+    'matches the model, step by step',
     async () => {
       const seen = await expectModelsAnswers(store, { seed, runs: stepByStep });
       expect(rareAnswers.filter((rare) => !seen.has(rare))).toEqual([]);
@@ -36,7 +36,7 @@ export function modelCases({ seed, stepByStep, allAtOnce, timeoutMs }: Sequences
   );
 
   it(
-    'keeps every invariant, all at once from several processes',
+    'keeps every invariant when several processes run at once',
     async () => {
       expect(await expectInvariants(store, { seed, runs: allAtOnce })).toBeGreaterThan(allAtOnce);
     },

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 
-/** How a run may end here: what is billed, and what a provider said. */
+/** How a run may end here: this determines its bill and the provider's answer. */
 export type EndingKind = 'succeeded' | 'unavailable' | 'provider_failed' | 'policy_billed' | 'cancelled';
 
 /**
- * One verb. `pick` chooses among the runs there are; `stale` uses a claim that was lost. `take`, `sweep`, `pause` and `resume`
- * concern all runs.
+ * One verb. `pick` chooses among the existing runs; `stale` uses a lost claim. `take`, `sweep`, `pause` and
+ * `resume` apply to all runs.
  */
 export type Command =
   | { verb: 'admit'; mode: 'queued' | 'sync'; cost: number; key: number | null; variant: number }
@@ -57,7 +57,7 @@ const onRun = <Verb extends string>(verb: Verb) => fc.record({ verb: fc.constant
 const onClaim = <Verb extends string>(verb: Verb) =>
   fc.record({ verb: fc.constant(verb), pick, stale: rarely });
 
-/** Weighted so that runs get somewhere: most of what happens is admission and the steps of a life. */
+/** Weighted so that runs make progress: most commands are admissions and the next steps of a run. */
 export const commands = (maxLength: number): fc.Arbitrary<Command[]> =>
   fc.array(
     fc.oneof(

@@ -1,6 +1,6 @@
 import type { Command, EndingKind, Start } from './commands.js';
 
-/** Runs that a look for one run reads. */
+/** The number of runs that a worker's look reads to find one. */
 const candidates = 4;
 
 /** A run and its outbox row as the rules see them. `lease` is null between two claims. */
@@ -12,15 +12,15 @@ export interface ModelRun {
   stage: 'parked' | 'ready' | 'submitting' | 'running' | 'completed';
   epoch: number;
   lease: 'live' | 'expired' | null;
-  /** Sent and neither refused since. */
+  /** Sent, and not rejected since. */
   sent: boolean;
-  /** Was sent at least once. */
+  /** Sent at least once. */
   wasSent: boolean;
-  /** It waits for a worker. */
+  /** Waits for a worker. */
   waiting: boolean;
-  /** Is no longer counted among those that wait. */
+  /** No longer counted among the waiting runs. */
   dispatched: boolean;
-  /** A sweep comes to its row next. */
+  /** The next sweep handles its row. */
   due: boolean;
   crashes: number;
   handle: boolean;
@@ -29,14 +29,16 @@ export interface ModelRun {
   billed: number;
 }
 
-/** What a verb answers, in the words of the real one; runs by their place. */
+/** The result of a verb, in the words of the real one, with runs by their index. */
 export type Answer = Record<string, unknown>;
 
 const refuse = (limit: string): Answer => ({ kind: 'refused', limit });
 const cannotBeFound: Answer = { found: 'nothing' };
 const billable: readonly EndingKind[] = ['succeeded', 'policy_billed'];
 
-/** The rules of admission, slots, spend, keys and outcomes for one workspace, in memory and without haste. */
+/**
+ * The rules of admission, slots, spend, keys and outcomes for one workspace, in memory and without optimisation.
+ */
 export class Model {
   readonly runs: ModelRun[] = [];
   readonly keys = new Map<number, { run: number; variant: number }>();
@@ -114,14 +116,17 @@ export class Model {
     }
   }
 
-  /** Mostly one of the oldest live runs, so that lives get far; sometimes any, so that the dead are disturbed. */
+  /**
+   * Usually one of the oldest live runs, so that runs progress; sometimes any run, so that finished ones are
+   * touched too.
+   */
   chosen(pick: number): ModelRun | undefined {
     const near = this.live().slice(0, 3);
     const among = pick % 8 === 0 || near.length === 0 ? this.runs : near;
     return among[Math.floor(pick / 8) % among.length];
   }
 
-  /** How many are ahead of a run that waits. */
+  /** The number of runs ahead of a waiting run. */
   position(run: ModelRun): number | null {
     if (run.stage !== 'parked' && run.stage !== 'ready') return null;
     return this.live().filter((other) => !other.dispatched && other.place < run.place).length;
@@ -135,7 +140,7 @@ export class Model {
     const hasSpend = committed + cost <= limits.committed;
     if (cost > limits.committed) return refuse('ceiling');
     if (this.balance !== null && this.balance - this.held < cost) return refuse('credits');
-    // Nobody overtakes those who wait, except calls that do not wait at all.
+    // No run overtakes waiting runs, except synchronous calls, which do not wait.
     const ready = hasSlot && hasSpend && (mode === 'sync' || backlog === 0);
     if (mode === 'sync' && !hasSlot) return refuse('inflight');
     if (mode === 'sync' && !hasSpend) return refuse('spend');
@@ -165,7 +170,7 @@ export class Model {
     return { kind: 'admitted', run: place, ready, position };
   }
 
-  /** The oldest run that waits, unless it is another worker's after all. */
+  /** Takes the oldest waiting run, unless another worker still holds it. */
   private take(): Answer {
     if (this.isPaused) return { kind: 'none' };
     for (const run of this.live()

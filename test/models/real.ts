@@ -27,7 +27,7 @@ export const unitMicros = 10_000;
 const leaseMs = 600_000;
 const model = 'model/tested';
 
-/** A workspace of the real database, with the verbs that gateways and workers have. */
+/** A workspace of the real database, with the verbs of gateways and workers. */
 export class Real {
   readonly runIds: string[] = [];
   readonly database: Database;
@@ -45,7 +45,7 @@ export class Real {
     connection = 0,
   ) {
     const database = store.databases[connection];
-    if (!database) throw new Error(`there is no connection ${connection}`);
+    if (!database) throw new Error(`unknown connection ${connection}`);
     this.database = database;
     this.outbox = new OutboxRepository(database);
     this.admissions = new AdmissionRepository(database);
@@ -87,14 +87,14 @@ export class Real {
     return admitted;
   }
 
-  /** The workspace's own provider: no other workspace's runs are in its line. */
+  /** A provider of the workspace's own, so that no other workspace's runs wait for it. */
   private get provider(): string {
     return `model-${this.workspaceId}`;
   }
 
   take = (most = 1) =>
     this.dispatch.takeRuns(this.provider, { held: new Map(), maxHeld: 1_000, most, leaseMs });
-  /** It brings back the runs of all workspaces, of which those of this one are told. */
+  /** Sweeps the runs of all workspaces, and returns those of this one. */
   sweep = async () =>
     (await this.dispatch.sweep(10_000, leaseMs)).filter((run) => run.workspaceId === this.workspaceId);
   pause = () => this.pauses.pause(this.provider, 'maintenance', 'model');
@@ -107,14 +107,14 @@ export class Real {
     this.runs.finishRun({ runId, epoch, workspaceId: this.workspaceId }, endings[kind]);
   leave = (runId: string, disconnected: boolean) => this.heldRuns.releaseRun(runId, disconnected);
 
-  /** A run that was admitted a moment ago is known, and has not aged. */
+  /** A run that was just admitted is known and has not expired. */
   async cancel(runId: string): Promise<CancelAnswer> {
     const answer = await this.runs.requestCancel(this.workspaceId, model, runId);
     if (answer === null || answer === 'aged_out') throw new Error(`run ${runId} is not found`);
     return answer;
   }
 
-  /** Acts as the clock does when a claimant is dead, or a pause has ended. */
+  /** Makes time pass: the lease of a dead worker lapses, and a pause ends. */
   async expire(runId: string): Promise<void> {
     await this.database.work.query(
       `WITH lapsed AS (
@@ -126,7 +126,7 @@ export class Real {
     );
   }
 
-  /** Runs by the order of their admission here. */
+  /** The indices of runs, by the order of their admission here. */
   places(granted: readonly Granted[]): number[] {
     return granted.map(({ runId }) => this.runIds.indexOf(runId));
   }
@@ -159,7 +159,7 @@ export class Store {
     const databases = Array.from({ length: processes }, () => Database.create(settings));
     const workspaces = new WorkspaceRepository(databases[0] as Database);
     const pool = new Pool({ connectionString: url, max: 2 });
-    // The few runs of a model stand in several chunks.
+    // Small chunks, so that the few runs of a model span several of them.
     await pool.query(
       'CREATE OR REPLACE FUNCTION backlog_chunk_size() RETURNS integer LANGUAGE sql IMMUTABLE RETURN 2',
     );

@@ -1,4 +1,4 @@
-/** The seed that is to be tried again, given as MODEL_SEED; the usual one when none is. */
+/** The seed to reproduce, from MODEL_SEED; otherwise the given one. */
 export const seedOr = (usual: number): number => Number(process.env['MODEL_SEED'] ?? usual);
 
 export const randomSeed = (): number => Math.floor(Math.random() * 2 ** 31);
@@ -7,7 +7,7 @@ export const randomSeed = (): number => Math.floor(Math.random() * 2 ** 31);
 export function chanceOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
-    // A linear congruence: its upper bits are random enough to choose by.
+    // A linear congruential generator, whose upper bits are random enough for choices.
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return state / 2 ** 32;
   };

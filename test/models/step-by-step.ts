@@ -5,8 +5,8 @@ import { type Answer, Model, type ModelRun } from './model.js';
 import { type Real, type Store, unitMicros } from './real.js';
 
 /**
- * Takes workspaces through random commands, one after the other, and expects each answer and each state to be the model's.
- * Answers how often each kind of answer came.
+ * Runs random commands on workspaces one by one, and expects each answer and state to match the model. Returns
+ * how often each kind of answer occurred.
  */
 export async function expectModelsAnswers(
   store: Store,
@@ -33,7 +33,7 @@ export async function expectModelsAnswers(
   return seen;
 }
 
-/** Sequences that never reach one of these would prove nothing about its rule. */
+/** A set of sequences that never reaches one of these would prove nothing about its rule. */
 export const rareAnswers = [
   'admit refused backlog',
   'admit refused ceiling',
@@ -53,7 +53,7 @@ export const rareAnswers = [
   'limits granted',
 ];
 
-/** Steps that only a claimant takes need a claim, and only what was sent has a handle. */
+/** A claimant's steps need a claim, and only a submitted run has a handle. */
 function isPossible(command: Command, run: ModelRun | undefined): boolean {
   if (!('pick' in command)) return true;
   if (!run) return false;
@@ -130,7 +130,7 @@ async function applyToReal(
   }
 }
 
-/** Everything that the rules speak of, in units of the model. */
+/** The state that the rules mention, in units of the model. */
 async function stateOf(store: Store, real: Real): Promise<unknown> {
   const [row] = await store.sql<{ state: Record<string, unknown> }>(
     `SELECT jsonb_build_object(

@@ -1,4 +1,4 @@
-// An agent with the official client: prints what the tools of BASE_URL answered. Run by callers.spec.ts.
+// An agent with the official client: prints the answers of the tools of BASE_URL. Started by callers.spec.ts.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
 const { BASE_URL = '', API_KEY = '', VERSIONS = '' } = process.env;

@@ -1,8 +1,8 @@
-/** Samples of one series a minute, in promtool's notation: `0+1x60` counts up for an hour. */
+/** The samples of a series, one per minute, in promtool's notation: `0+1x60` counts up for an hour. */
 type Series = Record<string, string>;
 
 interface Case {
-  /** When it is looked at. */
+  /** When the alert is evaluated. */
   at: string;
   fires: Series;
   rests: Series;
@@ -11,7 +11,7 @@ interface Case {
 const calls = (failing: string, succeeding: string): Series => ({
   'http_server_request_duration_seconds_count{error_type="internal_error"}': failing,
   'http_server_request_duration_seconds_count{error_type=""}': succeeding,
-  // Neither do they fail, nor do they hide what fails.
+  // Status polls: they do not fail, and must not hide other failures.
   'http_server_request_duration_seconds_count{error_type="",route="/v2/models/:provider/:model/requests/:requestId/status"}':
     '0+100000x60',
 });
@@ -28,7 +28,7 @@ const late = (metric: string, inTime: string, all: string): Series => ({
   [`${metric}_bucket{le="+Inf"}`]: all,
 });
 
-/** For each alert what makes it fire, and what looks alike and must not. */
+/** For each alert a case that fires it, and a similar one that must not. */
 export const alertCases: Record<string, Case> = {
   RouterAppAbsent: {
     at: '10m',
@@ -70,7 +70,7 @@ export const alertCases: Record<string, Case> = {
     rests: {
       'router_queue_oldest_job_age_seconds{queue="dispatch-fal"}': '119x20',
       'router_queue_oldest_job_age_seconds{queue="parked"}': '0+60x20',
-      // An operator wants these to wait.
+      // An operator paused this provider, so its runs wait on purpose.
       'router_queue_oldest_job_age_seconds{queue="dispatch-bfl"}': '0+30x20',
       'router_provider_paused{provider="bfl",calls="submit",asked_by="operator"}': '1x20',
     },
@@ -126,7 +126,7 @@ export const alertCases: Record<string, Case> = {
       'router_runs_total{provider="fal",error_type="content_policy_violation"}': '0+50x40',
       'router_runs_total{provider="fal",error_type="provider_error"}': '0+1x40',
       'router_runs_total{provider="fal",error_type=""}': '0+50x40',
-      // Half of them, but of too few to say anything.
+      // Half of them fail, but they are too few to mean anything.
       'router_runs_total{provider="bfl",error_type="provider_error"}': '0x20 1x20',
       'router_runs_total{provider="bfl",error_type=""}': '0x20 1x20',
     },
@@ -158,7 +158,7 @@ export const alertCases: Record<string, Case> = {
     rests: {
       'router_store_request_duration_seconds_count{op="put",result="ok"}': '0+99x30',
       'router_store_request_duration_seconds_count{op="put",result="unavailable"}': '0+1x30',
-      // A provider whose bodies break off, and results that are asked for after they went.
+      // A provider whose bodies break off, and requests for results that have expired.
       'router_store_request_duration_seconds_count{op="put",result="cut_short"}': '0+50x30',
       'router_store_request_duration_seconds_count{op="get",result="not_found"}': '0+50x30',
     },
@@ -208,7 +208,7 @@ export const alertCases: Record<string, Case> = {
       'router_catalog_refused{app="worker",instance="a"}': '0x10 1x10',
       'router_catalog_refused{app="worker",instance="b"}': '0x20',
     },
-    // An edit that was mended at once.
+    // An edit that was fixed at once.
     rests: { 'router_catalog_refused{app="worker",instance="a"}': '0x10 1 1 0x10' },
   },
   RouterWorkersAtMaximum: {

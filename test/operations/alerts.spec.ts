@@ -16,13 +16,13 @@ function promtool(...words: string[]): { status: number | null; said: string } {
   return { status, said: stdout + stderr };
 }
 
-/** The number of firing alerts of the name that have these labels, whatever their values. */
+/** The number of firing alerts of that name which have these labels, whatever their values. */
 const firing = (name: string, labels: readonly string[] = []) =>
   `count(ALERTS{alertname="${name}",alertstate="firing"${labels.map((label) => `,${label}!=""`).join('')}}) or vector(0)`;
-/** The labels that a summary tells. */
+/** The labels that a summary mentions. */
 const toldBy = (summary: string) => [...summary.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label);
 
-/** promtool's own test file: each alert once over what makes it fire and once over what must not. */
+/** promtool's own test file: evaluates each alert once on its firing case and once on its quiet one. */
 function testFile(): object {
   const tests = alerts.flatMap(({ name, summary }) => {
     const { at, fires, rests } = alertCases[name] ?? { at: '0m', fires: {}, rests: {} };
@@ -43,7 +43,7 @@ function testFile(): object {
 }
 
 describe('monitoring', () => {
-  it('has committed what its sources make', () => {
+  it('has committed the output of its sources', () => {
     const { status, stderr } = spawnSync(process.execPath, [pathOf('scripts/monitoring.mjs'), '--check'], {
       encoding: 'utf8',
       timeout: 180_000,
@@ -52,10 +52,9 @@ describe('monitoring', () => {
     expect(status).toBe(0);
   });
 
-  it('has for each alert a case in which it fires and one in which it does not', () =>
-    expect(Object.keys(alertCases)).toEqual(names));
+  it('has a firing and a quiet case for each alert', () => expect(Object.keys(alertCases)).toEqual(names));
 
-  it('has for each alert a section in the runbook, which says how urgent it is and what to do', () => {
+  it('has a runbook section for each alert, with its urgency and what to do', () => {
     const sections = textOf('docs/operations/alerts.md').split(/^## /m).slice(1);
     const told = sections.map((section) => {
       const [name = '', , urgency = ''] = section.split('\n');
@@ -76,14 +75,14 @@ describe('monitoring', () => {
   });
 });
 
-describeWith('the alerts, as Prometheus’ own tool judges them', () => {
+describeWith('the alerts, checked by Prometheus’ own tool', () => {
   it('are valid', () => {
     const { status, said } = promtool('check', 'rules', pathOf('monitoring/rules.yaml'));
     expect(said).toContain(`${alerts.length} rules found`);
     expect(status).toBe(0);
   });
 
-  it('fire where they should and rest where they should', () => {
+  it('fire when they should, and only then', () => {
     const folder = temporaryFolder('alerts');
     const file = path.join(folder, 'test.json');
     writeFileSync(file, JSON.stringify(testFile()));

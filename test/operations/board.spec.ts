@@ -10,7 +10,7 @@ const { describeWith, tools } = await withTools('chromium');
 const password = 'a-password-of-tests-0';
 const model = 'bfl/flux-2-pro';
 
-/** With UPDATE_PICTURES=1 the screenshots of docs/operations are taken again. */
+/** UPDATE_PICTURES=1 takes the screenshots of docs/operations again. */
 const updating = process.env['UPDATE_PICTURES'] === '1';
 
 describeWith.each(transports().filter((kind) => kind === 'redis'))(
@@ -33,7 +33,7 @@ describeWith.each(transports().filter((kind) => kind === 'redis'))(
       });
       page = await context.newPage();
       page.setDefaultTimeout(60_000);
-      // Fonts of another server: the board does without them, and a closed network has none.
+      // Web fonts: the board works without them, and a closed network has none.
       await page.route(
         (url) => url.hostname !== '127.0.0.1',
         (route) => route.abort(),
@@ -44,7 +44,7 @@ describeWith.each(transports().filter((kind) => kind === 'redis'))(
       await system.stop();
     });
 
-    it('is closed without the password, all of it', async () => {
+    it('is inaccessible without the password', async () => {
       const wrong = Buffer.from('operator:something-else').toString('base64');
       for (const path of [
         '/queues',
@@ -64,7 +64,7 @@ describeWith.each(transports().filter((kind) => kind === 'redis'))(
       }
     });
 
-    it('shows the queues and their jobs, which hold nothing but the run’s id', async () => {
+    it('shows the queues and their jobs, which contain only the run’s id', async () => {
       const runs = await Promise.all(
         Array.from({ length: 5 }, (_each, index) => caller.submit(model, `{"prompt":"picture ${index}"}`)),
       );
@@ -86,7 +86,7 @@ describeWith.each(transports().filter((kind) => kind === 'redis'))(
       expect(await page.content()).not.toContain('picture 0');
     }, 300_000);
 
-    it('has a tab for each state that a job can have, and for no other', async () => {
+    it('has exactly one tab for each state of a job', async () => {
       expect(await tabs('/queues')).toEqual(['ALL', 'ACTIVE', 'WAITING', 'DELAYED']);
       expect(await tabs('/queues/queue/poll')).toEqual(['LATEST', 'ACTIVE', 'WAITING', 'DELAYED']);
     });
@@ -104,7 +104,7 @@ describeWith.each(transports().filter((kind) => kind === 'redis'))(
       if (updating) await picture('board-workers');
     });
 
-    it('offers no change, and refuses one', async () => {
+    it('offers no changes, and rejects them', async () => {
       expect(
         await page.getByRole('button', { name: /pause|retry|clean|promote|empty|obliterate|add/i }).count(),
       ).toBe(0);
@@ -115,7 +115,7 @@ describeWith.each(transports().filter((kind) => kind === 'redis'))(
       }
     });
 
-    it('is not there in a process that has no password for it', async () => {
+    it('does not exist in a process without a password for it', async () => {
       expect((await fetch(`${(system.gateways[0] as App).internalUrl}/queues`)).status).toBe(404);
     });
 

@@ -18,7 +18,7 @@ import {
 const run = promisify(execFile);
 const examples = ['web-app', 'batch', 'comfyui-node'];
 
-/** Stand in for the packages that ComfyUI's Python has: as much of them as the node uses. */
+/** Stubs of the packages in ComfyUI's Python, as far as the node uses them. */
 const broughtByComfy = {
   'numpy.py': 'float32 = "float32"\ndef array(image): return image\n',
   'torch.py': 'def from_numpy(pixels): return pixels\n',
@@ -40,7 +40,7 @@ def open(file):
   'PIL/__init__.py': '',
 };
 
-describe('what callers build with', () => {
+describe('the clients and examples', () => {
   let system: System;
   let caller: TestCaller;
   let env: NodeJS.ProcessEnv;
@@ -110,7 +110,7 @@ describe('what callers build with', () => {
       expect(await node(['--input-type=module', '--eval', program], {}, folder)).toMatch(/^http/);
     });
 
-    it('serves a web application by npx in an empty folder', async () => {
+    it('starts a web application with npx in an empty folder', async () => {
       const port = String(await freePort());
       const options = {
         cwd: temporaryFolder('web-app'),
@@ -135,13 +135,13 @@ describe('what callers build with', () => {
         ]);
       } finally {
         const left = once(app, 'exit');
-        // Its group: what npx started does not end with it.
+        // The whole group, because npx's child processes do not end with it.
         if (app.pid !== undefined) process.kill(-app.pid);
         await left;
       }
     });
 
-    it('has a route of a web application whose types fit', async () => {
+    it('type-checks a route of a web application', async () => {
       cpSync(pathOf('examples/web-app/app'), path.join(folder, 'app'), { recursive: true });
       const options = ['--strict', '--allowJs', '--checkJs', '--noEmit', '--module', 'nodenext'];
       const types = ['--target', 'es2022', '--lib', 'es2023,dom', '--skipLibCheck', '--types', 'node'];
@@ -165,13 +165,13 @@ describe('what callers build with', () => {
       return stdout;
     };
 
-    it('puts the node into a ComfyUI by npx in an empty folder, where it loads and makes an image', async () => {
+    it('installs the ComfyUI node with npx in an empty folder, where it loads and makes an image', async () => {
       expect(await nodeInComfy('--run')).toMatch(
         /^installed: .+model-router\nloads: RouterImage, .+\nreaches: \d{3} models\nruns: bfl\S+ \(1, 'PNG'\) http\S+\n$/,
       );
     });
 
-    it('makes images with models that answer bytes or base64, and names one that makes none', async () => {
+    it('makes images with models that return bytes or base64, and names a model that returns no image', async () => {
       const images = ['openai/gpt-image-1.5', 'stability/stable-image-core', 'luma/photon-1'];
       expect((await nodeInComfy('--run', ...images)).split('\n').slice(3, -1)).toEqual([
         "runs: openai/gpt-image-1.5 (1, 'PNG')",
@@ -183,7 +183,7 @@ describe('what callers build with', () => {
       });
     });
 
-    it('says what is missing where there is no ComfyUI', async () => {
+    it('says what is missing without a ComfyUI', async () => {
       const there = { cwd: temporaryFolder('nothing'), env, timeout: 120_000 };
       await expect(run('npx', npx('model-router-comfyui-node', '.'), there)).rejects.toMatchObject({
         code: 2,
@@ -213,7 +213,7 @@ describe('what callers build with', () => {
       return { start, accepted };
     }
 
-    it('does a batch by npx in an empty folder, and pays once for one that is started again', async () => {
+    it('runs a batch with npx in an empty folder, and pays once if it is restarted', async () => {
       const { start, accepted } = await batchOf(caller);
       const first = await start();
       expect(first).toEqual(Array(3).fill(expect.stringMatching(/^http/)));
@@ -221,7 +221,7 @@ describe('what callers build with', () => {
       expect(await accepted()).toEqual([1, 1, 1]);
     });
 
-    it('does a batch of more lines than may be run in a minute', async () => {
+    it('runs a batch with more lines than the limit per minute', async () => {
       const { start, accepted } = await batchOf(await system.caller({ windowLimit: 2 }));
       expect(await start()).toEqual(Array(3).fill(expect.stringMatching(/^http/)));
       expect(await accepted()).toEqual([1, 1, 1]);

@@ -33,12 +33,12 @@ describe.each(transports().slice(0, 1))('the catalog directory of a running syst
     if (out === '') throw new Error(error);
     return { code, ...(JSON.parse(out) as Status) };
   };
-  /** What the processes say about themselves. */
+  /** The catalog state that the processes report. */
   const said = () =>
     system.sql<{ revision: string; problem: string | null }>(
       'SELECT catalog_revision AS revision, catalog_problem AS problem FROM process',
     );
-  /** Waits until the gateway and the worker run what lies in the directory now. */
+  /** Waits until gateway and worker use the current files of the directory. */
   const renewed = async (): Promise<void> => {
     const wanted = await revisionOf([...builtInDirectories(), rows]);
     await waitFor(
@@ -49,7 +49,7 @@ describe.each(transports().slice(0, 1))('the catalog directory of a running syst
           processes.every(({ revision, problem }) => revision === wanted && problem === null)
         );
       },
-      { withinMs: 60_000, what: 'both processes to run what lies in the directory', everyMs: 100 },
+      { withinMs: 60_000, what: 'both processes to use the files of the directory', everyMs: 100 },
     );
   };
 
@@ -75,7 +75,7 @@ describe.each(transports().slice(0, 1))('the catalog directory of a running syst
   const painted = (prompt: string) =>
     caller.call('POST', '/v2/models/lab/paint', { body: JSON.stringify({ prompt }) });
 
-  it('stays as it runs after a bad edit, and says so until the edit is mended', async () => {
+  it('keeps the running revision after a bad edit, and reports the problem until it is fixed', async () => {
     const good = await status();
     expect([good.code, good.agreed, good.processes.map(({ app }) => app)]).toEqual([
       0,
@@ -85,7 +85,7 @@ describe.each(transports().slice(0, 1))('the catalog directory of a running syst
     put('lab-paint.yaml', row('lab/paint', 'v2/paint', 1).replace('type: string', 'type: sting'));
     await waitFor(async () => (await said()).every(({ problem }) => problem !== null), {
       withinMs: 60_000,
-      what: 'both processes to refuse the edit',
+      what: 'both processes to reject the edit',
       everyMs: 100,
     });
     const bad = await status();
@@ -97,11 +97,11 @@ describe.each(transports().slice(0, 1))('the catalog directory of a running syst
       'lab-paint.yaml#/input/properties/prompt/type: "sting" is not a type',
     );
     const [gateway] = system.gateways;
-    if (gateway === undefined) throw new Error('there is no gateway');
+    if (gateway === undefined) throw new Error('no gateway runs');
     expect(await metric(gateway, 'router_catalog_readings_total', { result: 'refused' })).toBeGreaterThan(0);
     await waitFor(() => gateway.logs().includes('the catalog could not be reloaded'), {
       withinMs: 20_000,
-      what: 'the line about the edit',
+      what: 'the log line about the edit',
     });
     const answer = await painted('as before');
     expect([answer.status, upstream.submissions.at(-1)?.path]).toEqual([200, '/v1/paint']);
@@ -111,7 +111,7 @@ describe.each(transports().slice(0, 1))('the catalog directory of a running syst
     expect((await status()).code).toBe(0);
   });
 
-  it('is read again at SIGHUP, a renewed key too', async () => {
+  it('is read again on SIGHUP, including a renewed key', async () => {
     const before = await readings();
     expect([(await painted('with the first key')).status, upstream.submissions.at(-1)?.credential]).toEqual([
       200,
@@ -121,10 +121,10 @@ describe.each(transports().slice(0, 1))('the catalog directory of a running syst
     await Promise.all(system.apps.map((app) => app.kill('SIGHUP')));
     await waitFor(async () => (await readings()).every((count, index) => count > (before[index] ?? 0)), {
       withinMs: 30_000,
-      what: 'both to read again',
+      what: 'both to read the directory again',
       everyMs: 100,
     });
-    // A reading that had begun before may be the one that was counted.
+    // A reload that had already begun may be the counted one.
     await waitFor(
       async () => {
         await painted('with the new key');
@@ -134,7 +134,7 @@ describe.each(transports().slice(0, 1))('the catalog directory of a running syst
     );
   });
 
-  it('hides a model while its runs go on', async () => {
+  it('hides a model while its runs continue', async () => {
     upstream.holding = true;
     const run = await caller.submit('lab/paint', '{"prompt":"hidden meanwhile"}');
     put('lab-paint.yaml', 'id: fal/flux-dev\nhidden: true\n');

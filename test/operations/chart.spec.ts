@@ -30,7 +30,7 @@ function templated(...words: string[]): Manifest[] {
 const find = (manifests: Manifest[], kind: string, name: string) =>
   manifests.find((each) => each.kind === kind && each.metadata.name === name);
 
-/** Without what Helm or the values add, and without what differs between the two by nature. */
+/** Without what Helm or the values add, and without inherent differences between the two. */
 function bare(manifest: Manifest): unknown {
   const copy = structuredClone(manifest) as Manifest & {
     metadata: { annotations?: unknown };
@@ -58,7 +58,7 @@ describeWith('k8s/chart', () => {
     }
   });
 
-  it('makes of its own values what kustomize makes of the base', () => {
+  it('renders its default values to what kustomize makes of the base', () => {
     const made = new Map(templated().map((each) => [`${each.kind} ${each.metadata.name}`, each]));
     const base = rendered(tools.kubectl, 'k8s/base').filter(({ kind }) => kind !== 'ConfigMap');
     expect(base.length).toBeGreaterThan(12);
@@ -68,11 +68,11 @@ describeWith('k8s/chart', () => {
     }
   });
 
-  it.each(examples)('makes objects of the API’s types only, with examples/%s.yaml', (example) =>
+  it.each(examples)('renders only objects of the API’s types, with examples/%s.yaml', (example) =>
     expect(typeErrors(templated(...valuesOf(example)))).toBe(''),
   );
 
-  it('configures with settings that exist and pass', () => {
+  it('configures only valid settings', () => {
     const { data } = find(templated(...valuesOf('production')), 'ConfigMap', 'model-router') as unknown as {
       data: Record<string, string>;
     };
@@ -89,7 +89,7 @@ describeWith('k8s/chart', () => {
     });
   });
 
-  it('migrates before an install and an upgrade, and under an account that is there by then', () => {
+  it('migrates before an install and an upgrade, with an account that exists by then', () => {
     const manifests = templated();
     const hooked = (kind: string) =>
       (find(manifests, kind, 'migrate') as { metadata: { annotations?: object } } | undefined)?.metadata
@@ -101,7 +101,7 @@ describeWith('k8s/chart', () => {
     });
   });
 
-  it('puts in the values: image, secrets, catalog, scaling, networks, labels, monitoring', () => {
+  it('applies the values: image, secrets, catalog, scaling, networks, labels, monitoring', () => {
     const manifests = templated(...valuesOf('production'));
     const text = JSON.stringify(find(manifests, 'Deployment', 'worker'));
     expect(text).toContain('registry.example.com/model-router:0.1.0@sha256:');
@@ -135,13 +135,13 @@ describeWith('k8s/chart', () => {
     );
   });
 
-  it('mounts the files of a catalog where they are read', async () => {
+  it('mounts the catalog’s files where they are read', async () => {
     const manifests = templated(...valuesOf('production'));
     const { data } = find(manifests, 'ConfigMap', 'model-router-catalog') as unknown as {
       data: Record<string, string>;
     };
     const { volumes } = (find(manifests, 'Deployment', 'gateway') as Workload).spec.template.spec;
-    // Each key is a file of that name.
+    // Each key becomes a file of that name.
     expect(volumes).toContainEqual({ name: 'catalog', configMap: { name: 'model-router-catalog' } });
     const folder = temporaryFolder('mounted');
     for (const [name, text] of Object.entries(data)) writeFileSync(path.join(folder, name), text);
@@ -151,7 +151,7 @@ describeWith('k8s/chart', () => {
     expect(models.map(({ id }) => id)).not.toContain('bfl/flux-dev');
   });
 
-  it('gives the worker the Secret of a provider that only the catalog declares', () => {
+  it('gives the worker the Secret of a declared provider', () => {
     const manifests = templated('--set', 'secrets.providers.mine=my-keys');
     const secretsOf = (name: string) =>
       (find(manifests, 'Deployment', name) as Workload).spec.template.spec.containers[0]?.envFrom?.map(
@@ -161,7 +161,7 @@ describeWith('k8s/chart', () => {
     expect(secretsOf('gateway')).not.toContain('my-keys');
   });
 
-  it('writes a number as it was given', () => {
+  it('writes numbers unchanged', () => {
     const folder = temporaryFolder('values');
     const file = path.join(folder, 'values.yaml');
     writeFileSync(file, 'config: { FILE_LIMIT: 104857600, PROVIDER_GOOGLE_PROJECT: 123456789012 }\n');
@@ -182,7 +182,7 @@ describeWith('k8s/chart', () => {
     'network.datastores.cidrs={everywhere}',
     'httpRoute.enabled=true',
     'worker.keda.minReplicas=0',
-  ])('refuses %s', (value) => {
+  ])('rejects %s', (value) => {
     const { status, stderr } = helm('template', 'model-router', chart, '--set', value);
     expect(status).not.toBe(0);
     expect(stderr).toContain("values don't meet the specifications of the schema");
@@ -196,7 +196,7 @@ describeWith('a packaged chart', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('holds what its links lead to', () => {
+  it('contains the targets of its links', () => {
     expect(helm('package', chart, '--destination', folder)).toMatchObject({ status: 0 });
     const archive = path.join(folder, 'model-router-0.1.0.tgz');
     const { status, stdout } = helm('template', 'model-router', archive, ...valuesOf('production'));

@@ -33,7 +33,7 @@ interface Export {
 const plain = (attributes: Attribute[]): Record<string, unknown> =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue]));
 
-/** Takes traces as a collector does, by OTLP in JSON over HTTP, and keeps them. */
+/** Receives traces as a collector does, by OTLP in JSON over HTTP, and keeps them. */
 export async function startCollector() {
   const spans: CollectedSpan[] = [];
   const server = createServer((request, response) => {

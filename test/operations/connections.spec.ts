@@ -4,7 +4,7 @@ import { failOnLeftovers, waitFor } from '../harness/index.js';
 
 const most = 40;
 
-describe('connections to Postgres when it is the transport as well', () => {
+describe('connections to Postgres if it is also the transport', () => {
   let system: System;
 
   beforeAll(async () => {

@@ -2,7 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { filesBelow, textOf } from '../documents/checkout-files.js';
 import { literalErrors } from './rendered.js';
 
-/** Of the package that Grafana generates out of its own schema; what it leaves open is closed by the kind of panel. */
+/**
+ * Types from the package that Grafana generates from its own schema; parts that it leaves open are closed here by
+ * kind of panel.
+ */
 const types = `
 import type * as sdk from '@grafana/grafana-foundation-sdk/dashboard';
 import type { Dataquery } from '@grafana/grafana-foundation-sdk/prometheus';
@@ -11,7 +14,7 @@ import type * as stat from '@grafana/grafana-foundation-sdk/stat';
 import type * as table from '@grafana/grafana-foundation-sdk/table';
 import type * as timeseries from '@grafana/grafana-foundation-sdk/timeseries';
 
-/** As JSON has it: an enumeration's value and not its member. */
+/** As in JSON: an enumeration's value and not its member. */
 type Plain<T> = T extends string ? \`\${T}\`
   : T extends number | boolean | null | undefined ? T
   : T extends readonly (infer Each)[] ? Plain<Each>[]
@@ -43,21 +46,21 @@ const errors = (values: readonly object[]) =>
   );
 
 describe('the committed dashboards', () => {
-  it('are of the types that Grafana generates out of its schema', () => {
+  it('match the types that Grafana generates from its schema', () => {
     expect(dashboards.length).toBeGreaterThan(8);
     expect(errors(dashboards)).toBe('');
   });
 
   it.each([
     ['a field that Grafana does not know', { titel: 'Calls' }, '"titel"'],
-    ['a kind of panel that there is not', { type: 'timeserie' }, '"timeserie"'],
+    ['an unknown kind of panel', { type: 'timeserie' }, '"timeserie"'],
     ['a wrong type', { description: 7 }, "'number' is not assignable to type 'string'"],
     [
       'a member that its enumeration lacks',
       { fieldConfig: { defaults: { custom: { fillBelow: 1, drawStyle: 'dots' } } } },
       '"dots"',
     ],
-  ])('would be refused for %s', (_what, wrong, said) => {
+  ])('would be rejected for %s', (_what, wrong, said) => {
     const [first] = dashboards as { panels: { type: string }[] }[];
     const panels = first?.panels.map((panel) =>
       panel.type === 'timeseries' ? { ...panel, ...wrong } : panel,

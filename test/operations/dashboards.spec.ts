@@ -23,7 +23,7 @@ const targets = filesBelow('monitoring/dashboards').flatMap((file) => {
       each.map((target) => ({ ...target, name: `${file.replace(/^.*\/|\.json$/g, '')}: ${title}` })),
     );
 });
-/** Every expression of the committed dashboards, with what Grafana would put in. */
+/** Every expression of the committed dashboards, with Grafana's variables filled in. */
 const expressions = targets.flatMap(({ name, expr }) =>
   expr === undefined
     ? []
@@ -114,7 +114,7 @@ describeWith('a Prometheus that scrapes the running apps under load', () => {
   );
 
   it('sees both apps', async () => {
-    // An app that answers late for once is not up in that second.
+    // An app whose scrape is late once is not up in that second.
     const up = await waitFor(
       async () => {
         const found = await prometheus.query('up == 1');

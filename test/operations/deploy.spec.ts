@@ -11,17 +11,17 @@ import { type Manifest, rendered, typeErrors } from './rendered.js';
 
 const { describeWith, tools } = await withTools('kubectl', 'helm');
 
-/** The lines of a page's shell blocks, in their order. */
+/** The lines of a page's shell blocks, in order. */
 const commandsOf = (page: string): string[] =>
   [...textOf(page).matchAll(/^( *)```sh\n([\s\S]*?)^\1```/gm)]
     .flatMap(([, , block = '']) => block.split('\n'))
     .map((line) => line.trim())
     .filter((line) => line !== '');
-/** A word in quotes is one word. */
+/** Quoted words count as one word. */
 const wordsOf = (line: string): string[] =>
   [...line.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)].map(([word]) => word.replaceAll(/["']/g, ''));
 
-/** What the page applies, rendered; what a command names has to be in what was applied before it. */
+/** Renders what the page applies. Every object that a command names must have been applied before. */
 class Offline {
   private readonly applied = new Map<string, Manifest[]>();
   readonly images = new Set<string>();
@@ -40,7 +40,7 @@ class Offline {
       return existsSync(pathOf(rest.at(-1) ?? '')) || rest.includes('-c') ? 'the file is there' : '';
     if (program === 'helm') return this.helm(rest);
     if (program === 'curl') return 'needs a cluster';
-    if (program !== 'kubectl') throw new Error(`no such program here: ${line}`);
+    if (program !== 'kubectl') throw new Error(`unknown program: ${line}`);
     const namespace = rest[0] === '-n' ? rest.splice(0, 2)[1] : undefined;
     return this.kubectlOf(rest, namespace);
   }
@@ -69,7 +69,7 @@ class Offline {
     }
   }
 
-  /** What would be sent to the cluster: first the hooks, and when they have ended everything else. */
+  /** The objects in the order of an install: first the hooks, and everything else after they have finished. */
   private install(rendered: string): string {
     const manifests = objects(rendered);
     const list = (hooks: boolean) =>
@@ -113,7 +113,7 @@ class Offline {
       case 'exec':
         return this.exec(rest, namespace);
       default: {
-        // wait, rollout status, port-forward, logs: of an object that was applied.
+        // wait, rollout status, port-forward, logs: must name an applied object.
         const named = rest.find((word) => word.includes('/')) ?? '';
         const found = this.find(named, namespace);
         return found ? `finds ${found.kind} ${found.metadata.name}` : '';
@@ -177,7 +177,7 @@ describeWith.each(['docs/operations/deploy.md', 'k8s/chart/README.md'])('%s, fol
   });
   afterAll(() => database.drop());
 
-  // In the order of the page: each builds on what the ones before it have made.
+  // In the order of the page, because each command builds on the earlier ones.
   it.each(commandsOf(page))('%s', (command) => {
     const said = offline.follow(command);
     process.stderr.write(`$ ${command}\n${said}\n`);

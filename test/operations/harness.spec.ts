@@ -15,7 +15,7 @@ import {
 } from '../harness/index.js';
 
 describe('createDatabase', () => {
-  it('gives each caller a database of its own, and takes it away', async () => {
+  it('creates a separate database for each caller, and drops it', async () => {
     const [one, other] = await Promise.all([createDatabase(), createDatabase()]);
     await ask(one.url, 'CREATE TABLE mine (id int)');
     expect(await ask(one.url, 'SELECT * FROM mine')).toEqual([]);
@@ -26,7 +26,7 @@ describe('createDatabase', () => {
 });
 
 describe('startPostgres', () => {
-  it('keeps committed rows over a kill, on the same port', async () => {
+  it('keeps committed rows across a kill, on the same port', async () => {
     const server = await startPostgres();
     await ask(server.url, 'CREATE TABLE kept (id int); INSERT INTO kept VALUES (1)');
     await server.kill('SIGKILL');
@@ -38,7 +38,7 @@ describe('startPostgres', () => {
 });
 
 describe.each(transports().filter((kind) => kind === 'redis'))('startRedis (%s)', () => {
-  it('keeps its data over a restart', async () => {
+  it('keeps its data across a restart', async () => {
     const server = await startRedis();
     expect(await redis(server.port, 'SET a 1')).toContain('+OK');
     await server.restart();
@@ -71,13 +71,13 @@ describe('tcpProxy', () => {
     echo.close();
   });
 
-  it('holds answers back when half open, holds everything in a blackhole, and delivers in order later', async () => {
+  it('holds back answers when half open, holds back everything as a blackhole, and delivers in order later', async () => {
     const client = await connect(proxy.port);
     client.socket.write('a');
     await waitFor(() => client.said() === 'a', { withinMs: 20_000, what: 'the echo' });
     proxy.set('half-open');
     client.socket.write('b');
-    await waitFor(() => received === 'ab', { withinMs: 20_000, what: 'the half that is open' });
+    await waitFor(() => received === 'ab', { withinMs: 20_000, what: 'the open direction' });
     proxy.set('blackhole');
     client.socket.write('c');
     const late = await connect(proxy.port);
@@ -85,7 +85,7 @@ describe('tcpProxy', () => {
     proxy.set('latency', 100);
     await waitFor(() => received.includes('c') && received.includes('z'), {
       withinMs: 20_000,
-      what: 'what the blackhole held',
+      what: 'the bytes that the blackhole held back',
     });
     proxy.set('pass');
     client.socket.write('d');
@@ -106,7 +106,7 @@ describe('tcpProxy', () => {
 });
 
 describe('waitFor', () => {
-  it('says what it waited for, and why it was not there', async () => {
+  it('names the condition it waited for, and the last error', async () => {
     const never = waitFor(() => Promise.reject(new Error('not there')), { withinMs: 60, what: 'a thing' });
     await expect(never).rejects.toThrow('Waited 60 ms for a thing: not there');
   });

@@ -14,7 +14,7 @@ import { type Manifest, rendered, typeErrors } from './rendered.js';
 
 const { describeWith, tools } = await withTools('kubectl');
 const overlays = ['dev', 'production'];
-/** Nothing that a provider's reply names may lead here. */
+/** URLs in a provider's reply must never lead to these ranges. */
 const closed = [
   '10.0.0.0/8',
   '172.16.0.0/12',
@@ -28,7 +28,7 @@ const workloadsOf = (manifests: Manifest[]): Workload[] =>
   manifests.filter(({ kind }) => kinds.has(kind)) as Workload[];
 const named = (manifests: Manifest[], kind: string, name: string): Manifest => {
   const found = manifests.find((each) => each.kind === kind && each.metadata.name === name);
-  if (!found) throw new Error(`there is no ${kind} ${name}`);
+  if (!found) throw new Error(`no ${kind} ${name}`);
   return found;
 };
 const deployment = (manifests: Manifest[], name: string): Workload =>
@@ -39,9 +39,9 @@ describeWith.each(overlays)('k8s/overlays/%s', (overlay) => {
   const manifests = tools.kubectl ? rendered(tools.kubectl, `k8s/overlays/${overlay}`) : [];
   const workloads = workloadsOf(manifests);
 
-  it('holds objects of the API’s types only', () => expect(typeErrors(manifests)).toBe(''));
+  it('contains only objects of the API’s types', () => expect(typeErrors(manifests)).toBe(''));
 
-  it('puts everything into one namespace that enforces the restricted standard', () => {
+  it('puts everything into one namespace, which enforces the restricted standard', () => {
     const namespace = named(manifests, 'Namespace', overlay === 'dev' ? 'model-router-dev' : 'model-router');
     expect(namespace.metadata.labels).toMatchObject({ 'pod-security.kubernetes.io/enforce': 'restricted' });
     const elsewhere = manifests.filter(
@@ -77,7 +77,7 @@ describeWith.each(overlays)('k8s/overlays/%s', (overlay) => {
   it.each([
     ['gateway', 'internal'],
     ['worker', 'internal'],
-  ])('probes %s on its port %s, spreads it, and keeps a disruption from taking it away', (name, port) => {
+  ])('probes %s on its port %s, spreads it, and limits disruptions of it', (name, port) => {
     const { spec } = deployment(manifests, name);
     const container = only(spec.template.spec);
     expect(container.ports?.map((each) => each.name)).toContain(port);
@@ -93,7 +93,7 @@ describeWith.each(overlays)('k8s/overlays/%s', (overlay) => {
     });
   });
 
-  it('gives providers’ keys to the worker only, one Secret each', () => {
+  it('gives providers’ keys only to the worker, one Secret each', () => {
     const known = providerList.map(({ name }) => `model-router-provider-${name}`);
     const secrets = workloads.map(({ metadata, spec }) => [
       metadata.name,
@@ -106,7 +106,7 @@ describeWith.each(overlays)('k8s/overlays/%s', (overlay) => {
     expect(holders[0]?.[1]).toEqual(known.sort());
   });
 
-  it('configures with settings that exist and pass', async () => {
+  it('configures only valid settings', async () => {
     const { data } = manifests.find(
       ({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.startsWith('model-router'),
     ) as unknown as {
@@ -130,14 +130,15 @@ describeWith.each(overlays)('k8s/overlays/%s', (overlay) => {
     const preStop = only(deployment(manifests, 'gateway').spec.template.spec).lifecycle;
     expect(preStop).toEqual({ preStop: { sleep: { seconds: 10 } } });
     expect(graceMs('gateway')).toBeGreaterThan(10_000 + gateway.CLOSE_TIMEOUT_MS);
-    // A stop cuts no submission, however long its provider may take; closing the transport may take five seconds more.
+    // A stop must not cut off a submission, however long its provider may take; closing the transport may take
+    // five more seconds.
     expect(worker.WORKER_CLOSE_MS).toBeGreaterThan(
       Math.max(...providerList.map(({ submitTimeoutMs }) => submitTimeoutMs)),
     );
     expect(graceMs('worker')).toBeGreaterThan(worker.WORKER_CLOSE_MS + 5_000);
   });
 
-  it('denies traffic by default, and lets nobody into the private ranges but to the data stores', () => {
+  it('denies traffic by default, and allows only the data stores in the private ranges', () => {
     const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy') as Policy[];
     expect(named(policies, 'NetworkPolicy', 'default-deny')['spec']).toEqual({
       podSelector: {},
@@ -160,11 +161,11 @@ describeWith.each(overlays)('k8s/overlays/%s', (overlay) => {
       expect(except).toEqual(expect.arrayContaining(closed));
       expect(ports).toEqual([{ protocol: 'TCP', port: 443 }]);
     }
-    // An egress rule without a destination would be one to everywhere.
+    // An egress rule without a destination would allow every destination.
     expect(policies.flatMap(({ spec }) => spec.egress ?? []).filter(({ to }) => !to)).toEqual([]);
   });
 
-  it('migrates before anything else can start', () => {
+  it('migrates before anything else starts', () => {
     const job = named(manifests, 'Job', 'migrate') as Workload;
     expect(only(job.spec.template.spec).args).toEqual(['admin', '--timeout-seconds', '540', 'migrate']);
     // The next release applies it again.
@@ -180,7 +181,7 @@ describeWith('the check of the API’s types', () => {
     return JSON.parse(text.replace(from, to)) as Manifest;
   };
 
-  it('refuses misspelt fields and wrong types, in objects of the core and of both operators', () => {
+  it('rejects misspelt fields and wrong types, in objects of the core and of both operators', () => {
     const said = typeErrors([
       planted('Deployment', '"livenessProbe"', '"livenesProbe"'),
       planted('Deployment', '"terminationGracePeriodSeconds"', '"terminationGracePeriodSecond"'),
@@ -205,12 +206,12 @@ describeWith('the scaler of the workers', () => {
   const production = tools.kubectl ? rendered(tools.kubectl, 'k8s/overlays/production') : [];
   const scaler = () => named(production, 'ScaledObject', 'worker') as Scaler;
 
-  it('never goes to zero, and leaves the number of workers to itself', () => {
+  it('never scales to zero, and alone sets the number of workers', () => {
     expect(scaler().spec.minReplicaCount).toBeGreaterThanOrEqual(2);
     expect(deployment(production, 'worker').spec.replicas).toBeUndefined();
   });
 
-  it('asks the database for work that waits, and no more for what is parked', async () => {
+  it('scales by the work that waits in the database, and not by parked runs', async () => {
     const query = scaler().spec.triggers[0]?.metadata['query'] ?? '';
     const database = await createDatabase();
     const client = new Client({ connectionString: database.url });
@@ -238,7 +239,7 @@ describeWith('the scaler of the workers', () => {
 });
 
 describe('the simulated providers of a trial', () => {
-  it('are all there are', () => {
+  it('are complete', () => {
     const lines = textOf('k8s/components/trial-providers/providers.env').split('\n');
     const named = lines.flatMap((line) => /^PROVIDER_.*_BASE_URL=.*\/([^/]+)$/.exec(line)?.[1] ?? []);
     expect(named.sort()).toEqual(providerList.map(({ name }) => name).sort());
@@ -250,7 +251,7 @@ describe('kustomizations', () => {
     .filter((name) => name.endsWith('/kustomization.yaml'))
     .map((name) => name.slice(0, -'/kustomization.yaml'.length));
 
-  it.each(folders)('in %s name every file of their folder', (folder) => {
+  it.each(folders)('in %s list every file of their folder', (folder) => {
     const text = textOf(`${folder}/kustomization.yaml`);
     const files = filesBelow(folder).map((name) => name.slice(folder.length + 1));
     expect(files.filter((name) => name !== 'kustomization.yaml' && !text.includes(name))).toEqual([]);
@@ -258,7 +259,7 @@ describe('kustomizations', () => {
 });
 
 describe('the overlays that are tested', () => {
-  it('are all there are', () => expect(readdirSync(pathOf('k8s/overlays')).sort()).toEqual(overlays));
+  it('are complete', () => expect(readdirSync(pathOf('k8s/overlays')).sort()).toEqual(overlays));
 });
 
 failOnLeftovers();

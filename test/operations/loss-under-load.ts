@@ -7,20 +7,22 @@ import type { Answer, Caller, Submitted } from '../harness/index.js';
 const model = 'bfl/flux-2-pro';
 const loadMs = 20_000;
 const firstRuns = 20;
-/** With the pauses of the nodes' own detection: 2 s of silence, a vote, and the clients' new connections. */
+/**
+ * Allows for the nodes' failure detection, 2 s of silence and a vote, and for new connections of the clients.
+ */
 const againWithinMs = 30_000;
 
 interface Load {
-  /** Of what is lost, for the line that is printed. */
+  /** Name of the lost part, for the printed line. */
   name: string;
   caller: Caller;
-  /** Ends when whatever stands in for the lost has taken over. */
+  /** Resolves when the replacement has taken over. */
   lose: () => Promise<void>;
 }
 
 /**
- * Loses something under a load of runs, and holds the service to it that none is lost and none doubled. Answers how many
- * submissions were refused: each is made again, with its key, until it is admitted.
+ * Loses a part under a load of runs, and expects that no run is lost or submitted twice. Returns the number of
+ * rejected submissions, each of which is retried with its key until it is admitted.
  */
 export async function expectLossless(system: System, { name, caller, lose }: Load): Promise<number> {
   const runs: Submitted[] = [];

@@ -29,14 +29,14 @@ const linesOf = (app: App): Line[] =>
   app
     .logs()
     .split('\n')
-    // The last one may be torn.
+    // The last line may be incomplete.
     .slice(0, -1)
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as Line);
 
 const fieldsOf = (lines: Line[]): string[] => [...new Set(lines.flatMap((line) => Object.keys(line)))].sort();
 
-/** What an app tells of an answer comes a moment after it: repeats the expectations until they hold. */
+/** Apps record an answer a moment after it was sent, so this repeats the expectations until they hold. */
 const soon = (what: string, expectations: () => void | Promise<void>) =>
   waitFor(
     async () => {
@@ -46,7 +46,7 @@ const soon = (what: string, expectations: () => void | Promise<void>) =>
     { withinMs: 30_000, what },
   );
 
-/** Calls that a stranger might make, each with a path, a model, a run, a method or a key that was not seen before. */
+/** Calls that a stranger might make, each with a new path, model, run, method or key. */
 async function wander(caller: Caller, round: number): Promise<void> {
   for (let index = 0; index < 40; index += 1) {
     const odd = `${round}-${index}`;
@@ -80,7 +80,7 @@ describe('metrics and logs of the running apps', () => {
   });
   afterAll(() => system.stop());
 
-  it('tell of calls, admissions, runs, queues, providers and pools', async () => {
+  it('cover calls, admissions, runs, queues, providers and pools', async () => {
     const [first, second] = await Promise.all([
       caller.submit(model, body('a')),
       caller.submit(model, body('b')),
@@ -115,9 +115,9 @@ describe('metrics and logs of the running apps', () => {
     });
   });
 
-  it('show what is live while it is live', async () => {
+  it('show live runs while they are live', async () => {
     const startedMs = performance.now();
-    // The others wait for it until they have been seen.
+    // The other runs wait for this one until they have been seen.
     const first = await caller.submit(model, sized(unending));
     const others = await Promise.all([1, 2].map((index) => caller.submit(model, sized(`slow ${index}`))));
     const seen = await waitFor(
@@ -135,7 +135,7 @@ describe('metrics and logs of the running apps', () => {
       async () => (await system.provider.ledger()).some(({ prompt }) => prompt.includes('takes')),
       {
         withinMs: 30_000,
-        what: 'the submission of the slow one',
+        what: 'the submission of the slow run',
       },
     );
     await system.provider.finish();
@@ -146,7 +146,7 @@ describe('metrics and logs of the running apps', () => {
     });
   });
 
-  it('grow by no series for paths, models, runs, methods and keys that are made up', async () => {
+  it('get no new series from made-up paths, models, runs, methods and keys', async () => {
     await wander(caller, 1);
     const before = seriesOf(await scrape(gateway));
     await wander(caller, 2);
@@ -155,9 +155,9 @@ describe('metrics and logs of the running apps', () => {
     expect(after.length).toBeLessThan(1_000);
   });
 
-  it('leave one line for each call and one for each run, with the fields that are allowed', async () => {
+  it('include one log line for each call and one for each run, with only the allowed fields', async () => {
     const finished = () => linesOf(worker).filter(({ msg }) => msg === 'run finished');
-    await soon('the lines of all runs', () => expect(finished().length).toBeGreaterThanOrEqual(6));
+    await soon('the log lines of all runs', () => expect(finished().length).toBeGreaterThanOrEqual(6));
     const calls = linesOf(gateway).filter(({ msg }) => msg === 'call');
     const ids = calls.map((line) => line['request_id']);
     expect(new Set(ids).size).toBe(ids.length);
@@ -193,7 +193,7 @@ describe('metrics and logs of the running apps', () => {
     );
   });
 
-  it('are all described in the operator’s guide, and the guide describes no other', async () => {
+  it('match the metrics in the operator’s guide', async () => {
     const served = new Set(
       (await Promise.all([gateway, worker].map(scrape)))
         .flatMap(familiesOf)
@@ -203,10 +203,10 @@ describe('metrics and logs of the running apps', () => {
     expect(described.map(([, name = '']) => name).sort()).toEqual([...served].sort());
   });
 
-  describeWith('as Prometheus’ own linter sees them', () => {
+  describeWith('checked by Prometheus’ own linter', () => {
     it.each(['gateway', 'worker'] as const)('pass for the %s', async (name) => {
       const input = await scrape(name === 'gateway' ? gateway : worker);
-      // The default metrics of the client library keep names that its users know; the linter minds some of them.
+      // The client library's default metrics keep their well-known names, some of which the linter objects to.
       const ours = input
         .split('\n')
         .filter((line) => /^(# \w+ )?(router_|http_)/.test(line))

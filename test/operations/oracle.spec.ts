@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { holdToInvariants, System } from '../harness/faults.js';
 import { failOnLeftovers, type Submitted, transports } from '../harness/index.js';
 
-/** A check that cannot fail shows nothing: each rule is broken once on purpose, and mended. */
+/** A check that cannot fail proves nothing, so each rule is broken once on purpose and restored. */
 describe('holdToInvariants', () => {
   let system: System;
   let run: Submitted;
@@ -15,7 +15,7 @@ describe('holdToInvariants', () => {
   });
   afterAll(() => system.stop());
 
-  it('is content with a run that went well', async () => {
+  it('passes for a run that succeeded', async () => {
     await holdToInvariants(system);
   });
 
@@ -34,7 +34,7 @@ describe('holdToInvariants', () => {
     },
     {
       rule: 'I3 workspace',
-      planted: 'a ledger entry of no billed run',
+      planted: 'a ledger entry without a billed run',
       plant: `INSERT INTO ledger_entry (workspace_id, run_id, amount_micros, note)
         SELECT workspace_id, workspace_id, -5, 'planted' FROM run WHERE id = $1`,
       repair: `DELETE FROM ledger_entry WHERE note = 'planted' AND $1::uuid IS NOT NULL`,
@@ -52,7 +52,7 @@ describe('holdToInvariants', () => {
     expect(await brokenRules()).toEqual([]);
   });
 
-  // Last, because a provider forgets nothing.
+  // Last, because the provider's ledger cannot be undone.
   it('names I2 for a second submission of the same bytes', async () => {
     const second = await fetch(`${system.simulator.url}/bfl/v1/flux-2-pro`, {
       method: 'POST',

@@ -34,7 +34,7 @@ describeWith.each(transports())('behind PgBouncer in transaction mode, on %s', (
     await pooler.stop();
   });
 
-  it('an app does not start while statements have no limit', async () => {
+  it('an app does not start while statements have no time limit', async () => {
     const worker = await system.spawnWorker(env);
     await expect(worker.ready).rejects.toThrow(/ALTER ROLE … SET statement_timeout/);
     system.forget(worker);
@@ -45,7 +45,7 @@ describeWith.each(transports())('behind PgBouncer in transaction mode, on %s', (
     await system.sql(
       `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET statement_timeout = %L', current_database(), '5s'); END $$`,
     );
-    // Only new sessions begin with it.
+    // Only new sessions have the setting.
     await system.sql(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
        WHERE datname = current_database() AND application_name <> 'oracle' AND pid <> pg_backend_pid()`,
@@ -80,14 +80,17 @@ describeWith.each(transports())('behind PgBouncer in transaction mode, on %s', (
   it('a run is cancelled at its provider', async () => {
     const tag = newTag('pooled');
     const run = await caller.submit('fal/flux-dev', bodyOf(`${unending} [[sim:tag=${tag}]]`));
-    await waitFor(() => stageIs(run, 'running'), { withinMs: 30_000, what: 'the generation to run' });
+    await waitFor(() => stageIs(run, 'running'), {
+      withinMs: 30_000,
+      what: 'the generation to be in progress',
+    });
     expect((await caller.cancel(run)).status).toBe(202);
     expect(await caller.completed(run)).toMatchObject({ error_type: 'client_disconnected' });
     const [entry] = await system.provider.ledger(tag);
     expect(entry?.cancelAskedAtMs).not.toBeNull();
   });
 
-  it('the registry is read, and nothing was logged as failed', async () => {
+  it('the registry is readable, and no failure was logged', async () => {
     const answer = await fetch(`${system.gateways[0]?.url}/nodes?latest=true`);
     expect(answer.status).toBe(200);
     await answer.body?.cancel();
@@ -96,7 +99,7 @@ describeWith.each(transports())('behind PgBouncer in transaction mode, on %s', (
     await holdToInvariants(system);
   });
 
-  it('loses no run and doubles none when PgBouncer crashes under load and is started again', async () => {
+  it('no run is lost or submitted twice when PgBouncer crashes under load and restarts', async () => {
     await expectLossless(system, {
       name: `PgBouncer, on ${transport}`,
       caller: await system.caller(roomy),

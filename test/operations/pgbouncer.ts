@@ -6,14 +6,16 @@ import { temporaryFolder } from '../harness/index.js';
 import { noteEnded, noteStarted, runRecords } from '../harness/running.js';
 
 interface PgBouncer {
-  /** The pooler's URL for a URL of the server behind it. */
+  /** The pooler's URL for the URL of a database behind it. */
   url(database: string): string;
-  /** Ends it as a crash does, and starts it again at the same port. */
+  /** Kills it like a crash, and starts it again on the same port. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** PgBouncer in transaction mode, with as few sessions as make every transaction likely to get another one. */
+/**
+ * PgBouncer in transaction mode, with so few sessions that consecutive transactions probably get different ones.
+ */
 export async function startPgBouncer(program: string, server: string): Promise<PgBouncer> {
   const folder = temporaryFolder('pgbouncer');
   const { hostname, port: serverPort, username, password } = new URL(server);
@@ -38,7 +40,7 @@ max_client_conn = 200
     const started = await startServer({
       name: 'pgbouncer',
       command: program,
-      // It refuses to run as root, and changes to the account after it has read its configuration.
+      // It refuses to run as root, and switches to the account after it has read its configuration.
       args: [...(process.getuid?.() === 0 ? ['-u', 'nobody'] : []), configuration],
       env: {},
       logPath: path.join(folder, 'log'),

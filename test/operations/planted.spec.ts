@@ -22,7 +22,7 @@ interface Ended {
 /** A check takes seconds, and minutes on a busy machine. */
 const withinMs = 300_000;
 
-/** A copy of the sources into which mistakes are planted: a check that cannot fail checks nothing. */
+/** A copy of the sources into which mistakes are planted, because a check that cannot fail proves nothing. */
 let copy: string;
 
 beforeAll(() => {
@@ -75,7 +75,9 @@ const check = (name: string): Promise<Ended> =>
     );
   });
 
-/** Plants every mistake at once, behind what its file holds or in a new one, runs the check once, and takes them out. */
+/**
+ * Plants all mistakes at once, at the end of their files or in new ones, runs the check once, and removes them.
+ */
 async function planted(
   mistakes: readonly (readonly [file: string, text: string, said: string])[],
   name: string,
@@ -160,9 +162,9 @@ describe('the check of import directions', () => {
     mistaken = await planted(imports, 'imports');
   }, 2 * withinMs);
 
-  it('passes over what is here', () => expect(clean).toMatchObject({ code: 0 }));
+  it('passes for the current sources', () => expect(clean).toMatchObject({ code: 0 }));
 
-  it.each(imports)('refuses in %s: %s', (file, _text, rule) => {
+  it.each(imports)('rejects in %s: %s', (file, _text, rule) => {
     expect(mistaken.code).not.toBe(0);
     expect(mistaken.output).toMatch(new RegExp(`error ${rule}: ${file.replaceAll('.', '\\.')}`));
   });
@@ -175,7 +177,7 @@ describe('the lint', () => {
     mistaken = await planted(lines, 'lint');
   }, withinMs);
 
-  it.each(lines)('refuses in %s what was planted', (file, _text, rule) => {
+  it.each(lines)('rejects the mistake planted in %s', (file, _text, rule) => {
     expect(mistaken.code).not.toBe(0);
     expect(mistaken.output).toContain(rule);
     expect(mistaken.output).toContain(file);
@@ -183,7 +185,7 @@ describe('the lint', () => {
 });
 
 describe('the other checks', () => {
-  it('of language passes over what is here', async () => {
+  it('of language passes for the current sources', async () => {
     expect(await check('language')).toMatchObject({ code: 0 });
   });
 
@@ -221,7 +223,7 @@ describe('the other checks', () => {
       'Begin new sentences with their subject',
     ],
   ])(
-    'of %s refuses what was planted in %s',
+    'of %s rejects the mistake planted in %s',
     async (name, file, text, said) => {
       const { code, output } = await planted([[file, text, said]], name);
       expect(code).not.toBe(0);

@@ -21,7 +21,7 @@ describe.each(
   });
   afterAll(() => system.stop());
 
-  it(`loses no run and doubles none when its primary ${loss} under load and the standby takes over`, async () => {
+  it(`loses no run and submits none twice when its primary ${loss} under load and the standby takes over`, async () => {
     const refusals = await expectLossless(system, {
       name: `Postgres' primary ${loss}, on ${transport}`,
       caller: await system.caller(roomy),

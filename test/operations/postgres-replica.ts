@@ -9,11 +9,11 @@ import { startPostgres } from '../harness/faults.js';
 import { tcpProxy, waitFor } from '../harness/index.js';
 
 interface ReplicatedPostgres {
-  /** Of an address that leads to the primary, whichever that is. */
+  /** An address that always leads to the primary. */
   url: string;
   /**
-   * Loses the primary, promotes the standby 2 s later, and leads the address there. A silent primary keeps its
-   * connections, as a machine does that has lost its network, and is ended 10 s later.
+   * Loses the primary, promotes the standby 2 s later, and redirects the address. A silent primary keeps its
+   * connections, like a machine that lost its network, and is stopped 10 s later.
    */
   failOver(loss: 'is killed' | 'falls silent'): Promise<void>;
   stop(): Promise<void>;
@@ -21,13 +21,15 @@ interface ReplicatedPostgres {
 
 /** A failover manager has to be sure before it acts. */
 const noticedAfterMs = 2_000;
-/** Longer than a statement may take: nobody waits for the end of it. */
+/** Longer than a statement may take, so that no client is still waiting when the primary is stopped. */
 const silentForMs = 10_000;
 
-/** A primary that confirms a commit when its standby has it, the standby, and an address that follows the primary. */
+/**
+ * A primary that confirms a commit once its standby has it, the standby, and an address that follows the primary.
+ */
 export async function startReplicated(): Promise<ReplicatedPostgres> {
   const first = await startPostgres();
-  // Nobody is connected, so that it ends at once, and its files are a whole backup.
+  // Without clients it stops at once, and its files are a complete backup.
   await first.kill('SIGTERM');
   const standby = await startPostgres({
     cluster: async (folder) => {
@@ -70,7 +72,7 @@ export async function startReplicated(): Promise<ReplicatedPostgres> {
   };
 }
 
-/** Answers how many rows came of it. */
+/** Runs a statement and returns the number of affected rows. */
 async function tell(url: string, sql: string): Promise<number | null> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 20_000 });
   await client.connect();

@@ -7,7 +7,7 @@ import { freePort, type App } from '../harness/faults.js';
 import { temporaryFolder, trackChild, waitFor } from '../harness/index.js';
 
 export interface Prometheus {
-  /** The series that an expression returns now; throws when Prometheus does not understand it. */
+  /** The series that an expression returns now; throws if Prometheus cannot parse it. */
   query(expression: string): Promise<{ metric: Record<string, string>; value: [number, string] }[]>;
   stop(): Promise<void>;
 }

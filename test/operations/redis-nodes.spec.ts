@@ -24,7 +24,7 @@ describe.each(
     await nodes.stop();
   });
 
-  it('loses a primary under load: runs are admitted all the while, none is lost and none doubled', async () => {
+  it('loses a primary under load, and runs are admitted throughout, with none lost or submitted twice', async () => {
     const refusals = await expectLossless(system, {
       name,
       caller: await system.caller(roomy),

@@ -10,16 +10,16 @@ interface RedisNode {
   port: number;
   url: string;
   isLost(): boolean;
-  /** Ends it without a word, as a machine that is lost. */
+  /** Kills it without warning, like a lost machine. */
   lose(): Promise<void>;
 }
 
 export interface RedisNodes {
-  /** For `REDIS_URL`. */
+  /** The value of `REDIS_URL`. */
   url: string;
-  /** The nodes that take writes at the start. */
+  /** The nodes that accept writes at the start. */
   primaries: RedisNode[];
-  /** Those that do so now. */
+  /** The nodes that accept writes now. */
   primariesNow(): Promise<string[]>;
   stop(): Promise<void>;
 }
@@ -144,7 +144,7 @@ const primariesOf = (nodes: readonly RedisNode[]) => async (): Promise<string[]>
   const roles = await Promise.all(
     nodes.map(async (node) => ({
       url: node.url,
-      // A replica that took over knows it; a node that is lost says nothing.
+      // A replica that took over reports it; a lost node does not answer.
       isPrimary:
         !node.isLost() && String(await redisCommand(node.url, 'INFO', 'replication')).includes('role:master'),
     })),

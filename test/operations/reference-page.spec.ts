@@ -29,11 +29,11 @@ describeWith('GET /docs in a browser', () => {
     await page.getByText('The run is admitted.').waitFor();
   });
 
-  it('breaks nothing of its own policy, and asks nobody else', () => {
+  it('violates no rule of its policy, and requests nothing from other servers', () => {
     expect(troubles).toEqual([]);
   });
 
-  it('leads to the models of the console', async () => {
+  it('links to the models in the console', async () => {
     await page.getByRole('link', { name: 'Models', exact: true }).click();
     await page.waitForURL('**/console/models**');
   });

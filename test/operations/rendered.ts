@@ -11,7 +11,7 @@ export interface Manifest {
   [field: string]: unknown;
 }
 
-/** What `kubectl apply -k` would send, without a cluster. */
+/** The objects that `kubectl apply -k` would send, without a cluster. */
 export function rendered(kubectl: string, folder: string): Manifest[] {
   const yaml = execFileSync(kubectl, ['kustomize', path.join(checkout, folder)], {
     encoding: 'utf8',
@@ -35,11 +35,11 @@ function typeOf({ apiVersion, kind }: Manifest): string {
   return `import('${owner}/${apiVersion}/${kind}').I${kind}`;
 }
 
-/** What the compiler says of the objects as literals of the API's types; the empty string when all are right. */
+/** The compiler's errors for the objects as literals of the API's types; empty if they are all valid. */
 export const typeErrors = (manifests: readonly Manifest[]): string =>
   literalErrors(manifests.map((value) => ({ type: typeOf(value), value })));
 
-/** A field that the type does not have, a wrong type and a missing field are errors. */
+/** Unknown fields, wrong types and missing fields are errors. */
 export function literalErrors(literals: readonly { type: string; value: object }[], types = ''): string {
   const folder = path.join(checkout, '.local');
   mkdirSync(folder, { recursive: true });
@@ -58,7 +58,7 @@ export function literalErrors(literals: readonly { type: string; value: object }
     return '';
   } catch (error) {
     const { stdout } = error as { stdout?: string };
-    // Nothing was said, so that it was not judged.
+    // Without output nothing was checked.
     if (!stdout) throw error;
     return stdout;
   } finally {

@@ -40,7 +40,7 @@ describe('a database with the roles of roles.sql', () => {
     await server.stop();
   });
 
-  it('serves a run and its copied asset to apps that connect as router_run', async () => {
+  it('lets apps that connect as router_run serve a run and its copied asset', async () => {
     const simulator = await spawnApp('simulator', { SIMULATOR_DEFAULT_MS: '100' });
     apps.push(simulator);
     await simulator.ready;
@@ -70,12 +70,12 @@ describe('a database with the roles of roles.sql', () => {
     expect(result.status).toBe(200);
     const { sample } = result.json()['result'] as { sample: string };
     expect(new URL(sample).origin).toBe(gateway.url);
-    // Workers have done once by now what they do every minute.
+    // Workers have done everything by now that they do every minute.
     expect(gateway.logs()).not.toMatch(denied);
     expect(worker.logs()).not.toMatch(denied);
   });
 
-  it('lets router_run make and drop the partitions of days', async () => {
+  it('lets router_run create and drop the partitions of days', async () => {
     const run = as('router_run');
     expect(await tell(run, 'SELECT ensure_partitions(9) AS missing')).toEqual([{ missing: 0 }]);
     const days = `SELECT count(*)::int AS days FROM pg_inherits WHERE inhparent = 'run'::regclass`;
@@ -95,11 +95,11 @@ describe('a database with the roles of roles.sql', () => {
     'DROP TRIGGER run_one_outcome ON run',
     'ALTER TABLE run DISABLE TRIGGER run_one_outcome',
     'SET ROLE router_migrate',
-  ])('refuses router_run: %s', (statement) =>
+  ])('denies router_run: %s', (statement) =>
     expect(tell(as('router_run'), statement)).rejects.toThrow(denied),
   );
 
-  it('lets a second user do what router_run does, made as the page about keys says', async () => {
+  it('lets a second user, created as the page on keys says, do what router_run does', async () => {
     const [statement = ''] = /CREATE ROLE router_run_2 .*;/.exec(textOf('docs/operations/keys.md')) ?? [];
     await tell(server.url, statement.replace('…', 'router_run_2'));
     const second = as('router_run_2');
@@ -108,7 +108,7 @@ describe('a database with the roles of roles.sql', () => {
     await expect(tell(second, 'TRUNCATE ledger_entry')).rejects.toThrow(denied);
   });
 
-  it('lets router_scale count what waits, and see nothing else', async () => {
+  it('lets router_scale count waiting runs, and see nothing else', async () => {
     const scale = as('router_scale');
     expect(await tell(scale, 'SELECT workers_wanted(50, 2000)::float8 AS wanted')).toEqual([{ wanted: 0 }]);
     for (const statement of [
@@ -123,7 +123,7 @@ describe('a database with the roles of roles.sql', () => {
   });
 });
 
-/** What the last of the statements answers. */
+/** The rows of the last statement. */
 async function tell(url: string, ...statements: string[]): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url });
   await client.connect();

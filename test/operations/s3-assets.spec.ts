@@ -30,7 +30,7 @@ const mebibyte = 1024 * 1024;
 const bytes = 12 * mebibyte;
 const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
 
-// The way to S3 breaks in every manner: a paid result is delivered all the same, and nothing is left there.
+// The connection to S3 breaks in every way. A paid result must still be delivered, and nothing may be left in S3.
 describeWithSwift('assets and S3', () => {
   let swift: Swift;
   let way: TcpProxy;
@@ -47,7 +47,7 @@ describeWithSwift('assets and S3', () => {
     system = await System.start({
       transport: transports()[0] ?? 'postgres',
       env: {
-        // The work of a killed worker is found soon, and that of a slow one stays its own.
+        // The jobs of a killed worker are found soon, while a slow worker keeps its own.
         QUEUE_LOCK_MS: '5000',
         QUEUE_STALLED_MS: '500',
         ...swift.settings,
@@ -84,7 +84,7 @@ describeWithSwift('assets and S3', () => {
 
   const isCopy = (url: string) => url.startsWith(swift.settings.S3_ENDPOINT);
 
-  it('copies in parts, to a link of S3’s own', async () => {
+  it('copies in parts, and returns a link of S3’s own', async () => {
     const url = await urlOf(await submit('whole'));
     expect(isCopy(url)).toBe(true);
     const reply = await fetch(url);
@@ -92,7 +92,7 @@ describeWithSwift('assets and S3', () => {
     expect(sha256(Buffer.from(await reply.arrayBuffer()))).toBe(sha256(Buffer.alloc(bytes, 'a')));
   });
 
-  it('keeps the provider’s link while S3 is down, or does not answer', async () => {
+  it('keeps the provider’s link while S3 is down or does not answer', async () => {
     for (const mode of ['reset', 'blackhole'] as const) {
       way.set(mode);
       expect(await urlOf(await submit(mode))).toBe(theirs());
@@ -103,7 +103,7 @@ describeWithSwift('assets and S3', () => {
     expect(await metric(worker, 'router_asset_copy_total', { outcome: 'store' })).toBeGreaterThanOrEqual(1);
   });
 
-  it('delivers whatever becomes of an upload that is torn down in the middle', async () => {
+  it('delivers the result even if the upload breaks in the middle', async () => {
     const { run, goOn } = await inTheMiddle('torn');
     way.set('reset');
     await waitFor(() => way.connections === 0, { withinMs: 20_000, what: 'the connections to break' });
@@ -123,7 +123,7 @@ describeWithSwift('assets and S3', () => {
     expect(isCopy(await urlOf(run))).toBe(true);
   });
 
-  it('refuses a large input while S3 is down, and takes it afterwards', async () => {
+  it('rejects a large input while S3 is down, and accepts it afterwards', async () => {
     const body = JSON.stringify({ prompt: 'x'.repeat(300_000) });
     way.set('reset');
     const refused = await caller.call('POST', `/v2/models/${model}/requests`, { body });
@@ -133,7 +133,7 @@ describeWithSwift('assets and S3', () => {
     expect(isCopy(await urlOf(run))).toBe(true);
   });
 
-  it('keeps a file of a caller’s, to which its link leads a provider, and from which a form takes its bytes', async () => {
+  it('stores a caller’s file, which a provider reads by its link or gets in a form', async () => {
     const content = Buffer.concat([png, Buffer.alloc(7 * mebibyte, 7)]);
     const headers = { 'content-type': 'image/png' };
     const uploaded = await caller.call('POST', '/v2/files', { body: content, headers });
@@ -145,7 +145,7 @@ describeWithSwift('assets and S3', () => {
     const edit = JSON.stringify({ prompt: 'link', image_urls: [url] });
     provider.results.set('link', JSON.stringify({ images: [{ url: theirs() }] }));
     expect((await caller.call('POST', '/v2/models/fal/nano-banana-edit', { body: edit })).status).toBe(200);
-    // As a provider does: without any credential.
+    // Like a provider, without any credential.
     expect(provider.inputs.get('link')).toHaveProperty('image_urls', [url]);
     expect(isCopy(url)).toBe(true);
     const opened = await fetch(url);
@@ -162,11 +162,11 @@ describeWithSwift('assets and S3', () => {
     expect(Buffer.from(sent?.bodyBase64 ?? '', 'base64').includes(content)).toBe(true);
   });
 
-  it('lists an object that no row names, and lets workers delete it', async () => {
+  it('finds an object that no row names, and lets workers delete it', async () => {
     const key = `runs/${randomUUID()}/input`;
     await s3.send(new PutObjectCommand({ Bucket: swift.settings.S3_BUCKET, Key: key, Body: 'lost' }));
     const find = ['restore', 'objects', '--older-than-hours', '0'];
-    // Swift dates an object by the next full second, which has to pass first.
+    // Swift dates an object by the next full second, so that second has to pass first.
     const found = () => answerOf(system.env(), ...find) as Promise<{ objects: number }>;
     await waitFor(async () => (await found()).objects > 0, {
       withinMs: 30_000,
@@ -180,8 +180,8 @@ describeWithSwift('assets and S3', () => {
     });
   });
 
-  it('leaves nothing in the bucket once the results have aged out', async () => {
-    // Links have expired, and nothing is being put any more: what was begun is in doubt no longer.
+  it('leaves nothing in the bucket once the results have expired', async () => {
+    // All links have expired and no put is in progress, so unfinished objects can be deleted too.
     await system.sql(
       `UPDATE stored_object SET link_expires_at = link_expires_at - interval '3 days', delete_at = delete_at - interval '3 days'`,
     );
@@ -193,10 +193,10 @@ describeWithSwift('assets and S3', () => {
     }
     const known = () => system.sql('SELECT key FROM stored_object');
     const isEmpty = async () => [await keys(), await openUploads(), await known()].flat().length === 0;
-    await waitFor(isEmpty, { withinMs: 60_000, what: 'the bucket and its book to be empty', everyMs: 300 });
+    await waitFor(isEmpty, { withinMs: 60_000, what: 'the bucket and its table to be empty', everyMs: 300 });
   });
 
-  /** A run whose asset is half put, and what lets its file go on. */
+  /** A run whose asset is half uploaded, and a function that lets the upload continue. */
   async function inTheMiddle(prompt: string): Promise<{ run: Submitted; goOn: () => void }> {
     const { file, goOn } = halting();
     provider.paths.set('/slow.mp4', file);
@@ -218,7 +218,7 @@ describeWithSwift('assets and S3', () => {
   }
 });
 
-/** A file that stops in the middle, behind the first part of an upload, until it may go on. */
+/** A file that pauses after the first part of an upload, until it may continue. */
 function halting(): { file: ReturnType<typeof file>; goOn: () => void } {
   const goingOn = new AbortController();
   const first = 8 * mebibyte;

@@ -31,7 +31,7 @@ describeWithSwift('assets on S3', () => {
   afterAll(() => swift.stop());
   failOnLeftovers();
 
-  describe('as the port promises', () => {
+  describe('keeps the promises of the port', () => {
     assetStoreSuite(openSide, { listed: 3 * swiftPage + 3 });
 
     it('with a service that lists a page at a time', async () => {
@@ -54,7 +54,7 @@ describeWithSwift('assets on S3', () => {
     await store.close();
   });
 
-  it('leaves alone what others upload to the same bucket', async () => {
+  it('does not touch what others upload to the same bucket', async () => {
     const { store } = await open();
     for (const key of ['elsewhere/unfinished', 'files/unfinished']) await leaveUnfinished(swift, key);
     expect(await store.abortStale(Date.now() + 3_600_000, signal())).toBe(1);
@@ -68,7 +68,7 @@ describeWithSwift('assets on S3', () => {
     await store.close();
   });
 
-  it('says soon that S3 cannot be reached', async () => {
+  it('reports quickly that S3 cannot be reached', async () => {
     const down = await unreachable();
     const shortestMs = await least(10_000, async () => {
       const beganMs = performance.now();
@@ -99,9 +99,9 @@ describeWithSwift('assets on S3', () => {
     };
   }
 
-  describe('when the way to S3 breaks', () => {
+  describe('when the connection to S3 breaks', () => {
     let proxy: TcpProxy;
-    /** For what lies around a break: whole, and not in a hurry. */
+    /** For calls before and after the outage, with long time limits. */
     let patient: AssetStore;
     const openBehindProxy = async () =>
       (await open({ ...quick, S3_ENDPOINT: `http://${proxy.address}` })).store;
@@ -113,7 +113,7 @@ describeWithSwift('assets on S3', () => {
     afterAll(() => Promise.all([proxy.close(), patient.close()]));
 
     it.each(['reset', 'blackhole'] as const)(
-      'a long put fails soon, and is swept later: %s',
+      'a long put fails quickly, and is swept later: %s',
       async (mode) => {
         const store = await openBehindProxy();
         let brokenMs = Number.NaN;
@@ -130,7 +130,7 @@ describeWithSwift('assets on S3', () => {
         await expect(store.put(`runs/broken/${mode}`, body(), facts())).rejects.toEqual(unavailable);
         expect(performance.now() - brokenMs).toBeLessThan(15_000);
         proxy.set('pass');
-        // What the way held back may still arrive, the store's own call to end the upload among it.
+        // Requests that the proxy held back may still arrive, among them the store's own call to end the upload.
         expect(await patient.abortStale(Date.now() + 60_000, signal())).toBeLessThanOrEqual(1);
         expect(await openUploads(swift)).toBe(0);
         expect(await keysIn(swift, 'runs/broken/')).toEqual([]);
@@ -181,7 +181,7 @@ const signal = () => AbortSignal.timeout(60_000);
 const facts = () => ({ mediaType: 'video/mp4', signal: signal() });
 const unavailable = expect.objectContaining({ name: 'StorageError', failure: 'unavailable' });
 
-/** As a process leaves it that was killed after its first part. */
+/** The state that a process leaves when it is killed after its first part. */
 async function leaveUnfinished(swift: Swift, key: string): Promise<void> {
   const client = rawClient(swift);
   const at = { Bucket: swift.settings.S3_BUCKET, Key: key };

@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Takes out the folders of these surfaces, the lines that import them, and the entries of what was imported. */
+/** Removes the folders of these surfaces, the lines that import them, and the entries that used the imports. */
 function remove(folders: readonly string[]): void {
   for (const root of [gatewaySources, `dist/${gatewaySources}`]) {
     rmSync(path.join(copy, root), { recursive: true });

@@ -3,14 +3,14 @@ import path from 'node:path';
 
 export const swiftUser = { account: 'test', user: 'tester', key: 'testing' };
 export const swiftRegion = 'us-east-1';
-/** Keys in one page of a listing, few so that a test needs few keys for several pages. */
+/** Keys per page of a listing: few, so that a test needs few keys for several pages. */
 export const swiftPage = 20;
 export const storageServers = ['account', 'container', 'object'] as const;
 
 type SwiftServer = (typeof storageServers)[number] | 'proxy';
 export type SwiftPorts = Record<SwiftServer | 'memcached', number>;
 
-/** Python, since that is what reads the rings: one device holds everything once. */
+/** In Python, because Python reads the rings: one device holds everything once. */
 export const ringProgram = `
 import sys
 from swift.common.ring import RingBuilder
@@ -21,7 +21,7 @@ for name, port in zip(('account', 'container', 'object'), sys.argv[2:]):
     builder.get_ring().save('%s/%s.ring.gz' % (sys.argv[1], name))
 `;
 
-/** Swift looks for its main file in /etc/swift before it reads where it should look. */
+/** Swift reads its main file from /etc/swift before it learns where else to look. */
 export const serverProgram = `
 import sys
 from swift.common import utils
@@ -41,12 +41,12 @@ export function writeConfiguration(folder: string, ports: SwiftPorts): void {
   const common = (server: SwiftServer) => ({
     bind_ip: '127.0.0.1',
     bind_port: ports[server],
-    // No children, so that the process that was started is the one to end.
+    // No child processes, so that stopping the started process stops everything.
     workers: 0,
     user: 'root',
     swift_dir: folder,
     log_level: 'WARNING',
-    // A server that is late is not one that is away: listings would lack what was put, and the proxy would refuse.
+    // A slow server must not count as down: listings would lack stored objects, and the proxy would reject calls.
     conn_timeout: 20,
     node_timeout: 60,
     container_update_timeout: 60,

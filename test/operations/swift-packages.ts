@@ -16,7 +16,7 @@ export interface SwiftPackages {
 
 /**
  * OpenStack Swift with its S3 interface, from the packages of Debian or Ubuntu, unpacked into the checkout:
- * nothing is installed and no service starts. Where that is not possible, a sentence that says why.
+ * nothing is installed and no service starts. Returns a sentence with the reason if that is not possible.
  */
 export async function swiftPackages(): Promise<SwiftPackages | string> {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) {
@@ -48,7 +48,7 @@ async function unpackInto(folder: string): Promise<void> {
   }
 }
 
-/** Whole or not at all: another test file may be doing the same. */
+/** Moves it by an atomic rename, since another test file may be doing the same. */
 function moveUnlessThere(unpacked: string, folder: string): void {
   try {
     renameSync(unpacked, folder);
@@ -57,7 +57,7 @@ function moveUnlessThere(unpacked: string, folder: string): void {
   }
 }
 
-/** Takes the lists of packages anew only when the known ones lead nowhere. */
+/** Updates the package lists only if the known ones are outdated. */
 async function download(archives: string): Promise<void> {
   const options = ['-o', `Dir::Cache::archives=${archives}`, '-o', 'Debug::NoLocking=1'];
   const fetch = () =>
@@ -76,7 +76,7 @@ const aptGet = (...args: string[]) =>
     timeout: 120_000,
   });
 
-/** The machine's own Python when the packages did not have to bring one. */
+/** The machine's own Python, unless the packages brought one. */
 function describe(folder: string): SwiftPackages {
   const own = path.join(folder, 'usr/bin/python3');
   const libraries = ['usr/lib', 'lib'].flatMap((parent) => {

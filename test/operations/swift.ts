@@ -19,7 +19,7 @@ import {
 import type { SwiftPackages } from './swift-packages.js';
 
 export interface Swift {
-  /** The `S3_*` part of an environment, with a bucket that exists. */
+  /** The `S3_*` part of an environment, with an existing bucket. */
   settings: Record<
     'S3_ENDPOINT' | 'S3_REGION' | 'S3_BUCKET' | 'S3_ACCESS_KEY_ID' | 'S3_SECRET_ACCESS_KEY',
     string
@@ -29,7 +29,7 @@ export interface Swift {
   stop(): Promise<void>;
 }
 
-/** An S3 service of one's own on this machine, from `swiftPackages()`; up in a few seconds. */
+/** A separate S3 service on this machine, from `swiftPackages()`; starts within a few seconds. */
 export async function startSwift(packages: SwiftPackages): Promise<Swift> {
   const folder = temporaryFolder('swift');
   const ports = await freePorts();
@@ -96,13 +96,13 @@ async function end(server: ServerProcess): Promise<void> {
   noteEnded(server.pid);
 }
 
-/** Tried until it succeeds, since all servers must be up for that. */
+/** Retries until it succeeds, because all servers must be up for that. */
 async function createBucket(swift: Pick<Swift, 'settings'>): Promise<void> {
   const client = rawClient(swift);
   const create = async () => {
     const command = new CreateBucketCommand({ Bucket: swift.settings.S3_BUCKET });
     await client.send(command, { abortSignal: AbortSignal.timeout(20_000) }).catch((error: unknown) => {
-      // An earlier try, whose answer came too late, has made it.
+      // An earlier try created it, but its answer came too late.
       if (!(error instanceof BucketAlreadyOwnedByYou)) throw error;
     });
     return true;
@@ -114,9 +114,9 @@ async function createBucket(swift: Pick<Swift, 'settings'>): Promise<void> {
   }
 }
 
-/** For what the port does not do. */
+/** For operations that the port lacks. */
 export function rawClient({ settings }: Pick<Swift, 'settings'>): S3Client {
-  // The SDK would announce its coming releases in the middle of the results.
+  // The SDK would print an announcement in the middle of the results.
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
   return new S3Client({
     endpoint: settings.S3_ENDPOINT,

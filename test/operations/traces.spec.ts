@@ -41,7 +41,7 @@ describe('traces', () => {
       .map((span) => [`${span.service} ${span.name}`, ...tree(spans, span.spanId)])
       .toSorted((one, other) => String(one).localeCompare(String(other)));
 
-  it('show caller, gateway and worker as one tree, and no span for a poll that changed nothing', async () => {
+  it('show caller, gateway and worker as one tree, without spans for polls that changed nothing', async () => {
     const run = await caller.submit(model, `{"prompt":"traced ${unending}"}`, {
       headers: { traceparent },
     });
@@ -65,11 +65,11 @@ describe('traces', () => {
     const worker = system.workers[0];
     await waitFor(() => worker?.logs().includes(`"trace_id":"${traceId}"`), {
       withinMs: 30_000,
-      what: 'the trace in the line of the run',
+      what: 'the trace id in the run’s log line',
     });
   });
 
-  it('begin with a call that admits a run, and with no other', async () => {
+  it('begin only with a call that admits a run', async () => {
     const before = collector.spans.length;
     const answer = await caller.call('POST', `/v2/models/${model}`, { body: '{"prompt":"its own"}' });
     expect(answer.status).toBe(200);
@@ -93,14 +93,14 @@ describe('traces', () => {
     );
   });
 
-  it('carry neither key, body nor address of a result', () => {
+  it('contain neither key, body nor address of a result', () => {
     const text = JSON.stringify(collector.spans);
     expect(text).not.toContain('traced');
     expect(text).not.toContain(caller.key);
     expect(text).not.toMatch(/https?:/);
   });
 
-  it('cost a service nothing when the collector goes away', async () => {
+  it('cost the service nothing when the collector goes down', async () => {
     await collector.close();
     const run = await caller.submit(model, '{"prompt":"alone"}');
     expect((await caller.completed(run))['error_type']).toBeUndefined();

@@ -21,7 +21,7 @@ import { rendered } from './rendered.js';
 const [transport] = transports();
 const { describeWith, tools } = await withTools('kubectl');
 
-/** One model of each provider, and all of the one whose key is a whole account. */
+/** One model per provider, and all models of the provider whose key is a whole account. */
 const { models } = await loadCatalog({});
 const chosen = new Set([
   ...new Map(models.map((model) => [model.provider, model])).values(),
@@ -80,7 +80,7 @@ describeWith('the trial on Kubernetes', () => {
     await database.drop();
   });
 
-  it('has the simulator’s keys where the worker reads them', () => {
+  it('puts the simulator’s keys where the worker reads them', () => {
     const worker = rendered(tools.kubectl, 'k8s/overlays/dev').find(
       ({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'worker',
     ) as Workload;

@@ -3,7 +3,7 @@ import { insertRecords } from '../admin/many-records.js';
 import { runBuilt } from '../admin/run-built-admin.js';
 import { createDatabase, failOnLeftovers } from '../harness/index.js';
 
-it('a usage export prints more than its memory could hold', async () => {
+it('a usage export prints more than fits into its memory', async () => {
   const database = await createDatabase();
   const records = 150_000;
   await insertRecords(database.url, 'busy', records);

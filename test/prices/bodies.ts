@@ -5,14 +5,14 @@ import type { Order } from '../../apps/simulator/src/prices/order.js';
 type Value = string | number | boolean | null | Value[] | { [name: string]: Value };
 export type Body = Record<string, Value>;
 
-/** A body, and what the provider may read in it. */
+/** A body, and how the provider may read it. */
 export interface Tried {
   kind: string;
   text: string;
   readings: Body[];
 }
 
-/** Numbers that JSON.stringify would not write so. */
+/** Numbers in forms that JSON.stringify never writes. */
 const literals = ['-0', '1e1', '0.5e1', '1E400', '5.0', '0.0000000001', '20000000000000000000001'];
 
 const numbers = [0.001, -1, 0, 0.5, 1, 1.5, 2, 3, 7, 10, 15, 30, 60, 1000, 2 ** 31, 1e9];
@@ -24,7 +24,7 @@ const hostile: Value[] = [...numbers, ...written, ...words, ...others];
 const marker = '"__literal__"';
 const twin = '__twin__';
 
-/** Every body of a model whose priced fields hold values that might be read in more than one way. */
+/** Every body of a model whose priced fields hold values that can be read in more than one way. */
 export function bodiesOf(model: Model, order: Order, priced: readonly string[]): Tried[] {
   const base = { ...model.constants, ...(model.example as Body) };
   const places = [...new Set([...order.fields.keys(), ...priced])].filter(
@@ -57,13 +57,13 @@ export function bodiesOf(model: Model, order: Order, priced: readonly string[]):
     .concat(twoFields(base, order), inThePrompt(base, order), elsewhere(model, base));
 }
 
-/** Options that a provider may read whatever their case. */
+/** Options that a provider may accept in any case. */
 const recased = (known: readonly Value[]): Value[] =>
   known.flatMap((value) => (typeof value === 'string' ? [value.toUpperCase(), value.toLowerCase()] : []));
 
 const plain = (kind: string, body: Body): Tried => ({ kind, text: JSON.stringify(body), readings: [body] });
 
-/** The cheapest and the dearest that a field is known to take. */
+/** The cheapest and the most expensive known value of a field. */
 function extremes(use: string | undefined, known: readonly Value[]): [Value, Value] {
   if (use === 'units') return [known[0] ?? 1, known.at(-1) ?? 10];
   if (use === 'choice') return [known[0] ?? null, known.at(-1) ?? null];
@@ -77,7 +77,7 @@ function longerLists(base: Body, place: string): Value[] {
   return Array.isArray(value) ? [Array.from({ length: 20 }, () => value[0] ?? null)] : [];
 }
 
-/** The field, and beside it another member of a name that may be taken for the same; and that one alone. */
+/** The field beside another member with a confusable name, and that member alone. */
 function beside(
   kind: string,
   base: Body,
@@ -101,7 +101,7 @@ const otherSpelling = (name: string): string =>
     ? name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
     : camelName(name);
 
-/** Each name on the way to the field in its other spelling. */
+/** Each name on the path to the field in its other spelling. */
 function respelled(base: Body, place: string, value: Value): Tried {
   const reading = placed(base, place, value);
   const names = new Set(pointerSegments(place));
@@ -169,7 +169,7 @@ function at(body: Value, place: string): Value | undefined {
   );
 }
 
-/** The body with a value at a place, `*` being the first element. */
+/** The body with a value at a path; `*` is the first element. */
 function placed(body: Body, place: string, value: Value): Body {
   const set = (around: Value | undefined, [name, ...rest]: readonly string[]): Value => {
     if (name === undefined) return value;

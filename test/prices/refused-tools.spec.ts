@@ -23,7 +23,7 @@ const gemini = models.filter(({ input }) => Object.hasOwn(input.properties ?? {}
 const responses = byProtocol('text', 'openai');
 const interactions = models.filter(({ provider }) => provider === 'gemini-interactions');
 
-describe('a tool with a fee that nothing bounds is refused', () => {
+describe('a tool with an unbounded fee is rejected', () => {
   it.each(
     gemini.flatMap((model) =>
       [

@@ -1,13 +1,13 @@
 import type { Model } from '#catalog';
 
-/** Tokens that a reply may report. */
+/** The tokens that a reply may report. */
 export interface Tokens {
-  /** Read, the cached ones included. */
+  /** Input tokens, including cached ones. */
   read: number;
-  /** Written in all answers together, thoughts included. */
+  /** Output tokens of all answers together, including thoughts. */
   written: number;
   answers: number;
-  /** Whether the input asks for a cache where the provider has to be asked. */
+  /** Whether the input requests a cache, for providers that need a request. */
   isCached: boolean;
 }
 
@@ -32,7 +32,7 @@ const gemini = ({ read, written }: Tokens): Reply[] =>
     ),
   );
 
-/** An answer with as many images as it may hold, and text or thoughts beside them. */
+/** An answer with as many images as allowed, and text or thoughts beside them. */
 const geminiImages =
   (tokensOfImage: number) =>
   ({ read, written, answers }: Tokens): Reply[] =>
@@ -81,7 +81,7 @@ const interactions = ({ read, written }: Tokens): Reply[] =>
     },
   }));
 
-/** The replies of models that are billed by the tokens that they report. */
+/** The replies of models that are billed by reported tokens. */
 const repliesBy: Readonly<Record<string, (tokens: Tokens) => Reply[]>> = {
   '/usage/cache_read_input_tokens': claude,
   '/usage/total_output_tokens': interactions,
@@ -91,7 +91,7 @@ const repliesBy: Readonly<Record<string, (tokens: Tokens) => Reply[]>> = {
 const places = ({ price }: Model): string[] =>
   price.reported.flatMap((term) => ('at' in term ? [term.at] : []));
 
-/** The replies that a model may give; undefined for one that reports no tokens of text. */
+/** The replies that a model may give; undefined for a model that reports no text tokens. */
 export function repliesOf(model: Model): ((tokens: Tokens) => Reply[]) | undefined {
   const found = places(model).find((at) => Object.hasOwn(repliesBy, at));
   if (found !== undefined) return repliesBy[found];

@@ -29,7 +29,7 @@ function boundOf(model: Model, is: (factor: Factor) => boolean, body: Body): num
   return quote({ ...model, price }, body).upperMicros / 1_000_000;
 }
 
-/** Inputs that set what a reply may hold, from the smallest to what the model chooses itself. */
+/** Inputs that limit a reply, from the smallest limit to none. */
 function inputsOf(model: Model): Body[] {
   const base = { ...model.constants, ...(model.example as Body) };
   if (Object.hasOwn(base, 'contents')) {
@@ -69,7 +69,7 @@ const bytesOf = (reply: unknown) => ({
   body: new TextEncoder().encode(JSON.stringify(reply)),
 });
 
-/** The largest reports that the row's own limits leave open. */
+/** The largest report that the row's own limits allow. */
 function tokensOf(model: Model, body: Body): Tokens {
   const answers = boundOf(model, isAnswers, body) ?? 1;
   const read = boundOf(model, isRead, body) ?? Infinity;
@@ -77,7 +77,7 @@ function tokensOf(model: Model, body: Body): Tokens {
   return { read, written, answers, isCached: JSON.stringify(body).includes('cache_control') };
 }
 
-describe('the largest report of a model that writes stays within the reserve', () => {
+describe('the largest report of a text model stays within the reserve', () => {
   it.each(writing)('%s', (_, model, replies) => {
     const above = inputsOf(model).flatMap((body) => {
       const tokens = tokensOf(model, body);
@@ -93,17 +93,17 @@ describe('the largest report of a model that writes stays within the reserve', (
     expect(above.slice(0, 3)).toEqual([]);
   });
 
-  it('is tried for every model that writes and reports', () => {
+  it('covers every text model that reports tokens', () => {
     const left = reporting
       .filter(({ modalities }) => modalities?.out.includes('text'))
       .map(({ id }) => id)
       .filter((id) => !writing.some(([tried]) => tried === id));
-    // The reply of this one names the cost itself, which the price list bounds.
+    // This model's reply names the cost itself, which the price list bounds.
     expect(left).toEqual(['openrouter/chat-completions']);
   });
 });
 
-describe('the report of what the provider asks stays within the reserve', () => {
+describe('the report of the provider’s own price stays within the reserve', () => {
   it.each(reporting.map((model) => [model.id, model] as const))('%s', (id, model) => {
     const bill = billOf(id);
     const body = { ...model.constants, ...(model.example as Body) };

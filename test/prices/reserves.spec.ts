@@ -6,12 +6,12 @@ import { billOf } from '../../apps/simulator/src/prices/price-list.js';
 import { type Bill, Order } from '../../apps/simulator/src/prices/order.js';
 import { type Body, bodiesOf, type Tried } from './bodies.js';
 
-/** An amount is a whole number of micro-dollars that a number holds exactly. */
+/** The largest amount whose micro-dollars fit exactly into a number. */
 const maxUsd = Number.MAX_SAFE_INTEGER / 1_000_000;
 
 const { models } = await loadCatalog();
 
-/** Problems of a body that is admitted for less than the provider asks. */
+/** The problem of a body that is admitted for less than the provider's price, if any. */
 function shortfall(model: Model, bill: Bill, { text, readings }: Tried): string | undefined {
   let terms: ServerTerms;
   try {
@@ -22,7 +22,7 @@ function shortfall(model: Model, bill: Bill, { text, readings }: Tried): string 
   }
   const asked = Math.min(maxUsd, Math.max(...readings.map((reading) => bill(new Order(reading)))));
   const reserved = terms.price.upperMicros / 1_000_000;
-  // The list and the rows round their figures apart.
+  // The list and the rows round their figures separately.
   return reserved >= asked * 0.999 - 0.000001 ? undefined : `${text} reserves ${reserved} for ${asked}`;
 }
 
@@ -32,7 +32,7 @@ function orderOf(model: Model, bill: Bill): Order {
   return order;
 }
 
-describe('what is reserved is what the provider asks or more, or the body is refused', () => {
+describe('a body reserves at least the provider’s price, or is rejected', () => {
   it.each(models.map((model) => [model.id, model] as const))('%s', (id, model) => {
     const bill = billOf(id);
     if (!bill) throw new Error(`the simulator's price list has no ${id}`);
@@ -41,7 +41,7 @@ describe('what is reserved is what the provider asks or more, or the body is ref
     expect(tried.flatMap((each) => shortfall(model, bill, each) ?? []).slice(0, 5)).toEqual([]);
   });
 
-  it('has tried every kind of body', () => {
+  it('every kind of body was tried', () => {
     const kinds = new Map<string, number>();
     for (const model of models) {
       const bill = billOf(model.id);

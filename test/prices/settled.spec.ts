@@ -6,7 +6,7 @@ const { models } = await loadCatalog();
 
 function settled(id: string, input: object, json: object): { reserved: number; billed: number | undefined } {
   const model = models.find((each) => each.id === id);
-  if (!model) throw new Error(`there is no ${id}`);
+  if (!model) throw new Error(`unknown model ${id}`);
   const { reported, upperMicros } = quote(model, { ...model.constants, ...input });
   const body = new TextEncoder().encode(JSON.stringify(json));
   return { reserved: upperMicros, billed: reportedMicros(reported, { status: 200, headers: {}, body }) };
@@ -22,7 +22,7 @@ const drawn = (images: number, text: number) => ({
   },
 });
 
-describe('what a reply reports is billed in full', () => {
+describe('a reported cost is billed in full', () => {
   const messages = [{ role: 'user', content: 'Name three bridges.' }];
   const usage = { input_tokens: 1000, output_tokens: 200, cache_read_input_tokens: 400 };
   it.each([
@@ -36,7 +36,7 @@ describe('what a reply reports is billed in full', () => {
     expect(settled('anthropic/claude-opus-5', input, { usage }).billed).toBe(micros);
   });
 
-  it('Claude before Opus 4.6 knows no place', () => {
+  it('Claude before Opus 4.6 has no inference_geo', () => {
     const input = { max_tokens: 256, messages, inference_geo: 'us' };
     expect(settled('anthropic/claude-sonnet-4-5-20250929', input, { usage }).billed).toBe(6120);
   });
@@ -51,7 +51,7 @@ describe('what a reply reports is billed in full', () => {
     expect(reserved).toBeGreaterThanOrEqual(micros);
   });
 
-  it('an image does not reserve more than its limits of text and images allow', () => {
+  it('an image reserves no more than its limits of text and images allow', () => {
     const reserved = [
       'gemini-3-pro-image',
       'gemini-3.1-flash-image',

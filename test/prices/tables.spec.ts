@@ -4,7 +4,7 @@ import { pointerSegments } from '#schemas';
 
 const { models } = await loadCatalog();
 
-/** The schemas of a field, those of every branch included; none for a field that no schema names. */
+/** The schemas of a field in every branch; empty if no schema names the field. */
 function fieldsAt(schema: JsonSchema, [name, ...rest]: readonly string[]): JsonSchema[] {
   const branches = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])];
   if (name === undefined) return branches.length > 0 ? branches : [schema];
@@ -15,13 +15,13 @@ function fieldsAt(schema: JsonSchema, [name, ...rest]: readonly string[]): JsonS
   ];
 }
 
-/** Whether the schema lists the values of a field, so that no other one reaches the price. */
+/** Whether the schema lists the values of a field, so that no other value reaches the price. */
 function isListed({ input }: Model, place: string): boolean {
   const fields = fieldsAt(input, pointerSegments(place));
   return fields.length > 0 && fields.every((field) => field.enum !== undefined || field.const !== undefined);
 }
 
-/** The tables of a model whose value for any other text is below one that they name. */
+/** The tables of a model whose default value is cheaper than a named one. */
 const cheapDefaults = (model: Model): string[] =>
   [model.price, ...model.price.plus, ...model.price.reported]
     .flatMap(({ times }) => times)
@@ -34,9 +34,9 @@ const cheapDefaults = (model: Model): string[] =>
       return isSafe ? [] : [`${factor.table}: * is ${other}, below ${dearest}`];
     });
 
-describe('a value that a table does not name', () => {
+describe('a value that is missing from a table', () => {
   it.each(models.map((model) => [model.id, model] as const))(
-    '%s: is not cheaper than one it names',
+    '%s: is not cheaper than a named one',
     (_, model) => {
       expect(cheapDefaults(model)).toEqual([]);
     },

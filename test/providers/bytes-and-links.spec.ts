@@ -28,7 +28,7 @@ describe.each(transports().slice(0, 1))('bytes and links on %s', (transport) => 
     return entry;
   };
 
-  it('brings 20 MB of base64 and a 64-bit seed to the provider byte for byte', async () => {
+  it('20 MB of base64 and a 64-bit seed reach the provider byte for byte', async () => {
     const tag = newTag('large');
     const picture = Buffer.alloc(15_000_000, 'a picture ').toString('base64');
     const body = `{ "prompt":"[[sim:tag=${tag}]]",\t"image":"${picture}", "cfg_scale": 0.50,"model_name":"kling-v2-5-turbo" }\n`;
@@ -37,16 +37,16 @@ describe.each(transports().slice(0, 1))('bytes and links on %s', (transport) => 
     expect([answer.status, (await entryOf(tag)).bodySha256]).toEqual([200, sha256(Buffer.from(body))]);
   });
 
-  it('gives out a sound as the provider’s own bytes under its own content type', async () => {
+  it('an audio result has the provider’s bytes and content type', async () => {
     const tag = newTag('sound');
     const answer = await run('openai/tts-1', `{"model":"tts-1","voice":"ash","input":"[[sim:tag=${tag}]]"}`);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'audio/mpeg']);
     expect((await entryOf(tag)).replySha256).toBe(sha256(answer.bytes));
-    // A frame of MPEG-2 layer III.
+    // An MPEG-2 layer III frame.
     expect(answer.bytes.readUInt16BE()).toBe(0xfff3);
   });
 
-  it('edits an image with the model that draws one', async () => {
+  it('one model both generates and edits images', async () => {
     const tag = newTag('edit');
     const image = 'data:image/png;base64,iVBORw0KGgo=';
     const answer = await run(
@@ -59,7 +59,7 @@ describe.each(transports().slice(0, 1))('bytes and links on %s', (transport) => 
     ]);
   });
 
-  it('answers whole where a stream is asked for, and bills the tokens that were used', async () => {
+  it('a request for a stream is answered as a whole, and bills the tokens used', async () => {
     const tag = newTag('text');
     const said = `"messages":[{"role":"user","content":"[[sim:tag=${tag}]]"}] }`;
     const answer = await run('anthropic/claude-opus-5', `{ "max_tokens":64, "stream" : true,${said}`);
@@ -71,7 +71,7 @@ describe.each(transports().slice(0, 1))('bytes and links on %s', (transport) => 
     expect(answer.headers.get('x-service-cost-cents')).toBe('0.038');
   });
 
-  it('refuses a URL where the provider takes the file itself, before it is called', async () => {
+  it('a URL is rejected before the call if the provider takes the file itself', async () => {
     const answer = await run('stability/upscale-fast', '{"image":"https://a.example/x.png"}');
     expect(answer.status).toBe(422);
     expect(answer.json()).toMatchObject({
@@ -79,7 +79,7 @@ describe.each(transports().slice(0, 1))('bytes and links on %s', (transport) => 
     });
   });
 
-  it('has Veo write to our own storage, and gives out a link signed for 24 hours', async () => {
+  it('Veo writes to our own storage, and the caller gets a link signed for 24 hours', async () => {
     const tag = newTag('stored');
     const answer = await run(
       'veo/veo-3.1-generate-001',

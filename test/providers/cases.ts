@@ -5,24 +5,24 @@ import type { Bucket } from '#errors';
 import { checkout } from '../../apps/local/src/checkout.js';
 import type { TestedRow } from './rows.js';
 
-/** The behaviour of a simulated provider on a run, and what its caller learns of it. */
+/** How a simulated provider handles a run, and what the caller sees. */
 export interface Case {
   name: string;
-  /** The words that tell the provider, apart by blanks. */
+  /** Tokens that control the simulated provider, separated by spaces. */
   tokens: string;
-  /** Left out, success. */
+  /** Success if omitted. */
   bucket?: Bucket;
-  /** How many submissions the provider accepts. */
+  /** Number of submissions that the provider accepts. */
   accepted: 0 | 1;
-  /** With the row whose time budget is over soon. */
+  /** Uses the row with the short time budget. */
   short?: true;
-  /** `poll` are those that are polled, `fetch` those of them whose result is fetched. */
+  /** `poll` rows are polled; `fetch` rows also fetch their result after the polls. */
   only?: TestedRow['answers'];
 }
 
-/** With each row: what a reply becomes on the whole way, beside what the provider's fixtures say of it. */
+/** Run with each row: how the whole path handles a reply, beyond the provider's fixtures. */
 export const ofEachRow: readonly Case[] = [
-  // Copies have other URLs. An asset that is not there is not copied: the result is the provider's, byte for byte.
+  // Copies get new URLs. A missing asset is not copied, so the result stays the provider's, byte for byte.
   { name: 'success with a 64-bit id', tokens: 'int64_id asset_404', accepted: 1 },
   { name: 'field error', tokens: 'field_error', bucket: 'invalid_input', accepted: 0 },
   { name: 'failure of the provider', tokens: 'job_failed', bucket: 'provider_error', accepted: 1 },
@@ -36,7 +36,7 @@ export const ofEachRow: readonly Case[] = [
   },
 ];
 
-/** With a row of each shape: which provider it is makes no difference. No clock is waited for. */
+/** Run with one row of each shape, because the provider makes no difference. No case waits for a clock. */
 export const ofEachShape: readonly Case[] = [
   { name: 'refused by policy', tokens: 'policy_output', bucket: 'content_policy_violation', accepted: 1 },
   { name: '500 at submission', tokens: '500_submit', bucket: 'provider_error', accepted: 0 },
@@ -66,13 +66,13 @@ export const ofEachShape: readonly Case[] = [
     only: 'fetch',
   },
   { name: 'a success without its result', tokens: 'no_asset', bucket: 'provider_error', accepted: 1 },
-  // The provider's URL stays in the place of a copy without bytes.
+  // The provider's URL is kept for an empty asset.
   { name: 'an asset of 0 bytes', tokens: 'asset_empty', accepted: 1 },
 ];
 
 const refusedPolls = 2;
 
-/** These take a time budget, a pause of the provider's or the router's own pauses between polls. */
+/** These cases spend a time budget, a provider's pause or the router's own pauses between polls. */
 export const ofTime: readonly Case[] = [
   { name: 'success', tokens: '', accepted: 1 },
   { name: 'success after a while', tokens: 'queued=200 takes=400 unknown_status', accepted: 1 },
@@ -106,7 +106,7 @@ export const ofTime: readonly Case[] = [
     short: true,
   },
   { name: '429 that asks for a second, then success', tokens: '429=1 retry_after=1', accepted: 1 },
-  // The next try would be too late: no answer to it is cut off by the budget.
+  // The next try would come too late, so the budget cuts off no answer.
   {
     name: '429 until the end',
     tokens: '429 retry_after=60',
@@ -151,8 +151,8 @@ export const ofTime: readonly Case[] = [
 ];
 
 /**
- * With each row, since each provider words these in its own way, and some keys are exchanged; they may pause a provider.
- * Our account is refused in every way that the simulated provider has a reply for.
+ * Run with each row, because each provider words these replies in its own way and some keys are exchanged. They
+ * may pause a provider. The account is refused with every reply that the simulated provider has for it.
  */
 export const ofAccount = ({ provider }: TestedRow): Case[] => [
   { name: '429 twice, then success', tokens: '429=2', accepted: 1 },
@@ -164,18 +164,18 @@ export const ofAccount = ({ provider }: TestedRow): Case[] => [
   })),
 ];
 
-/** The names of the replies by which the simulated provider refuses an account. */
+/** The names of the replies with which the simulated provider refuses an account. */
 function accountReplies(provider: string): string[] {
   const file = path.join(checkout, 'apps/simulator/replies', `${provider}.yaml`);
   const { replies } = parse(readFileSync(file, 'utf8')) as { replies: Record<string, unknown> };
   return Object.keys(replies).flatMap((name) => /^account-(.*)/.exec(name)?.[1] ?? []);
 }
 
-/** How many replies of a case refuse our account: the operator is alerted by each. */
+/** The number of replies in a case that refuse the account; each one alerts the operator. */
 export const alertsOf = ({ tokens }: Case): number =>
   tokens.startsWith('account=') ? 1 : /(poll|result)_40[12]/.test(tokens) ? refusedPolls : 0;
 
-/** Their documents name no sign by which a refusal differs from any other failure. */
+/** According to their documents, nothing distinguishes a refusal from any other failure. */
 const refusesWithoutASign = new Set([
   'beeble',
   'byteplus-speech',

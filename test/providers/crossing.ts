@@ -25,11 +25,11 @@ export const plan = (rows: readonly TestedRow[], cases: readonly Case[]): Planne
       .map((each) => ({ row, each, tag: `${row.model} ${each.name}`.replaceAll(/[^\w]+/g, '-') })),
   );
 
-/** A row of each shape: the result is there at once, is polled for, or is fetched after the polls. */
+/** One row of each shape: the result comes at once, after polls, or by a fetch after the polls. */
 export const oneOfEachShape = (rows: readonly TestedRow[]): TestedRow[] =>
   ['at once', 'poll', 'fetch'].flatMap((shape) => rows.find(({ answers }) => answers === shape) ?? []);
 
-/** Everything that is planned from the caller to the provider and back, by tag. */
+/** Runs the planned cases from the caller to the provider and back, by tag. */
 export async function crossAll(
   system: SystemSide,
   caller: TestCaller,
@@ -50,7 +50,7 @@ export async function crossAll(
   return new Map(ended);
 }
 
-/** A few at a time: this is not about load. */
+/** A few at a time, because this does not test load. */
 export async function inTurns<T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (let at = 0; at < items.length; at += 16)
@@ -58,10 +58,10 @@ export async function inTurns<T, R>(items: readonly T[], act: (item: T) => Promi
   return results;
 }
 
-/** Words of the pages and half replies that the simulator sends in place of a provider. */
+/** Words that the simulator sends in error pages and half replies. */
 const spokenByProviders = /cloud edge|<html|6f1c0e|dashboard|billing/i;
 
-/** The caller learns what it may learn, and of a success every byte went through as it was. */
+/** Checks that the caller sees only what it may see, and that a success passes every byte through unchanged. */
 export async function expectAsPlanned(
   system: SystemSide,
   { row, each, tag }: Planned,
@@ -97,21 +97,21 @@ function withoutWrapping(wraps: TestedRow['wraps'], sent: string): string {
   return wraps === 'envelope' ? sent.replace(/^\{"\w+":/, '').replace(/\}$/, '') : sent;
 }
 
-/** The model's own name stands first; the rest is the caller's. */
+/** Without the model's own name, which comes first; the rest is the caller's. */
 function withoutMembers({ members }: TestedRow, sent: string): string {
   const first = JSON.stringify(members).slice(0, -1);
   return sent.startsWith(`${first},`) ? `{${sent.slice(first.length + 1)}` : sent;
 }
 
-/** The one task of a list, without what names and describes it. */
+/** The only task of a list, without its name and type. */
 const withoutTask = ({ wraps }: TestedRow, sent: string): string =>
   wraps === 'list' ? sent.replace(/^\[(\{)"taskType":.*?"includeCost":true,(.*)\]$/s, '$1$2') : sent;
 
-/** Google's video models may be told where to write, in the caller's own `parameters`. */
+/** Google's video models may be told where to store their result, in the caller's own `parameters`. */
 const withoutTarget = ({ provider }: TestedRow, sent: string): string =>
   provider === 'google' ? sent.replace(/"storageUri":"[^"]*",/, '') : sent;
 
-/** What they wrote there comes as a link that is signed. */
+/** Results stored there are returned as signed links. */
 const withoutSignature = ({ provider }: TestedRow, result: Buffer): Buffer =>
   provider === 'google'
     ? Buffer.from(

@@ -7,9 +7,9 @@ import { testedRows } from './rows.js';
 const rows = await testedRows();
 const planned = [...plan(rows, ofEachRow), ...plan(oneOfEachShape(rows), ofEachShape)];
 
-// How an adapter reads a reply is shown by its fixtures, in libs/providers/src/conformance.spec.ts. Here each
-// row goes the whole way, and each shape with what a reply may become on it. What takes a time budget or a pause, and
-// that nothing is sent twice, is in test/faults/every-provider.spec.ts.
+// Fixtures show how an adapter reads a reply (libs/providers/src/conformance.spec.ts). Here each row runs from
+// caller to provider and back, and each shape meets the possible replies. Cases that take a time budget or a
+// pause, and the proof that nothing is sent twice, are in test/faults/every-provider.spec.ts.
 describe.each(transports().slice(0, 1))('every provider on %s', (transport) => {
   const system = sharedSystem(transport);
   let caller: TestCaller;
@@ -26,7 +26,7 @@ describe.each(transports().slice(0, 1))('every provider on %s', (transport) => {
     );
   });
 
-  it('leaves every slot free', async () => {
+  it('all slots are free afterwards', async () => {
     expect(
       await system.sql(
         'SELECT inflight, committed_micros::integer AS committed FROM workspace WHERE id = $1',

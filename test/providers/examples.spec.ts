@@ -13,10 +13,10 @@ const published = parse(
 const { models } = await loadCatalog();
 const byId = new Map(models.map((model) => [model.id, model]));
 
-/** A number that no double holds, in a field that no schema names yet. */
+/** A number beyond double precision, in a field that no schema knows yet. */
 const ofTomorrow = '"field_of_tomorrow":{"a":18446744073709551615, "b":1.0}';
 
-/** The input as a caller writes it: without the model's name, with its words where there is a prompt. */
+/** The input as a caller writes it: without the model's name, and with `words` in its prompt if it has one. */
 function bodyOf(model: Model, input: object, words: string): string {
   const named = Object.keys(model.constants ?? {});
   const rest = Object.fromEntries(Object.entries(input).filter(([name]) => !named.includes(name)));
@@ -25,7 +25,7 @@ function bodyOf(model: Model, input: object, words: string): string {
   return isClosed ? text : `${text.slice(0, -1)}, ${ofTomorrow} }\n`;
 }
 
-/** What its provider gets of it: the members that name the model first, then the caller's own bytes. */
+/** The body that the provider receives: the members that name the model, then the caller's own bytes. */
 function sentOf(model: Model, body: string): string {
   const added = JSON.stringify(missingMembers(model, JSON.parse(body) as Record<string, unknown>));
   const whole = added === '{}' ? body : `${added.slice(0, -1)},${body.slice(1)}`;
@@ -34,20 +34,20 @@ function sentOf(model: Model, body: string): string {
   return wraps === 'envelope' ? `{"input":${whole}}` : whole;
 }
 
-/** The members that name and describe the one task of a list. */
+/** The members that name and type the only task of a list. */
 const taskOf = ({ modalities }: Model): string =>
   modalities?.out.includes('video')
     ? '"taskType":"videoInference","taskUUID":"","deliveryMethod":"async","includeCost":true'
     : '"taskType":"imageInference","taskUUID":"","deliveryMethod":"sync","includeCost":true';
 
-/** Google's video models are told where to write, in the caller's own `parameters`; Runware is given the task's name. */
+/** Google's video models get their storage in the caller's own `parameters`; Runware gets the task's name. */
 const sentText = (base64: string) =>
   Buffer.from(base64, 'base64')
     .toString()
     .replace(/"storageUri":"[^"]*",/, '')
     .replace(/(?<="taskUUID":")[0-9a-f-]{36}/, '');
 
-/** Each server of a model beside its own, with an input of that server's. */
+/** Each additional server of a model, with an input of that server. */
 const servers = models.flatMap((model) =>
   model.servers.flatMap((id) => {
     const server = byId.get(id);
@@ -58,7 +58,7 @@ const servers = models.flatMap((model) =>
 const examples = models.map((model): [string, object] => [model.id, model.example ?? {}]);
 const inputs = [...examples, ...Object.entries(published)].map(([id, input], at) => {
   const model = byId.get(id);
-  if (!model) throw new Error(`there is no row ${id}`);
+  if (!model) throw new Error(`unknown row ${id}`);
   const body = bodyOf(model, input, `[[sim:tag=example-${at}]]`);
   return { at, id, model, body };
 });
@@ -82,7 +82,7 @@ describe.each(transports().slice(0, 1))('every example on %s', (transport) => {
     ledger = await system.provider.ledger();
   });
 
-  it.each(inputs)('$id reaches its provider by the byte, and comes back ($at)', ({ at, model, body }) => {
+  it.each(inputs)('$id reaches its provider byte for byte, and returns ($at)', ({ at, model, body }) => {
     expect(statuses.get(at)).toBe('200 ');
     const tag = body.includes('[[sim:') ? `example-${at}` : null;
     const uploads = uploadsOf(model, body);
@@ -95,7 +95,7 @@ describe.each(transports().slice(0, 1))('every example on %s', (transport) => {
     );
   });
 
-  it('reaches every server of a model that is picked', async () => {
+  it('every server of a model can be picked', async () => {
     const caller = await system.caller({ inflightLimit: 1000, windowLimit: 10_000 });
     const runs = await inTurns(servers, async ({ model, server: { provider }, body }) =>
       caller.submit(model, body, { query: `?model_provider=${provider}` }),

@@ -6,28 +6,28 @@ import { type JsonPointer, placesOf } from '#schemas';
 import { fixtureFolders, openFixtures } from '../../libs/providers/src/testing/fixtures.js';
 import { checkout } from '../../apps/local/src/checkout.js';
 
-/** The time budget, in seconds, of the rows that are there to spend it. */
+/** The time budget, in seconds, of the rows whose budget a test spends. */
 const shortBudgetS = 3;
 
 export interface TestedRow {
   provider: string;
   model: string;
-  /** The same row with a short time budget; it is there when its file is. */
+  /** The same row with a short time budget; it exists once its file does. */
   short: string;
   example: Record<string, unknown>;
-  /** What the router puts first into the caller's object. */
+  /** The members that the router puts first into the caller's object. */
   members: Record<string, unknown>;
-  /** `poll` when a handle is given out first; `fetch` when the result is asked for by a call of its own then. */
+  /** `poll` if the submission returns a handle; `fetch` if the result then takes a separate call. */
   answers: 'at once' | 'poll' | 'fetch';
   wraps: 'not' | 'envelope' | 'list' | 'form';
   uploads: JsonPointer[];
 }
 
-/** One row of every protocol of every provider; their short twins are written to the folder. */
+/** One row of every protocol of every provider. Their short twins are written to the folder. */
 export async function testedRows(folder?: string): Promise<TestedRow[]> {
   const { models } = await loadCatalog();
   return providerList.flatMap(({ name }) => {
-    // What a model is to do is told by words in its prompt.
+    // Words in the prompt control the simulated provider.
     const ofProvider = models.filter(
       (model) =>
         model.provider === name &&
@@ -60,7 +60,7 @@ export function wrappingOf(model: Model): TestedRow['wraps'] {
   return sent.startsWith('{') ? 'envelope' : 'form';
 }
 
-/** Where the input has a file that its provider is given before, and then the provider's id of it. */
+/** The places of files that the provider gets by an upload, and then by its own id. */
 export function uploadsOf(model: Model, body: string): JsonPointer[] {
   const uses = adapterOf(model).files?.(runOf(model, body)) ?? [];
   return uses.filter(({ upload }) => upload).map(({ path: place }): JsonPointer => `/${place.join('/')}`);
@@ -76,7 +76,7 @@ export function withoutUploads(text: string, pointers: readonly JsonPointer[]): 
 
 function adapterOf({ provider }: Model): ProviderAdapter {
   const definition = providerList.find(({ name }) => name === provider);
-  if (!definition) throw new Error(`there is no provider ${provider}`);
+  if (!definition) throw new Error(`unknown provider ${provider}`);
   return definition.create(definition.defaultBase, {});
 }
 
@@ -87,12 +87,12 @@ const runOf = ({ id, upstream }: Model, body: string): Run => ({
   body: Buffer.from(body),
 });
 
-/** Which reply holds the result, as the fixtures of the row's protocol say. */
+/** Which reply holds the result, according to the fixtures of the row's protocol. */
 function resultOf({ provider, id, upstream }: Model): TestedRow['answers'] {
   const found = fixtureFolders(provider)
     .map((folder) => openFixtures(folder).facts)
     .find(({ run }) => run.upstream['protocol'] === upstream['protocol']);
-  if (!found) throw new Error(`no fixtures are of the protocol of ${id}`);
+  if (!found) throw new Error(`no fixtures for the protocol of ${id}`);
   return found.result === 'submit' ? 'at once' : found.result;
 }
 
@@ -129,7 +129,7 @@ const texts = new Set([
   'content',
 ]);
 
-/** The example with `words` at the end of its prompt, wherever this model has it; undefined when it has none. */
+/** The example with `words` appended to its prompt, wherever this model has it; undefined without a prompt. */
 export function withWords(value: unknown, words: string): unknown {
   let found = false;
   const walk = (each: unknown, name: string): unknown => {

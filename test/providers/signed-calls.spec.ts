@@ -6,10 +6,10 @@ let caller: Caller;
 beforeAll(async () => void (caller = await startWithCaller()));
 afterAll(() => caller.simulator.close());
 
-/** What the router would send, changed after it was signed. */
+/** Sends the router's call with a change made after signing. */
 async function send(change: Partial<HttpCall>, signedAgoMs = 0) {
   const definition = providerList.find(({ name }) => name === 'tencent');
-  if (!definition) throw new Error('there is no tencent');
+  if (!definition) throw new Error('tencent is not defined');
   const adapter = definition.create(`${caller.simulator.api}/tencent`, {});
   const submission = adapter.submit({
     runId: '0197c2a4-5b1e-7c3d-8e9f-0a1b2c3d4e5f',
@@ -29,10 +29,10 @@ it.each<[string, Partial<HttpCall>, number]>([
   ['no signature', { headers: { 'content-type': 'application/json', authorization: 'none' } }, 0],
   ['another media type', { headers: { 'content-type': 'application/json; charset=utf-8' } }, 0],
   ['an old signature', {}, 400_000],
-])('refuses %s', async (_what, change, signedAgoMs) => {
+])('rejects %s', async (_what, change, signedAgoMs) => {
   expect(await send(change, signedAgoMs)).toContain('AuthFailure.SignatureFailure');
 });
 
-it('takes what is signed', async () => {
+it('a signed call is accepted', async () => {
   expect(await send({})).toMatch(/"JobId":"\d+"/);
 });

@@ -7,7 +7,7 @@ import { type GivenNode, recordsOf, registryForFile, type RegistryReader } from 
 const registry = registryForFile();
 let reader: RegistryReader;
 let dataSource: DataSource;
-/** One import, of as many batches as are put with it. */
+/** One import, with a batch for each `put`. */
 let writing: NodeRepository;
 beforeAll(() => {
   ({ dataSource, reader } = registry());
@@ -22,7 +22,7 @@ const published = (name: string, ...members: string[]) => ({
   publisher: { id: 'press', name, members: members.map((id) => ({ id, role: 'owner' })) },
 });
 
-it('leaves to each record of a batch what it does not carry', async () => {
+it('keeps the fields that a record of a batch does not have', async () => {
   await put({ id: 'left', license: 'MIT', downloads: 5 }, { id: 'right', license: 'MIT', downloads: 5 });
   const batch = [
     { id: 'left', license: 'BSD' },
@@ -39,7 +39,7 @@ it('leaves to each record of a batch what it does not carry', async () => {
   ]);
 });
 
-it('takes the last that is said of a publisher, with whichever node it comes', async () => {
+it('uses the last record of a publisher, whichever node it comes with', async () => {
   for (const batch of [published('One', 'a', 'b'), published('Two', 'b'), published('One', 'a', 'b')])
     await put(batch);
   expect((await nodeNow('published'))?.publisher).toMatchObject({
@@ -57,7 +57,7 @@ it('takes the last that is said of a publisher, with whichever node it comes', a
   expect((await nodeNow('other'))?.publisher).not.toHaveProperty('members');
 });
 
-it('writes a publisher with the next batch when the first one failed', async () => {
+it('writes a publisher with the next batch if the first one failed', async () => {
   const publisher = { id: 'late', name: 'Late' };
   const refused = { node: { id: 'refused', downloads: 'many' }, publisher, versions: [] };
   await expect(writing.put([refused])).rejects.toThrow('invalid input syntax for type bigint');

@@ -22,11 +22,11 @@ function fileOf(name: string, text: string): string {
   return file;
 }
 
-/** What the command does, without a process for it. */
+/** Runs the import in this process. */
 const imported = (file: string, ...more: string[]) =>
   importNodes([file, ...more], new NodeRepository(dataSource), { dryRun: false, progress: () => {} });
 
-/** The command itself. */
+/** Runs the command. */
 async function commanded(...words: string[]) {
   const { code, out, error } = await runAdmin(
     { DATABASE_URL: registry().databaseUrl },
@@ -59,7 +59,7 @@ const moderatedRecord = {
   publisher: { id: 'press', status: 'PublisherStatusActive' },
 };
 
-/** Always a change, so that the import writes the node. */
+/** A change of some kind, so that the import writes the node. */
 const reimport = (changes: object = {}) =>
   put({ ...moderatedRecord, name: `Moderated ${Math.random()}`, ...changes });
 
@@ -67,7 +67,7 @@ const moderatedNode = async () => (await reader.list('latest=true&node_id=modera
 
 const listedUnbanned = () => reader.ids('latest=true&include_banned=false&node_id=moderated');
 
-/** Records of a subset of the shape, as lists of nodes outside of registries have them. */
+/** Records with a subset of the fields, as lists of nodes outside registries have them. */
 const subset = Array.from({ length: 1200 }, (_, index) => ({
   id: `subset-${(index * 577) % 1200}`,
   name: `Node ${index % 40}`,
@@ -80,7 +80,7 @@ const subset = Array.from({ length: 1200 }, (_, index) => ({
 }));
 
 describe('registry import', () => {
-  it('takes records of a part of the shape, whose pages are walked without gap and overlap', async () => {
+  it('accepts records with a subset of the fields, and their pages have no gaps or overlaps', async () => {
     const file = fileOf('subset.jsonl', lines(...subset));
     expect(await commanded('import', file)).toMatchObject({
       code: 0,
@@ -101,7 +101,7 @@ describe('registry import', () => {
     expect(await imported(file)).toMatchObject({ read: 1200, created: 0, changed: 0 });
   });
 
-  it('tells each bad record with line and reason, and imports the others', async () => {
+  it('reports each bad record with line and reason, and imports the others', async () => {
     const file = fileOf(
       'bad.jsonl',
       [
@@ -136,7 +136,7 @@ describe('registry import', () => {
     ).toEqual(['backslash', 'good-1', 'good-2']);
   });
 
-  it('takes an array, a page, one node, and several files, and counts lines in them', async () => {
+  it('accepts an array, a page, one node and several files, and counts their lines', async () => {
     const array = fileOf('array.json', '[\n  {"id": "array-1"},\n  {"id":\n  7}, {"id": "array-2"}\n]');
     const page = fileOf(
       'page.json',
@@ -152,7 +152,7 @@ describe('registry import', () => {
     ]);
   });
 
-  it('takes an empty version and an empty publisher for none', async () => {
+  it('treats an empty version and an empty publisher as absent', async () => {
     const record = { id: 'bare', latest_version: { version: '1.0.0' }, publisher: { id: 'someone' } };
     await put(record);
     expect(await put({ id: 'bare', latest_version: {}, publisher: {} })).toMatchObject({ rejected: [] });
@@ -160,7 +160,7 @@ describe('registry import', () => {
     expect(node).toMatchObject(record);
   });
 
-  it('changes what a record carries, leaves the rest, and clears what is null', async () => {
+  it('changes the fields of a record, keeps the others, and clears those that are null', async () => {
     await put({ id: 'kept', name: 'Before', author: 'An author', tags: ['a'], status: 'NodeStatusBanned' });
     expect(await put({ id: 'kept', author: null, license: 'MIT' })).toMatchObject({ created: 0, changed: 1 });
     const { created_at, ...node } = (await reader.list('latest=true&node_id=kept')).nodes[0] ?? {};
@@ -173,7 +173,7 @@ describe('registry import', () => {
       license: 'MIT',
       status: 'NodeStatusBanned',
     });
-    // The same node twice in one file: the later record counts.
+    // If a node occurs twice in a file, the later record counts.
     expect(await put({ id: 'kept', name: 'First' }, { id: 'kept', name: 'Second' })).toMatchObject({
       changed: 2,
     });
@@ -200,7 +200,7 @@ describe('registry import', () => {
     expect(await putVersions({ version: '2.0' })).toMatchObject({ changed: 0 });
   });
 
-  it('only says what it would do in a dry run', async () => {
+  it('in a dry run only reports what it would do', async () => {
     const file = fileOf('dry.jsonl', lines({ id: 'dry' }, { id: 'kept', name: 'Dry' }, { id: '' }));
     expect(await commanded('import', file, '--dry-run')).toMatchObject({
       code: 1,
@@ -214,7 +214,7 @@ describe('registry import', () => {
     expect(await reader.ids('latest=true&node_id=dry')).toEqual([]);
   });
 
-  it('ends with 1 and one line for a file that is not there', async () => {
+  it('exits with 1 and one line for a file that does not exist', async () => {
     const { code, error } = await commanded('import', '/nowhere.jsonl');
     expect([code, error.split('\n').length]).toEqual([1, 2]);
     expect(error).toContain('/nowhere.jsonl');
@@ -222,7 +222,7 @@ describe('registry import', () => {
 });
 
 describe('moderation', () => {
-  it('outlives imports, and ends when the operator ends it', async () => {
+  it('survives imports until the operator ends it', async () => {
     await reimport();
     const before = new Date().toISOString();
     await commanded('ban', 'moderated', '--reason', 'steals keys');
@@ -249,7 +249,7 @@ describe('moderation', () => {
     expect((await moderatedNode())?.tags_admin).toEqual(['from-record']);
   });
 
-  it('bars the nodes of a banned publisher', async () => {
+  it('bans the nodes of a banned publisher', async () => {
     await reimport({ status: 'NodeStatusActive' });
     await moderation().ban('publisher', 'press', null, 'test');
     await reimport({ status: 'NodeStatusActive' });
@@ -262,7 +262,7 @@ describe('moderation', () => {
     expect(await listedUnbanned()).toEqual(['moderated']);
   });
 
-  it('is recorded with who did it, and not where nothing was done', async () => {
+  it('is recorded with its author, unless nothing changed', async () => {
     await commanded('ban', 'moderated', '--reason', 'steals keys');
     await commanded('unban', 'moderated');
     await commanded('tag', 'moderated', 'reviewed');
@@ -281,7 +281,7 @@ describe('moderation', () => {
     ]);
   });
 
-  it('is refused for what is not there', async () => {
+  it('is rejected for unknown names', async () => {
     expect(await moderation().ban('node', 'nobody', null, 'test')).toBe(false);
     expect(await moderation().tag('nobody', ['x'], 'test')).toBe(false);
     expect((await commanded('unban', 'nobody', '--publisher')).code).toBe(1);

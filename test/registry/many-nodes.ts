@@ -1,7 +1,7 @@
 import { NodeRepository } from '#persistence';
 import type { DataSource } from 'typeorm';
 
-/** Fills an empty registry with made-up nodes and versions, and settles them as a large import does. */
+/** Fills an empty registry with generated nodes and versions, and analyses the tables as a large import does. */
 export async function fillRegistry(dataSource: DataSource, nodes: number, versions: number): Promise<void> {
   await dataSource.query(
     `INSERT INTO publisher (id, name, status, created_at)

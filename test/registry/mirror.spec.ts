@@ -15,12 +15,12 @@ let dataSource: DataSource;
 let copyData: DataSource;
 let between: Server;
 let asked: URL[] = [];
-/** The status with which a request is refused, by how many there were; undefined: it is passed on. */
+/** The status with which a request is rejected, by the number of requests so far; undefined lets it pass. */
 let refusal: (count: number) => number | undefined;
 
 const adminEnv = () => ({ DATABASE_URL: copy().databaseUrl });
 
-/** The source as the network shows it: it notes what is asked, and fails when it is told to. */
+/** The source as seen over the network: records the requests, and fails on demand. */
 beforeAll(async () => {
   ({ dataSource } = source());
   copyData = copy().dataSource;
@@ -98,7 +98,7 @@ const node = (index: number): GivenNode => ({
   })),
 });
 
-it('brings a registry to the same pages, then reads changes only', async () => {
+it('produces the same pages, and then reads only changes', async () => {
   refusal = () => undefined;
   await putGiven(
     dataSource,
@@ -107,7 +107,7 @@ it('brings a registry to the same pages, then reads changes only', async () => {
   expect(await mirror()).toMatchObject({ pages: 3, read: 250, created: 250 });
   await expectSamePages();
 
-  // Nothing has changed; what lies within the overlap is read again, and nothing of it is written.
+  // Nothing has changed: nodes within the overlap are read again, but not written.
   expect(await mirror()).toMatchObject({ created: 0, changed: 0 });
   expect(
     asked.every(({ searchParams }) => searchParams.get('limit') === '1' || searchParams.has('timestamp')),
@@ -122,7 +122,8 @@ it('brings a registry to the same pages, then reads changes only', async () => {
     await source().reader.walk('latest=true&limit=100'),
   );
 
-  // The latest version is withdrawn, and a node appears with old dates: changes do not show it, the total does.
+  // The latest version is withdrawn and a node appears with old dates. The changes do not include it, but the
+  // total does.
   await putGiven(dataSource, [
     { id: 'node-1', versions: [{ version: '3.0', status: 'NodeVersionStatusDeleted' }] },
     { id: 'of-old', created_at: '2019-01-01' },
@@ -133,8 +134,8 @@ it('brings a registry to the same pages, then reads changes only', async () => {
   );
 });
 
-it('tries again, and goes on where it was cut off', async () => {
-  // The third request and its next tries fail, the last of them for good: the first page is there, the rest is not.
+it('retries, and continues where it was interrupted', async () => {
+  // The third request and its retries fail, the last one for good: only the first page is imported.
   refusal = (count) => (count > 2 ? (count > 5 ? 404 : 503) : undefined);
   await expect(mirror({ full: true })).rejects.toThrow('answered 404');
   expect(asked).toHaveLength(6);
@@ -146,7 +147,7 @@ it('tries again, and goes on where it was cut off', async () => {
   expect(pages.some(({ searchParams }) => searchParams.has('timestamp'))).toBe(false);
 });
 
-it('is a command that ends with 0, and that gives up on what is no registry', async () => {
+it('is a command that exits with 0, and gives up on a server that is not a registry', async () => {
   refusal = () => undefined;
   const found = await runAdmin(
     adminEnv(),

@@ -19,7 +19,7 @@ export interface NaiveNode extends GivenNode {
   created_at: string;
   supported_os?: string[];
   supported_accelerators?: string[];
-  /** Written as from and below, both whole major versions, so that the model needs no range reader. */
+  /** Whole major versions, from inclusive and below exclusive, so that the model needs no parser of ranges. */
   app?: { from: number; below: number };
   publisher?: { id: string; status?: string };
   versions: { version: string; createdAt: string; status: string }[];
@@ -32,7 +32,7 @@ const aliases: Record<string, string> = {
   last_updated: 'updated_at',
 };
 
-/** The rules once more, as plainly as they can be said: filter everything, sort everything, cut. */
+/** The rules again, as plainly as possible: filter everything, sort everything, cut. */
 export function naivePage(nodes: readonly NaiveNode[], query: NaiveQuery) {
   const limit = query.limit === undefined || query.limit <= 0 ? 10 : Math.min(query.limit, 100);
   const page = Math.max(query.page ?? 1, 1);
@@ -82,7 +82,7 @@ function systemOf(formFactor: string | undefined): string | undefined {
   return formFactor.endsWith('-linux') ? 'POSIX :: Linux' : undefined;
 }
 
-/** The value itself or one of its ancestors is listed, or nothing is. */
+/** Whether the value or one of its ancestors is listed, or nothing is. */
 function covers(listed: string[] | undefined, value: string): boolean {
   if (listed === undefined || listed.length === 0) return true;
   const parts = value.split(' :: ');
@@ -109,7 +109,7 @@ function valueOf(node: NaiveNode, column: string): Value {
   return column === 'updated_at' ? updatedMs(node) : (node[column] as Value);
 }
 
-/** What is missing is the least; texts are in the order of their bytes. */
+/** Missing values sort first; texts sort by their bytes. */
 function compare(a: Value, b: Value): number {
   if (a === b) return 0;
   if (a === undefined) return -1;

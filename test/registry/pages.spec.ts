@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 const nowhere = { sort: [], offset: 0, limit: 10, maxAgeMs: 0, includeBanned: true };
 
-/** Each filter, and the same in SQL. */
+/** Each filter, and its equivalent in SQL. */
 const filters: [name: string, filter: Partial<NodeFilter>, sql: string][] = [
   ['no filter', {}, 'true'],
   [
@@ -34,8 +34,8 @@ const filters: [name: string, filter: Partial<NodeFilter>, sql: string][] = [
     { accepts: ({ supportedAppVersion }) => supportedAppVersion === '>=6.0' },
     `supported_app_version = '>=6.0'`,
   ],
-  ['a requirement that nobody has', { accepts: () => false }, 'false'],
-  ['no banned ones', { includeBanned: false }, 'NOT banned'],
+  ['a requirement that no node meets', { accepts: () => false }, 'false'],
+  ['no banned nodes', { includeBanned: false }, 'NOT banned'],
   ['recent changes', { changedAfter: new Date('2022-03-01') }, `updated_at > '2022-03-01Z'`],
   ['ids', { nodeIds: ['node-c4ca4238a0b923820dcc509a6f75849b', 'nobody'] }, `id = 'node-' || md5('1')`],
   [
@@ -57,7 +57,7 @@ const orderBy = (sort: readonly NodeSort[]): string =>
     )
     .join(', ');
 
-it('has the nodes that Postgres finds, in the order in which Postgres sorts them', async () => {
+it('has the nodes that Postgres finds, in Postgres’ order', async () => {
   const key = fc.record({ column: fc.constantFrom(...nodeSortColumns), descending: fc.boolean() });
   const asked = fc.tuple(
     fc.uniqueArray(key, { maxLength: 4, selector: ({ column }) => column }),
@@ -81,7 +81,7 @@ it('has the nodes that Postgres finds, in the order in which Postgres sorts them
   );
 });
 
-it('looks the nodes of a page up in indexes', async () => {
+it('looks up the nodes of a page in indexes', async () => {
   const ids = await dataSource.query<{ id: string }[]>('SELECT id FROM node LIMIT 100');
   const plan = await dataSource.query<Record<string, string>[]>(`EXPLAIN ${nodesById}`, [
     ids.map(({ id }) => id),
@@ -91,7 +91,7 @@ it('looks the nodes of a page up in indexes', async () => {
   expect(scans.filter((line) => !line.includes('registry_revision'))).toEqual([]);
 });
 
-it('shows every write at once to who wants the latest', async () => {
+it('shows every write at once with latest=true', async () => {
   const total = async (filter: Partial<NodeFilter> = {}) =>
     (await reader.page({ ...nowhere, ...filter })).total;
   const changedAfter = new Date('2022-04-01');
@@ -119,7 +119,7 @@ it('shows every write at once to who wants the latest', async () => {
   }
 });
 
-it('reads the columns once for all who wait, and again only when nodes were written', async () => {
+it('reads the columns once for all waiting calls, and again only after nodes were written', async () => {
   const { database } = registry();
   const pool = database.registry;
   const own = new NodeReader(database);
@@ -144,7 +144,7 @@ it('reads the columns once for all who wait, and again only when nodes were writ
   }
 });
 
-it('reads the ranks of a column again with the next revision, unless nobody has sorted by it since the last one', async () => {
+it('reads the ranks of a column again for a new revision only if it was used to sort since the last one', async () => {
   const { database } = registry();
   const pool = database.registry;
   const own = new NodeReader(database);
@@ -176,7 +176,7 @@ it('reads the ranks of a column again with the next revision, unless nobody has 
   }
 });
 
-it('tells a failure to all who wait, and tries again for the next page', async () => {
+it('reports a failure to all waiting calls, and retries for the next page', async () => {
   const { database } = registry();
   const pool = database.registry;
   const own = new NodeReader(database);
@@ -188,7 +188,7 @@ it('tells a failure to all who wait, and tries again for the next page', async (
   expect((await own.page(nowhere)).nodes).toHaveLength(10);
 });
 
-it('shows what a neighbouring gateway shows, while nodes are written', async () => {
+it('shows the same as another gateway while nodes are written', async () => {
   const [one, other] = [new NodeReader(registry().database), new NodeReader(registry().database)];
   for (let turn = 0; turn < 5; turn += 1) {
     await dataSource.query(

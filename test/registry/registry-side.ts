@@ -10,7 +10,7 @@ import { operatorDatabase } from '../harness/long-timeouts.js';
 
 export type GivenNode = Record<string, unknown> & { id: string };
 
-/** Writes nodes as an import does, without a process for it. */
+/** Writes nodes as an import does, within this process. */
 export const putGiven = (dataSource: DataSource, nodes: readonly GivenNode[]): Promise<Written> =>
   new NodeRepository(dataSource).put(recordsOf(nodes));
 
@@ -21,7 +21,7 @@ export const recordsOf = (nodes: readonly GivenNode[]): NodeRecord[] =>
     return read.record;
   });
 
-/** The pages of a gateway's registry, without the gateway: how it reads a URL is for the specs of the route. */
+/** The pages of a gateway's registry without the gateway; the route's specs cover how it reads a URL. */
 export class RegistryReader {
   private readonly pages: NodePages;
 
@@ -59,7 +59,7 @@ export class RegistryReader {
   }
 }
 
-/** As the framework parses it: what is repeated is an array. */
+/** The query as the framework parses it: a repeated parameter is an array. */
 function parsed(query: string): Record<string, string | string[]> {
   const parameters = new URLSearchParams(query);
   return Object.fromEntries(
@@ -77,7 +77,9 @@ interface TestRegistry {
   reader: RegistryReader;
 }
 
-/** A registry for this file alone: it is one list for a whole database. The file calls `failOnLeftovers` in its end. */
+/**
+ * A registry for this file only, because a database has just one. The file calls `failOnLeftovers` at its end.
+ */
 export function registryForFile(): () => TestRegistry {
   let testDatabase: TestDatabase;
   let registry: TestRegistry;

@@ -23,7 +23,7 @@ const systems = [
   'Microsoft :: Windows :: Windows 10',
 ];
 const accelerators = ['CUDA', 'DirectML', 'ROCm'];
-// Few values, so that many are equal; one sorts differently by code units than by code points.
+// Few values, so that many are equal; one of them sorts differently by code units and by code points.
 const word = fc.constantFrom('a', 'B', 'b', 'é', '\u{ff5e}', '\u{1f600}', '');
 const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined });
 const moment = fc.constantFrom(
@@ -112,7 +112,7 @@ const given = ({ app, ...facts }: NaiveNode): GivenNode => ({
   ...(app && { supported_app_version: `>=${app.from}.0.0,<${app.below}` }),
 });
 
-/** The three spellings of an array, taken in turns. */
+/** The three ways to write an array, in turns. */
 function spelled(asked: NaiveQuery, turn: number): URLSearchParams {
   const text = new URLSearchParams({ latest: 'true' });
   for (const [name, value] of Object.entries(asked)) {
@@ -122,7 +122,7 @@ function spelled(asked: NaiveQuery, turn: number): URLSearchParams {
   return text;
 }
 
-it('answers every combination of parameters as the rules say', async () => {
+it('answers every combination of parameters according to the rules', async () => {
   await fc.assert(
     fc.asyncProperty(registry, fc.array(query, { minLength: 12, maxLength: 12 }), async (nodes, queries) => {
       await dataSource.query('TRUNCATE node, node_version, publisher, publisher_member');

@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 const some = (turn: number) => ids.filter((_id, index) => (index * 7 + turn) % 20 === 0);
 
-/** Changes nodes until it is stopped, each time everything that does not add one. */
+/** Keeps changing nodes until it is stopped, with every change except adding one. */
 function startWriter() {
   const moderation = new NodeModerationRepository(dataSource);
   const state = { stopped: false };
@@ -46,10 +46,10 @@ function startWriter() {
   const ended = (async () => {
     for (let turn = 3; !state.stopped; turn += 1) await (current = write(turn));
   })();
-  // A failure is thrown by those who wait for it.
+  // The caller that awaits it gets the failure.
   ended.catch(() => {});
   return {
-    /** Resolves when what is being written is there. */
+    /** Resolves when the current write is done. */
     another: async () => current,
     stop: async () => {
       state.stopped = true;
@@ -64,7 +64,7 @@ it.each([
   'latest=true&limit=9&sort=name',
   'latest=true&limit=9&sort=id;desc',
   'latest=true&limit=9&sort=category;desc&sort=created_at',
-])('sees every node once while nodes are changed: ?%s', async (query) => {
+])('finds every node once while nodes are changed: ?%s', async (query) => {
   const writer = startWriter();
   try {
     const walked: (string | undefined)[] = [];

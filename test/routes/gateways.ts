@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from '@jest/globals';
-// Not the harness's index: what it loads besides takes longer than most files here run.
+// Not the harness's index, because loading it takes longer than most files here run.
 import { createDatabase, type TestDatabase } from '../harness/database.js';
 import { failOnLeftovers } from '../harness/leftovers.js';
 import { longTimeouts } from '../harness/long-timeouts.js';
@@ -24,16 +24,18 @@ export function sharedGateway(kind: GatewayKind = 'usual'): () => RouteGateway {
   return () => gateway;
 }
 
-/** What its environment has beside the usual; it may depend on the address of the database. */
+/** Additional environment; it may depend on the address of the database. */
 type Settings = Record<string, string> | ((databaseUrl: string) => Promise<Record<string, string>>);
 
-/** A gateway for this file alone, on a database of its own: for settings and states that others must not see. */
+/**
+ * A gateway for this file only, on a separate database: for settings and states that would disturb other files.
+ */
 export function gatewayForFile(env: Settings = {}): () => RouteGateway {
   const gateways = gatewaysForFile(1, env);
   return () => gateways(0);
 }
 
-/** Gateways for this file alone, each on a database of its own. */
+/** Gateways for this file only, each on a separate database. */
 function gatewaysForFile(count: number, env: Settings = {}): (index: number) => RouteGateway {
   const started: { app: App; database: TestDatabase; gateway: RouteGateway }[] = [];
   beforeAll(async () => {

@@ -4,7 +4,7 @@ import { jwtSecret } from './gateways.js';
 
 export const generations = ['v1', 'v2'] as const;
 
-/** A header that identifies on both generations; an API key beside it is what counts on v2. */
+/** A header that works on both generations. An API key sent with it takes precedence on v2. */
 export async function bearer(
   workspaceId: string,
   scope = scopes.join(' '),
@@ -21,7 +21,7 @@ export async function bearer(
 const file = '/v2/files/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
 const run = '/v2/models/bfl/flux-2-pro/requests/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
 
-/** Method and path of every router route, on a model that exists. */
+/** Method and path of every router route, for a model that exists. */
 export const routerRoutes: [method: string, path: string][] = [
   ...generations.flatMap((generation): [string, string][] => [
     ['GET', `/${generation}/models`],

@@ -6,7 +6,7 @@ interface Action extends Record<string, unknown> {
   details: object;
 }
 
-/** What is recorded of an operator's changes of this workspace or provider, in their order. */
+/** The recorded changes of operators to this workspace or provider, in order. */
 export const operatorActions = (gateway: RouteGateway, subject: string): Promise<Action[]> =>
   gateway.database.reads.query<Action>(
     'SELECT actor, action, details FROM operator_action WHERE subject = $1 ORDER BY id',

@@ -25,19 +25,19 @@ import { waitFor } from '../harness/wait-for.js';
 
 type WorkspaceFacts = WorkspaceSettings & WorkspaceLimits & { balanceMicros?: number | null };
 
-/** Just now, or so long ago, such as `25 hours`: the clock of the connection is set back. */
+/** Now, or a time ago such as `25 hours`: the clock of the connection is set back. */
 interface Moment {
   ago?: string;
 }
 
-/** A running gateway as route specs use it. No worker runs: tests take a run through its life. */
+/** A running gateway as route specs use it. No worker runs; tests move a run through its stages. */
 export class RouteGateway {
   readonly database: Database;
   private readonly past = new Map<string, Database>();
 
   constructor(
     private readonly app: Pick<RunningApp, 'url' | 'internalUrl' | 'logs'>,
-    /** The address of its database, for programs beside it. */
+    /** The address of its database, for programs that run beside it. */
     readonly databaseUrl: string,
     /** Its folder of assets. */
     readonly assets: string,
@@ -57,12 +57,12 @@ export class RouteGateway {
     return this.app.logs();
   }
 
-  /** Ends the connections of this process; the gateway goes on. */
+  /** Closes the connections of this process; the gateway keeps running. */
   async close(): Promise<void> {
     await Promise.all([this.database, ...this.past.values()].map((database) => database.close()));
   }
 
-  /** A workspace of its own for each call: tests cannot disturb each other. */
+  /** Creates a new workspace for each call, so that tests cannot disturb each other. */
   async caller(
     facts: WorkspaceFacts = {},
     scopes: string[] = ['catalog', 'run'],
@@ -83,7 +83,7 @@ export class RouteGateway {
     return act(new WorkspaceRepository(this.database));
   }
 
-  /** The first run of a workspace, once it is admitted: a call that is held does not name it. */
+  /** Waits for the first run of a workspace, because a synchronous call does not report its id. */
   async admittedRun({ id }: Workspace): Promise<Submitted> {
     const statement = 'SELECT id AS "requestId", model FROM run WHERE workspace_id = $1 ORDER BY id LIMIT 1';
     const admitted = async () =>
@@ -92,7 +92,7 @@ export class RouteGateway {
     return { ...run, body: '' };
   }
 
-  /** Sends the run to its provider, as far as the database knows. */
+  /** Marks the run as submitted to its provider in the database. */
   async dispatch(run: Submitted, moment: Moment = {}): Promise<ClaimedRun> {
     const claimed = await this.submit(run, moment);
     await runsOf(this.databaseAt(moment)).saveHandle(
@@ -104,13 +104,13 @@ export class RouteGateway {
     return claimed;
   }
 
-  /** The provider is too busy for a run that waits: it is given back, to be sent again. */
+  /** Puts a waiting run back, as after a 429 of its provider. */
   async refuse(run: Submitted): Promise<void> {
     const { runId, epoch } = await this.submit(run, {});
     await new DispatchRepository(this.database).postpone(runId, epoch, 0);
   }
 
-  /** Takes a run that waits to its end. */
+  /** Takes a waiting run to its end. */
   async finish(run: Submitted, ending: Ending, moment: Moment = {}): Promise<void> {
     await this.end(await this.dispatch(run, moment), ending, moment);
   }
@@ -118,10 +118,10 @@ export class RouteGateway {
   /** Ends a dispatched run. */
   async end(run: ClaimedRun, ending: Ending, moment: Moment = {}): Promise<void> {
     const { won } = await runsOf(this.databaseAt(moment)).finishRun(run, ending);
-    if (!won) throw new Error('the run was finished by somebody else');
+    if (!won) throw new Error('the run was already finished');
   }
 
-  /** The input of a run as it was stored: in the database, or beside it when it is large. */
+  /** The stored input of a run, and whether it is stored outside the database, as large ones are. */
   async storedInput(run: Submitted): Promise<{ bytes: Buffer; beside: boolean }> {
     const statement = `SELECT body, stored_as AS "storedAs" FROM payload
         LEFT JOIN stored_object ON key = stored_as AND delete_at = 'infinity'
@@ -136,7 +136,7 @@ export class RouteGateway {
       : { bytes: readFileSync(path.join(this.assets, row.storedAs)), beside: true };
   }
 
-  /** An output that lies beside the database, once it is put there. */
+  /** Prepares an output outside the database; `put` stores it. */
   async outputBeside(run: Submitted): Promise<{ storedAs: string; put: (bytes: Buffer) => void }> {
     const storedAs = runKeys.output(run.requestId);
     await new StoredObjectRepository(this.database).note(storedAs, run.requestId, 600);
@@ -150,7 +150,7 @@ export class RouteGateway {
     };
   }
 
-  /** Until a statement that begins so waits for a lock. */
+  /** Waits until a statement that starts with `beginning` waits for a lock. */
   async waitsForLock(beginning: string): Promise<void> {
     const statement = `SELECT 1 FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1 || '%'`;
@@ -160,14 +160,14 @@ export class RouteGateway {
     });
   }
 
-  /** Claims the run, whichever is next in the line, and begins its submission. */
+  /** Claims this run, wherever it is in the queue, and begins its submission. */
   private async submit({ requestId: runId }: Submitted, moment: Moment): Promise<ClaimedRun> {
     const database = this.databaseAt(moment);
     const take = `SELECT epoch, workspace_id AS "workspaceId" FROM take_run($1, interval '1 minute')`;
-    // It is passed over while somebody else has locked its row, as a gateway does whose caller leaves.
+    // The claim skips the run while its row is locked, for example by a gateway whose caller leaves.
     const claim = await waitFor(
       async () => (await database.work.query<Omit<ClaimedRun, 'runId'>>(take, [runId]))[0],
-      { withinMs: 15_000, what: `run ${runId} to be given out` },
+      { withinMs: 15_000, what: `run ${runId} to be claimed` },
     );
     await new DispatchRepository(database).beginSubmission(runId, claim.epoch, 60_000);
     return { runId, ...claim };

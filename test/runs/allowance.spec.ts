@@ -2,14 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import { failOnLeftovers, newTag, sharedSystem, transports, unending, waitFor } from '../harness/index.js';
 import { inflight, passFiveAtOnce, submitUnending } from './busy-workspaces.js';
 
-// What many more runs and a second worker make of it: test/faults/busy-workspaces.spec.ts.
+// With many more runs and a second worker: test/faults/busy-workspaces.spec.ts.
 describe.each(transports().slice(0, 1))('allowances of busy workspaces on %s', (transport) => {
   const system = sharedSystem(transport);
 
-  it('never let more than five runs of each be at the provider, which come in the order of admission', () =>
+  it('keep each workspace to five runs at the provider, in the order of admission', () =>
     Promise.all([passFiveAtOnce(system, 30), passFiveAtOnce(system, 30)]));
 
-  it('are taken up at once when they are raised, by parked runs too: exactly eight', async () => {
+  it('take effect at once when raised, for parked runs too: exactly eight run', async () => {
     const caller = await inflight(system, 5);
     const tag = newTag('raised');
     const runs = 20;
@@ -33,7 +33,7 @@ describe.each(transports().slice(0, 1))('allowances of busy workspaces on %s', (
     expect(await system.provider.peaks(tag)).toMatchObject({ accepted: runs, peak: 8 });
   });
 
-  it('end a parked run that costs more than a lowered ceiling, and start what waits behind it', async () => {
+  it('end a parked run that costs more than a lowered ceiling, and start the runs behind it', async () => {
     const caller = await inflight(system, 1);
     const tag = newTag('ahead');
     const ahead = await caller.submit('bfl/flux-2-pro', `{"prompt":"${unending} [[sim:tag=${tag}]]"}`);

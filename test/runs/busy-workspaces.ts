@@ -4,11 +4,11 @@ import { newTag, type SystemSide, type TestCaller, unending, waitFor } from '../
 const atOnce = 5;
 const roomy = { windowLimit: 10_000, committedLimitMicros: 1_000_000_000 };
 
-/** A workspace that may have so many calls in flight, and no other limit that matters. */
+/** A workspace with this limit of calls in flight, and no other effective limit. */
 export const inflight = (system: SystemSide, inflightLimit: number): Promise<TestCaller> =>
   system.caller({ ...roomy, inflightLimit });
 
-/** So many runs, submitted at once; they generate until the provider finishes their tag. */
+/** Submits `runs` runs at once; they generate until the provider finishes their tag. */
 export const submitUnending = (caller: TestCaller, tag: string, runs: number) =>
   Promise.all(
     Array.from({ length: runs }, (_, index) =>
@@ -17,8 +17,8 @@ export const submitUnending = (caller: TestCaller, tag: string, runs: number) =>
   );
 
 /**
- * Submits so many runs of a workspace that may have five in flight, and lets the provider finish five at a time: never
- * more are there, and the parked ones follow in the order of their admission.
+ * Submits `runs` runs of a workspace that may have five in flight, and lets the provider finish five at a time.
+ * At most five are ever there, and the parked ones follow in the order of their admission.
  */
 export async function passFiveAtOnce(system: SystemSide, runs: number): Promise<void> {
   const caller = await inflight(system, atOnce);

@@ -26,7 +26,7 @@ describe.each(transports())('cancellation on %s', (transport) => {
       [requestId],
     );
 
-  it('of a waiting run takes effect before the answer: never dispatched, never charged', async () => {
+  it('of a waiting run takes effect before the answer: it is never dispatched and never charged', async () => {
     const caller = await system.caller({ inflightLimit: 1 });
     const [first, parked] = [newTag('ahead'), newTag('parked')];
     const ahead = await caller.submit('bfl/flux-2-pro', `{"prompt":"[[sim:tag=${first}]] ${unending}"}`);
@@ -47,7 +47,7 @@ describe.each(transports())('cancellation on %s', (transport) => {
     expect(await entries(run)).toEqual([]);
   });
 
-  it('of a running fal run reaches the provider, and the run ends as a cancelled one, uncharged', async () => {
+  it('of a running fal run reaches the provider, and the run ends as cancelled, uncharged', async () => {
     const caller = await system.caller();
     const tag = newTag('stopped');
     const run = await caller.submit('fal/flux-dev', `{"prompt":"${unending} [[sim:tag=${tag}]]"}`);
@@ -60,7 +60,7 @@ describe.each(transports())('cancellation on %s', (transport) => {
     expect(await entries(run)).toEqual([]);
   });
 
-  it('of a generation that has ended meanwhile is not passed on to a provider that would delete it', async () => {
+  it('of a generation that has just finished is not sent to a provider that would delete it', async () => {
     const caller = await system.caller();
     const tag = newTag('ended');
     const prompt = `${unending} [[sim:tag=${tag}]]`;
@@ -72,7 +72,7 @@ describe.each(transports())('cancellation on %s', (transport) => {
     expect((await caller.collect(run)).status).toBe(200);
   });
 
-  it('of a BFL run, which has no cancel call, is a request: the run completes and is charged', async () => {
+  it('of a BFL run, whose API cannot cancel, is only a request: the run completes and is charged', async () => {
     const caller = await system.caller();
     const tag = newTag('unstoppable');
     const run = await caller.submit('bfl/flux-2-pro', `{"prompt":"${unending} [[sim:tag=${tag}]]"}`);

@@ -32,7 +32,7 @@ describe.each(transports().slice(0, 1))('what runs cost on %s', (transport) => {
   const system = sharedSystem(transport);
   const family = newTag('bfl/charges');
   let caller: TestCaller;
-  /** By request id, in the order of the outcomes: whether the run is billed. */
+  /** Whether each run is billed, by request id, in the order of the outcomes. */
   const expected = new Map<string, boolean>();
 
   const sync = (charges: string, text: string, headers: Record<string, string> = {}) =>
@@ -56,10 +56,10 @@ describe.each(transports().slice(0, 1))('what runs cost on %s', (transport) => {
       );
       return answers.every(({ status }) => status === 200);
     };
-    await waitFor(served, { withinMs: 60_000, what: 'the rows to be served', everyMs: 100 });
+    await waitFor(served, { withinMs: 60_000, what: 'the rows to be in use', everyMs: 100 });
   });
 
-  it('bills successes, and policy refusals only where the row says yes', async () => {
+  it('bills successes, and policy refusals only if the row says so', async () => {
     const held = await sync('no', 'held');
     expect(held.status).toBe(200);
     note(held, true);
@@ -94,7 +94,7 @@ describe.each(transports().slice(0, 1))('what runs cost on %s', (transport) => {
     });
   });
 
-  it('bills a run that its caller left, when it succeeds', async () => {
+  it('bills a run whose caller left, if it succeeds', async () => {
     const tag = newTag('left');
     const controller = new AbortController();
     const gone = fetch(`${system.gateways[0]?.url}/v2/models/${family}-yes`, {
@@ -109,7 +109,7 @@ describe.each(transports().slice(0, 1))('what runs cost on %s', (transport) => {
     const found = (condition: string) => async () =>
       (await system.sql(`SELECT 1 FROM run WHERE workspace_id = $1 AND ${condition}`, [caller.workspaceId]))
         .length === 1;
-    await until('the caller to be seen gone', found('caller_left_at IS NOT NULL'));
+    await until('the gateway to notice that the caller left', found('caller_left_at IS NOT NULL'));
     await system.provider.finish(tag);
     await until('the outcome', found(`caller_left_at IS NOT NULL AND stage = 'completed'`));
     const [run] = await system.sql<{ id: string; billed: number }>(
@@ -121,7 +121,7 @@ describe.each(transports().slice(0, 1))('what runs cost on %s', (transport) => {
     expected.set(run?.id ?? '', true);
   });
 
-  it('is listed by the ids of the calls, with who called and by which route', async () => {
+  it('is listed by request id, with the caller and the route', async () => {
     const env = { DATABASE_URL: system.database.url, JWT_SECRET: system.env()['JWT_SECRET'] ?? '' };
     const { token } = await answerOf<{ token: string }>(
       env,

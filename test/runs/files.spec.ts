@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { failOnLeftovers, newTag, sharedSystem, type TestCaller, transports } from '../harness/index.js';
 
-/** An image, as far as its signature goes; words in it tell the provider what to do with its upload. */
+/** An image as far as its signature is concerned; words in it tell the provider how to handle the upload. */
 const png = (words = '', length = 70_000) => {
   const data = Buffer.concat([Buffer.from(words), randomBytes(length)]);
   return Buffer.concat([
@@ -18,7 +18,7 @@ function chunk(kind: string, data: Buffer): Buffer {
   return Buffer.concat([length, Buffer.from(kind), data, Buffer.alloc(4)]);
 }
 
-describe.each(transports())('files of the caller’s as input, on %s', (transport) => {
+describe.each(transports())('a caller’s files in inputs, on %s', (transport) => {
   const system = sharedSystem(transport);
   let caller: TestCaller;
   beforeAll(async () => {
@@ -45,8 +45,8 @@ describe.each(transports())('files of the caller’s as input, on %s', (transpor
   const call = (model: string, input: object, by = caller) =>
     by.call('POST', `/v2/models/${model}`, { body: JSON.stringify(input), withinMs: 60_000 });
 
-  // The simulator refuses the id of an image that its account was never given.
-  it('are uploaded to a provider that takes ids of images, which then stand in the input', async () => {
+  // The simulator rejects an image id that it did not issue to this account.
+  it('are uploaded to a provider that takes image ids, and the ids replace them in the input', async () => {
     const tag = newTag('file-upload');
     const prompt = `[[sim:tag=${tag}]]`;
     const img_id = await uploaded(png());
@@ -56,7 +56,7 @@ describe.each(transports())('files of the caller’s as input, on %s', (transpor
     expect(sent).toMatch(/^\{"model":"v5","prompt":"[^"]+","duration":5,"quality":"720p","img_id":\d+\}$/);
   });
 
-  it('are uploaded one by one, be they ours or written into the input', async () => {
+  it('are uploaded one by one, whether stored with us or written into the input', async () => {
     const tag = newTag('file-uploads');
     const ours = await uploaded(png());
     const written = `data:image/png;base64,${png().toString('base64')}`;
@@ -72,7 +72,7 @@ describe.each(transports())('files of the caller’s as input, on %s', (transpor
     expect([typeof first, typeof last, first === last]).toEqual(['number', 'number', false]);
   });
 
-  it('are uploaded again when the provider was busy, and submitted once', async () => {
+  it('are uploaded again if the provider was busy, but submitted once', async () => {
     const tag = newTag('file-busy');
     const img_id = await uploaded(png('[[sim:503=2]]'));
     const input = { prompt: `[[sim:tag=${tag}]]`, duration: 5, quality: '720p', img_id };
@@ -83,16 +83,16 @@ describe.each(transports())('files of the caller’s as input, on %s', (transpor
   const place = ['body', 'img_id'];
   it.each([
     // The provider names no field.
-    ['an id that the provider does not know', async (): Promise<string | number> => 501, ['body']],
-    ['a file that the provider does not take', async () => uploaded(Buffer.from('GIF89a----')), place],
+    ['an unknown id of the provider', async (): Promise<string | number> => 501, ['body']],
+    ['a file that the provider rejects', async () => uploaded(Buffer.from('GIF89a----')), place],
     [
       'a link to nothing',
       async () => (await uploaded(png())).replace(/[0-9a-f]{12}\.png/, '000000000000.png'),
       place,
     ],
-    ['a URL of somebody else’s', async () => 'https://example.com/kite.png', place],
+    ['a third party’s URL', async () => 'https://example.com/kite.png', place],
     ['a file of another workspace', async () => uploaded(png(), await system.caller()), place],
-  ])('are refused at their place: %s', async (_what, image, loc) => {
+  ])('are rejected at their field: %s', async (_what, image, loc) => {
     const tag = newTag('file-refused');
     const input = { prompt: `[[sim:tag=${tag}]]`, duration: 5, quality: '720p', img_id: await image() };
     const answer = await call('pixverse/v5-image-to-video', input);
@@ -101,7 +101,7 @@ describe.each(transports())('files of the caller’s as input, on %s', (transpor
     expect(await system.provider.ledger(tag)).toEqual([]);
   });
 
-  it('are a part of the form where the provider takes forms', async () => {
+  it('are sent as a part of the form if the provider takes forms', async () => {
     const file = png('', 3_000_000);
     const tag = newTag('file-form');
     const answer = await call('stability/stable-image-ultra', {
@@ -115,7 +115,7 @@ describe.each(transports())('files of the caller’s as input, on %s', (transpor
     expect(Buffer.from(await image.arrayBuffer()).equals(file)).toBe(true);
   });
 
-  it('are parts of one name where the provider takes several, in the caller’s order', async () => {
+  it('are sent as parts of one name if the provider takes several, in the caller’s order', async () => {
     const [first, second, third] = [png('', 300_000), png('', 1000), png('', 90_000)];
     const tag = newTag('file-forms');
     const answer = await call('ideogram/ideogram-4-5', {
@@ -137,7 +137,7 @@ describe.each(transports())('files of the caller’s as input, on %s', (transpor
     expect([form.get('quality'), [...form.keys()].length]).toEqual(['low', 6]);
   });
 
-  it('are base64 where the provider takes nothing else, with all around them as the caller wrote it', async () => {
+  it('are sent as base64 if the provider takes nothing else, with the caller’s other bytes unchanged', async () => {
     const file = png('', 1_000_001);
     const tag = newTag('file-base64');
     const url = await uploaded(file);

@@ -18,7 +18,7 @@ describe.each(transports())('the life of a run on %s', (transport) => {
     caller = await system.caller();
   });
 
-  it('goes IN_QUEUE, IN_PROGRESS, COMPLETED and ends in the provider’s own JSON with an image that opens', async () => {
+  it('goes through IN_QUEUE, IN_PROGRESS and COMPLETED, and returns the provider’s own JSON with an image that opens', async () => {
     const light = newTag('light');
     const run = await caller.submit(
       'bfl/flux-2-pro',
@@ -54,7 +54,7 @@ describe.each(transports())('the life of a run on %s', (transport) => {
     ).toBe('PNG');
   });
 
-  it('answers a submission with the handle: state, position and three absolute URLs in their order', async () => {
+  it('a submission returns its status, position and three absolute URLs, in order', async () => {
     const answer = await caller.call('POST', '/v2/models/fal/flux-dev/requests', {
       body: '{"prompt":"handle"}',
     });
@@ -77,7 +77,7 @@ describe.each(transports())('the life of a run on %s', (transport) => {
   it('carries the caller’s bytes to the provider and the provider’s bytes back', async () => {
     const [open, bytes] = [newTag('open'), newTag('bytes')];
     const body = `{"prompt":"[[sim:tag=${open}]]","seed":12345678901234567890,"z":1.0,"z2" : 2}`;
-    // The row is an operator's without a schema: only such a row accepts fields that the provider never wrote down.
+    // The row has no schema, because only such a row accepts undocumented fields.
     await caller.completed(await caller.submit('bfl/open', body));
     const [sent] = await system.provider.ledger(open);
     expect(Buffer.from(sent?.bodyBase64 ?? '', 'base64').toString()).toBe(body);

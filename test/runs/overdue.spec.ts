@@ -3,7 +3,7 @@ import { OwnProvider } from '../catalog/own-provider.js';
 import { polled, provider, row } from '../catalog/own-rows.js';
 import { failOnLeftovers, sharedSystem, type TestCaller, transports } from '../harness/index.js';
 
-describe.each(transports())('a run whose time budget is spent on %s', (transport) => {
+describe.each(transports())('a run that exceeds its time budget on %s', (transport) => {
   const system = sharedSystem(transport);
   let upstream: OwnProvider;
   let caller: TestCaller;
@@ -19,7 +19,9 @@ describe.each(transports())('a run whose time budget is spent on %s', (transport
   });
   afterAll(() => upstream.stop());
 
-  /** Ends the budget while a poll that began before is in the air; the next one is the first that can know. */
+  /**
+   * Ends the budget while an earlier poll is in flight, so that the next poll is the first that can notice it.
+   */
   const runAndOverdue = async (prompt: string, handle: object = {}) => {
     upstream.duringPoll = () =>
       system.sql(
@@ -31,7 +33,7 @@ describe.each(transports())('a run whose time budget is spent on %s', (transport
     return { run, status: await caller.completed(run) };
   };
 
-  it('is polled once more: what the provider has finished is fetched and billed', async () => {
+  it('is polled once more, and a finished generation is fetched and billed', async () => {
     const { run } = await runAndOverdue('finished meanwhile');
     const result = await caller.collect(run);
     expect([result.status, result.bytes.toString()]).toEqual([
@@ -44,14 +46,14 @@ describe.each(transports())('a run whose time budget is spent on %s', (transport
     expect(billed).toEqual({ micros: 1_000 });
   });
 
-  it('ends as provider_timeout when that poll finds it running', async () => {
+  it('ends as provider_timeout if that poll finds it running', async () => {
     upstream.holding = true;
     const { run, status } = await runAndOverdue('still at work');
     expect(status).toMatchObject({ error_type: 'provider_timeout' });
     expect((await caller.collect(run)).status).toBe(504);
   });
 
-  it('ends as provider_timeout when its handle cannot be polled with any more', async () => {
+  it('ends as provider_timeout if its handle can no longer be used', async () => {
     const { status } = await runAndOverdue('by another release', { v: 99 });
     expect(status).toMatchObject({ error_type: 'provider_timeout' });
   });

@@ -31,7 +31,7 @@ describe.each(transports().slice(0, 1))('what runs are billed on %s', (transport
   const run = (model: string, input: object, as = caller, headers: Record<string, string> = {}) =>
     as.call('POST', `/v2/models/${model}`, { body: JSON.stringify(input), headers });
 
-  /** In cents, as the audit record of the call and its ledger entry have it. */
+  /** In cents, according to the call's audit record and ledger entry. */
   const billedFor = async ({ headers }: Answer): Promise<Billed> => {
     const [record] = await system.sql<Billed & { ledger: number | null; same: boolean }>(
       `SELECT cost_micros::float / 10000 AS reserved, billed_micros::float / 10000 AS billed, audit_record.basis,
@@ -39,7 +39,7 @@ describe.each(transports().slice(0, 1))('what runs are billed on %s', (transport
        FROM audit_record LEFT JOIN ledger_entry USING (run_id) WHERE request_id = $1`,
       [headers.get('x-service-request-id')],
     );
-    if (!record) throw new Error('there is no audit record');
+    if (!record) throw new Error('no audit record was found');
     const { ledger, same, ...billed } = record;
     expect([ledger ?? 0, same ?? true]).toEqual([billed.billed, true]);
     return billed;
@@ -90,13 +90,13 @@ describe.each(transports().slice(0, 1))('what runs are billed on %s', (transport
     expect(costOf(answer)).toBe(String(expected.billed));
   });
 
-  it('is the reserve when the provider reports more, which is logged and counted', async () => {
+  it('is the reserved amount if the provider reports more, which is logged and counted', async () => {
     const answer = await run(`${own}-low`, { prompt: 'a [[sim:cost=5]]' });
     expect(await billedFor(answer)).toEqual({ reserved: 1, billed: 1, basis: 'reported' });
     const logs = () => system.workers.map((worker) => worker.logs()).join('');
     await waitFor(() => logs().includes(`${own}-low","reported_micros":50000,"reserved_micros":10000`), {
       withinMs: 10_000,
-      what: 'the line of the log',
+      what: 'the log line',
     });
     const metrics = await Promise.all(
       system.workers.map(async ({ internalUrl }) => (await fetch(`${internalUrl}/metrics`)).text()),
@@ -111,7 +111,7 @@ describe.each(transports().slice(0, 1))('what runs are billed on %s', (transport
     expect(costOf(answer)).toBe('3.6');
   });
 
-  it('is what a charged policy refusal cost, and nothing for another failure', async () => {
+  it('is the cost of a charged policy refusal, and nothing for another failure', async () => {
     const refused = await run(`${own}-high`, { prompt: '[[sim:policy_output]][[sim:cost=4]]' });
     expect([refused.status, refused.bucket, costOf(refused)]).toEqual([400, 'content_policy_violation', '4']);
     expect(await billedFor(refused)).toEqual({ reserved: 50, billed: 4, basis: 'reported' });
@@ -120,7 +120,7 @@ describe.each(transports().slice(0, 1))('what runs are billed on %s', (transport
     expect(await billedFor(failed)).toEqual({ reserved: 50, billed: 0, basis: null });
   });
 
-  it('is told by replays, and by no call without an outcome', async () => {
+  it('is reported by replays, and not by a call without an outcome', async () => {
     const headers = { 'idempotency-key': newTag('priced') };
     const first = await run(`${own}-high`, { prompt: 'replayed' }, caller, headers);
     const again = await run(`${own}-high`, { prompt: 'replayed' }, caller, headers);
@@ -129,7 +129,7 @@ describe.each(transports().slice(0, 1))('what runs are billed on %s', (transport
     expect([refused.status, costOf(refused)]).toEqual([409, null]);
   });
 
-  it('is told by the status and the result of a queued run once it has completed', async () => {
+  it('is reported by the status and the result of a completed queued run', async () => {
     const queued = await caller.submit(`${own}-high`, JSON.stringify({ prompt: '[[sim:takes=1500]]' }));
     expect(costOf(await caller.status(queued))).toBeNull();
     expect(costOf(await caller.collect(queued))).toBeNull();

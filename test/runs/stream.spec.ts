@@ -12,7 +12,7 @@ import {
 describe.each(transports())('a status stream on %s', (transport) => {
   const system = sharedSystem(transport);
 
-  it('tells how far the provider is, and the end at once', async () => {
+  it('sends the provider’s progress, and the end at once', async () => {
     const caller = await system.caller();
     const tag = newTag('stream');
     const run = await caller.submit(

@@ -18,7 +18,7 @@ const keyed = (caller: TestCaller, key: string, body: string, gateway?: number) 
     ...(gateway !== undefined && { gateway }),
   });
 
-// What a call meets that reaches its bound: test/faults/sync-bound.spec.ts.
+// Calls that reach their deadline: test/faults/sync-bound.spec.ts.
 describe.each(transports())('a synchronous run on %s', (transport) => {
   const system = sharedSystem(transport);
 
@@ -51,7 +51,7 @@ describe.each(transports())('a synchronous run on %s', (transport) => {
     ]);
   });
 
-  it('with one key 100 times at once on two gateways is one submission and 100 equal answers', async () => {
+  it('sent 100 times at once with one key to two gateways is submitted once and answered 100 times alike', async () => {
     const caller = await system.caller();
     const tag = newTag('crowd');
     const body = `{"prompt":"[[sim:tag=${tag}]] ${unending}"}`;
@@ -77,7 +77,7 @@ describe.each(transports())('a synchronous run on %s', (transport) => {
     expect(second.bytes.equals(first.bytes)).toBe(true);
   });
 
-  it('whose caller disconnects goes on, is billed, and says so in its record', async () => {
+  it('continues after its caller disconnects, is billed, and records that', async () => {
     const leaving = await system.caller();
     const tag = newTag('left');
     const body = `{"prompt":"[[sim:tag=${tag}]] ${unending}"}`;
@@ -95,7 +95,7 @@ describe.each(transports())('a synchronous run on %s', (transport) => {
       const left = `SELECT 1 FROM run WHERE workspace_id = $1 AND caller_left_at IS NOT NULL`;
       return (await system.sql(left, [leaving.workspaceId])).length === 1;
     };
-    await waitFor(noticed, { withinMs: 60_000, what: 'the disconnect to be noticed' });
+    await waitFor(noticed, { withinMs: 60_000, what: 'the gateway to notice the disconnect' });
     await system.provider.finish(tag);
     expect((await keyed(leaving, 'left', body)).status).toBe(200);
     expect(await accepted(tag)).toBe(1);
@@ -107,7 +107,7 @@ describe.each(transports())('a synchronous run on %s', (transport) => {
     expect(Number(record?.billed)).toBeGreaterThan(0);
   });
 
-  it('above its allowance is refused with 429, exactly', async () => {
+  it('above the limit is rejected with 429, exactly', async () => {
     const narrow = await system.caller({ inflightLimit: 3 });
     const tag = newTag('narrow');
     let answered = 0;

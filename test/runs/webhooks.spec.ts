@@ -34,7 +34,7 @@ describe.each(transports())('webhooks on %s', (transport) => {
       )
     )[0];
 
-  it('tell once, signed, that a run succeeded: the body is the status', async () => {
+  it('report a success once, signed, with the status as the body', async () => {
     const caller = await system.caller();
     const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"a webhook"}', { query: asked('/success') });
     const event = await receiver.signed('/success', await secretsOf(caller.workspace));
@@ -51,13 +51,13 @@ describe.each(transports())('webhooks on %s', (transport) => {
     });
     await waitFor(async () => (await row(run.requestId))?.ended, {
       withinMs: 10_000,
-      what: 'the row to end',
+      what: 'the webhook to be delivered',
     });
     expect(await row(run.requestId)).toMatchObject({ tries: 1, delivered: true });
     expect(receiver.to('/success').length).toBe(1);
   });
 
-  it('tell of a failure, and of a cancellation before the dispatch', async () => {
+  it('report a failure, and a cancellation before the dispatch', async () => {
     const caller = await system.caller({ inflightLimit: 1 });
     const failed = await caller.submit('bfl/flux-2-pro', '{"prompt":"[[sim:job_failed]]"}', {
       query: asked('/failure'),
@@ -79,7 +79,7 @@ describe.each(transports())('webhooks on %s', (transport) => {
     await caller.completed(first);
   });
 
-  it('are tried again after a failure, and an answer that leads elsewhere is a failure', async () => {
+  it('are retried after a failure, and a redirect is a failure', async () => {
     const caller = await system.caller();
     const failing = await caller.submit('bfl/flux-2-pro', '{"prompt":"again"}', {
       query: asked('/fails-once'),
@@ -87,19 +87,19 @@ describe.each(transports())('webhooks on %s', (transport) => {
     const moved = await caller.submit('bfl/flux-2-pro', '{"prompt":"moved"}', { query: asked('/moved') });
     await waitFor(async () => (await row(moved.requestId))?.tries === 1, {
       withinMs: 30_000,
-      what: 'the first try',
+      what: 'the first attempt',
     });
     expect(await row(moved.requestId)).toMatchObject({ ended: false, problem: 'answered HTTP 302' });
     expect(receiver.to('/').length).toBe(0);
     await waitFor(async () => (await row(failing.requestId))?.tries === 1, {
       withinMs: 30_000,
-      what: 'the first try',
+      what: 'the first attempt',
     });
-    // The pause before the second try is ten seconds.
+    // The pause before the second attempt is ten seconds.
     await system.sql(`UPDATE webhook SET due_at = now() WHERE run_id = $1`, [failing.requestId]);
     await waitFor(async () => (await row(failing.requestId))?.delivered, {
       withinMs: 30_000,
-      what: 'the second try',
+      what: 'the second attempt',
     });
     const secrets = await secretsOf(caller.workspace);
     const [first, second, ...others] = receiver.to('/fails-once');
@@ -109,7 +109,7 @@ describe.each(transports())('webhooks on %s', (transport) => {
     expect(await row(failing.requestId)).toMatchObject({ tries: 2, problem: 'answered HTTP 500' });
   });
 
-  it('are signed with two secrets while the secret rotates', async () => {
+  it('are signed with both secrets while the secret rotates', async () => {
     const caller = await system.caller();
     const [before = ''] = await secretsOf(caller.workspace);
     await system.operate((all) => all.rotateWebhookSecret(caller.workspace));
@@ -120,7 +120,7 @@ describe.each(transports())('webhooks on %s', (transport) => {
     await receiver.signed('/rotated', [after]);
   });
 
-  it('in fal’s form carry the output, its bytes untouched, or the error', async () => {
+  it('in fal’s form contain the unchanged bytes of the output, or the error', async () => {
     const caller = await system.caller();
     const run = await caller.submit('fal/flux-dev', '{"prompt":"fal"}', {
       query: asked('/fal', 'fal_webhook'),

@@ -2,19 +2,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Answer, Submitted } from '../harness/caller.js';
 import type { TestCaller } from '../harness/system-side.js';
 
-/** One call of an application, and what came of it. */
+/** One call of an application, and its result. */
 export interface Call {
   caller: TestCaller;
   model: string;
   mode: 'queued' | 'sync';
-  /** A caller without a key cannot try again when its connection is lost. */
+  /** A caller without a key cannot retry after a lost connection. */
   key: string | undefined;
   prompt: string;
-  /** The provider's reply to the submission is lost by its own fault: nobody can know the outcome. */
+  /** The provider loses its own reply to the submission, so the outcome is unknown. */
   providerLosesReply: boolean;
   cancelAfterMs: number | undefined;
   runId?: string;
-  /** `collected`, an error type, `refused`, or `connection lost` of a caller without a key. */
+  /** `collected`, an error type, `refused`, or `connection lost` for a caller without a key. */
   result?: string;
 }
 
@@ -29,7 +29,7 @@ const providerFaults = [
   'cancel_ignored', 'cancel_too_late', 'reset_after_accept',
 ];
 
-/** The nth call of a load: the same for the same chances. */
+/** The nth call of a load; the same for the same random numbers. */
 export function newCall(
   name: string,
   callers: readonly TestCaller[],
@@ -57,7 +57,10 @@ export function newCall(
   };
 }
 
-/** Makes the call as an application with retries does, until it has a result or `over`. Answers what no router may answer. */
+/**
+ * Makes the call like an application with retries, until it has a result or `over`. Returns answers that no
+ * router may give.
+ */
 export async function makeCall(call: Call, over: AbortSignal): Promise<string[]> {
   const strange: string[] = [];
   try {
@@ -97,7 +100,10 @@ async function makeQueued(call: Call, over: AbortSignal, strange: string[]): Pro
   await Promise.all([follow(call, run, over, strange), cancel(call, run, over, strange)]);
 }
 
-/** Submits, again with the key when the connection is lost or the service asks for it; undefined when it gave up. */
+/**
+ * Submits, and retries with the key if the connection is lost or the service asks for it; undefined if it gave
+ * up.
+ */
 async function submitted(call: Call, path: string, over: AbortSignal): Promise<Answer | undefined> {
   const headers: Record<string, string> = call.key === undefined ? {} : { 'idempotency-key': call.key };
   while (!over.aborted) {
@@ -108,14 +114,14 @@ async function submitted(call: Call, path: string, over: AbortSignal): Promise<A
       call.result = 'connection lost';
       return undefined;
     }
-    // A synchronous run that ended as unavailable has freed its key: the next try is another run.
+    // A synchronous run that ended as unavailable has freed its key, so the next try is another run.
     if (answer !== undefined && answer.status !== 503 && answer.bucket !== 'deadline_exceeded') return answer;
     await pause(500);
   }
   return undefined;
 }
 
-/** Asks for the status until the run is completed, and collects the result of one that succeeded. */
+/** Polls the status until the run is completed, and collects the result if it succeeded. */
 async function follow(call: Call, run: Submitted, over: AbortSignal, strange: string[]): Promise<void> {
   let everyMs = 500;
   while (!over.aborted) {
@@ -149,7 +155,7 @@ async function cancel(call: Call, run: Submitted, over: AbortSignal, strange: st
   }
 }
 
-/** Undefined when the connection was refused, lost or silent. */
+/** Undefined if the connection was refused, lost or silent. */
 async function answered(ask: () => Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await ask();

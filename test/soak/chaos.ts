@@ -7,7 +7,7 @@ import type { System } from '../harness/system.js';
 interface Chaos {
   /** How often each act was done. */
   acts: Map<string, number>;
-  /** Runs whose submission was in the air when a worker went away: what became of them nobody can know. */
+  /** Runs whose submission was in flight when a worker went away, so that their outcome is unknown. */
   inTheAir: Set<string>;
 }
 
@@ -16,14 +16,14 @@ type Act = (system: System, chance: () => number, chaos: Chaos) => Promise<void>
 const oneOf = <T>(list: readonly T[], chance: () => number): T =>
   list[Math.floor(chance() * list.length)] as T;
 
-/** Frozen for so long that a worker's jobs and leases are taken over meanwhile, or only for a moment. */
+/** Frozen long enough for its jobs and leases to be taken over, or only for a moment. */
 async function freezeApp(app: App, forMs: number): Promise<void> {
   app.child.kill('SIGSTOP');
   await pause(forMs);
   app.child.kill('SIGCONT');
 }
 
-/** To be called when a worker has just gone away: what it was submitting still says so. */
+/** Call it right after a worker went away: its rows still show what it was submitting. */
 async function noteInTheAir(system: System, { inTheAir }: Chaos): Promise<void> {
   for (const { id } of await system.sql<{ id: string }>(`SELECT id FROM run WHERE stage = 'submitting'`)) {
     inTheAir.add(id);
@@ -83,7 +83,7 @@ const acts: Record<string, Act> = {
   },
 };
 
-/** Workers die most often: they hold what is paid for. All of these come before one comes again. */
+/** Workers die most often, because they handle paid work. Each act in the list happens before one repeats. */
 const weighted = [
   ...Object.keys(acts),
   'kill worker',

@@ -1,4 +1,5 @@
 // npm run soak -- --minutes 10 --seed 7
+//
 // Lets callers use a whole system, first in calm, then while providers fail and processes are killed and frozen.
 import { parseArgs } from 'node:util';
 import { startServices, stopServices } from '../harness/shared/services.js';
@@ -11,18 +12,18 @@ import { sizes } from './steady.js';
 
 const { values } = parseArgs({
   options: {
-    /** Of each phase. */
+    /** Length of each phase. */
     minutes: { type: 'string', default: '10' },
     seed: { type: 'string', default: String(randomSeed()) },
     /** redis or postgres; without it, redis where there is a server. */
     transport: { type: 'string' },
     /** Calls a second. */
     rate: { type: 'string', default: '5' },
-    /** Seconds between two acts of chaos, on average. */
+    /** Average seconds between two acts of chaos. */
     pause: { type: 'string', default: '20' },
-    /** No second phase with chaos. */
+    /** Skips the second phase with chaos. */
     calm: { type: 'boolean', default: false },
-    /** No chaos, and what may grow is printed at start and end. */
+    /** No chaos; prints what may grow at start and end. */
     steady: { type: 'boolean', default: false },
   },
 });
@@ -58,5 +59,5 @@ try {
   await stopServices();
 }
 const allHeld = reports.every(held);
-say(allHeld ? 'HELD' : `BROKEN: to be repeated with --seed ${values.seed}`);
+say(allHeld ? 'HELD' : `BROKEN: repeat with --seed ${values.seed}`);
 process.exit(allHeld ? 0 : 1);

@@ -1,12 +1,15 @@
 import type { PhaseReport } from './soak.js';
 
-/** Of the finished generations that were not being submitted when their worker went away. */
+/**
+ * The minimum share of finished generations that reached their callers, except those in flight when their worker
+ * went away.
+ */
 const minReached = 0.995;
 
 export const held = ({ broken, finished, inTheAir, reached }: PhaseReport): boolean =>
   broken.length === 0 && reached >= (finished - inTheAir) * minReached;
 
-/** A phase for people to read. */
+/** The report of a phase as text. */
 export function linesOf(report: PhaseReport): string[] {
   const { name, acts, calls, results, seconds, finished, reached, inTheAir, missed, broken } = report;
   return [
@@ -14,7 +17,7 @@ export function linesOf(report: PhaseReport): string[] {
     `${name}: ${calls} calls: ${counts(results)}; at rest ${report.drainedSeconds.toFixed(0)} s after the last`,
     `${name}: run time p50 ${seconds.p50.toFixed(1)} s, p99 ${seconds.p99.toFixed(1)} s, worst ${seconds.worst.toFixed(1)} s`,
     `${name}: ${reached} of ${finished} finished generations reached their callers: ${percent(reached, finished)}; ` +
-      `without ${inTheAir} in the air as their worker went away ${percent(reached, finished - inTheAir)} (aim: ≥ ${minReached * 100} %)`,
+      `without ${inTheAir} in flight when their worker went away ${percent(reached, finished - inTheAir)} (aim: ≥ ${minReached * 100} %)`,
     ...missed.map(
       ({ prompt, runId, result }) => `${name}: not reached: run ${runId} of "${prompt}" ended as ${result}`,
     ),

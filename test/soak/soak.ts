@@ -11,26 +11,26 @@ interface Phase {
   seed: number;
   lastsMs: number;
   callsPerSecond: number;
-  /** Whether providers fail, and how long the pauses between two acts of chaos are on average; null for neither. */
+  /** Whether providers fail, and the average pause between two acts of chaos; null for neither. */
   chaos: { pauseMs: number } | null;
 }
 
 export interface PhaseReport extends Verdict {
   name: string;
   acts: Map<string, number>;
-  /** Time until every run had its outcome after the last call was made. */
+  /** Seconds from the last call until every run had its outcome. */
   drainedSeconds: number;
   broken: string[];
 }
 
 const startMicros = 1_000_000_000_000;
-/** So long callers and runs may take after the last call was made. */
+/** The maximum time that callers and runs may take after the last call. */
 const drainMs = 300_000;
 
-/** Slots of the workspaces: one has too few, another as many as it likes. */
+/** Slots of the workspaces: one has too few, another has plenty. */
 const slots = [2, 8, 20, 1000];
 
-/** Lets callers of several workspaces use the system, with or without chaos, and holds it to its promises. */
+/** Lets callers of several workspaces use the system, with or without chaos, and checks its promises. */
 export async function soak(system: System, phase: Phase): Promise<PhaseReport> {
   const callers = await Promise.all(
     slots.map((inflightLimit) =>
@@ -56,7 +56,7 @@ export async function soak(system: System, phase: Phase): Promise<PhaseReport> {
       const call = newCall(`${phase.name}-${calls.length}`, callers, chance, phase.chaos !== null);
       calls.push(call);
       making.push(makeCall(call, tooLate));
-      // Arrivals that know nothing of one another.
+      // Arrivals that are independent of each other.
       await pause((-Math.log(1 - chance()) * 1000) / phase.callsPerSecond);
     }
   };

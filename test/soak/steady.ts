@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { childrenOf } from '../harness/servers.js';
 import type { System } from '../harness/system.js';
 
-/** What grows when something is never let go: memory and open files of processes, tables and their dead rows. */
+/** Everything that grows if something leaks: memory and open files of processes, tables and their dead rows. */
 export async function sizes(system: System): Promise<string[]> {
   const processes: [string, number[]][] = [
     ...system.gateways.map(({ pid }, at): [string, number[]] => [`gateway ${at + 1}`, [pid]]),
@@ -26,13 +26,13 @@ export async function sizes(system: System): Promise<string[]> {
 const total = (pids: readonly number[], of: (pid: number) => number): number =>
   pids.reduce((sum, pid) => sum + of(pid), 0);
 
-/** Without what it shares with others, as the sessions of Postgres do. */
+/** Private memory, without the memory it shares with others, as the sessions of Postgres do. */
 function ownMib(pid: number): number {
   const [, kib = '0'] = /RssAnon:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Number(kib) / 1024;
 }
 
-/** The sessions of Postgres belong to another user: what may not be read counts as nothing. */
+/** The sessions of Postgres belong to another user; what cannot be read counts as 0. */
 function openFiles(pid: number): number {
   try {
     return readdirSync(`/proc/${pid}/fd`).length;

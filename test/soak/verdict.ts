@@ -1,23 +1,26 @@
 import type { System } from '../harness/system.js';
 import type { Call } from './calls.js';
 
-/** What became of a load. */
+/** The result of a load. */
 export interface Verdict {
   calls: number;
   /** How many calls had each result. */
   results: Map<string, number>;
-  /** Seconds from the admission to the outcome of runs that succeeded. */
+  /** Seconds from admission to outcome, for runs that succeeded. */
   seconds: { p50: number; p99: number; worst: number };
-  /** Generations that the provider finished and whose caller waited for them. */
+  /** Generations that the provider finished while their caller waited for them. */
   finished: number;
   reached: number;
-  /** Of those that did not: how many were being submitted when their worker was killed or frozen. */
+  /**
+   * The generations that did not reach their callers because they were being submitted when their worker was killed or
+   * frozen.
+   */
   inTheAir: number;
-  /** The others. */
+  /** The other generations that did not reach their callers. */
   missed: Call[];
 }
 
-/** To be asked once every run has its outcome. */
+/** Call it once every run has its outcome. */
 export async function judge(
   system: System,
   calls: readonly Call[],
@@ -69,7 +72,9 @@ function countedBy(calls: readonly Call[]): Map<string, number> {
   return counts;
 }
 
-/** Beyond the invariants of every test: nothing that a caller was given is lost, and at rest nothing is held. */
+/**
+ * Beyond the invariants of every test: nothing that a caller was given is lost, and at rest nothing is reserved.
+ */
 export async function brokenPromises(
   system: System,
   calls: readonly Call[],

@@ -12,20 +12,20 @@ export async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Uin
 
 export const still = (text: string): Uint8Array => Buffer.from(text);
 
-/** So many bytes, then the error. */
+/** Yields `bytes` bytes, then throws the error. */
 export async function* failing(bytes: number, error: Error): AsyncGenerator<Uint8Array> {
   yield* some(bytes);
   throw error;
 }
 
-/** So many bytes, then `onSilence` is called and nothing comes any more. */
+/** Yields `bytes` bytes, then calls `onSilence` and never yields again. */
 export async function* silentAfter(bytes: number, onSilence: () => void): AsyncGenerator<Uint8Array> {
   yield* some(bytes);
   onSilence();
   await new Promise(() => {});
 }
 
-/** Never ends by itself; `closed()` says whether its reader has let go of it. */
+/** Never ends by itself; `closed()` says whether its reader has released it. */
 export function endless(): { body: AsyncIterable<Uint8Array>; closed: () => boolean } {
   let closed = false;
   async function* body() {
@@ -38,7 +38,10 @@ export function endless(): { body: AsyncIterable<Uint8Array>; closed: () => bool
   return { body: body(), closed: () => closed };
 }
 
-/** So many bytes; `mostHeld` says by how many this process held more meanwhile. From `much` on, it collects garbage before it counts. */
+/**
+ * Yields `bytes` bytes; `mostHeld` returns the largest growth of this process's memory meanwhile. Above `much`,
+ * it collects garbage before it measures.
+ */
 export function weighed(
   bytes: number,
   much: number,
@@ -48,7 +51,7 @@ export function weighed(
   let most = 0;
   async function* body() {
     for (let sent = 0; sent < bytes; sent += chunk.length) {
-      // The engine may only not have collected them yet.
+      // The growth may only be garbage that was not collected yet.
       if (inMemory() - before >= much) collectGarbage();
       most = Math.max(most, inMemory() - before);
       yield chunk;

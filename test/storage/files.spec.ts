@@ -22,7 +22,7 @@ async function openFiles(): Promise<Side> {
   const root = path.join(folder, 'assets');
   let store: AssetStore | undefined;
   const server = await serve((claim, when) => {
-    if (!store) throw new Error('The store is not open yet');
+    if (!store) throw new Error('the store is not open yet');
     return store.openSigned(claim, when);
   });
   const open = (assetDir: string) =>
@@ -60,7 +60,7 @@ async function openFiles(): Promise<Side> {
   };
 }
 
-/** The route that a gateway has for signed URLs, as small as it can be. */
+/** The gateway's route for signed URLs, reduced to the minimum. */
 async function serve(openSigned: AssetStore['openSigned']) {
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://127.0.0.1');

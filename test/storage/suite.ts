@@ -7,9 +7,9 @@ import { endless, failing, inChunks, silentAfter, still, weighed } from './bodie
 
 export interface Side {
   store: AssetStore;
-  /** The keys that begin with the prefix, read past the store. */
+  /** The keys that begin with the prefix, read without the store. */
   keys(prefix: string): Promise<string[]>;
-  /** Leaves behind what a process that is killed in the middle of a put leaves. */
+  /** Leaves what a process leaves that is killed in the middle of a put. */
   leaveUnfinished(): Promise<void>;
   /** A store whose service cannot be reached. */
   unreachable(): Promise<AssetStore>;
@@ -23,7 +23,7 @@ const signal = () => AbortSignal.timeout(120_000);
 const failure = (reason: StorageFailure) =>
   expect.objectContaining({ name: 'StorageError', failure: reason });
 
-/** The guarantees of both sides of the port. `listed`: more keys than one page of a listing holds. */
+/** The guarantees of both implementations of the port. `listed` is more keys than a page of a listing holds. */
 export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed: number }): void {
   let side: Side;
   let store: AssetStore;
@@ -43,7 +43,7 @@ export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed:
   afterAll(() => side.close());
 
   describe('put and get', () => {
-    it('gives back the bytes, their number and the media type', async () => {
+    it('return the bytes, their number and the media type', async () => {
       const stored = await store.put('small/a.txt', Buffer.from('hello'), {
         mediaType: 'text/plain; charset=utf-8',
         signal: signal(),
@@ -56,12 +56,12 @@ export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed:
       });
     });
 
-    it('keeps an empty body', async () => {
+    it('keep an empty body', async () => {
       await store.put('small/empty', Buffer.alloc(0), { ...png, signal: signal() });
       expect(await read('small/empty')).toEqual({ ...png, bytes: 0, body: Buffer.alloc(0) });
     });
 
-    it('streams 20 MB in uneven chunks', async () => {
+    it('stream 20 MB in uneven chunks', async () => {
       const bytes = randomBytes(20 * megabyte + 7);
       const stored = await store.put('large/20mb', inChunks(bytes, 100_003), { ...png, signal: signal() });
       expect(stored).toBe(bytes.length);
@@ -70,13 +70,13 @@ export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed:
       expect(found.body.equals(bytes)).toBe(true);
     });
 
-    it('replaces what was there', async () => {
+    it('replace an existing object', async () => {
       await store.put('replaced', Buffer.from('old, and longer'), { ...png, signal: signal() });
       await store.put('replaced', Buffer.from('new'), { mediaType: 'image/webp', signal: signal() });
       expect(await read('replaced')).toEqual({ mediaType: 'image/webp', bytes: 3, body: Buffer.from('new') });
     });
 
-    it('shows one whole body when two puts meet', async () => {
+    it('show one whole body if two puts overlap', async () => {
       const [one, other] = [Buffer.alloc(megabyte, 1), Buffer.alloc(megabyte, 2)];
       await Promise.all(
         [one, other].map((body) => store.put('met', inChunks(body, 50_000), { ...png, signal: signal() })),
@@ -85,11 +85,11 @@ export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed:
       expect(body.equals(one) || body.equals(other)).toBe(true);
     });
 
-    it('says that nothing is there', async () => {
+    it('report a missing object', async () => {
       await expect(store.get('nothing/here', signal())).rejects.toEqual(failure('not_found'));
     });
 
-    it('ends a body with the signal', async () => {
+    it('end a body when the signal aborts', async () => {
       await store.put('cut', Buffer.alloc(8 * megabyte, 1), { ...png, signal: signal() });
       const leaving = new AbortController();
       const { body } = await store.get('cut', leaving.signal);
@@ -104,7 +104,7 @@ export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed:
       ['before it begins', 0],
       ['in a short body', 1000],
       ['in a long body', 20 * megabyte],
-    ])('when the signal ends it %s', async (where, bytes) => {
+    ])('when the signal aborts it %s', async (where, bytes) => {
       const leaving = new AbortController();
       const reason = new Error(`left ${where}`);
       const body = silentAfter(bytes, () => leaving.abort(reason));
@@ -113,7 +113,7 @@ export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed:
       await expectNothingLeft('left/');
     });
 
-    it('when the signal has ended already', async () => {
+    it('when the signal has already aborted', async () => {
       const reason = new Error('gone before');
       const put = store.put('left/early', still('x'), { ...png, signal: AbortSignal.abort(reason) });
       await expect(put).rejects.toBe(reason);
@@ -123,7 +123,7 @@ export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed:
     it.each([
       ['short', 1000],
       ['long', 20 * megabyte],
-    ])('when a %s body fails, and the error is the body’s own', async (_name, bytes) => {
+    ])('when a %s body fails, and throws the body’s own error', async (_name, bytes) => {
       const error = new Error('the provider hung up');
       const put = store.put('left/body', failing(bytes, error), { ...png, signal: signal() });
       await expect(put).rejects.toBe(error);
@@ -133,15 +133,15 @@ export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed:
     it.each([
       ['short', 1000],
       ['long', 17 * megabyte],
-    ])('when it is over its limit: %s', async (_name, maxBytes) => {
+    ])('when it exceeds its limit: %s', async (_name, maxBytes) => {
       const { body, closed } = endless();
       const put = store.put('left/limit', body, { ...png, signal: signal(), maxBytes });
       await expect(put).rejects.toEqual(failure('too_large'));
       await expectNothingLeft('left/');
-      await waitFor(closed, { withinMs: 20_000, what: 'the body to be let go' });
+      await waitFor(closed, { withinMs: 20_000, what: 'the body to be closed' });
     });
 
-    it('but takes a body of exactly its limit', async () => {
+    it('but a body of exactly the limit is stored', async () => {
       const stored = await store.put('exact', Buffer.alloc(1000), {
         ...png,
         signal: signal(),
@@ -150,7 +150,7 @@ export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed:
       expect(stored).toBe(1000);
     });
 
-    it('and keeps what was there before', async () => {
+    it('and keeps the existing object', async () => {
       await store.put('kept', Buffer.from('first'), { ...png, signal: signal() });
       const error = new Error('no second');
       await expect(store.put('kept', failing(10, error), { ...png, signal: signal() })).rejects.toBe(error);
@@ -158,7 +158,7 @@ export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed:
     });
   });
 
-  it('deletes, whether or not something is there', async () => {
+  it('deletes an object, whether or not it exists', async () => {
     const keys = ['gone/a', 'gone/b/c', 'gone/never'];
     for (const key of keys.slice(0, 2)) await store.put(key, still(key), { ...png, signal: signal() });
     await store.delete(keys, signal());
@@ -167,7 +167,7 @@ export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed:
     await expect(store.get('gone/a', signal())).rejects.toEqual(failure('not_found'));
   });
 
-  it('lists a folder, over several pages', async () => {
+  it('lists a folder over several pages', async () => {
     const keys = Array.from({ length: listed }, (_, index) => `list/run-${index % 7}/${index}.png`);
     const waiting = ['list/a.txt', ...keys, 'list-b', 'lis/t'].values();
     const putInTurn = async () => {
@@ -186,7 +186,7 @@ export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed:
     expect(found.sort()).toEqual(['list/a.txt', ...keys].sort());
   });
 
-  it('tells the owner of an object, and passes over those of others', async () => {
+  it('knows the owner of an object, and skips foreign objects', async () => {
     const id = randomUUID();
     const owned = [runKeys.input(id), runKeys.asset(id, 0, '.png'), fileKey(id, '.tar'), fileKey(id, '')];
     const keys = [...owned, 'runs/none/input', 'files/none.png', `backups/${id}/input`];
@@ -204,7 +204,7 @@ export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed:
       expect(await answerTo(url)).toEqual({ status: 200, type: 'image/png', text: 'picture' });
     });
 
-    it('does not open when it has expired, is tampered with, or names another key', async () => {
+    it('does not open if it has expired, was altered, or names another key', async () => {
       await store.put('signed/b.png', Buffer.from('secret'), { ...png, signal: signal() });
       const url = await store.sign('signed/b.png', { ...hour, nowMs: Date.now() });
       const late = await store.sign('signed/b.png', { ...hour, nowMs: Date.now() - 3_601_000 });
@@ -229,7 +229,7 @@ export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed:
       }
     });
 
-    it('lives at most seven days', async () => {
+    it('is valid for at most seven days', async () => {
       const signing = store.sign('signed/a.png', { expiresInSeconds: 7 * 86_400 + 1, nowMs: 0 });
       await expect(signing).rejects.toBeInstanceOf(RangeError);
     });
@@ -252,7 +252,7 @@ export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed:
     'a?b',
     'a\0',
     'a'.repeat(513),
-  ])('refuses the key %j', async (key) => {
+  ])('rejects the key %j', async (key) => {
     const bad = failure('bad_key');
     await expect(store.put(key, still('x'), { ...png, signal: signal() })).rejects.toEqual(bad);
     await expect(store.get(key, signal())).rejects.toEqual(bad);
@@ -260,14 +260,14 @@ export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed:
     await expect(store.sign(key, { expiresInSeconds: 60, nowMs: 0 })).rejects.toEqual(bad);
   });
 
-  it('removes what killed processes left, and nothing that is younger', async () => {
+  it('removes what killed processes left, and nothing newer', async () => {
     await side.leaveUnfinished();
     expect(await store.abortStale(Date.now() - 3_600_000, signal())).toBe(0);
     expect(await store.abortStale(Date.now() + 3_600_000, signal())).toBe(1);
     expect(await store.abortStale(Date.now() + 3_600_000, signal())).toBe(0);
   });
 
-  it('says that its service cannot be reached', async () => {
+  it('reports that its service cannot be reached', async () => {
     const down = await side.unreachable();
     const body = inChunks(Buffer.alloc(20 * megabyte), 65_536);
     const put = down.put('a/b', body, { ...png, signal: signal() });
@@ -275,7 +275,7 @@ export function assetStoreSuite(open: () => Promise<Side>, { listed }: { listed:
     await down.close();
   });
 
-  it('holds a small part of a body of 200 MB at a time', async () => {
+  it('holds only a small part of a body of 200 MB at a time', async () => {
     const allowance = 64 * megabyte;
     const { body, mostHeld } = weighed(200 * megabyte, allowance);
     const bytes = await store.put('large/200mb', body, { ...png, signal: signal() });

@@ -31,11 +31,11 @@ interface Consumption {
   slots: Slots;
 }
 
-/** Hands each run to the handler of its provider, under that provider's slots. */
+/** Passes each run to the handler of its provider, within that provider's slots. */
 abstract class TestProcessor extends RunProcessor {
   closeGraceMs = 0;
   readonly byProvider = new Map<string, Consumption>();
-  /** Without Redis. */
+  /** Set without Redis. */
   rows: Rows | undefined;
 
   protected async handle(
@@ -78,15 +78,15 @@ const settingsOfQueue = { ...queueSettings, ...signingSettings, DATABASE_URL: z.
 export interface QueueApp {
   queues: RunQueues;
   signals: RunSignals;
-  /** Makes runs due as the service does: as jobs, or in their rows. True for each that was accepted. */
+  /** Makes runs due as the service does: as jobs, or in their rows. True for each accepted run. */
   enqueue(runs: readonly QueuedRun[]): Promise<boolean[]>;
   runNow(runId: string): Promise<void>;
   takeRuns(isTaking: boolean): void;
-  /** Runs that are due or under way; null while the server is away. */
+  /** Runs that are due or in progress; null while the server is down. */
   left(): Promise<number | null>;
-  /** Handles the provider's runs from now on, so many at once. */
+  /** Handles the provider's runs from now on, at most `concurrency` at once. */
   consume(provider: string, handle: Handler, concurrency?: number, queue?: keyof typeof processors): void;
-  /** Running handlers may go on for so long. */
+  /** Running handlers may continue for `graceMs`. */
   close(graceMs?: number): Promise<void>;
 }
 
@@ -154,10 +154,10 @@ export async function openQueues(
   };
 }
 
-/** The command timeout of a deployment; the other cases have one that a busy machine keeps. */
+/** The command timeout of a deployment; the other cases have one that even a busy machine keeps. */
 export const shortCommandTimeout = { QUEUE_COMMAND_TIMEOUT_MS: '500' };
 
-/** Queues of one test against one server; `clear` closes what the test opened. */
+/** The queues of one test on one server; `clear` closes what the test opened. */
 export class Bench {
   private readonly open: QueueApp[] = [];
   readonly log = new Lines();
@@ -178,14 +178,14 @@ export class Bench {
     };
   }
 
-  /** Queues that reach the server through `proxy` where that is given. */
+  /** Queues that reach the server through `proxy` if it is given. */
   async queues(changes: Record<string, string> = {}, proxy?: TcpProxy): Promise<QueueApp> {
     const app = await openQueues(this.environment(changes, proxy), this.log);
     this.open.push(app);
     return app;
   }
 
-  /** Empties what the queue keeps on the server. */
+  /** Deletes everything that the queue stores on the server. */
   wipe = (): Promise<void> => wiped(this.kind, this.url);
 
   async clear(): Promise<void> {
@@ -207,11 +207,14 @@ export async function enqueueOne(
   return accepted ?? false;
 }
 
-/** So many runs for one provider, due at once. */
+/** `count` runs of one provider, due at once. */
 export const newRuns = (count: number, provider: string): QueuedRun[] =>
   Array.from({ length: count }, () => ({ queue: 'webhooks', provider, runId: newRunId(), delayMs: 0 }));
 
-/** Enqueues until each was accepted: what is not taken in time is asked for again, as the reconciler does. */
+/**
+ * Enqueues until each run was accepted: a run that is not accepted in time is enqueued again, as the reconciler
+ * does.
+ */
 export async function enqueueAll(app: QueueApp, runs: readonly QueuedRun[]): Promise<void> {
   let open = runs;
   await until(async () => {
@@ -221,7 +224,7 @@ export async function enqueueAll(app: QueueApp, runs: readonly QueuedRun[]): Pro
   }, 60_000);
 }
 
-/** Publishes until it was heard: the first signals may come before the subscriber's process has subscribed. */
+/** Publishes until the signal arrives, because the first ones may come before the subscriber has subscribed. */
 export const publishUntil = (
   app: QueueApp,
   runId: string,

@@ -32,7 +32,7 @@ export function deliveryCases(bench: () => Bench): void {
 
   it.each([
     ['once', 1],
-    ['twice when each is put off once, whoever took it,', 2],
+    ['twice if each is delayed once, whichever process took it,', 2],
   ])('handles each of 300 runs %s and leaves nothing behind', async (_often, times) => {
     const app = await bench().queues();
     const provider = newProvider();
@@ -49,7 +49,7 @@ export function deliveryCases(bench: () => Bench): void {
     expect([...handled.values()]).toEqual(Array(300).fill(times));
   });
 
-  it('shares runs out among two processes, each handled once', async () => {
+  it('shares runs between two processes, and each is handled once', async () => {
     const [first, second] = await Promise.all([bench().queues(), bench().queues()]);
     const provider = newProvider();
     const handled: string[] = [];
@@ -71,7 +71,7 @@ export function deliveryCases(bench: () => Bench): void {
     expect([by.first > 0, by.second > 0]).toEqual([true, true]);
   });
 
-  it('takes no run while it is told not to, and goes on with those under way', async () => {
+  it('takes no run while it is paused, and finishes those in progress', async () => {
     const app = await bench().queues();
     const provider = newProvider();
     const gate = closedGate();
@@ -91,7 +91,7 @@ export function deliveryCases(bench: () => Bench): void {
     await until(() => enqueueOne(app, provider, meanwhile), 60_000);
     gate.open();
     await until(() => ended === 1, 60_000);
-    // Another process takes runs, so the one that came meanwhile can be taken.
+    // Another process takes runs, so it can take the one that arrived meanwhile.
     const other = await bench().queues();
     other.consume(provider, async (runId) => {
       taken.push(runId);
@@ -106,7 +106,7 @@ export function deliveryCases(bench: () => Bench): void {
     expect(begun).toEqual([before, after]);
   });
 
-  it('delivers again, and not before the time asked for', async () => {
+  it('redelivers a run, and not before the requested time', async () => {
     const app = await bench().queues();
     const provider = newProvider();
     const afterMs = 100;
@@ -125,7 +125,7 @@ export function deliveryCases(bench: () => Bench): void {
     expect(earlyMs).toBeLessThanOrEqual(5);
   });
 
-  it('brings a delayed run forward, and does nothing to one that is not delayed', async () => {
+  it('brings a delayed run forward, and ignores a run that is not delayed', async () => {
     const app = await bench().queues();
     const provider = newProvider();
     const runId = newRunId();
@@ -142,7 +142,7 @@ export function deliveryCases(bench: () => Bench): void {
     expect(handled).toEqual([runId]);
   });
 
-  it('hastens while handlers put the same job back, without losing or doubling it', async () => {
+  it('runs a job now while handlers put it back, without losing or doubling it', async () => {
     const app = await bench().queues();
     const provider = newProvider();
     let running = 0;
@@ -165,7 +165,7 @@ export function deliveryCases(bench: () => Bench): void {
     expect(doubled).toBe(0);
   });
 
-  it('handles a run once when it is delivered twice while it waits or runs', async () => {
+  it('handles a run once if it is enqueued again while it waits or runs', async () => {
     const app = await bench().queues();
     const provider = newProvider();
     const runId = newRunId();
@@ -184,12 +184,12 @@ export function deliveryCases(bench: () => Bench): void {
     await emptied(app);
     expect(handled).toBe(1);
 
-    // Once it is done, the same run may come again.
+    // After it is done, the same run may be enqueued again.
     expect(await enqueueOne(app, provider, runId)).toBe(true);
     await until(() => handled === 2, 60_000);
   });
 
-  it('drops the job of a handler that throws, so that the run can be delivered again', async () => {
+  it('drops the job of a handler that throws, so that the run can be enqueued again', async () => {
     const app = await bench().queues();
     const provider = newProvider();
     const runId = newRunId();
@@ -208,7 +208,7 @@ export function deliveryCases(bench: () => Bench): void {
     expect(bench().log.lines.filter((line) => line.startsWith('error'))).toHaveLength(1);
   });
 
-  it('handles one provider’s run while another’s handlers are all busy', async () => {
+  it('handles one provider’s run while another provider’s handlers are all busy', async () => {
     const app = await bench().queues();
     const [stuck, other] = [newProvider(), newProvider()];
     const gate = closedGate();
@@ -234,7 +234,7 @@ export function deliveryCases(bench: () => Bench): void {
     await until(() => stuckHandled === 20, 60_000);
   });
 
-  it('delivers again after everything in the server was deleted', async () => {
+  it('delivers again after everything on the server was deleted', async () => {
     const app = await bench().queues();
     const provider = newProvider();
     const runIds = Array.from({ length: 20 }, newRunId);

@@ -9,7 +9,7 @@ import { closedGate, until } from './until.js';
 transportSuite('postgres');
 
 describe('connections to the database', () => {
-  it('that only tell and listen are at most 3 of a gateway and 4 of a worker', async () => {
+  it('for notices are at most 3 per gateway and 4 per worker', async () => {
     const server = await startServer('postgres');
     const bench = new Bench('postgres', server.url);
     const observer = new Client({ connectionString: server.url, application_name: 'observer' });
@@ -56,8 +56,8 @@ describe('connections to the database', () => {
   });
 });
 
-describe('what is told', () => {
-  it('travels together: many signals are few transactions', async () => {
+describe('signals', () => {
+  it('are batched: many signals take few transactions', async () => {
     const server = await startServer('postgres');
     const bench = new Bench('postgres', server.url);
     const observer = new Client(server.url);
@@ -89,7 +89,7 @@ describe('what is told', () => {
 });
 
 describe('rows', () => {
-  it('that find no slot are taken in bounds: the rest wait where they are', async () => {
+  it('are taken up to a limit, and the rest keep waiting', async () => {
     const server = await startServer('postgres');
     const bench = new Bench('postgres', server.url);
     try {
@@ -120,7 +120,7 @@ describe('rows', () => {
 });
 
 describe('polls', () => {
-  it('cost few transactions each when many are due', async () => {
+  it('take few transactions each when many are due', async () => {
     const server = await startServer('postgres');
     const bench = new Bench('postgres', server.url);
     const observer = new Client(server.url);
@@ -166,7 +166,7 @@ describe('polls', () => {
   });
 });
 
-/** How many rows are under way. */
+/** The number of rows in progress. */
 async function taken(url: string): Promise<number> {
   const client = new Client(url);
   await client.connect();

@@ -5,7 +5,7 @@ import { freePort } from '../harness/ports.js';
 import { temporaryFolder, trackChild, waitFor } from '../harness/index.js';
 import { withRedis } from './wiped.js';
 
-/** A cluster of one node, which refuses commands over several slots like a large one. */
+/** A cluster of one node, which rejects commands that span several slots, like a large cluster. */
 export async function startRedisCluster(): Promise<{ url: string; stop(): Promise<void> }> {
   const folder = temporaryFolder('redis-cluster');
   const port = await freePort();
@@ -28,7 +28,7 @@ export async function startRedisCluster(): Promise<{ url: string; stop(): Promis
   return {
     url,
     stop: async () => {
-      // It closes the connection and answers nothing.
+      // It closes the connection without an answer.
       await ask('SHUTDOWN', 'NOSAVE').catch(() => {});
       await exited;
       rmSync(folder, { recursive: true, force: true });

@@ -11,7 +11,7 @@ transportSuite('redis');
 const perhaps = transports().includes('redis') ? describe : describe.skip;
 
 perhaps('redis', () => {
-  it('takes the next run with the call that puts one off', async () => {
+  it('fetches the next run in the call that delays the current one', async () => {
     const server = await startRedis({ durable: false });
     const app = await openQueues({ REDIS_URL: server.url });
     const client = new Redis(server.url);
@@ -46,7 +46,7 @@ perhaps('redis', () => {
 });
 
 perhaps('redis', () => {
-  it('tells the server at once of all runs that nobody listens to any more', async () => {
+  it('unsubscribes from many runs in one command', async () => {
     const server = await startRedis({ durable: false });
     const app = await openQueues({ REDIS_URL: server.url });
     const client = new Redis(server.url);
@@ -98,7 +98,7 @@ perhaps('redis cluster', () => {
 });
 
 perhaps('what a signal on Redis carries', () => {
-  it('is heard as it was published, and by nobody who lacks the secret; what does not open wakes nobody', async () => {
+  it('arrives as it was published, only with the secret, and a signal that does not open wakes no listener', async () => {
     const server = await startRedis({ durable: false });
     const rotating = { SIGNING_SECRET: `${'new'.padEnd(32, '.')},${'old'.padEnd(32, '.')}` };
     const [worker, gateway, foreign] = [
@@ -125,7 +125,7 @@ perhaps('what a signal on Redis carries', () => {
       await foreign.signals.publish(runId, news);
       const forger = client.duplicate();
       await forger.publish(`mr:news:${runId}`, news);
-      // What comes behind them was heard, so they were there before.
+      // These come after the forged signals, so once they have arrived, the forged ones have too.
       await forger.publish(`mr:news:${runId}`, '');
       forger.disconnect();
       await until(() => heard.includes(undefined), 60_000);

@@ -4,10 +4,10 @@ import type { QueuedRun, QueueName, QueueSettings } from '#queue';
 import { readSettings } from '#schemas';
 import { DueRuns } from '../../apps/worker/src/due-runs.js';
 
-/** Rows without runs: they are all that a delivery needs. */
+/** Rows without runs, which is all that a delivery needs. */
 const workspaceId = '00000000-0000-7000-8000-000000000000';
 
-/** The shared cases say webhooks; those have rows of another table. */
+/** The shared cases use the queue webhooks, whose rows are in another table. */
 export const rowQueue = (queue: QueueName): QueueName => (queue === 'webhooks' ? 'poll' : queue);
 
 type Given = ConstructorParameters<typeof DueRuns>;
@@ -22,7 +22,7 @@ interface Around {
 
 export type Rows = ReturnType<typeof openRows>;
 
-/** The database's side of one process: its rows, and the worker's part that takes them. */
+/** The database side of one process: its rows, and the worker's component that takes them. */
 export function openRows(
   url: string,
   { QUEUE_LOCK_MS, QUEUE_COMMAND_TIMEOUT_MS: maxMs }: QueueSettings,
@@ -35,7 +35,7 @@ export function openRows(
   const dueRuns = new DueRuns(rows, queues, poll, assets, webhooks, metrics, settings, log);
   return {
     takeRuns: (isTaking: boolean) => dueRuns.takeRuns(isTaking),
-    /** As an admission does, for whoever waits no longer than for a queue. */
+    /** Like an admission, with the time limit of a queue. */
     enqueue: async (runs: readonly QueuedRun[]): Promise<boolean[]> => {
       const written = insert(database, runs).then(
         () => true,
@@ -44,14 +44,14 @@ export function openRows(
       if (!(await settlesWithin(written, maxMs)) || !(await written)) return runs.map(() => false);
       return queues.enqueue(runs);
     },
-    /** As a cancellation does. */
+    /** Like a cancellation. */
     runNow: async (runId: string): Promise<void> => {
       const text =
         'UPDATE outbox SET due_at = router_now() WHERE workspace_id = $1 AND run_id = $2 AND attempts = 0';
       await database.work.query(text, [workspaceId, runId]).catch(() => {});
       await queues.runNow('poll', runId);
     },
-    /** As the end of a run does. */
+    /** Like the end of a run. */
     end: async (runId: string): Promise<void> => {
       await database.work.query('DELETE FROM outbox WHERE workspace_id = $1 AND run_id = $2', [
         workspaceId,

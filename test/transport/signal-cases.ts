@@ -4,7 +4,7 @@ import { publishUntil, type Bench, newRunId } from './bench.js';
 import { until } from './until.js';
 
 export function signalCases(bench: () => Bench): void {
-  it('wakes every listener of the run in every process, and nobody else', async () => {
+  it('wakes every listener of the run in every process, and no other', async () => {
     const [worker, first, second] = await Promise.all([bench().queues(), bench().queues(), bench().queues()]);
     const [runId, other] = [newRunId(), newRunId()];
     const woken = { first: 0, twin: 0, second: 0, other: 0 };
@@ -22,7 +22,7 @@ export function signalCases(bench: () => Bench): void {
     expect(woken.other).toBeLessThanOrEqual(1);
   });
 
-  it('wakes a listener that came back as soon as it had left', async () => {
+  it('wakes a listener that leaves and returns at once', async () => {
     const [worker, gateway] = await Promise.all([bench().queues(), bench().queues()]);
     const runId = newRunId();
     let woken = 0;
@@ -31,16 +31,16 @@ export function signalCases(bench: () => Bench): void {
     await publishUntil(worker, runId, () => woken > 0, 60_000);
     leave();
     listen();
-    // What the departure still had to say is said by then.
+    // The unsubscription has been sent by then.
     await new Promise(setImmediate);
     const before = woken;
     await publishUntil(worker, runId, () => woken > before, 60_000);
   });
 
-  it('hears what is announced from the wake-up of its connection on', async () => {
+  it('gets every signal that is published after its connection’s wake-up', async () => {
     const proxy = await tcpProxy({ port: Number(new URL(bench().url).port) });
     try {
-      // What the announcer sends overtakes what the listener sends.
+      // Signals of the publisher overtake the listener's commands.
       proxy.set('latency', 100);
       const worker = await bench().queues();
       await until(() => worker.queues.healthy(), 60_000);

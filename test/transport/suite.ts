@@ -5,7 +5,7 @@ import { deliveryCases } from './delivery-cases.js';
 import { signalCases } from './signal-cases.js';
 import { wakeUpCases } from './wake-up-cases.js';
 
-/** A Redis of this file's own, or a database on the server of the run. */
+/** A Redis for this file only, or a database on the run's server. */
 export async function startServer(kind: TransportKind): Promise<{ url: string; stop(): Promise<void> }> {
   if (kind === 'redis') return startRedis({ durable: false });
   const database = await createDatabase();
@@ -13,11 +13,11 @@ export async function startServer(kind: TransportKind): Promise<{ url: string; s
 }
 
 /**
- * What every transport promises while its server is there, checked on a real server of the kind. What it promises when the
- * server or a process goes away is for the fault tests.
+ * The guarantees of every transport while its server is up, checked on a real server. Guarantees about servers
+ * and processes that go down are in the fault tests.
  */
 export function transportSuite(kind: TransportKind): void {
-  // Where there is no Redis, only the database's side runs; CI refuses to start without one.
+  // Without Redis only the database's side runs; CI refuses to start without Redis.
   const perhaps = transports().includes(kind) ? describe : describe.skip;
   perhaps(`transport on ${kind}`, () => {
     let server: Awaited<ReturnType<typeof startServer>>;

@@ -3,7 +3,7 @@ import { type Bench, newProvider } from './bench.js';
 import { until } from './until.js';
 
 export function wakeUpCases(bench: () => Bench): void {
-  it('reach a worker, one for each provider, and none that does not take runs', async () => {
+  it('reach a worker for each provider, and never a worker that takes no runs', async () => {
     const [gateway, worker, idle] = await Promise.all([bench().queues(), bench().queues(), bench().queues()]);
     const heard = new Set<string>();
     const heardIdle: string[] = [];

@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { Redis } from 'ioredis';
 import type { TransportKind } from '../harness/index.js';
 
-/** Empties what the queue keeps on a server. */
+/** Deletes everything that the queue stores on a server. */
 export const wiped = (kind: TransportKind, url: string): Promise<void> =>
   kind === 'redis' ? flush(url) : deleteRows(url);
 

@@ -4,7 +4,7 @@ import { runFolder } from '../running.js';
 import type { App, RunningApp } from '../spawn-app.js';
 import type { TransportKind } from '../transports.js';
 
-/** A running app as it is handed from the set-up of the run to the test files: in the environment, as JSON. */
+/** A running app as the run's set-up passes it to the test files: as JSON in the environment. */
 interface DescribedApp {
   name: RunningApp['name'];
   url: string;
@@ -30,10 +30,10 @@ interface DescribedGateways {
   gateways: Record<GatewayKind, DescribedApp>;
 }
 
-/** By the settings: the usual ones, or limits so small that tests reach them. */
+/** The gateway with the usual settings, or the one whose limits are small enough for tests to reach. */
 export type GatewayKind = 'usual' | 'small';
 
-/** Keys that any file gave out, for the look at the logs at the end of the run. */
+/** All keys that the files of the run gave out, for the check of the logs at its end. */
 export const secretsFile = (): string => path.join(runFolder(), 'secrets');
 
 const variables = { systems: 'TEST_SYSTEMS', gateways: 'TEST_GATEWAYS' };
@@ -49,14 +49,13 @@ export function publishGateways(gateways: DescribedGateways): void {
 export function describedSystem(transport: TransportKind): DescribedSystem {
   const systems = JSON.parse(process.env[variables.systems] ?? '{}') as Record<string, DescribedSystem>;
   const system = systems[transport];
-  if (!system)
-    throw new Error(`No shared system runs on ${transport}: its files belong to the project "system"`);
+  if (!system) throw new Error(`No shared system runs on ${transport}: run the file in the project "system"`);
   return system;
 }
 
 export function describedGateways(): DescribedGateways {
   const text = process.env[variables.gateways];
-  if (text === undefined) throw new Error('No shared gateway runs: its files belong to the project "routes"');
+  if (text === undefined) throw new Error('No shared gateway runs: run the file in the project "routes"');
   return JSON.parse(text) as DescribedGateways;
 }
 
@@ -74,10 +73,10 @@ export const appOf = ({ logPath, assetUrl, ...app }: DescribedApp): RunningApp =
   logs: () => logFileAt(logPath).read(),
 });
 
-/** The one address whose forwarded headers the gateway with the usual settings believes: tests can call from it. */
+/** The only address whose forwarded headers the usual gateway trusts, so that tests can call from it. */
 export const trustedProxy = '127.0.0.2';
 
-/** Where Google's video models write to in the shared systems. */
+/** Where Google's video models store their results in the shared systems. */
 export const ownStorage = 'gs://router-clips/veo';
 
 export const jwtSecret = 'a-secret-of-tests-for-access-tokens-00';

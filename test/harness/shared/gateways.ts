@@ -10,17 +10,19 @@ import { openRow } from './open-row.js';
 let database: TestDatabase | undefined;
 const started: App[] = [];
 
-/** Two gateways on one database, for all files of the run. No worker runs: tests take a run through its life. */
+/**
+ * Two gateways on one database for all files of the run. No worker runs; tests move a run through its stages.
+ */
 export async function startGateways(): Promise<void> {
   database = await createDatabase();
   const assets = temporaryFolder('assets');
   const env = {
     ...gatewayEnvironment(database.url, assets),
     ...longTimeouts,
-    // A busy machine refuses nothing here.
+    // Long timeouts, because a busy machine must not cause rejections.
     BODY_CHECK_TIMEOUT_MS: '60000',
     STORE_PAYLOAD_MS: '60000',
-    // Nobody announces the end of a run: a held call finds it by looking.
+    // Without a worker no signal announces the end of a run, so a held call polls for it.
     SYNC_CHECK_MS: '50',
   };
   const [usual, small] = await Promise.all([
@@ -36,7 +38,7 @@ export async function startGateways(): Promise<void> {
   });
 }
 
-/** Limits so small that tests reach them, and caches so short that nothing waits for them. */
+/** Limits small enough for tests to reach, and caches short enough that tests need not wait for them. */
 const smallLimits = (): Record<string, string> => ({
   AUTH_CACHE_MS: '1',
   SYNC_DEADLINE_MS: '500',
@@ -44,14 +46,14 @@ const smallLimits = (): Record<string, string> => ({
   FILE_LIMIT: '10000',
 });
 
-/** What a deployment adds: an address by which callers know it, and a model of its own. */
+/** A deployment's additions: a public address, and a model of its own. */
 function ownDeployment(): Record<string, string> {
   const catalog = temporaryFolder('catalog');
   writeFileSync(path.join(catalog, 'open.yaml'), openRow);
   return { PUBLIC_BASE_URL: 'https://router.example/', CATALOG_DIR: catalog };
 }
 
-/** Answers what went wrong: the books are looked at when the database goes. */
+/** Returns everything that went wrong; dropping the database checks the books. */
 export async function stopGateways(): Promise<string[]> {
   const broken: string[] = [];
   await Promise.all(started.map((app) => app.stop()));

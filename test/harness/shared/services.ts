@@ -13,11 +13,11 @@ import { runFolder, runRecords } from '../running.js';
 let starting: Promise<void> | undefined;
 let postgres: ServerProcess | undefined;
 
-/** Of the folders of all runs; the file names the process of Jest whose run it is. */
+/** Prefix of the folders of all runs. The file in each folder names the Jest process that owns it. */
 const folderPrefix = 'model-router-test-';
 const ownerFile = 'owner.json';
 
-/** One Postgres for the whole run, and the place of a Redis; tests learn both from the environment. */
+/** Starts one Postgres for the whole run and finds a Redis; tests read both from the environment. */
 export function startServices(): Promise<void> {
   starting ??= start();
   return starting;
@@ -27,7 +27,7 @@ async function start(): Promise<void> {
   const redisServer = findRedisServer(process.env['PATH'] ?? '');
   if (redisServer === undefined) {
     const missing = 'no redis-server or valkey-server on the PATH';
-    if (process.env['NO_SKIP'] === '1') throw new Error(`NO_SKIP=1, and there is ${missing}`);
+    if (process.env['NO_SKIP'] === '1') throw new Error(`NO_SKIP=1, but there is ${missing}`);
     process.stderr.write(`Tests with Redis are skipped: ${missing} (apt-get install redis-server)\n`);
   }
   await endKilledRuns();
@@ -49,7 +49,7 @@ async function start(): Promise<void> {
   process.env['TEST_TEMPLATE_URL'] = url;
 }
 
-/** A Jest that was killed leaves its servers running. */
+/** If a former Jest was killed, its servers are still running. */
 async function endKilledRuns(): Promise<void> {
   for (const name of readdirSync(os.tmpdir()).filter((name) => name.startsWith(folderPrefix))) {
     const folder = path.join(os.tmpdir(), name);
@@ -69,7 +69,7 @@ function migrateTemplate(url: string): void {
   });
 }
 
-/** Ends the services of the run; answers what is still running, which a test file left behind. */
+/** Ends the services of the run, and returns what a test file left running. */
 export async function stopServices(): Promise<string[]> {
   const folder = runFolder();
   if (folder === '') return [];

@@ -10,9 +10,9 @@ import { waitFor } from '../wait-for.js';
 import { appOf, describedSystem, type DescribedSystem, secretsFile } from './described.js';
 
 /**
- * The system that all files of a run share, one a transport: two gateways, a worker, the simulator. Files keep apart
- * by workspace, and at the provider by a tag in the prompt. What concerns everything that ever happened there, such as
- * counters, the clock of the simulator and the invariants, is not theirs to look at or to move.
+ * The system that all files of a run share, one per transport: two gateways, a worker, the simulator. Files keep
+ * apart by workspace, and at the provider by a tag in the prompt. They must not read or change global state, such
+ * as counters, the simulator's clock and the invariants.
  */
 class SharedSystem extends SystemSide {
   readonly gateways: readonly RunningApp[];
@@ -42,16 +42,15 @@ class SharedSystem extends SystemSide {
   }
 
   /**
-   * Puts files into the catalog, by their names, and waits until every app runs what lies there then. Names of files,
-   * models and providers are one's own, and a bad file would keep everybody's changes from being served. A provider
-   * without a key gets one.
+   * Puts files into the catalog by name, and waits until every app uses the result. Use unique names for files,
+   * models and providers; a bad file would keep all changes from being served. A provider without a key gets one.
    */
   async serve(files: Record<string, string>): Promise<void> {
     for (const [name, text] of Object.entries(files)) {
       const [, provider] = /^provider: (\S+)/m.exec(text) ?? [];
       if (provider !== undefined && !existsSync(this.keyFile(provider)))
         this.giveKey(provider, `${provider}-key`);
-      // Moved, so that nobody reads half of it.
+      // Renamed into place, so that no app reads half a file.
       const written = path.join(runFolder(), `${process.pid}-${name}`);
       writeFileSync(written, text);
       renameSync(written, path.join(this.catalog, name));
@@ -68,7 +67,7 @@ class SharedSystem extends SystemSide {
     await waitFor(served, { withinMs: 60_000, what: 'every app to run the catalog', everyMs: 200 });
   }
 
-  /** The account key of a provider that the catalog declares; give it before the provider is served. */
+  /** Sets the account key of a declared provider; call it before `serve` to choose the key. */
   giveKey(provider: string, key: string): void {
     writeFileSync(this.keyFile(provider), key);
     appendFileSync(secretsFile(), `${key}\n`);
@@ -78,13 +77,13 @@ class SharedSystem extends SystemSide {
     return path.join(this.env()['PROVIDER_KEYS_DIR'] ?? '', provider);
   }
 
-  /** Ends the connections of this process; the system itself goes on. */
+  /** Closes the connections of this process; the system keeps running. */
   async close(): Promise<void> {
     await this.closeConnections();
   }
 }
 
-/** The shared system of a transport for this file; call it in a `describe`. */
+/** The shared system of a transport; call it in a `describe`. */
 export function sharedSystem(transport: TransportKind): SharedSystem {
   const system = new SharedSystem(describedSystem(transport));
   afterAll(() => system.close());

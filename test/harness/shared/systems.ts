@@ -9,7 +9,7 @@ import { openRow } from './open-row.js';
 
 const started: System[] = [];
 
-/** One system for each transport, for all files of the run. */
+/** One system per transport, for all files of the run. */
 export async function startSystems(): Promise<void> {
   const facts = await Promise.all(transports().map(async (kind) => [kind, await startSystem(kind)] as const));
   publishSystems(Object.fromEntries(facts));
@@ -29,7 +29,7 @@ async function startSystem(transport: TransportKind): Promise<DescribedSystem> {
       CATALOG_DIR: catalog,
       CATALOG_POLL_MS: '200',
       PROVIDER_KEYS_DIR: keys,
-      // Some providers want to be polled every ten seconds only; the simulated ones do not mind.
+      // Some providers require ten seconds between polls; the simulated ones do not.
       PROVIDER_POLL_PAUSE_MS: '300',
       PROVIDER_GOOGLE_STORAGE_URI: ownStorage,
     },
@@ -47,7 +47,7 @@ async function startSystem(transport: TransportKind): Promise<DescribedSystem> {
   };
 }
 
-/** Holds all that happened in the run to the invariants, and ends the systems. Answers what was broken. */
+/** Checks the invariants over the whole run, and stops the systems. Returns the broken rules. */
 export async function stopSystems(): Promise<string[]> {
   const secrets = existsSync(secretsFile())
     ? readFileSync(secretsFile(), 'utf8').split('\n').filter(Boolean)

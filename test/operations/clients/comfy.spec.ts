@@ -5,7 +5,7 @@ import { Installed } from './installed.js';
 
 jest.setTimeout(300_000);
 
-/** What of the package is used here. */
+/** The parts of the package that are used here. */
 interface Package {
   comfy: {
     config(options: { credentials: string; baseUrl: string }): void;
@@ -57,8 +57,8 @@ describe('@comfyorg/sdk 0.1.9', () => {
   });
 
   it.each([
-    ['a model that there is not', 'bfl/none', {}, { name: 'NotFound', code: 'model_not_found' }],
-    ['an input that is refused', model, { prompt: 1 }, { code: 'invalid_input' }],
+    ['an unknown model', 'bfl/none', {}, { name: 'NotFound', code: 'model_not_found' }],
+    ['a rejected input', model, { prompt: 1 }, { code: 'invalid_input' }],
   ])('names the error of %s', async (_what, id, input, error) => {
     await expect(comfy.models.run(id, input, { retry: false })).rejects.toMatchObject({
       ...error,

@@ -20,7 +20,7 @@ interface Queued {
   metrics?: unknown;
 }
 
-/** What of the package is used here. */
+/** The parts of the package that are used here. */
 interface Fal {
   run(id: string, options: object): Promise<{ data: Output; requestId: string }>;
   subscribe(id: string, options: object): Promise<{ data: Output; requestId: string }>;

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { constants, runInThisContext } from 'node:vm';
 
-/** Packages as npm has them, in a folder of their own. */
+/** Packages from npm, in a separate folder. */
 export class Installed {
   private constructor(readonly folder: string) {}
 
@@ -18,7 +18,7 @@ export class Installed {
     return new Installed(folder);
   }
 
-  /** Loaded by Node, not by Jest: as an application loads it. */
+  /** Loads it with Node instead of Jest, as an application does. */
   load<Module>(name: string): Promise<Module> {
     const { resolve } = createRequire(path.join(this.folder, 'package.json'));
     return runInThisContext(`import(${JSON.stringify(pathToFileURL(resolve(name)).href)})`, {
@@ -31,6 +31,9 @@ export class Installed {
   }
 }
 
-/** An object as the packages know it: each realm has a prototype of its own, and Jest runs tests in another. */
+/**
+ * An object as the packages know it, because each realm has its own prototypes and Jest runs tests in another
+ * realm.
+ */
 export const plain = (object: object): object =>
   (runInThisContext('Object.fromEntries') as typeof Object.fromEntries)(Object.entries(object));

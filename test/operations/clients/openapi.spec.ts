@@ -8,7 +8,7 @@ import { Installed } from './installed.js';
 
 jest.setTimeout(300_000);
 
-/** What is typed by the document: each line that is marked must not compile. */
+/** A program typed by the document; each marked line must not compile. */
 const program = `
 import createClient from 'openapi-fetch';
 import type { paths } from './schema.js';
@@ -25,9 +25,9 @@ const submitted = await client.POST('/v2/models/{provider}/{model}/requests', {
 const requestId: string | undefined = submitted.data?.request_id;
 const listed = await client.GET('/v2/requests', { params: { query: { status: 'IN_QUEUE', limit: 5 } } });
 const workspace = await client.GET('/v2/workspace');
-// @ts-expect-error a state that there is not
+// @ts-expect-error a state that does not exist
 await client.GET('/v2/requests', { params: { query: { status: 'WAITING' } } });
-// @ts-expect-error a path that there is not
+// @ts-expect-error a path that does not exist
 await client.GET('/v2/nothing');
 const failed = await client.GET('/v2/models/{provider}/{model}', { params: { path: { provider: 'bfl', model: 'none' } } });
 console.log(JSON.stringify({

@@ -1,10 +1,10 @@
-// The calls that comfy-cli and ComfyUI-Manager make to a registry, and what they read of the answers.
+// The calls that comfy-cli and ComfyUI-Manager make to a registry, and what they read from the answers.
 import { beforeAll, expect, it } from '@jest/globals';
 import { failOnLeftovers } from '../../harness/index.js';
 import { putGiven } from '../../registry/registry-side.js';
 import { gatewayForFile } from '../../routes/gateways.js';
 
-/** As much of a node as the two read: comfy-cli looks these members up without a default. */
+/** The parts of a node that the two read; comfy-cli reads these members without a default. */
 interface Listed {
   id: string;
   name: string;
@@ -31,7 +31,7 @@ async function get(query: string): Promise<{ totalPages: number; nodes: Listed[]
   return (await answer.json()) as { totalPages: number; nodes: Listed[] };
 }
 
-it('list_all_nodes of comfy-cli gets the first page, with every member that it needs', async () => {
+it('list_all_nodes of comfy-cli gets the first page, with every member it needs', async () => {
   const { nodes: listed } = await get('');
   const text = expect.any(String) as unknown;
   const needed = { id: text, name: text, description: text };
@@ -54,7 +54,7 @@ it('ComfyUI-Manager finds every node page after page', async () => {
   expect(idsOf(listed)).toEqual(nodes.map(({ id }) => id));
 });
 
-it('ComfyUI-Manager finds every node of its system in pages that it reads side by side', async () => {
+it('ComfyUI-Manager finds every node of its system in pages that it reads in parallel', async () => {
   const { totalPages, nodes: first } = await page(1, 'git-linux');
   const others = await Promise.all(
     Array.from({ length: totalPages - 1 }, (_, index) => page(index + 2, 'git-linux')),

@@ -7,7 +7,7 @@ describe('npm start with arguments', () => {
   const folder = installationFolder();
   afterAll(() => removeInstallation(folder));
 
-  it.each(['--help', '-h'])('tells with %s how it is used, and starts nothing', async (argument) => {
+  it.each(['--help', '-h'])('prints its usage with %s, and starts nothing', async (argument) => {
     const launched = await launch({ folder, args: [argument] });
     expect(await launched.ended).toBe(0);
     expect(launched.out()).toMatch(/\bPORT\b[^]*\bLOCAL_DIR\b[^]*\bPROVIDER_BFL_KEY\b/);
@@ -15,7 +15,7 @@ describe('npm start with arguments', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it.each([['--port=8081'], ['run'], ['--help', 'run']])('refuses %s %s', async (...args) => {
+  it.each([['--port=8081'], ['run'], ['--help', 'run']])('rejects %s %s', async (...args) => {
     const launched = await launch({ folder, args });
     expect(await launched.ended).toBe(2);
     expect(launched.out()).toBe('');

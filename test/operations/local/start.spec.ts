@@ -14,7 +14,7 @@ import {
   type Ready,
 } from './launched.js';
 
-/** A PATH on which no Redis is found; everything that the launcher needs it calls by its full path. */
+/** A PATH without Redis; the launcher calls everything it needs by its full path. */
 const withoutRedis = { PATH: '/nowhere' };
 
 describe.each(transports())('npm start with %s as transport', (transport) => {
@@ -31,7 +31,7 @@ describe.each(transports())('npm start with %s as transport', (transport) => {
   });
   afterAll(() => removeInstallation(folder));
 
-  it('says in ready.json, to its owner alone, how it is reached', () => {
+  it('writes its addresses to ready.json, readable only by its owner', () => {
     expect(ready).toEqual({
       base_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       api_key: expect.stringMatching(/^rk_/),
@@ -46,7 +46,7 @@ describe.each(transports())('npm start with %s as transport', (transport) => {
     }
   });
 
-  it('has a line for each step, and one says which transport carries', () => {
+  it('prints a line for each step, one of which names the transport', () => {
     const lines = launched.out().split('\n');
     for (const step of ['postgres', 'transport', 'files', 'migrate', 'workspace', 'simulator', 'apps']) {
       expect(lines.filter((line) => new RegExp(`^${step} +\\d+\\.\\d\\d s  \\S`).test(line))).toHaveLength(1);
@@ -56,7 +56,7 @@ describe.each(transports())('npm start with %s as transport', (transport) => {
     );
   });
 
-  it('prints command lines that submit, follow and collect a run when they are pasted in order', async () => {
+  it('prints commands that submit, follow and collect a run when pasted in order', async () => {
     const lines = launched
       .out()
       .split('\n')
@@ -69,12 +69,12 @@ describe.each(transports())('npm start with %s as transport', (transport) => {
     requestUrl = `${ready.base_url}/v2/models/bfl/flux-2-pro/requests/${requestId?.trim()}`;
   });
 
-  it('prints a command line that operates it', async () => {
+  it('prints an admin command that works', async () => {
     const line = launched
       .out()
       .split('\n')
       .find((each) => each.includes('npm run'));
-    // Without the build that comes before it: that would write files which other tests are starting programs from.
+    // Skips the build, which would overwrite files that other tests are starting programs from.
     const env = { ...process.env, npm_config_ignore_scripts: 'true' };
     const { stdout } = await promisify(execFile)('sh', ['-c', line ?? 'false'], { env, timeout: 120_000 });
     expect(stdout).toContain('demo');
@@ -95,11 +95,11 @@ describe.each(transports())('npm start with %s as transport', (transport) => {
     return tookMs;
   };
 
-  it('stops at SIGTERM, at once, with nothing left running', async () => {
+  it('stops at once on SIGTERM, and leaves nothing running', async () => {
     expect(await least(5_000, stop)).toBeLessThan(5_000);
   });
 
-  it('makes nothing anew the next time: neither data nor credentials, and it still holds the result', async () => {
+  it('keeps data, credentials and results across restarts', async () => {
     const again = await launch({ folder, env, port: Number(new URL(ready.base_url).port) });
     expect(await again.ready()).toEqual(ready);
     const reply = await fetch(requestUrl, { headers: { 'X-API-Key': ready.api_key } });

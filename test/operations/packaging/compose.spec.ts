@@ -22,22 +22,22 @@ const unknown = (name: string, shape: object): string[] =>
 
 describe('docker/compose.yaml', () => {
   const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
-  // The schema names a dialect that does not exist, and its parts in the way of an older one.
+  // The schema names a dialect that does not exist, and uses keywords of an older one.
   const isValid = ajv.removeKeyword('id').compile<object>({ ...composeSchema, $schema: undefined });
-  // And it is older than the name of a project.
+  // It also predates the name of a project.
   const judged = ({ ...whole }: object) => {
     Reflect.deleteProperty(whole, 'name');
     return isValid(whole) ? [] : isValid.errors?.map(({ instancePath, params }) => [instancePath, params]);
   };
 
-  it('is what the specification of compose files allows', () => {
+  it('is valid by the specification of compose files', () => {
     expect(judged(composed(secrets))).toEqual([]);
     const { gateway, ...others } = services;
     const misspelt = { services: { ...others, gateway: { ...gateway, readonly: true } }, volumes };
     expect(judged(misspelt)).toContainEqual(['/services/gateway', { additionalProperty: 'readonly' }]);
   });
 
-  it('asks for its secrets and holds none', () => {
+  it('requires its secrets and contains none', () => {
     expect(demanded).toEqual([
       'GRAFANA_PASSWORD',
       'JWT_SECRET',
@@ -56,7 +56,7 @@ describe('docker/compose.yaml', () => {
     expect(demanded.filter((name) => !recipe.includes(name))).toEqual([]);
   });
 
-  it('takes every image as an argument, by default with its full version', () => {
+  it('takes every image as an argument, with a full version as the default', () => {
     const { stages } = readDockerfile('docker/Dockerfile');
     const targets = Object.values(written.services).flatMap(({ build }) => (build ? [build.target] : []));
     expect(targets.filter((target) => !stages.some(({ name }) => name === target))).toEqual([]);
@@ -65,15 +65,15 @@ describe('docker/compose.yaml', () => {
     expect(foreign.filter((image) => !argument.test(image))).toEqual([]);
   });
 
-  it('runs everything read-only and without rights', () => {
+  it('runs everything read-only and without privileges', () => {
     expect(namesOf(({ read_only: readOnly }) => readOnly !== true)).toEqual([]);
     expect(namesOf(({ cap_drop: dropped }) => dropped?.[0] !== 'ALL')).toEqual([]);
     expect(namesOf(({ security_opt: options }) => options?.[0] !== 'no-new-privileges:true')).toEqual([]);
-    // The router's own image brings its user.
+    // The router's own image sets its user.
     expect(namesOf(({ build, user }) => !build && !/^[1-9]\d*:\d+$/.test(user ?? ''))).toEqual([]);
   });
 
-  it('has a health check for all that others wait for or that stays', () => {
+  it('has a health check for every service that keeps running or that others wait for', () => {
     const waitedFor = Object.values(services).flatMap(({ depends_on: others = {} }) =>
       Object.entries(others).flatMap(([name, { condition }]) =>
         condition === 'service_healthy' ? [name] : [],
@@ -86,7 +86,7 @@ describe('docker/compose.yaml', () => {
     expect(without).toEqual(['bucket', 'migrate', 'simulator', 'admin']);
   });
 
-  it('starts gateway and worker after the schema is current and what they use answers', () => {
+  it('starts gateway and worker once the schema is current and their servers answer', () => {
     for (const name of ['gateway', 'worker']) {
       expect(services[name]?.depends_on).toEqual({
         migrate: { condition: 'service_completed_successfully' },
@@ -98,7 +98,7 @@ describe('docker/compose.yaml', () => {
     expect(wanted.filter((name) => !Object.hasOwn(services, name))).toEqual([]);
   });
 
-  it('mounts what exists, read-only, and volumes that are declared', () => {
+  it('mounts existing files, read-only, and declared volumes', () => {
     const all = Object.values(services).flatMap(mounts);
     expect(all.filter(({ here }) => !existsSync(pathOf(here)))).toEqual([]);
     expect(all.filter(({ mode }) => mode !== 'ro')).toEqual([]);
@@ -108,7 +108,7 @@ describe('docker/compose.yaml', () => {
     expect(new Set(named)).toEqual(new Set(Object.keys(volumes)));
   });
 
-  it('gives gateway and worker environments that pass, with settings that exist', () => {
+  it('gives gateway and worker valid environments', () => {
     const both = { ...gatewaySettings, ...workerSettings };
     for (const [name, shape] of [
       ['gateway', gatewaySettings],

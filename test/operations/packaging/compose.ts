@@ -25,7 +25,7 @@ interface Composition {
 
 const file = 'docker/compose.yaml';
 
-/** As it is written, and with its variables put in: `given`, or else their defaults. */
+/** As written, and with its variables filled in: `given`, or their defaults. */
 export const written = parse(textOf(file), { merge: true }) as Composition;
 
 export function composed(given: Readonly<Record<string, string>>): Composition {
@@ -40,12 +40,12 @@ export function composed(given: Readonly<Record<string, string>>): Composition {
   return parse(text, { merge: true }) as Composition;
 }
 
-/** The names of variables without which nothing starts. */
+/** The variables that must be set before anything starts. */
 export const demanded = [
   ...new Set([...textOf(file).matchAll(/\$\{(\w+):\?/g)].map(([, name = '']) => name)),
 ].sort();
 
-/** What a service mounts from the checkout: the path here, and the path there. */
+/** The mounts of a service from the checkout: the path here, and the path in the container. */
 export const mounts = ({ volumes = [] }: Service): { here: string; there: string; mode: string }[] =>
   volumes
     .map((volume) => volume.split(':'))

@@ -32,7 +32,7 @@ const healthy = (app: 'gateway' | 'worker') =>
     everyMs: 200,
   });
 
-/** Takes more memory than it may have as soon as it is told to. */
+/** Exceeds its memory limit when it gets the signal. */
 const greedy = `process.on('SIGUSR2', () => { const held = []; setInterval(() => held.push(Buffer.alloc(64e6, 1)), 1); });`;
 
 describeWith('containers of the image', () => {
@@ -101,7 +101,7 @@ describeWith('containers of the image', () => {
     await postgres.stop();
   });
 
-  it('holds what runs and nothing that builds', async () => {
+  it('contains what runs, and no build tools', async () => {
     const root = await outputOf('image', 'mount', image);
     try {
       const { programs, packages, maps, largest, megabytes } = contents(root);
@@ -124,12 +124,12 @@ describeWith('containers of the image', () => {
     }
   });
 
-  it('bring the schema up to date, once', async () => {
+  it('migrate the schema, once', async () => {
     expect(await once(['admin', 'migrate'])).toMatchObject({ code: 0 });
     expect((await once(['admin', 'migrate'])).stdout).toBe('The schema is already up to date.\n');
   });
 
-  it('become healthy, and say so when they are not', async () => {
+  it('become healthy, and report when they are not', async () => {
     const port = new URL(gatewayUrl).port;
     await start('gateway', { PORT: port, HOST: '127.0.0.1', INTERNAL_PORT: `${internal.gateway}` });
     const env = {
@@ -143,7 +143,7 @@ describeWith('containers of the image', () => {
     expect(await podman(...elsewhere, 'node', 'docker/health.mjs')).toMatchObject({ code: 1 });
   });
 
-  it('run the operator’s commands beside the gateway', async () => {
+  it('run the operator’s commands', async () => {
     const admin = ['exec', container('gateway'), 'node', 'docker/entry.mjs', 'admin'];
     await outputOf(...admin, 'workspace', 'create', 'demo');
     const key = await outputOf(...admin, '--json', 'key', 'create', '--workspace', 'demo');
@@ -165,11 +165,11 @@ describeWith('containers of the image', () => {
     '/openapi.json',
     '/llms.txt',
     '/console',
-  ])('serve %s, of which no import tells', async (page) =>
+  ])('serve %s, which no import mentions', async (page) =>
     expect((await fetch(`${gatewayUrl}${page}`)).status).toBe(200),
   );
 
-  it('have no rights, no shell, and only the volume to write to', async () => {
+  it('have no privileges and no shell, and can write only to the volume', async () => {
     const said = 'process.getuid() + ":" + process.getgid()';
     const exec = ['exec', container('gateway'), 'node'];
     expect(await outputOf(...exec, '--print', said)).toBe('65532:65532');
@@ -224,19 +224,22 @@ describeWith('containers of the image', () => {
     expect((await provider.ledger(tag)).length).toBe(runs.length);
   });
 
-  it.each(['gateway', 'worker'] as const)('end a %s within 10 s of SIGTERM, with 0', async (app) => {
-    const took = await least(10_000, async (attempt) => {
-      if (attempt > 1) {
-        await outputOf('start', container(app));
-        await healthy(app);
-      }
-      const began = performance.now();
-      await outputOf('stop', '--time', '60', container(app));
-      return performance.now() - began;
-    });
-    expect(took).toBeLessThan(10_000);
-    expect(await stateOf(app, '.State.ExitCode')).toBe('0');
-  });
+  it.each(['gateway', 'worker'] as const)(
+    'stop a %s within 10 s of SIGTERM, with exit code 0',
+    async (app) => {
+      const took = await least(10_000, async (attempt) => {
+        if (attempt > 1) {
+          await outputOf('start', container(app));
+          await healthy(app);
+        }
+        const began = performance.now();
+        await outputOf('stop', '--time', '60', container(app));
+        return performance.now() - began;
+      });
+      expect(took).toBeLessThan(10_000);
+      expect(await stateOf(app, '.State.ExitCode')).toBe('0');
+    },
+  );
 });
 
 failOnLeftovers();

@@ -5,7 +5,7 @@ import { buildImage, packageCache, runImage, storageFlags } from '../../harness/
 import { filesBelow, pathOf, textOf } from '../../documents/checkout-files.js';
 
 const execute = promisify(execFile);
-// conmon leaves a file where it was started when a container hits its memory limit.
+// When a container hits its memory limit, conmon leaves a file in the folder where it was started.
 const options = { maxBuffer: 2 ** 26, timeout: 900_000, cwd: packageCache };
 
 const repository = 'localhost/model-router';
@@ -16,7 +16,7 @@ interface Ended {
   stderr: string;
 }
 
-/** A command of podman on the storage of the tests. */
+/** Runs a podman command on the storage of the tests. */
 export const podman = (...words: string[]): Promise<Ended> =>
   execute('podman', ['--runtime', 'runc', ...storageFlags, ...words], options).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
@@ -26,20 +26,20 @@ export const podman = (...words: string[]): Promise<Ended> =>
     },
   );
 
-/** Of a command that has to succeed. */
+/** The output of a command, which must succeed. */
 export async function outputOf(...words: string[]): Promise<string> {
   const { code, stdout, stderr } = await podman(...words);
   if (code !== 0) throw new Error(`podman ${words.join(' ')} ended with ${code}: ${stderr}`);
   return stdout.trim();
 }
 
-/** What docker/Dockerfile makes, by stage. */
+/** The images that docker/Dockerfile builds, by stage. */
 interface Images {
   router: string;
   simulator: string;
 }
 
-/** The images of docker/Dockerfile, built unless they were built of the same files before; answers their names. */
+/** Builds the images of docker/Dockerfile unless they exist for the same files, and returns their names. */
 export async function builtImages(): Promise<Images> {
   const names = [
     '.dockerignore',
@@ -64,9 +64,9 @@ export async function builtImages(): Promise<Images> {
 async function build(target: string, image: string): Promise<void> {
   const bases = [`BUILD_IMAGE=${buildImage}`, `RUN_IMAGE=${runImage}`];
   const words = bases.flatMap((base) => ['--build-arg', base]);
-  // OCI's format has no health check. A container for each step would be refused where this is a container itself.
+  // The OCI format has no health check. A separate container per step fails if this already is a container.
   const kind = ['--format', 'docker', '--isolation', 'chroot', '--volume', `${packageCache}:/root/.npm`];
-  // Layers: the second target takes over what the first one compiled.
+  // With layers, the second target reuses what the first one compiled.
   const made = ['--layers', '--target', target, '--tag', image];
   const file = ['--file', pathOf('docker/Dockerfile'), ...made, pathOf('.')];
   await execute('buildah', [...storageFlags, 'bud', ...kind, ...words, ...file], options);
@@ -75,7 +75,7 @@ async function build(target: string, image: string): Promise<void> {
 async function removeAllBut(images: readonly string[]): Promise<void> {
   const filter = ['--filter', `reference=${repository}`, '--filter', `reference=${repository}-simulator`];
   const former = await outputOf('images', ...filter, '--format', '{{.Repository}}:{{.Tag}}');
-  // One that another checkout runs at the moment is kept.
+  // An image that another checkout is running is kept.
   for (const name of former.split('\n')) if (!images.includes(name)) await podman('rmi', name);
   await podman('image', 'prune', '--force');
 }

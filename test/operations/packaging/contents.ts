@@ -2,9 +2,9 @@ import { lstatSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 interface Contents {
-  /** What can be executed, but for libraries. */
+  /** Executable files, except libraries. */
   programs: string[];
-  /** Installed packages as package-lock.json names them. */
+  /** Installed packages, as package-lock.json names them. */
   packages: string[];
   maps: string[];
   /** The largest packages, with their kilobytes. */
@@ -12,7 +12,7 @@ interface Contents {
   megabytes: { image: number; packages: number };
 }
 
-/** What is below the root of an image. */
+/** The contents of an image's root. */
 export function contents(root: string): Contents {
   const files = readdirSync(root, { recursive: true, withFileTypes: true })
     .filter(

@@ -8,7 +8,7 @@ import { copied, readDockerfile, type Stage } from './dockerfile.js';
 const { head, stages } = readDockerfile('docker/Dockerfile');
 const names = stages.map(({ name }) => name);
 
-/** A stage with what it inherits from stages of the same file, base first. */
+/** A stage with everything it inherits from stages of the same file, base first. */
 function whole(stage: Stage): Stage['instructions'] {
   const base = stages.find(({ name }) => name === stage.base);
   return [...(base ? whole(base) : []), ...stage.instructions];
@@ -23,7 +23,7 @@ describe('docker/Dockerfile', () => {
     stage.instructions.filter(({ keyword }) => keyword === 'COPY').map(copied),
   );
 
-  it('copies what exists and what .dockerignore lets through', () => {
+  it('copies only existing files that .dockerignore allows', () => {
     const ignore = textOf('.dockerignore').split('\n');
     expect(ignore).toContain('*');
     const sources = copies.filter(({ from }) => from === undefined).flatMap(({ sources }) => sources);
@@ -33,7 +33,7 @@ describe('docker/Dockerfile', () => {
     expect(allowed.filter((path) => !sources.includes(path))).toEqual([]);
   });
 
-  it('copies between stages from earlier ones only', () => {
+  it('copies only from earlier stages', () => {
     for (const [index, stage] of stages.entries()) {
       const from = stage.instructions
         .filter(({ keyword }) => keyword === 'COPY')
@@ -48,7 +48,7 @@ describe('docker/Dockerfile', () => {
     expect(new Set(bases)).toEqual(new Set([...defaults.keys()].map((name) => `\${${name}}`)));
   });
 
-  it('runs nothing while the final stage is made, and holds no tools', () => {
+  it('runs nothing in the final stage, which contains no tools', () => {
     expect(final.filter(({ keyword }) => keyword === 'RUN')).toEqual([]);
     const install = stages[0]?.instructions.find(({ rest }) => rest.startsWith('npm ci'))?.rest;
     expect(install).toContain('--ignore-scripts');
@@ -58,7 +58,7 @@ describe('docker/Dockerfile', () => {
     expect(packages.map((instruction) => copied(instruction).sources)).toEqual([['/app/loaded/router']]);
   });
 
-  it('runs without rights, in production, with a health check, the gateway by default', () => {
+  it('runs without privileges, in production, with a health check, and the gateway by default', () => {
     expect(last('USER')).toBe('65532:65532');
     expect(final).toContainEqual({ keyword: 'ENV', rest: 'NODE_ENV=production' });
     expect(final).toContainEqual({ keyword: 'ENV', rest: 'NODE_OPTIONS=--max-old-space-size=768' });
@@ -67,7 +67,7 @@ describe('docker/Dockerfile', () => {
     expect(last('CMD')).toBe('["gateway"]');
   });
 
-  it('leaves --env-file to the app, as compose does: Node would take the option for its own', () => {
+  it('passes --env-file to the app, as compose does, although Node has an option of that name', () => {
     const { admin } = composed(Object.fromEntries(demanded.map((name) => [name, name]))).services;
     const image = [...(JSON.parse(last('ENTRYPOINT') ?? '[]') as string[]), 'admin'];
     for (const [, ...words] of [image, admin?.entrypoint ?? []]) {

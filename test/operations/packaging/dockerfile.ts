@@ -11,7 +11,7 @@ export interface Stage {
   instructions: Instruction[];
 }
 
-/** The instructions before the first stage, and the stages in their order. */
+/** The instructions before the first stage, and the stages in order. */
 export function readDockerfile(name: string): { head: Instruction[]; stages: Stage[] } {
   const lines = textOf(name)
     .replaceAll(/\\\n\s*/g, '')
@@ -29,12 +29,12 @@ export function readDockerfile(name: string): { head: Instruction[]; stages: Sta
   return { head, stages };
 }
 
-/** What one COPY takes, from the build context when `from` is undefined. */
+/** The arguments of a COPY, which reads the build context if `from` is undefined. */
 export function copied({ rest }: Instruction): {
   from: string | undefined;
   sources: string[];
   target: string;
-  /** uid:gid, of what is copied. */
+  /** uid:gid of the copied files. */
   owner: string | undefined;
 } {
   const words = rest.split(' ');

@@ -15,7 +15,7 @@ const mounted = (service: Service, there: string) =>
   mounts(service).find((mount) => mount.there === there)?.here ?? '';
 
 describeWith('the Prometheus of docker/compose.yaml', () => {
-  it('takes its configuration and the alerts, as its own tool says', () => {
+  it('accepts its configuration and the alerts, according to its own tool', () => {
     const folder = temporaryFolder('prometheus');
     for (const { here, there } of mounts(prometheus))
       cpSync(pathOf(here), path.join(folder, path.basename(there)));
@@ -27,8 +27,8 @@ describeWith('the Prometheus of docker/compose.yaml', () => {
   });
 });
 
-describe('what docker/compose.yaml scrapes and shows', () => {
-  it('scrapes gateways and workers where they serve metrics', () => {
+describe('the monitoring of docker/compose.yaml', () => {
+  it('scrapes gateways and workers at their metrics addresses', () => {
     const { scrape_configs: jobs } = parse(
       textOf(mounted(prometheus, '/etc/prometheus/prometheus.yaml')),
     ) as {
@@ -46,7 +46,7 @@ describe('what docker/compose.yaml scrapes and shows', () => {
     );
   });
 
-  it('gives Grafana that Prometheus and the committed dashboards, which need nothing else', () => {
+  it('gives Grafana that Prometheus and the committed dashboards, which need no other source', () => {
     const provisioning = '/etc/grafana/provisioning';
     const { datasources } = parse(
       textOf(mounted(grafana, `${provisioning}/datasources/model-router.yaml`)),

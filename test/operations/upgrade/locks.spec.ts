@@ -12,7 +12,7 @@ import { databaseSettings } from '../../../libs/persistence/src/settings.js';
 import { readSettings } from '#schemas';
 import { createDatabase, failOnLeftovers, type TestDatabase } from '../../harness/index.js';
 
-/** The longest that a migration may keep callers from a table. */
+/** The longest time that a migration may keep callers from a table. */
 const maxHeldMs = 200;
 const runs = 1_000_000;
 const liveRuns = 50_000;
@@ -56,7 +56,7 @@ beforeAll(async () => {
   await client.query('ANALYZE');
 }, 900_000);
 afterAll(async () => {
-  // What the rows were billed is in no ledger.
+  // The ledger has no entries for these rows, so remove them before the books are checked.
   await client.query('TRUNCATE run, outbox; DELETE FROM workspace');
   await client.end();
   await database.drop();
@@ -81,7 +81,10 @@ async function connected(
   }
 }
 
-/** For how many milliseconds, at the longest, another session kept writers from `run`, `workspace` or `outbox` during the act. */
+/**
+ * The longest time in milliseconds for which another session blocked writers to `run`, `workspace` or `outbox`
+ * during `act`.
+ */
 async function longestLock(act: () => Promise<void>): Promise<number> {
   const sampler = new Client({ connectionString: database.url });
   await sampler.connect();
@@ -131,7 +134,7 @@ describe(`migrations of a database with ${runs.toLocaleString('en')} runs`, () =
     return readMigrations(folder);
   };
 
-  it(`keep callers waiting for less than ${maxHeldMs} ms`, async () => {
+  it(`block callers for less than ${maxHeldMs} ms`, async () => {
     const migrations = planted(
       '2000000000000-columns.sql',
       `ALTER TABLE run ADD COLUMN planted text NOT NULL DEFAULT 'none';\nALTER TABLE outbox ADD COLUMN planted integer;\nALTER TABLE workspace ADD COLUMN planted integer;\n`,
@@ -144,7 +147,7 @@ describe(`migrations of a database with ${runs.toLocaleString('en')} runs`, () =
     expect(heldMs).toBeLessThan(maxHeldMs);
   }, 300_000);
 
-  it('and one that rewrites a table would be seen', async () => {
+  it('would be noticed if one rewrote a table', async () => {
     const migrations = planted(
       '2000000000001-rewrite.sql',
       'ALTER TABLE run ALTER COLUMN status TYPE bigint;\n',

@@ -11,7 +11,7 @@ import type { TestCaller } from '../../harness/system-side.js';
 import type { Release } from './release.js';
 
 export const startMicros = 1_000_000_000_000;
-/** For a process that starts under load. */
+/** For processes that start under load. */
 const longStart = { readyWithinMs: 150_000 };
 
 /** A system whose database was made by the previous release; it has no apps yet. */
@@ -37,8 +37,8 @@ export async function startApps(system: System, { folder }: Release): Promise<Ap
 }
 
 /**
- * A workspace and its caller, made by the commands of the release that made the database: repositories of this one may
- * know other columns. `tell` gets each answer that is a failure of the service.
+ * A workspace and its caller, created by the commands of the release that made the database, because this
+ * release's repositories may use other columns. `tell` gets each answer that is a failure of the service.
  */
 export async function newCaller(
   system: System,

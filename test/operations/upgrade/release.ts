@@ -5,19 +5,19 @@ import path from 'node:path';
 import { checkout } from '../../../apps/local/src/checkout.js';
 import { temporaryFolder } from '../../harness/index.js';
 
-/** The release that an upgrade starts from: the commit that froze the schema, and later the last tag. */
+/** The release that an upgrade starts from: the commit that froze the schema, and later the latest tag. */
 export const previousRelease = 'f6ee4410955085aa71dde3b6d469d91e9c255a21';
 
 const lockOf = (folder: string) => readFileSync(path.join(folder, 'package-lock.json'), 'utf8');
 
-/** A built release in a folder of its own. */
+/** A built release in a separate folder. */
 export class Release {
   private constructor(readonly folder: string) {}
 
-  /** This checkout, as it was built. */
+  /** This checkout, as built. */
   static readonly current = new Release(checkout);
 
-  /** Takes a commit out of the history of this checkout and builds it. */
+  /** Checks out a commit from this checkout's history and builds it. */
   static build(commit: string): Release {
     const folder = temporaryFolder('release');
     const archive = execFileSync('git', ['archive', commit], { cwd: checkout, maxBuffer: 256 * 1024 * 1024 });
@@ -32,7 +32,7 @@ export class Release {
     return new Release(folder);
   }
 
-  /** Runs an operator's command; answers its JSON. */
+  /** Runs an operator's command and returns its JSON. */
   async admin<T>(env: Record<string, string>, ...words: string[]): Promise<T> {
     const main = path.join(this.folder, 'dist/apps/admin/src/main.js');
     const { stdout } = await promisify(execFile)(

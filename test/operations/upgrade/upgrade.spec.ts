@@ -15,14 +15,17 @@ import { brokenPromises, judge } from '../../soak/verdict.js';
 import { newCaller, operatorEnv, startApps, startMicros, systemOf } from './previous-system.js';
 import { previousRelease, Release } from './release.js';
 
-/** How long each phase lasts beyond what it does; `UPGRADE_PHASE_MS=60000` makes an upgrade of six minutes and more. */
+/**
+ * How long each phase lasts beyond its work; `UPGRADE_PHASE_MS=60000` makes the upgrade take at least six
+ * minutes.
+ */
 const phaseMs = Number(process.env['UPGRADE_PHASE_MS'] ?? 5_000);
 const callsPerSecond = 8;
 const model = 'bfl/flux-2-pro';
 
 interface Phase {
   name: string;
-  /** Processes are stopped in it, so held calls may end with 504. */
+  /** Processes are stopped in this phase, so synchronous calls may end with 504. */
   restarts: boolean;
   failures: string[];
 }
@@ -42,7 +45,7 @@ describe.each(transports())('an upgrade on %s', (transport) => {
   const migrateBy = (release: Release) =>
     release.admin<{ migrations: string[]; functions: boolean }>(operatorEnv(system.database), 'migrate');
 
-  /** As a balancer does it: an app gets no more calls before it is asked to go. */
+  /** Like a load balancer: an app gets no more calls before it is stopped. */
   async function stop(apps: App[]): Promise<void> {
     for (const app of apps) {
       system.forget(app);
@@ -51,7 +54,7 @@ describe.each(transports())('an upgrade on %s', (transport) => {
   }
   const oldest = (count: number) => [...system.gateways.slice(0, count), ...system.workers.slice(0, count)];
 
-  it('under load, and the way back, loses no run, doubles none, and refuses nobody', async () => {
+  it('under load, and the rollback, lose no run, submit none twice, and reject no call', async () => {
     const phases: Phase[] = [];
     const callers = await Promise.all(
       [5, 1000].map((inflight) =>
@@ -126,7 +129,7 @@ describe.each(transports())('an upgrade on %s', (transport) => {
     }).toEqual({ strange: [], broken: [], missed: [], failures: [] });
   }, 900_000);
 
-  it('takes over live runs of a release that was killed', async () => {
+  it('takes over live runs of a killed release', async () => {
     const caller = await newCaller(system, previous, 10);
     const apps = await startApps(system, previous);
     const tag = newTag('killed');
@@ -156,7 +159,7 @@ describe.each(transports())('an upgrade on %s', (transport) => {
     );
     expect(await migrateBy(Release.current)).toMatchObject({ functions: true });
     await startApps(system, Release.current);
-    // Runs that waited are submitted as slots become free, so the provider is told again and again to finish.
+    // Waiting runs are submitted as slots become free, so the provider has to finish them repeatedly.
     await waitFor(
       async () => {
         await system.provider.finish(tag);

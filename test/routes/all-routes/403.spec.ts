@@ -43,7 +43,7 @@ it.each([
   ['operate', 'DELETE', '/v2/operator/providers/nobody/pause'],
   ['operate', 'GET', '/v2/operator/queues'],
   ['operate', 'GET', '/v2/operator/runs'],
-])('requires the scope %s for %s %s', async (scope, method, path) => {
+])('the scope %s is required for %s %s', async (scope, method, path) => {
   const without = await gateway().caller(
     {},
     scopes.filter((each) => each !== scope),
@@ -55,7 +55,7 @@ it.each([
   expect(passed.status).not.toBe(403);
 });
 
-it('answers not_enabled to a workspace that the router is switched off for', async () => {
+it('a disabled workspace gets not_enabled', async () => {
   const { caller } = await gateway().caller({ enabled: false });
   const answer = await caller.call('GET', '/v2/models');
   expect([answer.status, answer.bucket]).toEqual([403, 'not_enabled']);

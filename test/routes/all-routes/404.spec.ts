@@ -24,7 +24,7 @@ async function strangers(): Promise<{ owner: Caller; stranger: Caller; runs: Sub
 }
 
 it.each(requests)(
-  'answers %s …/%s the same for a run of another workspace, for none, and under a wrong model',
+  '%s …/%s answers alike for a run of another workspace, an unknown run and a wrong model',
   async (...route) => {
     const { owner, stranger, runs } = await strangers();
     const answers = [];
@@ -39,7 +39,7 @@ it.each(requests)(
       expect(answer.bytes.equals(bytes)).toBe(true);
       expect([...answer.headers.keys()].sort()).toEqual([...(answers[0]?.headers.keys() ?? [])].sort());
     }
-    // The owner still finds them, unchanged by what a stranger asked for.
+    // The owner still finds its runs, unchanged by the other caller's requests.
     const states = await Promise.all(runs.map(async (run) => (await owner.status(run)).json()['status']));
     expect(states).toEqual(['IN_QUEUE', 'IN_PROGRESS']);
   },

@@ -8,7 +8,7 @@ const gateway = sharedGateway();
 const small = 64 * 1024;
 const mebibyte = 1024 * 1024;
 
-/** Routes that need more than 64 KiB: the inputs of models, which threads parse, and files, which nobody does. */
+/** Routes that need more than 64 KiB: inputs of models, which threads parse, and files, which are not parsed. */
 const larger: Record<string, number> = {
   'POST /v1/models/{provider}/{model}': 32 * mebibyte,
   'POST /v2/models/{provider}/{model}': 32 * mebibyte,
@@ -17,7 +17,7 @@ const larger: Record<string, number> = {
   'POST /v2/files': 100 * mebibyte,
   'POST /mcp': mebibyte,
 };
-/** Routes that take a body and are not in the document, or do not describe it there. */
+/** Routes that take a body but are not in the document, or do not describe it there. */
 const undescribed = new Set(['POST /mcp', 'POST /fal/uploads']);
 
 const routes = [
@@ -44,7 +44,7 @@ beforeAll(async () => {
   ({ authorization } = await bearer((await gateway().caller()).workspace.id));
 });
 
-/** The status of the answer to such a body, or `continue` when the route lets it come. */
+/** The status of the answer to such a body, or `continue` if the route lets the body come. */
 function answerTo(route: string, { bytes, body }: { bytes?: number; body?: string }): Promise<unknown> {
   const [method, path = ''] = route.split(' ');
   return new Promise((resolve, reject) => {
@@ -74,7 +74,7 @@ function answerTo(route: string, { bytes, body }: { bytes?: number; body?: strin
   });
 }
 
-it('knows the routes that take a body', () => {
+it('the list of routes with a body is complete', () => {
   expect(routes.filter(({ takesBody }) => takesBody).length).toBeGreaterThan(9);
   const known = routes.map(({ route }) => route);
   expect(Object.keys(larger).filter((route) => !known.includes(route))).toEqual([]);
@@ -83,19 +83,19 @@ it('knows the routes that take a body', () => {
 describe.each(routes.filter(({ takesBody }) => takesBody))('$route', ({ route }) => {
   const limit = larger[route] ?? small;
 
-  it(`refuses a body that is announced with more than ${limit} bytes before it comes`, async () => {
+  it(`rejects a Content-Length above ${limit} bytes before the body comes`, async () => {
     expect(await answerTo(route, { bytes: limit + 1 })).toBe(413);
     expect(await answerTo(route, { bytes: limit })).toBe('continue');
   });
 });
 
 it.each(routes.filter(({ route, takesBody }) => takesBody && larger[route] === undefined))(
-  '$route counts a body that is not announced, and parses nothing',
-  // Parsed, it would be a 400.
+  '$route counts a body without Content-Length, and does not parse it',
+  // If it were parsed, the answer would be 400.
   async ({ route }) => expect(await answerTo(route, { body: '['.repeat(small + 1) })).toBe(413),
 );
 
-it.each(routes.filter(({ takesBody }) => !takesBody))('$route reads no body', async ({ route }) => {
+it.each(routes.filter(({ takesBody }) => !takesBody))('$route does not read a body', async ({ route }) => {
   expect(await answerTo(route, { bytes: small + 1 })).not.toBe('continue');
 });
 
@@ -103,6 +103,6 @@ it.each([
   ['POST /v2/keys', `{"name":"x","scopes":[${'1,'.repeat(2_000)}1]}`],
   ['POST /fal/uploads', `{"file_name":"x","a":[${'1,'.repeat(2_000)}1]}`],
   ['POST /mcp', `{"jsonrpc":"2.0","id":1,"method":"a","params":{"a":[${'{},'.repeat(2_000)}1]}}`],
-])('%s refuses a small body of many values', async (route, body) => {
+])('%s rejects a small body with many values', async (route, body) => {
   expect(await answerTo(route, { body })).toBe(400);
 });

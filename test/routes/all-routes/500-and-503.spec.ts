@@ -3,7 +3,7 @@ import type { Answer, Caller } from '../../harness/caller.js';
 import { gatewayForFile } from '../gateways.js';
 import { bearer, routerRoutes } from '../generations.js';
 
-// Its database is taken away, so nobody else can use it.
+// A gateway of its own, because its database is taken away.
 const gateway = gatewayForFile({ AUTH_CACHE_MS: '1', DATABASE_STATEMENT_MS: '5000' });
 const routes = routerRoutes.map(([method, path]) => ({ method, path }));
 
@@ -42,10 +42,10 @@ describe('while the database does not answer', () => {
   });
 });
 
-describe('with a fault that nobody foresaw', () => {
+describe('with an unforeseen error', () => {
   beforeAll(() => gateway().database.work.query('ALTER TABLE workspace RENAME TO lost'));
 
-  it.each(routes)('$method $path is internal_error, and keeps its words', async (route) => {
+  it.each(routes)('$method $path is internal_error, without the error’s text', async (route) => {
     const answer = await call(route);
     expect([answer.status, answer.headers.get('x-service-error-type')]).toEqual([500, 'internal_error']);
     expect(answer.json()).toEqual({

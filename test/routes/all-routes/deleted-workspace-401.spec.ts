@@ -4,7 +4,10 @@ import { gatewayForFile } from '../gateways.js';
 
 const gateway = gatewayForFile({ AUTH_CACHE_MS: '5000' });
 
-/** The access token of a workspace that is deleted without a notice, so that the gateway has it in its cache. */
+/**
+ * The access token of a workspace that was deleted without a notification, so the gateway still has it in its
+ * cache.
+ */
 async function deletedCaller() {
   const { workspace } = await gateway().caller();
   const headers: Record<string, string> = await bearer(workspace.id);
@@ -27,7 +30,7 @@ async function call([method, path]: [method: string, path: string]) {
   return answer;
 }
 
-/** The routes that need the row of the workspace; the others find nothing that was its own. */
+/** The routes that need the workspace's row; the others just find nothing. */
 const refusing: [method: string, path: string][] = [
   ['POST', '/v1/models/bfl/flux-2-pro'],
   ['POST', '/v2/models/bfl/flux-2-pro'],
@@ -41,7 +44,7 @@ const refusing: [method: string, path: string][] = [
   ['GET', '/v2/workspace'],
 ];
 
-it.each(refusing)('%s %s refuses a caller whose workspace was deleted', async (...route) => {
+it.each(refusing)('%s %s rejects a caller whose workspace was deleted', async (...route) => {
   const answer = await call(route);
   expect([answer.status, answer.headers.get('x-service-error-type')]).toEqual([401, 'unauthorized']);
 });

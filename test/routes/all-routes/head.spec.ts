@@ -10,7 +10,7 @@ const withoutNames = ({ headers }: Response) =>
       !['date', 'content-length', 'connection', 'keep-alive'].includes(name) && !name.endsWith('-request-id'),
   );
 
-it.each(routerRoutes.filter(([method]) => method === 'GET'))('answers HEAD like %s %s', async (_, path) => {
+it.each(routerRoutes.filter(([method]) => method === 'GET'))('HEAD answers like %s %s', async (_, path) => {
   const { workspace } = await gateway().caller();
   const headers = await bearer(workspace.id);
   const [get, head] = await Promise.all(
@@ -21,11 +21,11 @@ it.each(routerRoutes.filter(([method]) => method === 'GET'))('answers HEAD like 
   await get?.body?.cancel();
 });
 
-it('answers HEAD to a result without reading it', async () => {
+it('HEAD of a result does not read the result', async () => {
   const { caller } = await gateway().caller();
   const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
   const { storedAs } = await gateway().outputBeside(run);
-  // It was never put there: whoever reads it fails.
+  // The output was never stored, so reading it would fail.
   await gateway().finish(run, { outcome: 'succeeded', mediaType: 'audio/mpeg', body: { storedAs } });
   const path = `/v2/models/${run.model}/requests/${run.requestId}`;
   expect((await caller.call('GET', path)).status).toBe(503);

@@ -15,7 +15,7 @@ beforeAll(async () => {
   token = (await bearer(workspaceId)).authorization;
 });
 
-/** A call with exactly these credentials: status and bucket. */
+/** Status and bucket of a call with exactly these credentials. */
 async function answered(method: string, path: string, headers: Record<string, string>) {
   const response = await fetch(`${gateway().url}${path}`, {
     method,
@@ -30,16 +30,16 @@ async function answered(method: string, path: string, headers: Record<string, st
 const refused = [401, 'unauthorized'];
 
 describe.each(routes)('%s %s', (method, path) => {
-  // Nothing takes the run to a provider here, so the call that is let in reaches its bound.
+  // No worker takes the run, so an accepted call runs into its deadline.
   const letIn = method === 'POST' ? [504, 'deadline_exceeded'] : [200, null];
 
-  it('takes an access token, and ignores an X-API-Key beside it, good or bad', async () => {
+  it('accepts an access token, and ignores an X-API-Key beside it, good or bad', async () => {
     expect(await answered(method, path, { authorization: token })).toEqual(letIn);
     expect(await answered(method, path, { authorization: token, 'x-api-key': 'wrong' })).toEqual(letIn);
     expect(await answered(method, path, { authorization: token, 'x-api-key': key })).toEqual(letIn);
   });
 
-  it('takes no API key, as header or as Bearer', async () => {
+  it('accepts no API key, as header or as Bearer', async () => {
     expect(await answered(method, path, {})).toEqual(refused);
     expect(await answered(method, path, { 'x-api-key': key })).toEqual(refused);
     expect(await answered(method, path, { authorization: `Bearer ${key}` })).toEqual(refused);
@@ -48,19 +48,19 @@ describe.each(routes)('%s %s', (method, path) => {
     );
   });
 
-  it('demands its scope', async () => {
+  it('requires its scope', async () => {
     const other = method === 'POST' ? 'catalog' : 'run';
     const { authorization } = await bearer(workspaceId, other);
     expect(await answered(method, path, { authorization })).toEqual([403, 'forbidden']);
   });
 });
 
-it('takes a bad X-API-Key on v2 for the credential that counts, whatever Bearer stands beside it', async () => {
+it('on v2 a bad X-API-Key is rejected, whatever Bearer is sent with it', async () => {
   for (const [method, path] of routerRoutes.filter(([, path]) => path.startsWith('/v2/')))
     expect(await answered(method, path, { authorization: token, 'x-api-key': 'wrong' })).toEqual(refused);
 });
 
-it('has no queue routes', async () => {
+it('v1 has no queue routes', async () => {
   const run = '/v1/models/bfl/flux-2-pro/requests';
   for (const [method, path] of [
     ['POST', run],
@@ -70,7 +70,7 @@ it('has no queue routes', async () => {
     expect(await answered(method, path, { authorization: token })).toEqual([404, 'invalid_input']);
 });
 
-it('knows no estimate of costs: its path is one of three segments', async () => {
+it('v1 has no cost estimate: its path counts as a three-segment id', async () => {
   for (const method of ['GET', 'POST'])
     expect(await answered(method, '/v1/models/bfl/flux-2-pro/cost', { authorization: token })).toEqual([
       404,

@@ -15,7 +15,9 @@ type Facts = Parameters<RouteGateway['caller']>[0];
 const call = async (facts: Facts, path = model, sent = body) =>
   (await usual().caller(facts)).caller.call('POST', path, { body: sent });
 
-/** Status, header and body as one bucket has them; the same bucket in header and body, and nothing else there. */
+/**
+ * Expects the status, header and body of one bucket: the same bucket in header and body, and no other members.
+ */
 function expectBucket(answer: Answer, status: number, bucket: Bucket, detail: RegExp): void {
   expect([answer.status, answer.headers.get('x-service-error-type')]).toEqual([status, bucket]);
   expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
@@ -24,8 +26,8 @@ function expectBucket(answer: Answer, status: number, bucket: Bucket, detail: Re
   seen.add(bucket);
 }
 
-describe('a call that is refused', () => {
-  it('invalid_input: a body that is no JSON object', async () => {
+describe('a rejected call', () => {
+  it('invalid_input: a body that is not a JSON object', async () => {
     expectBucket(await call({}, model, '[]'), 400, 'invalid_input', /object/i);
   });
 
@@ -41,7 +43,7 @@ describe('a call that is refused', () => {
     expectBucket(await call({ balanceMicros: 1 }), 402, 'insufficient_credits', /credits/);
   });
 
-  it('model_not_found: an id of no model', async () => {
+  it('model_not_found: an unknown id', async () => {
     const answer = await call({}, '/v2/models/bfl/flux-2-prp');
     expectBucket(answer, 404, 'model_not_found', /Did you mean bfl\/flux-2-pro/);
   });
@@ -52,7 +54,7 @@ describe('a call that is refused', () => {
     expectBucket(answer, 401, 'unauthorized', /credential/);
   });
 
-  it('forbidden: a model that may be seen and not run', async () => {
+  it('forbidden: a model that the caller may see but not run', async () => {
     expectBucket(await call({ runnable: ['fal/*'] }), 403, 'forbidden', /not run/);
   });
 
@@ -60,25 +62,25 @@ describe('a call that is refused', () => {
     expectBucket(await call({ enabled: false }), 403, 'not_enabled', /not enabled/);
   });
 
-  it('concurrency_limit_exceeded: as many calls in flight as allowed', async () => {
+  it('concurrency_limit_exceeded: the limit of calls in flight is reached', async () => {
     const answer = await call({ inflightLimit: 0 });
     expectBucket(answer, 429, 'concurrency_limit_exceeded', /calls in flight/);
     expect(answer.headers.has('x-committed-spend-limit')).toBe(false);
   });
 
-  it('rate_limited: the window’s allowance is spent', async () => {
+  it('rate_limited: the window is used up', async () => {
     expectBucket(await call({ windowLimit: 0 }), 429, 'rate_limited', /per minute/);
   });
 });
 
-describe('a run that ends otherwise than well', () => {
+describe('a run that does not succeed', () => {
   it.each([
     'content_policy_violation',
     'provider_error',
     'provider_timeout',
     'service_unavailable',
     'internal_error',
-  ] as const)('%s: the held call answers what was recorded', async (bucket) => {
+  ] as const)('%s: the synchronous call answers the recorded outcome', async (bucket) => {
     const { caller, workspace } = await usual().caller();
     const answering = caller.call('POST', model, { body });
     const run = await usual().admittedRun(workspace);
@@ -90,7 +92,7 @@ describe('a run that ends otherwise than well', () => {
     expect(answer.headers.has('retry-after')).toBe(false);
   });
 
-  it('deadline_exceeded: the router’s own bound', async () => {
+  it('deadline_exceeded: the router’s own deadline', async () => {
     const { caller } = await small().caller();
     const answer = await caller.call('POST', model, { body, headers: { 'idempotency-key': 'late' } });
     expectBucket(answer, 504, 'deadline_exceeded', /same Idempotency-Key/);
@@ -107,7 +109,7 @@ describe('a run that ends otherwise than well', () => {
     expectBucket(await caller.collect(run), 409, 'client_disconnected', /cancelled/);
   });
 
-  it('client_disconnected: a caller that closed its connection, in log and audit record only', async () => {
+  it('client_disconnected: a caller that closed its connection, only in log and audit record', async () => {
     const { caller, workspace } = await usual().caller();
     const leaving = new AbortController();
     const gone = leave(caller, leaving.signal);
@@ -119,9 +121,9 @@ describe('a run that ends otherwise than well', () => {
       line.includes('"status":499,"error_type":"client_disconnected"') && line.includes(workspace.id);
     await waitFor(() => usual().logs().split('\n').some(told), {
       withinMs: 60_000,
-      what: 'the line of the call',
+      what: 'the log line of the call',
     });
-    // The line comes as the connection closes, the note on the run after it.
+    // The line is written when the connection closes, and the run's row is updated after it.
     const noted = 'SELECT FROM run WHERE id = $1 AND caller_left_at IS NOT NULL';
     await waitFor(async () => (await usual().database.reads.query(noted, [run.requestId])).length === 1, {
       withinMs: 60_000,
@@ -131,19 +133,19 @@ describe('a run that ends otherwise than well', () => {
     await usual().end(claimed, { outcome: 'succeeded', ...output });
     const audited =
       'SELECT outcome, caller_left, billed_micros > 0 AS billed FROM audit_record WHERE run_id = $1';
-    // An attribution, not an outcome: what the provider completed is billed.
+    // This only attributes the end of the call: a completed generation is billed.
     expect(await usual().database.reads.query(audited, [run.requestId])).toEqual([
       { outcome: 'succeeded', caller_left: true, billed: true },
     ]);
   });
 });
 
-it('saw every bucket of the closed set, and no other', () => {
+it('the file covers every bucket of the closed set', () => {
   expect([...seen].toSorted()).toEqual([...bucketNames].toSorted());
   expect(seen.size).toBe(15);
 });
 
-/** Calls until the signal; what comes of it is for the gateway to say. */
+/** Makes the call until the signal aborts it; the gateway decides what happens to the run. */
 async function leave({ key }: Caller, signal: AbortSignal): Promise<unknown> {
   return fetch(`${usual().url}${model}`, {
     method: 'POST',

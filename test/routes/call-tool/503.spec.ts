@@ -7,7 +7,7 @@ import { gatewayForFile } from '../gateways.js';
 const maxConnections = 24;
 const gateway = gatewayForFile({ MAX_CONNECTIONS: String(maxConnections) });
 
-/** Calls a tool from an address of its own, so that only the share of the workspace counts. */
+/** Calls a tool from a separate address, so that only the workspace's share counts. */
 async function callTool(key: string, name: string, input: object, nth = 0) {
   const call = request(`${gateway().url}/mcp`, {
     method: 'POST',
@@ -25,7 +25,7 @@ async function callTool(key: string, name: string, input: object, nth = 0) {
   return { status: response.statusCode, body: await text(response) };
 }
 
-it('refuses a call that waits for a run when the workspace holds its share of connections', async () => {
+it('a call that waits for a run is rejected once the workspace has used its share of connections', async () => {
   const { caller } = await gateway().caller();
   const other = await gateway().caller();
   // No worker takes it.
@@ -35,7 +35,7 @@ it('refuses a call that waits for a run when the workspace holds its share of co
   const calls = Array.from({ length: maxConnections / 2 + 2 }, (_, nth) =>
     callTool(caller.key, 'get_run', input, nth),
   );
-  // The refused ones answer at once, the others after their wait.
+  // Rejected calls answer at once, the others after their wait.
   await Promise.race(calls);
   const meanwhile = [
     await callTool(caller.key, 'find_models', {}),

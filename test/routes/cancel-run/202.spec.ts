@@ -3,7 +3,7 @@ import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
 
-it('ends a waiting run before it answers', async () => {
+it('a waiting run has ended before the answer', async () => {
   const { caller } = await gateway().caller();
   const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
   const answer = await caller.cancel(run);
@@ -14,7 +14,7 @@ it('ends a waiting run before it answers', async () => {
   expect((await caller.status(run)).json()['status']).toBe('COMPLETED');
 });
 
-it('lets the next parked run take the slot', async () => {
+it('the next parked run gets the slot', async () => {
   const { caller } = await gateway().caller({ inflightLimit: 1 });
   const first = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
   const second = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
@@ -23,7 +23,7 @@ it('lets the next parked run take the slot', async () => {
   expect((await caller.status(second)).json()['status']).toBe('IN_PROGRESS');
 });
 
-it('records the ask on a dispatched run, as often as it is made, whatever body it carries', async () => {
+it('a dispatched run records the request, however often it comes and whatever body it has', async () => {
   const { caller } = await gateway().caller();
   const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
   await gateway().dispatch(run);

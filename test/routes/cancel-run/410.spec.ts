@@ -3,7 +3,7 @@ import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
 
-it('tells a withdrawn run from a forgotten one for a week after its day', async () => {
+it('a withdrawn run answers 410 for a week after it expired, then 404', async () => {
   const { caller } = await gateway().caller();
   const withdrawn = async (ago: string) => {
     const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');

@@ -9,7 +9,7 @@ it.each([
   ['audio/mpeg', Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))],
   ['text/html', Buffer.from('<script>alert(1)</script>')],
   ['application/json', Buffer.alloc(0)],
-])('returns %s byte for byte, as often as asked', async (mediaType, body) => {
+])('%s is returned byte for byte, any number of times', async (mediaType, body) => {
   const { caller } = await gateway().caller();
   const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
   await gateway().finish(run, { outcome: 'succeeded', mediaType, body });

@@ -3,7 +3,7 @@ import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
 
-it('answers the status body while the run is not finished', async () => {
+it('an unfinished run answers with its status', async () => {
   const { caller } = await gateway().caller();
   const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
   for (const state of ['IN_QUEUE', 'IN_PROGRESS']) {

@@ -12,7 +12,7 @@ const endings: Bucket[] = [
   'service_unavailable',
 ];
 
-it.each(endings)('answers the recorded status and text of %s', async (bucket) => {
+it.each(endings)('%s answers its recorded status and text', async (bucket) => {
   const { caller } = await gateway().caller();
   const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
   const { status } = buckets[bucket];
@@ -28,7 +28,7 @@ it.each(endings)('answers the recorded status and text of %s', async (bucket) =>
   expect(answer.bytes.toString()).toBe(JSON.stringify({ detail: `Ended as ${bucket}.`, error_type: bucket }));
 });
 
-it('answers 422 with the fields that the model rejected', async () => {
+it('a rejected input answers 422 with the rejected fields', async () => {
   const { caller } = await gateway().caller();
   const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
   const fields = [{ loc: ['body', 'prompt'], msg: 'Too rude', type: 'provider_reason', input: null }];

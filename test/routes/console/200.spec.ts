@@ -5,14 +5,14 @@ const gateway = sharedGateway();
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(`${gateway().url}${path}`, { headers, redirect: 'manual' });
 
-it('leads from the root to the console', async () => {
+it('the root redirects to the console', async () => {
   for (const path of ['/', '/console']) {
     const answer = await get(path);
     expect([answer.status, answer.headers.get('location')]).toEqual([302, '/console/']);
   }
 });
 
-it('answers every path of the console with its one page, under a policy that allows files of its own only', async () => {
+it('every path of the console serves its one page, with a policy that allows only its own files', async () => {
   for (const path of ['/console/', '/console/models/bfl/flux-2-pro', '/console/no-such-page']) {
     const answer = await get(path);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
@@ -25,7 +25,7 @@ it('answers every path of the console with its one page, under a policy that all
   }
 });
 
-it('serves the files of the page compressed, for good under their hashed names', async () => {
+it('the page’s files are compressed, and cached for ever under their hashed names', async () => {
   const page = await (await get('/console/')).text();
   const files = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url = '']) => url);
   expect(files.length).toBeGreaterThan(3);
@@ -40,7 +40,7 @@ it('serves the files of the page compressed, for good under their hashed names',
   }
 });
 
-it('keeps the script of the first page below 200 KB compressed', async () => {
+it('the first page’s script stays below 200 KB compressed', async () => {
   const page = await (await get('/console/')).text();
   const scripts = [...page.matchAll(/(?:src|href)="([^"]+\.js)"/g)].map(([, url = '']) => url);
   let bytes = 0;

@@ -15,7 +15,7 @@ const preflight = (base: string, origin: string, path = '/v2/models/bfl/flux-2-p
     },
   });
 
-it('lets pages of an allowed origin call and read, failures too', async () => {
+it('pages of an allowed origin may call and read, failures included', async () => {
   const asked = await preflight(gateway().url, ours);
   expect([asked.status, Object.fromEntries(asked.headers)]).toEqual([
     204,
@@ -41,7 +41,7 @@ it('lets pages of an allowed origin call and read, failures too', async () => {
   expect((await preflight(gateway().url, ours, '/fal/proxy')).status).toBe(204);
 });
 
-it('gives other pages no permission, and none where no origin is allowed', async () => {
+it('other pages get no permission, and no page does if no origin is allowed', async () => {
   for (const [base, origin] of [
     [gateway().url, 'https://app.example.com.evil.example'],
     [gateway().url, 'null'],

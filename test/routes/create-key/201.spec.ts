@@ -7,7 +7,7 @@ import { operatorActions } from '../operator-actions.js';
 
 const gateway = sharedGateway();
 
-it('makes a key that works at once, and shows its text this once', async () => {
+it('a new key works at once, and its text is shown only here', async () => {
   const { caller, keyId } = await gateway().caller({}, ['manage', 'catalog', 'run']);
   const expires = new Date(Date.now() + 3_600_000).toISOString();
   const answer = await caller.call('POST', '/v2/keys', {
@@ -39,7 +39,7 @@ it('makes a key that works at once, and shows its text this once', async () => {
   ]);
 });
 
-it('gives a key that is made by one with an end the same end', async () => {
+it('a key made by an expiring key expires with it', async () => {
   const { workspace } = await gateway().caller();
   const expiresAt = new Date(Date.now() + 4_000_000);
   const { key } = await new ApiKeyRepository(gateway().database).create(

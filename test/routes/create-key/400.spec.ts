@@ -12,10 +12,10 @@ it.each([
   ['no scopes', '{"name":"a","scopes":[]}'],
   ['an unknown scope', '{"name":"a","scopes":["everything"]}'],
   ['the scope of operators', '{"name":"a","scopes":["operate"]}'],
-  ['an end that is past', '{"name":"a","scopes":["run"],"expires_at":"2020-01-01T00:00:00Z"}'],
-  ['an end that is no time', '{"name":"a","scopes":["run"],"expires_at":"soon"}'],
+  ['an expiry in the past', '{"name":"a","scopes":["run"],"expires_at":"2020-01-01T00:00:00Z"}'],
+  ['an expiry that is not a time', '{"name":"a","scopes":["run"],"expires_at":"soon"}'],
   ['an unknown field', '{"name":"a","scopes":["run"],"expires":1}'],
-])('refuses %s', async (_what, body) => {
+])('rejects %s', async (_what, body) => {
   const { caller } = await gateway().caller({}, ['manage', 'run', 'operate']);
   const answer = await caller.call('POST', '/v2/keys', { body });
   expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);

@@ -3,7 +3,7 @@ import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
 
-it('gives no scope away that the caller does not have', async () => {
+it('a caller cannot grant a scope it does not have', async () => {
   const { caller } = await gateway().caller({}, ['manage', 'run']);
   const body = '{"name":"a","scopes":["run","usage"]}';
   const answer = await caller.call('POST', '/v2/keys', { body });

@@ -3,7 +3,7 @@ import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway('small');
 
-it('takes JSON only, and not too much of it', async () => {
+it('the body must be JSON, and small', async () => {
   const { caller } = await gateway().caller({}, ['manage']);
   const headers = { 'content-type': 'text/plain' };
   expect((await caller.call('POST', '/v2/keys', { body: '{}', headers })).status).toBe(415);

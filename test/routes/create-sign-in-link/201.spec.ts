@@ -5,7 +5,7 @@ import { signIn } from '../sign-in/signing-in.js';
 
 const gateway = sharedGateway();
 
-it('makes a link to the console, and says what the session will be good for', async () => {
+it('a link leads to the console, and the answer lists the session’s scopes', async () => {
   const { caller, keyId } = await gateway().caller({}, ['catalog', 'run', 'usage', 'manage']);
   const answer = await caller.call('POST', '/v2/sign-in/links');
   expect([answer.status, answer.headers.get('cache-control')]).toEqual([201, 'no-store']);

@@ -3,7 +3,7 @@ import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
 
-it('gives no scope away that the caller does not have', async () => {
+it('a caller cannot grant a scope it does not have', async () => {
   const { caller } = await gateway().caller({}, ['manage', 'run']);
   const answer = await caller.call('POST', '/v2/sign-in/links?scopes=run,usage');
   expect([answer.status, answer.bucket]).toEqual([403, 'forbidden']);

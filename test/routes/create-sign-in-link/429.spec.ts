@@ -3,7 +3,7 @@ import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
 
-/** Rows that stand for keys which the callers of a workspace have made. */
+/** Inserts keys as if callers of the workspace had made them. */
 const fill = (workspaceId: string, columns: string) =>
   gateway().database.work.query(
     `INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes, expires_at, revoked_at)

@@ -22,7 +22,7 @@ it.each([
   ['OPTIONS', '/v2/models'],
   ['QUERY', '/v2/models'],
   ['GET', '/v1/anything'],
-])('answers %s %s with the router’s error', async (method, path) => {
+])('%s %s answers with the router’s error', async (method, path) => {
   const { caller } = await gateway().caller();
   const body = method === 'POST' ? { body: '{}' } : {};
   const answer = await caller.call(method, path, body);
@@ -30,7 +30,7 @@ it.each([
 });
 
 it.each(['/console/assets/none.js', '/v3', '/v22/models', '/unknown', '/%zz', '//v2/models'])(
-  'answers GET %s with the registry’s error',
+  'GET %s answers with the registry’s error',
   async (path) => {
     const response = await fetch(`${gateway().url}${path}`);
     expect(response.status).toBe(404);

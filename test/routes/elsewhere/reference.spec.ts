@@ -52,7 +52,7 @@ const get = (path: string, init: RequestInit = {}) =>
   fetch(`${gateway().url}${path}`, { ...init, signal: AbortSignal.timeout(30_000) });
 
 describe('GET /openapi.json', () => {
-  it('holds no route that is not called below, where each answers as documented', () => {
+  it('documents only routes that are called below', () => {
     const documented = Object.entries(document.paths).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
     );
@@ -60,7 +60,7 @@ describe('GET /openapi.json', () => {
     expect(documented.sort()).toEqual([...new Set(called)].sort());
   });
 
-  it('is public, may be read from other origins, and is cached by its tag', async () => {
+  it('is public, readable from other origins, and cached by its tag', async () => {
     const answer = await get('/openapi.json');
     expect([answer.status, answer.headers.get('content-type')]).toEqual([
       200,
@@ -77,7 +77,7 @@ describe('GET /openapi.json', () => {
 });
 
 describe('GET /llms.txt', () => {
-  it('names every route of the document but those of v1, and every bucket', async () => {
+  it('names every route of the document except those of v1, and every bucket', async () => {
     const text = await (await get('/llms.txt')).text();
     const named = [...text.matchAll(/^- `([A-Z]+) (\S+)`: /gm)].map(
       ([, method, path]) => `${method} ${path}`,
@@ -93,7 +93,7 @@ describe('GET /llms.txt', () => {
   });
 });
 
-// One call after the other, since some tell on the run of the file.
+// In sequence, because some calls depend on the run of an earlier one.
 const calls: [
   method: string,
   path: string,
@@ -185,11 +185,11 @@ const calls: [
   ['POST', '/mcp', 401, 'nobody', { body: '{}' }],
   ['POST', '/mcp', 415, 'key', { body: 'x', headers: { 'content-type': 'text/plain' } }],
   ['GET', '/mcp', 405, 'nobody'],
-  // The last call of the key.
+  // The last call that uses the key.
   ['DELETE', '/v2/keys/{key_id}', 204, 'key'],
 ];
 
-it.each(calls)('%s %s answers %i as it is documented', async (method, path, status, by, init = {}) => {
+it.each(calls)('%s %s answers %i as documented', async (method, path, status, by, init = {}) => {
   const ids = { '{request_id}': requestId, '{file_id}': fileId, '{key_id}': keyId };
   const named = Object.entries(ids).reduce((text, [name, id]) => text.replace(name, id), path);
   const answer = await get(named, {
@@ -230,7 +230,7 @@ function templateOf(path: string): string {
 }
 
 describe('GET /docs', () => {
-  it('is a page that its own policy allows nothing but its own script and style', async () => {
+  it('is a page whose policy allows only its own script and style', async () => {
     const answer = await get('/docs');
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     const page = await answer.text();
@@ -257,7 +257,7 @@ describe('GET /docs', () => {
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  it('fails like every path outside the router, in the registry’s shape', async () => {
+  it('fails in the registry’s shape, like every path outside the router', async () => {
     for (const [path, method] of [
       ['/docs', 'POST'],
       ['/docs/', 'GET'],

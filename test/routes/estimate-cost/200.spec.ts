@@ -4,7 +4,7 @@ import { sharedGateway } from '../gateways.js';
 const gateway = sharedGateway();
 const model = '/v2/models/bfl/flux-2-pro';
 
-it('tells what a run would cost this workspace, and admits none', async () => {
+it('the answer is the cost of a run for this workspace, and no run is admitted', async () => {
   const { caller } = await gateway().caller({ markup: 2, balanceMicros: 0 }, ['run', 'requests']);
   const small = await caller.call('POST', `${model}/cost`, {
     body: '{"prompt":"x","width":1024,"height":1024}',
@@ -20,7 +20,7 @@ it('tells what a run would cost this workspace, and admits none', async () => {
   expect((await caller.call('GET', '/v2/requests')).json()).toMatchObject({ data: [] });
 });
 
-it('is what a run reserves, to the micro-dollar', async () => {
+it('the answer equals what a run reserves, to the micro-dollar', async () => {
   // In binary fractions 45,000 * 1.1 is more than 49,500.
   const { caller } = await gateway().caller({ markup: 1.1 }, ['run', 'requests']);
   const body = '{"prompt":"x","width":1024,"height":1024}';
@@ -34,7 +34,7 @@ it('is what a run reserves, to the micro-dollar', async () => {
   expect(rows).toEqual([{ micros: 49_500 }]);
 });
 
-it('refuses the fields that a run would be refused for', async () => {
+it('fields that a run would reject are rejected', async () => {
   const { caller } = await gateway().caller();
   const answer = await caller.call('POST', `${model}/cost`, { body: '{"prompt":1}' });
   expect([answer.status, answer.json()]).toMatchObject([422, { detail: [{ loc: ['body', 'prompt'] }] }]);

@@ -18,7 +18,7 @@ function call(base: string, key: string, method: string, target: string, body?: 
 const put = (url: string) =>
   fetch(url, { method: 'PUT', body: 'hello', headers: { 'content-type': 'text/plain' } });
 
-it('is our own queue under fal’s addresses, where a run is found by its id alone', async () => {
+it('the proxy is our own queue under fal’s addresses, and finds a run by its id alone', async () => {
   const { caller } = await gateway().caller();
   const proxy = (...rest: [string, string, string?]) => call(gateway().url, caller.key, ...rest);
   const submitted = await proxy('POST', 'https://queue.fal.run/fal-ai/flux/dev', input);
@@ -47,7 +47,7 @@ it('is our own queue under fal’s addresses, where a run is found by its id alo
   expect([foreign.status, foreign.headers.get('x-service-error-type')]).toEqual([404, 'invalid_input']);
 });
 
-it('answers as ever when the path holds a text that no header can', async () => {
+it('a path with a text that no header can hold is answered as usual', async () => {
   const url = `${gateway().url}/v2/models/fal/flux-dev/requests/%E2%82%AC/status`;
   for (const method of ['GET', 'HEAD']) {
     const answer = await fetch(url, { method, headers: { authorization: 'Key x' } });
@@ -61,7 +61,7 @@ it('answers as ever when the path holds a text that no header can', async () => 
   }
 });
 
-it('knows another request by the target, not by the proxy’s own address', async () => {
+it('requests differ by their target, not by the proxy’s own address', async () => {
   const { caller } = await gateway().caller();
   const submit = (target: string) =>
     fetch(`${gateway().url}/fal/proxy`, {
@@ -79,7 +79,7 @@ it('knows another request by the target, not by the proxy’s own address', asyn
 });
 
 it.each(['https://169.254.169.254/latest', 'https://fal.run.example.com/fal-ai/flux/dev', 'none'])(
-  'calls nobody: %s is nothing here',
+  'the proxy makes no outside call: %s is unknown here',
   async (target) => {
     const { caller } = await gateway().caller();
     const answer = await call(gateway().url, caller.key, 'POST', target, input);
@@ -93,7 +93,7 @@ async function placeFor(credential: string): Promise<{ upload_url: string; file_
   return (await given.json()) as { upload_url: string; file_url: string };
 }
 
-it('takes an upload at the address that it gave out, and at no other', async () => {
+it('an upload is accepted only at the address that the proxy returned', async () => {
   const { caller } = await gateway().caller();
   const { upload_url, file_url } = await placeFor(caller.key);
   expect(new URL(file_url).pathname).toMatch(/\.txt$/);
@@ -102,7 +102,7 @@ it('takes an upload at the address that it gave out, and at no other', async () 
   expect((await put(upload_url)).status).toBe(409);
 });
 
-it('takes no upload when the key that it was given to has been revoked, or its workspace is switched off', async () => {
+it('an upload is rejected after its key was revoked or its workspace disabled', async () => {
   const { caller, keyId } = await gateway().caller();
   const off = await gateway().caller();
   const [place, offPlace] = [await placeFor(caller.key), await placeFor(off.caller.key)];
@@ -112,7 +112,7 @@ it('takes no upload when the key that it was given to has been revoked, or its w
   expect((await put(offPlace.upload_url)).status).toBe(403);
 });
 
-it('takes keys in fal’s scheme on v2 only, and repeats our headers for Comfy’s clients', async () => {
+it('fal’s key scheme works only on v2, and Comfy’s clients get copies of our headers', async () => {
   const { caller } = await gateway().caller();
   const headers = { authorization: `Key ${caller.key}` };
   const answer = await fetch(`${gateway().url}/v2/models/bfl/none`, { headers });
@@ -121,7 +121,7 @@ it('takes keys in fal’s scheme on v2 only, and repeats our headers for Comfy�
   expect((await fetch(`${gateway().url}/v1/models`, { headers })).status).toBe(401);
 });
 
-it('is not there when it is turned off', async () => {
+it('the proxy can be turned off', async () => {
   const { caller } = await without().caller();
   const answer = await call(without().url, caller.key, 'POST', 'https://fal.run/fal-ai/flux/dev', input);
   expect(answer.status).toBe(404);

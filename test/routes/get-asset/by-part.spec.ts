@@ -9,7 +9,7 @@ import { sharedGateway } from '../gateways.js';
 const gateway = sharedGateway();
 const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
 
-/** Stores an asset and answers its signed path. */
+/** Stores an asset and returns its signed path. */
 async function stored(name: string, mediaType: string): Promise<string> {
   const key = `asset-${process.pid}/${name}`;
   const file = path.join(gateway().assets, key);
@@ -36,7 +36,7 @@ describe('a range of an asset', () => {
     ['bytes=0-9', 0, 10],
     ['bytes=250-', 250, 256],
     ['bytes=-6', 250, 256],
-  ])('%s is its bytes %i to %i', async (range, from, to) => {
+  ])('%s returns its bytes %i to %i', async (range, from, to) => {
     const answer = await get({ range });
     expect([
       answer.status,
@@ -47,14 +47,14 @@ describe('a range of an asset', () => {
     expect(Buffer.from(await answer.arrayBuffer())).toEqual(bytes.subarray(from, to));
   });
 
-  it('behind its end is refused with the size', async () => {
+  it('beyond its end is rejected, with the size', async () => {
     const answer = await get({ range: 'bytes=256-' });
     expect([answer.status, answer.headers.get('content-range')]).toEqual([416, 'bytes */256']);
     expect(answer.headers.get('cache-control')).toBe('no-store');
     expect(await answer.json()).toEqual({ error: 'invalid_input', message: expect.any(String) });
   });
 
-  it('counts only for the asset that If-Range names', async () => {
+  it('applies only to the version that If-Range names', async () => {
     const etag = (await get()).headers.get('etag') ?? '';
     const range = 'bytes=0-9';
     expect((await get({ range, 'if-range': etag })).status).toBe(206);
@@ -62,26 +62,26 @@ describe('a range of an asset', () => {
     expect([other.status, (await other.arrayBuffer()).byteLength]).toEqual([200, 256]);
   });
 
-  it.each(['bytes=0-1,4-5', 'bytes=x', 'lines=0-1'])('%s is answered by all of it', async (range) => {
+  it.each(['bytes=0-1,4-5', 'bytes=x', 'lines=0-1'])('%s returns the whole asset', async (range) => {
     const answer = await get({ range });
     expect([answer.status, answer.headers.get('accept-ranges')]).toEqual([200, 'bytes']);
     expect(Buffer.from(await answer.arrayBuffer())).toEqual(bytes);
   });
 });
 
-it('is not sent again to a caller that has it', async () => {
+it('an unchanged asset is not sent again', async () => {
   const etag = (await get()).headers.get('etag') ?? '';
   const answer = await get({ 'if-none-match': etag });
   expect([answer.status, answer.headers.get('etag'), await answer.text()]).toEqual([304, etag, '']);
 });
 
-it('does not tell HEAD that it is empty, when it has not changed', async () => {
+it('HEAD of an unchanged asset does not claim that it is empty', async () => {
   const etag = (await get()).headers.get('etag') ?? '';
   const answer = await get({ 'if-none-match': etag }, 'HEAD');
   expect([answer.status, answer.headers.get('content-length')]).toEqual([304, null]);
 });
 
-it('tells HEAD its size', async () => {
+it('HEAD returns its size', async () => {
   const answer = await get({ range: 'bytes=0-9' }, 'HEAD');
   expect([answer.status, answer.headers.get('content-length'), await answer.text()]).toEqual([
     200,
@@ -95,7 +95,7 @@ it.each([
   ['image/svg+xml', 'attachment'],
   ['text/html', 'attachment'],
   ['application/xhtml+xml', 'attachment'],
-])('%s is shown as %s, and never as a page of ours', async (mediaType, disposition) => {
+])('%s is served as %s, and never as a page of ours', async (mediaType, disposition) => {
   const answer = await get({}, 'GET', await stored(`a.${mediaType.replaceAll(/\W/g, '-')}`, mediaType));
   expect(answer.headers.get('content-disposition')).toBe(disposition);
   expect(answer.headers.get('content-security-policy')).toBe("default-src 'none'; sandbox");

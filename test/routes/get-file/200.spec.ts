@@ -3,7 +3,7 @@ import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
 
-it('answers what the upload has answered', async () => {
+it('returns what the upload returned', async () => {
   const { caller } = await gateway().caller();
   const uploaded = await caller.call('POST', '/v2/files', { body: Buffer.from('%PDF-1.7') });
   const path = `/v2/files/${String(uploaded.json()['id'])}`;

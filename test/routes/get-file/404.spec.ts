@@ -4,7 +4,7 @@ import { sharedGateway } from '../gateways.js';
 const gateway = sharedGateway();
 
 it.each(['GET', 'DELETE'])(
-  'answers %s alike for another workspace, an unknown id and none',
+  '%s answers alike for another workspace, an unknown id and a malformed one',
   async (method) => {
     const [{ caller: owner }, { caller: stranger }] = [await gateway().caller(), await gateway().caller()];
     const id = String((await owner.call('POST', '/v2/files', { body: 'x' })).json()['id']);
@@ -18,7 +18,7 @@ it.each(['GET', 'DELETE'])(
   },
 );
 
-it('knows a file no more once it has expired, or is deleted', async () => {
+it('an expired or deleted file is unknown', async () => {
   const { caller } = await gateway().caller();
   const ids = [];
   for (const body of ['1', '2'])

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { sharedGateway } from '../gateways.js';
 
-describe('with an https address of its own', () => {
+describe('with a public https address', () => {
   const gateway = sharedGateway('small');
 
-  it('answers the entry with the address of the schema document', async () => {
+  it('the entry has the address of the schema document', async () => {
     const { caller } = await gateway().caller();
     expect((await caller.call('GET', '/v2/models/bfl/flux-2-pro')).json()).toEqual({
       id: 'bfl/flux-2-pro',
@@ -15,7 +15,7 @@ describe('with an https address of its own', () => {
     });
   });
 
-  it('answers for a model that the caller may see but not run', async () => {
+  it('a model that the caller may see but not run has an entry', async () => {
     const { caller } = await gateway().caller({ runnable: [] });
     expect((await caller.call('GET', '/v2/models/bfl/flux-2-pro')).status).toBe(200);
   });
@@ -24,7 +24,7 @@ describe('with an https address of its own', () => {
 describe('without one', () => {
   const gateway = sharedGateway();
 
-  it('leaves the address out', async () => {
+  it('the entry has no address', async () => {
     const { caller } = await gateway().caller();
     const answer = await caller.call('GET', '/v2/models/bfl/flux-2-pro');
     expect(answer.json()).not.toHaveProperty('input_schema_url');

@@ -3,7 +3,7 @@ import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
 
-it('suggests up to three of the nearest models', async () => {
+it('suggests up to three similar models', async () => {
   const { caller } = await gateway().caller();
   const answer = await caller.call('GET', '/v2/models/bfl/flux-2-prp');
   expect([answer.status, answer.bucket]).toEqual([404, 'model_not_found']);
@@ -12,7 +12,7 @@ it('suggests up to three of the nearest models', async () => {
   expect(detail.match(/\w+\/[\w.-]+/g)?.length).toBeLessThanOrEqual(3);
 });
 
-it('has the same answer for the document of an unknown model', async () => {
+it('the document of an unknown model has the same answer', async () => {
   const { caller } = await gateway().caller();
   const path = '/v2/models/bfl/flux-2-prp';
   const [entry, document] = [
@@ -23,7 +23,7 @@ it('has the same answer for the document of an unknown model', async () => {
   expect(document.bytes.equals(entry.bytes)).toBe(true);
 });
 
-it('does not know, nor suggest, a model that the caller may not see', async () => {
+it('a model that the caller may not see is unknown, and is not suggested', async () => {
   const { caller } = await gateway().caller({ visible: ['fal/*'] });
   for (const asked of ['bfl/flux-2-pro', 'bfl/flux-2-prp']) {
     const answer = await caller.call('GET', `/v2/models/${asked}`);
@@ -32,7 +32,7 @@ it('does not know, nor suggest, a model that the caller may not see', async () =
   }
 });
 
-it('answers the joined id first for a path of three segments', async () => {
+it('a path of three segments suggests the joined id first', async () => {
   const { caller } = await gateway().caller();
   const run = '/requests/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
   for (const [method, rest] of [
@@ -53,7 +53,7 @@ it('answers the joined id first for a path of three segments', async () => {
 });
 
 it.each(['BFL/flux-2-pro', 'bfl/%zz', 'bfl/%ff', 'bfl/a%2Fb', 'bfl/-x', `bfl/${'a'.repeat(129)}`, 'b%00/x'])(
-  'answers the malformed id %s like an unknown one',
+  'the malformed id %s answers like an unknown one',
   async (id) => {
     const { caller } = await gateway().caller();
     const answer = await caller.call('GET', `/v2/models/${id}`);

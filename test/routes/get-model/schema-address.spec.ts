@@ -9,11 +9,11 @@ const detailOf = async (gateway: RouteGateway, route: string) => {
   return { entry: answer.json(), caller, workspace };
 };
 
-describe('with an https address of its own', () => {
+describe('with a public https address', () => {
   const gateway = sharedGateway('small');
 
   it.each(generations)(
-    '%s entries point to the document of their own generation, which is there',
+    '%s entries link to the document of their generation, which exists',
     async (generation) => {
       const route = `/${generation}/models/bfl/flux-2-pro`;
       const { entry, caller, workspace } = await detailOf(gateway(), route);
@@ -28,7 +28,7 @@ describe('with an https address of its own', () => {
     },
   );
 
-  it.each(generations)('%s entries without an authored schema have none', async (generation) => {
+  it.each(generations)('%s entries without an authored schema have no link', async (generation) => {
     const { entry } = await detailOf(gateway(), `/${generation}/models/bfl/open`);
     expect(Object.keys(entry)).toEqual(['id', 'provider', 'model', 'billing']);
   });
@@ -37,7 +37,7 @@ describe('with an https address of its own', () => {
 describe('without one', () => {
   const gateway = sharedGateway();
 
-  it.each(generations)('%s entries have none', async (generation) => {
+  it.each(generations)('%s entries have no link', async (generation) => {
     const { entry } = await detailOf(gateway(), `/${generation}/models/bfl/flux-2-pro`);
     expect(Object.keys(entry)).toEqual(['id', 'provider', 'model', 'billing']);
   });

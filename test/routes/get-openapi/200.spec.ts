@@ -6,7 +6,7 @@ import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
 
-it('serves the document with the hash of its bytes as its tag', async () => {
+it('the document’s tag is the hash of its bytes', async () => {
   const { caller } = await gateway().caller();
   const answer = await caller.call('GET', '/v2/models/bfl/flux-2-pro/openapi.json');
   expect(answer.status).toBe(200);
@@ -19,7 +19,7 @@ it('serves the document with the hash of its bytes as its tag', async () => {
   expect(document).toHaveProperty('x-service-input-schema-authored', true);
 });
 
-it('describes the whole call: who answers, with which credential, and every failure', async () => {
+it('the document describes the whole call: servers, credentials and every failure', async () => {
   const { caller } = await gateway().caller();
   const answer = await caller.call('GET', '/v2/models/bfl/flux-2-pro/openapi.json');
   const document = answer.json() as { paths: Record<string, { post: { responses: object } }> };
@@ -61,13 +61,13 @@ it('describes the whole call: who answers, with which credential, and every fail
     ]),
   );
   expect(await new Validator().validate(answer.json())).toMatchObject({ valid: true });
-  // Every reference of the document leads somewhere in it.
+  // Every reference in the document resolves.
   const text = JSON.stringify(document);
   for (const [, pointer = ''] of text.matchAll(/"#(\/components\/[^"]+)"/g))
     expect([pointer, valueAt(document, pointer) !== undefined]).toEqual([pointer, true]);
 });
 
-it('leads to the queued routes: to the submission, and from there to state, result and cancellation', async () => {
+it('the document links to the queued routes: the submission, and from there state, result and cancellation', async () => {
   const { caller } = await gateway().caller();
   const document = (await caller.call('GET', '/v2/models/bfl/flux-2-pro/openapi.json')).json();
   const sync = valueAt(document, '/paths/~1v2~1models~1bfl~1flux-2-pro/post/responses/200/links/SubmitRun');

@@ -17,7 +17,7 @@ it.each([
   ['the tag marked weak', () => `W/${etag}`],
   ['the tag among others', () => `"a", W/"b",${etag}, "c"`],
   ['any tag', () => '*'],
-])('answers %s without a body and with the same headers', async (_what, header) => {
+])('%s is answered without a body and with the same headers', async (_what, header) => {
   const answer = await caller.call('GET', path, { headers: { 'if-none-match': header() } });
   expect(answer.status).toBe(304);
   expect(answer.bytes.length).toBe(0);
@@ -25,7 +25,7 @@ it.each([
   expect(answer.headers.get('cache-control')).toBe('private, max-age=300, must-revalidate');
 });
 
-it('does not tell HEAD that the document has no length', async () => {
+it('HEAD does not claim that the document is empty', async () => {
   const answer = await caller.call('HEAD', path, { headers: { 'if-none-match': etag } });
   expect([answer.status, answer.headers.get('etag'), answer.headers.get('content-length')]).toEqual([
     304,
@@ -34,7 +34,7 @@ it('does not tell HEAD that the document has no length', async () => {
   ]);
 });
 
-it('serves the document for other tags', async () => {
+it('other tags get the document', async () => {
   for (const header of ['"other"', etag.slice(1, -1), '']) {
     const answer = await caller.call('GET', path, { headers: { 'if-none-match': header } });
     expect(answer.status).toBe(200);

@@ -6,8 +6,11 @@ const scopes = ['run', 'requests'];
 
 it.each([
   ['a small one', '{ "prompt":"é",\n"seed":18446744073709551615, "x":1.0, "x":1 }'],
-  ['one that lies beside the database', `{ "prompt":"é", "input_image":"${'x'.repeat(2 * 1024 * 1024)}" }`],
-])('answers the input byte for byte as it was sent: %s', async (_what, body) => {
+  [
+    'one that is stored outside the database',
+    `{ "prompt":"é", "input_image":"${'x'.repeat(2 * 1024 * 1024)}" }`,
+  ],
+])('the input is returned byte for byte: %s', async (_what, body) => {
   const { caller } = await gateway().caller({}, scopes);
   const run = await caller.submit('bfl/flux-2-pro', body);
   const answer = await caller.call('GET', `/v2/requests/${run.requestId}/input`);
@@ -15,7 +18,7 @@ it.each([
   expect(answer.bytes.equals(Buffer.from(body))).toBe(true);
 });
 
-it('answers it as long as the result', async () => {
+it('the input is available for as long as the result', async () => {
   const { caller } = await gateway().caller({}, scopes);
   const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
   const output = { outcome: 'succeeded', mediaType: 'application/json', body: Buffer.from('{}') } as const;

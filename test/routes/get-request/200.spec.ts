@@ -20,7 +20,7 @@ const read = async (caller: Caller, requestId: string) => {
   return answer.json();
 };
 
-it('tells of a waiting run what is known so far, and of one that ended all of it', async () => {
+it('a waiting run shows what is known so far, and a finished run shows everything', async () => {
   const { caller, keyId } = await gateway().caller({}, scopes);
   const run = await caller.submit(model, '{"prompt":"x"}');
   const url = `${gateway().url}/v2/models/${model}/requests/${run.requestId}`;
@@ -62,7 +62,7 @@ it('tells of a waiting run what is known so far, and of one that ended all of it
   expect(ended).toMatchObject(listed ?? {});
 });
 
-it('tells why a run failed, and which fields were rejected', async () => {
+it('a failed run shows the reason and the rejected fields', async () => {
   const { caller } = await gateway().caller({}, scopes);
   const failing = { outcome: 'failed', billable: false } as const;
   const broken = await caller.submit(model, '{"prompt":"x"}');
@@ -83,7 +83,7 @@ it('tells why a run failed, and which fields were rejected', async () => {
   });
 });
 
-it('counts the times that its submission was tried, and tells of a cancellation that was requested', async () => {
+it('shows the number of submission attempts, and a requested cancellation', async () => {
   const { caller } = await gateway().caller({}, scopes);
   const run = await caller.submit(model, '{"prompt":"x"}');
   await gateway().refuse(run);
@@ -96,7 +96,7 @@ it('counts the times that its submission was tried, and tells of a cancellation 
   });
 });
 
-it('tells of its webhook', async () => {
+it('shows the run’s webhook', async () => {
   const { caller } = await gateway().caller({}, scopes);
   const hook = 'https://hooks.example.com/a';
   const run = await caller.submit(model, '{"prompt":"x"}', {
@@ -120,7 +120,7 @@ it.each([
   ['https://hooks.example.com/a\0b', 'webhook_url'],
   [' https://hooks.example.com/a\0\n b ', 'fal_webhook'],
   ['HTTPS://Hooks.Example.com:443/a b', 'webhook_url'],
-])('tells of the webhook %j the URL that is called', async (text, name) => {
+])('shows the URL that is called for the webhook %j', async (text, name) => {
   const { caller } = await gateway().caller({}, scopes);
   const query = `?${name}=${encodeURIComponent(text)}`;
   const run = await caller.submit(model, '{"prompt":"x"}', { query });
@@ -128,7 +128,7 @@ it.each([
   expect((await read(caller, run.requestId))['webhook']).toMatchObject({ url: new URL(text).href });
 });
 
-it('tells after the result has aged out what the records hold', async () => {
+it('after the result has expired, shows what the records hold', async () => {
   const { caller } = await gateway().caller({}, scopes);
   const run = await caller.submit(model, '{"prompt":"x"}');
   await gateway().finish(run, succeeded, { ago: '9 days' });

@@ -14,7 +14,7 @@ const day = (daysAgo: number) => new Date(Date.now() - daysAgo * 86_400_000).toI
 const usage = async (caller: Caller, query = '') =>
   (await caller.call('GET', `/v2/usage${query}`)).json() as RouterUsageResponse;
 
-it('adds up what ended, by day, model and key, also when the runs are gone', async () => {
+it('finished runs are added up by day, model and key, even after they expired', async () => {
   const { caller, workspace, keyId } = await gateway().caller({}, scopes);
   const made = await new ApiKeyRepository(gateway().database).create(
     workspace.id,
@@ -55,7 +55,7 @@ it('adds up what ended, by day, model and key, also when the runs are gone', asy
   expect((await usage(caller, `?to=${day(10)}`)).data).toEqual([]);
 });
 
-it('tells a workspace nothing of another one', async () => {
+it('a workspace sees nothing of another one', async () => {
   const { caller } = await gateway().caller({}, scopes);
   await gateway().finish(await caller.submit('bfl/flux-2-pro', input), succeeded);
   const stranger = await gateway().caller({}, scopes);

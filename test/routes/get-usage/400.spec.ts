@@ -4,7 +4,7 @@ import { sharedGateway } from '../gateways.js';
 const gateway = sharedGateway();
 
 it.each(['group_by=hour', 'group_by=', 'group_by=day&group_by=model', 'from=x', 'to='])(
-  'refuses %s as invalid_input',
+  'rejects %s as invalid_input',
   async (query) => {
     const { caller } = await gateway().caller({}, ['usage']);
     const answer = await caller.call('GET', `/v2/usage?${query}`);

@@ -5,7 +5,7 @@ import { bearer } from '../generations.js';
 const gateway = sharedGateway();
 const scopes = ['run', 'workspace'];
 
-it('tells the limits, what is in use of them now, and the credits', async () => {
+it('shows the limits, their current use, and the credits', async () => {
   const facts = { inflightLimit: 1, backlogLimit: 7, balanceMicros: 5_000_000, markup: 1.5 };
   const { caller, workspace, keyId } = await gateway().caller(facts, scopes);
   const read = async () => (await caller.call('GET', '/v2/workspace')).json();

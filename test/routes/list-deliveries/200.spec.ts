@@ -20,7 +20,7 @@ async function ended(caller: Caller): Promise<string> {
 const page = async (caller: Caller, query = '') =>
   (await caller.call('GET', `/v2/webhooks/deliveries${query}`)).json() as Page<RouterWebhookDelivery>;
 
-it('tells of each webhook where it stands, newest run first, narrowed by its state', async () => {
+it('shows the state of each webhook, newest run first, and filters by state', async () => {
   const { caller } = await gateway().caller({}, scopes);
   const webhooks = new WebhookRepository(gateway().database);
   const [delivered, givenUp, failing] = [await ended(caller), await ended(caller), await ended(caller)];
@@ -43,7 +43,7 @@ it('tells of each webhook where it stands, newest run first, narrowed by its sta
     expect((await page(caller, `?state=${state}`)).data).toMatchObject([{ request_id }]);
 });
 
-it('pages, and lists nothing of another workspace', async () => {
+it('returns pages, and nothing of another workspace', async () => {
   const { caller } = await gateway().caller({}, scopes);
   const ids = [await ended(caller), await ended(caller), await ended(caller)].toReversed();
   const first = await page(caller, '?limit=2');

@@ -9,7 +9,7 @@ const scopes = ['run', 'requests'];
 const page = async (caller: Caller, query = '') =>
   (await caller.call('GET', `/v2/files${query}`)).json() as Page<RouterFile>;
 
-it('lists each file as it is looked at, newest first, page by page, and none that is deleted or another’s', async () => {
+it('lists each file as a single read shows it, newest first, in pages, without deleted files or another workspace’s', async () => {
   const { caller } = await gateway().caller({}, scopes);
   const ids: string[] = [];
   for (const body of ['1', '22', '333', '4444'])

@@ -25,7 +25,7 @@ it('lists the keys of the workspace without their texts, and no other workspaceâ
   });
 });
 
-it('pages through them, newest first, with their makers', async () => {
+it('returns pages, newest first, with the keysâ€™ makers', async () => {
   const { caller, keyId } = await gateway().caller({}, ['manage', 'run']);
   const ids: unknown[] = [];
   for (let count = 0; count < 3; count += 1) {

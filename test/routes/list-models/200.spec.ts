@@ -10,7 +10,7 @@ interface Page {
   limit: number;
 }
 
-it('lists every runnable model once, in the order of ids, over pages of any size', async () => {
+it('lists every runnable model once, ordered by id, whatever the page size', async () => {
   const { caller } = await gateway().caller();
   const read = async (query: string) =>
     (await caller.call('GET', `/v2/models?${query}`)).json() as unknown as Page;
@@ -50,12 +50,12 @@ it.each([
   ['?limit=101', 100],
   ['?limit=99999999999999999999', 100],
   ['?limit=2&unknown=1', 2],
-])('serves %s with a page size of %i', async (query, served) => {
+])('%s gets a page size of %i', async (query, served) => {
   const { caller } = await gateway().caller();
   expect((await caller.call('GET', `/v2/models${query}`)).json()).toMatchObject({ limit: served });
 });
 
-it('holds only models that the caller may both see and run', async () => {
+it('lists only models that the caller may both see and run', async () => {
   const { caller } = await gateway().caller({ visible: ['bfl/*'], runnable: ['bfl/flux-2-*', 'fal/*'] });
   const page = (await caller.call('GET', '/v2/models')).json() as unknown as Page;
   expect(page.data.length).toBeGreaterThan(0);

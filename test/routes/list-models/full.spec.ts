@@ -20,7 +20,7 @@ async function listed(query: string): Promise<RouterModelFullEntry[]> {
 }
 const ids = async (query: string) => (await listed(`view=full&limit=100&${query}`)).map(({ id }) => id);
 
-it('tells of every listed model what people want to know', async () => {
+it('describes every listed model', async () => {
   const { caller } = await gateway().caller();
   const plain = (await caller.call('GET', '/v2/models?limit=100')).json() as { data: { id: string }[] };
   const full = await listed('view=full&limit=40');
@@ -53,7 +53,7 @@ it('tells of every listed model what people want to know', async () => {
     ]);
 });
 
-it('is filtered by provider, by what the result holds and by words, an alias among them', async () => {
+it('filters by provider, by output modality and by words, including aliases', async () => {
   expect(new Set((await ids('provider=veo')).map((id) => id.split('/')[0]))).toEqual(new Set(['veo']));
   expect(await ids('provider=nobody')).toEqual([]);
   const threeD = await listed('view=full&modality=3d&limit=2');
@@ -63,7 +63,7 @@ it('is filtered by provider, by what the result holds and by words, an alias amo
   expect(await ids('q=SEEDREAM%204.5&provider=byteplus')).toEqual(['byteplus/seedream-4-5-251128']);
 });
 
-it('is left to the caller: without it, entries are the usual ones', async () => {
+it('is optional: without it, entries are the usual ones', async () => {
   const { caller } = await gateway().caller();
   const plain = await caller.call('GET', '/v2/models?limit=1&provider=veo');
   expect(plain.json()).toMatchObject({ data: [{ provider: 'veo', billing: {} }] });
@@ -79,7 +79,7 @@ it.each([
   'provider=a&provider=b',
   'q=',
   `q=${'a'.repeat(201)}`,
-])('refuses %s as invalid_input', async (query) => {
+])('rejects %s as invalid_input', async (query) => {
   const { caller } = await gateway().caller();
   const answer = await caller.call('GET', `/v2/models?${query}`);
   expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);

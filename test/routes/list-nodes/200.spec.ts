@@ -4,7 +4,7 @@ import type { DataSource } from 'typeorm';
 import { putGiven } from '../../registry/registry-side.js';
 import { sharedGateway } from '../gateways.js';
 
-// The registry is one list for the whole database: no other file of the routes writes to it.
+// The registry is one list for the whole database, and only this file of the routes writes to it.
 const gateway = sharedGateway();
 let dataSource: DataSource;
 
@@ -86,7 +86,7 @@ beforeAll(async () => {
   ]);
 });
 
-/** Read from the database: another file may have had an empty page kept. */
+/** Reads from the database, because another file may have cached an empty page. */
 async function list(query: string): Promise<RegistryNodeList> {
   const answer = await fetch(`${gateway().url}/nodes?${query}${query === '' ? '' : '&'}latest=true`);
   expect([answer.status, answer.headers.get('content-type')]).toEqual([
@@ -99,12 +99,12 @@ async function list(query: string): Promise<RegistryNodeList> {
 const idsOf = async (query: string) => (await list(query)).nodes.map(({ id }) => id);
 
 describe('a node', () => {
-  it('is listed with everything that it has, but no e-mail addresses', async () => {
+  it('is listed with all of its fields, but without e-mail addresses', async () => {
     const { nodes } = await list('node_id=whole');
     expect(nodes).toEqual([{ ...whole, latest_version: version }]);
   });
 
-  it('has a latest version with an id, also where none was imported', async () => {
+  it('has a latest version with an id, even if none was imported', async () => {
     const { nodes } = await list('node_id=b3');
     expect(nodes[0]?.latest_version).toEqual({
       id: 'b3@1.0',
@@ -115,7 +115,7 @@ describe('a node', () => {
     });
   });
 
-  it('has no field without a value', async () => {
+  it('omits fields without a value', async () => {
     const { nodes } = await list('node_id=bare');
     expect(nodes).toEqual([
       {
@@ -143,7 +143,7 @@ describe('paging', () => {
     ['page=9007199254740991&limit=100', { page: 9_007_199_254_740_991, nodes: [], total: 4 }],
     [`page=${'9'.repeat(400)}`, { page: 9_007_199_254_740_991, nodes: [], total: 4 }],
     ['node_id=nobody', { nodes: [], total: 0, totalPages: 0 }],
-  ])('takes ?%s', async (query, expected) => expect(await list(query)).toMatchObject(expected));
+  ])('accepts ?%s', async (query, expected) => expect(await list(query)).toMatchObject(expected));
 });
 
 describe('values', () => {
@@ -188,17 +188,17 @@ describe('values', () => {
     ['timestamp=-200000-01-01', ['b2', 'b3', 'bare', 'whole']],
     ['timestamp=%2B012000-01-01', []],
     ['nothing=known&__proto__=x&constructor=y', ['b2', 'b3', 'bare', 'whole']],
-  ])('takes ?%.80s', async (query, ids) => expect(await idsOf(query)).toEqual(ids));
+  ])('accepts ?%.80s', async (query, ids) => expect(await idsOf(query)).toEqual(ids));
 });
 
-it('needs no credential, and a bad one does not matter', async () => {
+it('needs no credential, and ignores a bad one', async () => {
   const answer = await fetch(`${gateway().url}/nodes`, {
     headers: { authorization: 'Bearer nonsense', 'x-api-key': 'none' },
   });
   expect(answer.status).toBe(200);
 });
 
-it.each(['latest=true', ''])('answers HEAD with the head of a page: ?%s', async (query) => {
+it.each(['latest=true', ''])('HEAD answers with the headers of a page: ?%s', async (query) => {
   const answer = await fetch(`${gateway().url}/nodes?${query}`, { method: 'HEAD' });
   expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([
     200,

@@ -3,12 +3,12 @@ import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
 
-it.each(['/nodes?limit=1', '/%6eodes?limit=x'])('lets other origins read %s', async (spelled) => {
+it.each(['/nodes?limit=1', '/%6eodes?limit=x'])('other origins may read %s', async (spelled) => {
   const answer = await fetch(`${gateway().url}${spelled}`);
   expect(answer.headers.get('access-control-allow-origin')).toBe('*');
 });
 
-it('lets other origins send headers of their own', async () => {
+it('other origins may send custom headers', async () => {
   const asked = await fetch(`${gateway().url}/nodes?limit=1`, {
     method: 'OPTIONS',
     headers: {

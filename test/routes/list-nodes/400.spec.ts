@@ -35,7 +35,7 @@ it.each([
   'sort=__proto__',
   'sort=toString;desc',
   'sort=%00',
-])('refuses ?%s', async (query) => {
+])('rejects ?%s', async (query) => {
   const answer = await fetch(`${gateway().url}/nodes?${query}`);
   expect([answer.status, answer.headers.get('content-type')]).toEqual([
     400,

@@ -30,7 +30,7 @@ async function page(caller: Caller, query = ''): Promise<Page<RouterRequest>> {
 
 const idsOf = ({ data }: Page<RouterRequest>) => data.map(({ request_id }) => request_id);
 
-it('tells of each run what is known of it, newest first', async () => {
+it('shows what is known of each run, newest first', async () => {
   const { caller, keyId } = await gateway().caller({}, scopes);
   const done = await caller.submit(model, input);
   await gateway().finish(done, succeeded);
@@ -86,7 +86,7 @@ it('tells of each run what is known of it, newest first', async () => {
   ]);
 });
 
-it('pages over all runs once, while they end and new ones come', async () => {
+it('pages contain every run once, while runs end and new ones arrive', async () => {
   const { caller } = await gateway().caller({}, scopes);
   const runs = [];
   for (let count = 0; count < 5; count += 1) runs.push(await caller.submit(model, input));
@@ -102,7 +102,7 @@ it('pages over all runs once, while they end and new ones come', async () => {
   expect(third.next_cursor).toBeUndefined();
 });
 
-it('narrows by every filter, and by several at once', async () => {
+it('every filter works, alone and combined', async () => {
   const { caller, workspace, keyId } = await gateway().caller({}, scopes);
   const other = await new ApiKeyRepository(gateway().database).create(
     workspace.id,
@@ -137,7 +137,7 @@ it('narrows by every filter, and by several at once', async () => {
   expect(await found(`from=${at}&model=none/none`)).toEqual([]);
 });
 
-it('lists a run whose result has aged out, without URLs, and nothing of another workspace', async () => {
+it('lists a run whose result has expired, without URLs, and nothing of another workspace', async () => {
   const { caller } = await gateway().caller({}, scopes);
   const run = await caller.submit(model, input);
   await gateway().finish(run, succeeded, { ago: '25 hours' });

@@ -9,14 +9,14 @@ it.each([
   ['an unknown state', 'status=FAILED'],
   ['an unknown outcome', 'outcome=timeout'],
   ['an unknown bucket', 'error_type=none'],
-  ['a model that can be none', 'model=flux'],
-  ['a key that is no id', 'key=rk_live_x'],
-  ['a time that is none', 'from=yesterday'],
+  ['a malformed model id', 'model=flux'],
+  ['a key that is not an id', 'key=rk_live_x'],
+  ['a malformed time', 'from=yesterday'],
   ['a repeated time', 'to=2026-01-01&to=2026-01-02'],
-  ['a limit that is no integer', 'limit=many'],
-  ['a cursor nobody gave out', 'cursor=abc'],
+  ['a limit that is not an integer', 'limit=many'],
+  ['a made-up cursor', 'cursor=abc'],
   ['a cursor of the catalog', `cursor=${sealCursor('0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234', ours)}`],
-])('refuses %s as invalid_input', async (_what, query) => {
+])('rejects %s as invalid_input', async (_what, query) => {
   const { caller } = await gateway().caller({}, ['requests']);
   const answer = await caller.call('GET', `/v2/requests?${query}`);
   expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);

@@ -5,7 +5,7 @@ import { sharedGateway } from '../gateways.js';
 import { operatorActions } from '../operator-actions.js';
 
 const gateway = sharedGateway();
-// Of a provider that no other file here uses: all of them share one database.
+// A provider that no other file here uses, because all files share one database.
 const model = 'recraft/creative-upscale';
 const input = '{"image_url":"https://example.com/a.png"}';
 const succeeded: Ending = { outcome: 'succeeded', mediaType: 'application/json', body: Buffer.from('{}') };
@@ -17,7 +17,7 @@ const failed = (bucket: 'provider_error' | 'provider_timeout'): Ending => ({
   billable: false,
 });
 
-it('says how runs of each provider ended, and what is asked of it', async () => {
+it('shows how runs of each provider ended, and its current load', async () => {
   const { caller } = await gateway().caller({}, ['run']);
   await gateway().finish(await caller.submit(model, input), succeeded);
   await gateway().finish(await caller.submit(model, input), failed('provider_error'));
@@ -44,7 +44,7 @@ it('says how runs of each provider ended, and what is asked of it', async () => 
   });
 });
 
-it('pauses a provider with a reason, and ends the pause; both are recorded', async () => {
+it('pausing a provider with a reason and resuming it are both recorded', async () => {
   const { caller, keyId } = await gateway().caller({}, ['operate']);
   const path = '/v2/operator/providers/vidu';
   const pause = async (reason: string) =>

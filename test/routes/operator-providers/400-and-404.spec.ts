@@ -3,7 +3,7 @@ import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
 
-it('knows no other provider, and suggests those that are near', async () => {
+it('an unknown provider gets suggestions', async () => {
   const { caller } = await gateway().caller({}, ['operate']);
   const path = '/v2/operator/providers/recaft';
   for (const answer of [
@@ -22,7 +22,7 @@ it.each([
   '{"reason":"x","until":1}',
   '{"reason":"a\\u0000"}',
   '{"reason":"\\ud800"}',
-])('refuses the pause %s', async (body) => {
+])('the pause %s is rejected', async (body) => {
   const { caller } = await gateway().caller({}, ['operate']);
   const answer = await caller.call('POST', '/v2/operator/providers/vidu/pause', { body });
   expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);

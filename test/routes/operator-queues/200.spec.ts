@@ -6,7 +6,7 @@ import { sharedGateway } from '../gateways.js';
 const gateway = sharedGateway();
 const waitingIn = ({ runs }: OperatorQueues) => runs.find(({ state }) => state === 'waiting')?.runs ?? 0;
 
-it('tells what waits, for how long, and which processes run', async () => {
+it('shows what waits and for how long, and the running processes', async () => {
   const { caller } = await gateway().caller();
   const operator = await gateway().caller({}, ['operate']);
   const read = async () =>
@@ -17,7 +17,7 @@ it('tells what waits, for how long, and which processes run', async () => {
       const found = await read();
       return found.processes.length > 0 && found;
     },
-    { withinMs: 30_000, what: 'the first sign of life of a gateway' },
+    { withinMs: 30_000, what: 'a gateway’s first heartbeat' },
   );
   expect(queues.runs.map(({ state }) => state)).toEqual([
     'parked',

@@ -15,7 +15,7 @@ const failed: Ending = {
   billable: false,
 };
 
-/** All pages of two. */
+/** All pages, two runs at a time. */
 async function listed(caller: Caller, query: string): Promise<OperatorRun[]> {
   const runs: OperatorRun[] = [];
   for (let after = ''; ;) {
@@ -27,7 +27,7 @@ async function listed(caller: Caller, query: string): Promise<OperatorRun[]> {
   }
 }
 
-it('lists failed runs of a time, newest first, by workspace, provider and bucket', async () => {
+it('lists failed runs of a period, newest first, by workspace, provider and bucket', async () => {
   const { caller, workspace } = await gateway().caller();
   const [first, second, third] = [
     await caller.submit(model, input),
@@ -64,7 +64,7 @@ it('lists failed runs of a time, newest first, by workspace, provider and bucket
   expect(await listed(operator.caller, `${of}&provider=fal`)).toEqual([]);
 });
 
-it('lists live runs that nobody takes, that are over their time, or that stand still', async () => {
+it('lists live runs that no worker takes, that are over their time budget, or that do not progress', async () => {
   const { caller, workspace } = await gateway().caller({ inflightLimit: 4 });
   const runs = [];
   for (let count = 0; count < 5; count += 1) runs.push(await caller.submit(model, input));

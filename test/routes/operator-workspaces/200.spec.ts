@@ -10,7 +10,7 @@ const succeeded: Ending = { outcome: 'succeeded', mediaType: 'application/json',
 const input = '{"prompt":"x"}';
 const model = 'bfl/flux-2-pro';
 
-it('lists every workspace with its limits, what is in use, its credits and what it spent today', async () => {
+it('lists every workspace with its limits, current use, credits and today’s spend', async () => {
   const facts = { inflightLimit: 1, balanceMicros: 5_000_000, markup: 1.5 };
   const { caller, workspace } = await gateway().caller(facts);
   const done = await caller.submit(model, input);
@@ -49,7 +49,7 @@ it('lists every workspace with its limits, what is in use, its credits and what 
   expect(one.json()).toMatchObject({ name: workspace.name, today: { runs: 1 } });
 });
 
-it('answers with the workspace of an id, whatever others are called', async () => {
+it('an id finds its workspace, even if another workspace has that name', async () => {
   const { workspace } = await gateway().caller();
   await gateway().operate((all) => all.create(`a namesake of ${workspace.id}`, {}));
   const { caller } = await gateway().caller({}, ['operate']);
@@ -63,14 +63,14 @@ it('answers with the workspace of an id, whatever others are called', async () =
   }
 });
 
-it('takes a note of several lines', async () => {
+it('a note may have several lines', async () => {
   const { workspace, caller } = await gateway().caller({}, ['operate']);
   const body = JSON.stringify({ add_credits_cents: 1, note: 'invoice 12\n\tand 13 🦊' });
   const answer = await caller.call('PATCH', `/v2/operator/workspaces/${workspace.id}`, { body });
   expect(answer.status).toBe(200);
 });
 
-it('goes from page to page by name', async () => {
+it('pages are ordered by name', async () => {
   const { caller } = await gateway().caller({}, ['operate']);
   const made = [await gateway().caller(), await gateway().caller()].map(({ workspace }) => workspace.name);
   const names: string[] = [];
@@ -85,7 +85,7 @@ it('goes from page to page by name', async () => {
   expect(new Set(names).size).toBe(names.length);
 });
 
-it('changes limits, credits and mark-up at once, for parked runs too, and records who did', async () => {
+it('limits, credits and mark-up change at once, for parked runs too, and the author is recorded', async () => {
   const { caller, workspace } = await gateway().caller({ inflightLimit: 1, balanceMicros: 5_000_000 });
   await caller.submit(model, input);
   const parked = await caller.submit(model, input);
@@ -125,7 +125,7 @@ it('changes limits, credits and mark-up at once, for parked runs too, and record
   expect(unlimited.json()).toMatchObject({ credits_cents: null, markup: 1.25 });
 });
 
-it('reads the scope of an access token as well', async () => {
+it('an access token may have the scope too', async () => {
   const { workspace } = await gateway().caller();
   const call = async (scope: string) =>
     (await fetch(`${gateway().url}/v2/operator/workspaces`, { headers: await bearer(workspace.id, scope) }))

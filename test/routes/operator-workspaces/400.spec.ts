@@ -16,20 +16,20 @@ it.each([
   ['a NUL in a glob', '{"visible":["\\u0000"]}'],
   ['half a surrogate pair in a glob', '{"runnable":["\\ud800*"]}'],
   ['no object', '[]'],
-])('refuses %s, and changes nothing', async (_what, body) => {
+])('%s is rejected, and nothing changes', async (_what, body) => {
   const { caller, workspace } = await gateway().caller({}, ['operate']);
   const answer = await caller.call('PATCH', `/v2/operator/workspaces/${workspace.id}`, { body });
   expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);
   expect(await gateway().operate((all) => all.find(workspace.id))).toEqual(workspace);
 });
 
-it('refuses a cursor that is none of its own', async () => {
+it('a cursor of another list is rejected', async () => {
   const { caller } = await gateway().caller({}, ['operate']);
   const answer = await caller.call('GET', '/v2/operator/workspaces?cursor=abc');
   expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);
 });
 
-it('refuses to search for a NUL', async () => {
+it('a search for a NUL is rejected', async () => {
   const { caller } = await gateway().caller({}, ['operate']);
   const answer = await caller.call('GET', '/v2/operator/workspaces?q=a%00');
   expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);

@@ -4,7 +4,7 @@ import { sharedGateway } from '../gateways.js';
 const gateway = sharedGateway();
 
 it.each(['nobody', '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234', '-'.repeat(36), 'a'.repeat(36), '%00', 'a%0Ab'])(
-  'knows no workspace %s',
+  'the workspace %s is unknown',
   async (name) => {
     const { caller } = await gateway().caller({}, ['operate']);
     const path = `/v2/operator/workspaces/${name}`;

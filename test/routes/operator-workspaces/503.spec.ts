@@ -1,10 +1,10 @@
 import { expect, it } from '@jest/globals';
 import { gatewayForFile } from '../gateways.js';
 
-// Its table is locked, so nobody else can use it.
+// A gateway of its own, because its table is locked.
 const gateway = gatewayForFile({ DATABASE_STATEMENT_MS: '1000' });
 
-it('is the answer while the database does not answer, to changes too', async () => {
+it('reads and changes answer 503 while the database does not answer', async () => {
   const { caller, workspace } = await gateway().caller({}, ['operate', 'manage']);
   const path = `/v2/operator/workspaces/${workspace.id}`;
   const calls = [
@@ -13,7 +13,7 @@ it('is the answer while the database does not answer, to changes too', async () 
     () => caller.call('GET', '/v2/webhooks/secret'),
     () => caller.call('POST', '/v2/webhooks/secret'),
   ];
-  // From now on its key is known.
+  // This call puts the key into the cache.
   expect((await caller.call('GET', path)).status).toBe(200);
   const dataSource = await gateway().database.dataSource();
   const answers = await dataSource.transaction(async (manager) => {

@@ -4,7 +4,7 @@ import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
 
-it('makes a webhook that was given up due at once, with all its tries', async () => {
+it('a webhook that was given up becomes due at once, with all its attempts', async () => {
   const { caller } = await gateway().caller({}, ['run', 'manage']);
   const query = `?webhook_url=${encodeURIComponent('https://hooks.example.com/a')}`;
   const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}', { query });

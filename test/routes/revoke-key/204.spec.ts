@@ -7,7 +7,7 @@ import { signIn } from '../sign-in/signing-in.js';
 
 const gateway = sharedGateway();
 
-it('ends a key, also one that is known to the gateway, and may be repeated', async () => {
+it('a revoked key ends, even if the gateway has cached it, and the call may be repeated', async () => {
   const { caller, workspace } = await gateway().caller({}, ['manage']);
   const { key, row } = await new ApiKeyRepository(gateway().database).create(
     workspace.id,
@@ -26,14 +26,14 @@ it('ends a key, also one that is known to the gateway, and may be repeated', asy
   }
   await waitFor(async () => (await holder.call('GET', '/v2/models')).status === 401, {
     withinMs: 60_000,
-    what: 'the key to be refused',
+    what: 'the key to be rejected',
   });
   expect((await caller.call('GET', '/v2/keys')).json()['data']).toContainEqual(
     expect.objectContaining({ id: row.id, state: 'revoked', revoked_at: expect.any(String) }),
   );
 });
 
-/** What somebody makes who has found a key: codes, sessions, and keys of the key and of a session. */
+/** Everything that a thief of a key could make: codes, sessions, and keys of the key and of a session. */
 async function leaked() {
   const { caller, keyId, workspace } = await gateway().caller({}, ['manage', 'operate', 'catalog']);
   const call = async (path: string, by: Caller = caller, body?: string) =>
@@ -57,21 +57,21 @@ async function leaked() {
 const statuses = (holders: Caller[]) =>
   Promise.all(holders.map(async (holder) => (await holder.call('GET', '/v2/models')).status));
 
-it('ends everything that a leaked key made, whether or not it was used before', async () => {
+it('everything that a leaked key made ends, whether or not it was used before', async () => {
   const { keyId, workspace, holders, codes } = await leaked();
   expect(await statuses(holders)).toEqual([200, 200, 200, 200, 200]);
   const [early = '', ...late] = codes;
   const openedBefore = await signIn(gateway(), early);
   const session = new Caller(() => [gateway().url], String(openedBefore.body['key']));
   expect(await statuses([session])).toEqual([200]);
-  // No session operates, whatever the key may that opened it.
+  // A session never operates, whatever its key may do.
   expect((await session.call('GET', '/v2/operator/workspaces')).status).toBe(403);
 
   await new ApiKeyRepository(gateway().database).revoke(keyId, 'test', workspace.id);
   const all = [...holders, session];
   await waitFor(async () => (await statuses(all)).every((status) => status === 401), {
     withinMs: 60_000,
-    what: 'everything to be refused',
+    what: 'everything to be rejected',
   });
   expect(await Promise.all(late.map(async (code) => (await signIn(gateway(), code)).status))).toEqual([
     401, 401,

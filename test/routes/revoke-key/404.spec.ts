@@ -3,7 +3,7 @@ import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
 
-it('knows no key of another workspace, none that does not exist, and none by its text', async () => {
+it('a key of another workspace, an unknown key and a key’s text are not found', async () => {
   const { caller } = await gateway().caller({}, ['manage']);
   const other = await gateway().caller({}, ['manage']);
   for (const id of [other.keyId, '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234', caller.key.slice(0, 16)]) {

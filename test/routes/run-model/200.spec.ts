@@ -5,7 +5,7 @@ import { bearer, generations } from '../generations.js';
 const gateway = sharedGateway();
 
 it.each(generations)(
-  'answers on %s with the provider’s own bytes and media type, and no wrapper',
+  '%s answers with the provider’s own bytes and media type, without a wrapper',
   async (generation) => {
     const { caller, workspace } = await gateway().caller();
     const answering = caller.call('POST', `/${generation}/models/bfl/flux-2-pro`, {

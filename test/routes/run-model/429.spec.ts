@@ -30,12 +30,12 @@ describe.each(generations)('429 on %s', (generation) => {
     expect(answer.json()['detail']).toMatch(/committed spend/);
     expect(answer.headers.get('x-committed-spend-limit')).toBe('10');
     expect(answer.headers.get('x-committed-spend-current')).toBe('8');
-    // Positive: the refused call costs more than what is left.
+    // Positive, because the rejected call costs more than what is left.
     expect(answer.headers.get('x-committed-spend-remaining')).toBe('2');
     expect(answer.headers.has('retry-after')).toBe(false);
   });
 
-  it('is rate_limited when the window is spent, and names it', async () => {
+  it('is rate_limited when the window is used up, and says so', async () => {
     const answer = await call({ windowLimit: 0 });
     expect([answer.status, answer.bucket]).toEqual([429, 'rate_limited']);
     expect(answer.json()['detail']).toMatch(/per minute/);

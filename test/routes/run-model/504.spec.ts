@@ -17,7 +17,7 @@ describe.each(generations)('504 on %s', (generation) => {
     expect(answer.headers.has('retry-after')).toBe(false);
   });
 
-  it('has a Retry-After of the pause between polls while a handle is held, until a retry collects', async () => {
+  it('has a Retry-After of the pause between polls once the run is submitted, until a retry collects it', async () => {
     const { caller, workspace } = await gateway().caller();
     const headers = { ...(await bearer(workspace.id)), 'idempotency-key': 'k' };
     const call = () => caller.call('POST', path, { body: '{"prompt":"x"}', headers });

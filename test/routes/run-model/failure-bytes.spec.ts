@@ -14,7 +14,7 @@ const fields = [
   { loc: ['body'], msg: 'Too rude', type: 'provider_reason', input: null },
 ];
 
-it('a failure has the same bytes at first, in a replay and when it is collected', async () => {
+it('a failure has the same bytes in the first answer, in a replay and when collected', async () => {
   const { caller, workspace } = await gateway().caller();
   const call = { body: '{"prompt":"x"}', headers: { 'idempotency-key': 'failing' } };
   const answering = caller.call('POST', '/v2/models/bfl/flux-2-pro', call);

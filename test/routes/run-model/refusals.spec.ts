@@ -5,7 +5,7 @@ import { bearer, generations } from '../generations.js';
 const gateway = sharedGateway();
 const small = sharedGateway('small');
 
-describe.each(generations)('a refused call on %s', (generation) => {
+describe.each(generations)('a rejected call on %s', (generation) => {
   const path = `/${generation}/models/bfl/flux-2-pro`;
 
   const call = async (
@@ -18,7 +18,7 @@ describe.each(generations)('a refused call on %s', (generation) => {
     return caller.call('POST', url, { body, headers: { ...(await bearer(workspace.id)), ...headers } });
   };
 
-  it('is 400 for a body that is no JSON object, and for a malformed Idempotency-Key', async () => {
+  it('is 400 for a body that is not a JSON object, and for a malformed Idempotency-Key', async () => {
     for (const answer of [
       await call({}, path, '[1]'),
       await call({}, path, '{"prompt":'),
@@ -35,12 +35,12 @@ describe.each(generations)('a refused call on %s', (generation) => {
     ]);
   });
 
-  it('is 403 for a model that may be seen and not run', async () => {
+  it('is 403 for a model that the caller may see but not run', async () => {
     const answer = await call({ runnable: [] });
     expect([answer.status, answer.headers.get('x-service-error-type')]).toEqual([403, 'forbidden']);
   });
 
-  it('is 404 for an unknown model, and for one that may not be seen', async () => {
+  it('is 404 for an unknown model, and for one that the caller may not see', async () => {
     for (const answer of [await call({}, `${path}x`), await call({ visible: ['fal/*'] })])
       expect([answer.status, answer.headers.get('x-service-error-type')]).toEqual([404, 'model_not_found']);
   });
@@ -60,12 +60,12 @@ describe.each(generations)('a refused call on %s', (generation) => {
     expect([answer.status, answer.headers.get('x-service-error-type')]).toEqual([413, 'invalid_input']);
   });
 
-  it('is 415 for a body of another type', async () => {
+  it('is 415 for a body of another media type', async () => {
     const answer = await call({}, path, 'x', { 'content-type': 'text/plain' });
     expect([answer.status, answer.headers.get('x-service-error-type')]).toEqual([415, 'invalid_input']);
   });
 
-  it('is 422 with one entry a failing field, and no error_type in the body', async () => {
+  it('is 422 with one entry per rejected field, and no error_type in the body', async () => {
     const answer = await call({}, path, '{"width":1,"safety_tolerance":9}');
     expect([answer.status, answer.headers.get('x-service-error-type')]).toEqual([422, 'invalid_input']);
     const { detail, ...rest } = answer.json() as { detail: { loc: unknown; type: string }[] };

@@ -32,7 +32,7 @@ async function deliveries({ id }: Workspace): Promise<number | undefined> {
   return (await gateway().database.reads.query<{ deliveries: number }>(statement, [id]))[0]?.deliveries;
 }
 
-/** A call with a key that reads nothing beyond the head of its answer. */
+/** A call with a key that reads only the headers of its answer. */
 async function unread(caller: Caller): Promise<{ answering: Promise<unknown[]>; hangUp: () => void }> {
   const request = http.request(`${gateway().url}${path}`, {
     method: 'POST',
@@ -47,7 +47,7 @@ async function unread(caller: Caller): Promise<{ answering: Promise<unknown[]>; 
 const notedOnce = async (workspace: Workspace) =>
   waitFor(async () => (await deliveries(workspace)) === 1, {
     withinMs: 60_000,
-    what: 'the delivery to be noted',
+    what: 'the delivery to be recorded',
   });
 
 describe('a retry after a complete answer', () => {
@@ -64,7 +64,7 @@ describe('a retry after a complete answer', () => {
     expect([again.status, isReplay(again), again.bytes.equals(first.bytes)]).toEqual([status, true, true]);
   });
 
-  it('is a replay of an output beside the database as well', async () => {
+  it('also replays an output that is stored outside the database', async () => {
     const { caller, workspace } = await gateway().caller();
     const answering = keyed(caller);
     const run = await gateway().admittedRun(workspace);
@@ -78,7 +78,7 @@ describe('a retry after a complete answer', () => {
     expect([again.status, isReplay(again), again.bytes.equals(bytes)]).toEqual([200, true, true]);
   });
 
-  it('never gets a result once more that holds URLs of the provider’s', async () => {
+  it('never gets a result with the provider’s own URLs a second time', async () => {
     const { caller, workspace } = await gateway().caller();
     const answering = keyed(caller);
     await gateway().finish(await gateway().admittedRun(workspace), output(Buffer.from('{}'), true));
@@ -89,7 +89,7 @@ describe('a retry after a complete answer', () => {
   });
 });
 
-it('a call that joins a run says so, whatever becomes of the run, and no other call does', async () => {
+it('a call that joins a run says so, however the run ends, and no other call does', async () => {
   const { caller, workspace } = await gateway().caller();
   const first = keyed(caller);
   const run = await gateway().admittedRun(workspace);
@@ -108,7 +108,7 @@ it('a call that joins a run says so, whatever becomes of the run, and no other c
 });
 
 describe('a retry collects', () => {
-  it('what is delivered once, after its first caller had left before the outcome', async () => {
+  it('a once-only result, after its first caller had left before the outcome', async () => {
     const { caller, workspace } = await gateway().caller();
     const { answering, hangUp } = await unread(caller);
     const run = await gateway().admittedRun(workspace);
@@ -121,7 +121,7 @@ describe('a retry collects', () => {
     expect((await keyed(caller)).status).toBe(409);
   });
 
-  it('after a connection that was reset with the whole of a small result unread', async () => {
+  it('after a connection that was reset with a whole small result unread', async () => {
     const { caller, workspace } = await gateway().caller();
     const { hostname, port } = new URL(gateway().url);
     const socket = connect(Number(port), hostname).pause();
@@ -134,16 +134,16 @@ describe('a retry collects', () => {
     socket.resetAndDestroy();
     await waitFor(async () => (await deliveries(workspace)) === 0, {
       withinMs: 60_000,
-      what: 'the delivery to be taken back',
+      what: 'the delivery to be revoked',
     });
     expect((await keyed(caller)).status).toBe(200);
     await notedOnce(workspace);
   });
 
   it.each([
-    ['a result that could be repeated', false],
-    ['one that could not', true],
-  ])('after a 503 of our own in place of %s', async (_what, providerUrls) => {
+    ['a repeatable result', false],
+    ['a once-only result', true],
+  ])('after our own 503 in place of %s', async (_what, providerUrls) => {
     const { caller, workspace } = await gateway().caller();
     const answering = keyed(caller);
     const run = await gateway().admittedRun(workspace);
@@ -162,15 +162,15 @@ describe('a retry collects', () => {
     expect(collected.bytes.toString()).toBe('{"paid":true}');
   });
 
-  it.each(['in the database', 'beside it'])(
+  it.each(['in the database', 'outside it'])(
     'after a connection that broke before the end of a result %s',
     async (where) => {
       const { caller, workspace } = await gateway().caller();
-      // More than the buffers of both sides take.
+      // Larger than the buffers of both sides.
       const bytes = Buffer.alloc(32_000_000, 'a');
       const { answering, hangUp } = await unread(caller);
       const run = await gateway().admittedRun(workspace);
-      const isBeside = where === 'beside it';
+      const isBeside = where === 'outside it';
       const beside = await gateway().outputBeside(run);
       if (isBeside) beside.put(bytes);
       await gateway().finish(run, {
@@ -192,21 +192,24 @@ describe('a retry collects', () => {
 it.each([
   ['run', { runnable: ['fal/*'] }, 403],
   ['see', { visible: ['fal/*'] }, 404],
-])('a retry collects what the caller may no longer %s', async (_what, change, refusal) => {
-  const { caller, workspace } = await gateway().caller();
-  const answering = keyed(caller);
-  await gateway().finish(await gateway().admittedRun(workspace), output(Buffer.from('{"made":true}')));
-  const first = await answering;
-  await gateway().operate((workspaces) => workspaces.change(workspace.id, change, 'test'));
-  const fresh = (more: object = {}) => caller.call('POST', path, { body, ...more });
-  await waitFor(async () => (await fresh()).status === refusal, {
-    withinMs: 60_000,
-    what: 'the change to count',
-  });
-  const again = await keyed(caller);
-  expect([again.status, isReplay(again), again.bytes.equals(first.bytes)]).toEqual([200, true, true]);
-  // A key that is free, and the key of another request, are refused as ever.
-  const headers = { 'idempotency-key': 'k' };
-  expect((await fresh({ headers: { 'idempotency-key': 'other' } })).status).toBe(refusal);
-  expect((await fresh({ headers, body: '{"prompt":"y"}' })).status).toBe(refusal);
-});
+])(
+  'a retry collects the result of a model that the caller may no longer %s',
+  async (_what, change, refusal) => {
+    const { caller, workspace } = await gateway().caller();
+    const answering = keyed(caller);
+    await gateway().finish(await gateway().admittedRun(workspace), output(Buffer.from('{"made":true}')));
+    const first = await answering;
+    await gateway().operate((workspaces) => workspaces.change(workspace.id, change, 'test'));
+    const fresh = (more: object = {}) => caller.call('POST', path, { body, ...more });
+    await waitFor(async () => (await fresh()).status === refusal, {
+      withinMs: 60_000,
+      what: 'the change to take effect',
+    });
+    const again = await keyed(caller);
+    expect([again.status, isReplay(again), again.bytes.equals(first.bytes)]).toEqual([200, true, true]);
+    // An unused key, and the key of another request, are rejected as before.
+    const headers = { 'idempotency-key': 'k' };
+    expect((await fresh({ headers: { 'idempotency-key': 'other' } })).status).toBe(refusal);
+    expect((await fresh({ headers, body: '{"prompt":"y"}' })).status).toBe(refusal);
+  },
+);

@@ -3,7 +3,7 @@ import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
 
-it('follows a run from its place in the queue to its end', async () => {
+it('follows a run from its queue position to its end', async () => {
   const { caller } = await gateway().caller({ inflightLimit: 1 });
   const first = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
   const second = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
@@ -45,7 +45,7 @@ it('says IN_PROGRESS, without a position, while the provider works', async () =>
   expect(body).not.toHaveProperty('error_type');
 });
 
-it('says why a run did not succeed', async () => {
+it('gives the reason why a run did not succeed', async () => {
   const { caller } = await gateway().caller();
   const failed = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
   await gateway().finish(failed, {

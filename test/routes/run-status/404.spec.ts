@@ -9,7 +9,7 @@ describe.each([
   ['GET', ''],
   ['PUT', '/cancel'],
 ])('%s …/requests/{request_id}%s', (method, rest) => {
-  it('has one answer for unknown ids, foreign ones, and right ones under a wrong model', async () => {
+  it('gives one answer for unknown ids, ids of another workspace, and a wrong model', async () => {
     const owner = await gateway().caller();
     const stranger = await gateway().caller();
     const run = await owner.caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
@@ -31,7 +31,7 @@ describe.each([
     expect((await ask(owner.caller, 'bfl/flux-2-pro', run.requestId)).status).toBeLessThan(300);
   });
 
-  it('has the answer of unknown models for malformed segments', async () => {
+  it('answers malformed segments like unknown models', async () => {
     const { caller } = await gateway().caller();
     for (const id of ['BFL/x', 'bfl/x--y', 'bfl/flux-2/pro']) {
       const answer = await caller.call(method, `/v2/models/${id}/requests/${unknown}${rest}`);

@@ -14,7 +14,7 @@ const failed: Ending = {
   billable: false,
 };
 
-/** The id of a run that ended so long ago. */
+/** The id of a run that ended `ago`. */
 const finished = async (caller: Caller, ending: Ending, ago: string) => {
   const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
   await gateway().finish(run, ending, { ago });
@@ -31,7 +31,7 @@ describe.each([
   const ask = (caller: Caller, id: string, model = 'bfl/flux-2-pro') =>
     caller.call(method, `/v2/models/${model}/requests/${id}${rest}`);
 
-  it('answers as ever until the result ages out, then 410, then the common 404, by the clock alone', async () => {
+  it('answers as usual until the result expires, then 410, then 404, by the clock alone', async () => {
     const { caller: owner } = await gateway().caller();
     const { caller: stranger } = await gateway().caller();
     const goneLike = (await ask(owner, unknown)).bytes.toString();

@@ -11,7 +11,7 @@ async function link(query = '', scopes = ['catalog', 'manage', 'operate']) {
   return { caller, keyId, ...(made.json() as { id: string; code: string; expires_at: string }) };
 }
 
-it('exchanges the code of a link once, for a session without the scopes that give something away', async () => {
+it('a link’s code is exchanged once, for a session that cannot grant access', async () => {
   const { caller, keyId, id, code } = await link();
   const both = await Promise.all([signIn(gateway(), code), signIn(gateway(), code)]);
   expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 401]);
@@ -23,12 +23,12 @@ it('exchanges the code of a link once, for a session without the scopes that giv
   expect((await caller.call('GET', '/v2/keys?kind=session')).json()['data']).toEqual([listed]);
 });
 
-it('gives `manage` to a session whose link asks for it, and `operate` to none', async () => {
+it('a session has `manage` only if its link asks for it, and never `operate`', async () => {
   const { code } = await link('?scopes=catalog,manage');
   expect((await signIn(gateway(), code)).body).toMatchObject({ scopes: ['catalog', 'manage'] });
 });
 
-it('takes a code for nothing else, and refuses what is no code', async () => {
+it('a code works for nothing else, and anything else is rejected', async () => {
   const { caller, code } = await link();
   const models = await fetch(`${gateway().url}/v2/models`, { headers: bearerOf(code) });
   expect(models.status).toBe(401);
@@ -36,7 +36,7 @@ it('takes a code for nothing else, and refuses what is no code', async () => {
   expect((await signIn(gateway(), 'rk_live_nobody')).status).toBe(401);
 });
 
-it('refuses a code that was revoked', async () => {
+it('a revoked code is rejected', async () => {
   const { caller, id, code } = await link();
   expect((await caller.call('GET', '/v2/keys?kind=code')).json()['data']).toMatchObject([
     { id, kind: 'code', state: 'live' },

@@ -12,7 +12,7 @@ const pathOf = ({ model, requestId }: Submitted) => `/v2/models/${model}/request
 const open = (base: string, caller: Caller, run: Submitted) =>
   openEvents(base + pathOf(run), { 'x-api-key': caller.key });
 
-it('tells the status at once, after each change, and at the end, where it ends', async () => {
+it('sends the status at once, after each change, and at the end, and then ends', async () => {
   const { caller } = await gateway().caller({ inflightLimit: 1 });
   const ahead = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
   const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
@@ -41,7 +41,7 @@ it('tells the status at once, after each change, and at the end, where it ends',
   expect(stream.retryMs).toBeGreaterThanOrEqual(500);
 });
 
-it('of a completed run tells it and ends; its failure too', async () => {
+it('sends the outcome of a completed run, failures included, and ends', async () => {
   const { caller } = await gateway().caller();
   const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
   await caller.cancel(run);
@@ -51,7 +51,7 @@ it('of a completed run tells it and ends; its failure too', async () => {
   expect(stream.events[0]?.data).toMatchObject({ error_type: 'client_disconnected' });
 });
 
-it('ends at the bound of synchronous calls without COMPLETED', async () => {
+it('ends at the deadline of synchronous calls without COMPLETED', async () => {
   const { caller } = await small().caller();
   const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
   const stream = await open(small().url, caller, run);
@@ -59,7 +59,7 @@ it('ends at the bound of synchronous calls without COMPLETED', async () => {
   expect(stream.events.map(({ data }) => data['status'])).toEqual(['IN_QUEUE']);
 });
 
-it('is let go of when its client is gone, and open for any number of clients', async () => {
+it('is closed when its client leaves, and open to any number of clients', async () => {
   const { caller } = await gateway().caller();
   const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
   const streams = await Promise.all(Array.from({ length: 5 }, () => open(gateway().url, caller, run)));

@@ -4,7 +4,7 @@ import { sharedGateway } from '../gateways.js';
 const gateway = sharedGateway();
 const path = (model: string, id: string) => `/v2/models/${model}/requests/${id}/status`;
 
-it('answers unknown runs, other workspaces’ and those under a wrong model like a status call', async () => {
+it('an unknown run, another workspace’s and one under a wrong model answer like a status call', async () => {
   const [{ caller }, { caller: stranger }] = [await gateway().caller(), await gateway().caller()];
   const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
   for (const [who, at] of [

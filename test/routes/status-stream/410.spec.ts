@@ -3,7 +3,7 @@ import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
 
-it('answers 410 for a result that has aged out', async () => {
+it('answers 410 for an expired result', async () => {
   const { caller } = await gateway().caller();
   const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
   const ending = { outcome: 'succeeded', mediaType: 'application/json', body: Buffer.from('{}') } as const;

@@ -5,7 +5,7 @@ import { sharedGateway } from '../gateways.js';
 const gateway = sharedGateway('small');
 const body = '{"prompt":"x"}';
 
-/** What a caller is told that sends its body only when it is told to. */
+/** The answers to a caller that waits for `100 Continue` before it sends its body. */
 async function answersTo(key: string, bytes: number): Promise<string[]> {
   const { port } = new URL(gateway().url);
   return new Promise((resolve, reject) => {
@@ -24,7 +24,7 @@ async function answersTo(key: string, bytes: number): Promise<string[]> {
       ),
     );
     socket
-      .setTimeout(20_000, () => socket.destroy(new Error('the connection stays open')))
+      .setTimeout(20_000, () => socket.destroy(new Error('the connection stayed open')))
       .on('data', (chunk) => {
         answer += chunk.toString();
         if (answer.endsWith('100 Continue\r\n\r\n')) socket.write(body);
@@ -35,12 +35,12 @@ async function answersTo(key: string, bytes: number): Promise<string[]> {
   });
 }
 
-it('lets the body come once credential and length are looked at', async () => {
+it('the body may come once credential and length are checked', async () => {
   const { caller } = await gateway().caller();
   expect(await answersTo(caller.key, body.length)).toEqual(['100', '201']);
 });
 
-it('refuses without the body, and closes the connection', async () => {
+it('a call is rejected without its body, and the connection closes', async () => {
   const { caller } = await gateway().caller();
   expect(await answersTo('nobody', body.length)).toEqual(['401']);
   expect(await answersTo(caller.key, 10_001)).toEqual(['413']);

@@ -10,7 +10,7 @@ const body = '{ "prompt":"x", "seed": 12345678901234567890,\n "seed":  1 , "prom
 describe('a gateway', () => {
   const gateway = sharedGateway();
 
-  it('answers with the handle and its three URLs, in their order', async () => {
+  it('answers with the request id and its three URLs, in order', async () => {
     const { caller } = await gateway().caller();
     const answer = await caller.call('POST', path, { body: '{"prompt":"x"}' });
     expect(answer.status).toBe(201);
@@ -31,7 +31,7 @@ describe('a gateway', () => {
     expect(answer.headers.get('idempotent-replayed')).toBeNull();
   });
 
-  it('stores the bytes of the body as they came: numbers, doubled keys, escapes and white space', async () => {
+  it('stores the bytes of the body unchanged: numbers, duplicate keys, escapes and white space', async () => {
     const { caller } = await gateway().caller();
     for (const type of ['application/json', 'Application/JSON ; charset="utf-8"']) {
       const run = await caller.submit('bfl/flux-2-pro', body, { headers: { 'content-type': type } });
@@ -39,7 +39,7 @@ describe('a gateway', () => {
     }
   });
 
-  it('counts the runs of the workspace that are ahead', async () => {
+  it('reports how many runs of the workspace are ahead', async () => {
     const { caller } = await gateway().caller();
     const positions: unknown[] = [];
     for (let nth = 0; nth < 3; nth += 1) {
@@ -49,7 +49,7 @@ describe('a gateway', () => {
     expect(positions).toEqual([0, 1, 2]);
   });
 
-  it('parks what is above the allowance instead of refusing it', async () => {
+  it('parks runs above the limit instead of rejecting them', async () => {
     const { caller } = await gateway().caller({ inflightLimit: 1 });
     for (let nth = 0; nth < 3; nth += 1) await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');
   });
@@ -66,7 +66,7 @@ describe('a gateway', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
-  it('makes one run of many first uses of a key at the same instant', async () => {
+  it('creates one run for many simultaneous first uses of a key', async () => {
     const { caller } = await gateway().caller();
     const options = { body: '{"prompt":"x"}', headers: { 'idempotency-key': 'many' } };
     const answers = await Promise.all(Array.from({ length: 20 }, () => caller.call('POST', path, options)));
@@ -74,14 +74,14 @@ describe('a gateway', () => {
     expect(answers.filter(({ headers }) => headers.get('idempotent-replayed') === null)).toHaveLength(1);
   });
 
-  it('keeps the keys of workspaces apart', async () => {
+  it('keeps the Idempotency-Keys of workspaces apart', async () => {
     const options = { body: '{"prompt":"x"}', headers: { 'idempotency-key': 'shared' } };
     const one = await (await gateway().caller()).caller.call('POST', path, options);
     const other = await (await gateway().caller()).caller.call('POST', path, options);
     expect(other.json()['request_id']).not.toBe(one.json()['request_id']);
   });
 
-  it('builds its URLs on the origin that a trusted proxy forwards, and believes no stranger', async () => {
+  it('builds its URLs on the origin that a trusted proxy forwards, and ignores other forwarders', async () => {
     const { caller } = await gateway().caller();
     const submitted = async (localAddress: string, protocol = 'https') => {
       const answer = await postFrom(localAddress, `${gateway().url}${path}`, {
@@ -98,17 +98,19 @@ describe('a gateway', () => {
   });
 });
 
-describe('a gateway with an address of its own', () => {
+describe('a gateway with a configured address', () => {
   const gateway = sharedGateway('small');
 
-  it('builds its URLs on that', async () => {
+  it('builds its URLs on that address', async () => {
     const { caller } = await gateway().caller();
     const answer = await caller.call('POST', path, { body: '{"prompt":"x"}' });
     expect(answer.json()['cancel_url']).toMatch(/^https:\/\/router\.example\/v2\/models\/.*\/cancel$/);
   });
 });
 
-/** Submits from one of this machine's own addresses, which fetch does not choose; the body of the answer. */
+/**
+ * Submits from one of this machine's addresses, which fetch cannot choose, and returns the body of the answer.
+ */
 async function postFrom(
   localAddress: string,
   url: string,

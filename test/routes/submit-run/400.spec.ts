@@ -15,19 +15,19 @@ it.each([
   ['an open object', '{"prompt":'],
   ['two objects', '{} {}'],
   ['a byte order mark', '\uFEFF{"prompt":"x"}'],
-  ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+  ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
   ['UTF-16', Buffer.from('{"prompt":"x"}', 'utf16le')],
   ['65 levels', nested(65)],
   ['a hundred thousand levels', '{"a":'.repeat(100_000)],
   ['10,001 keys', keys(10_001)],
   ['1,000,001 arrays and objects', `{"a":[${'{},'.repeat(999_998)}[]]}`],
-])('refuses %s', async (_what, body) => {
+])('rejects %s', async (_what, body) => {
   const { caller } = await gateway().caller();
   const answer = await caller.call('POST', path, { body, headers: { 'content-type': 'application/json' } });
   expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);
 });
 
-it('looks at the fields of what is just within the limits', async () => {
+it('a body just within the limits has its fields checked', async () => {
   const { caller } = await gateway().caller();
   for (const body of [nested(64), keys(10_000), `{"prompt":1,"a":[${'{},'.repeat(999_997)}[]]}`]) {
     expect((await caller.call('POST', path, { body })).status).toBe(422);
@@ -38,22 +38,22 @@ it.each([
   ['empty', ''],
   ['with a space', 'a b'],
   ['longer than 255 characters', 'k'.repeat(256)],
-  ['with other than ASCII', 'k\u00e9'],
-])('refuses an Idempotency-Key %s', async (_what, key) => {
+  ['with a non-ASCII character', 'k\u00e9'],
+])('rejects an Idempotency-Key %s', async (_what, key) => {
   const { caller } = await gateway().caller();
   const headers = { 'idempotency-key': key };
   const answer = await caller.call('POST', path, { body: '{"prompt":"x"}', headers });
   expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);
 });
 
-it('takes a key of 255 characters', async () => {
+it('a key of 255 characters is accepted', async () => {
   const { caller } = await gateway().caller();
   const headers = { 'idempotency-key': '~'.repeat(255) };
   expect((await caller.call('POST', path, { body: '{"prompt":"x"}', headers })).status).toBe(201);
 });
 
 it.each([
-  ['is no URL', 'webhook_url=hook', 'webhook_url must be an absolute URL.'],
+  ['is not a URL', 'webhook_url=hook', 'webhook_url must be an absolute URL.'],
   ['is not https', 'webhook_url=http://hooks.example/a', 'http: is not https'],
   ['is on another port', 'webhook_url=https://hooks.example:8443/a', 'port 8443'],
   ['is private', 'webhook_url=https://10.1.2.3/a', '10.1.2.3 is not a public address'],
@@ -68,7 +68,7 @@ it.each([
   ['is empty', 'webhook_url=', 'must be an absolute URL'],
   ['is given twice', 'webhook_url=https://a.example&webhook_url=https://b.example', 'must not be repeated'],
   ['is given in both forms', 'webhook_url=https://a.example&fal_webhook=https://a.example', 'not both'],
-])('refuses a webhook that %s', async (_what, query, says) => {
+])('a webhook that %s is rejected', async (_what, query, says) => {
   const { caller } = await gateway().caller();
   const answer = await caller.call('POST', `${path}?${query}`, { body: '{"prompt":"x"}' });
   expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);

@@ -4,7 +4,7 @@ import { sharedGateway } from '../gateways.js';
 const gateway = sharedGateway();
 const path = '/v2/models/bfl/flux-2-pro/requests';
 
-it('refuses what the credits do not cover, and releases the key', async () => {
+it('a run that the credits do not cover is rejected, and its key is free again', async () => {
   const { caller, workspace } = await gateway().caller({ balanceMicros: 0 });
   const options = { body: '{"prompt":"x"}', headers: { 'idempotency-key': 'k' } };
   const refused = await caller.call('POST', path, options);

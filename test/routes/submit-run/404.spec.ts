@@ -4,7 +4,7 @@ import { sharedGateway } from '../gateways.js';
 const gateway = sharedGateway();
 
 it.each(['bfl/flux-2-prp', 'nobody/nothing', 'BFL/flux-2-pro', 'bfl/flux-2/pro'])(
-  'knows no model %s, whatever the body is',
+  'the model %s is unknown, whatever the body',
   async (id) => {
     const { caller } = await gateway().caller();
     const answer = await caller.call('POST', `/v2/models/${id}/requests`, { body: 'not JSON' });
@@ -12,7 +12,7 @@ it.each(['bfl/flux-2-prp', 'nobody/nothing', 'BFL/flux-2-pro', 'bfl/flux-2/pro']
   },
 );
 
-it('does not reveal a model that the caller may not see', async () => {
+it('a model that the caller may not see is unknown', async () => {
   const { caller } = await gateway().caller({ visible: ['fal/*'] });
   const answer = await caller.call('POST', '/v2/models/bfl/flux-2-pro/requests', { body: '{"prompt":"x"}' });
   expect([answer.status, answer.bucket]).toEqual([404, 'model_not_found']);

@@ -10,7 +10,7 @@ it.each([
   ['another model', '/v2/models/bfl/flux-pro-1.1/requests', '{"prompt":"x"}'],
   ['another query', `${path}?a=1`, '{"prompt":"x"}'],
   ['another webhook', `${path}?webhook_url=https://hooks.example/a`, '{"prompt":"x"}'],
-])('refuses a used key with %s, and leaves the first run alone', async (_what, otherPath, body) => {
+])('a used key with %s is rejected, and the first run is not affected', async (_what, otherPath, body) => {
   const { caller } = await gateway().caller();
   const headers = { 'idempotency-key': 'k' };
   const first = await caller.call('POST', path, { body: '{"prompt":"x"}', headers });

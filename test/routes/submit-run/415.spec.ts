@@ -10,7 +10,7 @@ it.each([
   ['multipart/form-data; boundary=x', {}],
   ['application/jsonp', {}],
   ['application/json', { 'content-encoding': 'gzip' }],
-])('refuses %s %j', async (type, encoding: Record<string, string>) => {
+])('rejects %s %j', async (type, encoding: Record<string, string>) => {
   const { caller } = await gateway().caller();
   const headers = { 'content-type': type, ...encoding };
   const answer = await caller.call('POST', path, { body: '{"prompt":"x"}', headers });

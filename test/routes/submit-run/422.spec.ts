@@ -4,7 +4,7 @@ import { sharedGateway } from '../gateways.js';
 const gateway = sharedGateway();
 const path = '/v2/models/bfl/flux-2-pro/requests';
 
-it('names every failing field, with the category in the header only', async () => {
+it('names every rejected field, with the bucket only in the header', async () => {
   const { caller } = await gateway().caller();
   const body =
     '{"width":32,"output_format":"gif","webhook_url":"https://caller.example","__proto__":{"prompt":"x"}}';
@@ -23,7 +23,7 @@ it('names every failing field, with the category in the header only', async () =
   expect(detail).toHaveLength(4);
 });
 
-it('releases the key', async () => {
+it('the key is free again', async () => {
   const { caller } = await gateway().caller();
   const headers = { 'idempotency-key': 'k' };
   expect((await caller.call('POST', path, { body: '{}', headers })).status).toBe(422);

@@ -5,7 +5,7 @@ const gateway = sharedGateway();
 const path = '/v2/models/bfl/flux-2-pro/requests';
 const body = '{"prompt":"x"}';
 
-it('refuses a call that alone costs more than the ceiling, and says that waiting will not help', async () => {
+it('a run that alone costs more than the ceiling is rejected, and told that waiting will not help', async () => {
   const { caller } = await gateway().caller({ committedLimitMicros: 15_000 });
   const answer = await caller.call('POST', path, { body });
   expect([answer.status, answer.bucket]).toEqual([429, 'concurrency_limit_exceeded']);
@@ -16,7 +16,7 @@ it('refuses a call that alone costs more than the ceiling, and says that waiting
   expect(answer.headers.get('retry-after')).toBeNull();
 });
 
-it('refuses what is above the backlog, without the headers of spend', async () => {
+it('a run beyond the backlog is rejected, without the headers of spend', async () => {
   const { caller } = await gateway().caller({ inflightLimit: 1, backlogLimit: 1 });
   await caller.submit('bfl/flux-2-pro', body);
   await caller.submit('bfl/flux-2-pro', body);
@@ -25,7 +25,7 @@ it('refuses what is above the backlog, without the headers of spend', async () =
   expect(answer.headers.get('x-committed-spend-limit')).toBeNull();
 });
 
-it('names the window whose allowance is spent', async () => {
+it('names the window that is used up', async () => {
   const { caller } = await gateway().caller({ windowLimit: 0 });
   const answer = await caller.call('POST', path, { body });
   expect([answer.status, answer.bucket]).toEqual([429, 'rate_limited']);

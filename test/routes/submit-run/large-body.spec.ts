@@ -3,10 +3,10 @@ import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
 const path = '/v2/models/bfl/flux-2-pro/requests';
-/** Above what is checked between other calls, and above what the database holds. */
+/** Too large to be checked between other calls, and too large for the database. */
 const filler = 'x'.repeat(2 * 1024 * 1024);
 
-it('admits a large body byte for byte, as often as asked, and answers others meanwhile', async () => {
+it('a large body is admitted byte for byte, any number of times, while other calls are answered', async () => {
   const { caller } = await gateway().caller();
   const body = `{ "prompt":"é", "seed": 1,\n"input_image":"${filler}" }`;
   const [runs, small] = await Promise.all([
@@ -20,7 +20,7 @@ it('admits a large body byte for byte, as often as asked, and answers others mea
   }
 });
 
-it('refuses large bodies for the same reasons as small ones', async () => {
+it('large bodies are rejected for the same reasons as small ones', async () => {
   const { caller } = await gateway().caller();
   const rejected = await caller.call('POST', path, { body: `{"input_image":"${filler}"}` });
   expect([rejected.status, rejected.bucket]).toEqual([422, 'invalid_input']);

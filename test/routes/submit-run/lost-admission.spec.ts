@@ -8,14 +8,14 @@ import { gatewayForFile } from '../gateways.js';
 const path = '/v2/models/bfl/flux-2-pro';
 const body = '{"prompt":"x"}';
 
-// Its way to the database is cut, so nobody else can use it.
+// A gateway of its own, because its connection to the database is cut.
 let proxy: TcpProxy;
 afterAll(() => proxy.close());
 const gateway = gatewayForFile(async (databaseUrl) => {
   const url = new URL(databaseUrl);
   proxy = await tcpProxy({ port: Number(url.port), host: url.hostname });
   url.host = proxy.address;
-  // For so long a lost admission is looked for: enough for a busy machine, and two cases wait for its end.
+  // How long a lost admission is looked up: enough for a busy machine, and two cases wait until it is over.
   return { DATABASE_URL: url.href, DATABASE_ACQUIRE_MS: '5000' };
 });
 
@@ -24,7 +24,7 @@ const cut = () => {
   proxy.set('pass');
 };
 
-/** A caller whom the gateway knows already. Its first connections may be dead from the test before. */
+/** A caller that the gateway has in its cache. Its first connections may be dead after the previous test. */
 async function knownCaller() {
   const known = await gateway().caller();
   await waitFor(async () => (await known.caller.call('GET', path)).status === 200, {
@@ -34,7 +34,7 @@ async function knownCaller() {
   return known;
 }
 
-/** Makes the call, and acts when its admission waits in the database; then the admission goes on. */
+/** Makes the call, and acts while its admission waits in the database; then the admission continues. */
 async function whileAdmitting<Result>(
   { id }: Workspace,
   call: () => Promise<Answer>,
@@ -49,7 +49,7 @@ async function whileAdmitting<Result>(
   });
 }
 
-it('answers the handle of a run that was admitted although the answer of the database was lost', async () => {
+it('a run whose admission lost its answer from the database is still answered with 201', async () => {
   const { caller, workspace } = await knownCaller();
   const submit = () => caller.call('POST', `${path}/requests`, { body });
   const { answering } = await whileAdmitting(workspace, submit, () => proxy.set('half-open'));
@@ -59,7 +59,7 @@ it('answers the handle of a run that was admitted although the answer of the dat
   expect([answer.status, answer.json()['request_id']]).toEqual([201, run.requestId]);
 });
 
-it('holds a synchronous call whose admission was answered by nobody, until its result', async () => {
+it('a synchronous call whose admission lost its answer still gets its result', async () => {
   const { caller, workspace } = await knownCaller();
   const call = () => caller.call('POST', path, { body });
   const { answering } = await whileAdmitting(workspace, call, () => proxy.set('half-open'));
@@ -74,7 +74,7 @@ it('holds a synchronous call whose admission was answered by nobody, until its r
 });
 
 it.each(['', '/requests'])(
-  'cancels a run without a key that is admitted after its caller was told 503: %s',
+  'a run without a key that is admitted after its caller got a 503 is cancelled: %s',
   async (route) => {
     const { caller, workspace } = await knownCaller();
     const call = () => caller.call('POST', `${path}${route}`, { body });

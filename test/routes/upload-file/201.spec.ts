@@ -13,10 +13,10 @@ const png = after([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0x0d
 const upload = (caller: Caller, body: Uint8Array, type = 'application/octet-stream') =>
   caller.call('POST', '/v2/files', { body, headers: { 'content-type': type } });
 
-/** What a signed link leads to. */
+/** Fetches a signed link. */
 const opened = (url: string) => fetch(url.replace('http://assets.test', gateway().url));
 
-it('answers a link that opens the file, byte for byte, and lives 24 hours', async () => {
+it('the link opens the file byte for byte for 24 hours', async () => {
   const { caller } = await gateway().caller();
   const answer = await upload(caller, png);
   expect([answer.status, answer.json()]).toEqual([
@@ -38,7 +38,7 @@ it('answers a link that opens the file, byte for byte, and lives 24 hours', asyn
   expect(readFileSync(path.join(gateway().assets, `files/${id}.png`)).equals(png)).toBe(true);
 });
 
-describe('the type is that of the content, whatever is announced', () => {
+describe('the media type is that of the content, whatever the caller declares', () => {
   it.each([
     ['a JPEG', after([0xff, 0xd8, 0xff, 0xe0, 0, 16, 0x4a, 0x46, 0x49, 0x46]), 'image/png', 'image/jpeg'],
     ['a video', after('\0\0\0\x18ftypmp42\0\0\0\0'), 'text/html', 'video/mp4'],
@@ -59,7 +59,7 @@ it.each([
   ['text/html', '<!doctype html><script>alert(1)</script>', 'text/html'],
   ['image/svg+xml', '<svg xmlns="x"><script>alert(1)</script></svg>', 'image/svg+xml'],
   ['image/png', '<html><script>alert(1)</script>', 'application/octet-stream'],
-])('serves what was announced as %s so that nothing in it runs', async (announced, body, type) => {
+])('a file declared as %s is served so that nothing in it runs', async (announced, body, type) => {
   const { caller } = await gateway().caller();
   const { headers } = await opened(
     String((await upload(caller, Buffer.from(body), announced)).json()['url']),
@@ -72,7 +72,7 @@ it.each([
   ]).toEqual([type, 'attachment', 'nosniff', "default-src 'none'; sandbox"]);
 });
 
-it('takes a file whose length nobody has announced', async () => {
+it('a file without Content-Length is accepted', async () => {
   const { caller } = await gateway().caller();
   const answer = await fetch(`${gateway().url}/v2/files`, {
     method: 'POST',

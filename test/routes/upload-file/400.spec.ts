@@ -10,7 +10,7 @@ const rowsOf = async (workspaceId: string) => {
   return gateway().database.reads.query<{ key: string }>(text, [workspaceId]);
 };
 
-it('refuses an empty file', async () => {
+it('an empty file is rejected', async () => {
   const { caller, workspace } = await gateway().caller();
   for (const body of [undefined, new Uint8Array()]) {
     const answer = await caller.call('POST', '/v2/files', { ...(body && { body }) });
@@ -19,7 +19,7 @@ it('refuses an empty file', async () => {
   expect(await rowsOf(workspace.id)).toEqual([]);
 });
 
-it('keeps nothing of a file whose connection is lost', async () => {
+it('nothing is kept of a file whose connection is lost', async () => {
   const { caller, workspace } = await gateway().caller();
   const { port } = new URL(gateway().url);
   const socket = net.connect({ port: Number(port), host: '127.0.0.1' });

@@ -3,7 +3,7 @@ import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway('small');
 
-it('refuses one byte more than the limit, announced or not, and keeps nothing of it', async () => {
+it('one byte above the limit is rejected, with or without Content-Length, and nothing is kept', async () => {
   const { caller, workspace } = await gateway().caller();
   const upload = async (bytes: number) =>
     caller.call('POST', '/v2/files', { body: Buffer.alloc(bytes, 'x') });

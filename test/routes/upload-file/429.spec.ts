@@ -6,7 +6,7 @@ const gateway = sharedGateway();
 const upload = (caller: Caller, bytes = 100) =>
   caller.call('POST', '/v2/files', { body: Buffer.alloc(bytes, 'x') });
 
-it('refuses a file above the number that the workspace may have, until one is deleted', async () => {
+it('a file beyond the workspace’s number is rejected until one is deleted', async () => {
   const { caller } = await gateway().caller({ fileLimit: 2 });
   const answers = await Promise.all([1, 2, 3, 4].map(() => upload(caller)));
   expect(answers.map(({ status }) => String(status)).sort()).toEqual(['201', '201', '429', '429']);
@@ -20,7 +20,7 @@ it('refuses a file above the number that the workspace may have, until one is de
   expect((await upload(caller)).status).toBe(201);
 });
 
-it('refuses a file that would be too many bytes with the others', async () => {
+it('a file that would exceed the workspace’s bytes is rejected', async () => {
   const { caller } = await gateway().caller({ fileBytesLimit: 1000 });
   expect((await upload(caller, 600)).status).toBe(201);
   const refused = await upload(caller, 401);

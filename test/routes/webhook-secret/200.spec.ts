@@ -4,7 +4,7 @@ import { sharedGateway } from '../gateways.js';
 const gateway = sharedGateway();
 const path = '/v2/webhooks/secret';
 
-it('shows the secret of the workspace, and makes a new one', async () => {
+it('GET shows the workspace’s secret, and POST makes a new one', async () => {
   const { caller, workspace } = await gateway().caller({}, ['manage']);
   const before = await caller.call('GET', path);
   expect([before.status, before.headers.get('cache-control')]).toEqual([200, 'no-store']);
@@ -18,7 +18,7 @@ it('shows the secret of the workspace, and makes a new one', async () => {
   expect(webhookSecrets).toEqual([after.json()['secret'], before.json()['secret']]);
 });
 
-it('tells each of several callers at once the secret that it has made', async () => {
+it('each of several simultaneous rotations returns its own secret', async () => {
   const { caller } = await gateway().caller({}, ['manage']);
   const made = await Promise.all(Array.from({ length: 10 }, () => caller.call('POST', path)));
   expect(new Set(made.map((answer) => answer.json()['secret'])).size).toBe(10);
