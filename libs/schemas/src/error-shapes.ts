@@ -3,12 +3,10 @@ import { text } from './fields.js';
 import { bucketNames } from '#errors';
 
 /** The closed set of fifteen categories, also the values of the `X-Service-Error-Type` header. */
-export const routerErrorType = z
-  .enum(bucketNames)
-  .meta({
-    id: 'RouterErrorType',
-    description: 'The category of the error, the same as in the `X-Service-Error-Type` header.',
-  });
+export const routerErrorType = z.enum(bucketNames).meta({
+  id: 'RouterErrorType',
+  description: 'The category of the error, the same as in the `X-Service-Error-Type` header.',
+});
 
 /** The body of every router error except the 422. */
 export const routerErrorResponse = z
