@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { inputErrors } from './check-input.js';
 import { type Catalog, loadCatalog, type Model } from './index.js';
 
-/** What hosted routers publish about a model. Written by scripts/public-models.mjs. */
+/** The facts that hosted routers publish about a model. Written by scripts/public-models.mjs. */
 interface PublicModel {
   id: string;
   /** The model for which this one is another server. */

@@ -12,7 +12,7 @@ export function recordRun(runId: string, run: FinishedRun, log: Log, metrics: Me
     metrics.priceBoundExceeded.inc({ provider });
     log.error(
       { run_id: runId, model, reported_micros: reportedMicros, reserved_micros: reservedMicros },
-      'the provider reported a higher cost than was reserved: the price in the model row is too low',
+      'the provider reports a higher price than was reserved: the price in the model row is too low',
     );
   }
   for (const [phase, ms] of Object.entries(phasesMs)) metrics.runSeconds.observe({ phase }, ms / 1000);

@@ -137,7 +137,7 @@ export const routerKeyInput = z
     expires_at: z.iso
       .datetime({ offset: true })
       .optional()
-      .describe('When the key expires. By default it expires with the key that makes it, or never.'),
+      .describe('When the key expires. Without it, the key expires with the key that makes it, or never.'),
   })
   .meta({ id: 'RouterKeyInput', description: 'A request for a new API key.' });
 

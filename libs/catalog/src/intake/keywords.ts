@@ -6,7 +6,7 @@ import { patternProblem } from './pattern.js';
 interface Keyword<T> {
   /** The shape of the value, or where it contains schemas. */
   value: z.ZodType<T | undefined> | 'schema' | 'schemas' | 'schemasByName';
-  /** The types that the keyword applies to. By default, all types. */
+  /** The types that the keyword applies to. Without it, all types. */
   about?: readonly SchemaType[];
   /** Annotations do not affect whether a value is accepted. */
   isAnnotation?: true;

@@ -40,7 +40,7 @@ export const credential = z.union([
   z.strictObject({
     google_service_account: z
       .strictObject({
-        scope: z.url().optional().describe('The OAuth scope. By default, the whole cloud platform.'),
+        scope: z.url().optional().describe('The OAuth scope. Defaults to the whole cloud platform.'),
       })
       .describe('Sends a bearer token, obtained with the key, which is the JSON of a service account.'),
   }),

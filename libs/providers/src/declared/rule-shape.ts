@@ -45,7 +45,7 @@ const conditions = {
   phase: z
     .union([phase, z.array(phase).min(1)])
     .optional()
-    .describe('The call or calls whose replies match. By default, all calls.'),
+    .describe('The call or calls whose replies match. Defaults to all calls.'),
   http: z
     .union([status, z.literal('error')])
     .optional()

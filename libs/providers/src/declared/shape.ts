@@ -67,7 +67,7 @@ const encode = z
         .describe('Fields that are sent as false if the caller sets them, such as `stream`.'),
     }),
   ])
-  .describe('How the body is built from the input. By default, the body is the input, byte for byte.');
+  .describe('How the body is built from the input. Without it, the body is the input, byte for byte.');
 
 const template = z
   .string()
@@ -122,7 +122,7 @@ const protocol = z.strictObject({
             format: z
               .literal('data_url')
               .optional()
-              .describe('Sends a data: URL. By default, plain base64 is sent.'),
+              .describe('Sends a data: URL. Without it, plain base64 is sent.'),
           }),
         )
         .optional()
@@ -268,7 +268,7 @@ const protocol = z.strictObject({
     })
     .optional()
     .describe(
-      'The places of the error in the reply to a rejected input. By default, the reply is read in FastAPI’s format.',
+      'The places of the error in the reply to a rejected input. Without it, the reply is read in FastAPI’s format.',
     ),
 });
 
