@@ -98,7 +98,7 @@ export interface Reply {
   body: object | string | Buffer;
 }
 
-/** What a reply depends on. */
+/** The facts that a reply depends on. */
 export interface View {
   generation: Generation;
   control: Control;

@@ -10,7 +10,7 @@ interface FailureProps {
   error: unknown;
   retry?: () => void;
   title?: string;
-  /** What to do, by bucket. Defaults to the advice for calls that aren't runs. */
+  /** Advice by bucket. Defaults to the advice for calls that aren't runs. */
   advice?: Record<string, string>;
   /** Another way forward, if trying again doesn't help. */
   children?: ReactNode;

@@ -5,7 +5,7 @@ export const failure = {
   unreachable: 'Couldn’t reach the service. Check your connection. Nothing was sent twice.',
   retry: 'Try again',
   call: 'Call ID',
-  /** What to do after a failed call that isn't a run, by bucket. */
+  /** Advice after a failed call that isn't a run, by bucket. */
   otherAdvice: {
     invalid_input: 'Check the address and the values you entered.',
     model_not_found: 'Pick a model from the list.',
