@@ -61,7 +61,7 @@ const subjects = {
 };
 const ownSections = { local: 'Local launcher', simulator: 'Simulator' };
 
-/** What an absent variable means. The schema itself decides, so that no default is written twice. */
+/** The meaning of an absent variable, decided by the schema, so that no default is written twice. */
 function absence(schema) {
   const parsed = schema.safeParse(undefined);
   if (!parsed.success) return { required: true };

@@ -25,7 +25,7 @@ async function receive(request, response) {
     const chunks = [];
     for await (const chunk of request) chunks.push(chunk);
     const { data } = await verifyWebhook(Buffer.concat(chunks), request.headers, WEBHOOK_SECRET);
-    // Answered first: whoever is slow here is told again.
+    // Answer first: a slow receiver is called again.
     response.writeHead(204).end();
     await finish(data);
   } catch {

@@ -111,7 +111,7 @@ describe.each(transports())('a database that was restored from a backup, on %s',
     await copy('backup', 'postgres');
     await system.postgres.restart();
     if (system.redis) await redisCommand(system.redis.url, 'FLUSHALL');
-    // A real restore takes longer than this one: by its rows, no process runs any more.
+    // A real restore takes longer than this one: by its rows, no process is running.
     await waitFor(
       async () => {
         await system.sql(`UPDATE process SET seen_at = seen_at - interval '10 minutes'`);

@@ -29,7 +29,7 @@ describe.each(transports())('an app whose server goes down, on %s', (kind) => {
       await until(() => handled.includes(before), 15_000);
       await until(() => enqueueOne(app, provider, kept, 1_500), 15_000);
       const said = (text: RegExp) => bench().log.lines.filter((line) => text.test(line)).length;
-      // A busy server may have been taken for one that is away.
+      // A busy server may have been taken for an unreachable one.
       await until(() => said(/ is back/) >= said(/ is unreachable/), 15_000);
       bench().log.lines.length = 0;
 

@@ -214,14 +214,15 @@ describe('the other checks', () => {
       'language',
       'libs/errors/src/buckets.ts',
       '// What is planted here lacks a subject.',
-      'Begin new comments with their subject',
+      'no subject: What is planted here',
     ],
     [
       'language',
-      'README.md',
-      'A sentence. Of this one nobody knows the subject.',
-      'Begin new sentences with their subject',
+      'apps/worker/src/main.ts',
+      '// The planted run is in the air.',
+      `'in the air'; say in flight`,
     ],
+    ['language', 'README.md', 'A sentence. Of this one nobody knows the subject.', 'no subject: Of this one'],
   ])(
     'of %s rejects the mistake planted in %s',
     async (name, file, text, said) => {

@@ -99,7 +99,7 @@ const item = (name: string, workspaceId = 'one', bytes = 0): Item => ({ name, wo
 const namesOf = (items: readonly Item[]) => items.map(({ name }) => name);
 
 describe('items under the locks of workspaces', () => {
-  const away = new RouterError('service_unavailable', 'The database is away.');
+  const away = new RouterError('service_unavailable', 'The database is unreachable.');
 
   /** Batches whose first call can be made to fail. The other calls return the names of their items. */
   function failing(patienceMs: number) {

@@ -23,7 +23,7 @@ afterEach(async () => {
 const machineIsOffBy = (ms: number) => jest.spyOn(Date, 'now').mockImplementation(() => systemNow() + ms);
 
 describe('a clock', () => {
-  it.each([0, 1500, -1500])('that is off by %i ms is no problem', async (ms) => {
+  it.each([0, 1500, -1500])('that is off by %i ms is not a problem', async (ms) => {
     machineIsOffBy(ms);
     await skew.onModuleInit();
     expect(skew.problem).toBeUndefined();

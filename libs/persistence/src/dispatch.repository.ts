@@ -100,7 +100,7 @@ export class DispatchRepository {
   }
 
   /**
-   * Makes runs whose pause or lease has ended wait again, and puts off those that wait for a paused provider. Does
+   * Makes runs whose pause or lease has ended wait again, and postpones those that wait for a paused provider. Does
    * nothing more than 2 s after `askedAt`. Before `judgesFrom`, no submission in flight counts as abandoned.
    */
   async sweep(

@@ -27,7 +27,7 @@ export interface Load {
   oldestSeconds: number;
   /** For `waiting` runs: seconds since the oldest was granted its slot. Parked time is excluded, since workers cannot shorten it. */
   waitedSeconds: number;
-  /** Runs that a worker may take now. The other runs of `waiting` are put off until later. */
+  /** Runs that a worker may take now. The other runs of `waiting` are postponed. */
   takeable: number;
   reservedMicros: number;
 }
@@ -43,7 +43,7 @@ export function dispatchCounts(load: readonly Load[]) {
   return counts;
 }
 
-/** More than the longest time for which a row is put off. */
+/** More than the longest time for which a row is postponed. */
 const maxHours = { runs: 3, webhooks: 17 };
 
 /** Makes rows due now whose due time is too far ahead. They were dated while a clock was fast. */

@@ -48,7 +48,7 @@ export class ProviderPauseRepository {
 
   /**
    * Ends all pauses of a provider, including those that the provider asked for. False if it was not paused. Runs
-   * that were put off can be taken at once.
+   * that were postponed can be taken at once.
    */
   async resume(provider: string, by: string): Promise<boolean> {
     const rows = await this.database.work.query(

@@ -130,7 +130,7 @@ describe('the runs that wait for a provider', () => {
     expect(await taken(provider, 1)).toEqual([null]);
   });
 
-  it('do not include runs that are parked or put off', async () => {
+  it('do not include runs that are parked or postponed', async () => {
     const provider = newProvider();
     const spaceId = await fixture.space({ inflightLimit: 1 });
     const { runId, epoch } = await fixture.run('submitting', { spaceId, provider });
@@ -249,7 +249,7 @@ describe('several processes at once', () => {
   });
 });
 
-it('a look reads only the heads of the lines, however many runs wait behind them or are put off', async () => {
+it('a look reads only the heads of the lines, however many runs wait behind them or are postponed', async () => {
   const provider = newProvider();
   const spaceIds = await Promise.all(Array.from({ length: 5 }, () => fixture.space()));
   for (const spaceId of spaceIds) await waitingRuns(provider, spaceId, 4);

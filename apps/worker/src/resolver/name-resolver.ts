@@ -149,7 +149,7 @@ class SharedWork<Result> {
     this.result.then(wakeAll, wakeAll);
   }
 
-  /** Whether no caller waits for it any more, so that it was aborted or has finished. */
+  /** Whether it was aborted or has finished, so that no caller waits for it. */
   get isLeft(): boolean {
     return this.waiting.size === 0;
   }

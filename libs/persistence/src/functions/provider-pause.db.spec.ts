@@ -278,7 +278,7 @@ describe('a provider that an operator pauses', () => {
     expect(await fixture.swept(runId, fixture.at('61 minutes'))).toMatchObject({ kind: 'spent' });
   });
 
-  it('resumes at once: runs that were put off wait again, and runs in flight are not touched', async () => {
+  it('resumes at once: postponed runs wait again, and runs in flight are not touched', async () => {
     const provider = nextProvider();
     const spaceId = await fixture.space({ inflightLimit: 3 });
     const waiting = await fixture.first.run(spaceId, { provider });

@@ -127,7 +127,7 @@ describe('a run whose worker died during its submission', () => {
   });
 });
 
-describe('a run that is put off', () => {
+describe('a postponed run', () => {
   it('waits again when it is due, and is not reported', async () => {
     const { runId, epoch } = await fixture.run('submitting');
     await fixture.first.dispatch.postpone(runId, epoch, 5_000);
@@ -206,7 +206,7 @@ describe('after the database was down', () => {
     expect(await back.runs.saveHandle(runId, epoch, testHandle, 0)).not.toBeNull();
   });
 
-  it('a claim whose submission had not begun counts as lapsed, because its worker cannot begin it any more', async () => {
+  it('a claim whose submission had not begun counts as lapsed, because its worker can no longer begin it', async () => {
     const { runId, epoch } = await fixture.run('claimed');
     const back = fixture.at('61 minutes');
     const judgesFrom = new Date((await back.dispatch.readClock()).getTime() + leaseMs);

@@ -7,13 +7,13 @@
  *
  * An expired lease does not prove a death if workers could not renew leases. The lease of a submission in flight is
  * not judged before `judges_from`. The lease of a claim before its submission always is, because a worker that was
- * suspended cannot begin the submission any more. A statement that runs more than 2 s after `asked_at`, because the
+ * suspended can no longer begin the submission. A statement that runs more than 2 s after `asked_at`, because the
  * database was frozen in between, does nothing.
  *
  * `wake_overdue(most, lease, asked_at, judges_from)` makes runs whose pause or lease has ended wait for a worker
  * again.
  *
- * `postpone_paused(most, lease, asked_at)` puts off runs that wait for a paused provider until the pause ends. A
+ * `postpone_paused(most, lease, asked_at)` postpones runs that wait for a paused provider until the pause ends. A
  * provider's pause counts against the time budget of a run, so that a provider which rejects calls for an hour does
  * not hold callers for an hour. A run that was never sent gets this limit here, and a new one with its submission.
  * An operator's pause does not count against the budget of a run that was never sent.

@@ -29,7 +29,7 @@ export interface Facts {
   encoding?: { envelope: string } | { list: string } | 'form';
   /** By default, `the-secret`. */
   secret?: string;
-  /** By name; a value that starts with `^` is a pattern. */
+  /** Values by name; one that starts with `^` is a pattern. */
   credential: Record<string, string>;
   settings?: Record<string, string>;
   /** The places of files in the output, as in the rows of its models. By default, none. */
