@@ -48,7 +48,7 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
     const told = () =>
       system.workers
         .flatMap((worker) => worker.logs().split('\n'))
-        .filter((line) => line.includes(run.requestId) && line.includes('an asset was not copied'))
+        .filter((line) => line.includes(run.requestId) && line.includes('asset not copied'))
         .map((line) => JSON.parse(line) as { asset: number; trouble: string });
     const troubles = await waitFor(() => told().length >= notCopied && told(), {
       withinMs: 20_000,
