@@ -4,7 +4,7 @@ import { holdToInvariants, least, System, type TestServer } from '../harness/fau
 import { failOnLeftovers, type Submitted, unending, waitFor } from '../harness/index.js';
 import { expectSuccess, heldCalls, roomy, submitMany } from './crowd.js';
 import { callsMade } from './metrics.js';
-import { laneSizes, onRedis, redisCommand } from './redis-side.js';
+import { queueSizes, onRedis, redisCommand } from './redis-side.js';
 
 const model = 'bfl/flux-2-pro';
 /**
@@ -65,7 +65,7 @@ describe.each(onRedis())('%s dies and returns', () => {
       withinMs: 30_000,
       what: 'the generations',
     });
-    await waitFor(async () => (await laneSizes(redis.url, 'poll')).delayed > 31, {
+    await waitFor(async () => (await queueSizes(redis.url, 'poll')).delayed > 31, {
       withinMs: 20_000,
       what: 'delayed polls',
     });
