@@ -79,7 +79,7 @@ describe.each(onRedis())('%s forgets', () => {
   });
 
   /**
-   * 10 submissions in flight that their provider does not answer, 50 behind them, and 50 generations being
+   * 10 submissions in flight that their provider does not answer, 50 behind them, and 50 runs being
    * polled.
    */
   async function crowd(name: string): Promise<Submitted[]> {
