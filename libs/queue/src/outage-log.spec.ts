@@ -24,7 +24,7 @@ describe('outage log', () => {
     outage.back();
     outage.back();
     expect(lines).toEqual([
-      'redis is unreachable, runs wait in their rows until it is back',
+      'redis is unreachable; runs wait in their rows until it is back',
       'redis is back',
     ]);
   });

@@ -23,7 +23,7 @@ export class OutageLog {
     this.away = true;
     this.log.warn(
       { server: this.server, err: error },
-      `${this.server} is unreachable, runs wait in their rows until it is back`,
+      `${this.server} is unreachable; runs wait in their rows until it is back`,
     );
   }
 

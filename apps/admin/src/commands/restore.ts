@@ -44,7 +44,12 @@ export const restoreCommands: CommandGroup = (program, desk) => {
     .description(
       'List objects in the asset store that have no row in this database, such as those stored since the backup was taken.',
     )
-    .option('--older-than-hours <n>', 'only objects stored more than this many hours ago', wholeNumber(0, 87_600), 24)
+    .option(
+      '--older-than-hours <n>',
+      'only objects stored more than this many hours ago',
+      wholeNumber(0, 87_600),
+      24,
+    )
     .option('--limit <n>', 'maximum number of objects shown', wholeNumber(0, 10_000), 100)
     .option('--delete', 'have the workers delete all objects found, not only those shown')
     .action(answering(desk, ({ database }, options: ObjectsOptions) => leftObjects(database, options, desk)));

@@ -137,7 +137,8 @@ export class Outcomes {
         outcome: 'failed',
         bucket: 'concurrency_limit_exceeded',
         status: 429,
-        detail: 'This call alone could cost more than the workspace’s limit on committed spend; waiting will not help.',
+        detail:
+          'This call alone could cost more than the workspace’s limit on committed spend; waiting will not help.',
         billable: false,
       },
       'could cost more than the lowered limit on committed spend',
