@@ -6,60 +6,63 @@ import { failOnLeftovers, transports, waitFor } from '../harness/index.js';
 const runCount = 50;
 const takesMs = 600_000;
 
-describe.each(transports().slice(0, 1))('SIGTERM of a worker with 50 runs outstanding on %s', (transport) => {
-  let system: System;
+describe.each(transports().slice(0, 1))(
+  'SIGTERM of a worker with 50 submitted runs outstanding on %s',
+  (transport) => {
+    let system: System;
 
-  beforeAll(async () => {
-    system = await System.start({ transport, workers: 2, takesMs });
-  });
-  afterAll(() => system.stop());
+    beforeAll(async () => {
+      system = await System.start({ transport, workers: 2, takesMs });
+    });
+    afterAll(() => system.stop());
 
-  it('exits with 0 in under 10 s, the other worker keeps polling all of them, and no job stalls', async () => {
-    const caller = await system.caller({ inflightLimit: runCount });
-    const runs = await Promise.all(
-      Array.from({ length: runCount }, (_, index) => {
-        // For every tenth run the first poll gets no answer, so that it is in flight when the worker is told to
-        // stop.
-        const hangs = index % 10 === 0 ? ' [[sim:hang_poll=1]]' : '';
-        return caller.submit('bfl/flux-2-pro', `{"prompt":"${index} [[sim:tag=drained]]${hangs}"}`);
-      }),
-    );
-    const entries = () => system.provider.ledger('drained');
-    await waitFor(
-      async () => {
-        const ledger = await entries();
-        return ledger.length === runCount && ledger.every((entry) => entry.pollCount > 0);
-      },
-      { withinMs: 40_000, what: 'all runs to be polled', everyMs: 100 },
-    );
+    it('exits with 0 in under 10 s, the other worker keeps polling all of them, and no job stalls', async () => {
+      const caller = await system.caller({ inflightLimit: runCount });
+      const runs = await Promise.all(
+        Array.from({ length: runCount }, (_, index) => {
+          // For every tenth run the first poll gets no answer, so that it is in flight when the worker is told to
+          // stop.
+          const hangs = index % 10 === 0 ? ' [[sim:hang_poll=1]]' : '';
+          return caller.submit('bfl/flux-2-pro', `{"prompt":"${index} [[sim:tag=drained]]${hangs}"}`);
+        }),
+      );
+      const entries = () => system.provider.ledger('drained');
+      await waitFor(
+        async () => {
+          const ledger = await entries();
+          return ledger.length === runCount && ledger.every((entry) => entry.pollCount > 0);
+        },
+        { withinMs: 40_000, what: 'all runs to be polled', everyMs: 100 },
+      );
 
-    const [leaver] = system.workers;
-    if (!leaver) throw new Error('no worker');
-    system.forget(leaver);
-    const startedAtMs = performance.now();
-    expect(await leaver.stop()).toBe(0);
-    const tookMs = performance.now() - startedAtMs;
-    expect(tookMs).toBeLessThan(10_000);
-    process.stdout.write(`drained in ${Math.round(tookMs)} ms\n`);
+      const [leaver] = system.workers;
+      if (!leaver) throw new Error('no worker');
+      system.forget(leaver);
+      const startedAtMs = performance.now();
+      expect(await leaver.stop()).toBe(0);
+      const tookMs = performance.now() - startedAtMs;
+      expect(tookMs).toBeLessThan(10_000);
+      process.stdout.write(`drained in ${Math.round(tookMs)} ms\n`);
 
-    const before = new Map((await entries()).map((entry) => [entry.id, entry.pollCount]));
-    await waitFor(
-      async () => (await entries()).every((entry) => entry.pollCount > (before.get(entry.id) ?? 0)),
-      {
-        withinMs: 40_000,
-        what: 'all runs to be polled again',
-        everyMs: 100,
-      },
-    );
-    expect(await stalls(system)).toEqual({ jobs: runCount, stalled: 0 });
+      const before = new Map((await entries()).map((entry) => [entry.id, entry.pollCount]));
+      await waitFor(
+        async () => (await entries()).every((entry) => entry.pollCount > (before.get(entry.id) ?? 0)),
+        {
+          withinMs: 40_000,
+          what: 'all runs to be polled again',
+          everyMs: 100,
+        },
+      );
+      expect(await stalls(system)).toEqual({ jobs: runCount, stalled: 0 });
 
-    await system.provider.advance(takesMs);
-    await holdToInvariants(system);
-    const results = await Promise.all(runs.map((run) => caller.collect(run)));
-    expect(results.filter((result) => result.status !== 200)).toEqual([]);
-    expect((await entries()).length).toBe(runCount);
-  });
-});
+      await system.provider.advance(takesMs);
+      await holdToInvariants(system);
+      const results = await Promise.all(runs.map((run) => caller.collect(run)));
+      expect(results.filter((result) => result.status !== 200)).toEqual([]);
+      expect((await entries()).length).toBe(runCount);
+    });
+  },
+);
 
 it('SIGTERM of a worker waits, beyond the lease, for a submission in flight whose reply is the result', async () => {
   const [transport = 'postgres'] = transports();
