@@ -152,7 +152,7 @@ async function hotWorkspace({ env, workspaceId }) {
     DATABASE_URL: env.DATABASE_URL,
     DATABASE_POOL: 8,
     DATABASE_READ_POOL: 1,
-    DATABASE_REGISTRY_POOL: 1,
+    DATABASE_REGISTRY_POOL: 2,
     DATABASE_ACQUIRE_MS: 60_000,
     DATABASE_STATEMENT_MS: 60_000,
   });

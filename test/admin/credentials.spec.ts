@@ -119,6 +119,12 @@ describe('admin key and token', () => {
     expect([await caller(key), await caller(below.key)]).toEqual([null, null]);
   });
 
+  it('rotates only API keys', async () => {
+    const { row } = await new ApiKeyRepository(database).createCode(workspaceId, ['run'], { actor: 'test' });
+    const { code, error } = await runAdmin(env, 'key', 'rotate', row.id);
+    expect([code, error]).toEqual([1, `error: ${row.prefix} is a code. Only API keys can be rotated.\n`]);
+  });
+
   it('revokes everything that a person’s tokens made', async () => {
     const token = { subject: 'alice', expiresAt: new Date(Date.now() + 60_000) };
     const facts = { name: 'of alice', scopes: ['run'], expiresAt: null };

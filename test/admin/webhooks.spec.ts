@@ -75,7 +75,7 @@ describe('admin webhook', () => {
 
   it('prints a table for people', async () => {
     const { out } = await runAdmin(env, 'webhook', 'list', '--state', 'given_up');
-    expect(out).toMatch(/^REQUEST +WORKSPACE +MODEL +STATE +TRIES +DUE +PROBLEM +URL\n/);
+    expect(out).toMatch(/^REQUEST +WORKSPACE +MODEL +STATE +ATTEMPTS +DUE +PROBLEM +URL\n/);
     expect(out).toContain(`answered HTTP 500  ${url}`);
   });
 

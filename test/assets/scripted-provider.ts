@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 type Answering = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
- * A provider whose results a test writes: fal's queue, whose generations finish immediately, speech as a file,
+ * A provider whose results a test writes: fal's queue, whose runs finish immediately, speech as a file,
  * and the assets that a result names.
  */
 export class ScriptedProvider {

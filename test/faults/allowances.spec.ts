@@ -98,7 +98,7 @@ describe.each(transports().slice(0, 1))('limits of a workspace across two gatewa
     await holdToInvariants(system);
   });
 
-  it('admit exactly 3 of 100 runs of 30 cents under a ceiling of 100, and the headers add up', async () => {
+  it('admit exactly 3 of 100 runs of 30 cents under a limit of 100, and the headers add up', async () => {
     const caller = await system.caller({ ...roomy, committedLimitMicros: cents(100) });
     const answers = await crowd(caller, 'bfl/dear', 'ceiling', { calls: 100, admitted: 3 });
     expect(tally(answers)).toEqual({ '200': 3, '429 concurrency_limit_exceeded': 97 });
@@ -116,7 +116,7 @@ describe.each(transports().slice(0, 1))('limits of a workspace across two gatewa
     await holdToInvariants(system);
   });
 
-  it('tell a call above the whole ceiling that waiting will not help, and admit it once the ceiling is raised', async () => {
+  it('tell a call above the whole limit on committed spend that waiting will not help, and admit it once the limit is raised', async () => {
     const caller = await system.caller({ ...roomy, committedLimitMicros: cents(29) });
     for (const route of ['', '/requests']) {
       const answer = await caller.call('POST', `/v2/models/bfl/dear${route}`, { body: '{"prompt":"x"}' });

@@ -80,7 +80,7 @@ describe.each(transports().slice(0, 1))(
       expectBucket(await run(model, '[[sim:policy_output]]'), 400, 'content_policy_violation', /./);
     });
 
-    it('provider_error: the generation fails, and the provider’s text stays inside', async () => {
+    it('provider_error: the run fails at the provider, and the provider’s text stays inside', async () => {
       expectBucket(await run(model, '[[sim:job_failed]]'), 502, 'provider_error', /provider/i);
     });
 

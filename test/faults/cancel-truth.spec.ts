@@ -87,7 +87,7 @@ describe.each(transports())('a cancellation or a lost caller, on %s', (transport
     },
   );
 
-  it('at a provider that forgets cancelled generations: the run is cancelled and not charged', async () => {
+  it('at a provider that forgets cancelled runs: the run is cancelled and not charged', async () => {
     const run = await caller.submit(
       'fal/flux-dev',
       '{"prompt":"[[sim:cancel_forgets]] [[sim:takes=60000]] [[sim:tag=forgets]]"}',

@@ -68,7 +68,7 @@ it('every rule holds, no run was submitted twice, and every slot is free', async
   );
   expect(refused.filter((runId) => !wereToBeRefused.includes(runId))).toEqual([]);
   // Whatever else a provider answers, the run is not sent again. The last rejection of a run that ends by it has
-  // no next try.
+  // no next attempt.
   const endedByIt = planned.filter(({ each }) => each.bucket === 'service_unavailable').length;
   expect(await callsMade(worker, 'submit')).toBe(planned.length + refused.length - endedByIt);
   expect(await metric(worker, 'router_provider_account_errors_total')).toBe(

@@ -78,7 +78,7 @@ async function refusedSubmission() {
 }
 
 /**
- * A poll is rejected for ten seconds, while another generation of that provider is in progress and a new one
+ * A poll is rejected for ten seconds, while another run of that provider is in progress and a new one
  * arrives.
  */
 async function refusedPoll() {

@@ -10,7 +10,7 @@ import {
   waitFor,
 } from '../harness/index.js';
 import { expectSuccess, roomy, submitMany } from './crowd.js';
-import { laneSizes, onRedis, redisCommand } from './redis-side.js';
+import { queueSizes, onRedis, redisCommand } from './redis-side.js';
 
 const healedWithinMs = 60_000;
 
@@ -79,7 +79,7 @@ describe.each(onRedis())('%s forgets', () => {
   });
 
   /**
-   * 10 submissions in flight that their provider does not answer, 50 behind them, and 50 generations being
+   * 10 submissions in flight that their provider does not answer, 50 behind them, and 50 runs being
    * polled.
    */
   async function crowd(name: string): Promise<Submitted[]> {
@@ -91,7 +91,7 @@ describe.each(onRedis())('%s forgets', () => {
     const url = `redis://127.0.0.1:${serving.port}`;
     await waitFor(
       async () => {
-        const [dispatches, polls] = await Promise.all([submissions(), laneSizes(url, 'poll')]);
+        const [dispatches, polls] = await Promise.all([submissions(), queueSizes(url, 'poll')]);
         return dispatches.active === 10 && dispatches.waiting === 50 && polls.delayed === 50;
       },
       { withinMs: 25_000, what: '50 waiting, 50 delayed and 10 active' },

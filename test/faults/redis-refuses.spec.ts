@@ -6,7 +6,7 @@ import { freePort, holdToInvariants, System, type TestServer } from '../harness/
 import { failOnLeftovers, unending, waitFor } from '../harness/index.js';
 import { expectSuccess, roomy, submitMany } from './crowd.js';
 import { metric } from './metrics.js';
-import { laneSizes, onRedis, redisCommand } from './redis-side.js';
+import { queueSizes, onRedis, redisCommand } from './redis-side.js';
 
 const model = 'bfl/flux-2-pro';
 
@@ -16,7 +16,7 @@ describe.each(onRedis())('%s answers but rejects writes', () => {
   let caller: Awaited<ReturnType<System['caller']>>;
 
   beforeAll(async () => {
-    // A poll that could not be put back is retried when its lock has lapsed.
+    // A poll that could not be put back is retried once its lock expires.
     const env = { QUEUE_LOCK_MS: '3000', QUEUE_STALLED_MS: '500' };
     system = await System.start({ transport: 'redis', gateways: 1, workers: 2, env });
     redis = system.redis as TestServer;
@@ -36,10 +36,10 @@ describe.each(onRedis())('%s answers but rejects writes', () => {
       () => redisCommand(redis.url, 'REPLICAOF', 'NO', 'ONE'),
     ],
   ] as const)(
-    '%s: submissions still get 201, the age of overdue rows shows it, and all runs drain afterwards',
+    '%s: submissions still get 201, the age of overdue outbox rows rises, and all runs drain afterwards',
     async (name, refuse, allow) => {
       const polled = await submitMany(caller, model, 10, `${unending} ${name} polled`);
-      await waitFor(async () => (await laneSizes(redis.url, 'poll')).delayed === 10, {
+      await waitFor(async () => (await queueSizes(redis.url, 'poll')).delayed === 10, {
         withinMs: 30_000,
         what: 'delayed polls',
       });
@@ -64,21 +64,21 @@ describe.each(onRedis())('%s answers but rejects writes', () => {
     },
   );
 
-  it('out of memory for longer than a minute: its workers stay live, since no restart would help', async () => {
+  it('out of memory for longer than a minute: workers stay live, because a restart would not help', async () => {
     for (const worker of system.workers) await worker.kill('SIGSTOP');
     const runs = await submitMany(caller, model, 5, 'waiting');
     const connection = { url: redis.url };
     const polls = new Queue('poll', { connection, prefix: '{mr:poll}' });
     await polls.addBulk(runs.map(() => ({ name: 'bfl', data: {}, opts: { jobId: randomUUID() } })));
     await polls.close();
-    expect((await laneSizes(redis.url, 'poll')).waiting).toBe(runs.length);
+    expect((await queueSizes(redis.url, 'poll')).waiting).toBe(runs.length);
     await redisCommand(redis.url, 'CONFIG', 'SET', 'maxmemory', '1');
     for (const worker of system.workers) await worker.kill('SIGCONT');
     const live = async () => {
       const asked = system.workers.map(({ url }) => fetch(`${url}/health/live`));
       return (await Promise.all(asked)).map(({ status }) => status);
     };
-    // A worker counts as stuck if it takes nothing for a minute while work waits, sampled every ten seconds.
+    // A worker counts as stuck if it takes no job for a minute while jobs wait. This is sampled every ten seconds.
     for (let times = 0; times < 16; times += 1) {
       await pause(5_000);
       expect(await live()).toEqual(system.workers.map(() => 200));

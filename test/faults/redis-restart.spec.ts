@@ -4,11 +4,11 @@ import { holdToInvariants, least, System, type TestServer } from '../harness/fau
 import { failOnLeftovers, type Submitted, unending, waitFor } from '../harness/index.js';
 import { expectSuccess, heldCalls, roomy, submitMany } from './crowd.js';
 import { callsMade } from './metrics.js';
-import { laneSizes, onRedis, redisCommand } from './redis-side.js';
+import { queueSizes, onRedis, redisCommand } from './redis-side.js';
 
 const model = 'bfl/flux-2-pro';
 /**
- * Long enough that clients whose reconnection delay doubles without a low ceiling would oversleep the return.
+ * Long enough that clients whose reconnection delay doubles without a low maximum would oversleep the return.
  */
 const awayMs = 14_000;
 /** Without a signal, a synchronous call finds its outcome by the gateway's query, once a second. */
@@ -63,9 +63,9 @@ describe.each(onRedis())('%s dies and returns', () => {
     const held = heldCalls(system, caller, model, 5, `[[sim:takes=600000]] held in ${name}`);
     await waitFor(async () => (await generating()) === runs.length + 5, {
       withinMs: 30_000,
-      what: 'the generations',
+      what: 'the runs to be in progress',
     });
-    await waitFor(async () => (await laneSizes(redis.url, 'poll')).delayed > 31, {
+    await waitFor(async () => (await queueSizes(redis.url, 'poll')).delayed > 31, {
       withinMs: 20_000,
       what: 'delayed polls',
     });

@@ -9,14 +9,14 @@ export async function redisCommand(url: string, ...command: [string, ...string[]
   return withRedis(url, (client) => client.call(...command));
 }
 
-interface LaneSizes {
+interface QueueSizes {
   waiting: number;
   active: number;
   delayed: number;
 }
 
 /** The sizes of a queue's keys. */
-export async function laneSizes(url: string, name: string): Promise<LaneSizes> {
+export async function queueSizes(url: string, name: string): Promise<QueueSizes> {
   const key = (part: string) => `{mr:${name}}:${name}:${part}`;
   return withRedis(url, async (client) => {
     const [waiting, active, delayed] = await Promise.all([

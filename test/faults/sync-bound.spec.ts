@@ -79,7 +79,7 @@ describe.each(transports())('a synchronous call on %s', (transport) => {
     expect(await accepted('withdrawn')).toBe(0);
   });
 
-  // Only gateway-wide metrics tell that all of the calls are held when the generation ends.
+  // Only gateway-wide metrics tell that all of the calls are held when the run ends.
   it('sent 100 times with one key to two gateways: all but the first answer say that they joined a run', async () => {
     const answering = Promise.all(
       Array.from({ length: 100 }, (_, index) =>

@@ -3,11 +3,11 @@ import { Redis } from 'ioredis';
 import { holdToInvariants, System } from '../harness/faults.js';
 import { failOnLeftovers, transports, waitFor } from '../harness/index.js';
 
-const generations = 50;
+const runCount = 50;
 const takesMs = 600_000;
 
 describe.each(transports().slice(0, 1))(
-  'SIGTERM of a worker with 50 generations outstanding on %s',
+  'SIGTERM of a worker with 50 submitted runs outstanding on %s',
   (transport) => {
     let system: System;
 
@@ -17,9 +17,9 @@ describe.each(transports().slice(0, 1))(
     afterAll(() => system.stop());
 
     it('exits with 0 in under 10 s, the other worker keeps polling all of them, and no job stalls', async () => {
-      const caller = await system.caller({ inflightLimit: generations });
+      const caller = await system.caller({ inflightLimit: runCount });
       const runs = await Promise.all(
-        Array.from({ length: generations }, (_, index) => {
+        Array.from({ length: runCount }, (_, index) => {
           // For every tenth run the first poll gets no answer, so that it is in flight when the worker is told to
           // stop.
           const hangs = index % 10 === 0 ? ' [[sim:hang_poll=1]]' : '';
@@ -30,9 +30,9 @@ describe.each(transports().slice(0, 1))(
       await waitFor(
         async () => {
           const ledger = await entries();
-          return ledger.length === generations && ledger.every((entry) => entry.pollCount > 0);
+          return ledger.length === runCount && ledger.every((entry) => entry.pollCount > 0);
         },
-        { withinMs: 40_000, what: 'all generations to be polled', everyMs: 100 },
+        { withinMs: 40_000, what: 'all runs to be polled', everyMs: 100 },
       );
 
       const [leaver] = system.workers;
@@ -49,17 +49,17 @@ describe.each(transports().slice(0, 1))(
         async () => (await entries()).every((entry) => entry.pollCount > (before.get(entry.id) ?? 0)),
         {
           withinMs: 40_000,
-          what: 'all generations to be polled again',
+          what: 'all runs to be polled again',
           everyMs: 100,
         },
       );
-      expect(await stalls(system)).toEqual({ jobs: generations, stalled: 0 });
+      expect(await stalls(system)).toEqual({ jobs: runCount, stalled: 0 });
 
       await system.provider.advance(takesMs);
       await holdToInvariants(system);
       const results = await Promise.all(runs.map((run) => caller.collect(run)));
       expect(results.filter((result) => result.status !== 200)).toEqual([]);
-      expect((await entries()).length).toBe(generations);
+      expect((await entries()).length).toBe(runCount);
     });
   },
 );

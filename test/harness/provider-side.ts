@@ -20,10 +20,10 @@ interface LedgerEntry {
 }
 
 const longMs = 300_000;
-/** In a prompt, beside a tag: the generation lasts until `ProviderSide.finish`. */
+/** In a prompt, beside a tag: the run lasts until `ProviderSide.finish`. */
 export const unending = `[[sim:takes=${longMs}]]`;
 
-/** A unique tag, so that this test's generations are counted and finished separately. */
+/** A unique tag, so that this test's runs are counted and finished separately. */
 export const newTag = (about: string): string => `${about}-${randomUUID().slice(0, 8)}`;
 
 /** The providers' view: the simulator's append-only record. */
@@ -54,7 +54,7 @@ export class ProviderSide {
     return this.get('/keys');
   }
 
-  /** Moves the providers' clock forward, so that generations finish earlier. */
+  /** Moves the providers' clock forward, so that runs finish earlier. */
   advance(advanceMs: number): Promise<void> {
     return this.post('/clock', { advanceMs });
   }

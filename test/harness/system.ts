@@ -13,7 +13,7 @@ interface SystemOptions {
   transport: TransportKind;
   gateways?: number;
   workers?: number;
-  /** How long a simulated generation takes. */
+  /** How long a simulated run takes. */
   takesMs?: number;
   /** A separate Postgres to kill and freeze; by default the system uses a database on the shared one. */
   ownPostgres?: boolean;

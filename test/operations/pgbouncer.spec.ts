@@ -82,7 +82,7 @@ describeWith.each(transports())('behind PgBouncer in transaction mode, on %s', (
     const run = await caller.submit('fal/flux-dev', bodyOf(`${unending} [[sim:tag=${tag}]]`));
     await waitFor(() => stageIs(run, 'running'), {
       withinMs: 30_000,
-      what: 'the generation to be in progress',
+      what: 'the run to be in progress',
     });
     expect((await caller.cancel(run)).status).toBe(202);
     expect(await caller.completed(run)).toMatchObject({ error_type: 'client_disconnected' });

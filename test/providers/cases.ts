@@ -106,7 +106,7 @@ export const ofTime: readonly Case[] = [
     short: true,
   },
   { name: '429 that asks for a second, then success', tokens: '429=1 retry_after=1', accepted: 1 },
-  // The next try would come too late, so the budget cuts off no answer.
+  // The next attempt would come too late, so the budget cuts off no answer.
   {
     name: '429 until the end',
     tokens: '429 retry_after=60',
@@ -141,7 +141,7 @@ export const ofTime: readonly Case[] = [
   },
   { name: 'ended, at work again, then success', tokens: 'result_early=1', accepted: 1, only: 'fetch' },
   {
-    name: 'ended, and at work for ever',
+    name: 'ended, and at work forever',
     tokens: 'result_early',
     bucket: 'provider_error',
     accepted: 1,

@@ -33,7 +33,7 @@ describe.each(transports().slice(0, 1))('allowances of busy workspaces on %s', (
     expect(await system.provider.peaks(tag)).toMatchObject({ accepted: runs, peak: 8 });
   });
 
-  it('end a parked run that costs more than a lowered ceiling, and start the runs behind it', async () => {
+  it('end a parked run that could cost more than the lowered limit on committed spend, and start the runs behind it', async () => {
     const caller = await inflight(system, 1);
     const tag = newTag('ahead');
     const ahead = await caller.submit('bfl/flux-2-pro', `{"prompt":"${unending} [[sim:tag=${tag}]]"}`);

@@ -18,7 +18,7 @@ describe.each(transports())('cancellation on %s', (transport) => {
         const [row] = await system.sql<{ stage: string }>('SELECT stage FROM run WHERE id = $1', [requestId]);
         return row?.stage === 'running';
       },
-      { withinMs: 60_000, what: 'the generation to run' },
+      { withinMs: 60_000, what: 'the run to be in progress' },
     );
   const entries = ({ requestId }: Submitted) =>
     system.sql<{ micros: number }>(
@@ -60,7 +60,7 @@ describe.each(transports())('cancellation on %s', (transport) => {
     expect(await entries(run)).toEqual([]);
   });
 
-  it('of a generation that has just finished is not sent to a provider that would delete it', async () => {
+  it('of a run that has just finished is not sent to a provider that would delete it', async () => {
     const caller = await system.caller();
     const tag = newTag('ended');
     const prompt = `${unending} [[sim:tag=${tag}]]`;

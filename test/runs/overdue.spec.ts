@@ -33,7 +33,7 @@ describe.each(transports())('a run that exceeds its time budget on %s', (transpo
     return { run, status: await caller.completed(run) };
   };
 
-  it('is polled once more, and a finished generation is fetched and billed', async () => {
+  it('is polled once more, and a finished result is fetched and billed', async () => {
     const { run } = await runAndOverdue('finished meanwhile');
     const result = await caller.collect(run);
     expect([result.status, result.bytes.toString()]).toEqual([

@@ -114,7 +114,7 @@ async function submitted(call: Call, path: string, over: AbortSignal): Promise<A
       call.result = 'connection lost';
       return undefined;
     }
-    // A synchronous run that ended as unavailable has freed its key, so the next try is another run.
+    // A synchronous run that ended as unavailable has freed its key, so the next attempt is another run.
     if (answer !== undefined && answer.status !== 503 && answer.bucket !== 'deadline_exceeded') return answer;
     await pause(500);
   }

@@ -1,7 +1,7 @@
 import type { PhaseReport } from './soak.js';
 
 /**
- * The minimum share of finished generations that reached their callers, except those in flight when their worker
+ * The minimum share of finished runs that reached their callers, except those in flight when their worker
  * went away.
  */
 const minReached = 0.995;
@@ -16,7 +16,7 @@ export function linesOf(report: PhaseReport): string[] {
     ...(acts.size > 0 ? [`${name}: ${counts(acts)}`] : []),
     `${name}: ${calls} calls: ${counts(results)}; at rest ${report.drainedSeconds.toFixed(0)} s after the last`,
     `${name}: run time p50 ${seconds.p50.toFixed(1)} s, p99 ${seconds.p99.toFixed(1)} s, worst ${seconds.worst.toFixed(1)} s`,
-    `${name}: ${reached} of ${finished} finished generations reached their callers: ${percent(reached, finished)}; ` +
+    `${name}: ${reached} of ${finished} finished runs reached their callers: ${percent(reached, finished)}; ` +
       `without ${inTheAir} in flight when their worker went away ${percent(reached, finished - inTheAir)} (aim: ≥ ${minReached * 100} %)`,
     ...missed.map(
       ({ prompt, runId, result }) => `${name}: not reached: run ${runId} of "${prompt}" ended as ${result}`,

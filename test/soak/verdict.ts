@@ -8,15 +8,15 @@ export interface Verdict {
   results: Map<string, number>;
   /** Seconds from admission to outcome, for runs that succeeded. */
   seconds: { p50: number; p99: number; worst: number };
-  /** Generations that the provider finished while their caller waited for them. */
+  /** Runs that the provider finished while their caller waited for them. */
   finished: number;
   reached: number;
   /**
-   * The generations that did not reach their callers because they were being submitted when their worker was killed or
+   * The runs that did not reach their callers because they were being submitted when their worker was killed or
    * frozen.
    */
   inTheAir: number;
-  /** The other generations that did not reach their callers. */
+  /** The other runs that did not reach their callers. */
   missed: Call[];
 }
 

@@ -156,7 +156,7 @@ describe('polls', () => {
       // Sessions report their transactions when they end.
       await until(async () => (await commits()) > commitsBefore, 60_000);
       const commitsPerPoll = ((await commits()) - commitsBefore) / (polls - pollsBefore);
-      process.stdout.write(`commits a poll: ${commitsPerPoll.toFixed(3)}\n`);
+      process.stdout.write(`commits per poll: ${commitsPerPoll.toFixed(3)}\n`);
       expect(commitsPerPoll).toBeLessThan(0.2);
     } finally {
       await bench.clear();

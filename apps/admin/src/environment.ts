@@ -2,14 +2,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 
 /** `npm start` writes the second file, with the addresses and secrets of the servers that it started. */
-const usualFiles = ['.env', '.local/admin.env'];
+const defaultFiles = ['.env', '.local/admin.env'];
 
 /**
- * The environment, completed by a file of settings: the given one or, if the environment names no database,
- * the first usual file in this folder.
+ * The environment plus the settings of a file: the given one or, if `DATABASE_URL` is not set, the first default
+ * file in the current directory.
  */
 export function withEnvironmentFile(env: NodeJS.ProcessEnv, given: string | undefined): NodeJS.ProcessEnv {
-  const file = given ?? (env['DATABASE_URL'] ? undefined : usualFiles.find((name) => existsSync(name)));
+  const file = given ?? (env['DATABASE_URL'] ? undefined : defaultFiles.find((name) => existsSync(name)));
   if (file === undefined) return env;
   try {
     // An empty variable counts as absent and does not override the file.

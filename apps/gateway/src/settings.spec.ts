@@ -63,6 +63,13 @@ describe('the settings of a gateway', () => {
     );
   });
 
+  it('reject a registry pool in which lists would leave no connection free', () => {
+    expect(withSetting('DATABASE_REGISTRY_POOL', '2')).toMatchObject({ DATABASE_REGISTRY_POOL: 2 });
+    expect(() => withSetting('DATABASE_REGISTRY_POOL', '1')).toThrow(
+      'DATABASE_REGISTRY_POOL: must be at least 2, because lists leave one to the registry',
+    );
+  });
+
   it('accept a database socket, and reject a URL that the driver cannot read', () => {
     const socket = 'postgres://router:secret@/router?host=/run/postgresql';
     expect(withSetting('DATABASE_URL', socket)).toMatchObject({ DATABASE_URL: socket });

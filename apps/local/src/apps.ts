@@ -23,7 +23,7 @@ export async function startSimulator(
     ...env,
     SIMULATOR_PORT: String(ports.simulator),
     SIMULATOR_ASSET_PORT: String(ports.simulatorAssets),
-    // Runs that were in flight when the launcher stopped find their generations again.
+    // Providers still know the runs that were in flight when the launcher stopped.
     SIMULATOR_LEDGER_FILE: folder.simulatorLedger,
   };
   const app = await startApp('simulator', installation, simulatorEnv, { readyText: listening });

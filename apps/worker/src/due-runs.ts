@@ -133,7 +133,7 @@ export class DueRuns implements OnModuleDestroy {
     for (const row of rows)
       this.inFlight.track(
         this.deliver(row, leasedUntilMs),
-        'could not put a row back, it is taken again when its lease ends',
+        'could not put a row back; it is taken again when its lease ends',
       );
     this.mustLook ||= isFull;
   }

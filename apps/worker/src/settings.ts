@@ -34,7 +34,7 @@ export const workerSettings = {
   ...webhookSettings,
   WORKER_DISPATCH_CONCURRENCY: count(
     250,
-    'Concurrency slots for submissions, per provider and worker. One workspace gets at most three quarters of them. Raise it if a provider holds its calls until the generation is done.',
+    'Concurrency slots for submissions, per provider and worker. One workspace gets at most three quarters of them. Raise it if a provider holds its calls until the result is ready.',
   ),
   WORKER_POLL_CONCURRENCY: count(
     200,
@@ -56,7 +56,7 @@ export const workerSettings = {
     5,
     'Number of claims of a run that may end in a crash before the run fails as internal_error.',
   ),
-  // Higher than MAX_CRASHES, because polls can be repeated safely and the generation is already paid for. A
+  // Higher than MAX_CRASHES, because polls can be repeated safely and the provider bills the run anyway. A
   // killed worker is noticed within 19 s, so ten consecutive crashes take three minutes, well within the time
   // budget that ends the run anyway.
   MAX_POLL_CRASHES: count(

@@ -228,7 +228,7 @@ describe('states', () => {
 });
 
 describe('the credential', () => {
-  it('is sent only to the router, whatever URLs a handle contains', async () => {
+  it('is sent only to the router, whatever URLs a run contains', async () => {
     script = [json(200, stateOf('COMPLETED'))];
     await router.status(run);
     expect(seen[0]).toMatchObject({

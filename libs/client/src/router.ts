@@ -115,7 +115,7 @@ export function createRouter({ key, token, baseUrl, timeoutMs, fetch: given }: R
       return resultOf(await requested(`/v2/models/${model}`, input, options, maxHeldMs));
     },
 
-    /** Queues a run and returns its handle, which is all that the other methods need. */
+    /** Queues a run and returns its `request_id` and URLs, which are all that the other methods need. */
     async submit<Id extends ModelId>(
       model: Id,
       input: InputOf<Id> | string,

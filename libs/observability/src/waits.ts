@@ -1,5 +1,5 @@
 /**
- * Does the work under a signal that aborts after `timeoutMs`, or together with `outer` and with its reason.
+ * Runs `work` with a signal that aborts after `timeoutMs`, or together with `outer` and with its reason.
  * Nothing is left behind when the work ends, whereas `AbortSignal.any` leaks on a long-lived `outer` (Node
  * 20) and `AbortSignal.timeout` keeps its timer.
  */
@@ -34,7 +34,7 @@ export function settlesWithin(work: Promise<unknown>, ms: number): Promise<boole
   });
 }
 
-/** The waits in a line, oldest first. Calling one ends it with the given value. */
+/** Pending waiters, oldest first. Calling one resolves its promise with the given value. */
 export type Waits<Value> = Set<(value: Value) => void>;
 
 interface WaitLimits {
@@ -45,8 +45,8 @@ interface WaitLimits {
 }
 
 /**
- * Waits in `line` until its entry is called. Rejects with the signal's reason, or after `maxMs`. When it
- * settles, the entry has already left the line, so nothing can be given to a wait that is over.
+ * Waits in `line` until its entry is called. Rejects with the signal's reason, or after `maxMs`. The entry leaves
+ * the line before the promise settles, so no value is handed to a waiter that has given up.
  */
 export function waitIn<Value = void>(
   line: Waits<Value>,
@@ -76,7 +76,7 @@ interface BackoffTerms {
   jitter?: number;
 }
 
-/** Milliseconds to pause before attempt `attempt` (from 1): doubles from `baseMs`, never exceeds `maxMs`. */
+/** Milliseconds to pause after the `attempt`-th failure (from 1): doubles from `baseMs`, never exceeds `maxMs`. */
 export function backoff(attempt: number, { baseMs, maxMs, jitter = 0.5 }: BackoffTerms): number {
   return jittered(Math.min(maxMs, baseMs * 2 ** Math.min(attempt - 1, 30)), jitter);
 }

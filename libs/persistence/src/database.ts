@@ -14,7 +14,7 @@ export interface Transaction extends Queryable {
   manager: EntityManager;
 }
 
-/** The key under which operators' lists take turns with those of the workspaces. */
+/** The key for operators' lists, which take turns with the lists of workspaces. */
 export const operators = 'operators';
 
 const maxWaitingOfOne = 50;
@@ -62,8 +62,9 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Fails if the sessions behind a pooler have no suitable statement timeout. After a lost result, the outcome of a
-   * statement can be known only because the statement ends in time. Behind a pooler the role sets the timeout.
+   * Fails if the sessions behind a pooler have no suitable statement timeout. If the result of a statement is lost,
+   * its outcome is known only once the statement must have ended, so it needs a timeout. Behind a pooler the role
+   * sets it.
    */
   async onModuleInit(): Promise<void> {
     if (!isPooled(this.pools.settings)) return;
@@ -83,12 +84,15 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     return this.opening;
   }
 
-  /** Whether rows wait while their job is in flight. Without Redis there are no jobs. */
+  /**
+   * Whether runs also have BullMQ jobs. If so, an outbox row becomes due later than its job, as a fallback. Without
+   * Redis there are no jobs.
+   */
   get hasJobs(): boolean {
     return this.pools.settings.REDIS_URL !== undefined;
   }
 
-  /** Longest wait for a connection. */
+  /** Maximum wait for a connection, in milliseconds. */
   get acquireMs(): number {
     return this.pools.settings.DATABASE_ACQUIRE_MS;
   }
@@ -131,8 +135,8 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Runs queries that may take longer than a run can wait, such as lists of runs and usage. Workspaces take turns
-   * on the connections of the node registry, which always keeps one for itself.
+   * Runs queries that are too slow for the path of a run, such as lists of runs and usage. Workspaces take turns on
+   * the connections of the node registry. One connection always stays free for the registry.
    */
   async list<Row extends object>(workspaceId: string, text: string, values: unknown[]): Promise<Row[]> {
     return this.lists.take(workspaceId, () => this.registry.queryUnprepared<Row>(text, values));
@@ -192,11 +196,11 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-/** Lets workspaces take turns at reading lists. One connection stays free for the node registry. */
+/** Lets workspaces take turns at reading lists. One connection always stays free for the node registry. */
 function listTurns(settings: DatabaseSettings): Turns {
   const { DATABASE_REGISTRY_POOL, DATABASE_STATEMENT_MS, DATABASE_ACQUIRE_MS } = settings;
   return new Turns({
-    max: Math.max(DATABASE_REGISTRY_POOL - 1, 1),
+    max: DATABASE_REGISTRY_POOL - 1,
     maxOfOne: 1,
     maxWaitingOfOne,
     // Long enough for a slow list of another workspace to finish. Operators' commands have no statement timeout.

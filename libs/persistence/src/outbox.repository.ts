@@ -8,7 +8,7 @@ export interface OverdueRun {
   runId: string;
   provider: string;
   queue: 'poll' | 'assets' | 'webhooks';
-  /** A webhook that waited in its row for a slot or for its next try. It had no job, so none was lost. */
+  /** A webhook that waited in its row for a slot or for its next attempt. It had no job, so none was lost. */
   waited: boolean;
 }
 

@@ -161,7 +161,7 @@ export class RunRepository {
     );
   }
 
-  /** Stores the output of a paid generation unchanged. Its assets are copied next. False if the claim was lost. */
+  /** Stores the output of a paid run unchanged. Its assets are copied next. False if the claim was lost. */
   async keepOutput(
     runId: string,
     epoch: number,

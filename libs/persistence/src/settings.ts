@@ -13,8 +13,8 @@ export const databaseSettings = {
   ),
   DATABASE_REGISTRY_POOL: count(
     3,
-    'Connections per gateway for the node registry and for lists of runs and usage. Each workspace’s lists use one at a time, and one connection is always left for the registry.',
-  ),
+    'Connections per gateway for the node registry and for lists of runs and usage, at least 2. Each workspace’s lists use one at a time, and one connection always stays free for the registry.',
+  ).refine((connections) => connections >= 2, 'must be at least 2, because lists leave one to the registry'),
   DATABASE_ACQUIRE_MS: milliseconds(
     2000,
     'Maximum wait for a free connection, in milliseconds. After that, calls answer 503.',

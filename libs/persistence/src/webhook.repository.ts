@@ -99,7 +99,7 @@ export class WebhookRepository {
   }
 
   /**
-   * Schedules the next try in `afterMs`, or gives up if it is null. False if another try ended first, or a
+   * Schedules the next attempt in `afterMs`, or gives up if it is null. False if another attempt ended first, or a
    * redelivery was requested meanwhile.
    */
   async failed(
@@ -117,7 +117,7 @@ export class WebhookRepository {
     return rows.length === 1;
   }
 
-  /** Starts the delivery again, with all tries. False for an unknown webhook. */
+  /** Starts the delivery again, with all attempts. False for an unknown webhook. */
   async redeliver(runId: string, workspaceId?: string, on: Queryable = this.database.work): Promise<boolean> {
     const rows = await on.query(
       `UPDATE webhook SET redeliveries = redeliveries + 1, tries = 0, delivered = false, ended_at = NULL, due_at = router_now(), waiting = false

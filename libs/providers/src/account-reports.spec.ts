@@ -47,7 +47,7 @@ describe.each(providerList)('$name', (definition) => {
     expect(named).toHaveLength(fixtures.length);
   });
 
-  it('ends a submission but not a generation with each of them, and hides the reason', () => {
+  it('ends a submission but not a submitted run with each of them, and hides the reason', () => {
     for (const folder of fixtureFolders(definition.name)) {
       const { facts, reply: replyOfProtocol } = openFixtures(folder);
       const adapter = definition.create(definition.defaultBase, facts.settings ?? {});
@@ -86,7 +86,7 @@ function handleOf(outcome: Outcome | undefined): Handle {
 
 const troubleOf = (name: string) => accountTroubles.find((trouble) => name.split('-')[0] === trouble);
 
-/** Whether this reply is an account problem only for submissions: in a poll it is the end of the generation. */
+/** Whether this reply is an account problem only for submissions: in a poll it is the end of the run. */
 function isOfSubmissions(reports: AccountReports | undefined, name: string, reply: HttpReply): boolean {
   const trouble = troubleOf(name);
   const declared = trouble && reports?.[trouble];

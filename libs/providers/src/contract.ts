@@ -73,7 +73,7 @@ export type Fault =
 
 export type Signal = HttpReply | Fault;
 
-/** The values needed to find a generation again: versioned JSON, saved before the first poll. */
+/** The values that identify a submitted run in later calls: versioned JSON, saved before the first poll. */
 export interface Handle {
   v: number;
   step: 'poll' | 'fetch';

@@ -22,7 +22,7 @@ export function toRejection({ class: failureClass, fields = [] }: ProviderFailur
 /** Statuses that do not end a run, because the next poll or fetch may succeed. */
 const passing = (status: number): boolean => [408, 425, 429].includes(status) || status >= 500;
 
-/** A problem with our key or balance, which may be fixed while the generation continues. */
+/** A problem with our key or balance, which may be fixed while the run continues. */
 const isOfAccount = (status: number): boolean => [401, 402, 403].includes(status);
 
 /** Any other status is a failure of the provider. */
@@ -57,12 +57,12 @@ const readStatus: Record<Phase, (status: number, retryStatuses: readonly number[
     const failure = classOf(status);
     return { class: failure === 'provider_unavailable' ? 'provider_failed' : failure, retry: 'never' };
   },
-  // A failed poll says nothing about the generation: it may still complete, and then it is billed.
+  // A failed poll says nothing about the run: it may still complete, and then it is billed.
   poll: (status) =>
     passing(status) || isOfAccount(status)
       ? { class: classOf(status), retry: 'same_call' }
       : { class: 'provider_failed', retry: 'same_call', ...(status >= 400 && { capped: true as const }) },
-  // The generation has ended and the reply is its outcome, so any other 4xx is final.
+  // The run has ended and the reply is its outcome, so any other 4xx is final.
   fetch(status) {
     if (passing(status) || isOfAccount(status)) return { class: classOf(status), retry: 'same_call' };
     if (status === 404) return { class: 'provider_failed', retry: 'same_call', capped: true };

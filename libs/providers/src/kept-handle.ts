@@ -4,7 +4,7 @@ import type { HandleFields, Kept } from './job-spec.js';
 
 export const handleVersion = 1;
 
-/** A success with its JSON, or without JSON if it is the file itself. */
+/** A successful reply. `json` is undefined if the body is the output file itself. */
 export interface Readable {
   reply: HttpReply;
   json: Json | undefined;
@@ -22,7 +22,7 @@ const wordOf = (value: Json | undefined): string =>
 
 export const wordsAt = (json: Json, pointer: JsonPointer): string[] => valuesAt(json, pointer).map(wordOf);
 
-/** The value as text. An integer beyond 2^53 keeps its original digits: rounded, it would name another run. */
+/** The value as text. An integer beyond 2^53 keeps its original digits: a rounded value would identify another run. */
 function exactAt(json: Json, pointer: JsonPointer, { body }: HttpReply): string {
   const value = valueAt(json, pointer);
   if (!Number.isInteger(value) || Number.isSafeInteger(value)) return wordOf(value);
@@ -54,7 +54,10 @@ export function keep(
   return kept;
 }
 
-/** The values were parsed when they were saved. Throws for a handle of another version, which another release wrote. */
+/**
+ * Does not parse again, because the values were parsed when they were saved. Throws if another release wrote the handle
+ * in a different version.
+ */
 export function keptIn<F extends HandleFields>(handle: Handle): Kept<F> {
   if (handle.v !== handleVersion) throw new Error(`handle version ${handle.v} is not ${handleVersion}`);
   return handle as unknown as Kept<F>;

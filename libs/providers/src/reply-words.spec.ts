@@ -106,7 +106,7 @@ describe('a report on our account', () => {
     expect(new Set(meanings(name, status, body))).toEqual(new Set([account]));
   });
 
-  it('does not end a generation if a poll is rejected', () => {
+  it('does not end a run if a poll is rejected', () => {
     const definition = providerOf('krea');
     const adapter = definition.create(definition.defaultBase, {});
     const reply = replyOf(400, '{"error":"Insufficient compute balance"}');

@@ -95,7 +95,7 @@ export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnMo
         return retryIn(databaseAwayMs);
       this.log.error(
         { run_id: run.runId, queue: this.queue, err: error },
-        'a handler threw, the run will be retried',
+        'a handler threw; the run will be retried',
       );
       return afterThrow;
     }

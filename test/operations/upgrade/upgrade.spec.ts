@@ -115,7 +115,7 @@ describe.each(transports())('an upgrade on %s', (transport) => {
     await holdToInvariants(system, 120_000);
     const verdict = await judge(system, calls, new Set());
     process.stdout.write(
-      `${transport}: ${calls.length} calls, ${verdict.reached} of ${verdict.finished} finished generations reached their callers, results ${JSON.stringify(Object.fromEntries(verdict.results))}\n`,
+      `${transport}: ${calls.length} calls, ${verdict.reached} of ${verdict.finished} finished runs reached their callers, results ${JSON.stringify(Object.fromEntries(verdict.results))}\n`,
     );
     expect({
       strange,

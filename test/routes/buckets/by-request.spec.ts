@@ -133,7 +133,7 @@ describe('a run that does not succeed', () => {
     await usual().end(claimed, { outcome: 'succeeded', ...output });
     const audited =
       'SELECT outcome, caller_left, billed_micros > 0 AS billed FROM audit_record WHERE run_id = $1';
-    // This only attributes the end of the call: a completed generation is billed.
+    // This only attributes the end of the call: a completed run is billed.
     expect(await usual().database.reads.query(audited, [run.requestId])).toEqual([
       { outcome: 'succeeded', caller_left: true, billed: true },
     ]);

@@ -25,7 +25,7 @@ it('every path of the console serves its one page, with a policy that allows onl
   }
 });
 
-it('the page’s files are compressed, and cached for ever under their hashed names', async () => {
+it('the page’s files are compressed, and cached forever under their hashed names', async () => {
   const page = await (await get('/console/')).text();
   const files = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url = '']) => url);
   expect(files.length).toBeGreaterThan(3);

@@ -7,7 +7,7 @@ const gateway = sharedGateway();
 describe.each(generations)('429 on %s', (generation) => {
   const call = async (facts: Parameters<ReturnType<typeof gateway>['caller']>[0]) => {
     const { caller, workspace } = await gateway().caller(facts);
-    // Takes 7.5 of the cents that the ceiling allows, and stays in flight.
+    // Takes 7.5 of the cents that the limit on committed spend allows, and stays in flight.
     if (facts?.committedLimitMicros !== undefined)
       await caller.submit('bfl/flux-2-pro', '{"prompt":"in flight"}');
     return caller.call('POST', `/${generation}/models/bfl/flux-2-pro`, {

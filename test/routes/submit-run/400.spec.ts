@@ -12,7 +12,7 @@ it.each([
   ['a string', '"text"'],
   ['null', 'null'],
   ['an empty body', ''],
-  ['an open object', '{"prompt":'],
+  ['an unclosed object', '{"prompt":'],
   ['two objects', '{} {}'],
   ['a byte order mark', '\uFEFF{"prompt":"x"}'],
   ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
@@ -35,11 +35,11 @@ it('a body just within the limits has its fields checked', async () => {
 });
 
 it.each([
-  ['empty', ''],
-  ['with a space', 'a b'],
-  ['longer than 255 characters', 'k'.repeat(256)],
-  ['with a non-ASCII character', 'k\u00e9'],
-])('rejects an Idempotency-Key %s', async (_what, key) => {
+  ['is empty', ''],
+  ['contains a space', 'a b'],
+  ['is longer than 255 characters', 'k'.repeat(256)],
+  ['contains a non-ASCII character', 'k\u00e9'],
+])('rejects an Idempotency-Key that %s', async (_what, key) => {
   const { caller } = await gateway().caller();
   const headers = { 'idempotency-key': key };
   const answer = await caller.call('POST', path, { body: '{"prompt":"x"}', headers });
@@ -56,9 +56,9 @@ it.each([
   ['is not a URL', 'webhook_url=hook', 'webhook_url must be an absolute URL.'],
   ['is not https', 'webhook_url=http://hooks.example/a', 'http: is not https'],
   ['is on another port', 'webhook_url=https://hooks.example:8443/a', 'port 8443'],
-  ['is private', 'webhook_url=https://10.1.2.3/a', '10.1.2.3 is not a public address'],
-  ['is this machine', 'fal_webhook=https://127.0.0.1/a', 'fal_webhook must be a public https URL'],
-  ['holds a password', 'webhook_url=https://a:b@hooks.example/a', 'user name or password'],
+  ['points to a private address', 'webhook_url=https://10.1.2.3/a', '10.1.2.3 is not a public address'],
+  ['points to this machine', 'fal_webhook=https://127.0.0.1/a', 'fal_webhook must be a public https URL'],
+  ['contains a password', 'webhook_url=https://a:b@hooks.example/a', 'user name or password'],
   ['is too long', `webhook_url=https://hooks.example/${'a'.repeat(2048)}`, 'longer than 2048 characters'],
   [
     'is too long once it is encoded',

@@ -5,7 +5,7 @@ const gateway = sharedGateway();
 const path = '/v2/models/bfl/flux-2-pro/requests';
 const body = '{"prompt":"x"}';
 
-it('a run that alone costs more than the ceiling is rejected, and told that waiting will not help', async () => {
+it('a run that alone could cost more than the limit on committed spend is rejected, and told that waiting will not help', async () => {
   const { caller } = await gateway().caller({ committedLimitMicros: 15_000 });
   const answer = await caller.call('POST', path, { body });
   expect([answer.status, answer.bucket]).toEqual([429, 'concurrency_limit_exceeded']);

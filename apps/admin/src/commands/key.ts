@@ -35,7 +35,7 @@ export const keyCommands: CommandGroup = (program, desk) => {
   key
     .command('revoke')
     .description(
-      'Revoke an API key and all keys and sessions created with it. Gateways reject them from then on.',
+      'Revoke an API key and all keys and sessions created with it. Gateways reject them within two seconds.',
     )
     .argument('<prefix|id>', 'prefix or id shown by "key list"')
     .action(answering(desk, (services, prefixOrId: string) => revoke(services, prefixOrId, desk)));
@@ -54,7 +54,7 @@ export const keyCommands: CommandGroup = (program, desk) => {
           `This revokes all keys and sessions created with tokens of ${subject} in ${name}.`,
         );
         const { ended } = await keys.revokeMadeBySubject(id, subject, actor());
-        return { document: { subject, workspace: name, ended }, text: `revoked ${ended} keys` };
+        return { document: { subject, workspace: name, ended }, text: `revoked ${ended} keys and sessions` };
       }),
     );
 
@@ -63,12 +63,12 @@ export const keyCommands: CommandGroup = (program, desk) => {
   key
     .command('rotate')
     .description(
-      'Create a replacement for a key. The old key keeps working for a time, and the new key expires when the old one would have. Keys and sessions created with the old key are kept and belong to the new one, so revoke a leaked key instead of rotating it.',
+      'Create a replacement for a key. The old key keeps working for a while (24 hours by default), and the new key expires when the old one would have. Keys and sessions created with the old key are kept and belong to the new one, so revoke a leaked key instead of rotating it.',
     )
     .argument('<prefix|id>', 'prefix or id shown by "key list"')
     .option(
       '--keep-hours <n>',
-      'hours that the old key keeps working; 0 revokes it now',
+      'hours the old key keeps working; 0 revokes it immediately',
       wholeNumber(0, 8760),
       24,
     )
@@ -101,7 +101,7 @@ async function create({ workspaces, keys }: Services, options: CreateOptions): P
 const newKeyLines = (key: string, { prefix, expiresAt }: KeyRow, workspace: string): string[] => [
   key,
   '',
-  `This key is shown only once. Its prefix is ${prefix}, its workspace ${workspace}.`,
+  `This key is shown only once. Its prefix is ${prefix} and its workspace is ${workspace}.`,
   ...(expiresAt === null ? [] : [`It expires at ${expiresAt.toISOString()}.`]),
 ];
 
@@ -174,10 +174,12 @@ async function rotate(
   desk: Desk,
 ): Promise<Answer> {
   const old = await liveKey(services, prefixOrId);
+  if (old.kind !== 'key') throw new Error(`${old.prefix} is a ${old.kind}. Only API keys can be rotated.`);
   const workspace = await services.workspaces.find(old.workspaceId);
   if (keepHours === 0) await desk.confirm(`This revokes the key ${old.prefix} (${old.name}).`);
   const rotated = await services.keys.rotate(old.id, keepHours * 3600, actor());
-  if (rotated === null) throw new Error(`${old.prefix} is a ${old.kind}. Only keys can be rotated.`);
+  // It may have been revoked since it was found.
+  if (rotated === null) throw new Error(`${old.prefix} is no longer live.`);
   const { key, row, oldEndsAt: endsAt } = rotated;
   return {
     document: {
@@ -198,7 +200,7 @@ interface SignInOptions {
   url?: string;
 }
 
-/** `key sign-in`: the only way to a console session with the scope `operate`. */
+/** `key sign-in`: the only way to create a console session with the scope `operate`. */
 function signInCommand(key: Command, desk: Desk): void {
   key
     .command('sign-in')

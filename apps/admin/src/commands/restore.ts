@@ -23,7 +23,7 @@ interface ObjectsOptions {
 }
 
 const hourMs = 3_600_000;
-/** Time limit for a listing; longer than any takes. */
+/** Time limit for a listing, longer than any listing should take. */
 const listingMs = 24 * hourMs;
 const batchSize = 1000;
 
@@ -35,24 +35,29 @@ export const restoreCommands: CommandGroup = (program, desk) => {
   restore
     .command('runs')
     .description(
-      'Mark every waiting run as possibly submitted after the time of the backup. Workers then do not submit them again but end them as internal_error with an unknown outcome. Their Idempotency-Keys stay used.',
+      'Mark every waiting run as possibly submitted since the backup was taken. Workers then do not submit them again but end them as internal_error with an unknown outcome. Their Idempotency-Keys stay used.',
     )
     .action(answering(desk, ({ database }) => endRuns(database, desk)));
 
   restore
     .command('objects')
     .description(
-      'List objects in the asset store without a row in this database, such as those stored after the time of the backup.',
+      'List objects in the asset store that have no row in this database, such as those stored since the backup was taken.',
     )
-    .option('--older-than-hours <n>', 'only objects stored longer ago than this', wholeNumber(0, 87_600), 24)
+    .option(
+      '--older-than-hours <n>',
+      'only objects stored more than this many hours ago',
+      wholeNumber(0, 87_600),
+      24,
+    )
     .option('--limit <n>', 'maximum number of objects shown', wholeNumber(0, 10_000), 100)
-    .option('--delete', 'have the workers delete all of these objects')
+    .option('--delete', 'have the workers delete all objects found, not only those shown')
     .action(answering(desk, ({ database }, options: ObjectsOptions) => leftObjects(database, options, desk)));
 
   restore
     .command('changes')
     .description(
-      'List operators’ changes and all changes of keys and webhook secrets since a time, oldest first.',
+      'List operators’ changes and all changes to keys and webhook secrets since a time, oldest first.',
     )
     .requiredOption('--since <time>', 'such as 2026-01-31T12:00:00Z', instant)
     .option('--limit <n>', 'maximum number of changes shown', wholeNumber(1, 100_000), 1000)
@@ -106,7 +111,7 @@ async function leftObjects(database: Database, options: ObjectsOptions, desk: De
     if (options.delete && found.objects > 0) {
       const subject = settings.S3_BUCKET ?? settings.ASSET_DIR;
       await desk.confirm(
-        `This deletes ${found.objects} objects (${found.bytes} bytes) from ${subject}. No other database may use this store.`,
+        `This deletes ${found.objects} objects (${found.bytes} bytes) from ${subject}. Make sure that no other database uses this store.`,
       );
       const action = { actor: actor(), action: 'restore.objects', subject, details: found };
       await database.withManager((manager) => recordAction(manager, action));
@@ -163,8 +168,8 @@ interface Search {
 }
 
 /**
- * Yields the objects of the store without a row, in batches. An object gets its row before it is put, and a
- * batch is looked up after it was listed, so objects that are being put meanwhile are not included.
+ * Yields the objects of the store that have no row, in batches. A row is written before its object is stored, and
+ * a batch is looked up after it is listed, so objects being stored meanwhile are not included.
  */
 async function* unknownObjects(search: Search): AsyncGenerator<OwnedObject[]> {
   let batch: OwnedObject[] = [];

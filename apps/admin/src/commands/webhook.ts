@@ -78,7 +78,7 @@ function listAnswer(found: readonly ListedWebhook[]): Answer {
       WORKSPACE: ({ workspace }) => workspace,
       MODEL: ({ model }) => model,
       STATE: ({ state }) => state,
-      TRIES: ({ tries }) => tries,
+      ATTEMPTS: ({ tries }) => tries,
       DUE: ({ next_try_at }) => next_try_at,
       PROBLEM: ({ problem }) => problem,
       URL: ({ url }) => url,

@@ -19,7 +19,7 @@ export const keysQuery = infiniteQueryOptions({
   getNextPageParam: ({ next_cursor }) => next_cursor,
 });
 
-/** The newest keys, for filters and for the key names of runs. */
+/** The newest keys, for filters and to show the name of each run's key. */
 export const newestKeysQuery = queryOptions({
   queryKey: ['keys', 'newest'],
   queryFn: ({ signal }) =>

@@ -27,7 +27,7 @@ export const runInputQuery = (requestId: string) =>
 export const cancelRun = ({ cancel_url }: RunDetail): Promise<Response> =>
   call(pathOf(cancel_url ?? ''), { method: 'PUT' });
 
-/** Drops the host: behind a proxy, the service's own URLs may differ from the one in the browser. */
+/** Drops the host: behind a proxy, the service's own URLs may have another host than the page. */
 function pathOf(url: string): string {
   const { pathname, search } = new URL(url, location.origin);
   return pathname + search;

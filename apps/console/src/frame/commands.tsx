@@ -10,7 +10,7 @@ import classes from './commands.module.css';
 const runId = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const maxModels = 8;
 
-/** The command palette: finds pages and models by any of their words, and runs by ID. */
+/** The command palette: finds pages and models that contain every word typed, and runs by ID. */
 export function Commands({ isOperator, close }: { isOperator: boolean; close: () => void }) {
   const [text, setText] = useState('');
   const navigate = useNavigate();

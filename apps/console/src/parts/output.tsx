@@ -18,8 +18,8 @@ interface OutputProps {
 }
 
 /**
- * Shows a run's output: media in full size, text as text, and the raw output folded below. None of it becomes part of
- * the page: every image, SVG included, is an `img`, and markup is shown as plain text.
+ * Shows a run's output: media in full size, text as text, and the raw JSON collapsed below. None of it is inserted into
+ * the page as markup: every image, SVG included, is an `img`, and markup is shown as plain text.
  */
 export function Output({ result, modalities, onUse }: OutputProps) {
   const { media, texts: said } = useMemo((): Findings => {
@@ -143,7 +143,7 @@ function Player({ medium: { kind, url }, onError }: { medium: Medium; onError: (
   }
 }
 
-/** Downloads through the page, because browsers open cross-origin links instead of saving them. */
+/** Fetches the file first, because browsers open cross-origin links instead of saving them. */
 async function save({ url, name }: Medium): Promise<void> {
   const link = document.createElement('a');
   try {

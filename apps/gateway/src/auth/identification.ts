@@ -10,7 +10,10 @@ import type { AuthSettings } from './settings.js';
 /** Maximum number of cached valid credentials, and of cached rejected ones. */
 const maxCached = 10_000;
 
-/** Repeated guesses cost one lookup. A credential that was tried before it existed works within two seconds. */
+/**
+ * How long a rejection is cached: repeated guesses cost one lookup, and a key that was tried before it was created works
+ * within two seconds.
+ */
 export const refusedCacheMs = 2_000;
 
 interface Found {
@@ -59,7 +62,8 @@ export class Identification {
   }
 
   /**
-   * Call this when a credential of the workspace may have changed. Without a workspace, it forgets every credential.
+   * Call this when a credential of the workspace may have changed. Without a workspace, it forgets every valid
+   * credential.
    */
   forget(workspaceId?: string): void {
     this.changes += 1;
@@ -78,7 +82,7 @@ export class Identification {
       this.refused.set(name, true);
       return null;
     }
-    // The cache keeps an entry through the last millisecond of its TTL, and takes a TTL of 0 for no limit.
+    // The cache keeps an entry through the last millisecond of its TTL, and treats a TTL of 0 as no limit.
     const ttl = Math.min(Math.ceil(found.untilMs - this.now()) - 1, this.settings.AUTH_CACHE_MS);
     if (ttl > 0 && changes === this.changes) this.known.set(name, found.caller, { ttl });
     return found.caller;

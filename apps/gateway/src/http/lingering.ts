@@ -7,12 +7,12 @@ import { hasTooManyPieces } from './pieces.js';
 const usualLimits = { maxMs: 10_000, maxQuietMs: 5_000, maxBytes: 128 * 1024 * 1024 };
 export type LingerLimits = typeof usualLimits;
 const lookMs = 250;
-/** Maximum number of bytes read of a body in too many small pieces. */
+/** Maximum number of bytes to read of a body that arrives in too many small pieces. */
 const maxBytesUnparsed = 1024 * 1024;
 
 /**
- * Keeps reading when an answer is complete before its request. Closing a connection with unread bytes resets it, and
- * the reset may reach the caller before it has read the answer.
+ * Keeps reading a request that is answered before it has fully arrived. Closing a connection with unread bytes resets
+ * it, and the reset may reach the caller before it has read the answer.
  */
 export function lingerAfterEarlyAnswers(server: FastifyInstance, limits = usualLimits): void {
   server.addHook('onSend', ({ raw }, reply, payload, done) => {
@@ -54,7 +54,7 @@ function discardRest(body: IncomingMessage, onTooMany: () => void): void {
     pieces += 1;
     bytes += chunk.length;
     if (!hasTooManyPieces(pieces, bytes)) return;
-    // `_read` would resume the connection.
+    // The default `_read` would resume the connection.
     body._read = () => {};
     body.off('data', drop).pause();
     body.socket.pause();
@@ -73,14 +73,13 @@ function readUnparsed(socket: Socket, limits: LingerLimits): void {
     bytes += chunk.length;
     if (bytes > maxBytesUnparsed) socket.destroy();
   };
-  // The parser gets its bytes directly until there is a listener, and from then on through its own listener. While it
-  // gets them directly, it also starts and stops the reading, so the connection must be reading before it loses the
-  // parser.
+  // Without a `data` listener the parser reads from the handle directly and also controls reading. Adding a listener
+  // moves it to a listener of its own. The connection must therefore be reading before that listener is removed.
   socket.once('resume', () => socket.on('data', drop).removeAllListeners('data').on('data', drop));
   lingerBeforeClose(socket, limits);
 }
 
-/** Closes the connection when too much of an unwanted body has arrived, or nothing for too long. */
+/** Closes the connection when too much of an unwanted body has arrived, or nothing for too long, or after `maxMs`. */
 function boundRest(
   socket: Socket,
   { maxMs, maxQuietMs, maxBytes }: LingerLimits,

@@ -6,7 +6,7 @@ const refreshMs = 2_000;
 /** Minimum time between two reads, however many calls need one. */
 const minRefreshMs = 250;
 
-/** Which providers have a key at some worker, as the workers report it. At most two seconds old. */
+/** For which providers at least one worker reports a key. At most two seconds old while the database answers. */
 @Injectable()
 export class ProviderKeys implements OnApplicationBootstrap, OnApplicationShutdown {
   private withoutKey: ReadonlySet<string> = new Set();

@@ -33,7 +33,7 @@ describe('refusal', () => {
     [1_000_000, 995_001, ['100', '100', '0']],
     [1_000_000, 2_000_000, ['100', '200', '0']],
     [15_000, 0, ['1', '0', '1']],
-  ])('states a ceiling of %i with %i committed in cents', (committedLimitMicros, committedMicros, cents) => {
+  ])('states a limit of %i with %i committed in cents', (committedLimitMicros, committedMicros, cents) => {
     const { headers } = refusal({ ...numbers, limit: 'spend', committedLimitMicros, committedMicros });
     expect(Object.values(headers)).toEqual(cents);
   });

@@ -26,7 +26,7 @@ const refusals = {
     ),
   ceiling: (refused) =>
     tooMany(
-      'This call alone costs more than the ceiling on committed spend; waiting will not help.',
+      'This call alone could cost more than the workspace’s limit on committed spend; waiting will not help.',
       committedSpend(refused),
     ),
 } satisfies Record<Refusal, (refused: Refused) => RouterError>;

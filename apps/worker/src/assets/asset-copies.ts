@@ -65,7 +65,7 @@ export class AssetCopies {
             this.metrics.assetCopies.inc({ outcome: trouble });
             // Logs neither the URL, which may give anyone access to the asset, nor the provider's own words.
             const facts = { run_id: run.runId, asset: index, trouble };
-            this.log.warn(facts, 'asset not copied, the result keeps the provider’s URL');
+            this.log.warn(facts, 'asset not copied; the result keeps the provider’s URL');
           }
         }
       };

@@ -19,8 +19,8 @@ const later = retryIn(1_000);
 const now = retryIn(0);
 
 /**
- * Copies the assets of a finished generation to the store and writes the run's outcome. The generation is
- * already paid for, so its result is delivered whatever happens to the copies.
+ * Copies the assets of a finished run to the store and writes the run's outcome. The provider bills the run
+ * anyway, so its result is delivered whatever happens to the copies.
  */
 @Processor('assets', { concurrency: maxSlotless })
 export class AssetsProcessor extends RunProcessor {

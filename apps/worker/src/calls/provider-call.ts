@@ -154,7 +154,7 @@ export class ProviderCall {
     } catch (error) {
       this.log.warn(
         { error, run_id: runId, bytes: body.byteLength },
-        'could not store a large reply, this worker has the only copy',
+        'could not store a large reply; this worker has the only copy',
       );
       return false;
     }

@@ -141,7 +141,7 @@ export class Dispatcher implements OnModuleDestroy {
       held.set(run.workspaceId, (held.get(run.workspaceId) ?? 0) + 1);
       this.inFlight.track(
         this.dispatch(provider, run),
-        'could not dispatch a run, it is picked up again when its lease ends',
+        'could not dispatch a run; it is picked up again when its lease ends',
       );
     }
     const limited = [...held].filter(([, slots]) => slots >= maxHeld);

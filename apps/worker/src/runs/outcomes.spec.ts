@@ -25,7 +25,7 @@ const run = {
 const fields = [{ loc: ['body', 'prompt'], msg: 'unwritable', type: 'value_error' }];
 const rejected = { class: 'rejected_input' as const, retry: 'never' as const };
 
-it('logs a handle that cannot be saved, because it identifies a paid generation', async () => {
+it('logs a handle that cannot be saved, because it identifies a submission that is billed', async () => {
   const said: object[] = [];
   const away = new RouterError('service_unavailable', 'away');
   const outcomes = new Outcomes(
@@ -39,7 +39,7 @@ it('logs a handle that cannot be saved, because it identifies a paid generation'
     { PROVIDER_MAX_PAUSE_MS: 1000 },
     { error: (facts: object) => said.push(facts) } as unknown as typeof log,
   );
-  const handle = { v: 1, step: 'poll', id: 'generation' } as const;
+  const handle = { v: 1, step: 'poll', id: 'at-the-provider' } as const;
   await expect(outcomes.pending(run, handle, 1000)).rejects.toBe(away);
   expect(said).toEqual([{ error: away, run_id: 'run', handle }]);
 });

@@ -30,7 +30,7 @@ interface EndingRun extends ClaimedRun {
   reportedMicros?: number | undefined;
 }
 
-/** A run that its provider works on. */
+/** A run that its provider is working on. */
 export type OngoingRun = LiveRun & EndingRun;
 
 /** The result of a submission: done, or the run waits for the provider and may be taken in `afterMs`. */
@@ -55,15 +55,15 @@ export class Outcomes {
     @Inject(LOG) private readonly log: Log,
   ) {}
 
-  /** Saves the handle of a running generation. The first poll is due in `afterMs`, or now if cancelled. */
+  /** Saves the handle of a submitted run. The first poll is due in `afterMs`, or now if cancelled. */
   async pending(run: OngoingRun, handle: Handle, afterMs: number): Promise<typeof done> {
     const { runId, epoch } = run;
     const saving = this.runs.saveHandle(runId, epoch, handle, afterMs, run.reportedMicros);
     const saved = await saving.catch((error: unknown) => {
-      // The log is now the only record of the generation, which is paid for.
+      // The log is now the only record of a submission that the provider will bill.
       this.log.error(
         { error, run_id: runId, handle },
-        'could not save the handle of a run, its generation may be lost',
+        "could not save a run's handle; its result may be lost",
       );
       throw error;
     });
@@ -72,12 +72,12 @@ export class Outcomes {
     else
       this.log.error(
         { run_id: runId, handle },
-        'a handle arrived too late, this worker had lost its claim on the run',
+        'a handle arrived too late: this worker had lost its claim on the run',
       );
     return done;
   }
 
-  /** The generation is done. Its outcome is written at once, or after its assets are copied. */
+  /** The provider has finished. The outcome is written at once, or after the assets are copied. */
   async takeOutput(run: OngoingRun, output: ProviderOutput): Promise<typeof done> {
     const { runId, epoch } = run;
     const { mediaType } = output;
@@ -91,12 +91,15 @@ export class Outcomes {
     } else
       this.log.info(
         { run_id: runId },
-        'an output arrived too late, this worker had lost its claim on the run',
+        'an output arrived too late: this worker had lost its claim on the run',
       );
     return done;
   }
 
-  /** The submission provably did not arrive. The claim is released and the run waits again. */
+  /**
+   * The provider provably did not accept the run, or nothing was sent. The claim is released and the run waits
+   * again.
+   */
   async postpone({ runId, epoch, provider }: OngoingRun, afterMs: number): Promise<Submitted> {
     const boundedMs = await this.dispatches.postpone(runId, epoch, afterMs);
     return boundedMs === null ? done : { kind: 'waits', provider, afterMs: boundedMs };
@@ -121,12 +124,12 @@ export class Outcomes {
       this.metrics.dispatchUnknown.inc({ provider });
       this.log.error(
         { run_id: runId, provider },
-        'a worker died during a submission, the run failed with an unknown outcome at the provider',
+        'a worker died during a submission; the run failed and its outcome at the provider is unknown',
       );
     }
   }
 
-  /** The ceiling was lowered while the run waited. A new call at this price gets the same error. */
+  /** The limit on committed spend was lowered while the run waited. A new call at this price gets the same error. */
   async endUnaffordable(run: ClaimedRun): Promise<void> {
     await this.finishRun(
       run,
@@ -134,10 +137,11 @@ export class Outcomes {
         outcome: 'failed',
         bucket: 'concurrency_limit_exceeded',
         status: 429,
-        detail: 'This call alone costs more than the ceiling on committed spend; waiting will not help.',
+        detail:
+          'This call alone could cost more than the workspace’s limit on committed spend; waiting will not help.',
         billable: false,
       },
-      'costs more than the lowered ceiling',
+      'could cost more than the lowered limit on committed spend',
     );
   }
 
@@ -146,7 +150,7 @@ export class Outcomes {
     if (failure.class === 'provider_account') this.metrics.accountTrouble.inc({ provider });
   }
 
-  /** A rejection with a time to wait (Retry-After) pauses the provider for every run on every worker. */
+  /** A rejection with a time to wait (Retry-After) pauses the provider's submissions or polls on every worker. */
   async pauseProvider(provider: string, calls: 'submit' | 'poll', failure: ProviderFailure): Promise<void> {
     const { class: failureClass, afterMs = 0, note = 'a rejection' } = failure;
     if (failureClass !== 'provider_unavailable' || afterMs === 0) return;
@@ -160,7 +164,7 @@ export class Outcomes {
       // Other runs may each be rejected once. This run waits anyway.
       this.log.warn(
         { error, provider, calls },
-        'could not record the pause of a provider, other runs still call it',
+        "could not record a provider's pause; other runs will still call it",
       );
     }
   }
@@ -171,12 +175,11 @@ export class Outcomes {
     try {
       await this.finishRun(run, failedEnding(run, failure), failure.note);
     } catch (error) {
-      // A database that is down comes back, but one that rejects the provider's fields rejects them every
-      // time.
+      // An outage is temporary, but fields that the database rejects are rejected every time.
       if (!fields || error instanceof RouterError) throw error;
       this.log.error(
         { error, run_id: run.runId },
-        'could not write the error fields of a failure, writing it without them',
+        "could not write a failure's error fields; writing the failure without them",
       );
       await this.finishRun(run, failedEnding(run, plain), failure.note);
     }
@@ -207,14 +210,17 @@ export class Outcomes {
     } else {
       this.log.info(
         { run_id: run.runId, note },
-        'an outcome arrived too late, this worker had lost its claim on the run',
+        'an outcome arrived too late: this worker had lost its claim on the run',
       );
     }
     await this.queues.passOn(finished.granted);
     return finished.won;
   }
 
-  /** The stored reply waits to be read. Until now the row's due time covered the attempt to read it. */
+  /**
+   * The reply is stored but not yet read. Makes the run due again in `readAgainMs`; until now its due time was that
+   * of the first attempt.
+   */
   async readLater(run: OngoingRun): Promise<typeof done> {
     await this.runs.leaveToReconciler(run.runId, readAgainMs);
     await this.enqueue('poll', run, readAgainMs);

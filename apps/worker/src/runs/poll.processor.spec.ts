@@ -147,7 +147,7 @@ it('polls that reject our account until the time budget is spent end the run wit
   expect([result, made]).toEqual([{ kind: 'done' }, ['polled', 'provider_account']]);
 });
 
-describe('a generation that is done when the time budget is spent', () => {
+describe('a run that its provider has finished when the time budget is spent', () => {
   const overdue = { overdue: true, leftMs: -500, cancelDue: false, cancelRequested: false };
   const away = { class: 'provider_unavailable', retry: 'same_call' } as const;
   const look = (step: 'poll' | 'fetch', lostPolls: number) =>

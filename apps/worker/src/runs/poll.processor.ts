@@ -32,7 +32,7 @@ const lostPollsAllowed = 3;
 /** Progress is written only if it grew by at least this fraction. */
 const minProgress = 0.05;
 
-/** Polls a generation once, or fetches its result. No memory or connection is held between polls. */
+/** Polls a run once, or fetches its result. No memory or connection is held between polls. */
 @Processor('poll', { concurrency: maxSlotless })
 export class PollProcessor extends RunProcessor {
   readonly queue = 'poll';
@@ -117,7 +117,7 @@ export class PollProcessor extends RunProcessor {
     const known = { ...run, reportedMicros: read.reportedMicros };
     // Uses the monotonic clock, because a wall clock that is set forward would end a run that has time left.
     const overdue = poll.overdue || performance.now() - begunMs >= poll.leftMs;
-    // Only the last poll gets a span: a generation of an hour would produce a thousand.
+    // Only the last poll gets a span: a run of an hour would produce a thousand.
     if (isPolledAgain(outcome)) return await this.record(known, { ...poll, overdue }, outcome);
     using _span = this.tracing.start({
       name: 'poll',
@@ -195,8 +195,7 @@ export class PollProcessor extends RunProcessor {
 
   /** A failed poll must never fail a run that may still complete. */
   private async recordFailure(run: OngoingRun, poll: Poll, failure: ProviderFailure): Promise<JobResult> {
-    // A finished generation is paid for, so its result is fetched up to the same limit after the budget is
-    // spent.
+    // The provider bills a finished run, so its result is fetched up to the same limit after the budget is spent.
     const isLate = poll.overdue && (poll.handle as Handle).step === 'fetch';
     const lostPolls = failure.capped || isLate ? poll.lostPolls + 1 : 0;
     const isLost = lostPolls >= lostPollsAllowed;
@@ -220,7 +219,7 @@ export class PollProcessor extends RunProcessor {
     return this.again(run, poll, pauseMs);
   }
 
-  /** Called only after a poll past the budget's end: the generation may have ended while no worker polled. */
+  /** Called only after a poll past the budget's end: the provider may have finished while no worker polled. */
   private failOverdue(run: OngoingRun): Promise<JobResult> {
     return this.outcomes.failRun(run, {
       class: 'provider_timeout',
@@ -229,7 +228,7 @@ export class PollProcessor extends RunProcessor {
     });
   }
 
-  /** Polls once more before the deadline, whatever time the provider named: the generation is paid for. */
+  /** Polls once more before the deadline, whatever time the provider named: it bills the run. */
   private untilLastPoll({ leftMs }: Poll, requestedMs: number): number {
     return Math.min(requestedMs, leftMs - this.settings.PROVIDER_POLL_TIMEOUT_MS);
   }

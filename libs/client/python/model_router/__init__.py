@@ -21,7 +21,7 @@ from ._webhook import WebhookVerificationError, verify_webhook
 __all__ = ["Result", "Router", "RouterError", "WebhookVerificationError", "verify_webhook"]
 
 Run = Dict[str, Any]
-"""The handle and state of a run as the router returns them: plain JSON that you can store anywhere."""
+"""The id, URLs and state of a run as the router returns them: plain JSON that you can store anywhere."""
 
 _SYNC_S = 3600.0
 _UPLOAD_S = 600.0
@@ -77,7 +77,7 @@ class Router:
         webhook_url: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> Run:
-        """Queues a run and returns its handle, which is all that the other methods need."""
+        """Queues a run and returns its request_id and URLs, which are all that the other methods need."""
         query = "" if webhook_url is None else f"?webhook_url={quote(webhook_url, safe='')}"
         path = f"/v2/models/{_path_of(model)}/requests{query}"
         return self._requested(path, input, idempotency_key, timeout).json()

@@ -30,7 +30,7 @@ describe('a refusal', () => {
 
   it.each<[string, string, Settings, AdmissionFacts[], AdmissionFacts]>([
     ['ceiling', 'its cost is above the whole limit', { committedLimitMicros: cents(30) - 1 }, [], sync],
-    ['ceiling', 'it would have to wait for ever', { committedLimitMicros: cents(30) - 1 }, [], dear],
+    ['ceiling', 'it would have to wait forever', { committedLimitMicros: cents(30) - 1 }, [], dear],
     ['credits', 'the balance is lower than its cost', { balanceMicros: cents(30) - 1 }, [], sync],
     ['credits', 'the balance is held by a run', { balanceMicros: cents(59) }, [sync], dear],
     [

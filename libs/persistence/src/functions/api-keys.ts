@@ -68,7 +68,7 @@ BEGIN
     END IF;
   END IF;
   IF is_code THEN
-    -- Otherwise sessions could open new sessions for ever.
+    -- Otherwise sessions could open new sessions forever.
     session_end := least(router_now() + interval '12 hours', latest, caller.session_until);
     ends := least(router_now() + interval '15 minutes', session_end);
   ELSIF by_key IS NULL THEN

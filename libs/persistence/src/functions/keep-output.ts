@@ -1,6 +1,6 @@
 /**
  * `keep_output(run, epoch, media type, body, stored as, reported micros, rest)` stores the output of a finished,
- * paid generation unchanged while a job copies its assets. The outbox row becomes due after `rest`. Returns false
+ * paid run unchanged while a job copies its assets. The outbox row becomes due after `rest`. Returns false
  * if the claim was lost.
  */
 export const keepOutput = /* sql */ `

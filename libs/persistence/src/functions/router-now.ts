@@ -1,6 +1,7 @@
 /**
- * The clock of all times in this schema: the server's clock plus `router.clock_offset`. Only tests set that offset,
- * for a session, so that they need not wait for expiries. After it was set and reset in a session, it reads as ''.
+ * The clock for every timestamp in this schema: the server's clock plus `router.clock_offset`. Only tests set that
+ * offset, for a session, so that they need not wait for expiries. Once set and reset in a session, it reads as ''
+ * instead of NULL.
  *
  * `router_now()` advances during a statement. `router_statement_now()` is constant during a statement, so it can be
  * used in an index search, and the planner can estimate the number of rows.

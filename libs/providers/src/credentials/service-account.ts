@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { TokenExchange } from '../contract.js';
 import { rs256 } from './jwt.js';
 
-/** The JSON key of a service account, as downloaded from the console. */
+/** The JSON key of a service account, as downloaded from the Google Cloud console. */
 const accountKey = z.object({
   client_email: z.string().min(1),
   private_key: z.string().min(1),

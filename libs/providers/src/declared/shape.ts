@@ -93,7 +93,7 @@ const call = (method: 'GET' | 'POST' | 'PUT' | 'DELETE') =>
 
 const replyPath = pointer.describe('The place of the value in the reply.');
 
-/** How one kind of generation is started, polled and read. */
+/** How one kind of run is started, polled and read. */
 const protocol = z.strictObject({
   submit: z
     .strictObject({
@@ -156,7 +156,7 @@ const protocol = z.strictObject({
         ),
       timeout_seconds: seconds.default(30).describe('The time limit of a submission, in seconds.'),
     })
-    .describe('The call that starts a generation.'),
+    .describe('The call that starts a run.'),
   handle: z
     .record(
       z
@@ -182,7 +182,7 @@ const protocol = z.strictObject({
     )
     .optional()
     .describe(
-      'The values that identify the generation in later calls. They come from the reply to the submission, from the model’s row, or, for the fetch, from the last poll.',
+      'The values that identify the run in later calls. They come from the reply to the submission, from the model’s row, or, for the fetch, from the last poll.',
     ),
   poll: call('GET')
     .extend({
@@ -200,14 +200,14 @@ const protocol = z.strictObject({
             .number()
             .positive()
             .default(1)
-            .describe('The progress of a finished generation: 1 for fractions, 100 for percent.'),
+            .describe('The progress of a finished run: 1 for fractions, 100 for percent.'),
         })
         .optional()
         .describe('The progress of the generation, if the replies report it.'),
     })
     .optional()
     .describe(
-      'The call that reads the status of the generation. Without it, the reply to the submission is the result.',
+      'The call that reads the status of the run. Without it, the reply to the submission is the result.',
     ),
   fetch: call('GET')
     .optional()
@@ -228,7 +228,7 @@ const protocol = z.strictObject({
             answer: z
               .enum(['requested', 'too_late'])
               .describe(
-                '`requested` if the provider will try to cancel, `too_late` if the generation has already ended.',
+                '`requested` if the provider will try to cancel, `too_late` if the run has already ended.',
               ),
           }),
         )
@@ -236,7 +236,7 @@ const protocol = z.strictObject({
         .describe('The meaning of replies. The first match counts.'),
     })
     .optional()
-    .describe('The call that cancels a generation. It is skipped if a value of its URL is missing.'),
+    .describe('The call that cancels a run. It is skipped if a value of its URL is missing.'),
   rules: z.array(rule).default([]).describe('The replies that are failures. The first matching rule counts.'),
   retry_after: pointer
     .optional()
@@ -327,7 +327,7 @@ export const providerRow = z
       ),
     unique_header: header.optional().describe('The name of a header that gets a new UUID in every call.'),
     ...protocol.shape,
-    submit: protocol.shape.submit.optional().describe('The call that starts a generation.'),
+    submit: protocol.shape.submit.optional().describe('The call that starts a run.'),
     protocols: z
       .record(z.string().regex(/^[a-z][a-z0-9_]*$/, 'expected a name of letters and digits'), protocol)
       .refine((several) => Object.keys(several).length > 0, { message: 'expected at least one protocol' })
