@@ -13,12 +13,23 @@ if (!existsSync(file('dist/apps/gateway/src/settings.js'))) {
 }
 const built = async (name) => import(new URL(`../dist/${name}.js`, import.meta.url));
 
-const { databaseSettings } = await built('libs/persistence/src/settings');
+const { databaseSettings, retentionSettings } = await built('libs/persistence/src/settings');
 const { accessTokenSettings } = await built('libs/schemas/src/index');
+const { signingSettings, storageSettings } = await built('libs/storage/src/index');
+const { gatewaySettings } = await built('apps/gateway/src/settings');
+const { CATALOG_DIR, PUBLIC_BASE_URL } = gatewaySettings;
 const readers = {
-  gateway: (await built('apps/gateway/src/settings')).gatewaySettings,
+  gateway: gatewaySettings,
   worker: (await built('apps/worker/src/settings')).workerSettings,
-  admin: { ...databaseSettings, ...accessTokenSettings },
+  admin: {
+    ...databaseSettings,
+    ...accessTokenSettings,
+    ...retentionSettings,
+    ...storageSettings,
+    ...signingSettings,
+    CATALOG_DIR,
+    PUBLIC_BASE_URL,
+  },
   local: (await built('apps/local/src/settings')).localSettings,
   simulator: (await built('apps/simulator/src/settings')).simulatorSettings,
 };
@@ -35,7 +46,8 @@ const essentials = {
   INTERNAL_HOST: 'When metrics and health checks are read from another machine or pod.',
   INTERNAL_PORT: 'The same: the default picks a random port.',
   REDIS_URL: 'When you outgrow a small service. Without it, Postgres carries the jobs.',
-  S3_BUCKET: 'With more than one machine. Without it, set `ASSET_BASE_URL` and share `ASSET_DIR`.',
+  S3_BUCKET:
+    'Always one of two: a bucket, or `ASSET_BASE_URL` with an `ASSET_DIR` that all share. With more than one machine, take the bucket.',
   S3_ENDPOINT: 'When the bucket is not on AWS. On AWS, set `S3_REGION`.',
   S3_ACCESS_KEY_ID: 'Unless AWS provides credentials to the machine or pod.',
   S3_SECRET_ACCESS_KEY: 'Together with `S3_ACCESS_KEY_ID`.',
@@ -161,8 +173,9 @@ The image sets \`HOST\`, \`PORT\`, \`INTERNAL_HOST\` and \`INTERNAL_PORT\`. \`np
 
 ## All settings
 
-\`admin\` reads the settings of Postgres, and those of access tokens for \`token create\`. The local launcher (\`npm start\`)
-passes its whole environment on to the apps that it starts. This page is generated from the code by
+\`admin\` reads the settings of Postgres; for single commands also those of access tokens (\`token create\`), \`CATALOG_DIR\`,
+\`PUBLIC_BASE_URL\` (\`key sign-in\`), retention (\`run\`) and the asset store (\`restore objects\`). The local launcher
+(\`npm start\`) passes its whole environment on to the apps that it starts. This page is generated from the code by
 \`npm run docs:configuration\`; \`.env.example\` lists the same settings as a file.
 
 ${parts.join('\n\n')}
