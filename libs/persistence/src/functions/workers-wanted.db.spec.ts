@@ -7,7 +7,7 @@ const hourMs = 3_600_000;
 const wanted = async (by = fixture.first) =>
   (await by.sql<{ wanted: number }>('SELECT round(workers_wanted(1, 100) * 100)::integer AS wanted'))[0]
     ?.wanted ?? NaN;
-/** What earlier tests left. */
+/** Earlier tests leave runs behind. */
 let before = 0;
 beforeEach(async () => void (before = await wanted()));
 const more = async (by = fixture.first) => (await wanted(by)) - before;
