@@ -11,7 +11,7 @@ import { workerSettings } from '../../apps/worker/src/settings.js';
 import { pathOf, textOf } from '../documents/checkout-files.js';
 import { withTools } from '../harness/faults.js';
 import { temporaryFolder } from '../harness/index.js';
-import type { Workload } from './objects.js';
+import type { Scaler, Workload } from './objects.js';
 import { type Manifest, rendered, typeErrors } from './rendered.js';
 
 const { describeWith, tools } = await withTools('kubectl', 'helm');
@@ -135,6 +135,22 @@ describeWith('k8s/chart', () => {
     );
   });
 
+  it.each([
+    ['SELECT workers_wanted( 250 / 5.0, 200 * 10)', []],
+    [
+      'SELECT workers_wanted( 1000 / 5.0, 80 * 10)',
+      ['config.WORKER_DISPATCH_CONCURRENCY=1000', 'config.WORKER_POLL_CONCURRENCY=80'],
+    ],
+    [
+      'SELECT workers_wanted( 30, 700)',
+      ['worker.keda.submissionsPerWorker=30', 'worker.keda.polledPerWorker=700'],
+    ],
+  ])('scales workers by %s', (query, values) => {
+    const set = ['worker.keda.enabled=true', ...values].flatMap((value) => ['--set', value]);
+    const scaler = find(templated(...set), 'ScaledObject', 'worker') as Scaler;
+    expect(scaler.spec.triggers[0]?.metadata['query']).toBe(query);
+  });
+
   it('mounts the catalog’s files where they are read', async () => {
     const manifests = templated(...valuesOf('production'));
     const { data } = find(manifests, 'ConfigMap', 'model-router-catalog') as unknown as {
@@ -182,6 +198,7 @@ describeWith('k8s/chart', () => {
     'network.datastores.cidrs={everywhere}',
     'httpRoute.enabled=true',
     'worker.keda.minReplicas=0',
+    'worker.keda.polledPerWorker=0',
   ])('rejects %s', (value) => {
     const { status, stderr } = helm('template', 'model-router', chart, '--set', value);
     expect(status).not.toBe(0);

@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { providerList } from '#providers';
 import { readSettings } from '#schemas';
 import { createStore, storageSettings } from '#storage';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { Client } from 'pg';
 import { gatewaySettings } from '../../apps/gateway/src/settings.js';
 import { workerSettings } from '../../apps/worker/src/settings.js';
@@ -211,6 +212,31 @@ describeWith('the scaler of the workers', () => {
     expect(deployment(production, 'worker').spec.replicas).toBeUndefined();
   });
 
+  it('follows the concurrency settings of an overlay, whose defaults are the worker’s', () => {
+    const { data } = production.find(
+      ({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.startsWith('model-router-'),
+    ) as unknown as { data: Record<string, string> };
+    const { WORKER_DISPATCH_CONCURRENCY, WORKER_POLL_CONCURRENCY } = workerSettings;
+    const defaults = readSettings({ WORKER_DISPATCH_CONCURRENCY, WORKER_POLL_CONCURRENCY }, {});
+    for (const [name, value] of Object.entries(defaults))
+      expect([name, data[name]]).toEqual([name, `${value}`]);
+    mkdirSync(pathOf('.local'), { recursive: true });
+    const folder = mkdtempSync(pathOf('.local/overlay-'));
+    const overlay = {
+      resources: ['../../k8s/base'],
+      components: ['../../k8s/components/keda'],
+      configMapGenerator: [
+        { name: 'model-router', behavior: 'merge', literals: ['WORKER_DISPATCH_CONCURRENCY=1000'] },
+      ],
+    };
+    writeFileSync(path.join(folder, 'kustomization.yaml'), JSON.stringify(overlay));
+    const own = rendered(tools.kubectl, path.relative(pathOf('.'), folder));
+    rmSync(folder, { recursive: true });
+    expect((named(own, 'ScaledObject', 'worker') as Scaler).spec.triggers[0]?.metadata['query']).toBe(
+      'SELECT workers_wanted( 1000 / 5.0, 200 * 10)',
+    );
+  });
+
   it('scales by the work that waits in the database, and not by parked runs', async () => {
     const query = scaler().spec.triggers[0]?.metadata['query'] ?? '';
     const database = await createDatabase();
@@ -222,8 +248,8 @@ describeWith('the scaler of the workers', () => {
       expect(await wanted()).toBe(0);
       const insert = (queue: string, runs: number) =>
         client.query(
-          `INSERT INTO outbox (run_id, workspace_id, provider, queue, reserved_micros, due_at)
-           SELECT gen_random_uuid(), gen_random_uuid(), 'bfl', $1, 0, now() FROM generate_series(1, $2)`,
+          `INSERT INTO outbox (run_id, workspace_id, provider, queue, reserved_micros, due_at, waiting)
+           SELECT gen_random_uuid(), gen_random_uuid(), 'bfl', $1::text, 0, now(), $1::text = 'dispatch' FROM generate_series(1, $2)`,
           [queue, runs],
         );
       await insert('backlog', 500);

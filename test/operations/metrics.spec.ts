@@ -111,6 +111,13 @@ describe('metrics and logs of the running apps', () => {
       );
       expect(ofWorker).toMatch(/router_queue_wait_seconds_count\{queue="dispatch(-bfl)?"\} [3-9]/);
       expect(ofWorker).toMatch(/router_provider_poll_lateness_seconds_count\{provider="bfl"\} [3-9]/);
+      for (const queue of ['dispatch', 'poll', 'assets'])
+        for (const state of ['busy 0', 'total [1-9]'].map((each) => each.split(' ')))
+          expect(ofWorker).toMatch(
+            new RegExp(
+              `router_worker_slots\\{queue="${queue}",provider="bfl",state="${state[0]}"\\} ${state[1]}`,
+            ),
+          );
       expect(ofWorker).toMatch(/router_build_info\{version="\d[^"]*",node="\d[^"]*"\} 1/);
     });
   });

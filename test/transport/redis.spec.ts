@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { done, type JobResult } from '#queue';
 import { Redis } from 'ioredis';
 import { failOnLeftovers, startRedis, transports } from '../harness/index.js';
 import { enqueueAll, enqueueOne, newProvider, newRunId, newRuns, openQueues } from './bench.js';
@@ -40,6 +41,48 @@ perhaps('redis', () => {
     } finally {
       client.disconnect();
       await app.close();
+      await server.stop();
+    }
+  });
+});
+
+perhaps('redis', () => {
+  it('keeps the due time with the job, and moves it only if the run was handled', async () => {
+    const server = await startRedis({ durable: false });
+    const [first, second] = [
+      await openQueues({ REDIS_URL: server.url }),
+      await openQueues({ REDIS_URL: server.url }),
+    ];
+    const client = new Redis(server.url);
+    try {
+      const [provider, runId] = [newProvider(), newRunId()];
+      const job = `{mr:poll}:poll:${runId}`;
+      const read = async () => JSON.parse((await client.hget(job, 'data')) ?? '{}') as { dueAtMs: number };
+      await until(() => first.queues.healthy(), 60_000);
+      const beforeMs = Date.now();
+      await until(
+        async () => (await first.enqueue([{ queue: 'poll', provider, runId, delayMs: 100 }]))[0] === true,
+        60_000,
+      );
+      const { dueAtMs } = await read();
+      expect(dueAtMs).toBeGreaterThanOrEqual(beforeMs + 100);
+      const seen: number[] = [];
+      const results: JobResult[] = [
+        { kind: 'retry', delayMs: 100, isPutBack: true },
+        { kind: 'retry', delayMs: 50 },
+        done,
+      ];
+      const handle = async () => {
+        seen.push((await read()).dueAtMs);
+        return results[seen.length - 1] ?? done;
+      };
+      for (const app of [first, second]) app.consume(provider, handle, 10, 'poll');
+      await until(() => seen.length === 3, 60_000);
+      expect(seen.slice(0, 2)).toEqual([dueAtMs, dueAtMs]);
+      expect(seen[2]).toBeGreaterThan(dueAtMs + 100);
+    } finally {
+      client.disconnect();
+      await Promise.all([first.close(), second.close()]);
       await server.stop();
     }
   });

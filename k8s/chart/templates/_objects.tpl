@@ -32,6 +32,7 @@
 {{- else if eq $object.kind "ScaledObject" -}}
   {{- $_ := set $object.spec "minReplicaCount" $values.worker.keda.minReplicas -}}
   {{- $_ := set $object.spec "maxReplicaCount" $values.worker.keda.maxReplicas -}}
+  {{- include "scaler" (dict "root" .root "metadata" (index $object.spec.triggers 0).metadata) -}}
 {{- else if eq $object.kind "TriggerAuthentication" -}}
   {{- range $object.spec.secretTargetRef -}}{{- $_ := set . "name" $values.secrets.scaler -}}{{- end -}}
 {{- else if or (eq $object.kind "Deployment") (eq $object.kind "Job") -}}
@@ -43,6 +44,17 @@
 ---
 {{ toYaml $object }}
 {{ end -}}
+{{- end -}}
+
+{{/* The query of keda/worker.yaml, with the values or, if they are not set, with the settings. */}}
+{{- define "scaler" -}}
+{{- $keda := .root.Values.worker.keda -}}
+{{- $config := fromYaml (include "config" .root) -}}
+{{- $query := .metadata.query -}}
+{{- with $keda.submissionsPerWorker -}}{{- $query = replace "WORKER_DISPATCH_CONCURRENCY / 5.0" (toString .) $query -}}{{- end -}}
+{{- with $keda.polledPerWorker -}}{{- $query = replace "WORKER_POLL_CONCURRENCY * 10" (toString .) $query -}}{{- end -}}
+{{- range list "WORKER_DISPATCH_CONCURRENCY" "WORKER_POLL_CONCURRENCY" -}}{{- $query = replace . (get $config .) $query -}}{{- end -}}
+{{- $_ := set .metadata "query" $query -}}
 {{- end -}}
 
 {{- define "network" -}}

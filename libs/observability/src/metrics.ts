@@ -10,6 +10,12 @@ interface PoolState {
   waiting: number;
 }
 
+/** Concurrency slots of a provider in this process. */
+interface SlotUsage {
+  busy: number;
+  total: number;
+}
+
 const callBuckets = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 60, 600];
 const waitBuckets = [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 15, 60, 300, 1800];
 
@@ -20,6 +26,8 @@ const waitBuckets = [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 15, 60, 300, 1800];
 @Injectable()
 export class Metrics {
   readonly registry = new Registry();
+  private readonly providers = new Set<string>();
+  private readonly slotUsages = new Map<string, (provider: string) => SlotUsage>();
 
   // Calls.
   readonly requestSeconds = this.histogram(
@@ -109,7 +117,7 @@ export class Metrics {
   );
   readonly queueWaitSeconds = this.histogram(
     'router_queue_wait_seconds',
-    'Time between a job or row becoming due and a worker taking it.',
+    'Time between a job or row becoming due, or a run becoming ready to be dispatched, and a worker taking it.',
     ['queue'],
     waitBuckets,
   );
@@ -227,16 +235,34 @@ export class Metrics {
       'node',
     ]);
     build.set({ version: serviceVersion, node: process.versions.node }, 1);
+    const slots: Gauge<'queue' | 'provider' | 'state'> = new Gauge({
+      name: 'router_worker_slots',
+      help: 'Concurrency slots of this worker: busy ones, and all of them.',
+      labelNames: ['queue', 'provider', 'state'],
+      registers: [this.registry],
+      collect: () => {
+        for (const [queue, usage] of this.slotUsages)
+          for (const provider of this.providers)
+            for (const [state, count] of Object.entries(usage(provider)))
+              slots.set({ queue, provider, state }, count);
+      },
+    });
   }
 
   /** Creates the counters of each provider at 0, because alerts miss an event that creates its series. */
   expectProviders(names: Iterable<string>): void {
     for (const provider of names) {
+      this.providers.add(provider);
       this.dispatchUnknown.inc({ provider }, 0);
       this.accountTrouble.inc({ provider }, 0);
       this.priceBoundExceeded.inc({ provider }, 0);
       for (const calls of ['submit', 'poll']) this.retryAfters.inc({ provider, calls }, 0);
     }
+  }
+
+  /** Reads the concurrency slots of each expected provider at each scrape. */
+  watchSlots(queue: string, usage: (provider: string) => SlotUsage): void {
+    this.slotUsages.set(queue, usage);
   }
 
   /** Reads the state of the connection pools at each scrape. */

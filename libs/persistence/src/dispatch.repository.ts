@@ -12,7 +12,7 @@ export interface TakenRun extends LiveRun {
   crashes: number;
   /** Milliseconds left of the time budget. Null before the first submission. */
   leftMs: number | null;
-  /** Milliseconds since the run could first be taken. Null after the first submission. */
+  /** Milliseconds since the run could first be taken, without pauses of its provider. Null after the first claim. */
   waitedMs: number | null;
 }
 

@@ -48,12 +48,18 @@ export class ProviderPauseRepository {
 
   /**
    * Ends all pauses of a provider, including those that the provider asked for. False if it was not paused. Runs
-   * that were postponed can be taken at once.
+   * that were postponed can be taken at once. The rows of the pauses stay, because they tell how long runs were not
+   * due.
    */
   async resume(provider: string, by: string): Promise<boolean> {
     const rows = await this.database.work.query(
-      `WITH ended AS (DELETE FROM provider_pause WHERE provider = $1 RETURNING until > router_now() AS stood),
-        woken AS (
+      `WITH standing AS (
+          SELECT calls, asked_by, until > router_now() AS stood FROM provider_pause AS pause
+          WHERE provider = $1 AND last_due(pause) > router_now() FOR UPDATE
+        ), ended AS (
+          UPDATE provider_pause AS pause SET since = router_now(), until = router_now() FROM standing
+          WHERE provider = $1 AND pause.calls = standing.calls AND pause.asked_by = standing.asked_by RETURNING stood
+        ), woken AS (
           UPDATE outbox SET waiting = true, due_at = 'infinity' WHERE (workspace_id, run_id) IN (
             SELECT outbox.workspace_id, run_id FROM outbox JOIN run ON run.id = run_id
             WHERE outbox.provider = $1 AND queue = 'dispatch' AND run.sent_at IS NULL AND run.lease_until IS NULL AND EXISTS (SELECT 1 FROM ended)

@@ -13,7 +13,7 @@ import {
 import { RedisSignals } from './redis-signals.js';
 import { RedisWakeUps } from './redis-wake-ups.js';
 import { type QueueCounts, type QueuedRun, type QueueName, queueNames, RunQueues } from './run-queues.js';
-import { prefixOf, type RunWorker, type WorkerContext, workersOf } from './run-worker.js';
+import { type JobData, prefixOf, type RunWorker, type WorkerContext, workersOf } from './run-worker.js';
 import type { QueueSettings } from './settings.js';
 import type { WakeUpListener } from './wake-ups.js';
 
@@ -206,9 +206,10 @@ export class RedisQueues extends RunQueues implements WorkerContext {
   /** A job that already exists stays unchanged. */
   private add(name: QueueName, runs: readonly QueuedRun[]): Promise<boolean> {
     const queue = this.byName[name];
+    const nowMs = Date.now();
     const jobs = runs.map(({ provider, runId, delayMs = 0 }) => ({
       name: provider,
-      data: {},
+      data: { dueAtMs: nowMs + delayMs } satisfies JobData,
       opts: { jobId: runId, delay: delayMs },
     }));
     const adding =

@@ -6,7 +6,7 @@ import type { WakeUpListener } from './wake-ups.js';
 export const queueNames = ['poll', 'assets', 'webhooks'] as const;
 export type QueueName = (typeof queueNames)[number];
 
-/** A run and its queue. A job holds nothing else, because the rest is read from the run's row. */
+/** A run and its queue. The rest is read from the run's row. */
 export interface QueuedRun {
   queue: QueueName;
   provider: string;

@@ -8,20 +8,26 @@ import { disconnect, isReady, type RedisClient } from './redis-connections.js';
 import type { QueueSettings } from './settings.js';
 
 /**
- * Data that the queue keeps with a job: how often its workers died, because BullMQ's own count is never
- * reset. It only spreads jobs in time and decides nothing, since anyone with access to the server may have
- * written it.
+ * Data that the queue keeps with a job. It only spreads jobs in time and measures them, and decides nothing,
+ * since anyone with access to the server may have written it.
  */
-interface CrashCount {
+export interface JobData {
+  /** How often workers of the job died, because BullMQ's own count is never reset. */
   stallsSeen?: number;
   crashes?: number;
+  /** When the job is due, in milliseconds since 1970. BullMQ forgets it when it promotes a delayed job. */
+  dueAtMs?: number;
 }
-/** `done` drops the job; `retry` delivers the same job again after `delayMs`. */
-export type JobResult = { kind: 'done' } | { kind: 'retry'; delayMs: number };
+/**
+ * `done` drops the job; `retry` delivers the same job again after `delayMs`. A run that was put back unhandled
+ * keeps its due time, so that its lateness includes the delay.
+ */
+export type JobResult = { kind: 'done' } | { kind: 'retry'; delayMs: number; isPutBack?: true };
 export const done: JobResult = { kind: 'done' };
 export const retryIn = (delayMs: number): JobResult => ({ kind: 'retry', delayMs });
+export const putBackFor = (delayMs: number): JobResult => ({ kind: 'retry', delayMs, isPutBack: true });
 
-export type RunJob = Job<CrashCount, JobResult>;
+export type RunJob = Job<JobData, JobResult>;
 
 /** Shared by the workers of a process. */
 export interface WorkerContext {
@@ -45,7 +51,7 @@ export const workersOf = (context: WorkerContext) =>
     }
   };
 
-type Processing = [name: string, processor: Processor<CrashCount, JobResult>, options: WorkerOptions];
+type Processing = [name: string, processor: Processor<JobData, JobResult>, options: WorkerOptions];
 
 /** Maximum time of a blocking read on an empty queue, and thus the maximum delay of a job. */
 const maxBlockSeconds = 5;
@@ -53,12 +59,8 @@ const maxBlockSeconds = 5;
 const settleMs = 1_000;
 const betweenFailuresMs = 200;
 
-/** Maximum number of delayed jobs whose lateness is measured. */
-const maxRemembered = 20_000;
-
 /** BullMQ's worker with the settings of this process. Lock ownership and closing are bounded in time. */
-export class RunWorker extends Worker<CrashCount, JobResult> {
-  readonly lateness: Lateness;
+export class RunWorker extends Worker<JobData, JobResult> {
   private readonly link: RedisClient;
   private readonly lockedUntilMs = new Map<string, number>();
   private readonly processing = new Set<Promise<unknown>>();
@@ -77,7 +79,6 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
     this.link = link;
     const { settings, metrics, outage, workers } = context;
     workers.add(this);
-    this.lateness = new Lateness(name, metrics);
     metrics.stalledJobs.inc({ queue: name }, 0);
     metrics.lostLocks.inc({ queue: name }, 0);
     this.on('error', (error) => outage.trouble(error, `worker of ${name}`));
@@ -99,7 +100,7 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
   }
 
   /** Tracks a job until BullMQ has moved it after its handler returned, since a close waits for that too. */
-  override async processJob(...call: Parameters<Worker<CrashCount, JobResult>['processJob']>) {
+  override async processJob(...call: Parameters<Worker<JobData, JobResult>['processJob']>) {
     const [{ id = '' }] = call;
     // A second delivery of the same job in this process proves that the first one's lock is gone.
     this.lose([id]);
@@ -115,20 +116,23 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
   }
 
   /**
-   * Delays a job and takes the next one in a single call to the server. BullMQ's own way, `job.moveToDelayed`
-   * and a `DelayedError`, takes two calls.
+   * Delays a job, writes its data and takes the next one in a single call to the server. BullMQ's own way,
+   * `job.moveToDelayed` and a `DelayedError`, takes two calls.
    */
   protected override async handleCompleted(
-    ...call: Parameters<Worker<CrashCount, JobResult>['handleCompleted']>
-  ): ReturnType<Worker<CrashCount, JobResult>['handleCompleted']> {
+    ...call: Parameters<Worker<JobData, JobResult>['handleCompleted']>
+  ): ReturnType<Worker<JobData, JobResult>['handleCompleted']> {
     const [result, job, token] = call;
     if (result.kind === 'done') return super.handleCompleted(...call);
     // No check of the concurrency limit is needed: BullMQ counts moves in flight as jobs, and one job
     // replaces another.
     const fetchNext = !this.closing && !this.paused;
-    const terms = { skipAttempt: true, fetchNext };
+    const nowMs = Date.now();
     const delayMs = Math.round(result.delayMs);
-    const moved = this.backend.moveToDelayed(job.id ?? '', Date.now(), delayMs, token, terms);
+    const dueAtMs = (result.isPutBack ? job.data.dueAtMs : undefined) ?? nowMs + delayMs;
+    const written: JobData = { ...job.data, dueAtMs };
+    const terms = { skipAttempt: true, fetchNext, fieldsToUpdate: { data: JSON.stringify(written) } };
+    const moved = this.backend.moveToDelayed(job.id ?? '', nowMs, delayMs, token, terms);
     // If the move fails, the job is gone or no longer ours, or its lock expires and another worker takes it.
     const next = await moved.catch(() => null);
     if (!next) throw new DelayedError();
@@ -138,7 +142,7 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
   }
 
   /** Pauses after an error: BullMQ retries at once, which would be a busy loop on a failing server. */
-  protected override async moveToActive(...call: Parameters<Worker<CrashCount, JobResult>['moveToActive']>) {
+  protected override async moveToActive(...call: Parameters<Worker<JobData, JobResult>['moveToActive']>) {
     try {
       return await super.moveToActive(...call);
     } catch (error) {
@@ -180,36 +184,6 @@ export class RunWorker extends Worker<CrashCount, JobResult> {
   private loseExpired(): void {
     const now = performance.now();
     this.lose([...this.lockedUntilMs].flatMap(([jobId, untilMs]) => (untilMs <= now ? [jobId] : [])));
-  }
-}
-
-/**
- * Measures how late jobs are taken. The server forgets when a delayed job was due, so each process remembers
- * the jobs that it delayed itself. Jobs that another process takes are not measured; the rest are a
- * representative sample.
- */
-class Lateness {
-  private readonly dueAtMs = new Map<string, number>();
-
-  constructor(
-    private readonly queue: string,
-    private readonly metrics: Metrics,
-  ) {}
-
-  putOff(jobId: string, delayMs: number): void {
-    const [oldest] = this.dueAtMs.keys();
-    if (oldest !== undefined && this.dueAtMs.size >= maxRemembered) this.dueAtMs.delete(oldest);
-    this.dueAtMs.set(jobId, Date.now() + delayMs);
-  }
-
-  taken({ id = '', name, timestamp, delay, attemptsStarted }: Job): void {
-    const dueAtMs = this.dueAtMs.get(id) ?? (attemptsStarted === 1 ? timestamp + delay : undefined);
-    this.dueAtMs.delete(id);
-    if (dueAtMs === undefined) return;
-    const lateSeconds = Math.max(0, Date.now() - dueAtMs) / 1000;
-    if (!Number.isFinite(lateSeconds)) return;
-    this.metrics.queueWaitSeconds.observe({ queue: this.queue }, lateSeconds);
-    if (this.queue === 'poll') this.metrics.pollLatenessSeconds.observe({ provider: name }, lateSeconds);
   }
 }
 

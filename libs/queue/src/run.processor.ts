@@ -4,7 +4,7 @@ import { WorkerHost } from '@nestjs/bullmq';
 import { Inject, type OnModuleDestroy } from '@nestjs/common';
 import { DelayedError } from 'bullmq';
 import { type QueueName, RunQueues } from './run-queues.js';
-import { done, type JobResult, retryIn, type RunJob, type RunWorker } from './run-worker.js';
+import { done, type JobResult, putBackFor, retryIn, type RunJob, type RunWorker } from './run-worker.js';
 
 /** One delivery of a run. */
 export interface DeliveredRun {
@@ -55,18 +55,18 @@ export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnMo
   /** BullMQ passes the signal only to a function that declares three parameters without defaults. */
   async process(job: RunJob, _token?: string, givenSignal?: AbortSignal): Promise<JobResult> {
     const signal = givenSignal ?? neverAborts;
-    const { context, lateness } = this.worker;
+    const { context } = this.worker;
     // BullMQ had already fetched this job when the worker was paused.
-    if (this.worker.isPaused()) return retryIn(0);
+    if (this.worker.isPaused()) return putBackFor(0);
     const { id: runId = '', name: provider } = job;
     // Not one of our jobs. Its id would break statements for several runs.
     if (!runIdPattern.test(runId) || !providerPattern.test(provider)) return done;
-    lateness.taken(job);
-    const stalls = await noteStalls(job);
+    const stalls = noteStalls(job);
     if (stalls > 0) {
       this.metrics.stalledJobs.inc({ queue: this.queue });
       return retryIn(separationMs(stalls));
     }
+    this.measureLateness(job);
     const run = { runId, provider, mayHaveCrashed: Boolean(job.data.crashes) };
     const result = await context.activity.during(() => this.deliver(run, signal, done));
     // Another worker has the job now. This error makes BullMQ leave it alone.
@@ -74,10 +74,7 @@ export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnMo
       this.metrics.lostLocks.inc({ queue: this.queue });
       throw new DelayedError('lock lost');
     }
-    if (result.kind === 'retry') {
-      await forgetCrashes(job);
-      lateness.putOff(runId, result.delayMs);
-    }
+    if (result.kind === 'retry' && job.data.crashes) job.data = { ...job.data, crashes: 0 };
     return result;
   }
 
@@ -118,6 +115,17 @@ export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnMo
     return this.queues.isTaking && !this.isClosing;
   }
 
+  /**
+   * Measures against the due time that came with the job, whichever worker wrote it. A run that was brought
+   * forward counts as on time, because its due time lies ahead.
+   */
+  private measureLateness({ name: provider, data: { dueAtMs } }: RunJob): void {
+    if (typeof dueAtMs !== 'number') return;
+    const lateSeconds = Math.max(0, Date.now() - dueAtMs) / 1000;
+    this.metrics.queueWaitSeconds.observe({ queue: this.queue }, lateSeconds);
+    if (this.queue === 'poll') this.metrics.pollLatenessSeconds.observe({ provider }, lateSeconds);
+  }
+
   /** Nest throws until a worker is registered. */
   private startedWorker(): RunWorker | undefined {
     try {
@@ -130,17 +138,14 @@ export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnMo
 
 const neverAborts = new AbortController().signal;
 
-/** The number of consecutive stalls, or 0 if the job has not stalled since its last delivery. */
-async function noteStalls(job: RunJob): Promise<number> {
+/**
+ * The number of consecutive stalls, or 0 if the job has not stalled since its last delivery. Changes of the
+ * job's data are written by the call that delays the job.
+ */
+function noteStalls(job: RunJob): number {
   const stalls = job.stalledCounter - (job.data.stallsSeen ?? 0);
   if (stalls <= 0) return 0;
   const crashes = (job.data.crashes ?? 0) + stalls;
-  await job.updateData({ stallsSeen: job.stalledCounter, crashes });
+  job.data = { ...job.data, stallsSeen: job.stalledCounter, crashes };
   return crashes;
-}
-
-async function forgetCrashes(job: RunJob): Promise<void> {
-  if (!job.data.crashes) return;
-  // If this fails, the job is gone, or the count stays too high until the next time.
-  await job.updateData({ stallsSeen: job.stalledCounter, crashes: 0 }).catch(() => {});
 }

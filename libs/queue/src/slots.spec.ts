@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { done, type JobResult } from './run-worker.js';
+import { done, type JobResult, putBackFor } from './run-worker.js';
 import { Slots } from './slots.js';
 
 const { signal } = new AbortController();
@@ -17,6 +17,8 @@ describe('concurrency slots', () => {
     const slots = new Slots({ max: 3 });
     expect(fill(slots, 'hanging')).toHaveLength(3);
     expect(slots.free('hanging')).toBe(0);
+    expect(slots.usage('hanging')).toEqual({ busy: 3, total: 3 });
+    expect(slots.usage('healthy')).toEqual({ busy: 0, total: 3 });
     expect(fill(slots, 'healthy')).toHaveLength(3);
   });
 
@@ -96,7 +98,7 @@ describe('a job that finds no slot', () => {
 
   it('is put back without doing its work if it was aborted', async () => {
     const slots = new Slots({ max: 1 });
-    expect(await slots.during('p', AbortSignal.abort(), unreached)).toEqual({ kind: 'retry', delayMs: 0 });
+    expect(await slots.during('p', AbortSignal.abort(), unreached)).toEqual(putBackFor(0));
     expect(slots.free('p')).toBe(1);
   });
 

@@ -1,5 +1,5 @@
 import { jittered, waitIn, type Waits } from '#observability';
-import { type JobResult, retryIn } from './run-worker.js';
+import { type JobResult, putBackFor } from './run-worker.js';
 
 interface Limits {
   /** Number of slots of each key. */
@@ -38,6 +38,11 @@ export class Slots {
     return this.limits.max - (this.keys.get(key)?.held ?? 0);
   }
 
+  /** How many slots of the key are held, and how many there are. */
+  usage(key: string): { busy: number; total: number } {
+    return { busy: this.keys.get(key)?.held ?? 0, total: this.limits.max };
+  }
+
   /** The number of the key's slots that each holder has. */
   heldOf(key: string): ReadonlyMap<string, number> {
     return this.keys.get(key)?.byHolder ?? new Map<string, number>();
@@ -74,8 +79,8 @@ export class Slots {
    */
   async during(key: string, signal: AbortSignal, work: () => Promise<JobResult>): Promise<JobResult> {
     using slot = this.acquire(key) ?? (await this.next(key));
-    if (slot === null) return retryIn(jittered(againMs, 0.5));
-    return signal.aborted ? retryIn(0) : await work();
+    if (slot === null) return putBackFor(jittered(againMs, 0.5));
+    return signal.aborted ? putBackFor(0) : await work();
   }
 
   private async next(key: string): Promise<Disposable | null> {

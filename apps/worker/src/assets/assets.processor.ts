@@ -4,7 +4,7 @@ import { type Copying, RunRepository } from '#persistence';
 import { type DeliveredRun, done, type JobResult, maxSlotless, retryIn, RunProcessor, Slots } from '#queue';
 import { runKeys, StorageError } from '#storage';
 import { Processor } from '@nestjs/bullmq';
-import { Inject } from '@nestjs/common';
+import { Inject, type OnModuleInit } from '@nestjs/common';
 import { Payloads } from '../bytes/payloads.js';
 import { Providers } from '../providers.js';
 import { countAttempt, deathsOf } from '../runs/crash-counts.js';
@@ -23,7 +23,7 @@ const now = retryIn(0);
  * anyway, so its result is delivered whatever happens to the copies.
  */
 @Processor('assets', { concurrency: maxSlotless })
-export class AssetsProcessor extends RunProcessor {
+export class AssetsProcessor extends RunProcessor implements OnModuleInit {
   readonly queue = 'assets';
   readonly closeGraceMs: number;
   private readonly slots: Slots;
@@ -39,6 +39,10 @@ export class AssetsProcessor extends RunProcessor {
     super();
     this.closeGraceMs = repeatableGraceMs(settings);
     this.slots = new Slots({ max: settings.WORKER_ASSET_CONCURRENCY, onTotal: this.boundRuns });
+  }
+
+  onModuleInit(): void {
+    this.metrics.watchSlots(this.queue, (provider) => this.slots.usage(provider));
   }
 
   protected handle(run: DeliveredRun, signal: AbortSignal): Promise<JobResult> {

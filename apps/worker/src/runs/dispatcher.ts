@@ -84,6 +84,7 @@ export class Dispatcher implements OnModuleDestroy {
     this.maxHeld = Math.max(1, Math.min(max - 1, Math.ceil(max * 0.75)));
     this.slots = new Slots({ max, maxOfHolder: this.maxHeld });
     metrics.redelivered.inc({ queue: 'dispatch' }, 0);
+    metrics.watchSlots('dispatch', (provider) => this.slots.usage(provider));
   }
 
   /** Starts or stops taking runs. Submissions in flight continue. */

@@ -12,7 +12,7 @@ import type {
 } from '#providers';
 import { type DeliveredRun, done, type JobResult, maxSlotless, retryIn, RunProcessor, Slots } from '#queue';
 import { Processor } from '@nestjs/bullmq';
-import { Inject } from '@nestjs/common';
+import { Inject, type OnModuleInit } from '@nestjs/common';
 import { Payloads } from '../bytes/payloads.js';
 import { keptReply, ProviderCall } from '../calls/provider-call.js';
 import { isUnread, type Unread } from '../calls/reply-reader.js';
@@ -34,7 +34,7 @@ const minProgress = 0.05;
 
 /** Polls a run once, or fetches its result. No memory or connection is held between polls. */
 @Processor('poll', { concurrency: maxSlotless })
-export class PollProcessor extends RunProcessor {
+export class PollProcessor extends RunProcessor implements OnModuleInit {
   readonly queue = 'poll';
   readonly closeGraceMs: number;
   private readonly slots: Slots;
@@ -51,6 +51,10 @@ export class PollProcessor extends RunProcessor {
     super();
     this.closeGraceMs = repeatableGraceMs(settings);
     this.slots = new Slots({ max: settings.WORKER_POLL_CONCURRENCY, onTotal: this.boundRuns });
+  }
+
+  onModuleInit(): void {
+    this.metrics.watchSlots(this.queue, (provider) => this.slots.usage(provider));
   }
 
   protected handle(run: DeliveredRun, signal: AbortSignal): Promise<JobResult> {

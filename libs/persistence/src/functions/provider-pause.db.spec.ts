@@ -304,6 +304,34 @@ describe('a provider that an operator pauses', () => {
     expect(await fixture.second.pauses.resume(provider, 'test')).toBe(false);
   });
 
+  it('does not count as waiting, whether an operator or time ends it', async () => {
+    const [paused, throttled] = [nextProvider(), nextProvider()];
+    const spaceId = await fixture.space();
+    const [first, second] = [
+      await fixture.first.run(spaceId, { provider: paused }),
+      await fixture.first.run(spaceId, { provider: throttled }),
+    ];
+    await fixture.first.pauses.pause(paused, 'maintenance', 'test');
+    await fixture.at('2 hours').pauses.resume(paused, 'test');
+    // The last run that it postpones is due after an hour and a half.
+    await fixture.first.pauses.pauseFor(throttled, 'submit', hourMs, 'HTTP 429');
+    for (const [runId, hours] of [
+      [first, 1],
+      [second, 1.5],
+    ] as const)
+      expect(Number((await takenBy(runId, fixture.at('3 hours')))?.waitedMs) / hourMs).toBeCloseTo(hours, 1);
+  });
+
+  it('wakes no run that waits for another reason once it is over', async () => {
+    const provider = nextProvider();
+    await fixture.first.pauses.pause(provider, 'maintenance', 'test');
+    await fixture.first.pauses.resume(provider, 'test');
+    const { runId, epoch } = await submission(provider);
+    await fixture.first.dispatch.postpone(runId, epoch, hourMs);
+    expect(await fixture.second.pauses.resume(provider, 'test')).toBe(false);
+    expect(await takenBy(runId)).toBeUndefined();
+  });
+
   it('also resumes for runs that a sweep is just putting off', async () => {
     const provider = nextProvider();
     const runId = await fixture.first.run(await fixture.space(), { provider, budgetMs: 10 * hourMs });

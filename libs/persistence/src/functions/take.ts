@@ -1,6 +1,7 @@
 /**
  * `take_run(run, lease)` claims a run that waits in its outbox row, exclusively, until the lease ends. Returns the
- * facts and the input of the run, or no row if another worker was faster or the run does not wait.
+ * facts and the input of the run, or no row if another worker was faster or the run does not wait. `waited_ms` is
+ * null after the first claim. A pause of the provider does not count as waiting.
  */
 export const take = /* sql */ `
 -- A lease that ends more than an hour after its duration was dated by a clock that ran ahead. A live worker would have renewed it.
@@ -40,7 +41,9 @@ BEGIN
   WHERE id = waiting_id RETURNING * INTO mine;
   RETURN QUERY SELECT mine.epoch, mine.workspace_id, mine.model, mine.facts, mine.crashes,
     CASE WHEN mine.dispatched_at IS NOT NULL THEN milliseconds_left(mine.deadline_at) END,
-    CASE WHEN mine.dispatched_at IS NULL THEN milliseconds_between(mine.granted_at, this_moment) END,
+    CASE WHEN mine.epoch = 1 THEN milliseconds_between(greatest(mine.granted_at, (
+      SELECT max(last_due(pause)) FROM provider_pause AS pause WHERE pause.provider = mine.provider AND pause.calls = 'submit'
+    )), this_moment) END,
     input.body, input.stored_as
   FROM payload AS input WHERE input.run_id = waiting_id AND input.kind = 'input';
 END $$;
