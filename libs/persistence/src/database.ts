@@ -1,5 +1,5 @@
 import { RouterError, StartupError } from '#errors';
-import { settlesWithin, Turns } from '#observability';
+import { Turns } from '#observability';
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DataSource, type EntityManager, QueryFailedError, type QueryRunner } from 'typeorm';
@@ -20,9 +20,6 @@ export const operators = 'operators';
 const maxWaitingOfOne = 50;
 
 const retryPauseMs = 250;
-
-/** How long a stop waits for a server that does not answer. The connections end with the process. */
-const closeMs = 5_000;
 
 /** The connections to Postgres: plain pools for SQL, and TypeORM on the work pool. */
 @Injectable()
@@ -178,7 +175,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await settlesWithin(this.close(), closeMs);
+    await this.close();
   }
 
   private async withRunner<Result>(use: (runner: QueryRunner) => Promise<Result>): Promise<Result> {

@@ -1,4 +1,4 @@
-import { every, LOG, type Log, type PeriodicWork, settlesWithin } from '#observability';
+import { every, LOG, type Log, type PeriodicWork } from '#observability';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { hostname } from 'node:os';
@@ -9,8 +9,6 @@ import { ProcessRow } from './entities/operations.entity.js';
 import { DATABASE_OPTIONS, type DatabaseOptions } from './settings.js';
 
 const heartbeatMs = 30_000;
-/** How long a stop waits for a database that does not answer. Without a heartbeat the row is forgotten as well. */
-const leaveMs = 3_000;
 /** A process without a heartbeat for this long counts as stopped. */
 const maxSilenceSeconds = 100;
 const aliveSince = `router_now() - interval '${maxSilenceSeconds} seconds'`;
@@ -56,10 +54,6 @@ export class ProcessRecord implements OnModuleDestroy {
   }
 
   async onModuleDestroy(): Promise<void> {
-    await settlesWithin(this.leave(), leaveMs);
-  }
-
-  private async leave(): Promise<void> {
     await this.heartbeat?.stop();
     await this.writing;
     if (this.state === undefined) return;

@@ -16,7 +16,7 @@ interface RunNews {
   state?: LiveState;
 }
 
-/** Who watches a run: a held call, which must get its answer here, or a status stream, which can continue elsewhere. */
+/** A held call must get its answer from this gateway; a status stream can continue at another one. */
 type Watcher = 'call' | 'stream';
 
 /**
