@@ -5,7 +5,7 @@ import path from 'node:path';
 import { appMain } from '../../apps/local/src/checkout.js';
 import { isRunning } from '../../apps/local/src/processes.js';
 import { least, freePort } from '../harness/faults.js';
-import { failOnLeftovers, longTimeouts, waitFor } from '../harness/index.js';
+import { failOnLeftovers, longTimeouts, unending, waitFor } from '../harness/index.js';
 import {
   installationFolder,
   launch,
@@ -33,6 +33,26 @@ describe('the end of a launcher', () => {
     expect(await launched.ended).toBe(0);
     await nothingLeft(folder, 500);
     expect(existsSync(path.join(folder, 'ready.json'))).toBe(false);
+  });
+
+  it('by Ctrl-C ends calls that the gateway holds', async () => {
+    await endsInFiveSeconds(async () => {
+      const { base_url: base, api_key: key } = await launched.ready();
+      const call = (path: string, init: RequestInit = {}) =>
+        fetch(`${base}/v2/${path}`, { headers: { 'X-API-Key': key }, ...init });
+      const answering = call('models/bfl/flux-2-pro', {
+        method: 'POST',
+        headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ prompt: unending }),
+      });
+      await waitFor(async () => (await (await call('requests')).text()).includes('IN_PROGRESS'), {
+        withinMs: 30_000,
+        what: 'the run',
+      });
+      launched.killGroup('SIGINT');
+      expect((await answering).status).toBe(504);
+      expect(await launched.ended).toBe(0);
+    });
   });
 
   it('by kill -9 leaves processes that the next start on the same port stops', async () => {

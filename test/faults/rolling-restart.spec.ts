@@ -28,7 +28,9 @@ describe('restarts under load', () => {
 
   beforeAll(async () => {
     const [transport = 'postgres'] = transports();
-    system = await System.start({ transport, takesMs: 400, gateways: 0, workers: 0 });
+    // Held calls may finish for 30 s, and a process that does not exit within a minute is killed.
+    const env = { CLOSE_TIMEOUT_MS: '50000' };
+    system = await System.start({ transport, takesMs: 400, gateways: 0, workers: 0, env });
     for (let each = 0; each < 2; each += 1) {
       await Promise.all([system.startGateway({}, longStart), system.startWorker({}, longStart)]);
     }
@@ -56,17 +58,17 @@ describe('restarts under load', () => {
     expect(await old.stop()).toBe(0);
   }
 
-  it('a stopping gateway answers its synchronous calls with 504, and another gateway collects their runs', async () => {
+  it('a stopping gateway answers calls that it cannot hold any longer with 504, and another gateway collects their runs', async () => {
     const calls = [0, 1, 2, 3, 4].map((index) => ({
       prompt: `${unending} held ${index}`,
       key: `held-${index}`,
     }));
-    const leaver = system.gateways[0] as App;
+    const leaver = await system.startGateway({ CLOSE_TIMEOUT_MS: '4000' }, longStart);
+    system.forget(leaver);
     const held = calls.map(({ prompt, key }) =>
-      caller.call('POST', `/v2/models/${model}`, {
+      caller.call('POST', `${leaver.url}/v2/models/${model}`, {
         body: JSON.stringify({ prompt }),
         headers: { 'idempotency-key': key },
-        gateway: 0,
         withinMs: heldMs,
       }),
     );
@@ -77,7 +79,7 @@ describe('restarts under load', () => {
       },
       { withinMs: 60_000, what: 'the handles of the held runs', everyMs: 50 },
     );
-    await replace(leaver);
+    expect(await leaver.stop()).toBe(0);
     for (const answer of await Promise.all(held)) {
       expect([answer.status, answer.bucket]).toEqual([504, 'deadline_exceeded']);
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -90,7 +92,7 @@ describe('restarts under load', () => {
   }, 500_000);
 
   it(
-    `every process is replaced under ${loadMs} ms or more of load, and no call is lost, doubled or reset`,
+    `every process is replaced under ${loadMs} ms or more of load, and no call is lost, doubled, reset or answered with 504`,
     async () => {
       const submitted: Submitted[] = [];
       const answers: Answer[] = [];
@@ -128,9 +130,7 @@ describe('restarts under load', () => {
         ),
         load(
           keyed(async (key, index) => {
-            const first = await run(`held ${index}`, key);
-            answers.push(first);
-            if (first.status === 504) answers.push(await run(`held ${index}`, key));
+            answers.push(await run(`held ${index}`, key));
           }),
         ),
       ];
@@ -145,9 +145,7 @@ describe('restarts under load', () => {
       done.abort();
       await Promise.all(loads);
 
-      expect(answers.filter(({ status }) => ![200, 504].includes(status))).toEqual([]);
-      const unfinished = answers.filter(({ status }) => status === 504);
-      expect(unfinished.filter(({ bucket }) => bucket !== 'deadline_exceeded')).toEqual([]);
+      expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
       await holdToInvariants(system, 60_000);
       expect(await system.sql(`SELECT * FROM run WHERE outcome IS DISTINCT FROM 'succeeded'`)).toEqual([]);
       // A few at a time, because minutes of load leave more results than a gateway can return at once.
@@ -156,7 +154,7 @@ describe('restarts under load', () => {
         expect(results.map(({ status }) => status)).toEqual(results.map(() => 200));
       }
       process.stdout.write(
-        `${replaced} processes replaced under ${submitted.length} queued and ${answers.length} held calls, ${unfinished.length} of them 504\n`,
+        `${replaced} processes replaced under ${submitted.length} queued and ${answers.length} held calls\n`,
       );
     },
     loadMs + 600_000,

@@ -23,6 +23,8 @@ export function systemEnvironment(parts: Parts): Record<string, string> {
     DATABASE_URL: parts.databaseUrl,
     ...(redisUrl !== undefined && { REDIS_URL: redisUrl }),
     ...(parts.longTimeouts && longTimeouts),
+    // Tests also stop gateways that hold calls of unending runs.
+    CLOSE_TIMEOUT_MS: '20000',
     SIGNING_SECRET: secret,
     JWT_SECRET: secret,
     ...Object.fromEntries(

@@ -30,6 +30,10 @@ function templated(...words: string[]): Manifest[] {
 const find = (manifests: Manifest[], kind: string, name: string) =>
   manifests.find((each) => each.kind === kind && each.metadata.name === name);
 
+const graceOf = (name: string, ...words: string[]) =>
+  (find(templated(...words), 'Deployment', name) as Workload).spec.template.spec
+    .terminationGracePeriodSeconds;
+
 /** Without what Helm or the values add, and without inherent differences between the two. */
 function bare(manifest: Manifest): unknown {
   const copy = structuredClone(manifest) as Manifest & {
@@ -175,6 +179,14 @@ describeWith('k8s/chart', () => {
       );
     expect(secretsOf('worker')).toContain('my-keys');
     expect(secretsOf('gateway')).not.toContain('my-keys');
+  });
+
+  it('gives gateway and worker the time that the settings allow for a stop, and 30 s', () => {
+    expect(graceOf('gateway')).toBe(630);
+    expect(graceOf('worker')).toBe(630);
+    const set = ['--set', 'config.CLOSE_TIMEOUT_MS=120500', '--set-string', 'config.WORKER_CLOSE_MS=900000'];
+    expect(graceOf('gateway', ...set)).toBe(151);
+    expect(graceOf('worker', ...set)).toBe(930);
   });
 
   it('writes numbers unchanged', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { BadSettings, readSettings } from '#schemas';
+import { holdWhileStoppingMs } from './runs/held/settings.js';
 import { gatewaySettings, readGatewaySettings } from './settings.js';
 
 const minimal = {
@@ -92,4 +93,10 @@ describe('the settings of a gateway', () => {
       expect(schema.meta()).toMatchObject({ description: expect.any(String), example: expect.any(String) });
     }
   });
+});
+
+it('a stop holds calls until 20 s before its limit, and for half of a limit below 40 s', () => {
+  const limits = [600_000, 40_000, 20_000, 2_000];
+  const held = limits.map((CLOSE_TIMEOUT_MS) => holdWhileStoppingMs({ CLOSE_TIMEOUT_MS }));
+  expect(held).toEqual([580_000, 20_000, 10_000, 1_000]);
 });

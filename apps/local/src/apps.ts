@@ -74,7 +74,8 @@ export function appEnvironment(
     ASSET_BASE_URL: urls.baseUrl,
     // Users who try webhooks receive them on this machine.
     WEBHOOK_ALLOWED_ORIGINS: 'http://127.0.0.1:*,http://localhost:*',
-    // Less than the launcher's own grace period.
+    // Ctrl-C waits for no call: both are less than the launcher's own grace period.
+    CLOSE_TIMEOUT_MS: '2000',
     WORKER_CLOSE_MS: '2000',
     ...Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')),
     DATABASE_URL: urls.databaseUrl,

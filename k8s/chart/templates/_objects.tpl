@@ -104,6 +104,9 @@
   {{- with .resources -}}{{- $_ := set $container "resources" (mergeOverwrite $container.resources (deepCopy .)) -}}{{- end -}}
   {{- $heap := printf "--max-old-space-size=%d" (int .maxOldSpaceMiB) -}}
   {{- range $container.env -}}{{- if eq .name "NODE_OPTIONS" -}}{{- $_ := set . "value" $heap -}}{{- end -}}{{- end -}}
+  {{- $closeMs := get (fromYaml (include "config" $.root)) (get (dict "gateway" "CLOSE_TIMEOUT_MS" "worker" "WORKER_CLOSE_MS") $.object.metadata.name) -}}
+  {{- /* Covers the gateway's preStop, and the connections that a worker closes after its calls. */ -}}
+  {{- $_ := set $pod "terminationGracePeriodSeconds" (add 30 (ceil (divf $closeMs 1000))) -}}
   {{- with .nodeSelector -}}{{- $_ := set $pod "nodeSelector" . -}}{{- end -}}
   {{- with .tolerations -}}{{- $_ := set $pod "tolerations" . -}}{{- end -}}
   {{- if not .topologySpread -}}{{- $_ := unset $pod "topologySpreadConstraints" -}}{{- end -}}

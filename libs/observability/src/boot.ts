@@ -36,7 +36,10 @@ setFlagsFromString('--no-allocation-site-pretenuring');
 
 const stopSignals = [ShutdownSignal.SIGTERM, ShutdownSignal.SIGINT];
 
-/** Starts an app, and on SIGTERM or SIGINT stops it through the lifecycle hooks of its modules. */
+/**
+ * Starts an app, and on SIGTERM or SIGINT stops it through the lifecycle hooks of its modules. A second signal ends
+ * the process at once.
+ */
 export async function boot<App extends INestApplicationContext, Settings extends ServerSettings>(
   bootable: Bootable<App, Settings>,
 ): Promise<void> {
@@ -68,16 +71,27 @@ async function start<App extends INestApplicationContext, Settings extends Serve
   log.info({ ...facts, internal: app.get(InternalServer).address }, message);
 
   const closeMs = bootable.closeMs(settings);
-  for (const signal of stopSignals) process.once(signal, () => exitAfter(closeMs, log));
+  let isStopping = false;
+  const stop = () => {
+    if (isStopping) exit(log, {}, 'the process got a second signal, exiting');
+    isStopping = true;
+    setTimeout(
+      exit,
+      closeMs,
+      log,
+      { within_ms: closeMs },
+      'the process did not stop in time, exiting',
+    ).unref();
+  };
+  for (const signal of stopSignals) process.on(signal, stop);
   app.enableShutdownHooks(stopSignals, { useProcessExit: true });
   process.on('SIGHUP', () => void bootable.reload(app));
 }
 
-function exitAfter(ms: number, log: Log): void {
-  setTimeout(() => {
-    log.warn({ within_ms: ms }, 'the process did not stop in time, exiting');
-    process.exit(1);
-  }, ms).unref();
+/** Exits without waiting for the lifecycle hooks. */
+function exit(log: Log, facts: object, message: string): never {
+  log.warn(facts, message);
+  process.exit(1);
 }
 
 /** Any error other than a `StartupError` is a bug, so its stack trace is shown. */

@@ -19,6 +19,12 @@ const namesOf = (test: (service: Service) => boolean) =>
     .map(([name]) => name);
 const unknown = (name: string, shape: object): string[] =>
   Object.keys(environmentOf(name)).filter((each) => !Object.hasOwn(shape, each));
+/** How long the service may take to stop. */
+function graceMs(name: string): number {
+  const period = services[name]?.stop_grace_period ?? '';
+  const [, minutes = 0, seconds = 0] = /^(?:(\d+)m)?(?:(\d+)s)?$/.exec(period) ?? [];
+  return (Number(minutes) * 60 + Number(seconds)) * 1000;
+}
 
 describe('docker/compose.yaml', () => {
   const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
@@ -122,6 +128,13 @@ describe('docker/compose.yaml', () => {
       expect(unknown(name, both)).toEqual([]);
     }
     expect(unknown('simulator', simulatorSettings)).toEqual([]);
+  });
+
+  it('lets gateway and worker finish their calls before it kills them', () => {
+    const { CLOSE_TIMEOUT_MS } = readSettings(gatewaySettings, environmentOf('gateway'));
+    const { WORKER_CLOSE_MS } = readSettings(workerSettings, environmentOf('worker'));
+    expect(graceMs('gateway')).toBeGreaterThan(CLOSE_TIMEOUT_MS);
+    expect(graceMs('worker')).toBeGreaterThan(WORKER_CLOSE_MS + 5_000);
   });
 
   it('sends the worker to the simulator', () => {

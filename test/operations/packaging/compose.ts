@@ -13,6 +13,7 @@ export interface Service {
   read_only?: boolean;
   user?: string;
   restart?: string;
+  stop_grace_period?: string;
   cap_drop?: string[];
   security_opt?: string[];
   healthcheck?: { test?: string[]; disable?: boolean };

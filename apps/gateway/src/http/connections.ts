@@ -13,10 +13,11 @@ export function closeAnsweredConnections(server: FastifyInstance, isStopping: ()
 }
 
 /**
- * Closes connections that have not carried a call, shortly after the server closes. Node closes those that idle after
- * a call, but not those that browsers and load balancers open in advance, which would delay the stop.
+ * Closes idle connections while the server closes. Node closes those that are idle when it starts to close, but not
+ * those whose answer was on its way, nor those that browsers and load balancers open in advance. Both would delay the
+ * stop.
  */
-export function closeSilentConnections(server: FastifyInstance): void {
+export function closeIdleConnections(server: FastifyInstance): void {
   const silent = new Set<Socket>();
   server.server.on('connection', (socket: Socket) => {
     silent.add(socket);
@@ -27,7 +28,10 @@ export function closeSilentConnections(server: FastifyInstance): void {
     done();
   });
   server.addHook('preClose', (done) => {
-    setTimeout(() => silent.forEach((socket) => socket.destroy()), graceMs).unref();
+    setInterval(() => {
+      silent.forEach((socket) => socket.destroy());
+      server.server.closeIdleConnections();
+    }, graceMs).unref();
     done();
   });
 }

@@ -7,7 +7,7 @@ import { checkAnswerHeaders } from '../answers/answer-headers.js';
 import { ErrorFilter } from '../answers/error.filter.js';
 import { recordCalls } from './call-records.js';
 import { shareConnections } from './connection-shares.js';
-import { closeAnsweredConnections, closeSilentConnections, closeUnreadConnections } from './connections.js';
+import { closeAnsweredConnections, closeIdleConnections, closeUnreadConnections } from './connections.js';
 import { allowOrigins } from './cors.js';
 import { takeOverFromNode } from './expectations.js';
 import { HealthController } from './health.controller.js';
@@ -39,7 +39,7 @@ export class HttpModule implements OnModuleInit {
     recordCalls(server, this.log, this.metrics, this.tracing);
     shareConnections(server, this.settings, this.metrics);
     closeUnreadConnections(server);
-    closeSilentConnections(server);
+    closeIdleConnections(server);
     takeOverFromNode(server);
     allowOrigins(server, this.settings.CORS_ALLOWED_ORIGINS);
     leaveBodiesUnread(server);

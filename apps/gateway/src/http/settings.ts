@@ -51,8 +51,8 @@ export const httpSettings = {
     'How long an idle connection stays open, in milliseconds. Keep it longer than the idle timeout of the load balancer in front.',
   ),
   CLOSE_TIMEOUT_MS: milliseconds(
-    20_000,
-    'Time limit for a graceful stop, in milliseconds: calls in flight are answered, then connections are closed.',
+    600_000,
+    'Time limit for a graceful stop, in milliseconds. Held calls may finish until 20 s before its end (half of it, if it is below 40 s) and then get 504 deadline_exceeded. With the default, which equals that of SYNC_DEADLINE_MS, only runs that take almost ten minutes are cut short. Kubernetes must allow more: terminationGracePeriodSeconds.',
   ),
 };
 

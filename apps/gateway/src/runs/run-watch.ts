@@ -3,8 +3,9 @@ import { SETTINGS } from '#infrastructure';
 import { every, type Log, LOG, type PeriodicWork } from '#observability';
 import { HeldRunRepository, type LiveState } from '#persistence';
 import { RunSignals } from '#queue';
-import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
-import type { HeldSettings } from './held/settings.js';
+import { Inject, Injectable, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
+import type { HttpSettings } from '../http/settings.js';
+import { type HeldSettings, holdWhileStoppingMs } from './held/settings.js';
 
 /** A watch without news yields null after this time, so that a stream can send a keep-alive. */
 const quietMs = 15_000;
@@ -15,19 +16,24 @@ interface RunNews {
   state?: LiveState;
 }
 
+/** A held call must get its answer from this gateway; a status stream can continue at another one. */
+type Watcher = 'call' | 'stream';
+
 /**
  * Watches runs for held calls and status streams. Signals report most changes of a run. One query a second for all
  * watched runs of this gateway finds the other changes, and those whose signal was lost.
  */
 @Injectable()
-export class RunWatch implements OnModuleDestroy {
+export class RunWatch implements OnModuleDestroy, OnApplicationShutdown {
   private readonly checks: PeriodicWork;
-  private isStopping = false;
+  private readonly streams = new Set<Watch>();
+  /** Watchers that this gateway, which is stopping, no longer serves. */
+  private readonly dismissed = new Set<Watcher>();
 
   constructor(
     private readonly held: HeldRunRepository,
     private readonly signals: RunSignals<LiveState>,
-    @Inject(SETTINGS) private readonly settings: HeldSettings,
+    @Inject(SETTINGS) private readonly settings: HeldSettings & Pick<HttpSettings, 'CLOSE_TIMEOUT_MS'>,
     @Inject(LOG) log: Log,
   ) {
     this.checks = every(settings.SYNC_CHECK_MS, () => this.checkRows(), {
@@ -37,22 +43,35 @@ export class RunWatch implements OnModuleDestroy {
   }
 
   /**
-   * Ends every watch: held calls answer as at their deadline, and clients of streams reconnect to another gateway.
+   * Ends status streams at once, because their clients reconnect to another gateway. Held calls continue: the module is
+   * shut down when they have their answers. Those that are left near the time limit answer as at their deadline.
    */
   onModuleDestroy(): void {
-    this.isStopping = true;
-    this.signals.wakeAll();
+    this.dismissed.add('stream');
+    for (const stream of this.streams) stream.wake();
+    setTimeout(() => {
+      this.dismissed.add('call');
+      this.signals.wakeAll();
+    }, holdWhileStoppingMs(this.settings)).unref();
+  }
+
+  onApplicationShutdown(): void {
     void this.checks.stop();
   }
 
   /** Subscribes immediately, so that no signal from now on is missed. The watch must be closed. */
-  begin(runId: string, gone: AbortSignal): Watch {
+  begin(runId: string, gone: AbortSignal, watcher: Watcher = 'call'): Watch {
     const endsAtMs = performance.now() + this.settings.SYNC_DEADLINE_MS;
+    const unsubscribe = this.signals.subscribe(runId, (outcome, state) => watch.wake(outcome, state));
     const watch: Watch = new Watch(
       endsAtMs,
-      () => gone.aborted || this.isStopping,
-      this.signals.subscribe(runId, (outcome, state) => watch.wake(outcome, state)),
+      () => gone.aborted || this.dismissed.has(watcher),
+      () => {
+        unsubscribe();
+        this.streams.delete(watch);
+      },
     );
+    if (watcher === 'stream') this.streams.add(watch);
     gone.addEventListener('abort', () => watch.wake(), { once: true });
     return watch;
   }
@@ -87,7 +106,8 @@ export class Watch {
 
   /**
    * Yields the news of the run, and null after each quiet period. Ends when the caller disconnects, at the time limit
-   * of synchronous calls, and when this gateway stops. An outcome that has arrived by then is still yielded.
+   * of synchronous calls, and when this gateway stops and dismisses the watcher. An outcome that has arrived by then is
+   * still yielded.
    */
   async *events(): AsyncGenerator<RunNews | null> {
     for (;;) {

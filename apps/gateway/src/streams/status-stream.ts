@@ -29,7 +29,7 @@ export class StatusStream {
    */
   async *states(run: FollowedRun, gone: AbortSignal): AsyncGenerator<LiveState | null> {
     // Begins before the first read, so that no change is missed.
-    const watch = this.watches.begin(run.runId, gone);
+    const watch = this.watches.begin(run.runId, gone, 'stream');
     this.metrics.statusStreams.inc();
     try {
       let state: LiveState | undefined = await this.read(run);

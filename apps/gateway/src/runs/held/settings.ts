@@ -1,5 +1,6 @@
 import { milliseconds } from '#schemas';
 import type { z } from 'zod';
+import type { HttpSettings } from '../../http/settings.js';
 
 /** Limits of held connections. */
 export const heldSettings = {
@@ -14,3 +15,13 @@ export const heldSettings = {
 };
 
 export type HeldSettings = z.infer<z.ZodObject<typeof heldSettings>>;
+
+/**
+ * Kept for answers at the end of a stop: while the database is down, releasing a held run takes ten seconds, plus the
+ * statement in progress.
+ */
+const answersMs = 20_000;
+
+/** How long held calls may wait for their runs while the gateway stops. */
+export const holdWhileStoppingMs = ({ CLOSE_TIMEOUT_MS }: Pick<HttpSettings, 'CLOSE_TIMEOUT_MS'>): number =>
+  CLOSE_TIMEOUT_MS - Math.min(answersMs, CLOSE_TIMEOUT_MS / 2);
