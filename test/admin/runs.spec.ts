@@ -1,4 +1,4 @@
-import { ApiKeyRepository, Database, databaseSettings } from '#persistence';
+import { ApiKeyRepository, CallRepository, Database, databaseSettings } from '#persistence';
 import { readSettings } from '#schemas';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
@@ -88,6 +88,23 @@ describe('admin run, usage, provider and key', () => {
     for (const line of ['workspace +acme', 'error type +provider_error', 'webhook +-'])
       expect(out).toMatch(new RegExp(`^${line}$`, 'm'));
     expect(await refusal('run', 'show', v7())).toContain('There is no run');
+  });
+
+  it('shows a run by the id of a call that admitted or joined it', async () => {
+    const call = { workspaceId, credential: 'token:ci' };
+    const ended = await maker.made(call, succeeded);
+    const live = await maker.admit(call);
+    const joining = v7();
+    await new CallRepository(database).noteJoin(workspaceId, ended.runId, joining);
+    for (const [id, runId] of [
+      [ended.requestId, ended.runId],
+      [joining, ended.runId],
+      [live.requestId, live.runId],
+    ] as const)
+      expect(await answerOf(env, 'run', 'show', id)).toMatchObject({ request_id: runId });
+    expect(await answerOf(env, 'run', 'cancel', '--yes', live.requestId)).toMatchObject({
+      request_id: live.runId,
+    });
   });
 
   it('cancels a run with --yes, and says so in the record', async () => {

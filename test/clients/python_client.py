@@ -26,6 +26,8 @@ class Runs(unittest.TestCase):
         result = router.run(MODEL, {"prompt": "a red fox"})
         self.assertEqual(result.output["status"], "Ready")
         self.assertGreater(result.cost_cents, 0)
+        self.assertEqual({len(result.run_id), len(result.call_id)}, {36})
+        self.assertNotEqual(result.run_id, result.call_id)
 
     def test_returns_bytes_and_sends_a_string_unchanged(self):
         result = router.run("openai/tts-1", '{ "voice":"ash",  "input":"hello" ,"speed": 1.00}')
@@ -58,6 +60,8 @@ class Runs(unittest.TestCase):
         with self.assertRaises(RouterError) as failed:
             router.collect(run)
         self.assertEqual((failed.exception.bucket, failed.exception.status), ("client_disconnected", 409))
+        self.assertEqual(failed.exception.run_id, run["request_id"])
+        self.assertEqual(len(failed.exception.call_id), 36)
 
     def test_uploads_the_files_in_an_input(self):
         image = base64.b64decode(os.environ["IMAGE"])

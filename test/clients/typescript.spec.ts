@@ -41,10 +41,15 @@ describe('the TypeScript client', () => {
   });
 
   it('runs a model and says what it cost', async () => {
-    const { output, costCents, contentType } = await router.run(model, { prompt: 'a red fox' });
+    const { output, costCents, contentType, runId, callId } = await router.run(model, {
+      prompt: 'a red fox',
+    });
     expect(output).toMatchObject({ status: 'Ready' });
     expect(contentType).toMatch(/^application\/json/);
     expect(costCents).toBeGreaterThan(0);
+    expect(runId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(callId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(callId).not.toBe(runId);
   });
 
   it('returns binary output as a Blob, and sends a string byte for byte', async () => {
@@ -90,6 +95,7 @@ describe('the TypeScript client', () => {
     const run = await routerOf(one).submit(model, { prompt: `[[sim:tag=${waiting}]]` });
     expect((await routerOf(one).cancel(run)).status).toBe('CANCELLATION_REQUESTED');
     expect(await failure(routerOf(one).collect(run))).toMatchObject({
+      runId: run.request_id,
       bucket: 'client_disconnected',
       status: 409,
     });
@@ -106,6 +112,7 @@ describe('the TypeScript client', () => {
     ]);
     expect(rejected.message).toMatch(/^body\.prompt: /);
     expect(rejected.callId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(rejected.runId).toBeUndefined();
     const found = await Promise.all([
       failure(router.run('bfl/flux-2-por', {})),
       failure(router.run(model, { prompt: '[[sim:policy_output]]' })),

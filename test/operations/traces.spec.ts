@@ -62,6 +62,14 @@ describe('traces', () => {
       ],
     ]);
     expect(spans).toHaveLength(4);
+    const idsOf = (service: string) =>
+      spans
+        .filter((span) => span.service === service)
+        .map(({ attributes }) => [attributes['router.run_id'], attributes['router.call_id']]);
+    const callId = spans.find(({ service }) => service === 'gateway')?.attributes['router.request_id'];
+    expect(callId).toEqual(expect.any(String));
+    expect(idsOf('gateway')).toEqual([[run.requestId, undefined]]);
+    expect(idsOf('worker')).toEqual(Array(3).fill([run.requestId, callId]));
     const worker = system.workers[0];
     await waitFor(() => worker?.logs().includes(`"trace_id":"${traceId}"`), {
       withinMs: 30_000,

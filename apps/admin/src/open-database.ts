@@ -1,5 +1,6 @@
 import {
   ApiKeyRepository,
+  CallRepository,
   Database,
   databaseSettings,
   NodeMirrorRepository,
@@ -50,7 +51,7 @@ async function servicesOf(database: Database, env: NodeJS.ProcessEnv) {
       return new RequestReader(database, readSettings(retentionSettings, env));
     },
     webhooks: new WebhookRepository(database),
-    operator: new OperatorReader(database),
+    operator: new OperatorReader(database, new CallRepository(database)),
     pauses,
     providers: new ProviderReader(database, new OutboxRepository(database), pauses),
     nodes: new NodeRepository(dataSource),

@@ -33,6 +33,7 @@ interface RouterErrorFacts {
   status?: number;
   fields?: FieldError[];
   callId?: string;
+  runId?: string;
   retryAfterMs?: number;
   committedSpendCents?: CommittedSpend;
   idempotencyKey?: string | undefined;
@@ -54,6 +55,8 @@ export class RouterError extends Error {
   readonly fields: FieldError[];
   /** Identifies the HTTP call in the router's records. */
   readonly callId: string | undefined;
+  /** The run that the call belongs to, if there is one. Send it to the operator to find out what happened. */
+  readonly runId: string | undefined;
   readonly retryAfterMs: number | undefined;
   /** Set only if this limit rejected the run. */
   readonly committedSpendCents: CommittedSpend | undefined;
@@ -69,10 +72,18 @@ export class RouterError extends Error {
     this.status = facts.status ?? 0;
     this.fields = facts.fields ?? [];
     this.callId = facts.callId;
+    this.runId = facts.runId;
     this.retryAfterMs = facts.retryAfterMs;
     this.committedSpendCents = facts.committedSpendCents;
     this.idempotencyKey = facts.idempotencyKey;
   }
+}
+
+/** The ids in a response's headers. */
+export function idsOf(headers: Headers): { callId?: string; runId?: string } {
+  const callId = headers.get('x-service-request-id');
+  const runId = headers.get('x-service-run-id');
+  return { ...(callId !== null && { callId }), ...(runId !== null && { runId }) };
 }
 
 /** Builds the error for a failed response. */
@@ -98,7 +109,7 @@ export function errorOf(
     status,
     fields,
     idempotencyKey,
-    ...(headers.has('x-service-request-id') && { callId: headers.get('x-service-request-id') ?? '' }),
+    ...idsOf(headers),
     ...(/^\d+$/.test(retryAfter) && { retryAfterMs: Number(retryAfter) * 1000 }),
     ...(limit !== undefined && current !== undefined && { committedSpendCents: { limit, current } }),
   });

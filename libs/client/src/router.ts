@@ -2,7 +2,7 @@ import { type Answer, call, type Connection, parsed, type Request } from './call
 import { follow, statusOf } from './follow.js';
 import { isJson } from './media-type.js';
 import type { FileInput, InputOf, ModelId, OutputOf } from './models.js';
-import { RouterError } from './router-error.js';
+import { idsOf, RouterError } from './router-error.js';
 import { timeLimit } from './time-limit.js';
 import { uploaded, withFilesUploaded } from './uploads.js';
 import type { CancelAnswer, ModelEntry, ModelPage, RunHandle, RunStatus } from './wire.js';
@@ -46,6 +46,10 @@ export interface RunResult<Output> {
   contentType: string;
   /** The billed cost in US cents. */
   costCents: number | undefined;
+  /** Identifies the run in the router's records. */
+  runId: string | undefined;
+  /** Identifies the HTTP call that returned the result. */
+  callId: string | undefined;
 }
 
 const defaultTimeoutMs = 900_000;
@@ -193,10 +197,13 @@ const maxHeldMs = 3_600_000;
 function resultOf<Output>({ headers, bytes }: Answer): RunResult<Output> {
   const contentType = headers.get('content-type') ?? '';
   const cost = headers.get('x-service-cost-cents');
+  const { runId, callId } = idsOf(headers);
   return {
     output: (isJson(contentType) ? parsed(bytes) : new Blob([bytes], { type: contentType })) as Output,
     bytes,
     contentType,
     costCents: cost === null ? undefined : Number(cost),
+    runId,
+    callId,
   };
 }

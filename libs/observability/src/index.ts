@@ -1,5 +1,6 @@
 export { Alarm } from './alarm.js';
 export { boot } from './boot.js';
+export { noteCall } from './calls-of-runs.js';
 export { every, type PeriodicWork } from './every.js';
 export { failpoint } from './failpoint.js';
 export { InternalServer } from './internal-server.js';

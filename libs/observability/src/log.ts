@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs';
 import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Logger, pino, symbols } from 'pino';
+import { withCallId } from './calls-of-runs.js';
 
 export type Log = Logger;
 
@@ -28,6 +29,7 @@ export function createLog(
     timestamp: timeMember(),
     redact: ['*.authorization', '*["x-api-key"]', '*.password', '*.secret', '*.body'],
     serializers: { error: pino.stdSerializers.err },
+    hooks: { logMethod: withCallId },
   };
   const stdout = pino.destination({ dest: stdoutFd, maxLength: maxWaitingBytes });
   const log = pino(options, gathering(stdout));

@@ -12,6 +12,7 @@ export {
   maxKeysADay,
   maxLiveKeys,
 } from './api-key.repository.js';
+export { CallRepository } from './call.repository.js';
 export { type Books, difference } from './carry-over/books.js';
 export { DatabaseSnapshot } from './carry-over/database-snapshot.js';
 export { type CarriedRow, NewDatabase } from './carry-over/new-database.js';

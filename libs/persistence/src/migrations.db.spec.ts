@@ -55,6 +55,10 @@ describe('an example migration', () => {
       'an index that is built concurrently',
       '-- without a transaction\nDROP INDEX CONCURRENTLY IF EXISTS planted;\nCREATE INDEX CONCURRENTLY planted ON outbox (provider);\n',
     ],
+    [
+      'a new table outside a transaction',
+      '-- without a transaction\nCREATE TABLE IF NOT EXISTS planted (id uuid);\n',
+    ],
   ])('may create %s', async (_what, text) => {
     expect(await costsOf(planted(text))).toEqual([]);
   });

@@ -1,5 +1,6 @@
 import type { Bucket } from '#errors';
 import { Injectable } from '@nestjs/common';
+import { CallRepository } from './call.repository.js';
 import { Database, operators } from './database.js';
 import type { Run } from './entities/run.entity.js';
 import type { RunTimes } from './live-run.js';
@@ -11,7 +12,7 @@ export interface OperatorRun
   requestId: string;
   workspace: string;
   bucket: Bucket | null;
-  /** Why the run is considered stuck. Null for failed runs. */
+  /** Why the run is considered stuck. Null unless stuck runs are listed. */
   reason: StuckReason | null;
 }
 
@@ -40,21 +41,20 @@ const maxLate = `interval '1 minute'`;
 /** Finds runs of all workspaces, for operators. These queries may be slow, so they use the connections of lists. */
 @Injectable()
 export class OperatorReader {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly calls: CallRepository,
+  ) {}
 
-  /** The workspace and the model of a run, while the run or its audit record is kept. */
-  async find(runId: string): Promise<{ workspaceId: string; workspace: string; model: string } | null> {
-    const [row] = await this.database.list<{ workspaceId: string; workspace: string; model: string }>(
-      operators,
-      // The only index of the audit records is by workspace and run.
-      `SELECT workspace.id AS "workspaceId", workspace.name AS workspace, found.model FROM workspace, LATERAL (
-          SELECT model FROM run WHERE id = $1 AND workspace_id = workspace.id
-          UNION ALL
-          SELECT model FROM audit_record WHERE workspace_id = workspace.id AND run_id = $1
-        ) AS found LIMIT 1`,
-      [runId],
-    );
-    return row ?? null;
+  /**
+   * The run with this id, or the run that the HTTP call with this id admitted or joined. Found while the run or its
+   * audit record is kept.
+   */
+  async find(id: string): Promise<OperatorRun | null> {
+    const run = await this.findRun(id);
+    if (run !== null) return run;
+    const runId = await this.calls.runOf(id);
+    return runId === null ? null : this.findRun(runId);
   }
 
   /**
@@ -95,5 +95,22 @@ export class OperatorReader {
         ORDER BY run_id DESC LIMIT $6`,
       [hours, workspaceId, provider, bucket, after, limit],
     );
+  }
+
+  private async findRun(runId: string): Promise<OperatorRun | null> {
+    const [row] = await this.database.list<OperatorRun>(
+      operators,
+      // Audit records are indexed by workspace and run.
+      `SELECT found.*, workspace.id AS "workspaceId", workspace.name AS workspace, NULL AS reason
+        FROM workspace CROSS JOIN LATERAL (
+          SELECT id AS "requestId", model, provider, stage, bucket, status, ${runTimes}
+          FROM run WHERE id = $1 AND workspace_id = workspace.id
+          UNION ALL
+          SELECT run_id, model, provider, 'completed', bucket, status, ${runTimes}
+          FROM audit_record WHERE workspace_id = workspace.id AND run_id = $1
+        ) AS found LIMIT 1`,
+      [runId],
+    );
+    return row ?? null;
   }
 }

@@ -15,6 +15,12 @@ function oldRowsOf({ RESULT_RETENTION_SECONDS, LEDGER_RETENTION_MONTHS }: Retent
   return {
     idempotency_key: ['workspace_id, key', 'expires_at <= router_statement_now()'],
     tombstone: ['run_id', `completed_at <= ${forgotten} ORDER BY completed_at`],
+    // Kept as long as their run or its tombstone.
+    joined_call: [
+      'workspace_id, call_id',
+      `run_id < v7_floor(${forgotten}) AND NOT EXISTS (SELECT FROM run WHERE run.id = run_id)
+        AND NOT EXISTS (SELECT FROM tombstone WHERE tombstone.run_id = joined_call.run_id) ORDER BY run_id`,
+    ],
     // Ended webhooks are listed as long as their run is remembered. The range of ids lets the index find them.
     webhook: ['run_id', `run_id < v7_floor(${forgotten}) AND ended_at <= ${forgotten} ORDER BY run_id`],
     ledger_entry: ['workspace_id, id', `at <= ${closed}`],

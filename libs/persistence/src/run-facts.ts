@@ -32,6 +32,8 @@ export interface RunFacts {
   reported: ReportedTerm[];
   /** Members of the body that name the model and that the caller left out. */
   members?: Record<string, string | number | boolean>;
+  /** The id of the HTTP call that admitted the run. Absent in runs of earlier releases. */
+  callId?: string;
   /** The W3C trace context of the call that admitted the run, if it is traced. */
   traceparent?: string;
   /** The provider that serves the run, by its public name. Only if the model has several. */
@@ -124,6 +126,8 @@ export interface FinishedRun {
   /** The cost reported by the provider, with the markup. */
   reportedMicros: number | null;
   traceparent: string | null;
+  /** The id of the HTTP call that admitted the run. */
+  callId: string;
   phasesMs: { queue?: number; dispatch?: number; provider?: number; assets?: number };
 }
 

@@ -19,6 +19,7 @@ export function recordRun(runId: string, run: FinishedRun, log: Log, metrics: Me
   log.info(
     {
       run_id: runId,
+      call_id: run.callId,
       workspace_id: run.workspaceId,
       model,
       delivery,

@@ -19,6 +19,8 @@ export interface DueWebhook extends Omit<
   'bucket' | 'waiting' | 'dueAt' | 'endedAt' | 'delivered' | 'problem'
 > {
   bucket: Bucket | null;
+  /** The HTTP call that admitted the run, if its record is kept. */
+  callId: string | null;
   /** The secrets that sign the call, newest first. */
   secrets: string[];
   /** Only for fal's format, while the run is kept. */
@@ -169,11 +171,12 @@ export class WebhookRepository {
           WHERE ${which} RETURNING *
         )
         SELECT due.run_id AS "runId", due.workspace_id AS "workspaceId", due.model, due.origin, due.bucket,
-          due.completed_at AS "completedAt", url, receiver, form, tries, redeliveries,
+          due.completed_at AS "completedAt", url, receiver, form, tries, redeliveries, audit_record.request_id AS "callId",
           CASE WHEN webhook_secret_rotated_at > router_now() - interval '24 hours' THEN webhook_secrets
             ELSE webhook_secrets[1:1] END AS secrets,
           run.status, run.failure, media_type AS "mediaType", body, stored_as AS "storedAs"
         FROM due JOIN workspace ON workspace.id = due.workspace_id
+          LEFT JOIN audit_record ON audit_record.workspace_id = due.workspace_id AND audit_record.run_id = due.run_id
           LEFT JOIN run ON form = 'fal' AND run.id = due.run_id
           LEFT JOIN payload ON form = 'fal' AND payload.run_id = run.id AND kind = 'output'`,
       values,

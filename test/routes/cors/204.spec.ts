@@ -33,6 +33,7 @@ it('pages of an allowed origin may call and read, failures included', async () =
   expect(exposed).toEqual(
     expect.arrayContaining([
       'X-Service-Request-Id',
+      'X-Service-Run-Id',
       'X-Service-Error-Type',
       'Retry-After',
       'X-Fal-Request-Id',

@@ -69,7 +69,7 @@ export const runCommands: CommandGroup = (program, desk) => {
   run
     .command('show')
     .description('Show a run: its state, times and cost.')
-    .argument('<request-id>', 'id of the run', requestId)
+    .argument('<id>', 'id of the run, or of an HTTP call that admitted or joined it', requestId)
     .action(answering(desk, show));
 
   run
@@ -77,8 +77,8 @@ export const runCommands: CommandGroup = (program, desk) => {
     .description(
       'Cancel a run. A waiting run ends now. For a submitted run the cancellation is sent to the provider, if it supports that.',
     )
-    .argument('<request-id>', 'id of the run', requestId)
-    .action(answering(desk, (services, runId: string) => cancel(services, runId, desk)));
+    .argument('<id>', 'id of the run, or of an HTTP call that admitted or joined it', requestId)
+    .action(answering(desk, (services, id: string) => cancel(services, id, desk)));
 
   run
     .command('retry-delivery')
@@ -102,8 +102,8 @@ export async function redeliver({ database, webhooks }: Services, runId: string)
   };
 }
 
-async function cancel(services: Services, runId: string, desk: Desk): Promise<Answer> {
-  const { workspace, workspaceId, model } = await find(services, runId);
+async function cancel(services: Services, id: string, desk: Desk): Promise<Answer> {
+  const { requestId: runId, workspace, workspaceId, model } = await find(services, id);
   await desk.confirm(`This cancels the run ${runId} of ${workspace} (${model}).`);
   const { database } = services;
   const runs = new RunRepository(
@@ -127,16 +127,16 @@ async function cancel(services: Services, runId: string, desk: Desk): Promise<An
   };
 }
 
-const unknown = (runId: string) => new Error(`There is no run ${runId}, or its records have expired.`);
+const unknown = (id: string) => new Error(`There is no run ${id}, or its records have expired.`);
 
-async function find({ operator }: Services, runId: string) {
-  const found = await operator.find(runId);
-  if (found === null) throw unknown(runId);
+async function find({ operator }: Services, id: string) {
+  const found = await operator.find(id);
+  if (found === null) throw unknown(id);
   return found;
 }
 
-async function show(services: Services, runId: string): Promise<Answer> {
-  const { workspace: name, workspaceId: id } = await find(services, runId);
+async function show(services: Services, runOrCallId: string): Promise<Answer> {
+  const { requestId: runId, workspace: name, workspaceId: id } = await find(services, runOrCallId);
   const found = await services.requests.find(id, runId);
   if (!found) throw unknown(runId);
   const [webhook] = await services.webhooks.list({ runId, limit: 1 });

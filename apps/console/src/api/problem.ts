@@ -12,6 +12,8 @@ export class Problem extends Error {
   /** One of the fifteen buckets; undefined if the service couldn't be reached. */
   readonly bucket: string | undefined;
   readonly callId: string | undefined;
+  /** The run that the call belongs to. */
+  readonly runId: string | undefined;
   readonly fields: FieldProblem[];
 
   constructor(facts: {
@@ -19,12 +21,14 @@ export class Problem extends Error {
     detail: string;
     bucket?: string | undefined;
     callId?: string | undefined;
+    runId?: string | undefined;
     fields?: FieldProblem[];
   }) {
     super(facts.detail);
     this.status = facts.status;
     this.bucket = facts.bucket;
     this.callId = facts.callId;
+    this.runId = facts.runId;
     this.fields = facts.fields ?? [];
   }
 }
@@ -43,6 +47,7 @@ export async function problemOf(response: Response): Promise<Problem> {
     detail: Array.isArray(detail) ? texts.failure.fields : (detail ?? message ?? texts.failure.noBody),
     bucket: response.headers.get('x-service-error-type') ?? error_type,
     callId: response.headers.get('x-service-request-id') ?? undefined,
+    runId: response.headers.get('x-service-run-id') ?? undefined,
     fields,
   });
 }

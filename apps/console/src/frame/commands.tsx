@@ -7,10 +7,11 @@ import { texts } from '../texts/index.ts';
 import { guide, operatorPages, pages } from './navigation.ts';
 import classes from './commands.module.css';
 
+/** Runs and calls have IDs of the same form. */
 const runId = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const maxModels = 8;
 
-/** The command palette: finds pages and models that contain every word typed, and runs by ID. */
+/** The command palette: finds pages and models that contain every word typed, and runs by their ID or a call's. */
 export function Commands({ isOperator, close }: { isOperator: boolean; close: () => void }) {
   const [text, setText] = useState('');
   const navigate = useNavigate();

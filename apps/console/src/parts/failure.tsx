@@ -16,7 +16,7 @@ interface FailureProps {
   children?: ReactNode;
 }
 
-/** The API's message, what to do about it, and the call's ID for the operator. */
+/** The API's message, what to do about it, and the ID for the operator: the run's, or the call's if there is no run. */
 export function Failure({
   error,
   retry,
@@ -25,6 +25,7 @@ export function Failure({
   children,
 }: FailureProps) {
   const problem = error instanceof Problem ? error : undefined;
+  const id = problem?.runId ?? problem?.callId;
   const advice = problem?.bucket === undefined ? undefined : advices[problem.bucket];
   return (
     <section className={classes.failure} role="alert">
@@ -44,9 +45,9 @@ export function Failure({
         {advice !== undefined && <p className="dimmed">{advice}</p>}
         <p className={`dimmed ${classes.facts}`}>
           {problem?.bucket !== undefined && <code>{problem.bucket}</code>}
-          {problem?.callId !== undefined && (
+          {id !== undefined && (
             <span>
-              {texts.failure.call} <CopyId id={problem.callId} />
+              {problem?.runId === undefined ? texts.failure.call : texts.failure.run} <CopyId id={id} />
             </span>
           )}
         </p>

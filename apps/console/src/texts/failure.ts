@@ -4,6 +4,7 @@ export const failure = {
   noBody: 'The service returned an error without details.',
   unreachable: 'Couldn’t reach the service. Check your connection. Nothing was sent twice.',
   retry: 'Try again',
+  run: 'Run ID',
   call: 'Call ID',
   /** Advice after a failed call that isn't a run, by bucket. */
   otherAdvice: {
@@ -13,7 +14,7 @@ export const failure = {
     forbidden: 'Use a key with this scope, or ask your operator.',
     not_enabled: 'Your operator hasn’t turned this on.',
     rate_limited: 'Wait a minute.',
-    internal_error: 'Try again. If it keeps happening, send your operator this call ID.',
+    internal_error: 'Try again. If it keeps happening, send your operator this ID.',
     service_unavailable: 'Try again in a moment.',
   } as Record<string, string>,
   /** After a failed run: whether money was spent, and what to do, by bucket. */
@@ -33,7 +34,7 @@ export const failure = {
     rate_limited: 'You weren’t charged. Wait a minute, then run it again.',
     client_disconnected: 'The run was cancelled. If it never reached the provider, you weren’t charged.',
     internal_error:
-      'The router failed, and the outcome may be unknown. Failed runs aren’t billed. Check the run before you send it again.',
+      'The router failed, and the outcome may be unknown. Failed runs aren’t billed. Send your operator this ID, and check the run before you send it again.',
     deadline_exceeded:
       'The call stopped waiting, but the run continues. Its result will be on the run’s page.',
     service_unavailable: 'Failed runs aren’t billed. Try again in a moment.',

@@ -1,6 +1,13 @@
 import { LiveCatalog } from '#catalog';
 import { SETTINGS } from '#infrastructure';
-import { requestDetailView, RequestReader, requestView, RunReader, WebhookRepository } from '#persistence';
+import {
+  CallRepository,
+  requestDetailView,
+  RequestReader,
+  requestView,
+  RunReader,
+  WebhookRepository,
+} from '#persistence';
 import {
   routerErrorType,
   routerModelId,
@@ -19,6 +26,7 @@ import type { SigningSettings } from '#storage';
 import { Controller, Get, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { nameRun } from '../answers/run-of-call.js';
 import { Access, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { listPage, momentQuery, pageQuery, QueryPipe } from '../http/query.pipe.js';
@@ -27,7 +35,10 @@ import { foundRun } from '../runs/found-run.js';
 import { RunPayloads } from '../runs/run-payloads.js';
 
 const requestQuery = pageQuery.extend({
-  request_id: routerQueueRequestId.optional().meta({ description: 'Only this run.' }),
+  request_id: routerQueueRequestId.optional().meta({
+    description:
+      'Only the run with this id, or the run that the call with this `X-Service-Request-Id` admitted or joined.',
+  }),
   model: routerModelId.optional().meta({ description: 'Only runs of this model, by its id or an alias.' }),
   status: routerQueueStatus.optional().meta({ description: 'Only runs in this state.' }),
   outcome: routerRunOutcome.optional().meta({ description: 'Only completed runs with this outcome.' }),
@@ -51,6 +62,7 @@ export class RequestsController {
   constructor(
     private readonly requests: RequestReader,
     private readonly runs: RunReader,
+    private readonly calls: CallRepository,
     private readonly webhooks: WebhookRepository,
     private readonly payloads: RunPayloads,
     private readonly catalog: LiveCatalog,
@@ -77,21 +89,24 @@ export class RequestsController {
     @Req() request: FastifyRequest,
   ): Promise<Page<RouterRequest>> {
     return listPage(query, 'requests', this.settings, {
-      read: (page) =>
-        this.requests.page(
-          caller.workspaceId,
-          {
-            requestId: query.request_id,
-            model: query.model && this.catalog.current.idOf(query.model),
-            stages: query.status && stagesOf(query.status),
-            outcome: query.outcome,
-            bucket: query.error_type,
-            keyId: query.key,
-            from: query.from,
-            until: query.to,
-          },
-          page,
-        ),
+      read: async (page) => {
+        const filter = {
+          model: query.model && this.catalog.current.idOf(query.model),
+          stages: query.status && stagesOf(query.status),
+          outcome: query.outcome,
+          bucket: query.error_type,
+          keyId: query.key,
+          from: query.from,
+          until: query.to,
+        };
+        const { workspaceId } = caller;
+        if (query.request_id === undefined) return this.requests.page(workspaceId, filter, page);
+        const found = await this.readRun(workspaceId, query.request_id, async (requestId) => {
+          const [run] = await this.requests.page(workspaceId, { ...filter, requestId }, page);
+          return run ?? null;
+        });
+        return found === null ? [] : [found];
+      },
       placeOf: ({ requestId }) => requestId,
       entryOf: (run) => requestView(run, request.publicOrigin),
     });
@@ -104,16 +119,20 @@ export class RequestsController {
     area: 'Account',
     summary: 'Get the details of a run',
     description:
-      'The list entry, plus the error, the number of submission attempts, the number of copied files, and the webhook. Available as long as the records are kept (13 months by default). Details that are stored only with the run itself disappear with its result.',
-    answers: [answer(200, 'The run.', json(routerRequestDetail)), notFound],
+      'By the id of the run, or by the `X-Service-Request-Id` of a call that admitted or joined it. The list entry, plus the error, the number of submission attempts, the number of copied files, and the webhook. Available as long as the records are kept (13 months by default). Details that are stored only with the run itself disappear with its result.',
+    answers: [answer(200, 'The run.', json(routerRequestDetail), ['X-Service-Run-Id']), notFound],
   })
   async read(
     @Calling() { workspaceId }: Caller,
-    @Param('requestId') requestId: string,
+    @Param('requestId') id: string,
     @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RouterRequestDetail> {
-    const run = foundRun(isId(requestId) ? await this.requests.find(workspaceId, requestId) : null);
-    const [webhook] = await this.webhooks.list({ workspaceId, runId: requestId, limit: 1 });
+    const find = (runId: string) => this.requests.find(workspaceId, runId);
+    const run = foundRun(await this.readRun(workspaceId, id, find), id);
+    const { requestId: runId } = run;
+    nameRun(reply, runId);
+    const [webhook] = await this.webhooks.list({ workspaceId, runId, limit: 1 });
     return requestDetailView(run, webhook, request.publicOrigin);
   }
 
@@ -125,21 +144,39 @@ export class RequestsController {
     summary: 'Get the input of a run',
     description: 'Byte for byte as the caller sent it.',
     answers: [
-      answer(200, 'The input.', json(routerModelInput)),
+      answer(200, 'The input.', json(routerModelInput), ['X-Service-Run-Id']),
       notFound,
-      failure(410, ['invalid_input'], 'The input has aged out together with the run.'),
+      failure(410, ['invalid_input'], 'The input has aged out together with the run.', {
+        headers: ['X-Service-Run-Id'],
+      }),
     ],
   })
   async input(
     @Calling() { workspaceId }: Caller,
-    @Param('requestId') requestId: string,
+    @Param('requestId') id: string,
     @Req() { method }: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const withBody = method !== 'HEAD';
-    const input = isId(requestId) ? await this.runs.input(workspaceId, requestId, { withBody }) : null;
-    await this.payloads.sendOutput(reply, foundRun(input));
+    const found = await this.readRun(workspaceId, id, async (runId) => {
+      const input = await this.runs.input(workspaceId, runId, { withBody });
+      return input && { runId, input };
+    });
+    const { runId, input } = foundRun(found, id);
+    nameRun(reply, runId);
+    await this.payloads.sendOutput(reply, foundRun(input, runId));
+  }
+
+  /** Reads a run by its id, or by the id of a call that admitted or joined it. */
+  private async readRun<Run>(
+    workspaceId: string,
+    id: string,
+    read: (runId: string) => Promise<Run | null>,
+  ): Promise<Run | null> {
+    if (!routerQueueRequestId.safeParse(id).success) return null;
+    const run = await read(id);
+    if (run !== null) return run;
+    const runId = await this.calls.runOf(id, workspaceId);
+    return runId === null ? null : read(runId);
   }
 }
-
-const isId = (text: string): boolean => routerQueueRequestId.safeParse(text).success;

@@ -6,6 +6,7 @@ import type {
   RouterValidationErrorResponse,
 } from '#schemas';
 import { requestPath } from './request-path.js';
+import { runIdHeader } from './run-of-call.js';
 
 export interface ErrorAnswer {
   status: number;
@@ -18,7 +19,7 @@ export interface ErrorAnswer {
  */
 export function errorAnswer(
   error: RouterError,
-  { requestId, url }: { requestId: string; url: string | undefined },
+  { requestId, runId, url }: { requestId: string; runId?: string | undefined; url: string | undefined },
 ): ErrorAnswer {
   const isRouter = url === undefined || isRouterPath(url);
   return {
@@ -26,6 +27,7 @@ export function errorAnswer(
     headers: {
       'content-type': 'application/json; charset=utf-8',
       'x-service-request-id': requestId,
+      ...(runId !== undefined && { [runIdHeader]: runId }),
       ...(isRouter && { 'x-service-error-type': error.bucket }),
     },
     body: JSON.stringify(isRouter ? routerErrorBody(error) : registryErrorBody(error)),

@@ -3,6 +3,7 @@ import { type Log, LOG } from '#observability';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorAnswer, errorAnswer } from './error-answer.js';
+import { runIdOf } from './run-of-call.js';
 
 /** The only place that turns errors into HTTP: those of all routes, and those of the framework. */
 @Catch()
@@ -19,9 +20,10 @@ export class ErrorFilter implements ExceptionFilter {
   answer(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
     // A path without a route is a 404, whatever else is wrong with the request.
     const error = request.is404 ? unknownPath() : toRouterError(thrown);
-    this.record(error, request);
+    this.record(error, request, reply);
     if (reply.sent) return;
-    const answer = errorAnswer(error, { requestId: request.id, url: request.originalUrl });
+    const runId = runIdOf(reply);
+    const answer = errorAnswer(error, { requestId: request.id, runId, url: request.originalUrl });
     // A second error of one call means that sending the first one failed, so hooks and their headers are skipped.
     if (this.answered.has(reply)) return writeBare(reply, answer);
     this.answered.add(reply);
@@ -31,14 +33,19 @@ export class ErrorFilter implements ExceptionFilter {
         .headers({ ...error.headers, ...answer.headers })
         .send(answer.body);
     } catch (failure) {
-      this.record(toRouterError(failure), request);
+      this.record(toRouterError(failure), request, reply);
       writeBare(reply, answer);
     }
   }
 
-  private record(error: RouterError, request: FastifyRequest): void {
+  private record(error: RouterError, request: FastifyRequest, reply: FastifyReply): void {
     if (error.status < 500) return;
-    const facts = { request_id: request.id, error_type: error.bucket, internal: error.internal };
+    const facts = {
+      request_id: request.id,
+      run_id: runIdOf(reply),
+      error_type: error.bucket,
+      internal: error.internal,
+    };
     // A stack trace helps only with an unforeseen failure.
     if (error.bucket === 'internal_error') this.log.error({ ...facts, error: error.cause }, 'call failed');
     else this.log.warn(facts, 'call failed');

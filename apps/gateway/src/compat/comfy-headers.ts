@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { exposeToPages } from '../http/cors.js';
 
-const names = ['Request-Id', 'Error-Type', 'Cost-Cents', 'Model-Provider'];
+const names = ['Request-Id', 'Run-Id', 'Error-Type', 'Cost-Cents', 'Model-Provider'];
 const exposed = names.map((name) => `X-Comfy-${name}`).join(', ');
 
 /** Repeats our own headers under the names that Comfy's clients read. */

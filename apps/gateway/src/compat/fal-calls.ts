@@ -7,6 +7,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { credentialOf } from '../auth/credential.js';
 import { Identification } from '../auth/identification.js';
+import { runIdOf } from '../answers/run-of-call.js';
 import { exposeToPages } from '../http/cors.js';
 import { rewriteUrls } from '../http/fastify-options.js';
 import type { ModelSegments } from '../models/find-model.js';
@@ -62,7 +63,7 @@ export function serveFal(server: FastifyInstance, runs: FalRuns): void {
   server.addHook('onSend', (request, reply, payload, done) => {
     exposeToPages(reply, 'X-Fal-Request-Id');
     if (!isFalCall(request)) return done(null, payload);
-    reply.header('x-fal-request-id', runIdOf(request));
+    reply.header('x-fal-request-id', runIdOf(reply) ?? namedRun(request) ?? request.id);
     const isStream = String(reply.getHeader('content-type')).startsWith('text/event-stream');
     done(null, isStream && payload instanceof Readable ? Readable.from(falEvents(payload)) : payload);
   });
@@ -85,12 +86,9 @@ async function* falEvents(events: AsyncIterable<string>): AsyncGenerator<string>
     });
 }
 
-/** The id of the run that the call began or names, otherwise the id of the call. */
-function runIdOf({ runId, params, id }: FastifyRequest): string {
-  if (runId !== null) return runId;
-  const named = routerQueueRequestId.safeParse((params as { requestId?: string } | undefined)?.requestId);
-  return named.data ?? id;
-}
+/** The id of a run in the path, whether or not the run exists. */
+const namedRun = ({ params }: FastifyRequest): string | undefined =>
+  routerQueueRequestId.safeParse((params as { requestId?: string } | undefined)?.requestId).data;
 
 const runRoute = '/v2/models/:provider/:model/requests/:requestId';
 

@@ -1,4 +1,4 @@
-import { routerErrorType, routerProviderSegment } from '#schemas';
+import { routerErrorType, routerProviderSegment, routerQueueRequestId } from '#schemas';
 import { z } from 'zod';
 
 const cents = (description: string) => z.int().min(0).optional().meta({ description });
@@ -7,6 +7,10 @@ const cents = (description: string) => z.int().min(0).optional().meta({ descript
 export const responseHeaders = {
   'X-Service-Request-Id': z.uuid().meta({
     description: 'The id of this call, as it is logged. It is not the id of a run.',
+  }),
+  'X-Service-Run-Id': routerQueueRequestId.optional().meta({
+    description:
+      'The id of the run that the call belongs to: its `request_id`. Absent if the call belongs to no run.',
   }),
   'X-Service-Error-Type': routerErrorType,
   ETag: z.string().meta({ description: 'A strong ETag of the bytes.' }),

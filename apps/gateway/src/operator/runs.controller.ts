@@ -6,6 +6,7 @@ import {
   operatorRunListResponse,
   routerErrorType,
   routerProviderSegment,
+  routerQueueRequestId,
 } from '#schemas';
 import type { SigningSettings } from '#storage';
 import { Controller, Get, Inject, Query } from '@nestjs/common';
@@ -24,6 +25,10 @@ const wholeNumber = (max: number, usual: number, description: string) =>
     .refine((number) => number >= 1 && number <= max, `must be from 1 to ${max}`);
 
 const runQuery = pageQuery.extend({
+  request_id: routerQueueRequestId.optional().meta({
+    description:
+      'Only the run with this id, or the run that the call with this `X-Service-Request-Id` admitted or joined. No other filter applies.',
+  }),
   state: z
     .enum(['stuck', 'failed'], 'must be stuck or failed')
     .default('stuck')
@@ -66,8 +71,12 @@ export class OperatorRunsController {
   })
   list(@Query(new QueryPipe(runQuery)) query: z.output<typeof runQuery>): Promise<Page<OperatorRun>> {
     return listPage(query, query.state, this.settings, {
-      read: (page) =>
-        query.state === 'stuck'
+      read: async (page) => {
+        if (query.request_id !== undefined) {
+          const found = await this.reader.find(query.request_id);
+          return found === null ? [] : [found];
+        }
+        return query.state === 'stuck'
           ? this.reader.stuck(query.after_seconds, page)
           : this.reader.failed(
               {
@@ -77,7 +86,8 @@ export class OperatorRunsController {
                 bucket: query.error_type,
               },
               page,
-            ),
+            );
+      },
       placeOf: ({ requestId }) => requestId,
       entryOf: operatorRunView,
     });

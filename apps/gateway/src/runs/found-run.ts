@@ -3,6 +3,7 @@ import { InputRejection, RouterError } from '#errors';
 import type { AgedOut, RunOutcome, RunState } from '#persistence';
 import { centsFromMicros, routerQueueRequestId } from '#schemas';
 import type { Caller } from '../auth/caller.js';
+import { runIdHeader } from '../answers/run-of-call.js';
 import { areSegments, type ModelSegments, modelNotFound } from '../models/find-model.js';
 
 export interface RunSegments extends ModelSegments {
@@ -23,11 +24,12 @@ export function runAddress(
 }
 
 /** Returns a run that was found. Throws a 404 for an unknown run, and a 410 for one whose result has aged out. */
-export function foundRun<Found>(found: Found | AgedOut | null): Found {
+export function foundRun<Found>(found: Found | AgedOut | null, runId: string): Found {
   if (found === null) throw runNotFound();
   if (found !== 'aged_out') return found;
   throw new RouterError('invalid_input', 'The result has aged out and can no longer be collected.', {
     status: 410,
+    headers: { [runIdHeader]: runId },
   });
 }
 

@@ -1,29 +1,14 @@
-import { RouterError } from '#errors';
 import { failpoint, Metrics } from '#observability';
-import {
-  type Admission,
-  AdmissionRepository,
-  AnswerLost,
-  RunReader,
-  type WebhookAddress,
-} from '#persistence';
+import { type Admission, AdmissionRepository, AnswerLost, type WebhookAddress } from '#persistence';
 import { RunQueues } from '#queue';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { nameRun } from '../answers/run-of-call.js';
+import { conflict, JoinedRuns } from './joined-runs.js';
 import { RunCancellation } from './run-cancellation.js';
 import { RunPayloads } from './run-payloads.js';
 import { refusal, refusingLimits } from './refusal.js';
-import { type AcceptedInput, factsOf, type NamedRun, type RunCall, RunInput } from './run-input.js';
-
-/** A run that was admitted, by this call or by an earlier one with the same key. */
-export interface AdmittedRun extends NamedRun {
-  workspaceId: string;
-  position: number;
-  /** The base of the URLs in its first answer. */
-  origin: string;
-  /** Whether an earlier call with the same key admitted it. */
-  replayed: boolean;
-}
+import { type AcceptedInput, type AdmittedRun, factsOf, type RunCall, RunInput } from './run-input.js';
 
 /** A call, and the options of its run. `onAccepted` is called just before the run is admitted. */
 interface WantedRun extends RunCall {
@@ -43,7 +28,7 @@ export class RunAdmission {
     private readonly input: RunInput,
     private readonly admissions: AdmissionRepository,
     private readonly payloads: RunPayloads,
-    private readonly runs: RunReader,
+    private readonly joined: JoinedRuns,
     private readonly queues: RunQueues,
     private readonly cancellation: RunCancellation,
     private readonly metrics: Metrics,
@@ -55,7 +40,7 @@ export class RunAdmission {
   /** Returns the run that the call begins or joins. Throws if the call is rejected. */
   async admitRun(call: WantedRun): Promise<AdmittedRun> {
     const input = await this.input.acceptInput(call);
-    if (input.kind === 'replay') return this.joinedRun(call, input);
+    if (input.kind === 'replay') return this.joined.joinRun(call, input);
     try {
       call.onAccepted?.(input.runId);
       return await this.admit(call, input);
@@ -65,12 +50,11 @@ export class RunAdmission {
   }
 
   private async admit(call: WantedRun, input: AcceptedInput): Promise<AdmittedRun> {
-    const { request, caller, mode, webhook } = call;
+    const { request, reply, caller, mode, webhook } = call;
     const { runId, model, key, fingerprint, body, candidates } = input;
     const [{ row, price }] = candidates;
     const { workspaceId } = caller;
     const origin = request.publicOrigin;
-    const traceparent = request.span?.traceparent;
     const measured = this.metrics.admissionSeconds.startTimer();
     const admitting = this.admissions.admitRun({
       runId,
@@ -78,7 +62,7 @@ export class RunAdmission {
       model: model.id,
       provider: row.provider,
       mode,
-      facts: factsOf(model, candidates, traceparent),
+      facts: factsOf(model, candidates, { callId: request.id, traceparent: request.span?.traceparent }),
       reservedMicros: Math.max(...candidates.map((each) => each.price.upperMicros)),
       computedMicros: price.computedMicros,
       credential: caller.credential,
@@ -104,7 +88,7 @@ export class RunAdmission {
         await failpoint('submit.afterDeliver');
       }
       const { position } = admitted;
-      request.runId = runId;
+      nameRun(reply, runId);
       const isFirst = { replayed: false, delivered: false };
       return { workspaceId, modelId: model.id, key, runId, position, origin, ...isFirst };
     }
@@ -114,28 +98,6 @@ export class RunAdmission {
       throw refusal(admitted);
     }
     if (!admitted.matches) throw conflict('another request');
-    return this.joinedRun(call, { ...admitted, modelId: model.id, key });
-  }
-
-  /**
-   * The run of an earlier call with the same key. Every answer from here on, errors included, is marked as replayed.
-   */
-  private async joinedRun(
-    { request, reply, caller: { workspaceId } }: WantedRun,
-    { modelId, key, runId, delivered }: NamedRun,
-  ): Promise<AdmittedRun> {
-    request.runId = runId;
-    void reply.header('idempotent-replayed', 'true');
-    const first = await this.runs.admission(workspaceId, runId);
-    if (first === null) throw noLongerKept();
-    return { ...first, workspaceId, modelId, key, runId, replayed: true, delivered };
+    return this.joined.joinRun(call, { ...admitted, modelId: model.id, key });
   }
 }
-
-/**
- * The answer to a retry whose result has aged out. The key stays used, so the run is not dispatched a second time.
- */
-export const noLongerKept = (): RouterError => conflict('a request that is no longer kept');
-
-const conflict = (what: string) =>
-  new RouterError('invalid_input', `This Idempotency-Key was used for ${what}.`, { status: 409 });

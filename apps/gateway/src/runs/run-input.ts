@@ -53,6 +53,16 @@ export interface NamedRun {
   delivered: boolean;
 }
 
+/** A run that was admitted, by this call or by an earlier one with the same key. */
+export interface AdmittedRun extends NamedRun {
+  workspaceId: string;
+  position: number;
+  /** The base of the URLs in its first answer. */
+  origin: string;
+  /** Whether an earlier call with the same key admitted it. */
+  replayed: boolean;
+}
+
 /** The run of an earlier call with the same key. */
 interface Replay extends NamedRun {
   kind: 'replay';
@@ -163,7 +173,7 @@ export function fingerprintOf(
 export function factsOf(
   model: Model,
   [{ row, price, upstream, missingMembers: members }, next, ...others]: Candidates,
-  traceparent: string | undefined,
+  { callId, traceparent }: { callId: string; traceparent: string | undefined },
 ): RunFacts {
   return {
     upstream,
@@ -173,13 +183,14 @@ export function factsOf(
     basis: price.basis,
     reported: price.reported,
     members,
+    callId,
     ...(traceparent !== undefined && { traceparent }),
     ...(model.servers.length > 0 && { server: visibleProvider(row.id) }),
     ...(next && {
       fallback: {
         provider: next.row.provider,
         computedMicros: next.price.computedMicros,
-        facts: factsOf(model, [next, ...others], traceparent),
+        facts: factsOf(model, [next, ...others], { callId, traceparent }),
       },
     }),
   };

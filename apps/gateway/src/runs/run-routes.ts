@@ -20,8 +20,12 @@ export const serverQuery = z.object({
   }),
 });
 
-/** Headers of an answer with the outcome of a run, and of an answer to a call that may have joined the run. */
-const settled: HeaderName[] = ['X-Service-Cost-Cents', 'X-Service-Model-Provider'];
+/**
+ * Headers of an answer that belongs to a run, of one with the outcome of a run, and of one to a call that may have joined
+ * the run.
+ */
+const ofRun: HeaderName[] = ['X-Service-Run-Id'];
+const settled: HeaderName[] = [...ofRun, 'X-Service-Cost-Cents', 'X-Service-Model-Provider'];
 const joined: HeaderName[] = ['Idempotent-Replayed'];
 
 /** Usually JSON; some models answer with bytes, under their own content type. */
@@ -47,7 +51,7 @@ const runNotFound = failure(
   ['invalid_input'],
   'The workspace has no such run of this model. Ids of other workspaces are treated as unknown.',
 );
-const agedOut = failure(410, ['invalid_input'], 'The result has aged out.');
+const agedOut = failure(410, ['invalid_input'], 'The result has aged out.', { headers: ofRun });
 
 /** A request with an input, and the failures with which it can be rejected before anything is dispatched. */
 const withInput = {
@@ -69,7 +73,7 @@ const refusals = [
     409,
     ['invalid_input'],
     'The Idempotency-Key was used for another request, or for a result that cannot be repeated.',
-    { headers: joined },
+    { headers: [...ofRun, ...joined] },
   ),
   failure(
     429,
@@ -138,7 +142,7 @@ export const streamRunStatus = {
   description:
     'Server-sent events. The status body is sent as `data` immediately and after each change; the last one is `COMPLETED`. If the provider reports its progress, an event `progress` has it as a fraction of 1, such as `{"progress": 0.4}`. A comment is sent every 15 seconds. A stream that ends without `COMPLETED` has reached the time limit of synchronous calls, or its gateway is stopping: open it again.',
   answers: [
-    answer(200, 'The events.', { 'text/event-stream': null }, ['Cache-Control']),
+    answer(200, 'The events.', { 'text/event-stream': null }, [...ofRun, 'Cache-Control']),
     runNotFound,
     agedOut,
   ],
@@ -152,7 +156,7 @@ export const collectRun = {
     'The result can be collected any number of times until it ages out. A failed run returns the status and body that the synchronous route would have returned.',
   answers: [
     answer(200, 'The result, as the synchronous route would have returned it.', output, settled),
-    answer(202, 'The run has not finished yet.', json(routerQueueStatusResponse)),
+    answer(202, 'The run has not finished yet.', json(routerQueueStatusResponse), ofRun),
     failure(400, ['content_policy_violation', 'invalid_input'], 'The provider rejected the content.', {
       headers: settled,
     }),
@@ -171,8 +175,11 @@ export const cancelRun = {
   description:
     'A waiting run ends immediately and is not charged. For a dispatched run, the request is passed on to the provider; the run may still complete and be charged.',
   answers: [
-    answer(202, 'The request has been recorded.', json(routerQueueCancelResponse)),
-    failure(400, ['invalid_input'], 'The run has already completed.', { shape: routerQueueCancelResponse }),
+    answer(202, 'The request has been recorded.', json(routerQueueCancelResponse), ofRun),
+    failure(400, ['invalid_input'], 'The run has already completed.', {
+      shape: routerQueueCancelResponse,
+      headers: ofRun,
+    }),
     runNotFound,
     agedOut,
   ],
@@ -212,7 +219,7 @@ export const submitRun = {
       201,
       'The run is admitted.',
       json(routerQueueSubmitResponse),
-      joined,
+      [...ofRun, ...joined],
       Object.fromEntries(
         [getRunStatus, streamRunStatus, collectRun, cancelRun].map(({ name }) => [name, submittedRun]),
       ),

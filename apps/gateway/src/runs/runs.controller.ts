@@ -12,6 +12,7 @@ import { CancelledTooLate } from '../answers/error-answer.js';
 import { Access, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { ApiRoute } from '../http/api-route.js';
+import { nameRun } from '../answers/run-of-call.js';
 import { foundRun, outputOf, runAddress, type RunSegments, settledHeaders } from './found-run.js';
 import { RunPayloads } from './run-payloads.js';
 import { RunCancellation } from './run-cancellation.js';
@@ -37,7 +38,8 @@ export class RunsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RouterQueueStatusResponse> {
     const run = runAddress(segments, caller, this.catalog.current);
-    const state = foundRun(await this.runs.state(caller.workspaceId, run.modelId, run.runId));
+    const state = foundRun(await this.runs.state(caller.workspaceId, run.modelId, run.runId), run.runId);
+    nameRun(reply, run.runId);
     reply.headers(settledHeaders(state));
     return statusBody(run.runId, state, runUrls(request.publicOrigin, run));
   }
@@ -53,7 +55,9 @@ export class RunsController {
   ): Promise<void> {
     const run = runAddress(segments, caller, this.catalog.current);
     const withBody = request.method !== 'HEAD';
-    const result = foundRun(await this.runs.result(caller.workspaceId, run.modelId, run.runId, { withBody }));
+    const found = await this.runs.result(caller.workspaceId, run.modelId, run.runId, { withBody });
+    const result = foundRun(found, run.runId);
+    nameRun(reply, run.runId);
     reply.headers(settledHeaders(result));
     if (result.stage === 'completed') return this.payloads.sendOutput(reply, outputOf(result));
     void reply.code(202).send(statusBody(run.runId, result, runUrls(request.publicOrigin, run)));
@@ -66,9 +70,12 @@ export class RunsController {
   async cancel(
     @Calling() caller: Caller,
     @Param() segments: RunSegments,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RouterQueueCancelResponse> {
     const { modelId, runId } = runAddress(segments, caller, this.catalog.current);
-    const found = foundRun(await this.cancellation.cancelRun(caller.workspaceId, modelId, runId));
+    const answer = await this.cancellation.cancelRun(caller.workspaceId, modelId, runId);
+    const found = foundRun(answer, runId);
+    nameRun(reply, runId);
     if (found === 'completed') throw new CancelledTooLate(runId);
     return { request_id: runId, status: 'CANCELLATION_REQUESTED' };
   }

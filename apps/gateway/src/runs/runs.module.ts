@@ -7,6 +7,7 @@ import { CostController } from './cost.controller.js';
 import { DeliveredResults } from './held/delivered-results.js';
 import { HeldRuns } from './held/held-runs.js';
 import { HeldShares } from './held/held-shares.js';
+import { JoinedRuns } from './joined-runs.js';
 import { RunPayloads } from './run-payloads.js';
 import { RunAdmission } from './run-admission.js';
 import { RunCancellation } from './run-cancellation.js';
@@ -22,6 +23,7 @@ import { SyncController } from './sync.controller.js';
   providers: [
     RunInput,
     RunAdmission,
+    JoinedRuns,
     RunPayloads,
     RunCancellation,
     RunWatch,

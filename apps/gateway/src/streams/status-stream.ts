@@ -52,7 +52,7 @@ export class StatusStream {
   }
 
   private async read({ workspaceId, modelId, runId }: FollowedRun): Promise<LiveState> {
-    return foundRun(await this.runs.state(workspaceId, modelId, runId));
+    return foundRun(await this.runs.state(workspaceId, modelId, runId), runId);
   }
 }
 

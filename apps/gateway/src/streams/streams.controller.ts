@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Access, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { ApiRoute } from '../http/api-route.js';
+import { nameRun } from '../answers/run-of-call.js';
 import { callerGone, noBody } from '../http/replies.js';
 import { runAddress, type RunSegments } from '../runs/found-run.js';
 import { HeldShares } from '../runs/held/held-shares.js';
@@ -35,6 +36,7 @@ export class StreamsController {
     const states = this.streams.states({ ...run, workspaceId: caller.workspaceId }, callerGone(reply));
     // Errors must come before the first byte.
     const first = await states.next();
+    nameRun(reply, run.runId);
     void reply.headers({
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache, no-transform',

@@ -1,5 +1,5 @@
 import { SETTINGS } from '#infrastructure';
-import { failpoint } from '#observability';
+import { failpoint, noteCall } from '#observability';
 import { type Copying, RunRepository } from '#persistence';
 import { type DeliveredRun, done, type JobResult, maxSlotless, retryIn, RunProcessor, Slots } from '#queue';
 import { runKeys, StorageError } from '#storage';
@@ -52,6 +52,7 @@ export class AssetsProcessor extends RunProcessor implements OnModuleInit {
   private async copy({ runId, mayHaveCrashed }: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
     const copying = await this.runs.readForCopying(runId);
     if (copying === null) return done;
+    noteCall(runId, copying.facts.callId);
     const run = { ...copying, runId };
     await using _attempt = await countAttempt(this.runs, run, mayHaveCrashed);
     const provider = this.providers.get(copying.provider);

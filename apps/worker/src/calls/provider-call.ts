@@ -63,12 +63,17 @@ export class ProviderCall {
   async submit(
     provider: BoundProvider,
     run: SubmittedRun & { epoch: number },
-    terms: Terms & { parent: Span },
+    terms: Terms & { parent: Span; callId: string | undefined },
   ): Promise<(ReadReply & { isKept: boolean }) | null> {
-    const { parent, reported, assets, ...call } = terms;
+    const { parent, callId, reported, assets, ...call } = terms;
     const { runId } = run;
     // The trace context is not sent to the provider, which must not learn about our callers' traces.
-    const span = this.tracing.start({ name: 'submit', kind: 'client', parent: parent.traceparent });
+    const span = this.tracing.start({
+      name: 'submit',
+      kind: 'client',
+      parent: parent.traceparent,
+      attributes: spanIds(runId, callId),
+    });
     const reply = await this.client.callProvider(provider, { ...call, runId, operation: 'submit' });
     span.end('fault' in reply ? reply.fault : undefined);
     await failpoint('dispatch.afterSubmit', runId);
@@ -162,6 +167,12 @@ export class ProviderCall {
     return true;
   }
 }
+
+/** The attributes of a span that name its run and the call that admitted it. */
+export const spanIds = (runId: string, callId: string | undefined): Record<string, string> => ({
+  'router.run_id': runId,
+  ...(callId !== undefined && { 'router.call_id': callId }),
+});
 
 const submitAsked = ({ runId, model, upstream }: SubmittedRun, row: RowOfReplies): Asked => ({
   phase: 'submit',

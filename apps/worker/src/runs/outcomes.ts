@@ -1,6 +1,6 @@
 import { RouterError } from '#errors';
 import { SETTINGS } from '#infrastructure';
-import { failpoint, type Log, LOG, Metrics } from '#observability';
+import { failpoint, type Log, LOG, Metrics, noteCall } from '#observability';
 import {
   announcement,
   type ClaimedRun,
@@ -116,6 +116,7 @@ export class Outcomes {
 
   /** A worker died during the submission. The provider may have accepted it, so it is not repeated. */
   async giveUp(run: SweptRun): Promise<void> {
+    noteCall(run.runId, run.facts.callId);
     const ending = internalFailure(
       'Outcome unknown: the provider may have received this run, so it was not submitted again.',
     );

@@ -1,5 +1,5 @@
 import { SETTINGS } from '#infrastructure';
-import { failpoint, TRACING, type Tracing } from '#observability';
+import { failpoint, noteCall, TRACING, type Tracing } from '#observability';
 import { type Poll, RunRepository } from '#persistence';
 import type {
   BoundProvider,
@@ -14,7 +14,7 @@ import { type DeliveredRun, done, type JobResult, maxSlotless, retryIn, RunProce
 import { Processor } from '@nestjs/bullmq';
 import { Inject, type OnModuleInit } from '@nestjs/common';
 import { Payloads } from '../bytes/payloads.js';
-import { keptReply, ProviderCall } from '../calls/provider-call.js';
+import { keptReply, ProviderCall, spanIds } from '../calls/provider-call.js';
 import { isUnread, type Unread } from '../calls/reply-reader.js';
 import { Providers } from '../providers.js';
 import { repeatableGraceMs, type WorkerSettings } from '../settings.js';
@@ -64,6 +64,7 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
   private async poll({ runId, mayHaveCrashed }: DeliveredRun, signal: AbortSignal): Promise<JobResult> {
     const poll = await this.runs.readForPoll(runId);
     if (!poll || poll.stage !== 'running') return done;
+    noteCall(runId, poll.facts.callId);
     const run = { ...poll, runId, reportedMicros: undefined };
     const deaths = deathsOf(poll);
     if (deaths >= this.settings.MAX_POLL_CRASHES)
@@ -127,7 +128,7 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
       name: 'poll',
       kind: 'consumer',
       parent: poll.facts.traceparent,
-      attributes: { 'router.run_id': runId, 'router.outcome': outcome.kind },
+      attributes: { ...spanIds(runId, poll.facts.callId), 'router.outcome': outcome.kind },
       startedAtMs,
     });
     return await this.record(known, poll, outcome);

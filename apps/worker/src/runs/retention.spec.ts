@@ -73,6 +73,7 @@ describe('a round of retention', () => {
       'deleteDue',
       'abortStale',
       'tombstone',
+      'joined_call',
       'webhook',
       'dropDay',
       'dropDay',

@@ -50,6 +50,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     await this.each(signal, 'stored objects', () => this.deleteDue(signal));
     await this.each(signal, 'stale uploads', () => this.abortStale(signal), 'once');
     await this.each(signal, 'tombstones', () => this.repository.deleteOld('tombstone'));
+    await this.each(signal, 'joined calls', () => this.repository.deleteOld('joined_call'));
     await this.each(signal, 'webhooks', () => this.repository.deleteOld('webhook'));
     await this.each(signal, 'finished days', () => this.dropDay());
     await this.each(signal, 'ledger entries', () => this.repository.deleteOld('ledger_entry'));

@@ -1,5 +1,5 @@
 import { SETTINGS } from '#infrastructure';
-import { backoff, failpoint, type Log, LOG, TRACING, type Tracing } from '#observability';
+import { backoff, failpoint, type Log, LOG, noteCall, TRACING, type Tracing } from '#observability';
 import { DispatchRepository, type TakenRun } from '#persistence';
 import {
   type BoundProvider,
@@ -13,7 +13,7 @@ import { done } from '#queue';
 import { withMembersFirst } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import { Payloads, type Share } from '../bytes/payloads.js';
-import { ProviderCall } from '../calls/provider-call.js';
+import { ProviderCall, spanIds } from '../calls/provider-call.js';
 import { InputFiles } from '../calls/input-files.js';
 import type { WorkerSettings } from '../settings.js';
 import { type OngoingRun, Outcomes, type Submitted } from './outcomes.js';
@@ -40,13 +40,14 @@ export class Submission {
 
   async submit(provider: BoundProvider, run: TakenRun): Promise<Submitted> {
     const { runId, epoch, model, facts, workspaceId } = run;
+    noteCall(runId, facts.callId);
     const takenAtMs = performance.now();
     using share = this.payloads.openShare();
     using span = this.tracing.start({
       name: 'dispatch',
       kind: 'consumer',
       parent: facts.traceparent,
-      attributes: { 'router.run_id': runId, 'router.model': model },
+      attributes: { ...spanIds(runId, facts.callId), 'router.model': model },
     });
     if (run.crashes >= this.settings.MAX_CRASHES)
       return await this.outcomes.failInternally(run, `gave up after ${run.crashes} crashes`);
@@ -91,6 +92,7 @@ export class Submission {
         reported: facts.reported,
         assets: facts.assets,
         parent: span,
+        callId: facts.callId,
       },
     );
     if (read === null) return await this.outcomes.readLater(run);

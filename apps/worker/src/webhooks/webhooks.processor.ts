@@ -1,5 +1,5 @@
 import { SETTINGS } from '#infrastructure';
-import { failpoint, jittered } from '#observability';
+import { failpoint, jittered, noteCall } from '#observability';
 import { type DueWebhook, WebhookRepository } from '#persistence';
 import { type DeliveredRun, done, type JobResult, retryIn, RunProcessor, Slots } from '#queue';
 import { Processor } from '@nestjs/bullmq';
@@ -73,7 +73,8 @@ export class WebhooksProcessor extends RunProcessor {
   }
 
   private async try(webhook: DueWebhook, signal: AbortSignal): Promise<void> {
-    const { runId, tries } = webhook;
+    const { runId, callId, tries } = webhook;
+    noteCall(runId, callId ?? undefined);
     const problem = await this.calls.callReceiver(webhook, signal);
     if (signal.aborted) return;
     await failpoint('webhook.afterCall', runId);

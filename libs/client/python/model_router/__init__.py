@@ -32,12 +32,17 @@ _MAX_SILENCE_S = 45.0
 
 
 class Result(NamedTuple):
-    """The result of a run. `output` is parsed JSON, or bytes if the output is not JSON."""
+    """The result of a run. `output` is parsed JSON, or bytes if the output is not JSON.
+
+    `run_id` identifies the run in the router's records, and `call_id` the HTTP call that returned the result.
+    """
 
     output: Any
     bytes: bytes
     content_type: str
     cost_cents: Optional[float]
+    run_id: Optional[str] = None
+    call_id: Optional[str] = None
 
 
 class Router:
@@ -224,4 +229,11 @@ def _result(answer: Answer) -> Result:
     kind = answer.headers.get("Content-Type", "")
     cost = answer.headers.get("X-Service-Cost-Cents")
     output = answer.json() if is_json(kind) else answer.body
-    return Result(output, answer.body, kind, None if cost is None else float(cost))
+    return Result(
+        output,
+        answer.body,
+        kind,
+        None if cost is None else float(cost),
+        answer.headers.get("X-Service-Run-Id"),
+        answer.headers.get("X-Service-Request-Id"),
+    )

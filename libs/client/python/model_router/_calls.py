@@ -175,6 +175,7 @@ def _error_of(answer: Answer, payload: Dict[str, Any], idempotency_key: Optional
         status=answer.status,
         fields=fields,
         call_id=answer.headers.get("X-Service-Request-Id"),
+        run_id=answer.headers.get("X-Service-Run-Id"),
         retry_after=_seconds_until(answer.headers.get("Retry-After")),
         committed_spend_cents=None if spend is None else int(spend),
         idempotency_key=idempotency_key,

@@ -36,6 +36,7 @@ class RouterError(Exception):
         status: int = 0,
         fields: Optional[List[Dict[str, Any]]] = None,
         call_id: Optional[str] = None,
+        run_id: Optional[str] = None,
         retry_after: Optional[float] = None,
         committed_spend_cents: Optional[int] = None,
         idempotency_key: Optional[str] = None,
@@ -45,6 +46,7 @@ class RouterError(Exception):
         self.status = status
         self.fields = fields or []
         self.call_id = call_id
+        self.run_id = run_id
         self.retry_after = retry_after
         self.committed_spend_cents = committed_spend_cents
         self.idempotency_key = idempotency_key

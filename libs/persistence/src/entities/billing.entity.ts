@@ -23,6 +23,7 @@ export class LedgerEntry {
 @Entity()
 @Index('audit_record_workspace', ['workspaceId', 'completedAt'])
 @Index('audit_record_age', ['completedAt'], { type: 'brin' })
+@Index('audit_record_call', ['requestId'])
 export class AuditRecord {
   @PrimaryColumn('uuid') workspaceId: string;
   @PrimaryColumn('uuid') runId: string;

@@ -121,6 +121,15 @@ export class IdempotencyKey {
   @Column('timestamptz', { nullable: true }) deliveredAt: Date | null;
 }
 
+/** An HTTP call that joined, collected or repeated a run with the run's idempotency key. */
+@Entity()
+@Index('joined_call_run', ['runId', 'callId'])
+export class JoinedCall {
+  @PrimaryColumn('uuid') workspaceId: string;
+  @PrimaryColumn('uuid') callId: string;
+  @Column('uuid') runId: string;
+}
+
 /** The call to the caller's URL after a run is completed. */
 @Entity()
 @Check('webhook_form_check', `form IN ('standard', 'fal')`)

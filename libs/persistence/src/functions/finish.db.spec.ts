@@ -42,6 +42,7 @@ describe('an outcome', () => {
         bucket: null,
         billedMicros: cents(3),
         traceparent: null,
+        callId: expect.stringMatching(/^[0-9a-f-]{36}$/),
         phasesMs: { queue: expect.any(Number), dispatch: expect.any(Number), provider: expect.any(Number) },
       },
     });

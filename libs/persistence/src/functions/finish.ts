@@ -146,7 +146,7 @@ BEGIN
       'workspaceId', done.space_id, 'provider', done.provider, 'model', done.model, 'delivery', done.mode,
       'outcome', done.outcome, 'bucket', done.bucket, 'billedMicros', done.billed_micros, 'server', done.server, 'basis', done.basis,
       'reservedMicros', done.reserved_micros, 'reportedMicros', ceil(done.reported_micros * done.markup),
-      'traceparent', done.traceparent, 'phasesMs', jsonb_strip_nulls(jsonb_build_object(
+      'traceparent', done.traceparent, 'callId', done.call ->> 'requestId', 'phasesMs', jsonb_strip_nulls(jsonb_build_object(
         'queue', milliseconds_between(done.admitted_at, coalesce(done.granted_at, done.completed_at)),
         'dispatch', milliseconds_between(done.granted_at, coalesce(done.dispatched_at, done.completed_at)),
         'provider', milliseconds_between(done.dispatched_at, coalesce(done.output_at, done.completed_at)),

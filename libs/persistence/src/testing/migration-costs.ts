@@ -2,7 +2,7 @@ import type { Client } from 'pg';
 
 /** Statements that hold their locks only briefly, or take locks that do not block callers. */
 const withoutBlocking =
-  /^(--.*\n)*(CREATE( UNIQUE)? INDEX CONCURRENTLY|DROP INDEX CONCURRENTLY IF EXISTS|ALTER TABLE \w+ VALIDATE CONSTRAINT) /;
+  /^(--.*\n)*(CREATE TABLE IF NOT EXISTS|CREATE( UNIQUE)? INDEX CONCURRENTLY|DROP INDEX CONCURRENTLY IF EXISTS|ALTER TABLE \w+ VALIDATE CONSTRAINT) /;
 
 /**
  * Describes the work that a migration does while it locks an existing table. If that work grows with the table,

@@ -2,8 +2,9 @@ import { RouterError } from '#errors';
 import { Metrics } from '#observability';
 import { announcedOutcome, type RunOutcome, RunReader, type RunResult } from '#persistence';
 import { Injectable } from '@nestjs/common';
-import { type AdmittedRun, noLongerKept } from '../run-admission.js';
+import { noLongerKept } from '../joined-runs.js';
 import { RunCancellation } from '../run-cancellation.js';
+import type { AdmittedRun } from '../run-input.js';
 import { RunWatch, unlessAway, type Watch } from '../run-watch.js';
 
 /** A run whose caller's connection is held. */

@@ -1,0 +1,57 @@
+import { RouterError } from '#errors';
+import { type Log, LOG } from '#observability';
+import { CallRepository, RunReader } from '#persistence';
+import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { nameRun } from '../answers/run-of-call.js';
+import type { AdmittedRun, NamedRun, RunCall } from './run-input.js';
+
+/** Answers calls whose Idempotency-Key belongs to an earlier run. */
+@Injectable()
+export class JoinedRuns {
+  constructor(
+    private readonly runs: RunReader,
+    private readonly calls: CallRepository,
+    @Inject(LOG) private readonly log: Log,
+  ) {}
+
+  /**
+   * Returns the run of an earlier call with the same key. Every answer from here on, errors included, names the run and
+   * is marked as replayed.
+   */
+  async joinRun(
+    {
+      request,
+      reply,
+      caller: { workspaceId },
+    }: Pick<RunCall, 'request' | 'caller'> & { reply: FastifyReply },
+    { modelId, key, runId, delivered }: NamedRun,
+  ): Promise<AdmittedRun> {
+    nameRun(reply, runId);
+    void reply.header('idempotent-replayed', 'true');
+    const [first] = await Promise.all([
+      this.runs.admission(workspaceId, runId),
+      this.noteJoin(workspaceId, runId, request.id),
+    ]);
+    if (first === null) throw noLongerKept();
+    return { ...first, workspaceId, modelId, key, runId, replayed: true, delivered };
+  }
+
+  /** So that the run is found by the id of this call. The answer does not depend on it. */
+  private async noteJoin(workspaceId: string, runId: string, callId: string): Promise<void> {
+    await this.calls.noteJoin(workspaceId, runId, callId).catch((error: unknown) => {
+      this.log.warn(
+        { error, run_id: runId, request_id: callId },
+        'could not record that a call joined a run',
+      );
+    });
+  }
+}
+
+/**
+ * The answer to a retry whose result has aged out. The key stays used, so the run is not dispatched a second time.
+ */
+export const noLongerKept = (): RouterError => conflict('a request that is no longer kept');
+
+export const conflict = (what: string) =>
+  new RouterError('invalid_input', `This Idempotency-Key was used for ${what}.`, { status: 409 });
