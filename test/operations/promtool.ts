@@ -37,12 +37,12 @@ export function promtool(program: string, ...args: string[]): { status: number |
 }
 
 /** Evaluates the committed rules on the series of each test, in promtool's own test format. */
-export function testRules(program: string, tests: readonly RuleTest[]) {
+export function testRules(program: string, tests: readonly RuleTest[], evaluatedEvery = '1m') {
   const folder = temporaryFolder('rules');
   const file = path.join(folder, 'test.json');
   const text = {
     rule_files: [pathOf('monitoring/rules.yaml')],
-    evaluation_interval: '15s',
+    evaluation_interval: evaluatedEvery,
     tests: tests.map(({ name, interval, series, expected }) => ({
       name,
       interval,
