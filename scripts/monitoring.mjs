@@ -1,5 +1,6 @@
-// Writes the alert rules and the dashboards from the built monitoring/src. With --check it writes nothing, names
-// the files that differ and exits with 1.
+// Writes the alert rules and the dashboards from the built monitoring/src. RUNBOOKS is the URL at which
+// docs/operations/alerts.md is published, GRAFANA that of Grafana; alerts link to both. With --check it writes nothing,
+// names the files that differ and exits with 1.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +18,8 @@ function present(file) {
   }
 }
 
-for (const [name, text] of monitoringFiles) {
+const { RUNBOOKS: runbooks, GRAFANA: grafana } = process.env;
+for (const [name, text] of monitoringFiles({ runbooks, grafana })) {
   const file = path.join(root, name);
   const formatted = await format(text, { ...(await resolveConfig(file)), filepath: file });
   if (present(file) === formatted) continue;

@@ -20,7 +20,7 @@ import { DataqueryBuilder } from '@grafana/grafana-foundation-sdk/prometheus';
 import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/stat';
 import { PanelBuilder as TableBuilder } from '@grafana/grafana-foundation-sdk/table';
 import { PanelBuilder } from '@grafana/grafana-foundation-sdk/timeseries';
-import { runbooks } from './alerts.js';
+import { environment, ofChosenEnvironment } from './scope.js';
 
 /** A PromQL query and the legend of its lines, in which `{{label}}` stands for the value of a label. */
 type Query = readonly [expression: string, legend: string];
@@ -76,7 +76,8 @@ const refIds = 'ABCDEFGH';
 /** In Grafana's grid of 24 columns: three panels a line. */
 const [width, height] = [8, 7];
 
-export function build(dashboard: Dashboard): DashboardBuilder {
+/** The dashboard, with a link to the runbook if its address is known. */
+export function build(dashboard: Dashboard, runbooks?: string): DashboardBuilder {
   const builder = new Builder(dashboard.title)
     .uid(dashboard.uid)
     .tags(['model-router'])
@@ -84,7 +85,8 @@ export function build(dashboard: Dashboard): DashboardBuilder {
     .refresh('30s')
     .time({ from: 'now-6h', to: 'now' })
     .withVariable(new DatasourceVariableBuilder('datasource').label('Data source').type('prometheus'));
-  for (const link of links()) builder.link(link);
+  for (const [index] of environment.entries()) builder.withVariable(environmentVariable(index));
+  for (const link of links(runbooks)) builder.link(link);
   builder.annotation(releases());
   if (dashboard.usesDatabase) {
     builder.withVariable(new DatasourceVariableBuilder('database').label('Database').type(database.type));
@@ -99,15 +101,31 @@ export function build(dashboard: Dashboard): DashboardBuilder {
   return builder;
 }
 
+/**
+ * A choice of one value. The second label offers only the values that it has together with the first. Without such a
+ * label the value is empty, which selects the series that lack it.
+ */
+function environmentVariable(index: number): QueryVariableBuilder {
+  const label = environment[index] ?? '';
+  const before = environment.slice(0, index).map((each) => `${each}="$${each}"`);
+  return new QueryVariableBuilder(label)
+    .label(label.replace(/^./, (first) => first.toUpperCase()))
+    .datasource(source)
+    .query(`label_values(router_build_info{${before.join(',')}}, ${label})`)
+    .refresh(VariableRefresh.OnTimeRangeChanged);
+}
+
 /** Links to the other dashboards, for the same time range, and to the runbook. */
-const links = (): DashboardLinkBuilder[] => [
+const links = (runbooks: string | undefined): DashboardLinkBuilder[] => [
   new DashboardLinkBuilder('Model router')
     .type(DashboardLinkType.Dashboards)
     .tags(['model-router'])
     .asDropdown(true)
     .keepTime(true)
     .includeVars(true),
-  new DashboardLinkBuilder('Runbook').type(DashboardLinkType.Link).url(runbooks).targetBlank(true),
+  ...(runbooks
+    ? [new DashboardLinkBuilder('Runbook').type(DashboardLinkType.Link).url(runbooks).targetBlank(true)]
+    : []),
 ];
 
 /** Marks the time at which a new version started to run. */
@@ -117,7 +135,11 @@ const releases = (): AnnotationQueryBuilder =>
     .datasource(source)
     .enable(true)
     .iconColor('blue')
-    .expr('count by (version) (router_build_info) unless count by (version) (router_build_info offset 5m)');
+    .expr(
+      ofChosenEnvironment(
+        'count by (version) (router_build_info) unless count by (version) (router_build_info offset 5m)',
+      ),
+    );
 
 function panelOf(panel: Panel) {
   switch (panel.kind) {
@@ -177,7 +199,7 @@ function providers(): QueryVariableBuilder {
   return new QueryVariableBuilder('provider')
     .label('Provider')
     .datasource(source)
-    .query('label_values(router_provider_request_duration_seconds_count, provider)')
+    .query(`label_values(${ofChosenEnvironment('router_provider_request_duration_seconds_count')}, provider)`)
     .refresh(VariableRefresh.OnTimeRangeChanged)
     .multi(true)
     .includeAll(true);
@@ -205,7 +227,10 @@ function timeSeries({ title, says, unit, queries }: TimeSeries): PanelBuilder {
 
 const targets = (queries: readonly Query[]): DataqueryBuilder[] =>
   queries.map(([expression, legend], index) =>
-    new DataqueryBuilder().expr(expression).legendFormat(legend).refId(refIds.charAt(index)),
+    new DataqueryBuilder()
+      .expr(ofChosenEnvironment(expression))
+      .legendFormat(legend)
+      .refId(refIds.charAt(index)),
   );
 
 /** The median and the 99th percentile of a histogram, by some of its labels. */

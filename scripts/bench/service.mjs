@@ -192,7 +192,7 @@ export async function submitRuns(spaces, gateway, { model, body, runs }) {
 async function settled(metricsUrl) {
   const cpuSeconds = async () => {
     const text = await (await fetch(metricsUrl)).text();
-    return Number(/^process_cpu_seconds_total (\S+)/m.exec(text)?.[1]);
+    return Number(/^router_process_cpu_seconds_total (\S+)/m.exec(text)?.[1]);
   };
   let before = await cpuSeconds();
   for (let tries = 0; tries < 60; tries += 1) {

@@ -66,7 +66,7 @@ async function longestPauseMs(): Promise<number> {
   const text = await (await fetch(`${gateway().internalUrl}/metrics`)).text();
   // Reading the metric resets it, and a pause before its next sample, 10 ms later, would be missed.
   await setTimeout(30);
-  return Number(/^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text)?.[1]) * 1000;
+  return Number(/^router_nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text)?.[1]) * 1000;
 }
 
 /** The bodies that exceed the allowed pause every time they are sent, and the longest pause of all. */

@@ -128,7 +128,7 @@ describe('a hostile reply', () => {
       Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${worker.pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
     const isSlow = bucket === 'provider_timeout';
     /** The worker's longest event-loop pause in seconds; reading it resets the measurement. */
-    const longestLag = () => metric(worker, 'nodejs_eventloop_lag_max_seconds');
+    const longestLag = () => metric(worker, 'router_nodejs_eventloop_lag_max_seconds');
     const lag = await least(1, async () => {
       await longestLag();
       const before = resident();

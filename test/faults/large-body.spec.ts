@@ -14,7 +14,7 @@ beforeAll(async () => {
 /** The gateway's longest event-loop pause since the last call of this function, in milliseconds. */
 async function longestPauseMs(): Promise<number> {
   const text = await (await fetch(`${gateway().internalUrl}/metrics`)).text();
-  return Number(/^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text)?.[1]) * 1000;
+  return Number(/^router_nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text)?.[1]) * 1000;
 }
 
 const mebibyte = 1024 * 1024;

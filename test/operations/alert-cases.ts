@@ -1,6 +1,6 @@
-/** The samples of a series, one per minute, in promtool's notation: `0+1x60` counts up for an hour. */
-type Series = Record<string, string>;
+import type { Series } from './promtool.js';
 
+/** The samples come one per minute: `0+1x60` counts up for an hour. */
 interface Case {
   /** When the alert is evaluated. */
   at: string;
@@ -9,17 +9,17 @@ interface Case {
 }
 
 const calls = (failing: string, succeeding: string): Series => ({
-  'http_server_request_duration_seconds_count{error_type="internal_error"}': failing,
-  'http_server_request_duration_seconds_count{error_type=""}': succeeding,
+  'router_http_server_request_duration_seconds_count{error_type="internal_error"}': failing,
+  'router_http_server_request_duration_seconds_count{error_type=""}': succeeding,
   // Status polls: they do not fail, and must not hide other failures.
-  'http_server_request_duration_seconds_count{error_type="",route="/v2/models/:provider/:model/requests/:requestId/status"}':
+  'router_http_server_request_duration_seconds_count{error_type="",route="/v2/models/:provider/:model/requests/:requestId/status"}':
     '0+100000x60',
 });
 const quickCalls = (inTime: string, all: string): Series => {
   const route = 'route="/v2/models/:provider/:model/requests"';
   return {
-    [`http_server_request_duration_seconds_bucket{${route},le="0.3"}`]: inTime,
-    [`http_server_request_duration_seconds_count{${route}}`]: all,
+    [`router_http_server_request_duration_seconds_bucket{${route},le="0.3"}`]: inTime,
+    [`router_http_server_request_duration_seconds_count{${route}}`]: all,
   };
 };
 const late = (metric: string, inTime: string, all: string): Series => ({
@@ -28,15 +28,40 @@ const late = (metric: string, inTime: string, all: string): Series => ({
   [`${metric}_bucket{le="+Inf"}`]: all,
 });
 
+const autoscaler = (name: string, replicas: string): Series => ({
+  [`kube_horizontalpodautoscaler_status_current_replicas{horizontalpodautoscaler="${name}"}`]: replicas,
+  [`kube_horizontalpodautoscaler_spec_max_replicas{horizontalpodautoscaler="${name}"}`]: '20x30',
+  router_build_info: '1x30',
+});
+
 /** For each alert a case that fires it, and a similar one that must not. */
 export const alertCases: Record<string, Case> = {
-  RouterAppAbsent: {
+  RouterNoGatewayReady: {
     at: '10m',
-    fires: { 'router_build_info{app="gateway"}': '1x20', 'router_build_info{app="worker"}': '1x2 stale' },
+    // All processes of the app are gone. The others are only known from the past, or still ready.
+    fires: {
+      'router_ready{app="gateway",instance="a"}': '1x2 stale',
+      'router_ready{app="gateway",instance="b"}': '1x2 0x3 stale',
+      'router_ready{app="worker"}': '1x20',
+    },
     rests: {
-      'router_build_info{app="gateway",instance="a"}': '1x2 stale',
-      'router_build_info{app="gateway",instance="b"}': '1x20',
-      'router_build_info{app="worker"}': '1x20',
+      'router_ready{app="gateway",instance="a"}': '1x2 stale',
+      'router_ready{app="gateway",instance="b"}': '0x20',
+      'router_ready{app="gateway",instance="c"}': '1x20',
+    },
+  },
+  RouterNoWorkerReady: {
+    at: '10m',
+    // All processes of the app are gone. The others are only known from the past, or still ready.
+    fires: {
+      'router_ready{app="worker",instance="a"}': '1x2 stale',
+      'router_ready{app="worker",instance="b"}': '1x2 0x3 stale',
+      'router_ready{app="gateway"}': '1x20',
+    },
+    rests: {
+      'router_ready{app="worker",instance="a"}': '1x2 stale',
+      'router_ready{app="worker",instance="b"}': '0x20',
+      'router_ready{app="worker",instance="c"}': '1x20',
     },
   },
   RouterErrorBudgetBurnsFast: {
@@ -113,8 +138,12 @@ export const alertCases: Record<string, Case> = {
   },
   RouterProviderRefusesOurAccount: {
     at: '12m',
-    fires: { 'router_provider_account_errors_total{provider="bfl"}': '0x5 1x10' },
-    rests: { 'router_provider_account_errors_total{provider="bfl"}': '7x15' },
+    fires: { 'router_provider_account_errors_total{provider="bfl"}': '0x5 1 2 4x10' },
+    rests: {
+      'router_provider_account_errors_total{provider="bfl"}': '7x15',
+      // A single rejection, which the next call contradicts.
+      'router_provider_account_errors_total{provider="fal"}': '0x5 1x10',
+    },
   },
   RouterProviderFails: {
     at: '40m',
@@ -194,8 +223,8 @@ export const alertCases: Record<string, Case> = {
   },
   RouterEventLoopBlocked: {
     at: '10m',
-    fires: { 'nodejs_eventloop_lag_p99_seconds{app="worker",instance="a"}': '1.2x10' },
-    rests: { 'nodejs_eventloop_lag_p99_seconds{app="worker",instance="a"}': '0.02 0.02 2 0.02x10' },
+    fires: { 'router_nodejs_eventloop_lag_p99_seconds{app="worker",instance="a"}': '1.2x10' },
+    rests: { 'router_nodejs_eventloop_lag_p99_seconds{app="worker",instance="a"}': '0.02 0.02 2 0.02x10' },
   },
   RouterClockSkewed: {
     at: '10m',
@@ -213,20 +242,54 @@ export const alertCases: Record<string, Case> = {
   },
   RouterWorkersAtMaximum: {
     at: '30m',
-    fires: {
-      'kube_horizontalpodautoscaler_status_current_replicas{horizontalpodautoscaler="keda-hpa-worker"}':
-        '20x30',
-      'kube_horizontalpodautoscaler_spec_max_replicas{horizontalpodautoscaler="keda-hpa-worker"}': '20x30',
-    },
-    rests: {
-      'kube_horizontalpodautoscaler_status_current_replicas{horizontalpodautoscaler="keda-hpa-worker"}':
-        '19x30',
-      'kube_horizontalpodautoscaler_spec_max_replicas{horizontalpodautoscaler="keda-hpa-worker"}': '20x30',
-    },
+    fires: autoscaler('keda-hpa-worker', '20x30'),
+    rests: autoscaler('keda-hpa-worker', '19x30'),
+  },
+  RouterGatewaysAtMaximum: {
+    at: '30m',
+    fires: autoscaler('gateway', '20x30'),
+    rests: autoscaler('gateway', '19x30'),
   },
   RouterRedisFills: {
     at: '10m',
-    fires: { redis_memory_used_bytes: '900x10', redis_memory_max_bytes: '1000x10' },
-    rests: { redis_memory_used_bytes: '900x10', redis_memory_max_bytes: '0x10' },
+    fires: {
+      redis_memory_used_bytes: '900x10',
+      redis_memory_max_bytes: '1000x10',
+      router_build_info: '1x10',
+    },
+    rests: { redis_memory_used_bytes: '900x10', redis_memory_max_bytes: '0x10', router_build_info: '1x10' },
+  },
+  RouterProviderPausedForHours: {
+    at: '5h',
+    // While the database was down, nobody reported the pause.
+    fires: {
+      'router_provider_paused{provider="bfl",calls="submit",asked_by="operator"}': '1x100 stale _x5 1x200',
+    },
+    rests: {
+      'router_provider_paused{provider="bfl",calls="submit",asked_by="operator"}': '1x230 stale',
+      'router_provider_paused{provider="fal",calls="submit",asked_by="provider"}': '1x300',
+    },
+  },
+  RouterWebhooksGivenUp: {
+    at: '1h',
+    fires: { router_webhooks_given_up_total: '0x20 0+2x40' },
+    rests: { router_webhooks_given_up_total: '0x20 1x10 5x30' },
+  },
+  RouterRetentionFails: {
+    at: '2h',
+    fires: { 'router_retention_failures_total{step="partitions"}': '0+1x120' },
+    // An outage of half an hour.
+    rests: { 'router_retention_failures_total{step="partitions"}': '0x60 0+1x30 30x30' },
+  },
+  RouterLogLinesDropped: {
+    at: '1h',
+    fires: { 'router_log_lines_dropped_total{app="gateway",instance="a"}': '0x30 0+50x30' },
+    rests: { 'router_log_lines_dropped_total{app="gateway",instance="a"}': '0x50 40x10' },
+  },
+  RouterTransactionOpenForLong: {
+    at: '2h',
+    fires: { router_database_oldest_transaction_seconds: '0+60x120' },
+    // A backup of 50 minutes.
+    rests: { router_database_oldest_transaction_seconds: '0+60x50 0x70' },
   },
 };

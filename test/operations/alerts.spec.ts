@@ -1,46 +1,32 @@
 import { describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
+import { parse } from 'yaml';
 import { alerts } from '../../monitoring/src/alerts.js';
+import { dashboards, monitoringFiles } from '../../monitoring/src/files.js';
+import { recordings } from '../../monitoring/src/objectives.js';
 import { pathOf, textOf } from '../documents/checkout-files.js';
 import { withTools } from '../harness/faults.js';
-import { temporaryFolder } from '../harness/index.js';
 import { alertCases } from './alert-cases.js';
+import { prod, promtool, staging, testRules, within } from './promtool.js';
 
 const { describeWith, tools } = await withTools('promtool');
 const names = alerts.map(({ name }) => name);
 
-function promtool(...words: string[]): { status: number | null; said: string } {
-  const { status, stdout, stderr } = spawnSync(tools.promtool, words, { encoding: 'utf8', timeout: 180_000 });
-  return { status, said: stdout + stderr };
-}
-
-/** The number of firing alerts of that name which have these labels, whatever their values. */
+/** The firing alerts of that name which have these labels, whatever their values, by installation. */
 const firing = (name: string, labels: readonly string[] = []) =>
-  `count(ALERTS{alertname="${name}",alertstate="firing"${labels.map((label) => `,${label}!=""`).join('')}}) or vector(0)`;
+  `count by (namespace, cluster) (ALERTS{alertname="${name}",alertstate="firing"${labels.map((label) => `,${label}!=""`).join('')}})`;
 /** The labels that a summary mentions. */
-const toldBy = (summary: string) => [...summary.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label);
+const mentionedIn = (summary: string) =>
+  [...summary.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label);
 
-/** promtool's own test file: evaluates each alert once on its firing case and once on its quiet one. */
-function testFile(): object {
-  const tests = alerts.flatMap(({ name, summary }) => {
-    const { at, fires, rests } = alertCases[name] ?? { at: '0m', fires: {}, rests: {} };
-    return [fires, rests].map((series, index) => ({
-      name: `${name} ${index === 0 ? 'fires' : 'rests'}`,
-      interval: '1m',
-      input_series: Object.entries(series).map(([each, values]) => ({ series: each, values })),
-      promql_expr_test: [
-        {
-          expr: index === 0 ? firing(name, toldBy(summary)) : firing(name),
-          eval_time: at,
-          exp_samples: [{ labels: '{}', value: index === 0 ? 1 : 0 }],
-        },
-      ],
-    }));
-  });
-  return { rule_files: [pathOf('monitoring/rules.yaml')], evaluation_interval: '1m', tests };
+interface Rule {
+  alert?: string;
+  annotations?: Record<string, string>;
 }
+const rulesIn = (text: string): Rule[] =>
+  (parse(text) as { groups: { rules: Rule[] }[] }).groups
+    .flatMap(({ rules }) => rules)
+    .filter(({ alert }) => alert !== undefined);
 
 describe('monitoring', () => {
   it('has committed the output of its sources', () => {
@@ -55,7 +41,10 @@ describe('monitoring', () => {
   it('has a firing and a quiet case for each alert', () => expect(Object.keys(alertCases)).toEqual(names));
 
   it('has a runbook section for each alert, with its urgency and what to do', () => {
-    const sections = textOf('docs/operations/alerts.md').split(/^## /m).slice(1);
+    const sections = textOf('docs/operations/alerts.md')
+      .split(/^## /m)
+      .slice(1)
+      .filter((section) => section.startsWith('Router'));
     const told = sections.map((section) => {
       const [name = '', , urgency = ''] = section.split('\n');
       return {
@@ -67,28 +56,67 @@ describe('monitoring', () => {
     expect(told).toEqual(alerts.map(({ name, severity }) => ({ name, severity, steps: true })));
   });
 
-  it('links each alert to its section', () => {
-    const links = [...textOf('monitoring/rules.yaml').matchAll(/runbook_url: (.+)$/gm)].map(
-      ([, link]) => link,
+  it('links alerts only to absolute addresses', () => {
+    const committed = rulesIn(textOf('monitoring/rules.yaml'));
+    expect(committed.map(({ annotations }) => Object.keys(annotations ?? {}))).toEqual(
+      names.map(() => ['summary', 'dashboard']),
     );
-    expect(links).toEqual(names.map((name) => `docs/operations/alerts.md#${name.toLowerCase()}`));
+    const addresses = { runbooks: 'https://docs.example.com/alerts', grafana: 'https://grafana.example.com' };
+    const files = monitoringFiles(addresses);
+    const { namespace, cluster } = { namespace: '{{ $labels.namespace }}', cluster: '{{ $labels.cluster }}' };
+    expect(rulesIn(files.get('monitoring/rules.yaml') ?? '').map(({ annotations }) => annotations)).toEqual(
+      alerts.map(({ name, summary, dashboard }) => ({
+        summary,
+        dashboard,
+        runbook_url: `${addresses.runbooks}#${name.toLowerCase()}`,
+        dashboard_url: `${addresses.grafana}/d/${dashboards[dashboard].uid}?var-cluster=${cluster}&var-namespace=${namespace}`,
+      })),
+    );
+    expect(files.get('monitoring/dashboards/queues.json')).toContain(`"url": "${addresses.runbooks}"`);
+    expect(textOf('monitoring/dashboards/queues.json')).not.toContain('Runbook');
+    expect(() => monitoringFiles({ runbooks: 'docs/operations/alerts.md' })).toThrow(
+      'runbooks: expected an absolute URL',
+    );
   });
 });
 
 describeWith('the alerts, checked by Prometheus’ own tool', () => {
   it('are valid', () => {
-    const { status, said } = promtool('check', 'rules', pathOf('monitoring/rules.yaml'));
-    expect(said).toContain(`${alerts.length} rules found`);
+    const { status, output } = promtool(tools.promtool, 'check', 'rules', pathOf('monitoring/rules.yaml'));
+    expect(output).toContain(`${alerts.length + Object.keys(recordings).length} rules found`);
     expect(status).toBe(0);
   });
 
-  it('fire when they should, and only then', () => {
-    const folder = temporaryFolder('alerts');
-    const file = path.join(folder, 'test.json');
-    writeFileSync(file, JSON.stringify(testFile()));
-    const { status, said } = promtool('test', 'rules', file);
-    rmSync(folder, { recursive: true });
-    expect(said).not.toContain('FAILED');
+  it('fire when they should, only then, and only for their own installation', () => {
+    const tests = alerts.flatMap(({ name, summary }) => {
+      const { at, fires, rests } = alertCases[name] ?? { at: '0m', fires: {}, rests: {} };
+      // Together they would exceed every threshold that one of them nearly reaches.
+      const quiet = ['a', 'b', 'c', 'd', 'e', 'f'].map((namespace) =>
+        within({ ...staging, namespace }, rests),
+      );
+      return [
+        {
+          name: `${name} fires beside an installation that rests`,
+          interval: '1m',
+          series: { ...within(prod, fires), ...within(staging, rests) },
+          expected: [
+            {
+              at,
+              expression: firing(name, mentionedIn(summary)),
+              samples: [{ labels: '{namespace="prod", cluster="eu"}', value: 1 }],
+            },
+          ],
+        },
+        {
+          name: `${name} rests in six installations`,
+          interval: '1m',
+          series: Object.assign({}, ...quiet) as Record<string, string>,
+          expected: [{ at, expression: firing(name), samples: [] }],
+        },
+      ];
+    });
+    const { status, output } = testRules(tools.promtool, tests);
+    expect(output).not.toContain('FAILED');
     expect(status).toBe(0);
   });
 });

@@ -8,11 +8,17 @@ import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { gatewaySettings } from '../../apps/gateway/src/settings.js';
 import { workerSettings } from '../../apps/worker/src/settings.js';
+import { dashboards, monitoringFiles } from '../../monitoring/src/files.js';
 import { pathOf, textOf } from '../documents/checkout-files.js';
 import { withTools } from '../harness/faults.js';
 import { temporaryFolder } from '../harness/index.js';
 import type { Scaler, Workload } from './objects.js';
 import { type Manifest, rendered, typeErrors } from './rendered.js';
+
+interface Dashboard {
+  uid: string;
+  title: string;
+}
 
 const { describeWith, tools } = await withTools('kubectl', 'helm');
 const chart = pathOf('k8s/chart');
@@ -126,17 +132,63 @@ describeWith('k8s/chart', () => {
     expect([...kinds]).toEqual(
       expect.arrayContaining(['Ingress', 'PodMonitor', 'PrometheusRule', 'TriggerAuthentication']),
     );
-    expect(JSON.stringify(find(manifests, 'PrometheusRule', 'model-router'))).toContain(
-      '"https://docs.example.com/alerts#routerappabsent"',
-    );
-    const dashboards = find(manifests, 'ConfigMap', 'dashboards') as unknown as {
-      data: Record<string, string>;
+  });
+
+  it('gives dashboards and links the release’s own names, so that releases can share a Grafana', () => {
+    const dashboardsOf = (manifests: Manifest[]) =>
+      Object.entries(
+        (
+          find(manifests, 'ConfigMap', 'model-router-dashboards') as unknown as {
+            data: Record<string, string>;
+          }
+        ).data,
+      ).map(([file, text]) => ({ file, ...(JSON.parse(text) as Dashboard) }));
+    const made = dashboardsOf(templated(...valuesOf('production'), '--namespace', 'prod'));
+    const elsewhere = dashboardsOf(templated(...valuesOf('production'), '--namespace', 'staging'));
+    const unique = (each: (dashboard: Dashboard & { file: string }) => string) =>
+      new Set([...made, ...elsewhere].map(each)).size;
+    expect(made.length).toBe(Object.keys(dashboards).length);
+    for (const each of [unique(({ uid }) => uid), unique(({ title }) => title), unique(({ file }) => file)])
+      expect(each).toBe(2 * made.length);
+    for (const { uid, file } of made) {
+      expect(uid).toMatch(/^model-router-[0-9a-f]{8}-\w+$/);
+      expect(uid.length).toBeLessThanOrEqual(40);
+      expect(file).toBe(`${uid}.json`);
+    }
+    const files = monitoringFiles({ runbooks: 'https://docs.example.com/alerts' });
+    const overview = made.find(({ uid }) => uid.endsWith('-overview'));
+    expect({ ...overview, file: '' }).toEqual({
+      ...(JSON.parse(files.get('monitoring/dashboards/overview.json') ?? '') as object),
+      file: '',
+      uid: overview?.uid,
+      title: 'Model router (prod/model-router): service',
+    });
+  });
+
+  it('links alerts where the values have an address, and nowhere else', () => {
+    const linksOf = (...words: string[]) => {
+      const rule = find(
+        templated('--namespace', 'prod', ...words),
+        'PrometheusRule',
+        'model-router',
+      ) as unknown as {
+        spec: { groups: { rules: { alert?: string; annotations?: Record<string, string> }[] }[] };
+      };
+      const { annotations = {} } = rule.spec.groups
+        .flatMap(({ rules }) => rules)
+        .find(({ alert }) => alert === 'RouterQueueStalled') ?? { annotations: {} };
+      return Object.entries(annotations).filter(([name]) => name.endsWith('_url'));
     };
-    const overview = textOf('monitoring/dashboards/overview.json');
-    expect(overview).toContain('"url": "docs/operations/alerts.md"');
-    expect(dashboards.data['overview.json']).toBe(
-      overview.replace('docs/operations/alerts.md', 'https://docs.example.com/alerts'),
-    );
+    expect(linksOf('--set', 'monitoring.rules=true')).toEqual([]);
+    expect(linksOf(...valuesOf('production'))).toEqual([
+      [
+        'dashboard_url',
+        expect.stringMatching(
+          /^https:\/\/grafana\.example\.com\/d\/model-router-[0-9a-f]{8}-queues\?var-cluster=\{\{ \$labels\.cluster \}\}&var-namespace=\{\{ \$labels\.namespace \}\}$/,
+        ),
+      ],
+      ['runbook_url', 'https://docs.example.com/alerts#routerqueuestalled'],
+    ]);
   });
 
   it.each([
@@ -211,6 +263,7 @@ describeWith('k8s/chart', () => {
     'httpRoute.enabled=true',
     'worker.keda.minReplicas=0',
     'worker.keda.polledPerWorker=0',
+    'monitoring.runbooks=docs/operations/alerts.md',
   ])('rejects %s', (value) => {
     const { status, stderr } = helm('template', 'model-router', chart, '--set', value);
     expect(status).not.toBe(0);

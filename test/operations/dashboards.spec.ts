@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { filesBelow, textOf } from '../documents/checkout-files.js';
 import { alerts } from '../../monitoring/src/alerts.js';
+import { perEnvironment } from '../../monitoring/src/scope.js';
 import { System, withTools } from '../harness/faults.js';
 import { type Caller, failOnLeftovers, transports, waitFor } from '../harness/index.js';
 import { Receiver } from '../harness/receiver.js';
-import { type Prometheus, startPrometheus } from './prometheus.js';
+import { installation, type Prometheus, startPrometheus } from './prometheus.js';
 
 interface Panel {
   title: string;
@@ -23,6 +24,11 @@ const targets = filesBelow('monitoring/dashboards').flatMap((file) => {
       each.map((target) => ({ ...target, name: `${file.replace(/^.*\/|\.json$/g, '')}: ${title}` })),
     );
 });
+const filledIn = (expression: string): string =>
+  Object.entries({ ...installation, __rate_interval: '1m', provider: 'bfl' }).reduce(
+    (text, [variable, value]) => text.replaceAll(`$${variable}`, value),
+    expression,
+  );
 /** Every expression of the committed dashboards, with Grafana's variables filled in. */
 const expressions = targets.flatMap(({ name, expr }) =>
   expr === undefined
@@ -30,7 +36,7 @@ const expressions = targets.flatMap(({ name, expr }) =>
     : [
         {
           name: `${name}: ${expr}`,
-          expression: expr.replaceAll('$__rate_interval', '1m').replaceAll('$provider', 'bfl'),
+          expression: filledIn(expr),
         },
       ],
 );
@@ -108,7 +114,7 @@ describeWith('a Prometheus that scrapes the running apps under load', () => {
     expect(Number(rows[0]?.runs)).toBeGreaterThan(0);
   });
 
-  it.each(alerts.map(({ name, expression }) => ({ name, expression })))(
+  it.each(alerts.map(({ name, expression }) => ({ name, expression: perEnvironment(expression) })))(
     'understands alert $name',
     async ({ expression }) => expect(Array.isArray(await prometheus.query(expression))).toBe(true),
   );

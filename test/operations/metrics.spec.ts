@@ -15,10 +15,11 @@ const scrape = async (app: App): Promise<string> => {
 };
 const familiesOf = (exposition: string): string[] =>
   [...exposition.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name);
+const isOurs = (line: string): boolean => /^router_(?!process_|nodejs_)/.test(line);
 const seriesOf = (exposition: string): string[] =>
   exposition
     .split('\n')
-    .filter((line) => /^(router_|http_)/.test(line))
+    .filter((line) => isOurs(line))
     .map((line) => line.slice(0, line.lastIndexOf(' ')));
 
 interface Line {
@@ -92,7 +93,7 @@ describe('metrics and logs of the running apps', () => {
     await soon('the metrics of three runs', async () => {
       const [ofGateway, ofWorker] = await Promise.all([scrape(gateway), scrape(worker)]);
       expect(ofGateway).toMatch(
-        /http_server_request_duration_seconds_count\{route="[^"]+\/requests",method="POST",status_class="2xx",error_type=""\} 2/,
+        /router_http_server_request_duration_seconds_count\{route="[^"]+\/requests",method="POST",status_class="2xx",error_type=""\} 2/,
       );
       expect(ofGateway).toMatch(/router_admission_duration_seconds_count 3/);
       expect(ofGateway).toMatch(/router_held_calls 0/);
@@ -202,23 +203,50 @@ describe('metrics and logs of the running apps', () => {
     );
   });
 
+  it('all have our prefix', async () => {
+    const families = (await Promise.all([gateway, worker].map(scrape))).flatMap(familiesOf);
+    expect(families.filter((name) => !name.startsWith('router_'))).toEqual([]);
+    expect(families).toContain('router_process_cpu_seconds_total');
+    expect(families).toContain('router_nodejs_eventloop_lag_p99_seconds');
+  });
+
+  it('have the same backlog on gateways as on workers, and no 0 of what a process does not measure', async () => {
+    const backlog = [
+      'router_committed_dollars',
+      'router_held_dollars',
+      'router_outbox_oldest_age_seconds',
+      'router_webhook_oldest_due_seconds',
+      'router_database_oldest_transaction_seconds',
+      'router_queue_oldest_job_age_seconds{queue="parked"}',
+      'router_queue_jobs{queue="dispatch",state="waiting"}',
+      'router_ready',
+    ];
+    await soon('the gauges', async () => {
+      const [ofGateway, ofWorker] = (await Promise.all([gateway, worker].map(scrape))).map(seriesOf);
+      expect(ofGateway).toEqual(expect.arrayContaining(backlog));
+      expect(ofWorker).toEqual(expect.arrayContaining(backlog));
+      expect(ofGateway).toContain('router_held_calls');
+      expect(ofWorker).not.toContain('router_held_calls');
+      expect(ofWorker).not.toContain('router_status_streams');
+    });
+    for (const app of [gateway, worker]) expect(await scrape(app)).toMatch(/^router_ready 1$/m);
+  });
+
   it('match the metrics in the operator’s guide', async () => {
     const served = new Set(
-      (await Promise.all([gateway, worker].map(scrape)))
-        .flatMap(familiesOf)
-        .filter((name) => /^(router|http)_/.test(name)),
+      (await Promise.all([gateway, worker].map(scrape))).flatMap(familiesOf).filter((name) => isOurs(name)),
     );
-    const described = [...textOf('docs/operations/metrics.md').matchAll(/^\| `((?:router|http)_\w+)`/gm)];
+    const described = [...textOf('docs/operations/metrics.md').matchAll(/^\| `(router_\w+)`/gm)];
     expect(described.map(([, name = '']) => name).sort()).toEqual([...served].sort());
   });
 
   describeWith('checked by Prometheus’ own linter', () => {
     it.each(['gateway', 'worker'] as const)('pass for the %s', async (name) => {
       const input = await scrape(name === 'gateway' ? gateway : worker);
-      // The client library's default metrics keep their well-known names, some of which the linter objects to.
+      // The client library's default metrics keep their well-known names after the prefix, some of which the linter objects to.
       const ours = input
         .split('\n')
-        .filter((line) => /^(# \w+ )?(router_|http_)/.test(line))
+        .filter((line) => isOurs(line.replace(/^# \w+ /, '')))
         .join('\n');
       expect(
         execFileSync(tools.promtool, ['check', 'metrics'], { input: `${ours}\n`, encoding: 'utf8' }),

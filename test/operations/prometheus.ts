@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { stringify } from 'yaml';
+import { textOf } from '../documents/checkout-files.js';
 import { freePort, type App } from '../harness/faults.js';
 import { temporaryFolder, trackChild, waitFor } from '../harness/index.js';
 
@@ -12,7 +13,10 @@ export interface Prometheus {
   stop(): Promise<void>;
 }
 
-/** A real Prometheus that scrapes the apps every second. */
+/** The labels that this Prometheus adds, as the operator's PodMonitor does. */
+export const installation = { namespace: 'prod', cluster: 'eu' };
+
+/** A real Prometheus that scrapes the apps and evaluates the recording rules every second. */
 export async function startPrometheus(program: string, apps: readonly App[]): Promise<Prometheus> {
   const folder = temporaryFolder('prometheus');
   const port = await freePort();
@@ -21,12 +25,16 @@ export async function startPrometheus(program: string, apps: readonly App[]): Pr
     static_configs: [
       {
         targets: apps.filter((app) => app.name === name).map((app) => new URL(app.internalUrl).host),
-        labels: { app: name },
+        labels: { app: name, ...installation },
       },
     ],
   }));
   const file = path.join(folder, 'prometheus.yaml');
-  writeFileSync(file, stringify({ global: { scrape_interval: '1s' }, scrape_configs: jobs }));
+  // The committed interval of a minute would be longer than the test.
+  const rules = path.join(folder, 'rules.yaml');
+  writeFileSync(rules, textOf('monitoring/rules.yaml').replace('interval: 1m', 'interval: 1s'));
+  const configuration = { global: { scrape_interval: '1s' }, rule_files: [rules], scrape_configs: jobs };
+  writeFileSync(file, stringify(configuration));
   const child = spawn(
     program,
     [

@@ -14,7 +14,6 @@ import { Claims } from './runs/claims.js';
 import { Dispatcher } from './runs/dispatcher.js';
 import { DueRuns } from './due-runs.js';
 import { InputFiles } from './calls/input-files.js';
-import { Gauges } from './runs/gauges.js';
 import { Outcomes } from './runs/outcomes.js';
 import { PollProcessor } from './runs/poll.processor.js';
 import { Reconciler } from './runs/reconciler.js';
@@ -48,7 +47,6 @@ import { WorkerStop } from './worker-stop.js';
     WebhookCalls,
     Reconciler,
     Retention,
-    Gauges,
     WorkerStart,
     WorkerStop,
   ],

@@ -2,7 +2,7 @@
 {{- define "objects" -}}
 {{- $root := index . 0 -}}
 {{- range $text := regexSplit "(?m)^---$" ($root.Files.Get (index . 1)) -1 -}}
-{{- $object := fromYaml (replace "docs/operations/alerts.md" $root.Values.monitoring.runbooks $text) -}}
+{{- $object := fromYaml $text -}}
 {{- if $object.kind -}}
 {{- include "object" (dict "root" $root "object" $object) -}}
 {{- end -}}
@@ -35,6 +35,8 @@
   {{- include "scaler" (dict "root" .root "metadata" (index $object.spec.triggers 0).metadata) -}}
 {{- else if eq $object.kind "TriggerAuthentication" -}}
   {{- range $object.spec.secretTargetRef -}}{{- $_ := set . "name" $values.secrets.scaler -}}{{- end -}}
+{{- else if eq $object.kind "PrometheusRule" -}}
+  {{- include "links" (dict "root" .root "groups" $object.spec.groups) -}}
 {{- else if or (eq $object.kind "Deployment") (eq $object.kind "Job") -}}
   {{- include "workload" (dict "root" .root "object" $object "app" $app) -}}
 {{- end -}}
@@ -55,6 +57,25 @@
 {{- with $keda.polledPerWorker -}}{{- $query = replace "WORKER_POLL_CONCURRENCY * 10" (toString .) $query -}}{{- end -}}
 {{- range list "WORKER_DISPATCH_CONCURRENCY" "WORKER_POLL_CONCURRENCY" -}}{{- $query = replace . (get $config .) $query -}}{{- end -}}
 {{- $_ := set .metadata "query" $query -}}
+{{- end -}}
+
+{{/* One Grafana may show several releases, and a uid has at most 40 characters. */}}
+{{- define "dashboards" -}}
+{{- printf "%s-%s" (trunc 16 .Release.Name | trimSuffix "-") (printf "%s/%s" .Release.Namespace .Release.Name | sha256sum | trunc 8) -}}
+{{- end -}}
+
+{{/* Links of alerts, where the values have an address for them. */}}
+{{- define "links" -}}
+{{- $root := .root -}}
+{{- range .groups -}}
+  {{- range .rules -}}
+    {{- $rule := . -}}
+    {{- if .alert -}}
+      {{- with $root.Values.monitoring.runbooks -}}{{- $_ := set $rule.annotations "runbook_url" (printf "%s#%s" . (lower $rule.alert)) -}}{{- end -}}
+      {{- with $root.Values.monitoring.grafana -}}{{- $_ := set $rule.annotations "dashboard_url" (printf "%s/d/%s-%s?var-cluster={{ $labels.cluster }}&var-namespace={{ $labels.namespace }}" . (include "dashboards" $root) $rule.annotations.dashboard) -}}{{- end -}}
+    {{- end -}}
+  {{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "network" -}}

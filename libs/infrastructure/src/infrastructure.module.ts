@@ -3,6 +3,7 @@ import { DatabaseModule, type DatabaseOptions } from '#persistence';
 import { QueueModule, type QueueSettings } from '#queue';
 import { StorageModule, type StorageSettings } from '#storage';
 import { Module } from '@nestjs/common';
+import { BacklogGauges } from './backlog-gauges.js';
 import { SETTINGS, SettingsModule } from './settings.module.js';
 
 type Settings = ObservabilityOptions & DatabaseOptions & QueueSettings & StorageSettings;
@@ -18,6 +19,6 @@ const libraries = [
   QueueModule.forRootAsync(configured),
 ];
 
-/** The libraries that the gateway and the worker share, each configured once. */
-@Module({ imports: libraries, exports: libraries })
+/** The libraries that the gateway and the worker share, each configured once, and the gauges that both report. */
+@Module({ imports: libraries, providers: [BacklogGauges], exports: libraries })
 export class InfrastructureModule {}

@@ -4,6 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Metrics } from './metrics.js';
 import { OBSERVABILITY_OPTIONS, type ObservabilityOptions } from './settings.js';
+import { settlesWithin } from './waits.js';
+
+/** Less than the three seconds after which Kubernetes takes a probe for failed. */
+const maxScrapeWaitMs = 2_000;
 
 interface Probes {
   /** Whether the process can take work, given its dependencies. A string gives the reason why not. */
@@ -25,7 +29,9 @@ export class InternalServer implements OnApplicationBootstrap, OnApplicationShut
   constructor(
     @Inject(OBSERVABILITY_OPTIONS) private readonly options: ObservabilityOptions,
     private readonly metrics: Metrics,
-  ) {}
+  ) {
+    metrics.watchReadiness(() => this.isReadyInTime());
+  }
 
   setProbes(probes: Probes): void {
     this.probes = probes;
@@ -48,6 +54,14 @@ export class InternalServer implements OnApplicationBootstrap, OnApplicationShut
 
   onApplicationShutdown(): void {
     this.server.close();
+  }
+
+  /** A probe that waits for a silent dependency must not cost the scrape, which has all other metrics. */
+  private async isReadyInTime(): Promise<boolean> {
+    let isReady = false;
+    const probe = this.probes.ready().then((ready) => (isReady = ready === true));
+    await settlesWithin(probe, maxScrapeWaitMs);
+    return isReady;
   }
 
   private readonly answer: RequestListener = (request, response) => {

@@ -31,7 +31,7 @@ export class Metrics {
 
   // Calls.
   readonly requestSeconds = this.histogram(
-    'http_server_request_duration_seconds',
+    'router_http_server_request_duration_seconds',
     'Time from the request to the last byte of the response.',
     ['route', 'method', 'status_class', 'error_type'],
     callBuckets,
@@ -80,7 +80,7 @@ export class Metrics {
   );
   readonly inflightRuns = this.gauge(
     'router_inflight_runs',
-    'Live runs in the database. Every worker reports the same value, so take the maximum.',
+    'Live runs in the database. Every process reports the same value, so take the maximum.',
     ['provider', 'state'],
   );
   readonly billedDollars = this.counter('router_billed_dollars_total', 'Dollars billed for finished runs.', [
@@ -93,11 +93,11 @@ export class Metrics {
   );
   readonly committedDollars = this.gauge(
     'router_committed_dollars',
-    'Dollars reserved for live runs that have a slot. Every worker reports the same value.',
+    'Dollars reserved for live runs that have a slot. Every process reports the same value.',
   );
   readonly heldDollars = this.gauge(
     'router_held_dollars',
-    'Dollars of credits reserved for all live runs. Every worker reports the same value.',
+    'Dollars of credits reserved for all live runs. Every process reports the same value.',
   );
   readonly clockSkewSeconds = this.gauge(
     'router_clock_skew_seconds',
@@ -107,12 +107,12 @@ export class Metrics {
   // Queues.
   readonly queueJobs = this.gauge(
     'router_queue_jobs',
-    'Jobs on Redis by queue and state, and runs to dispatch. Every worker reports the same value.',
+    'Jobs on Redis by queue and state, and runs to dispatch. Every process reports the same value.',
     ['queue', 'state'],
   );
   readonly oldestJobSeconds = this.gauge(
     'router_queue_oldest_job_age_seconds',
-    'Time since the oldest waiting run got its slot; for parked runs, since its admission. Every worker reports the same value.',
+    'Time since the oldest waiting run got its slot; for parked runs, since its admission. Every process reports the same value.',
     ['queue'],
   );
   readonly queueWaitSeconds = this.histogram(
@@ -129,7 +129,7 @@ export class Metrics {
   );
   readonly oldestOverdueSeconds = this.gauge(
     'router_outbox_oldest_age_seconds',
-    'How long the oldest overdue outbox row has been due. Every worker reports the same value.',
+    'How long the oldest overdue outbox row has been due. Every process reports the same value.',
   );
   readonly redelivered = this.counter(
     'router_reconciler_requeued_total',
@@ -171,7 +171,7 @@ export class Metrics {
   );
   readonly pausedProviders = this.gauge(
     'router_provider_paused',
-    '1 while calls to a provider are paused, by who paused them. Every worker reports the same value.',
+    '1 while calls to a provider are paused, by who paused them. Every process reports the same value.',
     ['provider', 'calls', 'asked_by'],
   );
   readonly assetCopies = this.counter(
@@ -205,7 +205,7 @@ export class Metrics {
   );
   readonly oldestDueWebhookSeconds = this.gauge(
     'router_webhook_oldest_due_seconds',
-    'How long the oldest due webhook has not been called although its receiver has free slots. Every worker reports the same value.',
+    'How long the oldest due webhook has not been called although its receiver has free slots. Every process reports the same value.',
   );
 
   // Catalog.
@@ -228,8 +228,18 @@ export class Metrics {
     'Log lines that were dropped because too many were waiting for a reader.',
   );
 
+  readonly retentionFailures = this.counter(
+    'router_retention_failures_total',
+    'Steps of retention that failed and are retried in the next round, by step.',
+    ['step'],
+  );
+  readonly oldestTransactionSeconds = this.gauge(
+    'router_database_oldest_transaction_seconds',
+    'Age of the oldest open transaction that the role of the app may see. Every process reports the same value.',
+  );
+
   constructor() {
-    collectDefaultMetrics({ register: this.registry });
+    collectDefaultMetrics({ register: this.registry, prefix: 'router_' });
     const build = this.gauge('router_build_info', 'Always 1. The labels contain the version.', [
       'version',
       'node',
@@ -265,6 +275,16 @@ export class Metrics {
     this.slotUsages.set(queue, usage);
   }
 
+  /** Asks at each scrape whether the process is ready. */
+  watchReadiness(isReady: () => Promise<boolean>): void {
+    const gauge: Gauge = new Gauge({
+      name: 'router_ready',
+      help: '1 while the process is ready, by the same probe as /health/ready, and 0 while it is not.',
+      registers: [this.registry],
+      collect: async () => gauge.set(Number(await isReady())),
+    });
+  }
+
   /** Reads the state of the connection pools at each scrape. */
   watchPools(read: () => readonly PoolState[]): void {
     const gauge: Gauge<'pool' | 'state'> = new Gauge({
@@ -284,8 +304,11 @@ export class Metrics {
     return new Counter<Label>({ name, help, labelNames, registers: [this.registry] });
   }
 
+  /** Without labels, a gauge would start at 0, which a process that does not measure it would report for good. */
   private gauge<Label extends string>(name: string, help: string, labelNames: Label[] = []) {
-    return new Gauge<Label>({ name, help, labelNames, registers: [this.registry] });
+    const gauge = new Gauge<Label>({ name, help, labelNames, registers: [this.registry] });
+    if (labelNames.length === 0) gauge.remove();
+    return gauge;
   }
 
   private histogram<Label extends string>(

@@ -14,10 +14,16 @@ export const infrastructure: Dashboard = {
           queries: [['count by (app, version) (router_build_info)', '{{app}} {{version}}']],
         },
         {
+          title: 'Ready processes',
+          says: 'The probe that Kubernetes asks. At 0, nobody serves callers or takes runs.',
+          unit: 'short',
+          queries: [['sum by (app) (router_ready)', '{{app}}']],
+        },
+        {
           title: 'Event loop lag, p99',
           says: 'At half a second, calls queue up inside the process.',
           unit: 's',
-          queries: [['max by (app, instance) (nodejs_eventloop_lag_p99_seconds)', '{{app}} {{instance}}']],
+          queries: [['max by (app, instance) (router_nodejs_eventloop_lag_p99_seconds)', '{{app}} {{instance}}']],
         },
         {
           title: 'CPU',
@@ -25,7 +31,7 @@ export const infrastructure: Dashboard = {
           unit: 'short',
           queries: [
             [
-              'sum by (app, instance) (rate(process_cpu_seconds_total[$__rate_interval]))',
+              'sum by (app, instance) (rate(router_process_cpu_seconds_total[$__rate_interval]))',
               '{{app}} {{instance}}',
             ],
           ],
@@ -34,7 +40,7 @@ export const infrastructure: Dashboard = {
           title: 'Memory',
           says: 'Resident set size.',
           unit: 'bytes',
-          queries: [['max by (app, instance) (process_resident_memory_bytes)', '{{app}} {{instance}}']],
+          queries: [['max by (app, instance) (router_process_resident_memory_bytes)', '{{app}} {{instance}}']],
         },
         {
           title: 'Database connections',
@@ -43,6 +49,12 @@ export const infrastructure: Dashboard = {
           queries: [
             ['sum by (app, pool, state) (router_database_connections)', '{{app}} {{pool}} {{state}}'],
           ],
+        },
+        {
+          title: 'Oldest transaction',
+          says: 'Postgres cannot remove rows that died after it began. Growth of tables and slow queries follow.',
+          unit: 's',
+          queries: [['max(router_database_oldest_transaction_seconds)', 'oldest']],
         },
         {
           title: 'Admission latency',

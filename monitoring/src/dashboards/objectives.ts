@@ -1,11 +1,13 @@
-import { objectives as promised } from '../alerts.js';
+import { objectives as promised, type Recordings } from '../objectives.js';
 import type { Dashboard, Panel } from '../panel.js';
 
 const { availability, latency } = promised;
 const window = '30d';
+/** The recorded rates are read once a minute, so their sums are in the proportion of the calls. */
+const over = (recorded: keyof Recordings) => `sum_over_time(${recorded}[${window}])`;
 const kept = {
-  availability: `1 - (sum(increase(${availability.failed}[${window}])) or vector(0)) / sum(increase(${availability.all}[${window}]))`,
-  latency: `sum(increase(${latency.inTime}[${window}])) / sum(increase(${latency.all}[${window}]))`,
+  availability: `1 - ${over('router:calls_failed:rate5m')} / ${over('router:calls:rate5m')}`,
+  latency: `${over('router:quick_calls_in_time:rate5m')} / ${over('router:quick_calls:rate5m')}`,
 };
 /** The share of the error budget that is left. */
 const left = (share: string, missed: number) => `1 - (1 - (${share})) / ${missed}`;

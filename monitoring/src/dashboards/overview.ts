@@ -1,7 +1,7 @@
-import { objectives } from '../alerts.js';
+import { objectives } from '../objectives.js';
 import { type Dashboard, quantiles, rate } from '../panel.js';
 
-const calls = 'http_server_request_duration_seconds_count';
+const calls = 'router_http_server_request_duration_seconds_count';
 
 export const overview: Dashboard = {
   uid: 'model-router-overview',
@@ -38,7 +38,7 @@ export const overview: Dashboard = {
           says: 'Admission and enqueueing. No provider is involved.',
           unit: 's',
           queries: quantiles(
-            'http_server_request_duration_seconds',
+            'router_http_server_request_duration_seconds',
             [],
             '{route=~".*/requests",method="POST"}',
           ),
@@ -48,7 +48,7 @@ export const overview: Dashboard = {
           says: 'Each call is one read by primary key.',
           unit: 's',
           queries: quantiles(
-            'http_server_request_duration_seconds',
+            'router_http_server_request_duration_seconds',
             [],
             '{route=~".*/requests/.*",method="GET"}',
           ),

@@ -13,13 +13,13 @@ export const registry: Dashboard = {
           title: 'Calls by status',
           says: 'By status class.',
           unit: 'reqps',
-          queries: [rate('http_server_request_duration_seconds_count', ['status_class'], nodes)],
+          queries: [rate('router_http_server_request_duration_seconds_count', ['status_class'], nodes)],
         },
         {
           title: 'Latency',
           says: 'The target is 50 ms at p99.',
           unit: 's',
-          queries: quantiles('http_server_request_duration_seconds', [], nodes),
+          queries: quantiles('router_http_server_request_duration_seconds', [], nodes),
         },
         {
           title: 'Error rate',
@@ -27,7 +27,7 @@ export const registry: Dashboard = {
           unit: 'percentunit',
           queries: [
             [
-              '(sum(rate(http_server_request_duration_seconds_count{route="/nodes",status_class="5xx"}[$__rate_interval])) or vector(0)) / sum(rate(http_server_request_duration_seconds_count{route="/nodes"}[$__rate_interval]))',
+              '(sum(rate(router_http_server_request_duration_seconds_count{route="/nodes",status_class="5xx"}[$__rate_interval])) or vector(0)) / sum(rate(router_http_server_request_duration_seconds_count{route="/nodes"}[$__rate_interval]))',
               'failed',
             ],
           ],

@@ -20,7 +20,9 @@ export class StatusStream {
     private readonly runs: RunReader,
     private readonly watches: RunWatch,
     private readonly metrics: Metrics,
-  ) {}
+  ) {
+    metrics.statusStreams.set(0);
+  }
 
   /**
    * Yields the state of the run immediately and after each change, until it is completed, and null after each 15 s

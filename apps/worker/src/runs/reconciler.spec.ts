@@ -15,7 +15,6 @@ it('counts a run whose job was lost, but not one that waited in its row without 
     promoteAll: async () => [],
     unaffordable: async () => [],
     takeOverdue: async () => overdue.splice(0),
-    oldestOverdueSeconds: async () => 0,
     drift: async () => [],
   };
   const queues = {

@@ -73,7 +73,6 @@ export class Reconciler implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async measure(): Promise<void> {
-    this.metrics.oldestOverdueSeconds.set(await this.outbox.oldestOverdueSeconds());
     const nowMs = performance.now();
     if (nowMs < this.driftDueAtMs) return;
     this.driftDueAtMs = nowMs + driftEveryMs;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { EventEmitter, once } from 'node:events';
-import { createLog } from '#observability';
+import { createLog, Metrics } from '#observability';
 import type { ClockSkew, RetentionRepository, StoredObjectRepository } from '#persistence';
 import type { AssetStore } from '#storage';
 import { Retention } from './retention.js';
@@ -37,12 +37,14 @@ function scripted(script: Partial<Record<string, (number | Error)[]>>) {
 const retentionOf = (
   { upkeep, objects, store }: Pick<ReturnType<typeof scripted>, 'upkeep' | 'objects' | 'store'>,
   problem?: string,
+  metrics = new Metrics(),
 ) =>
   new Retention(
     upkeep as unknown as RetentionRepository,
     store as unknown as AssetStore,
     objects as unknown as StoredObjectRepository,
     { problem } as ClockSkew,
+    metrics,
     { RETENTION_EVERY_MS: 3_600_000, STORE_DOUBT_SECONDS: 60 },
     log,
   );

@@ -1,5 +1,5 @@
 import { SETTINGS } from '#infrastructure';
-import { every, type Log, LOG, type PeriodicWork, withTimeout } from '#observability';
+import { every, type Log, LOG, Metrics, type PeriodicWork, withTimeout } from '#observability';
 import { ClockSkew, RetentionRepository, StoredObjectRepository } from '#persistence';
 import { AssetStore } from '#storage';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
@@ -25,6 +25,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly store: AssetStore,
     private readonly objects: StoredObjectRepository,
     private readonly clock: ClockSkew,
+    private readonly metrics: Metrics,
     @Inject(SETTINGS)
     private readonly settings: Pick<WorkerSettings, 'RETENTION_EVERY_MS' | 'STORE_DOUBT_SECONDS'>,
     @Inject(LOG) private readonly log: Log,
@@ -71,6 +72,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
         if ((await batch()) === 0 || times === 'once') return;
       }
     } catch (error) {
+      this.metrics.retentionFailures.inc({ step: what });
       this.log.warn({ error, what }, 'a step of retention failed, retrying in the next round');
     }
   }

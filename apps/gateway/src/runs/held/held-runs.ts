@@ -18,7 +18,9 @@ export class HeldRuns {
     private readonly watches: RunWatch,
     private readonly cancellation: RunCancellation,
     private readonly metrics: Metrics,
-  ) {}
+  ) {
+    metrics.heldCalls.set(0);
+  }
 
   /**
    * Admits a run and waits for its outcome. The run is watched before it is admitted, so that no signal is missed,

@@ -1,5 +1,6 @@
 import { every, type Log, LOG, Metrics, type PeriodicWork } from '#observability';
 import {
+  Database,
   dispatchCounts,
   type Load,
   OutboxRepository,
@@ -18,13 +19,15 @@ const microsPerDollar = 1_000_000;
 
 /**
  * Reads the load, pauses, stored objects and webhooks from the database and the jobs from the queues. Every
- * worker reports the same values, so that no series is lost with a worker; dashboards take the maximum.
+ * gateway and worker reports the same values, because the backlog matters most when all workers are gone;
+ * rules and dashboards take the maximum. A process that could not read them reports none.
  */
 @Injectable()
-export class Gauges implements OnApplicationBootstrap, OnModuleDestroy {
+export class BacklogGauges implements OnApplicationBootstrap, OnModuleDestroy {
   private rounds: PeriodicWork | undefined;
 
   constructor(
+    private readonly database: Database,
     private readonly outbox: OutboxRepository,
     private readonly pauses: ProviderPauseRepository,
     private readonly objects: StoredObjectRepository,
@@ -36,7 +39,10 @@ export class Gauges implements OnApplicationBootstrap, OnModuleDestroy {
 
   onApplicationBootstrap(): void {
     this.rounds = every(everyMs, () => this.round(), {
-      onError: (error) => this.log.warn({ error }, 'could not read the gauges, retrying'),
+      onError: (error) => {
+        this.clear();
+        this.log.warn({ error }, 'could not read the gauges, retrying');
+      },
       immediately: true,
     });
   }
@@ -51,7 +57,27 @@ export class Gauges implements OnApplicationBootstrap, OnModuleDestroy {
     this.setJobs([dispatchCounts(load), ...(await this.queues.counts())]);
     this.setPauses(await this.pauses.standing());
     this.setObjects(await this.objects.unneeded());
-    this.metrics.oldestDueWebhookSeconds.set(await this.webhooks.oldestDueSeconds());
+    const { oldestOverdueSeconds, oldestDueWebhookSeconds, oldestTransactionSeconds } = this.metrics;
+    oldestOverdueSeconds.set(await this.outbox.oldestOverdueSeconds());
+    oldestDueWebhookSeconds.set(await this.webhooks.oldestDueSeconds());
+    oldestTransactionSeconds.set(await this.database.oldestTransactionSeconds());
+  }
+
+  /** The last values would look like the current ones. */
+  private clear(): void {
+    const { inflightRuns, oldestJobSeconds, queueJobs, pausedProviders, storedObjects } = this.metrics;
+    for (const gauge of [inflightRuns, oldestJobSeconds, queueJobs, pausedProviders, storedObjects])
+      gauge.reset();
+    const { committedDollars, heldDollars } = this.metrics;
+    const { oldestOverdueSeconds, oldestDueWebhookSeconds, oldestTransactionSeconds } = this.metrics;
+    for (const gauge of [
+      committedDollars,
+      heldDollars,
+      oldestOverdueSeconds,
+      oldestDueWebhookSeconds,
+      oldestTransactionSeconds,
+    ])
+      gauge.remove();
   }
 
   private setLoad(load: readonly Load[]): void {
@@ -73,6 +99,8 @@ export class Gauges implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private setJobs(counts: readonly (QueueCounts | ReturnType<typeof dispatchCounts>)[]): void {
+    // While Redis is down, it has no counts.
+    this.metrics.queueJobs.reset();
     for (const { queue, ...states } of counts)
       for (const state of ['waiting', 'active', 'delayed'] as const)
         this.metrics.queueJobs.set({ queue, state }, states[state]);
