@@ -26,11 +26,10 @@ export const dashboards = {
   infrastructure,
 };
 
-/** Where the outputs link to. Without an address there is no link, because a relative one leads nowhere. */
+/** Addresses that the outputs link to. Without one there is no link, because a relative link leads nowhere. */
 interface Addresses {
-  /** Of the published docs/operations/alerts.md. */
+  /** The published docs/operations/alerts.md. */
   runbooks?: string | undefined;
-  /** Of Grafana. */
   grafana?: string | undefined;
 }
 

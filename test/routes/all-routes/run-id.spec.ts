@@ -124,7 +124,7 @@ it('a result that cannot be repeated names its run', async () => {
 });
 
 it('a 504 of a held call names the run, withdrawn or not', async () => {
-  for (const headers of [{}, { 'idempotency-key': 'k' }]) {
+  for (const headers of [{}, { 'idempotency-key': 'k' }] as Record<string, string>[]) {
     const { caller, workspace } = await small().caller();
     const answer = await caller.call('POST', path, { body, headers });
     expect(named(answer)).toEqual([504, (await small().admittedRun(workspace)).requestId]);
