@@ -106,8 +106,7 @@ describe.each(transports().slice(0, 1))(
           refused.workspaceId,
         ]);
         const lines = system.workers.flatMap((worker) => worker.logs().split('\n'));
-        return lines.filter((line) => line.includes('retrying') && line.includes(found?.id ?? '-'))
-          .length;
+        return lines.filter((line) => line.includes('retrying') && line.includes(found?.id ?? '-')).length;
       };
       await waitFor(async () => (await refusals()) > 2, { withinMs: 60_000, what: 'a third refusal' });
       // End the budget only now: with little time left, the answer to a try would be cut off.

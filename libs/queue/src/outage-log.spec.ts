@@ -23,10 +23,7 @@ describe('outage log', () => {
     outage.trouble(new Error('Command timed out'), 'could not enqueue a run');
     outage.back();
     outage.back();
-    expect(lines).toEqual([
-      'redis is unreachable; runs wait in their rows',
-      'redis is back',
-    ]);
+    expect(lines).toEqual(['redis is unreachable; runs wait in their rows', 'redis is back']);
   });
 
   it('is not silenced when the machine’s clock is set back', () => {
