@@ -1,7 +1,7 @@
 import { RouterError } from '#errors';
 import { SETTINGS } from '#infrastructure';
-import { every, type Log, LOG, type PeriodicWork } from '#observability';
-import { HeldRunRepository, type LiveState } from '#persistence';
+import { every, type PeriodicWork } from '#observability';
+import { DatabaseOutage, HeldRunRepository, type LiveState } from '#persistence';
 import { RunSignals } from '#queue';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { HeldSettings } from './held/settings.js';
@@ -28,11 +28,11 @@ export class RunWatch implements OnModuleDestroy {
     private readonly held: HeldRunRepository,
     private readonly signals: RunSignals<LiveState>,
     @Inject(SETTINGS) private readonly settings: HeldSettings,
-    @Inject(LOG) log: Log,
+    @Inject(DatabaseOutage) outage: Pick<DatabaseOutage, 'warn'>,
   ) {
     this.checks = every(settings.SYNC_CHECK_MS, () => this.checkRows(), {
       onError: (error) =>
-        log.warn({ error, watched_runs: signals.runIds.length }, 'could not read the watched runs'),
+        outage.warn({ error, watched_runs: signals.runIds.length }, 'could not read the watched runs'),
     });
   }
 

@@ -1,5 +1,6 @@
-import { every, type Log, LOG, Metrics, type PeriodicWork } from '#observability';
+import { every, Metrics, type PeriodicWork } from '#observability';
 import {
+  DatabaseOutage,
   dispatchCounts,
   type Load,
   OutboxRepository,
@@ -31,12 +32,12 @@ export class Gauges implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly webhooks: WebhookRepository,
     private readonly queues: RunQueues,
     private readonly metrics: Metrics,
-    @Inject(LOG) private readonly log: Log,
+    @Inject(DatabaseOutage) private readonly outage: Pick<DatabaseOutage, 'warn'>,
   ) {}
 
   onApplicationBootstrap(): void {
     this.rounds = every(everyMs, () => this.round(), {
-      onError: (error) => this.log.warn({ error }, 'could not read the gauges, retrying'),
+      onError: (error) => this.outage.warn({ error }, 'could not read the gauges, retrying'),
       immediately: true,
     });
   }

@@ -45,6 +45,7 @@ const retentionOf = (
     { problem } as ClockSkew,
     { RETENTION_EVERY_MS: 3_600_000, STORE_DOUBT_SECONDS: 60 },
     log,
+    log,
   );
 
 async function oneRound(script: Parameters<typeof scripted>[0], problem?: string): Promise<string[]> {
