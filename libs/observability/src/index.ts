@@ -8,7 +8,7 @@ export { Metrics } from './metrics.js';
 export { ObservabilityModule } from './observability.module.js';
 export { OutageLog, reasonOf } from './outage-log.js';
 export { unreachable } from './reachability.js';
-export { readTraceparent, type Span, TRACING, type Tracing } from './tracing.js';
+export { readTraceparent, runAttributes, type Span, TRACING, type Tracing } from './tracing.js';
 export { type ObservabilityOptions, observabilitySettings } from './settings.js';
 export { Turns } from './turns.js';
 export { UnderWay } from './under-way.js';

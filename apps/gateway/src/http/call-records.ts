@@ -1,4 +1,12 @@
-import { Gathered, type Log, type Metrics, readTraceparent, type Span, type Tracing } from '#observability';
+import {
+  Gathered,
+  type Log,
+  type Metrics,
+  readTraceparent,
+  runAttributes,
+  type Span,
+  type Tracing,
+} from '#observability';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 const gatherMs = 20;
@@ -49,7 +57,7 @@ function spanOf(request: FastifyRequest, tracing: Tracing): Span | null {
     name: `${method} ${route}`,
     kind: 'server',
     parent,
-    attributes: { 'http.request.method': method, 'http.route': route, 'router.request_id': id },
+    attributes: { 'http.request.method': method, 'http.route': route, ...runAttributes({ callId: id }) },
   });
 }
 
@@ -57,9 +65,13 @@ type EndedCall = ReturnType<typeof endedCall>;
 
 /** The record of a finished call: the fields of its log line. */
 function endedCall(request: FastifyRequest, reply: FastifyReply) {
-  const { id, method, span } = request;
+  const { id, method, span, runId } = request;
+  const workspaceId = request.caller?.workspaceId;
   const { status, bucket } = outcomeOf(reply);
-  span?.set({ 'http.response.status_code': status });
+  span?.set({
+    'http.response.status_code': status,
+    ...runAttributes({ runId, workspaceId }),
+  });
   span?.end(bucket);
   return {
     request_id: id,
@@ -68,7 +80,7 @@ function endedCall(request: FastifyRequest, reply: FastifyReply) {
     status,
     error_type: bucket,
     ms: reply.elapsedTime,
-    workspace_id: request.caller?.workspaceId,
+    workspace_id: workspaceId,
     client_address: request.ip,
     trace_id: readTraceparent(span?.traceparent)?.traceId,
   };

@@ -1,5 +1,5 @@
 import { RouterError } from '#errors';
-import { failpoint, Metrics } from '#observability';
+import { failpoint, Metrics, runAttributes } from '#observability';
 import {
   type Admission,
   AdmissionRepository,
@@ -70,7 +70,7 @@ export class RunAdmission {
     const [{ row, price }] = candidates;
     const { workspaceId } = caller;
     const origin = request.publicOrigin;
-    const traceparent = request.span?.traceparent;
+    request.span?.set(runAttributes({ model: model.id }));
     const measured = this.metrics.admissionSeconds.startTimer();
     const admitting = this.admissions.admitRun({
       runId,
@@ -78,7 +78,7 @@ export class RunAdmission {
       model: model.id,
       provider: row.provider,
       mode,
-      facts: factsOf(model, candidates, traceparent),
+      facts: factsOf(model, candidates, { callId: request.id, traceparent: request.span?.traceparent }),
       reservedMicros: Math.max(...candidates.map((each) => each.price.upperMicros)),
       computedMicros: price.computedMicros,
       credential: caller.credential,
@@ -105,6 +105,7 @@ export class RunAdmission {
       }
       const { position } = admitted;
       request.runId = runId;
+      request.span?.set(runAttributes({ provider: row.provider }));
       const isFirst = { replayed: false, delivered: false };
       return { workspaceId, modelId: model.id, key, runId, position, origin, ...isFirst };
     }
@@ -125,6 +126,7 @@ export class RunAdmission {
     { modelId, key, runId, delivered }: NamedRun,
   ): Promise<AdmittedRun> {
     request.runId = runId;
+    request.span?.set(runAttributes({ model: modelId }));
     void reply.header('idempotent-replayed', 'true');
     const first = await this.runs.admission(workspaceId, runId);
     if (first === null) throw noLongerKept();

@@ -163,8 +163,9 @@ export function fingerprintOf(
 export function factsOf(
   model: Model,
   [{ row, price, upstream, missingMembers: members }, next, ...others]: Candidates,
-  traceparent: string | undefined,
+  call: { callId: string; traceparent: string | undefined },
 ): RunFacts {
+  const { callId, traceparent } = call;
   return {
     upstream,
     assets: row.assetPointers,
@@ -173,13 +174,14 @@ export function factsOf(
     basis: price.basis,
     reported: price.reported,
     members,
+    callId,
     ...(traceparent !== undefined && { traceparent }),
     ...(model.servers.length > 0 && { server: visibleProvider(row.id) }),
     ...(next && {
       fallback: {
         provider: next.row.provider,
         computedMicros: next.price.computedMicros,
-        facts: factsOf(model, [next, ...others], traceparent),
+        facts: factsOf(model, [next, ...others], call),
       },
     }),
   };

@@ -1,5 +1,5 @@
 import { SETTINGS } from '#infrastructure';
-import { failpoint } from '#observability';
+import { failpoint, runAttributes, TRACING, type Tracing } from '#observability';
 import { type Copying, RunRepository } from '#persistence';
 import { type DeliveredRun, done, type JobResult, maxSlotless, retryIn, RunProcessor, Slots } from '#queue';
 import { runKeys, StorageError } from '#storage';
@@ -35,6 +35,7 @@ export class AssetsProcessor extends RunProcessor {
     private readonly providers: Providers,
     private readonly assetCopies: AssetCopies,
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
+    @Inject(TRACING) private readonly tracing: Tracing,
   ) {
     super();
     this.closeGraceMs = repeatableGraceMs(settings);
@@ -53,6 +54,7 @@ export class AssetsProcessor extends RunProcessor {
     const provider = this.providers.get(copying.provider);
     if (provider === undefined) return later;
     await this.runs.moveDue(runId, this.settings.ASSET_COPY_MS);
+    const startedAtMs = Date.now();
     try {
       using share = this.payloads.openShare();
       const bytes = await this.payloads.readBody(copying.body, share, signal);
@@ -64,6 +66,14 @@ export class AssetsProcessor extends RunProcessor {
       // The copies were interrupted. The next worker starts them again.
       if (signal.aborted) return now;
       await failpoint('copying.beforeFinish', runId);
+      // An attempt that is interrupted gets no span: while the store is down there is one a second.
+      using _span = this.tracing.start({
+        name: 'assets',
+        kind: 'consumer',
+        parent: run.facts.traceparent,
+        attributes: { ...runAttributes({ ...run, callId: run.facts.callId }), 'router.copied': copies.size },
+        startedAtMs,
+      });
       return await this.finishRun(run, bytes, assets, copies);
     } catch (error) {
       if (signal.aborted) return now;

@@ -1,5 +1,5 @@
 import { SETTINGS } from '#infrastructure';
-import { failpoint, type Log, LOG, type Span, TRACING, type Tracing } from '#observability';
+import { failpoint, type Log, LOG, runAttributes, type Span, TRACING, type Tracing } from '#observability';
 import { RunRepository } from '#persistence';
 import {
   type Asked,
@@ -63,12 +63,18 @@ export class ProviderCall {
   async submit(
     provider: BoundProvider,
     run: SubmittedRun & { epoch: number },
-    terms: Terms & { parent: Span },
+    terms: Terms & { parent: Span; callId: string | undefined },
   ): Promise<(ReadReply & { isKept: boolean }) | null> {
-    const { parent, reported, assets, ...call } = terms;
-    const { runId } = run;
+    const { parent, callId, reported, assets, ...call } = terms;
+    const { runId, model } = run;
+    const { workspaceId } = call;
     // The trace context is not sent to the provider, which must not learn about our callers' traces.
-    const span = this.tracing.start({ name: 'submit', kind: 'client', parent: parent.traceparent });
+    const span = this.tracing.start({
+      name: 'submit',
+      kind: 'client',
+      parent: parent.traceparent,
+      attributes: runAttributes({ runId, callId, model, provider: provider.name, workspaceId }),
+    });
     const reply = await this.client.callProvider(provider, { ...call, runId, operation: 'submit' });
     span.end('fault' in reply ? reply.fault : undefined);
     await failpoint('dispatch.afterSubmit', runId);

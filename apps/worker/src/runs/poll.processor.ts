@@ -1,5 +1,5 @@
 import { SETTINGS } from '#infrastructure';
-import { failpoint, TRACING, type Tracing } from '#observability';
+import { failpoint, runAttributes, TRACING, type Tracing } from '#observability';
 import { type Poll, RunRepository } from '#persistence';
 import type {
   BoundProvider,
@@ -123,7 +123,10 @@ export class PollProcessor extends RunProcessor {
       name: 'poll',
       kind: 'consumer',
       parent: poll.facts.traceparent,
-      attributes: { 'router.run_id': runId, 'router.outcome': outcome.kind },
+      attributes: {
+        ...runAttributes({ ...run, callId: run.facts.callId }),
+        'router.outcome': outcome.kind,
+      },
       startedAtMs,
     });
     return await this.record(known, poll, outcome);

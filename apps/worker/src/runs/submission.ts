@@ -1,5 +1,5 @@
 import { SETTINGS } from '#infrastructure';
-import { backoff, failpoint, type Log, LOG, TRACING, type Tracing } from '#observability';
+import { backoff, failpoint, type Log, LOG, runAttributes, TRACING, type Tracing } from '#observability';
 import { DispatchRepository, type TakenRun } from '#persistence';
 import {
   type BoundProvider,
@@ -46,7 +46,7 @@ export class Submission {
       name: 'dispatch',
       kind: 'consumer',
       parent: facts.traceparent,
-      attributes: { 'router.run_id': runId, 'router.model': model },
+      attributes: runAttributes({ ...run, callId: facts.callId }),
     });
     if (run.crashes >= this.settings.MAX_CRASHES)
       return await this.outcomes.failInternally(run, `gave up after ${run.crashes} crashes`);
@@ -90,6 +90,7 @@ export class Submission {
         share,
         reported: facts.reported,
         assets: facts.assets,
+        callId: facts.callId,
         parent: span,
       },
     );
