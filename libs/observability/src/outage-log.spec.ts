@@ -34,7 +34,7 @@ describe('outage log', () => {
     expect(lines()).toEqual(['redis is unreachable, work waits', 'redis is back']);
   });
 
-  it('writes one line a minute while the server is away, with its duration and the number of failures', () => {
+  it('writes one line a minute while the server is unreachable, with its duration and the number of failures', () => {
     const { all, outage, pass } = recorded();
     for (let second = 0; second < 130; second += 1) {
       outage.lost(new Error('connect ECONNREFUSED 127.0.0.1:6379'));

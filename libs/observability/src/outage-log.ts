@@ -14,18 +14,18 @@ interface Outage {
 }
 
 interface OutageLogOptions {
-  /** What the outage means, as the end of the line about its start. */
+  /** The end of the line about the start of an outage. */
   consequence?: string;
-  /** Minimum time between two lines about an outage that lasts. */
+  /** Minimum time between two lines about an outage that continues. */
   everyMs?: number;
   /** Monotonic, because a wall clock that is set back would silence the log for that long. */
   nowMs?: () => number;
 }
 
 /**
- * Writes one line when a server is lost, one a minute while it is away, and one when it is back, however many
- * connections notice. None has a stack, which would be that of whoever called last. Other errors are written
- * at most once in ten seconds per text.
+ * Writes one line when a server is lost, one a minute while it is unreachable, and one when it is back, however
+ * many connections notice. None has a stack, because all operations fail for the same reason. Other errors are
+ * written at most once in ten seconds per text.
  */
 export class OutageLog {
   private outage: Outage | undefined;
@@ -52,7 +52,7 @@ export class OutageLog {
     return this.outage !== undefined;
   }
 
-  /** Counts a failure that shows that the server is away. */
+  /** Counts a failure that shows that the server is unreachable. */
   lost(error?: unknown): void {
     const { server } = this;
     const nowMs = this.nowMs();
@@ -100,7 +100,6 @@ export class OutageLog {
 
 /** The message of an error, or its code: Node's error about several addresses has no message. */
 export function reasonOf(error: unknown): string | undefined {
-  if (error === undefined) return undefined;
-  if (!(error instanceof Error)) return String(error);
+  if (!(error instanceof Error)) return undefined;
   return error.message || ('code' in error ? String(error.code) : error.name);
 }

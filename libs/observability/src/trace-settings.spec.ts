@@ -85,9 +85,8 @@ describe('the sampler', () => {
 describe('the resource', () => {
   const resource = (settings: object) => {
     const warnings: string[] = [];
-    const { 'service.version': version, ...others } = resourceOf(
-      { app: 'gateway', ...settings } as Parameters<typeof resourceOf>[0],
-      (message) => warnings.push(message),
+    const { 'service.version': version, ...others } = resourceOf({ app: 'gateway', ...settings }, (message) =>
+      warnings.push(message),
     );
     expect(version).toMatch(/^\d/);
     return { ...others, warnings: warnings.length };

@@ -55,7 +55,7 @@ describe('is an outage, and a retried failure adds no line to it above debug:', 
   });
 });
 
-describe('is no outage, and is logged with its error:', () => {
+describe('is not an outage, and is logged with its error:', () => {
   it.each([
     ['a full disk', wrapped(sql('53100'))],
     ['a slow statement', wrapped(sql('57014'))],
@@ -71,7 +71,7 @@ describe('is no outage, and is logged with its error:', () => {
   });
 });
 
-it('an error that is no failure of the database is logged during an outage too', () => {
+it('a bug is logged during an outage too', () => {
   const { outage, levels } = recorded();
   outage.failed(wrapped(system('ECONNREFUSED')));
   outage.warn({ error: new TypeError('undefined is not a function') }, task);

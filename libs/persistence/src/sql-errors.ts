@@ -18,7 +18,7 @@ const transientStates = /^(08|40|53|57|58|25006)/;
 
 /** The connection was refused or ended: SQLSTATE class 08, a server that stops or starts, and too many connections. */
 const unreachableStates = /^(08|57P0[123]|53300)/;
-/** What a pool reports of itself: all its connections are busy, or it is closed. */
+/** A pool reports that all its connections are busy, or that it is closed. */
 const poolErrors =
   /^(timeout exceeded when trying to connect|Cannot use a pool after calling end on the pool)$/;
 
@@ -48,7 +48,7 @@ export function isUnreachable(error: unknown): boolean {
   if (code !== undefined) return unreachableStates.test(code);
   if (!(cause instanceof Error) || poolErrors.test(cause.message)) return false;
   // An error that is not wrapped may also be a bug of ours.
-  return cause !== error || /^Connection terminated/.test(cause.message) || isSystemError(cause);
+  return cause !== error || cause.message.startsWith('Connection terminated') || isSystemError(cause);
 }
 
 /** The driver's error behind those of TypeORM and the pools. */
