@@ -82,15 +82,16 @@ describe('the sampler', () => {
   });
 });
 
+const resource = (settings: object) => {
+  const warnings: string[] = [];
+  const { 'service.version': version, ...others } = resourceOf({ app: 'gateway', ...settings }, (message) =>
+    warnings.push(message),
+  );
+  expect(version).toMatch(/^\d/);
+  return { ...others, warnings: warnings.length };
+};
+
 describe('the resource', () => {
-  const resource = (settings: object) => {
-    const warnings: string[] = [];
-    const { 'service.version': version, ...others } = resourceOf({ app: 'gateway', ...settings }, (message) =>
-      warnings.push(message),
-    );
-    expect(version).toMatch(/^\d/);
-    return { ...others, warnings: warnings.length };
-  };
   const own = { 'service.namespace': 'model-router', 'service.name': 'gateway' };
 
   it.each([
