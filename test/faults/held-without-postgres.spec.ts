@@ -14,7 +14,7 @@ describe.each(transports().slice(0, 1))(
       const url = new URL(system.database.url);
       toPostgres = await tcpProxy({ port: Number(url.port), host: url.hostname });
       url.host = toPostgres.address;
-      gateway = await system.startGateway({ DATABASE_URL: url.href });
+      gateway = await system.startGateway({ DATABASE_URL: url.href, LOG_LEVEL: 'debug' });
     });
     afterAll(async () => {
       toPostgres.set('pass');

@@ -9,6 +9,8 @@ export interface CollectedSpan {
   spanId: string;
   parentSpanId: string | undefined;
   attributes: Record<string, unknown>;
+  /** The attributes of its process. */
+  resource: Record<string, unknown>;
 }
 
 interface Attribute {
@@ -42,11 +44,20 @@ export async function startCollector() {
     request.on('end', () => {
       const { resourceSpans } = JSON.parse(Buffer.concat(chunks).toString()) as Export;
       for (const { resource, scopeSpans } of resourceSpans) {
-        const service = String(plain(resource.attributes)['service.name']);
+        const process = plain(resource.attributes);
+        const service = String(process['service.name']);
         for (const { name, traceId, spanId, parentSpanId, attributes } of scopeSpans.flatMap(
           (scope) => scope.spans,
         )) {
-          spans.push({ service, name, traceId, spanId, parentSpanId, attributes: plain(attributes) });
+          spans.push({
+            service,
+            name,
+            traceId,
+            spanId,
+            parentSpanId,
+            attributes: plain(attributes),
+            resource: process,
+          });
         }
       }
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}');

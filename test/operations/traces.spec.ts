@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { System } from '../harness/faults.js';
-import { unending, type Caller, failOnLeftovers, transports, waitFor } from '../harness/index.js';
+import { unending, type Caller, failOnLeftovers, Receiver, transports, waitFor } from '../harness/index.js';
 import { type CollectedSpan, startCollector } from './collector.js';
 
 const model = 'bfl/flux-2-pro';
@@ -11,19 +11,27 @@ const traceparent = `00-${traceId}-${callerSpan}-01`;
 describe('traces', () => {
   let collector: Awaited<ReturnType<typeof startCollector>>;
   let system: System;
-  let caller: Caller;
+  let caller: Caller & { workspaceId: string };
+  let receiver: Receiver;
 
   beforeAll(async () => {
     collector = await startCollector();
+    receiver = await Receiver.start();
     const [transport = 'postgres'] = transports();
     system = await System.start({
       transport,
-      env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '100' },
+      env: {
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+        OTEL_BSP_SCHEDULE_DELAY: '100',
+        OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=a%20test,k8s.pod.name=pod-1',
+        WEBHOOK_ALLOWED_ORIGINS: receiver.url,
+      },
     });
     caller = await system.caller();
   });
   afterAll(async () => {
     await system.stop();
+    await receiver.stop();
     await collector.close();
   });
 
@@ -44,6 +52,7 @@ describe('traces', () => {
   it('show caller, gateway and worker as one tree, without spans for polls that changed nothing', async () => {
     const run = await caller.submit(model, `{"prompt":"traced ${unending}"}`, {
       headers: { traceparent },
+      query: `?webhook_url=${encodeURIComponent(receiver.url)}`,
     });
     await waitFor(async () => ((await system.provider.ledger())[0]?.pollCount ?? 0) > 0, {
       withinMs: 30_000,
@@ -53,23 +62,35 @@ describe('traces', () => {
     await caller.completed(run);
     const [entry] = await system.provider.ledger();
     expect(entry?.pollCount).toBeGreaterThan(1);
-    const spans = await spansOf(traceId, 4);
+    const spans = await spansOf(traceId, 6);
     expect(tree(spans, callerSpan)).toEqual([
       [
         'gateway POST /v2/models/:provider/:model/requests',
+        ['worker assets'],
         ['worker dispatch', ['worker submit']],
         ['worker poll'],
+        ['worker webhook'],
       ],
     ]);
-    expect(spans).toHaveLength(4);
-    const idsOf = (service: string) =>
-      spans
-        .filter((span) => span.service === service)
-        .map(({ attributes }) => [attributes['router.run_id'], attributes['router.call_id']]);
-    const callId = spans.find(({ service }) => service === 'gateway')?.attributes['router.request_id'];
-    expect(callId).toEqual(expect.any(String));
-    expect(idsOf('gateway')).toEqual([[run.requestId, undefined]]);
-    expect(idsOf('worker')).toEqual(Array(3).fill([run.requestId, callId]));
+    expect(spans).toHaveLength(6);
+    const [admission] = await system.sql<{ callId: string }>(
+      `SELECT call ->> 'requestId' AS "callId" FROM run WHERE id = $1`,
+      [run.requestId],
+    );
+    for (const { attributes, resource } of spans) {
+      expect(attributes).toMatchObject({
+        'router.run_id': run.requestId,
+        'router.call_id': admission?.callId,
+        'router.model': model,
+        'router.provider': 'bfl',
+        'router.workspace_id': caller.workspaceId,
+      });
+      expect(resource).toMatchObject({
+        'service.namespace': 'model-router',
+        'deployment.environment.name': 'a test',
+        'k8s.pod.name': 'pod-1',
+      });
+    }
     const worker = system.workers[0];
     await waitFor(() => worker?.logs().includes(`"trace_id":"${traceId}"`), {
       withinMs: 30_000,
@@ -94,16 +115,54 @@ describe('traces', () => {
       },
     );
     expect(root.parentSpanId ?? '').toBe('');
-    const spans = await spansOf(root.traceId, 4);
+    const spans = await spansOf(root.traceId, 5);
     expect(new Set(spans.map(({ service }) => service))).toEqual(new Set(['gateway', 'worker']));
     expect(new Set(collector.spans.slice(before).map((span) => span.traceId))).toEqual(
       new Set([root.traceId]),
     );
   });
 
+  it('are recorded as the sampler decides, whatever flag the caller sends, and join the trace of the caller', async () => {
+    const edge = await system.startGateway({
+      OTEL_SERVICE_NAME: 'edge',
+      OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+      OTEL_TRACES_SAMPLER_ARG: '0.5',
+    });
+    const gateway = system.gateways.indexOf(edge);
+    // A ratio samples by the id of the trace.
+    const dropped = 'ffffffff'.padEnd(32, '0');
+    const kept = '00000001'.padEnd(32, '0');
+    for (const [id, flag] of [
+      [dropped, '01'],
+      [kept, '00'],
+    ] as const) {
+      const headers = { traceparent: `00-${id}-${callerSpan}-${flag}` };
+      const run = await caller.submit(model, '{"prompt":"sampled"}', { headers, gateway });
+      expect(await caller.completed(run)).not.toHaveProperty('error_type');
+      const [row] = await system.sql<{ traceparent: string }>(
+        `SELECT facts ->> 'traceparent' AS traceparent FROM run WHERE id = $1`,
+        [run.requestId],
+      );
+      expect(row?.traceparent).toMatch(new RegExp(`^00-${id}-.{16}-0${id === kept ? 1 : 0}$`));
+    }
+    const spans = await spansOf(kept, 5);
+    expect(tree(spans, callerSpan)).toEqual([
+      [
+        'edge POST /v2/models/:provider/:model/requests',
+        ['worker assets'],
+        ['worker dispatch', ['worker submit']],
+        ['worker poll'],
+      ],
+    ]);
+    // A process that stops sends its remaining spans.
+    system.forget(edge);
+    await edge.stop();
+    expect(collector.spans.filter((span) => span.traceId === dropped)).toEqual([]);
+  });
+
   it('contain neither key, body nor address of a result', () => {
     const text = JSON.stringify(collector.spans);
-    expect(text).not.toContain('traced');
+    expect(text).not.toMatch(/traced|sampled/);
     expect(text).not.toContain(caller.key);
     expect(text).not.toMatch(/https?:/);
   });

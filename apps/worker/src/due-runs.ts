@@ -1,15 +1,6 @@
 import { SETTINGS } from '#infrastructure';
-import {
-  Alarm,
-  every,
-  type Log,
-  LOG,
-  Metrics,
-  type PeriodicWork,
-  settlesWithin,
-  UnderWay,
-} from '#observability';
-import { type DueRow, DueRowRepository } from '#persistence';
+import { Alarm, every, Metrics, type PeriodicWork, settlesWithin, UnderWay } from '#observability';
+import { DatabaseOutage, type DueRow, DueRowRepository } from '#persistence';
 import { queueNames, RunQueues, type RunProcessor, separationMs, type WakeUpListener } from '#queue';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -66,9 +57,9 @@ export class DueRuns implements OnModuleDestroy {
     private readonly metrics: Metrics,
     @Inject(SETTINGS)
     private readonly settings: Pick<WorkerSettings, 'QUEUE_LOCK_MS' | 'WORKER_CLOSE_MS'>,
-    @Inject(LOG) private readonly log: Pick<Log, 'warn'>,
+    @Inject(DatabaseOutage) private readonly outage: Pick<DatabaseOutage, 'warn'>,
   ) {
-    this.inFlight = new UnderWay(log);
+    this.inFlight = new UnderWay(outage);
     this.processors = { poll, assets, webhooks };
   }
 
@@ -83,12 +74,12 @@ export class DueRuns implements OnModuleDestroy {
       this.metrics.lostLocks.inc({ queue }, 0);
     }
     this.looks = every(lookEveryMs, () => this.look(), {
-      onError: (error) => this.log.warn({ error }, 'could not take due rows, retrying'),
+      onError: (error) => this.outage.warn({ error }, 'could not take due rows, retrying'),
       immediately: true,
     });
     const { QUEUE_LOCK_MS: leaseMs } = this.settings;
     this.renewals = every(leaseMs / 3, () => this.renew(), {
-      onError: (error) => this.log.warn({ error }, 'could not renew the leases of rows, retrying'),
+      onError: (error) => this.outage.warn({ error }, 'could not renew the leases of rows, retrying'),
     });
     this.expiries = setInterval(() => this.abortExpired(), Math.max(50, leaseMs / 20)).unref();
   }
@@ -134,6 +125,7 @@ export class DueRuns implements OnModuleDestroy {
       this.inFlight.track(
         this.deliver(row, leasedUntilMs),
         'could not put a row back; it is taken again when its lease ends',
+        { run_id: row.runId },
       );
     this.mustLook ||= isFull;
   }

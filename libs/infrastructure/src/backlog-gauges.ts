@@ -1,6 +1,7 @@
-import { every, type Log, LOG, Metrics, type PeriodicWork } from '#observability';
+import { every, Metrics, type PeriodicWork } from '#observability';
 import {
   Database,
+  DatabaseOutage,
   dispatchCounts,
   type Load,
   OutboxRepository,
@@ -34,14 +35,14 @@ export class BacklogGauges implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly webhooks: WebhookRepository,
     private readonly queues: RunQueues,
     private readonly metrics: Metrics,
-    @Inject(LOG) private readonly log: Log,
+    @Inject(DatabaseOutage) private readonly outage: Pick<DatabaseOutage, 'warn'>,
   ) {}
 
   onApplicationBootstrap(): void {
     this.rounds = every(everyMs, () => this.round(), {
       onError: (error) => {
         this.clear();
-        this.log.warn({ error }, 'could not read the gauges, retrying');
+        this.outage.warn({ error }, 'could not read the gauges, retrying');
       },
       immediately: true,
     });

@@ -1,6 +1,6 @@
 import { ConfigurableModuleBuilder, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { InternalServer } from './internal-server.js';
-import { createLog, LOG } from './log.js';
+import { createLog, type Log, LOG } from './log.js';
 import { Metrics } from './metrics.js';
 import { OBSERVABILITY_OPTIONS, type ObservabilityOptions } from './settings.js';
 import { noTracing, TRACING, type Tracing } from './tracing.js';
@@ -27,7 +27,7 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<ObservabilityO
     },
     {
       provide: TRACING,
-      inject: [OBSERVABILITY_OPTIONS],
+      inject: [OBSERVABILITY_OPTIONS, LOG],
       useFactory: createTracing,
     },
   ],
@@ -44,11 +44,9 @@ export class ObservabilityModule extends ConfigurableModuleClass implements OnAp
 }
 
 /** Tracing is off unless a collector is configured. */
-async function createTracing({
-  app,
-  OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
-}: ObservabilityOptions): Promise<Tracing> {
+async function createTracing(settings: ObservabilityOptions, log: Log): Promise<Tracing> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } = settings;
   if (endpoint === undefined) return noTracing;
   const { OtlpTracing } = await import('./otlp-tracing.js');
-  return new OtlpTracing(app, endpoint);
+  return new OtlpTracing(endpoint, settings, (message) => log.warn({}, message));
 }

@@ -9,7 +9,8 @@ import {
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import { serviceVersion } from './service-version.js';
+import type { ObservabilityOptions } from './settings.js';
+import { resourceOf, samplerOf } from './trace-settings.js';
 import { readTraceparent, type Span, type SpanKind, type SpanStart, type Tracing } from './tracing.js';
 import { settlesWithin } from './waits.js';
 
@@ -24,14 +25,11 @@ export class OtlpTracing implements Tracing {
   readonly on = true;
   private readonly provider: BasicTracerProvider;
 
-  constructor(app: string, endpoint: string) {
+  constructor(endpoint: string, settings: ObservabilityOptions, warn: (message: string) => void) {
     const exporter = new OTLPTraceExporter({ url: `${endpoint}/v1/traces`, timeoutMillis: 5_000 });
     this.provider = new BasicTracerProvider({
-      resource: resourceFromAttributes({
-        'service.namespace': 'model-router',
-        'service.name': app,
-        'service.version': serviceVersion,
-      }),
+      resource: resourceFromAttributes(resourceOf(settings, warn)),
+      sampler: samplerOf(settings, warn),
       spanProcessors: [new BatchSpanProcessor(exporter)],
     });
   }

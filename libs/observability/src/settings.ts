@@ -28,6 +28,25 @@ export const observabilitySettings = {
         'OpenTelemetry collector that receives traces by OTLP over HTTP; `/v1/traces` is appended. If unset, nothing is traced.',
       example: 'http://collector.monitoring:4318',
     }),
+  OTEL_SERVICE_NAME: z.string().optional().meta({
+    description:
+      'The attribute `service.name` of traces. If unset, that of OTEL_RESOURCE_ATTRIBUTES, otherwise `gateway` or `worker`. Do not set it to the same name for both.',
+    example: 'router-gateway',
+  }),
+  OTEL_RESOURCE_ATTRIBUTES: z.string().optional().meta({
+    description:
+      'Attributes of the process in traces, such as its pod and environment, as `key=value` separated by commas, with percent-encoded keys and values. They take precedence over our own.',
+    example: 'deployment.environment.name=production,k8s.pod.name=worker-7d9f',
+  }),
+  OTEL_TRACES_SAMPLER: z.string().optional().meta({
+    description:
+      'Which calls are traced: `always_on`, `always_off` or `traceidratio`, each also with the prefix `parentbased_`. The default is `parentbased_always_on`. The flag in a `traceparent` of a caller is ignored. With the prefix, workers follow the decision of the gateway.',
+    example: 'parentbased_traceidratio',
+  }),
+  OTEL_TRACES_SAMPLER_ARG: z.string().optional().meta({
+    description: 'The share of calls that `traceidratio` traces, from 0 to 1. If unset, all.',
+    example: '0.05',
+  }),
 };
 
 export interface ObservabilityOptions extends z.infer<z.ZodObject<typeof observabilitySettings>> {

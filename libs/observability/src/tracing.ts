@@ -35,6 +35,27 @@ const noSpan: Span = { traceparent: undefined, set: () => {}, end: () => {}, [Sy
 /** For a process without tracing: the SDK is not loaded, and spans allocate nothing. */
 export const noTracing: Tracing = { on: false, start: () => noSpan, close: async () => {} };
 
+const runAttributeNames = {
+  runId: 'router.run_id',
+  callId: 'router.call_id',
+  model: 'router.model',
+  provider: 'router.provider',
+  workspaceId: 'router.workspace_id',
+} as const;
+
+/** A run, and the call that admitted it. What a process does not know is absent or null. */
+type TracedRun = { [Name in keyof typeof runAttributeNames]?: string | null | undefined };
+
+/** The attributes that every span of a run has, so that its spans are found without their trace. */
+export function runAttributes(run: TracedRun): Attributes {
+  const attributes: Attributes = {};
+  for (const [name, attribute] of Object.entries(runAttributeNames)) {
+    const value = run[name as keyof TracedRun];
+    if (typeof value === 'string') attributes[attribute] = value;
+  }
+  return attributes;
+}
+
 /** Injects the process's `Tracing`. */
 export const TRACING = Symbol('tracing');
 

@@ -11,7 +11,8 @@ let metrics: Metrics;
 let skew: ClockSkew;
 beforeEach(async () => {
   metrics = new Metrics();
-  skew = new ClockSkew(database, metrics, createLog('spec', 'silent'));
+  const log = createLog('spec', 'silent');
+  skew = new ClockSkew(database, metrics, log, log);
   // Open a connection, so that the first measurement is useful.
   await database.reads.query('SELECT 1');
 });

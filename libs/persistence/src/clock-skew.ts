@@ -1,6 +1,7 @@
 import { every, LOG, type Log, Metrics, type PeriodicWork } from '#observability';
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { Database } from './database.js';
+import { DatabaseOutage } from './database-outage.js';
 
 const measureEveryMs = 30_000;
 /** Polls that are this early or late do no harm. */
@@ -27,10 +28,11 @@ export class ClockSkew implements OnModuleInit, OnModuleDestroy {
     private readonly database: Database,
     private readonly metrics: Metrics,
     @Inject(LOG) private readonly log: Log,
+    @Inject(DatabaseOutage) private readonly outage: Pick<DatabaseOutage, 'warn'>,
   ) {}
 
   async onModuleInit(): Promise<void> {
-    const onError = (error: unknown) => this.log.warn({ error }, "could not read the database's clock");
+    const onError = (error: unknown) => this.outage.warn({ error }, "could not read the database's clock");
     for (let attempt = 1; attempt <= bootAttempts; attempt += 1)
       if (await this.measure().catch(onError)) break;
     this.measuring = every(measureEveryMs, () => this.measure(), { onError });

@@ -7,6 +7,7 @@ import { CallRepository } from './call.repository.js';
 import { ClockSkew } from './clock-skew.js';
 import { dataSourceOptions, openForApp } from './data-source.js';
 import { Database } from './database.js';
+import { DatabaseOutage } from './database-outage.js';
 import { DueRowRepository } from './due-row.repository.js';
 import { ProcessRow } from './entities/operations.entity.js';
 import { FileRepository } from './file.repository.js';
@@ -73,8 +74,8 @@ export class DatabaseModule {
     const pools = {
       module: PoolsModule,
       imports,
-      providers: [{ provide: DATABASE_OPTIONS, inject, useFactory }, Pools],
-      exports: [DATABASE_OPTIONS, Pools],
+      providers: [{ provide: DATABASE_OPTIONS, inject, useFactory }, DatabaseOutage, Pools],
+      exports: [DATABASE_OPTIONS, DatabaseOutage, Pools],
     };
     return {
       module: DatabaseModule,
@@ -91,7 +92,7 @@ export class DatabaseModule {
         TypeOrmModule.forFeature([ProcessRow]),
       ],
       providers: services,
-      exports: services,
+      exports: [...services, pools],
     };
   }
 }

@@ -196,15 +196,20 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   }
 
   private async withRunner<Result>(use: (runner: QueryRunner) => Promise<Result>): Promise<Result> {
-    const source = await this.dataSource().catch((error: unknown) => translated(error));
-    const runner = source.createQueryRunner();
-    await runner.connect().catch((error: unknown) => translated(error));
     try {
-      return await use(runner);
+      const source = await this.dataSource().catch((error: unknown) => translated(error));
+      const runner = source.createQueryRunner();
+      await runner.connect().catch((error: unknown) => translated(error));
+      try {
+        return await use(runner);
+      } catch (error) {
+        throw error instanceof QueryFailedError ? translated(error.driverError) : error;
+      } finally {
+        await runner.release();
+      }
     } catch (error) {
-      throw error instanceof QueryFailedError ? translated(error.driverError) : error;
-    } finally {
-      await runner.release();
+      this.pools.outage.failed(error);
+      throw error;
     }
   }
 }

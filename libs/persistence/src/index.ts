@@ -20,6 +20,7 @@ export { carriedTables, refilledTables } from './carry-over/tables.js';
 export { credentialChannel } from './functions/credential-changes.js';
 export { Database, type Transaction } from './database.js';
 export { DatabaseModule } from './database.module.js';
+export { DatabaseOutage } from './database-outage.js';
 export { ClockSkew } from './clock-skew.js';
 export {
   dispatchCounts,

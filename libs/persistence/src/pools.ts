@@ -1,10 +1,17 @@
 import { RouterError } from '#errors';
 import { Inject, Injectable } from '@nestjs/common';
 import { DatabaseError, Pool, type PoolClient, type PoolConfig, type QueryConfig } from 'pg';
+import { DatabaseOutage } from './database-outage.js';
 import { DATABASE_OPTIONS, type DatabaseSettings } from './settings.js';
 import { ambiguousStates, AnswerLost, retryableStates, sqlState, translated } from './sql-errors.js';
 
 export type Query = <Row extends object>(text: string, values?: unknown[]) => Promise<Row[]>;
+
+/** Learns how each statement ended. */
+type Observer = Pick<DatabaseOutage, 'answered' | 'failed'>;
+
+/** For commands and tests, which report failures themselves. */
+const unobserved: Observer = { answered: () => {}, failed: () => {} };
 
 /** Runs statements, each on any connection of a pool, or all within one transaction. */
 export interface Queryable {
@@ -26,14 +33,22 @@ export class Pools {
   /** Whether a write failed because the disk was full and no probe has found room since. */
   private lacksRoom = false;
 
-  constructor(@Inject(DATABASE_OPTIONS) readonly settings: DatabaseSettings) {
+  constructor(
+    @Inject(DATABASE_OPTIONS) readonly settings: DatabaseSettings,
+    @Inject(DatabaseOutage) readonly outage: Observer = unobserved,
+  ) {
     const { DATABASE_POOL, DATABASE_READ_POOL, DATABASE_REGISTRY_POOL } = settings;
     const planning = plannedOnce(settings);
-    this.work = new ConnectionPool(settings, { ...planning, max: DATABASE_POOL }, (error) => {
-      this.lacksRoom ||= isDiskFull(error);
-    });
-    this.reads = new ConnectionPool(settings, { ...planning, max: DATABASE_READ_POOL });
-    this.registry = new ConnectionPool(settings, { max: DATABASE_REGISTRY_POOL });
+    const noticing: Observer = {
+      answered: () => outage.answered(),
+      failed: (error) => {
+        this.lacksRoom ||= isDiskFull(error);
+        outage.failed(error);
+      },
+    };
+    this.work = new ConnectionPool(settings, { ...planning, max: DATABASE_POOL }, noticing);
+    this.reads = new ConnectionPool(settings, { ...planning, max: DATABASE_READ_POOL }, outage);
+    this.registry = new ConnectionPool(settings, { max: DATABASE_REGISTRY_POOL }, outage);
   }
 
   /** Whether the database has room for writes. The probe uses the read pool. */
@@ -56,7 +71,7 @@ export class ConnectionPool implements Queryable {
   constructor(
     private readonly settings: DatabaseSettings,
     options: PoolConfig,
-    private readonly onFailure: (error: unknown) => void = () => {},
+    private readonly observer: Observer,
   ) {
     this.pool = new Pool({
       ...poolOptions(settings),
@@ -102,19 +117,22 @@ export class ConnectionPool implements Queryable {
   }
 
   private async withClient<Result>(use: (client: PoolClient) => Promise<Result>): Promise<Result> {
-    // If no connection is available, nothing was sent.
-    const client = await this.pool.connect().catch((error: unknown) => translated(error));
-    let isBroken = true;
     try {
-      const result = await use(client);
-      isBroken = false;
-      return result;
+      // If no connection is available, nothing was sent.
+      const client = await this.pool.connect().catch((error: unknown) => translated(error));
+      let isBroken = true;
+      try {
+        const result = await use(client);
+        isBroken = false;
+        this.observer.answered();
+        return result;
+      } finally {
+        // Discard a connection that failed in the middle of its use.
+        client.release(isBroken);
+      }
     } catch (error) {
-      this.onFailure(error);
+      this.observer.failed(error);
       throw error;
-    } finally {
-      // Discard a connection that failed in the middle of its use.
-      client.release(isBroken);
     }
   }
 

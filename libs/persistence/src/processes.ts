@@ -1,10 +1,11 @@
-import { every, LOG, type Log, type PeriodicWork } from '#observability';
+import { every, type PeriodicWork } from '#observability';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { hostname } from 'node:os';
 import { Repository } from 'typeorm';
 import { v7 } from 'uuid';
 import type { Database } from './database.js';
+import { DatabaseOutage } from './database-outage.js';
 import { ProcessRow } from './entities/operations.entity.js';
 import { DATABASE_OPTIONS, type DatabaseOptions } from './settings.js';
 
@@ -43,7 +44,7 @@ export class ProcessRecord implements OnModuleDestroy {
   constructor(
     @InjectRepository(ProcessRow) private readonly rows: Repository<ProcessRow>,
     @Inject(DATABASE_OPTIONS) private readonly options: Pick<DatabaseOptions, 'app'>,
-    @Inject(LOG) private readonly log: Log,
+    @Inject(DatabaseOutage) private readonly outage: Pick<DatabaseOutage, 'warn'>,
   ) {}
 
   /** Writes the state now and every 30 seconds, until another state is reported or the process stops. */
@@ -86,7 +87,7 @@ export class ProcessRecord implements OnModuleDestroy {
       );
       await this.forgetSilent();
     } catch (error) {
-      this.log.warn({ error }, 'could not write the heartbeat of this process');
+      this.outage.warn({ error }, 'could not write the heartbeat of this process');
     }
   }
 

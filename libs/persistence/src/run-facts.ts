@@ -32,7 +32,7 @@ export interface RunFacts {
   reported: ReportedTerm[];
   /** Members of the body that name the model and that the caller left out. */
   members?: Record<string, string | number | boolean>;
-  /** The id of the HTTP call that admitted the run. Absent in runs of earlier releases. */
+  /** The id of the call that admitted the run. Absent for runs that an earlier release admitted. */
   callId?: string;
   /** The W3C trace context of the call that admitted the run, if it is traced. */
   traceparent?: string;

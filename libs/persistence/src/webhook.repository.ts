@@ -23,9 +23,12 @@ export interface DueWebhook extends Omit<
   callId: string | null;
   /** The secrets that sign the call, newest first. */
   secrets: string[];
-  /** Only for fal's format, while the run is kept. */
+  /** While the run is kept; the output only for fal's format. */
   status: number | null;
   failure: RunFailure | null;
+  /** For traces, while the run is kept. */
+  provider: string | null;
+  traceparent: string | null;
   output: { mediaType: string; body: PayloadBody } | null;
 }
 
@@ -174,10 +177,10 @@ export class WebhookRepository {
           due.completed_at AS "completedAt", url, receiver, form, tries, redeliveries, audit_record.request_id AS "callId",
           CASE WHEN webhook_secret_rotated_at > router_now() - interval '24 hours' THEN webhook_secrets
             ELSE webhook_secrets[1:1] END AS secrets,
-          run.status, run.failure, media_type AS "mediaType", body, stored_as AS "storedAs"
+          run.status, run.failure, run.provider, run.facts ->> 'traceparent' AS traceparent, media_type AS "mediaType", body, stored_as AS "storedAs"
         FROM due JOIN workspace ON workspace.id = due.workspace_id
           LEFT JOIN audit_record ON audit_record.workspace_id = due.workspace_id AND audit_record.run_id = due.run_id
-          LEFT JOIN run ON form = 'fal' AND run.id = due.run_id
+          LEFT JOIN run ON run.id = due.run_id
           LEFT JOIN payload ON form = 'fal' AND payload.run_id = run.id AND kind = 'output'`,
       values,
     );

@@ -1,6 +1,4 @@
-import type { Log } from '#observability';
-import { settlesWithin } from '#observability';
-import { OutageLog } from './outage-log.js';
+import { type Log, OutageLog, settlesWithin } from '#observability';
 import { BoundedPool } from './postgres-connections.js';
 import { PostgresListener } from './postgres-listener.js';
 import { type QueuedRun, RunQueues } from './run-queues.js';
@@ -41,7 +39,9 @@ export class PostgresQueues extends RunQueues {
     log: Log,
   ) {
     super();
-    this.outage = new OutageLog(log, 'the database as transport');
+    this.outage = new OutageLog(log, 'the database as transport', {
+      consequence: 'runs wait in their rows',
+    });
     this.pool = new BoundedPool(
       url,
       maxConnections,

@@ -1,8 +1,7 @@
-import { type Log, type Metrics, settlesWithin } from '#observability';
+import { type Log, type Metrics, OutageLog, settlesWithin } from '#observability';
 import { BullModule, type BullRegistrar } from '@nestjs/bullmq';
 import { Queue } from 'bullmq';
 import { Activity } from './activity.js';
-import { OutageLog } from './outage-log.js';
 import {
   disconnect,
   isReady,
@@ -45,7 +44,9 @@ export class RedisQueues extends RunQueues implements WorkerContext {
     private readonly registrar: BullRegistrar,
   ) {
     super();
-    this.outage = new OutageLog(log, 'redis');
+    this.outage = new OutageLog(log, 'redis', {
+      consequence: 'runs wait in their rows',
+    });
     this.producer = producerConnection(settings, url);
     this.producer.on('error', (error) => this.outage.lost(error));
     this.producer.on('close', () => {

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { OutageLog } from './outage-log.js';
+import type { OutageLog } from '#observability';
 import { isReady, type RedisClient } from './redis-connections.js';
 import { RunSignals } from './run-signals.js';
 import { Gathered } from './wake-ups.js';

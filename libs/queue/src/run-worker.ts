@@ -1,9 +1,8 @@
-import { type Metrics, settlesWithin } from '#observability';
+import { type Metrics, type OutageLog, settlesWithin } from '#observability';
 import os from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, type Job, type Processor, Worker, type WorkerOptions } from 'bullmq';
 import type { Activity } from './activity.js';
-import type { OutageLog } from './outage-log.js';
 import { disconnect, isReady, type RedisClient } from './redis-connections.js';
 import type { QueueSettings } from './settings.js';
 

@@ -1,5 +1,5 @@
 import { InfrastructureModule, SETTINGS } from '#infrastructure';
-import { type Log, LOG } from '#observability';
+import { type Log, LOG, reasonOf } from '#observability';
 import { credentialChannel, type DatabaseSettings } from '#persistence';
 import { PostgresListener } from '#queue';
 import { Module, type OnApplicationShutdown } from '@nestjs/common';
@@ -62,7 +62,7 @@ function listenForChanges(
     lost: (error) => {
       if (!isLost)
         log.warn(
-          { error },
+          { reason: reasonOf(error) },
           'key revocation listener is down; revoked keys work until their cache entries expire',
         );
       isLost = true;

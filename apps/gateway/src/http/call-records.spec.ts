@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { Metrics, type Tracing } from '#observability';
 import { fastify } from 'fastify';
@@ -7,6 +8,7 @@ import { pino } from 'pino';
 import { recordCalls } from './call-records.js';
 
 const proxy = '127.0.0.3';
+const isKnown = (params: unknown) => (params as { id: string }).id === 'known';
 
 it.each([
   ['the address that a trusted proxy reports', proxy, '192.0.2.7'],
@@ -14,7 +16,7 @@ it.each([
 ])('logs %s', async (_what, remoteAddress, expected) => {
   const lines = new PassThrough();
   const server = fastify({ trustProxy: [proxy] });
-  recordCalls(server, pino(lines), new Metrics(), { on: false } as Tracing);
+  recordCalls(server, pino(lines), new Metrics(), { on: false } as Tracing, 100);
   server.get('/nodes', () => 'ok');
   const written = once(lines, 'data');
   await server.inject({ url: '/nodes?a=b', remoteAddress, headers: { 'x-forwarded-for': '192.0.2.7' } });
@@ -25,5 +27,36 @@ it.each([
     route: '/nodes',
     client_address: expected,
   });
+  await server.close();
+});
+
+it.each([
+  [10, ['404', '200 of 10', '200 of 10']],
+  [1, ['404', ...Array.from({ length: 25 }, () => '200')]],
+  [0, ['404']],
+])('logs one of %d successful status polls, and measures them all', async (sample, expected) => {
+  const lines = new PassThrough();
+  const server = fastify({ forceCloseConnections: true });
+  const metrics = new Metrics();
+  recordCalls(server, pino(lines), metrics, { on: false } as Tracing, sample);
+  server.get('/runs/:id/status', ({ params }, reply) => reply.code(isKnown(params) ? 200 : 404).send());
+  server.get('/last', () => 'ok');
+  // An injected call looks like one whose caller left.
+  const url = await server.listen({ port: 0 });
+  const call = async (path: string) => (await fetch(url + path)).text();
+  await call('/runs/unknown/status');
+  for (let poll = 0; poll < 25; poll += 1) await call('/runs/known/status');
+  await call('/last');
+  const written: string[] = [];
+  for await (const line of createInterface(lines)) {
+    const { route, status, sampled } = JSON.parse(line) as Record<string, string>;
+    if (route === '/last') break;
+    written.push(sampled === undefined ? `${status}` : `${status} of ${sampled}`);
+  }
+  expect(written).toEqual(expected);
+  const measured = (await metrics.registry.metrics())
+    .split('\n')
+    .filter((line) => /_duration_seconds_count\{.*route="\/runs\/:id\/status"/.test(line));
+  expect(new Set(measured.map((line) => line.split(' ').at(-1)))).toEqual(new Set(['1', '25']));
   await server.close();
 });

@@ -1,4 +1,12 @@
-import { Gathered, type Log, type Metrics, readTraceparent, type Span, type Tracing } from '#observability';
+import {
+  Gathered,
+  type Log,
+  type Metrics,
+  readTraceparent,
+  runAttributes,
+  type Span,
+  type Tracing,
+} from '#observability';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { runIdOf } from '../answers/run-of-call.js';
 
@@ -11,15 +19,31 @@ declare module 'fastify' {
   }
 }
 
-/** Gives every call its id, one log line and one measurement. Bodies and queries are never logged. */
-export function recordCalls(server: FastifyInstance, log: Log, metrics: Metrics, tracing: Tracing): void {
+/**
+ * Gives every call its id, one measurement and one log line, except that of `statusPollSample` successful status
+ * polls only one is logged. Bodies and queries are never logged.
+ */
+export function recordCalls(
+  server: FastifyInstance,
+  log: Log,
+  metrics: Metrics,
+  tracing: Tracing,
+  statusPollSample: number,
+): void {
   server.decorateRequest('caller', null);
   server.decorateRequest('span', null);
   // Flat fields contain nothing to redact, and looking for it would take four fifths of the logging time.
   const plainLog = log.child({}, { redact: [] });
+  const polls = new Sample<EndedCall>(statusPollSample, (call, sampled) =>
+    writeLine(sampled > 1 ? { ...call, sampled } : call, plainLog),
+  );
   // Writing each record on its own would take a tenth of a short call's time.
   const records = new Gathered<EndedCall>(gatherMs, Infinity, (calls) => {
-    for (const call of calls) writeRecord(call, plainLog, metrics);
+    for (const call of calls) {
+      measure(call, metrics);
+      if (isStatusPoll(call)) polls.add(call);
+      else writeLine(call, plainLog);
+    }
   });
   // Must run before the log writes its last lines.
   process.prependOnceListener('exit', () => records.flush());
@@ -47,7 +71,7 @@ function spanOf(request: FastifyRequest, tracing: Tracing): Span | null {
     name: `${method} ${route}`,
     kind: 'server',
     parent,
-    attributes: { 'http.request.method': method, 'http.route': route, 'router.request_id': id },
+    attributes: { 'http.request.method': method, 'http.route': route, ...runAttributes({ callId: id }) },
   });
 }
 
@@ -56,11 +80,12 @@ type EndedCall = ReturnType<typeof endedCall>;
 /** The record of a finished call: the fields of its log line. */
 function endedCall(request: FastifyRequest, reply: FastifyReply) {
   const { id, method, span } = request;
+  const workspaceId = request.caller?.workspaceId;
   const { status, bucket } = outcomeOf(reply);
   const runId = runIdOf(reply);
   span?.set({
     'http.response.status_code': status,
-    ...(runId !== undefined && { 'router.run_id': runId }),
+    ...runAttributes({ runId, workspaceId }),
   });
   span?.end(bucket);
   return {
@@ -71,19 +96,43 @@ function endedCall(request: FastifyRequest, reply: FastifyReply) {
     status,
     error_type: bucket,
     ms: reply.elapsedTime,
-    workspace_id: request.caller?.workspaceId,
+    workspace_id: workspaceId,
     client_address: request.ip,
     trace_id: readTraceparent(span?.traceparent)?.traceId,
   };
 }
 
-function writeRecord(call: EndedCall, log: Log, metrics: Metrics): void {
-  const { method, route, status, error_type = '', ms } = call;
+function measure({ method, route, status, error_type = '', ms }: EndedCall, metrics: Metrics): void {
   metrics.requestSeconds.observe(
     { route, method: methodLabel(method), status_class: `${Math.floor(status / 100)}xx`, error_type },
     ms / 1000,
   );
-  log.info({ ...call, ms: Math.round(ms * 10) / 10 }, 'call');
+}
+
+/** `sampled` is the number of calls that the line stands for. */
+function writeLine(call: EndedCall & { sampled?: number }, log: Log): void {
+  log.info({ ...call, ms: Math.round(call.ms * 10) / 10 }, 'call');
+}
+
+/** Callers poll runs every second or so, so nearly all lines of a busy gateway would be about nothing else. */
+const isStatusPoll = ({ method, route, status }: EndedCall): boolean =>
+  method === 'GET' && status === 200 && route.endsWith('/status');
+
+/** Passes on every `size`th item; none if `size` is 0. */
+class Sample<Item> {
+  private skipped = 0;
+
+  constructor(
+    private readonly size: number,
+    private readonly pass: (item: Item, size: number) => void,
+  ) {}
+
+  add(item: Item): void {
+    this.skipped += 1;
+    if (this.skipped !== this.size) return;
+    this.skipped = 0;
+    this.pass(item, this.size);
+  }
 }
 
 /** Node's parser accepts three dozen methods, too many for a label. */

@@ -36,7 +36,7 @@ export class HttpModule implements OnModuleInit {
   /** Adds the hooks before the routes, which are registered once every module is initialised. */
   onModuleInit(): void {
     const server: FastifyInstance = this.host.httpAdapter.getInstance();
-    recordCalls(server, this.log, this.metrics, this.tracing);
+    recordCalls(server, this.log, this.metrics, this.tracing, this.settings.LOG_STATUS_POLL_SAMPLE);
     shareConnections(server, this.settings, this.metrics);
     closeUnreadConnections(server);
     closeIdleConnections(server);

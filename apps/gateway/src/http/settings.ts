@@ -42,6 +42,11 @@ export const httpSettings = {
         'Proxies and load balancers whose X-Forwarded headers are trusted: addresses or CIDR ranges, separated by commas. A load balancer that is not listed counts as one caller and gets one caller’s share of MAX_CONNECTIONS.',
       example: '10.0.0.0/8',
     }),
+  LOG_STATUS_POLL_SAMPLE: z.coerce.number().int().min(0).default(100).meta({
+    description:
+      'The gateway logs one of this many successful status polls, and the line has the number in `sampled`. 1 logs all, 0 none. Failed polls are always logged, and metrics count all polls.',
+    example: '100',
+  }),
   MAX_CONNECTIONS: count(
     5000,
     'Maximum number of open connections of callers per gateway, held calls included. At the limit, the longest idle connection is closed, or the new one if all carry calls. One network of callers, and the held calls of one workspace, may use as many as are left free, at most half.',

@@ -1,5 +1,5 @@
-import { every, type Log, LOG, type PeriodicWork } from '#observability';
-import { Database, providerKeys } from '#persistence';
+import { every, type PeriodicWork } from '#observability';
+import { Database, DatabaseOutage, providerKeys } from '#persistence';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 
 const refreshMs = 2_000;
@@ -15,7 +15,7 @@ export class ProviderKeys implements OnApplicationBootstrap, OnApplicationShutdo
 
   constructor(
     private readonly database: Database,
-    @Inject(LOG) private readonly log: Log,
+    @Inject(DatabaseOutage) private readonly outage: Pick<DatabaseOutage, 'warn'>,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -50,7 +50,7 @@ export class ProviderKeys implements OnApplicationBootstrap, OnApplicationShutdo
       const keys = await providerKeys(this.database);
       this.withoutKey = new Set(keys.flatMap(({ provider, hasKey }) => (hasKey ? [] : [provider])));
     } catch (error) {
-      this.log.warn({ error }, 'could not read which providers have a key');
+      this.outage.warn({ error }, 'could not read which providers have a key');
     }
   }
 }

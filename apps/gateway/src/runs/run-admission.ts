@@ -1,4 +1,4 @@
-import { failpoint, Metrics } from '#observability';
+import { failpoint, Metrics, runAttributes } from '#observability';
 import { type Admission, AdmissionRepository, AnswerLost, type WebhookAddress } from '#persistence';
 import { RunQueues } from '#queue';
 import { Injectable } from '@nestjs/common';
@@ -55,6 +55,7 @@ export class RunAdmission {
     const [{ row, price }] = candidates;
     const { workspaceId } = caller;
     const origin = request.publicOrigin;
+    request.span?.set(runAttributes({ model: model.id }));
     const measured = this.metrics.admissionSeconds.startTimer();
     const admitting = this.admissions.admitRun({
       runId,
@@ -89,6 +90,7 @@ export class RunAdmission {
       }
       const { position } = admitted;
       nameRun(reply, runId);
+      request.span?.set(runAttributes({ provider: row.provider }));
       const isFirst = { replayed: false, delivered: false };
       return { workspaceId, modelId: model.id, key, runId, position, origin, ...isFirst };
     }

@@ -173,8 +173,9 @@ export function fingerprintOf(
 export function factsOf(
   model: Model,
   [{ row, price, upstream, missingMembers: members }, next, ...others]: Candidates,
-  { callId, traceparent }: { callId: string; traceparent: string | undefined },
+  call: { callId: string; traceparent: string | undefined },
 ): RunFacts {
+  const { callId, traceparent } = call;
   return {
     upstream,
     assets: row.assetPointers,
@@ -190,7 +191,7 @@ export function factsOf(
       fallback: {
         provider: next.row.provider,
         computedMicros: next.price.computedMicros,
-        facts: factsOf(model, [next, ...others], { callId, traceparent }),
+        facts: factsOf(model, [next, ...others], call),
       },
     }),
   };

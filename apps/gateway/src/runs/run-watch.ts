@@ -1,7 +1,7 @@
 import { RouterError } from '#errors';
 import { SETTINGS } from '#infrastructure';
-import { every, type Log, LOG, type PeriodicWork } from '#observability';
-import { HeldRunRepository, type LiveState } from '#persistence';
+import { every, type PeriodicWork } from '#observability';
+import { DatabaseOutage, HeldRunRepository, type LiveState } from '#persistence';
 import { RunSignals } from '#queue';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleDestroy } from '@nestjs/common';
 import type { HttpSettings } from '../http/settings.js';
@@ -34,11 +34,11 @@ export class RunWatch implements OnModuleDestroy, OnApplicationShutdown {
     private readonly held: HeldRunRepository,
     private readonly signals: RunSignals<LiveState>,
     @Inject(SETTINGS) private readonly settings: HeldSettings & Pick<HttpSettings, 'CLOSE_TIMEOUT_MS'>,
-    @Inject(LOG) log: Log,
+    @Inject(DatabaseOutage) outage: Pick<DatabaseOutage, 'warn'>,
   ) {
     this.checks = every(settings.SYNC_CHECK_MS, () => this.checkRows(), {
       onError: (error) =>
-        log.warn({ error, watched_runs: signals.runIds.length }, 'could not read the watched runs'),
+        outage.warn({ error, watched_runs: signals.runIds.length }, 'could not read the watched runs'),
     });
   }
 

@@ -1,5 +1,5 @@
 import { SETTINGS } from '#infrastructure';
-import { failpoint, noteCall } from '#observability';
+import { failpoint, noteCall, runAttributes, TRACING, type Tracing } from '#observability';
 import { type Copying, RunRepository } from '#persistence';
 import { type DeliveredRun, done, type JobResult, maxSlotless, retryIn, RunProcessor, Slots } from '#queue';
 import { runKeys, StorageError } from '#storage';
@@ -35,6 +35,7 @@ export class AssetsProcessor extends RunProcessor implements OnModuleInit {
     private readonly providers: Providers,
     private readonly assetCopies: AssetCopies,
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
+    @Inject(TRACING) private readonly tracing: Tracing,
   ) {
     super();
     this.closeGraceMs = repeatableGraceMs(settings);
@@ -58,6 +59,7 @@ export class AssetsProcessor extends RunProcessor implements OnModuleInit {
     const provider = this.providers.get(copying.provider);
     if (provider === undefined) return later;
     await this.runs.moveDue(runId, this.settings.ASSET_COPY_MS);
+    const startedAtMs = Date.now();
     try {
       using share = this.payloads.openShare();
       const bytes = await this.payloads.readBody(copying.body, share, signal);
@@ -69,6 +71,14 @@ export class AssetsProcessor extends RunProcessor implements OnModuleInit {
       // The copies were interrupted. The next worker starts them again.
       if (signal.aborted) return now;
       await failpoint('copying.beforeFinish', runId);
+      // An attempt that is interrupted gets no span: while the store is down there is one a second.
+      using _span = this.tracing.start({
+        name: 'assets',
+        kind: 'consumer',
+        parent: run.facts.traceparent,
+        attributes: { ...runAttributes({ ...run, callId: run.facts.callId }), 'router.copied': copies.size },
+        startedAtMs,
+      });
       return await this.finishRun(run, bytes, assets, copies);
     } catch (error) {
       if (signal.aborted) return now;

@@ -1,5 +1,5 @@
 import { SETTINGS } from '#infrastructure';
-import { failpoint, type Log, LOG, type Span, TRACING, type Tracing } from '#observability';
+import { failpoint, type Log, LOG, runAttributes, type Span, TRACING, type Tracing } from '#observability';
 import { RunRepository } from '#persistence';
 import {
   type Asked,
@@ -66,13 +66,14 @@ export class ProviderCall {
     terms: Terms & { parent: Span; callId: string | undefined },
   ): Promise<(ReadReply & { isKept: boolean }) | null> {
     const { parent, callId, reported, assets, ...call } = terms;
-    const { runId } = run;
+    const { runId, model } = run;
+    const { workspaceId } = call;
     // The trace context is not sent to the provider, which must not learn about our callers' traces.
     const span = this.tracing.start({
       name: 'submit',
       kind: 'client',
       parent: parent.traceparent,
-      attributes: spanIds(runId, callId),
+      attributes: runAttributes({ runId, callId, model, provider: provider.name, workspaceId }),
     });
     const reply = await this.client.callProvider(provider, { ...call, runId, operation: 'submit' });
     span.end('fault' in reply ? reply.fault : undefined);
@@ -167,12 +168,6 @@ export class ProviderCall {
     return true;
   }
 }
-
-/** The attributes of a span that name its run and the call that admitted it. */
-export const spanIds = (runId: string, callId: string | undefined): Record<string, string> => ({
-  'router.run_id': runId,
-  ...(callId !== undefined && { 'router.call_id': callId }),
-});
 
 const submitAsked = ({ runId, model, upstream }: SubmittedRun, row: RowOfReplies): Asked => ({
   phase: 'submit',

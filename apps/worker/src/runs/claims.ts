@@ -1,6 +1,6 @@
 import { SETTINGS } from '#infrastructure';
-import { every, type Log, LOG, type PeriodicWork } from '#observability';
-import { DispatchRepository, type TakenRun } from '#persistence';
+import { every, type PeriodicWork } from '#observability';
+import { DatabaseOutage, DispatchRepository, type TakenRun } from '#persistence';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { WorkerSettings } from '../settings.js';
 
@@ -18,13 +18,13 @@ export class Claims implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(
     private readonly runs: DispatchRepository,
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
-    @Inject(LOG) private readonly log: Log,
+    @Inject(DatabaseOutage) private readonly outage: Pick<DatabaseOutage, 'warn'>,
   ) {}
 
   onApplicationBootstrap(): void {
     this.renewal = every(this.settings.CLAIM_LEASE_MS / 3, () => this.renew(), {
       onError: (error) =>
-        this.log.warn(
+        this.outage.warn(
           { error, claims: this.held.size },
           'could not renew the leases of submissions, retrying',
         ),

@@ -1,15 +1,6 @@
 import { SETTINGS } from '#infrastructure';
-import {
-  Alarm,
-  every,
-  type Log,
-  LOG,
-  Metrics,
-  type PeriodicWork,
-  settlesWithin,
-  UnderWay,
-} from '#observability';
-import { DispatchRepository, type SweptRun, type TakenRun } from '#persistence';
+import { Alarm, every, Metrics, type PeriodicWork, settlesWithin, UnderWay } from '#observability';
+import { DatabaseOutage, DispatchRepository, type SweptRun, type TakenRun } from '#persistence';
 import type { BoundProvider } from '#providers';
 import { RunQueues, Slots, type WakeUpListener } from '#queue';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
@@ -77,9 +68,9 @@ export class Dispatcher implements OnModuleDestroy {
       WorkerSettings,
       'WORKER_DISPATCH_CONCURRENCY' | 'CLAIM_LEASE_MS' | 'WORKER_CLOSE_MS'
     >,
-    @Inject(LOG) private readonly log: Pick<Log, 'warn'>,
+    @Inject(DatabaseOutage) private readonly outage: Pick<DatabaseOutage, 'warn'>,
   ) {
-    this.inFlight = new UnderWay(log);
+    this.inFlight = new UnderWay(outage);
     const max = settings.WORKER_DISPATCH_CONCURRENCY;
     this.maxHeld = Math.max(1, Math.min(max - 1, Math.ceil(max * 0.75)));
     this.slots = new Slots({ max, maxOfHolder: this.maxHeld });
@@ -93,7 +84,7 @@ export class Dispatcher implements OnModuleDestroy {
     if (this.sweeps || !isTaking) return;
     this.wakeUps = this.queues.onWakeUp((provider) => this.lookAt(provider));
     this.sweeps = every(sweepEveryMs, () => this.sweep(), {
-      onError: (error) => this.log.warn({ error }, 'could not sweep the waiting runs, retrying'),
+      onError: (error) => this.outage.warn({ error }, 'could not sweep the waiting runs, retrying'),
       immediately: true,
     });
   }
@@ -143,6 +134,7 @@ export class Dispatcher implements OnModuleDestroy {
       this.inFlight.track(
         this.dispatch(provider, run),
         'could not dispatch a run; it is picked up again when its lease ends',
+        { run_id: run.runId },
       );
     }
     const limited = [...held].filter(([, slots]) => slots >= maxHeld);
@@ -185,7 +177,9 @@ export class Dispatcher implements OnModuleDestroy {
         this.settings.CLAIM_LEASE_MS,
         await this.sweepTimes(),
       ))
-        this.inFlight.track(this.settle(run), 'could not end a run that the sweep found, retrying');
+        this.inFlight.track(this.settle(run), 'could not end a run that the sweep found, retrying', {
+          run_id: run.runId,
+        });
       for (const provider of await this.runs.providersToLookAt()) found(provider);
     } finally {
       this.isSweeping = false;

@@ -1,5 +1,5 @@
 import { SETTINGS } from '#infrastructure';
-import { failpoint, noteCall, TRACING, type Tracing } from '#observability';
+import { failpoint, noteCall, runAttributes, TRACING, type Tracing } from '#observability';
 import { type Poll, RunRepository } from '#persistence';
 import type {
   BoundProvider,
@@ -14,7 +14,7 @@ import { type DeliveredRun, done, type JobResult, maxSlotless, retryIn, RunProce
 import { Processor } from '@nestjs/bullmq';
 import { Inject, type OnModuleInit } from '@nestjs/common';
 import { Payloads } from '../bytes/payloads.js';
-import { keptReply, ProviderCall, spanIds } from '../calls/provider-call.js';
+import { keptReply, ProviderCall } from '../calls/provider-call.js';
 import { isUnread, type Unread } from '../calls/reply-reader.js';
 import { Providers } from '../providers.js';
 import { repeatableGraceMs, type WorkerSettings } from '../settings.js';
@@ -128,7 +128,10 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
       name: 'poll',
       kind: 'consumer',
       parent: poll.facts.traceparent,
-      attributes: { ...spanIds(runId, poll.facts.callId), 'router.outcome': outcome.kind },
+      attributes: {
+        ...runAttributes({ ...run, callId: run.facts.callId }),
+        'router.outcome': outcome.kind,
+      },
       startedAtMs,
     });
     return await this.record(known, poll, outcome);

@@ -23,6 +23,7 @@ it('counts a run whose job was lost, but not one that waited in its row without 
     stateOf: async () => 'missing',
   };
   const metrics = new Metrics();
+  const log = createLog('worker', 'fatal');
   const enqueued = await new Promise<readonly { runId: string }[]>((resolve) => {
     const reconciler: Reconciler = new Reconciler(
       outbox as unknown as OutboxRepository,
@@ -35,7 +36,8 @@ it('counts a run whose job was lost, but not one that waited in its row without 
       } as unknown as RunQueues,
       {} as Outcomes,
       metrics,
-      createLog('worker', 'fatal'),
+      log,
+      log,
     );
     reconciler.onApplicationBootstrap();
   });

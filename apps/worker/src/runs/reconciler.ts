@@ -1,5 +1,5 @@
 import { every, type Log, LOG, Metrics, type PeriodicWork } from '#observability';
-import { OutboxRepository, type OverdueRun } from '#persistence';
+import { DatabaseOutage, OutboxRepository, type OverdueRun } from '#persistence';
 import { RunQueues } from '#queue';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Outcomes } from './outcomes.js';
@@ -27,13 +27,14 @@ export class Reconciler implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly outcomes: Outcomes,
     private readonly metrics: Metrics,
     @Inject(LOG) private readonly log: Log,
+    @Inject(DatabaseOutage) private readonly outage: Pick<DatabaseOutage, 'warn'>,
   ) {
     for (const queue of ['poll', 'assets', 'webhooks']) metrics.redelivered.inc({ queue }, 0);
   }
 
   onApplicationBootstrap(): void {
     this.rounds = every(everyMs, () => this.round(), {
-      onError: (error) => this.log.warn({ error }, 'a round of the reconciler failed, retrying'),
+      onError: (error) => this.outage.warn({ error }, 'a round of the reconciler failed, retrying'),
     });
   }
 

@@ -47,6 +47,7 @@ const retentionOf = (
     metrics,
     { RETENTION_EVERY_MS: 3_600_000, STORE_DOUBT_SECONDS: 60 },
     log,
+    log,
   );
 
 async function oneRound(script: Parameters<typeof scripted>[0], problem?: string): Promise<string[]> {

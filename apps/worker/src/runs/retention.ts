@@ -1,6 +1,6 @@
 import { SETTINGS } from '#infrastructure';
 import { every, type Log, LOG, Metrics, type PeriodicWork, withTimeout } from '#observability';
-import { ClockSkew, RetentionRepository, StoredObjectRepository } from '#persistence';
+import { ClockSkew, DatabaseOutage, RetentionRepository, StoredObjectRepository } from '#persistence';
 import { AssetStore } from '#storage';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import type { WorkerSettings } from '../settings.js';
@@ -29,12 +29,14 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(SETTINGS)
     private readonly settings: Pick<WorkerSettings, 'RETENTION_EVERY_MS' | 'STORE_DOUBT_SECONDS'>,
     @Inject(LOG) private readonly log: Log,
+    @Inject(DatabaseOutage) private readonly outage: Pick<DatabaseOutage, 'warn'>,
   ) {}
 
   /** The first round starts at once, because a service that was down for days needs new partitions. */
   onApplicationBootstrap(): void {
     this.rounds = every(this.settings.RETENTION_EVERY_MS, (signal) => this.round(signal), {
-      onError: (error) => this.log.warn({ error }, 'a round of retention failed, retrying in the next round'),
+      onError: (error) =>
+        this.outage.warn({ error }, 'a round of retention failed, retrying in the next round'),
       immediately: true,
     });
   }
@@ -73,7 +75,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
       }
     } catch (error) {
       this.metrics.retentionFailures.inc({ step: what });
-      this.log.warn({ error, what }, 'a step of retention failed, retrying in the next round');
+      this.outage.warn({ error, what }, 'a step of retention failed, retrying in the next round');
     }
   }
 

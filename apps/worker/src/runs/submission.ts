@@ -1,5 +1,14 @@
 import { SETTINGS } from '#infrastructure';
-import { backoff, failpoint, type Log, LOG, noteCall, TRACING, type Tracing } from '#observability';
+import {
+  backoff,
+  failpoint,
+  type Log,
+  LOG,
+  noteCall,
+  runAttributes,
+  TRACING,
+  type Tracing,
+} from '#observability';
 import { DispatchRepository, type TakenRun } from '#persistence';
 import {
   type BoundProvider,
@@ -13,7 +22,7 @@ import { done } from '#queue';
 import { withMembersFirst } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import { Payloads, type Share } from '../bytes/payloads.js';
-import { ProviderCall, spanIds } from '../calls/provider-call.js';
+import { ProviderCall } from '../calls/provider-call.js';
 import { InputFiles } from '../calls/input-files.js';
 import type { WorkerSettings } from '../settings.js';
 import { type OngoingRun, Outcomes, type Submitted } from './outcomes.js';
@@ -47,7 +56,7 @@ export class Submission {
       name: 'dispatch',
       kind: 'consumer',
       parent: facts.traceparent,
-      attributes: { ...spanIds(runId, facts.callId), 'router.model': model },
+      attributes: runAttributes({ ...run, callId: facts.callId }),
     });
     if (run.crashes >= this.settings.MAX_CRASHES)
       return await this.outcomes.failInternally(run, `gave up after ${run.crashes} crashes`);
@@ -91,8 +100,8 @@ export class Submission {
         share,
         reported: facts.reported,
         assets: facts.assets,
-        parent: span,
         callId: facts.callId,
+        parent: span,
       },
     );
     if (read === null) return await this.outcomes.readLater(run);

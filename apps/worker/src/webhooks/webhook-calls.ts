@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
-import { Metrics, withTimeout } from '#observability';
+import { Metrics, runAttributes, TRACING, type Tracing, withTimeout } from '#observability';
 import type { DueWebhook } from '#persistence';
 import { isJsonType, type RouterRunCompleted, runUrls, statusBody } from '#schemas';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { request } from 'undici';
 import { Payloads, type Share } from '../bytes/payloads.js';
 import { faultOf, NotConnected } from '../calls/fault.js';
@@ -23,6 +23,7 @@ export class WebhookCalls {
     private readonly agents: OutboundAgents,
     private readonly payloads: Payloads,
     private readonly metrics: Metrics,
+    @Inject(TRACING) private readonly tracing: Tracing,
   ) {}
 
   /** Null if the receiver accepted it, otherwise why it failed. */
@@ -30,7 +31,15 @@ export class WebhookCalls {
     using share = this.payloads.openShare();
     const body = await withTimeout(readMs, signal, (bounded) => this.bodyOf(webhook, share, bounded));
     const measured = this.metrics.webhookSeconds.startTimer();
+    // The trace context is not sent to the receiver, which must not learn about our traces.
+    const span = this.tracing.start({
+      name: 'webhook',
+      kind: 'client',
+      parent: webhook.traceparent ?? undefined,
+      attributes: runAttributes(webhook),
+    });
     const { result, problem } = await this.send(webhook, body, signal);
+    span.end(problem === null ? undefined : result);
     if (!signal.aborted) measured({ result });
     return problem;
   }
