@@ -14,11 +14,12 @@ if (!existsSync(file('dist/apps/gateway/src/settings.js'))) {
 const built = async (name) => import(new URL(`../dist/${name}.js`, import.meta.url));
 
 const { databaseSettings } = await built('libs/persistence/src/settings');
+const { actorSettings } = await built('apps/admin/src/actor');
 const { accessTokenSettings } = await built('libs/schemas/src/index');
 const readers = {
   gateway: (await built('apps/gateway/src/settings')).gatewaySettings,
   worker: (await built('apps/worker/src/settings')).workerSettings,
-  admin: { ...databaseSettings, ...accessTokenSettings },
+  admin: { ...databaseSettings, ...accessTokenSettings, ...actorSettings },
   local: (await built('apps/local/src/settings')).localSettings,
   simulator: (await built('apps/simulator/src/settings')).simulatorSettings,
 };
@@ -58,6 +59,7 @@ const subjects = {
   Retention: /RETENTION_/,
   'Logs, metrics and traces': /^(LOG_|INTERNAL_|OTEL_)/,
   'Provider accounts': /^PROVIDER_/,
+  'Operator commands': /^ADMIN_/,
 };
 const ownSections = { local: 'Local launcher', simulator: 'Simulator' };
 
@@ -161,8 +163,8 @@ The image sets \`HOST\`, \`PORT\`, \`INTERNAL_HOST\` and \`INTERNAL_PORT\`. \`np
 
 ## All settings
 
-\`admin\` reads the settings of Postgres, and those of access tokens for \`token create\`. The local launcher (\`npm start\`)
-passes its whole environment on to the apps that it starts. This page is generated from the code by
+\`admin\` reads the settings of Postgres, those of access tokens for \`token create\`, and its own. The local launcher
+(\`npm start\`) passes its whole environment on to the apps that it starts. This page is generated from the code by
 \`npm run docs:configuration\`; \`.env.example\` lists the same settings as a file.
 
 ${parts.join('\n\n')}

@@ -18,6 +18,7 @@ import {
   WorkspaceRepository,
 } from '#persistence';
 import { readSettings } from '#schemas';
+import { actorOf } from './actor.js';
 import type { Answer, Desk } from './answer.js';
 import { unknownName } from './unknown-name.js';
 
@@ -41,6 +42,8 @@ async function servicesOf(database: Database, env: NodeJS.ProcessEnv) {
   const dataSource = await database.dataSource();
   const pauses = new ProviderPauseRepository(database);
   return {
+    /** Who makes the changes, as recorded. */
+    actor: actorOf(env),
     database,
     workspaces: new WorkspaceRepository(database),
     keys: new ApiKeyRepository(database),
@@ -70,12 +73,7 @@ export const withServices = <T>(
     const services = await servicesOf(database, env);
     return use(services).catch(async (error: unknown) => {
       if (!(error instanceof UnknownWorkspace)) throw error;
-      const known = await services.workspaces.list();
-      throw unknownName(
-        'workspace',
-        error.nameOrId,
-        known.map(({ name }) => name),
-      );
+      throw unknownName('workspace', error.nameOrId, await services.workspaces.names());
     });
   });
 

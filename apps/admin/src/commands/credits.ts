@@ -1,7 +1,6 @@
 import type { Workspace, LedgerLine } from '#persistence';
 import { centsFromMicros, centsText } from '#schemas';
 import type { Command } from 'commander';
-import { actor } from '../actor.js';
 import type { Answer } from '../answer.js';
 import { answering } from '../open-database.js';
 import { addedCentsToMicros, line, wholeNumber } from '../option-values.js';
@@ -39,10 +38,10 @@ export const creditsCommands: CommandGroup = (program, desk) => {
     .action(
       answering(
         desk,
-        async ({ workspaces }, name: string | undefined, options: AddOptions, command: Command) => {
+        async ({ workspaces, actor }, name: string | undefined, options: AddOptions, command: Command) => {
           const { cents: micros, note } = options;
           const change = { addedMicros: micros, note };
-          const { workspace } = await workspaces.change(nameOf(name, options, command), change, actor());
+          const { workspace } = await workspaces.change(nameOf(name, options, command), change, actor);
           return {
             document: {
               workspace: workspace.name,

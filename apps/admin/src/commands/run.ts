@@ -11,7 +11,6 @@ import {
 } from '#persistence';
 import { readSettings, routerErrorType, routerQueueStatus, stagesOf } from '#schemas';
 import { Option } from 'commander';
-import { actor } from '../actor.js';
 import type { Answer, Desk } from '../answer.js';
 import { knownModel } from '../known-models.js';
 import { answering, type Services } from '../open-database.js';
@@ -88,10 +87,10 @@ export const runCommands: CommandGroup = (program, desk) => {
 };
 
 /** The action of `run retry-delivery` and `webhook redeliver`. */
-export async function redeliver({ database, webhooks }: Services, runId: string): Promise<Answer> {
+export async function redeliver({ database, webhooks, actor }: Services, runId: string): Promise<Answer> {
   const isKnown = await database.transaction(async (transaction) => {
     const found = await webhooks.redeliver(runId, undefined, transaction);
-    const action = { actor: actor(), action: 'webhook.redeliver', subject: runId };
+    const action = { actor, action: 'webhook.redeliver', subject: runId };
     if (found) await recordAction(transaction.manager, action);
     return found;
   });
@@ -105,7 +104,7 @@ export async function redeliver({ database, webhooks }: Services, runId: string)
 async function cancel(services: Services, runId: string, desk: Desk): Promise<Answer> {
   const { workspace, workspaceId, model } = await find(services, runId);
   await desk.confirm(`This cancels the run ${runId} of ${workspace} (${model}).`);
-  const { database } = services;
+  const { database, actor } = services;
   const runs = new RunRepository(
     database,
     new RunReader(database, readSettings(retentionSettings, desk.env)),
@@ -114,7 +113,7 @@ async function cancel(services: Services, runId: string, desk: Desk): Promise<An
     const found = await runs.requestCancel(workspaceId, model, runId, transaction);
     if (found === null || found === 'aged_out') throw unknown(runId);
     if (found.found === 'completed') throw new Error(`The run ${runId} is already completed.`);
-    const action = { actor: actor(), action: 'run.cancel', subject: runId };
+    const action = { actor, action: 'run.cancel', subject: runId };
     await recordAction(transaction.manager, action);
     return found;
   });

@@ -1,4 +1,4 @@
-import { type UsageRange, type UsageRecord, usageView, type Workspace } from '#persistence';
+import { UnknownWorkspace, type UsageRange, type UsageRecord, usageView, type Workspace } from '#persistence';
 import { centsFromMicros, centsText, usageGroupings } from '#schemas';
 import { type Command, Option } from 'commander';
 import { type Answer, clearLine, type Desk } from '../answer.js';
@@ -6,6 +6,7 @@ import { answering, type Services, withServices } from '../open-database.js';
 import { instant, wholeNumber } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
 import { table } from '../table.js';
+import { unknownName } from '../unknown-name.js';
 import { exportFormats, usageDocument } from '../usage-text.js';
 
 interface RangeOptions {
@@ -96,9 +97,11 @@ async function billed({ workspaces }: Services, nameOrId: string): Promise<[Bill
   try {
     return [await workspaces.find(nameOrId)];
   } catch (error) {
+    if (!(error instanceof UnknownWorkspace)) throw error;
     const [first, ...others] = await workspaces.deleted(nameOrId);
-    if (first === undefined) throw error;
-    return [first, ...others];
+    if (first !== undefined) return [first, ...others];
+    const names = [...(await workspaces.names()), ...(await workspaces.deleted()).map(({ name }) => name)];
+    throw unknownName('workspace', nameOrId, new Set(names));
   }
 }
 

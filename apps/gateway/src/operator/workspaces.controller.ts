@@ -1,3 +1,4 @@
+import { didYouMean } from '#catalog';
 import { RouterError } from '#errors';
 import { SETTINGS } from '#infrastructure';
 import { type WorkspaceChange, WorkspaceRepository, workspaceView } from '#persistence';
@@ -26,7 +27,11 @@ const workspaceQuery = pageQuery.extend({
     .optional()
     .meta({ description: 'Only workspaces whose name contains this text, or whose id is this text.' }),
 });
-const unknownWorkspace = failure(404, ['invalid_input'], 'There is no such workspace.');
+const unknownWorkspace = failure(
+  404,
+  ['invalid_input'],
+  'There is no such workspace; `detail` suggests similar names.',
+);
 
 @Controller('v2/operator/workspaces')
 export class OperatorWorkspacesController {
@@ -101,7 +106,10 @@ export class OperatorWorkspacesController {
   private async find(nameOrId: string): Promise<OperatorWorkspace> {
     const state = await this.workspaces.state(nameOrId);
     if (state) return workspaceView(state);
-    throw new RouterError('invalid_input', 'There is no such workspace.', { status: 404 });
+    const known = await this.workspaces.names();
+    throw new RouterError('invalid_input', `There is no such workspace.${didYouMean(nameOrId, known)}`, {
+      status: 404,
+    });
   }
 }
 

@@ -42,6 +42,12 @@ export class NodeModerationRepository {
     );
   }
 
+  /** The ids to suggest for an unknown one. For commands: there may be many. */
+  async ids(kind: Moderated): Promise<string[]> {
+    const rows = await this.dataSource.query<{ id: string }[]>(`SELECT id FROM ${kind} ORDER BY id`);
+    return rows.map(({ id }) => id);
+  }
+
   private decide(kind: Moderated, decision: string, detail: string | null, action: Action): Promise<boolean> {
     const id = action.subject;
     const moderatedStatus = () => decision;
