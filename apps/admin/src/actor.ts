@@ -2,11 +2,13 @@ import { readSettings } from '#schemas';
 import { hostname, userInfo } from 'node:os';
 import { z } from 'zod';
 
-/** 1 to 128 visible characters and spaces. Invisible ones could make one person look like another. */
+/** 1 to 128 printable characters. Invisible ones could make one person look like another. */
 export const personName = z
   .string()
-  .regex(/^[^\p{C}\p{Zl}\p{Zp}]{1,128}$/u, 'must be 1 to 128 printable characters')
-  .regex(/^\S(.*\S)?$/u, 'must not begin or end with a space');
+  .regex(
+    /^(?!\p{Zs})[^\p{C}\p{Zl}\p{Zp}]{1,128}(?<!\p{Zs})$/u,
+    'must be 1 to 128 printable characters, without a space at the beginning or end',
+  );
 
 export const actorSettings = {
   ADMIN_ACTOR: personName.optional().meta({

@@ -202,8 +202,7 @@ export class WorkspaceRepository {
         [id],
       );
       if (operator !== undefined) {
-        const action = { actor: operator, action: 'webhook.rotate_secret', subject: name };
-        await recordAction(manager, action);
+        await recordAction(manager, { actor: operator, action: 'webhook.rotate_secret', subject: name });
       }
       // The row is still locked, so no other rotation has begun.
       return manager.findOneByOrFail(Workspace, { id });

@@ -75,8 +75,8 @@ async function endRuns({ database, actor }: Services, desk: Desk): Promise<Answe
     await desk.confirm(`This ends ${runs} waiting runs as internal_error with an unknown outcome.`);
   const marked = await database.transaction(async (transaction) => {
     const count = await outbox.presumeSent(transaction);
-    const action = { actor, action: 'restore.runs', subject: 'runs', details: { runs: count } };
-    await recordAction(transaction.manager, action);
+    const details = { runs: count };
+    await recordAction(transaction.manager, { actor, action: 'restore.runs', subject: 'runs', details });
     return count;
   });
   return {
@@ -110,8 +110,9 @@ async function leftObjects(
       await desk.confirm(
         `This deletes ${found.objects} objects (${found.bytes} bytes) from ${subject}. No other database may use this store.`,
       );
-      const action = { actor, action: 'restore.objects', subject, details: found };
-      await database.withManager((manager) => recordAction(manager, action));
+      await database.withManager((manager) =>
+        recordAction(manager, { actor, action: 'restore.objects', subject, details: found }),
+      );
       // Listed again, so that millions of objects need not be kept in memory.
       for await (const batch of unknownObjects(search)) deleting += await objects.condemn(batch);
     }

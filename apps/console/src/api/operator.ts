@@ -6,6 +6,8 @@ export type Workspace = components['schemas']['OperatorWorkspace'];
 export type WorkspaceChange = components['schemas']['OperatorWorkspaceChange'];
 export type Provider = components['schemas']['OperatorProvider'];
 export type OperatorRun = components['schemas']['OperatorRun'];
+export type OperatorAction = components['schemas']['OperatorAction'];
+export type ActionQuery = NonNullable<operations['OperatorListActions']['parameters']['query']>;
 
 const pollMs = 5_000;
 
@@ -57,4 +59,19 @@ export const operatorRunsQuery = (filter: { state: 'stuck' | 'failed'; provider?
     initialPageParam: '',
     getNextPageParam: ({ next_cursor }) => next_cursor,
     refetchInterval: pollMs,
+  });
+
+/** Not polled: new actions would move the entries that are being read. */
+export const actionsQuery = (filter: ActionQuery) =>
+  infiniteQueryOptions({
+    queryKey: ['operator', 'audit', filter],
+    queryFn: ({ pageParam, signal }) =>
+      bodyOf(
+        api.GET('/v2/operator/audit', {
+          params: { query: { limit: 50, ...filter, ...(pageParam && { cursor: pageParam }) } },
+          signal,
+        }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ next_cursor }) => next_cursor,
   });
