@@ -1,13 +1,13 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api, bodyOf } from './client.ts';
-import type { components } from './openapi.d.ts';
+import type { components, operations } from './openapi.d.ts';
 
 export type Workspace = components['schemas']['OperatorWorkspace'];
 export type WorkspaceChange = components['schemas']['OperatorWorkspaceChange'];
 export type Provider = components['schemas']['OperatorProvider'];
 export type OperatorRun = components['schemas']['OperatorRun'];
 export type OperatorAction = components['schemas']['OperatorAction'];
-export type ActionQuery = NonNullable<operations['OperatorListActions']['parameters']['query']>;
+export type ActionQuery = NonNullable<operations['v2OperatorListActions']['parameters']['query']>;
 
 const pollMs = 5_000;
 
