@@ -14,6 +14,7 @@ if (!existsSync(file('dist/apps/gateway/src/settings.js'))) {
 const built = async (name) => import(new URL(`../dist/${name}.js`, import.meta.url));
 
 const { databaseSettings, retentionSettings } = await built('libs/persistence/src/settings');
+const { actorSettings } = await built('apps/admin/src/actor');
 const { accessTokenSettings } = await built('libs/schemas/src/index');
 const { signingSettings, storageSettings } = await built('libs/storage/src/index');
 const { gatewaySettings } = await built('apps/gateway/src/settings');
@@ -24,6 +25,7 @@ const readers = {
   admin: {
     ...databaseSettings,
     ...accessTokenSettings,
+    ...actorSettings,
     ...retentionSettings,
     ...storageSettings,
     ...signingSettings,
@@ -70,6 +72,7 @@ const subjects = {
   Retention: /RETENTION_/,
   'Logs, metrics and traces': /^(LOG_|INTERNAL_|OTEL_)/,
   'Provider accounts': /^PROVIDER_/,
+  'Operator commands': /^ADMIN_/,
 };
 const ownSections = { local: 'Local launcher', simulator: 'Simulator' };
 
@@ -173,8 +176,8 @@ The image sets \`HOST\`, \`PORT\`, \`INTERNAL_HOST\` and \`INTERNAL_PORT\`. \`np
 
 ## All settings
 
-\`admin\` reads the settings of Postgres; for single commands also those of access tokens (\`token create\`), \`CATALOG_DIR\`,
-\`PUBLIC_BASE_URL\` (\`key sign-in\`), retention (\`run\`) and the asset store (\`restore objects\`). The local launcher
+\`admin\` reads its own settings and those of Postgres; for single commands also those of access tokens (\`token create\`),
+\`CATALOG_DIR\`, \`PUBLIC_BASE_URL\` (\`key sign-in\`), retention (\`run\`) and the asset store (\`restore objects\`). The local launcher
 (\`npm start\`) passes its whole environment on to the apps that it starts. This page is generated from the code by
 \`npm run docs:configuration\`; \`.env.example\` lists the same settings as a file.
 

@@ -134,6 +134,8 @@ describe('admin key and token', () => {
     });
     const { out } = await runAdmin(env, 'key', 'list', '--workspace', 'acme', '--limit', '1');
     expect(out).toMatch(/token:alice\nThere are more\. Continue with --before [0-9a-f-]{36}\n$/);
+    const typo = await runAdmin(env, 'key', 'revoke-made-by', 'alcie', '--workspace', 'acme', '--yes');
+    expect(typo.error).toBe('error: There is no subject "alcie". Did you mean "alice"?\n');
     const revoke = ['key', 'revoke-made-by', 'alice', '--workspace', 'acme', '--yes'];
     expect(await answerOf(env, ...revoke)).toMatchObject({ ended: 1 });
     expect(await caller(made.key)).toBeNull();

@@ -142,6 +142,9 @@ describe('admin run, usage, provider and key', () => {
     );
     expect(await refusal('provider', 'pause', 'nosuch')).toBe('error: There is no provider "nosuch".\n');
     expect(await refusal('provider', 'resume', 'runwy')).toContain('Did you mean "runway"');
+    expect(await refusal('provider', 'pause', 'blf')).toBe(
+      'error: There is no provider "blf". Did you mean "bfl"?\n',
+    );
     await answerOf(env, 'provider', 'pause', 'bfl', '--reason', 'test');
     await answerOf(env, 'provider', 'resume', 'bfl');
     expect((await actions('bfl')).map(({ action }) => action)).toEqual(['provider.pause', 'provider.resume']);
@@ -151,6 +154,7 @@ describe('admin run, usage, provider and key', () => {
     expect(await refusal('workspace', 'show', 'acne')).toBe(
       'error: There is no workspace "acne". Did you mean "acme"?\n',
     );
+    expect(await refusal('registry', 'ban', 'nosuch')).toBe('error: There is no node "nosuch".\n');
     expect(await refusal('run', 'list', '--workspace', 'acme', '--model', 'bfl/flux-2-prp')).toContain(
       '"bfl/flux-2-pro"',
     );
@@ -219,7 +223,7 @@ describe('admin run, usage, provider and key', () => {
       runs: 1,
     });
     expect(await refusal('usage', 'export', '--workspace', 'gome')).toContain(
-      'There is no workspace "gome".',
+      'There is no workspace "gome". Did you mean "gone"',
     );
   });
 

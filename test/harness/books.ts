@@ -1,6 +1,8 @@
 import { type Database, OutboxRepository } from '#persistence';
 
-/** I3: counters equal the sums over live runs, and the ledger is the sum of billed outcomes. */
+/**
+ * I3: counters equal the sums over live runs, the ledger is the sum of billed outcomes, and a refund returns a bill.
+ */
 export async function brokenBooks(database: Database): Promise<string[]> {
   const drift = await new OutboxRepository(database).drift();
   return [
@@ -22,10 +24,16 @@ async function moneyLines(database: Database): Promise<string[]> {
          coalesce((SELECT sum(billed_micros) FROM audit_record
            WHERE audit_record.workspace_id = workspace.id), 0) AS billed,
          coalesce((SELECT -sum(amount_micros) FROM ledger_entry
-           WHERE ledger_entry.workspace_id = workspace.id AND run_id IS NOT NULL), 0) AS entered
+           WHERE ledger_entry.workspace_id = workspace.id AND run_id IS NOT NULL AND amount_micros < 0), 0) AS entered
        FROM workspace) AS sums WHERE billed <> entered`,
   );
+  const refunds = await database.reads.query<{ run: string }>(
+    `SELECT refund.run_id AS run FROM ledger_entry AS refund WHERE run_id IS NOT NULL AND amount_micros > 0 AND NOT EXISTS (
+       SELECT FROM ledger_entry AS bill WHERE bill.workspace_id = refund.workspace_id AND bill.run_id = refund.run_id
+         AND bill.amount_micros = -refund.amount_micros)`,
+  );
   return [
+    ...refunds.map(({ run }) => `I3 the refund of run ${run} differs from its bill`),
     ...differing.map(({ id }) => `I3 run ${id} and its audit record disagree about the billed amount`),
     ...rows.map(
       (row) => `I3 workspace ${row.id} was billed ${row.billed}, but its ledger says ${row.entered}`,

@@ -1,3 +1,4 @@
+import { auditCommand } from './commands/audit.js';
 import { exportCommand, importCommand } from './commands/carry-over.js';
 import { catalogCommands } from './commands/catalog.js';
 import { creditsCommands } from './commands/credits.js';
@@ -27,6 +28,7 @@ export const commandGroups: readonly CommandGroup[] = [
   catalogCommands,
   providerCommands,
   webhookCommands,
+  auditCommand,
   registryCommands,
   restoreCommands,
 ];

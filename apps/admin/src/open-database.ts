@@ -6,10 +6,12 @@ import {
   NodeMirrorRepository,
   NodeModerationRepository,
   NodeRepository,
+  OperatorActionReader,
   OperatorReader,
   OutboxRepository,
   ProviderPauseRepository,
   ProviderReader,
+  RefundRepository,
   RequestReader,
   retentionSettings,
   schemaIsCurrent,
@@ -19,6 +21,7 @@ import {
   WorkspaceRepository,
 } from '#persistence';
 import { readSettings } from '#schemas';
+import { actorOf } from './actor.js';
 import type { Answer, Desk } from './answer.js';
 import { unknownName } from './unknown-name.js';
 
@@ -42,6 +45,8 @@ async function servicesOf(database: Database, env: NodeJS.ProcessEnv) {
   const dataSource = await database.dataSource();
   const pauses = new ProviderPauseRepository(database);
   return {
+    /** Who makes the changes, as recorded. */
+    actor: actorOf(env),
     database,
     workspaces: new WorkspaceRepository(database),
     keys: new ApiKeyRepository(database),
@@ -51,7 +56,9 @@ async function servicesOf(database: Database, env: NodeJS.ProcessEnv) {
       return new RequestReader(database, readSettings(retentionSettings, env));
     },
     webhooks: new WebhookRepository(database),
+    actions: new OperatorActionReader(database),
     operator: new OperatorReader(database, new CallRepository(database)),
+    refunds: new RefundRepository(database),
     pauses,
     providers: new ProviderReader(database, new OutboxRepository(database), pauses),
     nodes: new NodeRepository(dataSource),
@@ -71,12 +78,7 @@ export const withServices = <T>(
     const services = await servicesOf(database, env);
     return use(services).catch(async (error: unknown) => {
       if (!(error instanceof UnknownWorkspace)) throw error;
-      const known = await services.workspaces.list();
-      throw unknownName(
-        'workspace',
-        error.nameOrId,
-        known.map(({ name }) => name),
-      );
+      throw unknownName('workspace', error.nameOrId, await services.workspaces.names());
     });
   });
 

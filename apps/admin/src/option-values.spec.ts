@@ -6,6 +6,7 @@ import {
   globs,
   instant,
   line,
+  personOption,
   scopeList,
   wholeNumber,
   workspaceName,
@@ -105,4 +106,36 @@ describe('names and notes', () => {
     expect(() => line('two\nlines')).toThrow(InvalidArgumentError);
     expect(() => line('  ')).toThrow(InvalidArgumentError);
   });
+});
+
+describe('personOption', () => {
+  it.each(['a', 'alice@example.com', 'Zoë Müller', '李雷', '👩‍💻'.slice(0, 2), 'x'.repeat(128)])(
+    'accepts %j',
+    (name) => {
+      expect(personOption(name)).toBe(name);
+    },
+  );
+
+  it.each([
+    '',
+    ' ',
+    ' alice',
+    'alice ',
+    'x'.repeat(129),
+    'a\nb',
+    'a\tb',
+    'a\u0000b',
+    'a\u001B[31mb',
+    // Characters that reverse, hide or split a text.
+    'a\u202Eb',
+    'a\u200Bb',
+    'a\u2028b',
+    'a\uD800b',
+  ])('rejects %j', (name) => {
+    expect(() => personOption(name)).toThrow(InvalidArgumentError);
+  });
+});
+
+it('scopeList suggests a similar scope', () => {
+  expect(() => scopeList('run,usgae')).toThrow('Did you mean usage?');
 });

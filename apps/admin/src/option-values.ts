@@ -1,3 +1,4 @@
+import { didYouMean } from '#catalog';
 import {
   isUuid,
   maxCents,
@@ -8,6 +9,7 @@ import {
   scopes,
 } from '#schemas';
 import { InvalidArgumentError } from 'commander';
+import { personName } from './actor.js';
 
 /** The columns are 32-bit integers. */
 const maxCount = 2 ** 31 - 1;
@@ -68,8 +70,11 @@ export function globs(text: string): string[] {
 /** One or more comma-separated scopes, without duplicates. */
 export function scopeList(text: string): Scope[] {
   const found = items(text);
+  const unknown = found.find((item) => !isScope(item));
   if (found.length === 0 || !found.every(isScope))
-    throw new InvalidArgumentError(`Expected one or more of ${scopes.join(', ')}, separated by commas.`);
+    throw new InvalidArgumentError(
+      `Expected one or more of ${scopes.join(', ')}, separated by commas.${didYouMean(unknown ?? '', scopes)}`,
+    );
   return [...new Set(found)];
 }
 
@@ -106,6 +111,13 @@ export function keyId(text: string): string {
 export function httpUrl(text: string): string {
   if (!/^https?:\/\/[^\s]+$/.test(text) || !URL.canParse(text))
     throw new InvalidArgumentError('Expected an http or https URL.');
+  return text;
+}
+
+/** The name of a person who runs commands. */
+export function personOption(text: string): string {
+  const [problem] = personName.safeParse(text).error?.issues ?? [];
+  if (problem !== undefined) throw new InvalidArgumentError(`It ${problem.message}.`);
   return text;
 }
 

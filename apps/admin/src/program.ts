@@ -4,7 +4,8 @@ import { type Answer, type Desk, printed } from './answer.js';
 import { confirmed } from './confirm.js';
 import { withEnvironmentFile } from './environment.js';
 import { failureLine } from './failure-line.js';
-import { wholeNumber } from './option-values.js';
+import { personOption, wholeNumber } from './option-values.js';
+import { suggestChoices } from './suggested-choices.js';
 
 /** Adds a group of commands to the program. */
 export type CommandGroup = (program: Command, desk: Desk) => void;
@@ -29,6 +30,7 @@ interface ProgramOptions {
   json?: true;
   yes?: true;
   envFile?: string;
+  as?: string;
   timeoutSeconds: number;
 }
 
@@ -49,7 +51,9 @@ export async function runProgram(
   const options = () => program.opts<ProgramOptions>();
   const desk: Desk = {
     get env() {
-      return withEnvironmentFile(env, options().envFile);
+      const { envFile, as: person } = options();
+      const given = withEnvironmentFile(env, envFile);
+      return person === undefined ? given : { ...given, ADMIN_ACTOR: person };
     },
     confirm: (what) => confirmed(what, { isAgreed: options().yes === true, ask: terminal.ask }),
     answer: (answer) => void given.push(answer),
@@ -62,6 +66,7 @@ export async function runProgram(
     },
   };
   for (const group of groups) group(program, desk);
+  suggestChoices(program);
   try {
     const work = program.parseAsync(words, { from: 'user' });
     if (!limit.isSet) limit.set(options().timeoutSeconds);
@@ -88,6 +93,7 @@ that does not exist, from .local/admin.env, which "npm start" writes.`,
     .option('--json', 'print one JSON document')
     .option('-y, --yes', 'do not ask for confirmation of actions that cannot be undone')
     .option('--env-file <file>', 'file with settings that are not in the environment')
+    .option('--as <name>', 'your name, for the record of changes (default: ADMIN_ACTOR)', personOption)
     .option('--timeout-seconds <n>', 'time limit of the command', wholeNumber(1, longSeconds), usualSeconds)
     .exitOverride()
     .configureOutput({

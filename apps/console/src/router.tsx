@@ -11,6 +11,7 @@ import { Shell } from './frame/shell.tsx';
 import { guidePage } from './pages/guide/pages.ts';
 import { modelSearch } from './pages/model/search.ts';
 import { modelsSearch } from './pages/models/search.ts';
+import { auditSearch } from './pages/operator/audit-search.ts';
 import { queuesSearch, workspacesSearch } from './pages/operator/search.ts';
 import { runsSearch } from './pages/runs/search.ts';
 import { usageSearch } from './pages/usage/usage-range.ts';
@@ -94,6 +95,11 @@ const routes = [
     ...under('queues'),
     validateSearch: queuesSearch,
     component: lazyPage(async () => (await import('./pages/operator/queues-page.tsx')).QueuesPage),
+  }),
+  createRoute({
+    ...under('audit'),
+    validateSearch: auditSearch,
+    component: lazyPage(async () => (await import('./pages/operator/audit-page.tsx')).AuditPage),
   }),
 ];
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { catalogOf } from './catalog.js';
+import { didYouMean } from './nearest-ids.js';
 import { modelOfRow } from './testing/model-of-row.js';
 
 const modelOf = (id: string, more: Record<string, unknown> = {}) =>
@@ -121,6 +122,13 @@ describe('suggest', () => {
       }),
     );
     expect(catalog.suggest('bfl/flux-2-pro', ofFal)).not.toContain('bfl/flux-2-pro');
+  });
+
+  it('counts two swapped characters as one typo', () => {
+    expect(catalogWith('bfl/a').suggest('blf/a', all)).toEqual(['bfl/a']);
+    expect(catalogWith('fal/ab').suggest('fal/ba', all)).toEqual(['fal/ab']);
+    expect(didYouMean('blf', ['fal', 'bfl', 'runway'])).toBe(' Did you mean bfl?');
+    expect(didYouMean('lfb', ['bfl'])).toBe('');
   });
 
   it('suggests nothing for a completely different name', () => {

@@ -22,7 +22,7 @@ export {
   openApiDocument,
 } from './model-views.js';
 export type { CatalogProblem } from './read-rows.js';
-export { nearestIds } from './nearest-ids.js';
+export { didYouMean, suggesting } from './nearest-ids.js';
 export { type Price, pricePointers } from './price.js';
 export { quote } from './quote.js';
 export { priceText, reportedText } from './price-text.js';

@@ -14,11 +14,13 @@ import { FileRepository } from './file.repository.js';
 import { HeldRunRepository } from './held-run.repository.js';
 import { DispatchRepository } from './dispatch.repository.js';
 import { OutboxRepository } from './outbox.repository.js';
+import { OperatorActionReader } from './operator-action-reader.js';
 import { OperatorReader } from './operator-reader.js';
 import { ProviderPauseRepository } from './provider-pause.repository.js';
 import { ProviderReader } from './provider-reader.js';
 import { ProcessRecord } from './processes.js';
 import { NodeReader } from './registry/node-reader.js';
+import { RefundRepository } from './refund.repository.js';
 import { RequestReader } from './request-reader.js';
 import { RetentionRepository } from './retention.repository.js';
 import { RunReader } from './run-reader.js';
@@ -40,12 +42,14 @@ const services = [
   FileRepository,
   HeldRunRepository,
   NodeReader,
+  OperatorActionReader,
   OperatorReader,
   DispatchRepository,
   OutboxRepository,
   ProcessRecord,
   ProviderPauseRepository,
   ProviderReader,
+  RefundRepository,
   RequestReader,
   RetentionRepository,
   RunReader,

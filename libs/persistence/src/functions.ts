@@ -9,6 +9,7 @@ import { lockedWorkspaces } from './functions/locked-workspaces.js';
 import { partitions } from './functions/partitions.js';
 import { promote } from './functions/promote.js';
 import { providerPause } from './functions/provider-pause.js';
+import { refund } from './functions/refund.js';
 import { registryFunctions } from './functions/registry.js';
 import { releaseHeldRun } from './functions/release-held-run.js';
 import { requestCancel } from './functions/request-cancel.js';
@@ -45,6 +46,7 @@ export const functions: readonly string[] = [
   releaseHeldRun,
   credentialChanges,
   apiKeys,
+  refund,
   registryFunctions,
   workersWanted,
 ];

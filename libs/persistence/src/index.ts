@@ -40,6 +40,7 @@ export { keyPrefix, newApiKey } from './key-format.js';
 export { migrate, type Migrated, schemaIsCurrent } from './migrate.js';
 export { ProcessRecord, providerKeys, type RunningProcess, runningProcesses } from './processes.js';
 export { type Change, changesSince, recordAction } from './operator-actions.js';
+export { type OperatorActionFilter, OperatorActionReader, placeOfAction } from './operator-action-reader.js';
 export { OperatorReader, type OperatorRun } from './operator-reader.js';
 export { ProviderReader, type ProviderState } from './provider-reader.js';
 export { type MirrorWalk, NodeMirrorRepository } from './registry/node-mirror.repository.js';
@@ -56,6 +57,7 @@ export { type ListedRequest, type RequestDetail, RequestReader } from './request
 export { type AgedOut, type LiveState, RunReader, type RunResult, type RunState } from './run-reader.js';
 export { type ProviderPause, ProviderPauseRepository } from './provider-pause.repository.js';
 export type { Ending, Granted, PayloadBody, RunFacts, Stage, WebhookAddress } from './run-facts.js';
+export { type Refund, RefundRepository, refundRefusals } from './refund.repository.js';
 export { recordRun } from './run-record.js';
 export {
   type DatabaseOptions,

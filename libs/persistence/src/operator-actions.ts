@@ -1,3 +1,4 @@
+import type { OperatorActionName } from '#schemas';
 import type { EntityManager } from 'typeorm';
 import { type Database, operators } from './database.js';
 import { OperatorAction } from './entities/operations.entity.js';
@@ -5,8 +6,7 @@ import { OperatorAction } from './entities/operations.entity.js';
 /** A change by an operator, for statements that do not record it themselves. */
 export interface Action {
   actor: string;
-  /** For example `key.revoke`. */
-  action: string;
+  action: OperatorActionName;
   subject: string;
   details?: object;
 }

@@ -141,6 +141,16 @@ export class WorkspaceRepository {
     return this.database.withManager((manager) => manager.find(Workspace, { order: { name: 'ASC' } }));
   }
 
+  /** The names to suggest for an unknown one. Their number is limited, because each is compared with it. */
+  async names(): Promise<string[]> {
+    const rows = await this.database.list<{ name: string }>(
+      operators,
+      'SELECT name FROM workspace ORDER BY name LIMIT 10000',
+      [],
+    );
+    return rows.map(({ name }) => name);
+  }
+
   /**
    * Changes a workspace in one transaction. The change takes effect at once, also for parked runs. Returns the runs
    * that were granted a slot. Every change of the balance is booked in the ledger, so that its entries add up to
@@ -192,8 +202,7 @@ export class WorkspaceRepository {
         [id],
       );
       if (operator !== undefined) {
-        const action = { actor: operator, action: 'webhook.rotate_secret', subject: name };
-        await recordAction(manager, action);
+        await recordAction(manager, { actor: operator, action: 'webhook.rotate_secret', subject: name });
       }
       // The row is still locked, so no other rotation has begun.
       return manager.findOneByOrFail(Workspace, { id });

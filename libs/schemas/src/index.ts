@@ -31,6 +31,16 @@ export {
   usageGroupings,
 } from './account-shapes.js';
 export {
+  operatorAction,
+  type OperatorActionName,
+  operatorActions,
+  type OperatorActionView,
+  operatorAuditListResponse,
+  type OperatorRefund,
+  operatorRefund,
+  operatorRefundInput,
+} from './audit-shapes.js';
+export {
   operatorPauseInput,
   type OperatorProvider,
   operatorProvider,

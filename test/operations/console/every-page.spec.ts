@@ -64,6 +64,7 @@ const pages: ShownPage[] = [
   },
   { name: 'providers', path: () => '/providers', text: 'recraft' },
   { name: 'provider', path: () => '/providers/bfl', text: 'Submission slots' },
+  { name: 'audit', path: () => '/audit', text: 'Key created' },
   { name: 'queues', path: () => '/queues', text: 'Running at the provider' },
 ];
 

@@ -43,6 +43,8 @@ it.each([
   ['operate', 'DELETE', '/v2/operator/providers/nobody/pause'],
   ['operate', 'GET', '/v2/operator/queues'],
   ['operate', 'GET', '/v2/operator/runs'],
+  ['operate', 'POST', '/v2/operator/runs/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234/refund'],
+  ['operate', 'GET', '/v2/operator/audit'],
 ])('the scope %s is required for %s %s', async (scope, method, path) => {
   const without = await gateway().caller(
     {},

@@ -1,6 +1,11 @@
 import { type Books, type Database, difference, NewDatabase } from '#persistence';
-import { actor } from '../actor.js';
 import { ExportFile } from './export-file.js';
+
+interface Target {
+  database: Database;
+  /** Who imports, as recorded. */
+  actor: string;
+}
 
 interface Reporter {
   warn: (text: string) => void;
@@ -11,7 +16,7 @@ interface Reporter {
 /** Fills an empty database from an export, or changes nothing. Returns the books of the inserted rows. */
 export async function importDatabase(
   input: AsyncIterable<Buffer | string>,
-  database: Database,
+  { database, actor }: Target,
   reporter: Reporter,
 ): Promise<Books> {
   const file = new ExportFile(input);
@@ -23,7 +28,7 @@ export async function importDatabase(
       const books = await target.books();
       const found = difference(expected, books);
       if (found !== null) throw new Error(`The inserted rows differ from the exported ones: ${found}.`);
-      await target.finish(actor(), exported_at, { migrations, rows: books.rows });
+      await target.finish(actor, exported_at, { migrations, rows: books.rows });
       return books;
     });
   } finally {

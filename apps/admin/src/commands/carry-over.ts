@@ -51,11 +51,15 @@ export const importCommand: CommandGroup = (program, desk) => {
     .option('--file <file>', 'read this file (default: standard input)')
     .action(async ({ file }: { file?: string }) => {
       desk.takesLong();
-      const books = await withServices(desk.env, ({ database }) =>
-        importDatabase(file === undefined ? desk.input : createReadStream(file), database, {
-          warn: desk.warn,
-          progress: (rows) => desk.status?.(`\r${rows} rows`),
-        }),
+      const books = await withServices(desk.env, ({ database, actor }) =>
+        importDatabase(
+          file === undefined ? desk.input : createReadStream(file),
+          { database, actor },
+          {
+            warn: desk.warn,
+            progress: (rows) => desk.status?.(`\r${rows} rows`),
+          },
+        ),
       ).finally(() => desk.status?.(clearLine));
       desk.answer(booksAnswer(books));
     });

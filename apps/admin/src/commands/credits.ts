@@ -1,10 +1,9 @@
-import type { Workspace, LedgerLine } from '#persistence';
+import { type LedgerLine, type Refund, refundRefusals, type Workspace } from '#persistence';
 import { centsFromMicros, centsText } from '#schemas';
 import type { Command } from 'commander';
-import { actor } from '../actor.js';
 import type { Answer } from '../answer.js';
 import { answering } from '../open-database.js';
-import { addedCentsToMicros, line, wholeNumber } from '../option-values.js';
+import { addedCentsToMicros, line, requestId, wholeNumber } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
 import { table } from '../table.js';
 
@@ -39,10 +38,10 @@ export const creditsCommands: CommandGroup = (program, desk) => {
     .action(
       answering(
         desk,
-        async ({ workspaces }, name: string | undefined, options: AddOptions, command: Command) => {
+        async ({ workspaces, actor }, name: string | undefined, options: AddOptions, command: Command) => {
           const { cents: micros, note } = options;
           const change = { addedMicros: micros, note };
-          const { workspace } = await workspaces.change(nameOf(name, options, command), change, actor());
+          const { workspace } = await workspaces.change(nameOf(name, options, command), change, actor);
           return {
             document: {
               workspace: workspace.name,
@@ -57,9 +56,24 @@ export const creditsCommands: CommandGroup = (program, desk) => {
     );
 
   credits
+    .command('refund')
+    .description(
+      'Return what a run was billed to the credits of its workspace, with a ledger entry. A run is refunded at most once, and only after it has ended.',
+    )
+    .argument('<request-id>', 'id of the run', requestId)
+    .option('--note <text>', 'text of the ledger entry', line, 'refund')
+    .action(
+      answering(desk, async ({ refunds, actor }, runId: string, { note }: { note: string }) => {
+        const refund = await refunds.refund(runId, note, actor);
+        if (refund.kind === 'refused') throw new Error(`${runId}: ${refundRefusals[refund.reason]}`);
+        return refundAnswer(runId, refund, note);
+      }),
+    );
+
+  credits
     .command('list')
     .description(
-      'List the latest entries of a workspace’s ledger (credits added, runs billed), newest first.',
+      'List the latest entries of a workspace’s ledger (credits added, runs billed or refunded), newest first.',
     )
     .argument('[name]', formerly)
     .option('--workspace <name>', 'name or id of the workspace')
@@ -74,6 +88,23 @@ export const creditsCommands: CommandGroup = (program, desk) => {
       ),
     );
 };
+
+function refundAnswer(runId: string, refund: Refund, note: string): Answer {
+  const { workspace, model, amountMicros, balanceMicros } = refund;
+  const balance =
+    balanceMicros === null ? 'unlimited credits' : `${centsText(balanceMicros)} cents of credits`;
+  return {
+    document: {
+      request_id: runId,
+      workspace,
+      model,
+      refunded_cents: centsFromMicros(amountMicros),
+      credits_cents: balanceMicros === null ? null : centsFromMicros(balanceMicros),
+      note,
+    },
+    text: `${centsText(amountMicros)} cents are returned to ${workspace}, which now has ${balance}.`,
+  };
+}
 
 function nameOf(argument: string | undefined, { workspace }: NameOption, command: Command): string {
   if (workspace !== undefined && argument !== undefined && workspace !== argument)

@@ -1,7 +1,6 @@
-import { type KeyKind, keyKinds, type KeyRow, keyView } from '#persistence';
+import { type ApiKeyRepository, type KeyKind, keyKinds, type KeyRow, keyView } from '#persistence';
 import { callerScopes, type RouterKey, type Scope, sessionScopes } from '#schemas';
 import { type Command, Option } from 'commander';
-import { actor } from '../actor.js';
 import type { Answer, Desk } from '../answer.js';
 import { answering, type Services } from '../open-database.js';
 import { httpUrl, keyId, line, scopeList, wholeNumber } from '../option-values.js';
@@ -48,14 +47,18 @@ export const keyCommands: CommandGroup = (program, desk) => {
     .argument('<subject>', 'subject of the access tokens, as shown by "key list"', line)
     .requiredOption('--workspace <name>', 'name or id of the workspace')
     .action(
-      answering(desk, async ({ workspaces, keys }, subject: string, { workspace }: { workspace: string }) => {
-        const { id, name } = await workspaces.find(workspace);
-        await desk.confirm(
-          `This revokes all keys and sessions created with tokens of ${subject} in ${name}.`,
-        );
-        const { ended } = await keys.revokeMadeBySubject(id, subject, actor());
-        return { document: { subject, workspace: name, ended }, text: `revoked ${ended} keys and sessions` };
-      }),
+      answering(
+        desk,
+        async ({ workspaces, keys, actor }, subject: string, { workspace }: { workspace: string }) => {
+          const { id, name } = await workspaces.find(workspace);
+          await checkSubject(keys, id, subject);
+          await desk.confirm(
+            `This revokes all keys and sessions created with tokens of ${subject} in ${name}.`,
+          );
+          const { ended } = await keys.revokeMadeBySubject(id, subject, actor);
+          return { document: { subject, workspace: name, ended }, text: `revoked ${ended} keys and sessions` };
+        },
+      ),
     );
 
   signInCommand(key, desk);
@@ -79,6 +82,13 @@ export const keyCommands: CommandGroup = (program, desk) => {
     );
 };
 
+/** Rejects a subject whose tokens created none of the workspace's keys, which is probably a typo. */
+async function checkSubject(keys: ApiKeyRepository, workspaceId: string, subject: string): Promise<void> {
+  const listed = await keys.list({ workspaceId }, { limit: 100_000 });
+  const known = new Set(listed.flatMap(({ madeBySubject }) => madeBySubject ?? []));
+  if (!known.has(subject)) throw unknownName('subject', subject, known);
+}
+
 interface CreateOptions {
   workspace: string;
   name: string;
@@ -86,11 +96,11 @@ interface CreateOptions {
   expiresDays?: number;
 }
 
-async function create({ workspaces, keys }: Services, options: CreateOptions): Promise<Answer> {
+async function create({ workspaces, keys, actor }: Services, options: CreateOptions): Promise<Answer> {
   const { name, scopes, expiresDays } = options;
   const workspace = await workspaces.find(options.workspace);
   const expiresAt = expiresDays === undefined ? null : new Date(Date.now() + expiresDays * dayMs);
-  const { key, row } = await keys.create(workspace.id, { name, scopes, expiresAt }, { actor: actor() });
+  const { key, row } = await keys.create(workspace.id, { name, scopes, expiresAt }, { actor });
   return {
     document: { ...keyDocument(row, workspace.name), key },
     text: newKeyLines(key, row, workspace.name).join('\n'),
@@ -162,7 +172,7 @@ async function revoke(services: Services, prefixOrId: string, desk: Desk): Promi
   await desk.confirm(
     `This revokes the ${kind} ${prefix} (${name}) and all keys and sessions created with it.`,
   );
-  const ended = (await services.keys.revoke(id, actor()))?.ended ?? 0;
+  const ended = (await services.keys.revoke(id, services.actor))?.ended ?? 0;
   const below = ended > 1 ? `, and ${ended - 1} created with it` : '';
   return { document: { revoked: prefixOrId, ended }, text: `revoked ${prefixOrId}${below}` };
 }
@@ -177,7 +187,7 @@ async function rotate(
   if (old.kind !== 'key') throw new Error(`${old.prefix} is a ${old.kind}. Only API keys can be rotated.`);
   const workspace = await services.workspaces.find(old.workspaceId);
   if (keepHours === 0) await desk.confirm(`This revokes the key ${old.prefix} (${old.name}).`);
-  const rotated = await services.keys.rotate(old.id, keepHours * 3600, actor());
+  const rotated = await services.keys.rotate(old.id, keepHours * 3600, services.actor);
   // It may have been revoked since it was found.
   if (rotated === null) throw new Error(`${old.prefix} is no longer live.`);
   const { key, row, oldEndsAt: endsAt } = rotated;
@@ -211,9 +221,9 @@ function signInCommand(key: Command, desk: Desk): void {
     .option('--scopes <list>', 'scopes of the session, comma-separated', scopeList, [...sessionScopes])
     .option('--url <url>', 'base URL of the gateways (default: PUBLIC_BASE_URL)', httpUrl)
     .action(
-      answering(desk, async ({ workspaces, keys }, { workspace, scopes, url }: SignInOptions) => {
+      answering(desk, async ({ workspaces, keys, actor }, { workspace, scopes, url }: SignInOptions) => {
         const { id, name } = await workspaces.find(workspace);
-        const { code, row, expiresAt } = await keys.createCode(id, scopes, { actor: actor() });
+        const { code, row, expiresAt } = await keys.createCode(id, scopes, { actor });
         const base = url ?? desk.env['PUBLIC_BASE_URL'] ?? '';
         const link = `${base.replace(/\/+$/, '')}/console/#code=${code}`;
         return {

@@ -1,6 +1,5 @@
 import { providerView } from '#persistence';
 import type { OperatorProvider } from '#schemas';
-import { actor } from '../actor.js';
 import { catalogOf } from '../known-models.js';
 import { answering, type Services } from '../open-database.js';
 import { line } from '../option-values.js';
@@ -23,7 +22,7 @@ export const providerCommands: CommandGroup = (program, desk) => {
     .action(
       answering(desk, async (services, name: string, { reason }: { reason: string }) => {
         await checkKnown(services, name);
-        const fresh = await services.pauses.pause(name, reason, actor());
+        const fresh = await services.pauses.pause(name, reason, services.actor);
         return {
           document: { provider: name, paused: true, reason },
           text: `${name} ${fresh ? 'is paused' : 'was already paused'}: ${reason}.`,
@@ -40,7 +39,7 @@ export const providerCommands: CommandGroup = (program, desk) => {
     .action(
       answering(desk, async (services, name: string) => {
         await checkKnown(services, name);
-        const wasPaused = await services.pauses.resume(name, actor());
+        const wasPaused = await services.pauses.resume(name, services.actor);
         return {
           document: { provider: name, paused: false },
           text: wasPaused ? `${name} is resumed.` : `${name} was not paused.`,

@@ -1,14 +1,14 @@
-import type { NodeModerationRepository, Moderated } from '#persistence';
+import type { Moderated } from '#persistence';
 import { type Command, InvalidArgumentError } from 'commander';
-import { actor } from '../actor.js';
 import type { Answer, Desk } from '../answer.js';
-import { withServices } from '../open-database.js';
+import { type Services, withServices } from '../open-database.js';
 import { line, wholeNumber } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
 import { importNodes } from '../registry/import-nodes.js';
 import { mirrorNodes } from '../registry/mirror-nodes.js';
 import { progressBar } from '../registry/progress-bar.js';
 import { SourcePages } from '../registry/source-pages.js';
+import { unknownName } from '../unknown-name.js';
 
 export const registryCommands: CommandGroup = (program, desk) => {
   const registry = program.command('registry').description('The node registry, as listed by GET /nodes.');
@@ -100,10 +100,11 @@ function moderationCommands(registry: Command, desk: Desk): void {
     kind: Moderated,
     id: string,
     done: string,
-    act: (moderation: NodeModerationRepository) => Promise<boolean>,
+    act: (services: Services) => Promise<boolean>,
   ) => {
-    const found = await withServices(desk.env, ({ moderation }) => act(moderation));
-    if (!found) throw new Error(`There is no ${kind} "${id}".`);
+    await withServices(desk.env, async (services) => {
+      if (!(await act(services))) throw unknownName(kind, id, await services.moderation.ids(kind));
+    });
     desk.answer({ document: { [kind]: id, done }, text: `${kind} ${id}: ${done}` });
   };
 
@@ -117,7 +118,9 @@ function moderationCommands(registry: Command, desk: Desk): void {
       const kind = kindOf(publisher);
       if (kind === 'publisher' && reason !== undefined)
         throw new Error('Publishers have no status detail. Use --reason only for nodes.');
-      await moderate(kind, id, 'banned', (moderation) => moderation.ban(kind, id, reason ?? null, actor()));
+      await moderate(kind, id, 'banned', ({ moderation, actor }) =>
+        moderation.ban(kind, id, reason ?? null, actor),
+      );
     });
 
   registry
@@ -127,7 +130,7 @@ function moderationCommands(registry: Command, desk: Desk): void {
     .option('--publisher', 'the id is that of a publisher')
     .action(async (id: string, { publisher }: { publisher?: boolean }) => {
       const kind = kindOf(publisher);
-      await moderate(kind, id, 'unbanned', (moderation) => moderation.unban(kind, id, actor()));
+      await moderate(kind, id, 'unbanned', ({ moderation, actor }) => moderation.unban(kind, id, actor));
     });
 
   registry
@@ -139,8 +142,8 @@ function moderationCommands(registry: Command, desk: Desk): void {
     .action(async (id: string, tags: string[], { reset }: { reset?: boolean }) => {
       if (reset && tags.length > 0) throw new Error('Give tags or --reset, not both.');
       const done = reset ? 'admin tags as in its record' : `admin tags ${tags.join(', ') || 'none'}`;
-      await moderate('node', id, done, (moderation) =>
-        moderation.tag(id, reset ? null : [...new Set(tags)], actor()),
+      await moderate('node', id, done, ({ moderation, actor }) =>
+        moderation.tag(id, reset ? null : [...new Set(tags)], actor),
       );
     });
 }

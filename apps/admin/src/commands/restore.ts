@@ -1,7 +1,6 @@
 import {
   type Change,
   changesSince,
-  type Database,
   OutboxRepository,
   recordAction,
   runningProcesses,
@@ -9,9 +8,8 @@ import {
 } from '#persistence';
 import { readSettings } from '#schemas';
 import { type AssetStore, createStore, type OwnedObject, ownedObjects, storageSettings } from '#storage';
-import { actor } from '../actor.js';
 import type { Answer, Desk } from '../answer.js';
-import { answering } from '../open-database.js';
+import { answering, type Services } from '../open-database.js';
 import { instant, wholeNumber } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
 import { table } from '../table.js';
@@ -37,7 +35,7 @@ export const restoreCommands: CommandGroup = (program, desk) => {
     .description(
       'Mark every waiting run as possibly submitted since the backup was taken. Workers then do not submit them again but end them as internal_error with an unknown outcome. Their Idempotency-Keys stay used.',
     )
-    .action(answering(desk, ({ database }) => endRuns(database, desk)));
+    .action(answering(desk, (services) => endRuns(services, desk)));
 
   restore
     .command('objects')
@@ -52,7 +50,7 @@ export const restoreCommands: CommandGroup = (program, desk) => {
     )
     .option('--limit <n>', 'maximum number of objects shown', wholeNumber(0, 10_000), 100)
     .option('--delete', 'have the workers delete all objects found, not only those shown')
-    .action(answering(desk, ({ database }, options: ObjectsOptions) => leftObjects(database, options, desk)));
+    .action(answering(desk, (services, options: ObjectsOptions) => leftObjects(services, options, desk)));
 
   restore
     .command('changes')
@@ -68,7 +66,7 @@ export const restoreCommands: CommandGroup = (program, desk) => {
     );
 };
 
-async function endRuns(database: Database, desk: Desk): Promise<Answer> {
+async function endRuns({ database, actor }: Services, desk: Desk): Promise<Answer> {
   const running = await runningProcesses(database);
   if (running.length > 0) {
     const names = running.map(({ app, host, seenAt }) => `${app} on ${host} at ${seenAt.toISOString()}`);
@@ -82,8 +80,8 @@ async function endRuns(database: Database, desk: Desk): Promise<Answer> {
     await desk.confirm(`This ends ${runs} waiting runs as internal_error with an unknown outcome.`);
   const marked = await database.transaction(async (transaction) => {
     const count = await outbox.presumeSent(transaction);
-    const action = { actor: actor(), action: 'restore.runs', subject: 'runs', details: { runs: count } };
-    await recordAction(transaction.manager, action);
+    const details = { runs: count };
+    await recordAction(transaction.manager, { actor, action: 'restore.runs', subject: 'runs', details });
     return count;
   });
   return {
@@ -92,7 +90,11 @@ async function endRuns(database: Database, desk: Desk): Promise<Answer> {
   };
 }
 
-async function leftObjects(database: Database, options: ObjectsOptions, desk: Desk): Promise<Answer> {
+async function leftObjects(
+  { database, actor }: Services,
+  options: ObjectsOptions,
+  desk: Desk,
+): Promise<Answer> {
   desk.takesLong();
   const settings = readSettings(storageSettings, desk.env);
   const { store } = await createStore(settings);
@@ -113,8 +115,9 @@ async function leftObjects(database: Database, options: ObjectsOptions, desk: De
       await desk.confirm(
         `This deletes ${found.objects} objects (${found.bytes} bytes) from ${subject}. Make sure that no other database uses this store.`,
       );
-      const action = { actor: actor(), action: 'restore.objects', subject, details: found };
-      await database.withManager((manager) => recordAction(manager, action));
+      await database.withManager((manager) =>
+        recordAction(manager, { actor, action: 'restore.objects', subject, details: found }),
+      );
       // Listed again, so that millions of objects need not be kept in memory.
       for await (const batch of unknownObjects(search)) deleting += await objects.condemn(batch);
     }

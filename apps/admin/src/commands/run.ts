@@ -9,9 +9,8 @@ import {
   RunReader,
   RunRepository,
 } from '#persistence';
-import { readSettings, routerErrorType, routerQueueStatus, stagesOf } from '#schemas';
+import { centsFromMicros, readSettings, routerErrorType, routerQueueStatus, stagesOf } from '#schemas';
 import { Option } from 'commander';
-import { actor } from '../actor.js';
 import type { Answer, Desk } from '../answer.js';
 import { knownModel } from '../known-models.js';
 import { answering, type Services } from '../open-database.js';
@@ -88,11 +87,21 @@ export const runCommands: CommandGroup = (program, desk) => {
 };
 
 /** The action of `run retry-delivery` and `webhook redeliver`. */
-export async function redeliver({ database, webhooks }: Services, runId: string): Promise<Answer> {
+export async function redeliver(
+  { database, webhooks, operator, actor }: Services,
+  runId: string,
+): Promise<Answer> {
+  const workspace = (await operator.find(runId))?.workspace;
+  const details = workspace === undefined ? {} : { workspace };
   const isKnown = await database.transaction(async (transaction) => {
     const found = await webhooks.redeliver(runId, undefined, transaction);
-    const action = { actor: actor(), action: 'webhook.redeliver', subject: runId };
-    if (found) await recordAction(transaction.manager, action);
+    if (found)
+      await recordAction(transaction.manager, {
+        actor,
+        action: 'webhook.redeliver',
+        subject: runId,
+        details,
+      });
     return found;
   });
   if (!isKnown) throw new Error(`The run ${runId} has no webhook.`);
@@ -105,7 +114,7 @@ export async function redeliver({ database, webhooks }: Services, runId: string)
 async function cancel(services: Services, id: string, desk: Desk): Promise<Answer> {
   const { requestId: runId, workspace, workspaceId, model } = await find(services, id);
   await desk.confirm(`This cancels the run ${runId} of ${workspace} (${model}).`);
-  const { database } = services;
+  const { database, actor } = services;
   const runs = new RunRepository(
     database,
     new RunReader(database, readSettings(retentionSettings, desk.env)),
@@ -114,8 +123,8 @@ async function cancel(services: Services, id: string, desk: Desk): Promise<Answe
     const found = await runs.requestCancel(workspaceId, model, runId, transaction);
     if (found === null || found === 'aged_out') throw unknown(runId);
     if (found.found === 'completed') throw new Error(`The run ${runId} is already completed.`);
-    const action = { actor: actor(), action: 'run.cancel', subject: runId };
-    await recordAction(transaction.manager, action);
+    const details = { workspace };
+    await recordAction(transaction.manager, { actor, action: 'run.cancel', subject: runId, details });
     return found;
   });
   return {
@@ -140,7 +149,16 @@ async function show(services: Services, runOrCallId: string): Promise<Answer> {
   const found = await services.requests.find(id, runId);
   if (!found) throw unknown(runId);
   const [webhook] = await services.webhooks.list({ runId, limit: 1 });
-  const document = { ...requestDetailView(found, webhook), workspace: { id, name }, stage: found.stage };
+  const refund = await services.refunds.find(id, runId);
+  const document = {
+    ...requestDetailView(found, webhook),
+    workspace: { id, name },
+    stage: found.stage,
+    ...(refund && {
+      refunded_cents: centsFromMicros(refund.amountMicros),
+      refunded_at: refund.at.toISOString(),
+    }),
+  };
   const { workspace, webhook: delivery, ...facts } = document;
   const lines = Object.entries({ ...facts, workspace: workspace.name, webhook: delivery?.state ?? '-' });
   return {

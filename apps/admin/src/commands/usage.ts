@@ -1,7 +1,8 @@
-import { type UsageRange, type UsageRecord, usageView, type Workspace } from '#persistence';
+import { type UsageRange, type UsageRecord, usageView } from '#persistence';
 import { centsFromMicros, centsText, usageGroupings } from '#schemas';
 import { type Command, Option } from 'commander';
 import { type Answer, clearLine, type Desk } from '../answer.js';
+import { everWorkspaces, type NamedWorkspace } from '../known-workspaces.js';
 import { answering, type Services, withServices } from '../open-database.js';
 import { instant, wholeNumber } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
@@ -89,22 +90,9 @@ async function summary(services: Services, { workspace, by, from, until }: Summa
   };
 }
 
-type Billed = Pick<Workspace, 'id' | 'name'>;
-
-/** Finds a workspace, or deleted ones with this name: usage outlives its workspace, and names recur. */
-async function billed({ workspaces }: Services, nameOrId: string): Promise<[Billed, ...Billed[]]> {
-  try {
-    return [await workspaces.find(nameOrId)];
-  } catch (error) {
-    const [first, ...others] = await workspaces.deleted(nameOrId);
-    if (first === undefined) throw error;
-    return [first, ...others];
-  }
-}
-
-/** Like `billed`, but rejects several workspaces: their sum would be mistaken for the usage of one. */
-async function onlyBilled(services: Services, nameOrId: string): Promise<Billed> {
-  const found = await billed(services, nameOrId);
+/** Like `everWorkspaces`, but rejects several workspaces: their sum would be mistaken for the usage of one. */
+async function onlyBilled(services: Services, nameOrId: string): Promise<NamedWorkspace> {
+  const found = await everWorkspaces(services, nameOrId);
   if (found.length === 1) return found[0];
   const ids = found.map(({ id }) => id).join(' or ');
   throw new Error(
@@ -159,7 +147,7 @@ async function exportAll(
   const chosen =
     workspace === undefined
       ? [...(await workspaces.list()), ...(await workspaces.deleted())]
-      : await billed(services, workspace);
+      : await everWorkspaces(services, workspace);
   let exported = 0;
   if (heading !== '') await desk.print(heading);
   for (const { id } of chosen) {

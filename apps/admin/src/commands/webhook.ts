@@ -1,9 +1,8 @@
-import { deliveryView, type ListedWebhook, type Workspace, type WorkspaceRepository } from '#persistence';
+import { deliveryView, type ListedWebhook, type Workspace } from '#persistence';
 import { webhookStates } from '#schemas';
 import { Option } from 'commander';
-import { actor } from '../actor.js';
 import type { Answer } from '../answer.js';
-import { answering } from '../open-database.js';
+import { answering, type Services } from '../open-database.js';
 import { requestId, wholeNumber } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
 import { table } from '../table.js';
@@ -41,25 +40,25 @@ export const webhookCommands: CommandGroup = (program, desk) => {
   const secrets = (
     name: string,
     description: string,
-    act: (all: WorkspaceRepository, name: string) => Promise<Workspace>,
+    act: (services: Services, name: string) => Promise<Workspace>,
   ) =>
     secret
       .command(name)
       .description(description)
       .requiredOption('--workspace <name>', 'name or id of the workspace')
       .action(
-        answering(desk, async ({ workspaces }, { workspace }: { workspace: string }) =>
-          secretAnswer(await act(workspaces, workspace)),
+        answering(desk, async (services, { workspace }: { workspace: string }) =>
+          secretAnswer(await act(services, workspace)),
         ),
       );
-  secrets('show', 'Show the secret.', (all, name) => all.find(name));
+  secrets('show', 'Show the secret.', ({ workspaces }, name) => workspaces.find(name));
   secrets(
     'rotate',
     'Create a new secret. For 24 hours, or until the next rotation, webhooks are also signed with the old secret.',
-    async (all, nameOrId) => {
-      const { name } = await all.find(nameOrId);
+    async ({ workspaces, actor }, nameOrId) => {
+      const { name } = await workspaces.find(nameOrId);
       await desk.confirm(`This replaces the secret that signs the webhooks of ${name}.`);
-      return all.rotateWebhookSecret(name, actor());
+      return workspaces.rotateWebhookSecret(name, actor);
     },
   );
 };

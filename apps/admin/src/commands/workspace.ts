@@ -1,7 +1,6 @@
 import { UnknownWorkspace, type WorkspaceLimits, workspaceView } from '#persistence';
 import { microsFromCents, type OperatorWorkspace } from '#schemas';
 import { type Command, Option } from 'commander';
-import { actor } from '../actor.js';
 import type { Answer } from '../answer.js';
 import { checkGlobs } from '../known-models.js';
 import { answering, type Services } from '../open-database.js';
@@ -92,10 +91,10 @@ export const workspaceCommands: CommandGroup = (program, desk) => {
     )
     .argument('<name>', 'name or id of the workspace')
     .action(
-      answering(desk, async ({ workspaces }, nameOrId: string) => {
+      answering(desk, async ({ workspaces, actor }, nameOrId: string) => {
         const { id, name } = await workspaces.find(nameOrId);
         await desk.confirm(`This deletes the workspace ${name}, its keys and its files.`);
-        if (!(await workspaces.delete(id, actor())))
+        if (!(await workspaces.delete(id, actor)))
           throw new Error(`${name} has live runs. Disable it, then cancel them or wait until they end.`);
         return { document: { deleted: name, id }, text: `${name} (${id}) is deleted.` };
       }),
@@ -179,12 +178,12 @@ async function create(
   name: string,
   options: SettingOptions & LimitOptions,
 ): Promise<OperatorWorkspace> {
-  const { workspaces } = services;
+  const { workspaces, actor } = services;
   if ((await workspaces.list()).some((workspace) => workspace.name === name))
     throw new Error(`There is already a workspace "${name}".`);
   const { creditsCents: credits = microsFromCents(openingCents) } = options;
   const settings = { ...settingsOf(options), ...limitsOf(options) };
-  const { id } = await workspaces.open(name, settings, credits === 'unlimited' ? null : credits, actor());
+  const { id } = await workspaces.open(name, settings, credits === 'unlimited' ? null : credits, actor);
   return read(services, id);
 }
 
@@ -194,7 +193,7 @@ async function change(services: Services, name: string, options: SettingOptions)
   const { workspace } = await services.workspaces.change(
     name,
     { ...settingsOf(options), ...balance },
-    actor(),
+    services.actor,
   );
   return read(services, workspace.id);
 }
@@ -206,7 +205,7 @@ async function limits(services: Services, name: string, options: LimitOptions): 
     const document = await read(services, name);
     return { document, text: limitsText(document) };
   }
-  const { workspace, granted } = await services.workspaces.change(name, changes, actor());
+  const { workspace, granted } = await services.workspaces.change(name, changes, services.actor);
   const document = await read(services, workspace.id);
   // This program has no transport, so the workers' sweep, which runs once a second, delivers the granted
   // runs.

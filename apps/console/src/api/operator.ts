@@ -1,11 +1,13 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api, bodyOf } from './client.ts';
-import type { components } from './openapi.d.ts';
+import type { components, operations } from './openapi.d.ts';
 
 export type Workspace = components['schemas']['OperatorWorkspace'];
 export type WorkspaceChange = components['schemas']['OperatorWorkspaceChange'];
 export type Provider = components['schemas']['OperatorProvider'];
 export type OperatorRun = components['schemas']['OperatorRun'];
+export type OperatorAction = components['schemas']['OperatorAction'];
+export type ActionQuery = NonNullable<operations['v2OperatorListActions']['parameters']['query']>;
 
 const pollMs = 5_000;
 
@@ -57,4 +59,19 @@ export const operatorRunsQuery = (filter: { state: 'stuck' | 'failed'; provider?
     initialPageParam: '',
     getNextPageParam: ({ next_cursor }) => next_cursor,
     refetchInterval: pollMs,
+  });
+
+/** Not polled: new actions would move the entries that are being read. */
+export const actionsQuery = (filter: ActionQuery) =>
+  infiniteQueryOptions({
+    queryKey: ['operator', 'audit', filter],
+    queryFn: ({ pageParam, signal }) =>
+      bodyOf(
+        api.GET('/v2/operator/audit', {
+          params: { query: { limit: 50, ...filter, ...(pageParam && { cursor: pageParam }) } },
+          signal,
+        }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ next_cursor }) => next_cursor,
   });

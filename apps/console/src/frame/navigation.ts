@@ -3,6 +3,7 @@ import {
   ChartColumn,
   FileUp,
   Grid2x2,
+  History,
   KeyRound,
   Layers,
   ListTree,
@@ -40,4 +41,5 @@ export const operatorPages: readonly Destination[] = [
   { to: '/workspaces', label: frame.workspaces, Icon: Users },
   { to: '/providers', label: frame.providers, Icon: ServerCog },
   { to: '/queues', label: frame.queues, Icon: Layers },
+  { to: '/audit', label: frame.audit, Icon: History },
 ];

@@ -12,6 +12,7 @@ export const frame = {
   workspaces: 'Workspaces',
   providers: 'Providers',
   queues: 'Queues',
+  audit: 'Audit',
   guide: 'Guide',
   reference: 'API reference',
   more: 'More',

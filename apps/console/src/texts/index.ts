@@ -1,3 +1,4 @@
+import { audit } from './audit.ts';
 import { buckets } from './buckets.ts';
 import { failure } from './failure.ts';
 import { files } from './files.ts';
@@ -31,6 +32,7 @@ export const texts = {
   workspaces,
   providers,
   queues,
+  audit,
   buckets,
   models,
   model,

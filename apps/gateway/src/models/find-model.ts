@@ -1,4 +1,4 @@
-import type { Catalog, Model } from '#catalog';
+import { type Catalog, type Model, suggesting } from '#catalog';
 import { RouterError } from '#errors';
 import { routerModelSegment, routerProviderSegment } from '#schemas';
 import { type Caller, mayRun, maySee } from '../auth/caller.js';
@@ -27,11 +27,8 @@ export function runnableModel(catalog: Catalog, caller: Caller, segments: ModelS
 /** A 404 with up to three ids that the caller may see, those nearest to the given one. */
 export function modelNotFound(catalog: Catalog, caller: Caller, id: string): RouterError {
   const suggestions = catalog.suggest(id, (model) => maySee(caller, model.id));
-  const hint = suggestions.length === 0 ? '' : ` Did you mean ${alternatives.format(suggestions)}?`;
-  return new RouterError('model_not_found', `There is no such model.${hint}`);
+  return new RouterError('model_not_found', `There is no such model.${suggesting(suggestions)}`);
 }
-
-const alternatives = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
 /** Whether both segments are well-formed. On every route, malformed ones name no model. */
 export const areSegments = ({ provider, model }: ModelSegments): boolean =>

@@ -1,4 +1,4 @@
-import { LiveCatalog, nearestIds } from '#catalog';
+import { didYouMean, LiveCatalog } from '#catalog';
 import { RouterError } from '#errors';
 import { ProviderPauseRepository, ProviderReader, type ProviderState, providerView } from '#persistence';
 import {
@@ -108,12 +108,9 @@ export class OperatorProvidersController {
     const states = await this.states();
     const found = states.find((state) => state.provider === provider);
     if (found) return providerView(found, this.catalog.current.models);
-    const names = states.map((state) => ({ id: state.provider, aliases: [] }));
-    const near = nearestIds(provider, names).join(', ');
-    throw new RouterError(
-      'invalid_input',
-      `There is no such provider.${near && ` Did you mean one of: ${near}?`}`,
-      { status: 404 },
-    );
+    const known = states.map((state) => state.provider);
+    throw new RouterError('invalid_input', `There is no such provider.${didYouMean(provider, known)}`, {
+      status: 404,
+    });
   }
 }

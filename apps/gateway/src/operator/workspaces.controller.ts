@@ -1,4 +1,3 @@
-import { RouterError } from '#errors';
 import { SETTINGS } from '#infrastructure';
 import { type WorkspaceChange, WorkspaceRepository, workspaceView } from '#persistence';
 import { RunQueues } from '#queue';
@@ -20,13 +19,18 @@ import type { Caller } from '../auth/caller.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import { listPage, once, pageQuery, QueryPipe } from '../http/query.pipe.js';
 import { answer, ApiRoute, failure, json } from '../http/api-route.js';
+import { unknownWorkspace } from './unknown-workspace.js';
 
 const workspaceQuery = pageQuery.extend({
   q: oneLine(once().max(200))
     .optional()
     .meta({ description: 'Only workspaces whose name contains this text, or whose id is this text.' }),
 });
-const unknownWorkspace = failure(404, ['invalid_input'], 'There is no such workspace.');
+const workspaceNotFound = failure(
+  404,
+  ['invalid_input'],
+  'There is no such workspace; `detail` suggests similar names.',
+);
 
 @Controller('v2/operator/workspaces')
 export class OperatorWorkspacesController {
@@ -65,7 +69,7 @@ export class OperatorWorkspacesController {
     name: 'OperatorGetWorkspace',
     area: 'Operator',
     summary: 'Get a workspace',
-    answers: [answer(200, 'The workspace in its current state.', json(operatorWorkspace)), unknownWorkspace],
+    answers: [answer(200, 'The workspace in its current state.', json(operatorWorkspace)), workspaceNotFound],
   })
   async read(@Param('workspace') name: string): Promise<OperatorWorkspace> {
     return this.find(name);
@@ -83,7 +87,7 @@ export class OperatorWorkspacesController {
     answers: [
       answer(200, 'The changed workspace.', json(operatorWorkspace)),
       failure(400, ['invalid_input'], 'The body is malformed.'),
-      unknownWorkspace,
+      workspaceNotFound,
     ],
   })
   async change(
@@ -101,7 +105,7 @@ export class OperatorWorkspacesController {
   private async find(nameOrId: string): Promise<OperatorWorkspace> {
     const state = await this.workspaces.state(nameOrId);
     if (state) return workspaceView(state);
-    throw new RouterError('invalid_input', 'There is no such workspace.', { status: 404 });
+    throw await unknownWorkspace(this.workspaces, nameOrId);
   }
 }
 

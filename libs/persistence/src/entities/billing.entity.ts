@@ -3,9 +3,14 @@ import type { Basis } from '../run-facts.js';
 import { bigint, createdNow } from './columns.js';
 
 /**
- * A change of a workspace's credits: negative for a billed run, positive for added credits. It outlives the run.
+ * A change of a workspace's credits: negative for a billed run, positive for added credits and, with the run, for a
+ * refund. It outlives the run.
  */
 @Entity()
+@Index('ledger_entry_refund', ['workspaceId', 'runId'], {
+  unique: true,
+  where: 'run_id IS NOT NULL AND amount_micros > 0',
+})
 @Index('ledger_entry_age', ['at'], { type: 'brin' })
 export class LedgerEntry {
   @PrimaryColumn('uuid') workspaceId: string;

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import { Check, Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import { createdNow } from './columns.js';
 
 /** A pause of calls to a provider. */
@@ -34,10 +34,15 @@ export class ProcessRow {
 
 /** A change by an operator, or a change of a key. It is written in the transaction of the change. */
 @Entity({ name: 'operator_action' })
+@Index('operator_action_time', ['at', 'id'])
+@Index('operator_action_subject', ['subject', 'at', 'id'])
 export class OperatorAction {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id: string;
   @Column(createdNow) at: Date;
-  /** `key:<id>` (a key or a session), `token:<subject>` or `admin:<user>@<host>`. */
+  /**
+   * `key:<id>` (a key or a session), `token:<subject>` or `admin:<user>@<host>`, the last with `<name> via ` in front
+   * if the person gave a name.
+   */
   @Column('text') actor: string;
   /** For example `provider.pause`. */
   @Column('text') action: string;

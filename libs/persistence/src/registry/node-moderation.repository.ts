@@ -20,7 +20,7 @@ export class NodeModerationRepository {
   /** Bans a node or publisher. False if it does not exist. */
   async ban(kind: Moderated, id: string, detail: string | null, by: string): Promise<boolean> {
     const details = detail === null ? {} : { detail };
-    const action = { actor: by, action: `${kind}.ban`, subject: id, details };
+    const action: Action = { actor: by, action: `${kind}.ban`, subject: id, details };
     return this.decide(kind, `'${statuses[kind].banned}'`, detail, action);
   }
 
@@ -36,10 +36,16 @@ export class NodeModerationRepository {
 
   /** Replaces the admin tags of a node. Null restores the tags of its record. */
   async tag(id: string, tags: string[] | null, by: string): Promise<boolean> {
-    const action = { actor: by, action: 'node.tag', subject: id, details: { tags } };
+    const action: Action = { actor: by, action: 'node.tag', subject: id, details: { tags } };
     return this.record(action, (manager) =>
       manager.update(Node, { id }, { moderatedTags: tags, ...touched }),
     );
+  }
+
+  /** The ids to suggest for an unknown one. For commands: there may be many. */
+  async ids(kind: Moderated): Promise<string[]> {
+    const rows = await this.dataSource.query<{ id: string }[]>(`SELECT id FROM ${kind} ORDER BY id`);
+    return rows.map(({ id }) => id);
   }
 
   private decide(kind: Moderated, decision: string, detail: string | null, action: Action): Promise<boolean> {
