@@ -94,7 +94,9 @@ describe('admin audit and credits refund', () => {
     const bad = await runAdmin({ ...env, ADMIN_ACTOR: 'a\nb' }, 'provider', 'pause', 'vidu');
     expect([bad.code, bad.error]).toEqual([
       1,
-      expect.stringMatching(/^error: invalid settings: ADMIN_ACTOR: must be 1 to 128 printable characters, .+\n$/),
+      expect.stringMatching(
+        /^error: invalid settings: ADMIN_ACTOR: must be 1 to 128 printable characters, .+\n$/,
+      ),
     ]);
     const usage = await runAdmin(env, 'provider', 'pause', 'vidu', '--as', 'a\u202Eb');
     expect([usage.code, usage.error]).toEqual([

@@ -56,7 +56,10 @@ export const keyCommands: CommandGroup = (program, desk) => {
             `This revokes all keys and sessions created with tokens of ${subject} in ${name}.`,
           );
           const { ended } = await keys.revokeMadeBySubject(id, subject, actor);
-          return { document: { subject, workspace: name, ended }, text: `revoked ${ended} keys and sessions` };
+          return {
+            document: { subject, workspace: name, ended },
+            text: `revoked ${ended} keys and sessions`,
+          };
         },
       ),
     );
