@@ -69,7 +69,7 @@ describe('traces', () => {
     const callId = spans.find(({ service }) => service === 'gateway')?.attributes['router.request_id'];
     expect(callId).toEqual(expect.any(String));
     expect(idsOf('gateway')).toEqual([[run.requestId, undefined]]);
-    expect(idsOf('worker')).toEqual(Array(3).fill([run.requestId, callId]));
+    expect(idsOf('worker')).toEqual(Array.from({ length: 3 }, () => [run.requestId, callId]));
     const worker = system.workers[0];
     await waitFor(() => worker?.logs().includes(`"trace_id":"${traceId}"`), {
       withinMs: 30_000,
