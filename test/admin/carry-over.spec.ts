@@ -144,6 +144,7 @@ describe('admin export and import', () => {
     const runs = [
       'backlog_chunk',
       'idempotency_key',
+      'joined_call',
       'outbox',
       'payload',
       'run',

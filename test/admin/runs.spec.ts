@@ -90,23 +90,6 @@ describe('admin run, usage, provider and key', () => {
     expect(await refusal('run', 'show', v7())).toContain('There is no run');
   });
 
-  it('shows a run by the id of a call that admitted or joined it', async () => {
-    const call = { workspaceId, credential: 'token:ci' };
-    const ended = await maker.made(call, succeeded);
-    const live = await maker.admit(call);
-    const joining = v7();
-    await new CallRepository(database).noteJoin(workspaceId, ended.runId, joining);
-    for (const [id, runId] of [
-      [ended.requestId, ended.runId],
-      [joining, ended.runId],
-      [live.requestId, live.runId],
-    ] as const)
-      expect(await answerOf(env, 'run', 'show', id)).toMatchObject({ request_id: runId });
-    expect(await answerOf(env, 'run', 'cancel', '--yes', live.requestId)).toMatchObject({
-      request_id: live.runId,
-    });
-  });
-
   it('cancels a run with --yes, and says so in the record', async () => {
     expect(await refusal('run', 'cancel', runs.waiting)).toContain('Repeat the command with --yes');
     expect(await answerOf(env, 'run', 'cancel', runs.waiting, '--yes')).toMatchObject({ found: 'waiting' });
@@ -271,6 +254,23 @@ describe('admin run, usage, provider and key', () => {
     expect(keys).toMatchObject([{ prefix, state: 'live' }]);
     expect(await answerOf(env, 'run', 'show', runId)).toMatchObject({ status: 'IN_QUEUE' });
     await answerOf(env, 'run', 'cancel', runId, '--yes');
+  });
+
+  it('shows a run by the id of a call that admitted or joined it', async () => {
+    const call = { workspaceId, credential: 'token:ci' };
+    const ended = await maker.made(call, succeeded);
+    const live = await maker.admit(call);
+    const joining = v7();
+    await new CallRepository(database).noteJoin(workspaceId, ended.runId, joining);
+    for (const [id, runId] of [
+      [ended.requestId, ended.runId],
+      [joining, ended.runId],
+      [live.requestId, live.runId],
+    ] as const)
+      expect(await answerOf(env, 'run', 'show', id)).toMatchObject({ request_id: runId });
+    expect(await answerOf(env, 'run', 'cancel', '--yes', live.requestId)).toMatchObject({
+      request_id: live.runId,
+    });
   });
 });
 

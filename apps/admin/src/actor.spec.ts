@@ -1,12 +1,15 @@
+import { readSettings } from '#schemas';
 import { expect, it } from '@jest/globals';
-import { actorOf } from './actor.js';
+import { actorOf, actorSettings } from './actor.js';
+
+const actorIn = (env: NodeJS.ProcessEnv) => actorOf(readSettings(actorSettings, env));
 
 it('an action names the process, and the person if one is given', () => {
-  expect(actorOf({})).toMatch(/^admin:.+@.+$/);
-  expect(actorOf({ ADMIN_ACTOR: '' })).toBe(actorOf({}));
-  expect(actorOf({ ADMIN_ACTOR: 'alice' })).toBe(`alice via ${actorOf({})}`);
+  expect(actorIn({})).toMatch(/^admin:.+@.+$/);
+  expect(actorIn({ ADMIN_ACTOR: '' })).toBe(actorIn({}));
+  expect(actorIn({ ADMIN_ACTOR: 'alice' })).toBe(`alice via ${actorIn({})}`);
 });
 
 it.each(['a\nb', ' alice', 'x'.repeat(129)])('the name %j is rejected', (name) => {
-  expect(() => actorOf({ ADMIN_ACTOR: name })).toThrow('ADMIN_ACTOR: must');
+  expect(() => actorIn({ ADMIN_ACTOR: name })).toThrow('ADMIN_ACTOR: must');
 });

@@ -1,4 +1,3 @@
-import { readSettings } from '#schemas';
 import { hostname, userInfo } from 'node:os';
 import { z } from 'zod';
 
@@ -19,8 +18,7 @@ export const actorSettings = {
 };
 
 /** The name of this command line's user in the record of operators' actions. */
-export function actorOf(env: NodeJS.ProcessEnv): string {
-  const { ADMIN_ACTOR: person } = readSettings(actorSettings, env);
+export function actorOf({ ADMIN_ACTOR: person }: { ADMIN_ACTOR?: string | undefined }): string {
   const processName = `admin:${userName()}@${hostname()}`;
   return person === undefined ? processName : `${person} via ${processName}`;
 }

@@ -21,7 +21,7 @@ import {
   WorkspaceRepository,
 } from '#persistence';
 import { readSettings } from '#schemas';
-import { actorOf } from './actor.js';
+import { actorOf, actorSettings } from './actor.js';
 import type { Answer, Desk } from './answer.js';
 import { unknownName } from './unknown-name.js';
 
@@ -45,8 +45,8 @@ async function servicesOf(database: Database, env: NodeJS.ProcessEnv) {
   const dataSource = await database.dataSource();
   const pauses = new ProviderPauseRepository(database);
   return {
-    /** Who makes the changes, as recorded. */
-    actor: actorOf(env),
+    /** The name that is recorded with changes. */
+    actor: actorOf(readSettings(actorSettings, env)),
     database,
     workspaces: new WorkspaceRepository(database),
     keys: new ApiKeyRepository(database),

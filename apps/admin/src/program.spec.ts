@@ -40,6 +40,20 @@ const endless: CommandGroup = (program) => {
   program.command('wait').action(() => new Promise<void>(() => {}));
 };
 
+const paint: CommandGroup = (program, desk) => {
+  program
+    .command('paint')
+    .addArgument(new Argument('<color>').choices(['red', 'purple']))
+    .addOption(new Option('--shape <shape>').choices(['circle', 'square']))
+    .action((color, { shape }) => desk.answer({ document: {}, text: `${color} ${shape}` }));
+};
+
+const who: CommandGroup = (program, desk) => {
+  program.command('who').action(() => {
+    desk.answer({ document: {}, text: desk.env['ADMIN_ACTOR'] ?? '' });
+  });
+};
+
 describe('runProgram', () => {
   afterEach(() => void jest.useRealTimers());
 
@@ -89,26 +103,14 @@ describe('runProgram', () => {
   });
 
   it('suggests a similar choice of an option or argument', async () => {
-    const group: CommandGroup = (program, desk) => {
-      program
-        .command('paint')
-        .addArgument(new Argument('<color>').choices(['red', 'purple']))
-        .addOption(new Option('--shape <shape>').choices(['circle', 'square']))
-        .action((color, { shape }) => desk.answer({ document: {}, text: `${color} ${shape}` }));
-    };
-    expect((await run(group, 'paint', 'purpel')).error).toContain(
+    expect((await run(paint, 'paint', 'purpel')).error).toContain(
       'Allowed choices are red, purple. Did you mean purple?',
     );
-    expect((await run(group, 'paint', 'red', '--shape', 'sqaure')).error).toContain('Did you mean square?');
-    expect((await run(group, 'paint', 'red', '--shape', 'square')).out).toBe('red square\n');
+    expect((await run(paint, 'paint', 'red', '--shape', 'sqaure')).error).toContain('Did you mean square?');
+    expect((await run(paint, 'paint', 'red', '--shape', 'square')).out).toBe('red square\n');
   });
 
   it('passes the name in --as, before or after the command, on in place of ADMIN_ACTOR', async () => {
-    const who: CommandGroup = (program, desk) => {
-      program.command('who').action(() => {
-        desk.answer({ document: {}, text: desk.env['ADMIN_ACTOR'] ?? '' });
-      });
-    };
     expect((await run(who, '--as', 'alice', 'who')).out).toBe('alice\n');
     expect((await run(who, 'who', '--as', 'Zoë Müller')).out).toBe('Zoë Müller\n');
     expect((await run(who, 'who')).out).toBe('\n');

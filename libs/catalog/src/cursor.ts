@@ -10,7 +10,16 @@ const dayMs = 24 * 60 * 60 * 1000;
  */
 export interface CursorContext {
   list?:
-    'catalog' | 'requests' | 'deliveries' | 'files' | 'uploads' | 'keys' | 'workspaces' | 'actions' | 'stuck' | 'failed';
+    | 'catalog'
+    | 'requests'
+    | 'deliveries'
+    | 'files'
+    | 'uploads'
+    | 'keys'
+    | 'workspaces'
+    | 'actions'
+    | 'stuck'
+    | 'failed';
   secrets: readonly string[];
   nowMs: number;
 }

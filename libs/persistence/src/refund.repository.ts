@@ -23,7 +23,7 @@ export const refundRefusals: Readonly<Record<RefusalReason, string>> = {
   refunded: 'The run was already refunded.',
 };
 
-export interface RefusedRefund {
+interface RefusedRefund {
   kind: 'refused';
   reason: RefusalReason;
 }

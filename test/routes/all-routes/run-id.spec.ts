@@ -24,11 +24,13 @@ const failed: Ending = {
   billable: false,
 };
 
-/** The status, and the ids of the run and of the call. */
+/** The status, and the id of the run. */
 const named = ({ status, headers }: { status: number; headers: Headers }) => [
   status,
   headers.get('x-service-run-id'),
 ];
+
+const callIdOf = ({ headers }: { headers: Headers }) => headers.get('x-service-request-id') ?? '';
 
 it('the answers to a submission name its run, a replay and a refusal of a replay too', async () => {
   const { caller } = await gateway().caller();
@@ -124,7 +126,8 @@ it('a result that cannot be repeated names its run', async () => {
 });
 
 it('a 504 of a held call names the run, withdrawn or not', async () => {
-  for (const headers of [{}, { 'idempotency-key': 'k' }] as Record<string, string>[]) {
+  const keys: Record<string, string>[] = [{}, { 'idempotency-key': 'k' }];
+  for (const headers of keys) {
     const { caller, workspace } = await small().caller();
     const answer = await caller.call('POST', path, { body, headers });
     expect(named(answer)).toEqual([504, (await small().admittedRun(workspace)).requestId]);
@@ -167,7 +170,6 @@ it('the log line of such a call has the run’s id, and no other line has one', 
   const run = { model, requestId: String(runId), body };
   const status = await caller.status(run);
   const list = await caller.call('GET', '/v2/models');
-  const idOf = ({ headers }: { headers: Headers }) => headers.get('x-service-request-id') ?? '';
   const lineOf = async (id: string) => {
     const line = await waitFor(
       () =>
@@ -179,7 +181,7 @@ it('the log line of such a call has the run’s id, and no other line has one', 
     );
     return JSON.parse(line) as { run_id?: string };
   };
-  expect((await lineOf(idOf(submitted))).run_id).toBe(runId);
-  expect((await lineOf(idOf(status))).run_id).toBe(runId);
-  expect(await lineOf(idOf(list))).not.toHaveProperty('run_id');
+  expect((await lineOf(callIdOf(submitted))).run_id).toBe(runId);
+  expect((await lineOf(callIdOf(status))).run_id).toBe(runId);
+  expect(await lineOf(callIdOf(list))).not.toHaveProperty('run_id');
 });

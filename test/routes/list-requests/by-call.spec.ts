@@ -11,13 +11,14 @@ const succeeded: Ending = {
   body: Buffer.from('{"ok":true}'),
 };
 
+const callIdOf = ({ headers }: { headers: Headers }) => headers.get('x-service-request-id') ?? '';
+
 /** Submits a run and joins it. Returns the ids of the run, of the call that admitted it and of the one that joined. */
 async function joinedRun(caller: Caller) {
   const submit = () =>
     caller.call('POST', path, { body: '{"prompt":"x"}', headers: { 'idempotency-key': 'k' } });
   const [admitting, joining] = [await submit(), await submit()];
-  const callId = ({ headers }: { headers: Headers }) => headers.get('x-service-request-id') ?? '';
-  return { runId: String(admitting.json()['request_id']), callIds: [callId(admitting), callId(joining)] };
+  return { runId: String(admitting.json()['request_id']), callIds: [callIdOf(admitting), callIdOf(joining)] };
 }
 
 const listed = async (caller: Caller, route: string, query: string) => {
@@ -63,7 +64,7 @@ it('another workspace’s call finds nothing, as an unknown id does, and neither
   const other = await caller.call('GET', '/v2/requests');
   const unknown = '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
   const missing = (await stranger.call('GET', `/v2/requests/${unknown}`)).bytes.toString();
-  for (const id of [runId, ...callIds, other.headers.get('x-service-request-id') ?? '', unknown]) {
+  for (const id of [runId, ...callIds, callIdOf(other), unknown]) {
     expect(await listed(stranger, '/v2/requests', `request_id=${id}`)).toEqual([]);
     for (const route of [`/v2/requests/${id}`, `/v2/requests/${id}/input`]) {
       const answer = await stranger.call('GET', route);
@@ -71,6 +72,6 @@ it('another workspace’s call finds nothing, as an unknown id does, and neither
       expect(answer.bytes.toString()).toBe(missing);
     }
   }
-  const ownCall = other.headers.get('x-service-request-id') ?? '';
+  const ownCall = callIdOf(other);
   expect(await listed(caller, '/v2/requests', `request_id=${ownCall}`)).toEqual([]);
 });

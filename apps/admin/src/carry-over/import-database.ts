@@ -3,7 +3,7 @@ import { ExportFile } from './export-file.js';
 
 interface Target {
   database: Database;
-  /** Who imports, as recorded. */
+  /** The name that is recorded with the import. */
   actor: string;
 }
 

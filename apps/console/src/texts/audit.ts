@@ -1,7 +1,9 @@
-import type { ActionQuery } from '../api/operator.ts';
+import type { operations } from '../api/openapi.d.ts';
+
+type Query = NonNullable<operations['v2OperatorListActions']['parameters']['query']>;
 
 /** The recorded actions. The type lists all of them. */
-const actions: Record<NonNullable<ActionQuery['action']>, string> = {
+const actions: Record<NonNullable<Query['action']>, string> = {
   'database.import': 'Database imported',
   'key.create': 'Key created',
   'key.revoke': 'Key revoked',
@@ -15,7 +17,7 @@ const actions: Record<NonNullable<ActionQuery['action']>, string> = {
   'publisher.unban': 'Publisher unbanned',
   'restore.objects': 'Stored objects deleted',
   'restore.runs': 'Restored runs ended',
-  'run.cancel': 'Run canceled',
+  'run.cancel': 'Run cancelled',
   'run.refund': 'Run refunded',
   'sign_in.create': 'Sign-in link created',
   'sign_in.use': 'Sign-in link used',
