@@ -99,7 +99,7 @@ async function cpuMicros(service, app, request, terms) {
   return totalMs * 1000;
 }
 
-/** No worker runs, so every call is held until the gateway stops. */
+/** No worker runs, so every call is held until its caller leaves. */
 async function memory(service) {
   const gateway = await service.start('gateway', { MAX_CONNECTIONS: String(2 * heldCalls + 1000) });
   const { port } = new URL(gateway.url);

@@ -75,9 +75,12 @@ export async function spawnApp(
   const { pid } = child;
   if (pid === undefined) throw new Error(`${name} did not start`);
   const ended = once(child, 'close').then(() => noteEnded(pid));
+  let isStopping = false;
   const stop = async (withinMs = 60_000) => {
     if (child.exitCode === null && child.signalCode === null) {
-      child.kill('SIGTERM');
+      // A second signal would end the app at once.
+      if (!isStopping) child.kill('SIGTERM');
+      isStopping = true;
       const timer = setTimeout(() => child.kill('SIGKILL'), withinMs);
       await ended;
       clearTimeout(timer);
