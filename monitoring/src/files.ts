@@ -28,9 +28,9 @@ export const dashboards = {
 
 /** Where the outputs link to. Without an address there is no link, because a relative one leads nowhere. */
 interface Addresses {
-  /** Of the published docs/operations/alerts.md. */
+  /** The URL at which docs/operations/alerts.md is published. */
   runbooks?: string | undefined;
-  /** Of Grafana. */
+  /** The URL of Grafana. */
   grafana?: string | undefined;
 }
 

@@ -25,6 +25,9 @@ const valueOf = (text: string, series: string): number | undefined => {
 const reported = (text: string): string[] =>
   backlog.filter((name) => new RegExp(`^${name}[ {]`, 'm').test(text));
 
+const soon = (app: App, what: string, isTrue: (text: string) => boolean) =>
+  waitFor(async () => isTrue(await scrape(app)), { withinMs: 60_000, what, everyMs: 500 });
+
 describe.each(transports().slice(0, 1))('the metrics of a total outage, on %s', (transport) => {
   let system: System;
   let caller: Caller;
@@ -33,9 +36,6 @@ describe.each(transports().slice(0, 1))('the metrics of a total outage, on %s', 
     caller = await system.caller({ inflightLimit: 10 });
   });
   afterAll(() => system.stop());
-
-  const soon = (app: App, what: string, isTrue: (text: string) => boolean) =>
-    waitFor(async () => isTrue(await scrape(app)), { withinMs: 60_000, what, everyMs: 500 });
 
   it('while Postgres is silent: every process says that it is not ready, and none reports an old backlog', async () => {
     for (const app of system.apps)

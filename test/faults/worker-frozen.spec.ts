@@ -96,7 +96,9 @@ describe.each(transports().slice(0, 1))(
         withinMs: 20_000,
         what: 'the worker’s probe to answer',
       });
-      expect(await metric(sleeper, 'router_nodejs_eventloop_lag_max_seconds')).toBeGreaterThan(blockMs / 1000 - 1);
+      expect(await metric(sleeper, 'router_nodejs_eventloop_lag_max_seconds')).toBeGreaterThan(
+        blockMs / 1000 - 1,
+      );
       expect(await Promise.all([written(polled), written(submitted)])).toEqual(before);
       expect([await accepted('blocked-polled'), await accepted('blocked-submitted')]).toEqual([1, 1]);
       await holdToInvariants(system);

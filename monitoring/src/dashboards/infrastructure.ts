@@ -23,7 +23,9 @@ export const infrastructure: Dashboard = {
           title: 'Event loop lag, p99',
           says: 'At half a second, calls queue up inside the process.',
           unit: 's',
-          queries: [['max by (app, instance) (router_nodejs_eventloop_lag_p99_seconds)', '{{app}} {{instance}}']],
+          queries: [
+            ['max by (app, instance) (router_nodejs_eventloop_lag_p99_seconds)', '{{app}} {{instance}}'],
+          ],
         },
         {
           title: 'CPU',
@@ -40,7 +42,9 @@ export const infrastructure: Dashboard = {
           title: 'Memory',
           says: 'Resident set size.',
           unit: 'bytes',
-          queries: [['max by (app, instance) (router_process_resident_memory_bytes)', '{{app}} {{instance}}']],
+          queries: [
+            ['max by (app, instance) (router_process_resident_memory_bytes)', '{{app}} {{instance}}'],
+          ],
         },
         {
           title: 'Database connections',

@@ -103,7 +103,9 @@ describe('a round of retention', () => {
     const metrics = new Metrics();
     await oneRound({ idempotency_key: [new Error('away')] }, undefined, metrics);
     const { values } = await metrics.retentionFailures.get();
-    expect(values.map(({ labels, value }) => [labels.step, value])).toEqual([['expired idempotency keys', 1]]);
+    expect(values.map(({ labels, value }) => [labels.step, value])).toEqual([
+      ['expired idempotency keys', 1],
+    ]);
   });
 
   it('stops between two batches', async () => {
