@@ -28,8 +28,9 @@ export const dashboards = {
 
 /** Addresses that the outputs link to. Without one there is no link, because a relative link leads nowhere. */
 interface Addresses {
-  /** The published docs/operations/alerts.md. */
+  /** The URL at which docs/operations/alerts.md is published. */
   runbooks?: string | undefined;
+  /** The URL of Grafana. */
   grafana?: string | undefined;
 }
 

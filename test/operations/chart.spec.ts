@@ -40,6 +40,30 @@ const graceOf = (name: string, ...words: string[]) =>
   (find(templated(...words), 'Deployment', name) as Workload).spec.template.spec
     .terminationGracePeriodSeconds;
 
+const dashboardsOf = (manifests: Manifest[]) =>
+  Object.entries(
+    (
+      find(manifests, 'ConfigMap', 'model-router-dashboards') as unknown as {
+        data: Record<string, string>;
+      }
+    ).data,
+  ).map(([file, text]) => ({ file, ...(JSON.parse(text) as Dashboard) }));
+
+/** The links of an alert. */
+const linksOf = (...words: string[]) => {
+  const rule = find(
+    templated('--namespace', 'prod', ...words),
+    'PrometheusRule',
+    'model-router',
+  ) as unknown as {
+    spec: { groups: { rules: { alert?: string; annotations?: Record<string, string> }[] }[] };
+  };
+  const { annotations = {} } = rule.spec.groups
+    .flatMap(({ rules }) => rules)
+    .find(({ alert }) => alert === 'RouterQueueStalled') ?? { annotations: {} };
+  return Object.entries(annotations).filter(([name]) => name.endsWith('_url'));
+};
+
 /** Without what Helm or the values add, and without inherent differences between the two. */
 function bare(manifest: Manifest): unknown {
   const copy = structuredClone(manifest) as Manifest & {
@@ -135,14 +159,6 @@ describeWith('k8s/chart', () => {
   });
 
   it('gives dashboards and links the release’s own names, so that releases can share a Grafana', () => {
-    const dashboardsOf = (manifests: Manifest[]) =>
-      Object.entries(
-        (
-          find(manifests, 'ConfigMap', 'model-router-dashboards') as unknown as {
-            data: Record<string, string>;
-          }
-        ).data,
-      ).map(([file, text]) => ({ file, ...(JSON.parse(text) as Dashboard) }));
     const made = dashboardsOf(templated(...valuesOf('production'), '--namespace', 'prod'));
     const elsewhere = dashboardsOf(templated(...valuesOf('production'), '--namespace', 'staging'));
     const unique = (each: (dashboard: Dashboard & { file: string }) => string) =>
@@ -166,19 +182,6 @@ describeWith('k8s/chart', () => {
   });
 
   it('links alerts where the values have an address, and nowhere else', () => {
-    const linksOf = (...words: string[]) => {
-      const rule = find(
-        templated('--namespace', 'prod', ...words),
-        'PrometheusRule',
-        'model-router',
-      ) as unknown as {
-        spec: { groups: { rules: { alert?: string; annotations?: Record<string, string> }[] }[] };
-      };
-      const { annotations = {} } = rule.spec.groups
-        .flatMap(({ rules }) => rules)
-        .find(({ alert }) => alert === 'RouterQueueStalled') ?? { annotations: {} };
-      return Object.entries(annotations).filter(([name]) => name.endsWith('_url'));
-    };
     expect(linksOf('--set', 'monitoring.rules=true')).toEqual([]);
     expect(linksOf(...valuesOf('production'))).toEqual([
       [

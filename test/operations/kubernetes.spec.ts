@@ -109,7 +109,7 @@ describeWith.each(overlays)('k8s/overlays/%s', (overlay) => {
 
   it('configures only valid settings', async () => {
     const { data } = manifests.find(
-      ({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.startsWith('model-router'),
+      (each) => each.kind === 'ConfigMap' && 'LOG_LEVEL' in (each as unknown as { data: object }).data,
     ) as unknown as {
       data: Record<string, string>;
     };

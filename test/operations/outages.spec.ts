@@ -38,6 +38,7 @@ const gateways: Series = {
   'router_outbox_oldest_age_seconds{app="gateway",instance="g"}': stays(0),
   'router_queue_oldest_job_age_seconds{app="gateway",instance="g",queue="dispatch-bfl"}': stays(0),
   'router_queue_jobs{app="gateway",instance="g",queue="poll",state="waiting"}': stays(0),
+  'router_queue_jobs{app="gateway",instance="g",queue="dispatch",state="waiting"}': stays(0),
 };
 const workers: Series = {
   'router_build_info{app="worker",instance="w"}': stays(1),
@@ -45,6 +46,7 @@ const workers: Series = {
   'router_outbox_oldest_age_seconds{app="worker",instance="w"}': stays(0),
   'router_queue_oldest_job_age_seconds{app="worker",instance="w",queue="dispatch-bfl"}': stays(0),
   'router_queue_wait_seconds_count{app="worker",instance="w",queue="poll"}': rises(30),
+  'router_queue_wait_seconds_count{app="worker",instance="w",queue="dispatch"}': rises(30),
   'router_runs_total{app="worker",instance="w",provider="bfl",error_type=""}': rises(30),
   'router_provider_account_errors_total{app="worker",instance="w",provider="bfl"}': stays(0),
   'router_store_request_duration_seconds_count{app="worker",instance="w",op="put",result="ok"}': rises(30),
@@ -94,12 +96,17 @@ const outages: readonly Outage[] = [
   },
   {
     what: 'all workers are gone',
-    series: { ...ends(workers), ...backlogGrows },
+    series: {
+      ...ends(workers),
+      ...backlogGrows,
+      'router_queue_jobs{app="gateway",instance="g",queue="dispatch",state="waiting"}': `0x${before - 1} 0+5x${after}`,
+    },
     fires: [
       [45],
       [75, 'RouterNoWorkerReady'],
       [240, 'RouterNoWorkerReady', 'RouterOutboxOverdue'],
       [480, 'RouterNoWorkerReady', 'RouterOutboxOverdue', 'RouterRunsWaitForWorkers'],
+      [630, 'RouterNoWorkerReady', 'RouterOutboxOverdue', 'RouterQueueStalled', 'RouterRunsWaitForWorkers'],
     ],
   },
   {

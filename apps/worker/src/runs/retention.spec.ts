@@ -50,9 +50,13 @@ const retentionOf = (
     log,
   );
 
-async function oneRound(script: Parameters<typeof scripted>[0], problem?: string): Promise<string[]> {
+async function oneRound(
+  script: Parameters<typeof scripted>[0],
+  problem?: string,
+  metrics?: Metrics,
+): Promise<string[]> {
   const { calls, end, ...verbs } = scripted(script);
-  const retention = retentionOf(verbs, problem);
+  const retention = retentionOf(verbs, problem, metrics);
   retention.onApplicationBootstrap();
   await end;
   await retention.onModuleDestroy();
@@ -95,6 +99,15 @@ describe('a round of retention', () => {
   it('continues with the next verb when one fails', async () => {
     const calls = await oneRound({ idempotency_key: [new Error('away')], ageOut: [new Error('away')] });
     expect(calls.slice(0, 4)).toEqual(['ensurePartitions', 'idempotency_key', 'ageOut', 'deleteDue']);
+  });
+
+  it('counts each step that fails', async () => {
+    const metrics = new Metrics();
+    await oneRound({ idempotency_key: [new Error('away')] }, undefined, metrics);
+    const { values } = await metrics.retentionFailures.get();
+    expect(values.map(({ labels, value }) => [labels.step, value])).toEqual([
+      ['expired idempotency keys', 1],
+    ]);
   });
 
   it('stops between two batches', async () => {
