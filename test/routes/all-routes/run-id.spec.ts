@@ -168,7 +168,7 @@ it('the log line of such a call has the run’s id, and no other line has one', 
   const submitted = await caller.call('POST', `${path}/requests`, { body });
   const { request_id: runId } = submitted.json();
   const run = { model, requestId: String(runId), body };
-  const status = await caller.status(run);
+  const collected = await caller.collect(run);
   const list = await caller.call('GET', '/v2/models');
   const lineOf = async (id: string) => {
     const line = await waitFor(
@@ -182,6 +182,6 @@ it('the log line of such a call has the run’s id, and no other line has one', 
     return JSON.parse(line) as { run_id?: string };
   };
   expect((await lineOf(callIdOf(submitted))).run_id).toBe(runId);
-  expect((await lineOf(callIdOf(status))).run_id).toBe(runId);
+  expect((await lineOf(callIdOf(collected))).run_id).toBe(runId);
   expect(await lineOf(callIdOf(list))).not.toHaveProperty('run_id');
 });
