@@ -32,7 +32,7 @@ it('of many successful polls, also of fal clients, few are logged and say how ma
         'x-fal-target-url': `https://queue.fal.run/fal-ai/flux/requests/${run.requestId}/status`,
       },
     });
-    expect([answer.status, (await answer.json()) as unknown]).toMatchObject([200, { status: 'IN_QUEUE' }]);
+    expect([answer.status, await answer.json()]).toMatchObject([200, { status: 'IN_QUEUE' }]);
   }
   const unknown = { ...run, requestId: '0198c1a2-0000-7000-8000-000000000001' };
   for (let poll = 0; poll < 3; poll += 1) expect((await caller.status(unknown)).status).toBe(404);

@@ -1,10 +1,10 @@
 import { Button, Select, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { texts } from '../../texts/index.ts';
-import type { AuditSearch } from './audit-search.ts';
+import { actionLabels, type AuditSearch } from './audit-search.ts';
 import classes from './operator.module.css';
 
-const actionOptions = Object.entries(texts.audit.actions).map(([value, label]) => ({
+const actionOptions = Object.entries(actionLabels).map(([value, label]) => ({
   value: value as NonNullable<AuditSearch['action']>,
   label,
 }));

@@ -10,7 +10,7 @@ import { Moment } from '../../parts/moment.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { texts } from '../../texts/index.ts';
 import { AuditFilters } from './audit-filters.tsx';
-import { auditSearch } from './audit-search.ts';
+import { actionLabels, auditSearch } from './audit-search.ts';
 import classes from './operator.module.css';
 
 export function AuditPage() {
@@ -90,7 +90,7 @@ function ActionRow({
       <Table.Td className={classes.time}>
         <Moment at={at} />
       </Table.Td>
-      <Table.Td>{(texts.audit.actions as Record<string, string>)[action] ?? action}</Table.Td>
+      <Table.Td>{(actionLabels as Record<string, string>)[action] ?? action}</Table.Td>
       <Table.Td className={classes.text}>{isId(subject) ? <CopyId id={subject} /> : subject}</Table.Td>
       <Table.Td className={`wide-only ${classes.text}`}>{workspace}</Table.Td>
       <Table.Td className={classes.text}>{actor}</Table.Td>

@@ -4,8 +4,10 @@ import { texts } from '../../texts/index.ts';
 /** The filters of the actions, which are kept in the address. `since` and `until` are UTC days. */
 export type AuditSearch = Pick<ActionQuery, 'actor' | 'action' | 'subject' | 'workspace' | 'since' | 'until'>;
 
-const isAction = (text: string): text is NonNullable<AuditSearch['action']> =>
-  Object.hasOwn(texts.audit.actions, text);
+/** The type makes sure that no action lacks a label. */
+export const actionLabels: Record<NonNullable<AuditSearch['action']>, string> = texts.audit.actions;
+
+const isAction = (text: string): boolean => Object.hasOwn(actionLabels, text);
 const day = /^\d{4}-\d\d-\d\d$/;
 
 const accepts: Record<keyof AuditSearch, (text: string) => boolean> = {
