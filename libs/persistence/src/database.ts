@@ -153,11 +153,11 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
 
   /**
    * The age of the oldest open transaction in seconds; 0 if there is none. The sessions of other roles count only if the
-   * role of the app has pg_read_all_stats. The view has real times, so this does not read router_now().
+   * role of the app has pg_read_all_stats.
    */
   async oldestTransactionSeconds(): Promise<number> {
     const [row] = await this.reads.query<{ seconds: number }>(
-      `SELECT greatest(0, coalesce(extract(epoch FROM clock_timestamp() - min(xact_start)), 0))::float AS seconds
+      `SELECT greatest(0, coalesce(extract(epoch FROM router_now() - min(xact_start)), 0))::float AS seconds
         FROM pg_stat_activity
         WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`,
     );
