@@ -54,8 +54,8 @@ export class ProviderPauseRepository {
   async resume(provider: string, by: string): Promise<boolean> {
     const rows = await this.database.work.query(
       `WITH standing AS (
-          SELECT calls, asked_by, until > router_now() AS stood FROM provider_pause AS pause
-          WHERE provider = $1 AND last_due(pause) > router_now() FOR UPDATE
+          SELECT calls, asked_by, until > router_now() AS stood FROM provider_pause
+          WHERE provider = $1 AND last_due(since, until) > router_now() FOR UPDATE
         ), ended AS (
           UPDATE provider_pause AS pause SET since = router_now(), until = router_now() FROM standing
           WHERE provider = $1 AND pause.calls = standing.calls AND pause.asked_by = standing.asked_by RETURNING stood

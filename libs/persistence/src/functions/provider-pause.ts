@@ -9,7 +9,7 @@
  * runs that return all at once would all be rejected again. An operator's pause has no end, so runs check it again
  * within a minute.
  *
- * `last_due(pause)` returns when the last run that the pause postponed is due again.
+ * `last_due(since, until)` returns when the last run that such a pause postponed is due again.
  */
 export const providerPause = /* sql */ `
 CREATE OR REPLACE FUNCTION pause_provider(paused text, calls_paused text, requester text, lasting interval, why text) RETURNS boolean LANGUAGE plpgsql AS $$
@@ -28,8 +28,8 @@ BEGIN
   RETURN stood IS NOT TRUE;
 END $$;
 
-CREATE OR REPLACE FUNCTION last_due(pause provider_pause) RETURNS timestamptz LANGUAGE sql IMMUTABLE
-RETURN CASE WHEN pause.until = 'infinity' THEN pause.until ELSE pause.until + (pause.until - pause.since) / 2 END;
+CREATE OR REPLACE FUNCTION last_due(since timestamptz, until timestamptz) RETURNS timestamptz LANGUAGE sql STABLE
+RETURN CASE WHEN until = 'infinity' THEN until ELSE until + (until - since) / 2 END;
 
 CREATE OR REPLACE FUNCTION paused_ms(paused text, calls_paused text) RETURNS integer LANGUAGE plpgsql AS $$
 BEGIN
