@@ -92,7 +92,7 @@ describe('admin export and import', () => {
        ALTER TABLE audit_record DROP COLUMN provider;
        ALTER TABLE workspace DROP COLUMN markup, ADD COLUMN colour text DEFAULT 'red';
        DROP TABLE registry_mirror;
-       DROP TABLE provider_pause CASCADE;
+       DROP TABLE provider_pause;
        CREATE TABLE provider_pause (provider text, paused_at timestamptz, reason text);
        INSERT INTO provider_pause VALUES ('bfl', '2026-01-01', 'maintenance')`,
     );

@@ -135,7 +135,7 @@ const promised: [method: string, path: string, answers: [number, string[]][]][] 
   ['POST', '/v2/operator/providers/{provider}/pause', plain(200, 400, 401, 403, 404)],
   ['DELETE', '/v2/operator/providers/{provider}/pause', plain(200, 401, 403, 404)],
   ['GET', '/v2/operator/audit', plain(200, 400, 401, 403, 404)],
-  ['POST', '/v2/operator/runs/{request_id}/refund', plain(200, 401, 403, 404, 409)],
+  ['POST', '/v2/operator/runs/{request_id}/refund', plain(200, 400, 401, 403, 404, 409)],
   ['GET', '/v2/operator/queues', plain(200, 401, 403)],
   ['GET', '/v2/operator/runs', plain(200, 400, 401, 403)],
 ];
