@@ -24,7 +24,7 @@ interface ShownPage {
 const pages: ShownPage[] = [
   { name: 'sign-in', path: () => '/', text: 'API key or access token', as: 'signed-out' },
   { name: 'models', path: () => '/models', text: 'FLUX.2 Pro' },
-  { name: 'model', path: () => '/models/bfl/flux-2-pro', text: 'What the image should show' },
+  { name: 'model', path: () => '/models/bfl/flux-2-pro', text: 'Describe the image to generate' },
   {
     name: 'model-run',
     path: () => '/models/meshy/meshy-6',
