@@ -19,14 +19,13 @@ export interface DueWebhook extends Omit<
   'bucket' | 'waiting' | 'dueAt' | 'endedAt' | 'delivered' | 'problem'
 > {
   bucket: Bucket | null;
-  /** The HTTP call that admitted the run, if its record is kept. */
-  callId: string | null;
   /** The secrets that sign the call, newest first. */
   secrets: string[];
   /** While the run is kept; the output only for fal's format. */
   status: number | null;
   failure: RunFailure | null;
-  /** For traces, while the run is kept. */
+  /** For log lines and traces, while the run is kept. */
+  callId: string | null;
   provider: string | null;
   traceparent: string | null;
   output: { mediaType: string; body: PayloadBody } | null;
@@ -174,12 +173,12 @@ export class WebhookRepository {
           WHERE ${which} RETURNING *
         )
         SELECT due.run_id AS "runId", due.workspace_id AS "workspaceId", due.model, due.origin, due.bucket,
-          due.completed_at AS "completedAt", url, receiver, form, tries, redeliveries, audit_record.request_id AS "callId",
+          due.completed_at AS "completedAt", url, receiver, form, tries, redeliveries,
           CASE WHEN webhook_secret_rotated_at > router_now() - interval '24 hours' THEN webhook_secrets
             ELSE webhook_secrets[1:1] END AS secrets,
-          run.status, run.failure, run.provider, run.facts ->> 'traceparent' AS traceparent, media_type AS "mediaType", body, stored_as AS "storedAs"
+          run.status, run.failure, run.provider, run.facts ->> 'callId' AS "callId",
+          run.facts ->> 'traceparent' AS traceparent, media_type AS "mediaType", body, stored_as AS "storedAs"
         FROM due JOIN workspace ON workspace.id = due.workspace_id
-          LEFT JOIN audit_record ON audit_record.workspace_id = due.workspace_id AND audit_record.run_id = due.run_id
           LEFT JOIN run ON run.id = due.run_id
           LEFT JOIN payload ON form = 'fal' AND payload.run_id = run.id AND kind = 'output'`,
       values,
