@@ -18,6 +18,7 @@ const benchmarks = {
   submit: () => import('./bench/submit.mjs'),
   sync: () => import('./bench/sync.mjs'),
   vacuum: () => import('./bench/vacuum.mjs'),
+  webhooks: () => import('./bench/webhooks.mjs'),
   workers: () => import('./bench/workers.mjs'),
 };
 

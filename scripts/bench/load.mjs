@@ -132,3 +132,9 @@ export function atMost(what, values, max, unit = '', digits = 0) {
     reached: middleOf(each) <= max,
   };
 }
+
+/** A result whose median over the rounds must reach `min`. */
+export function atLeast(what, values, min, unit = '') {
+  const { measured } = atMost(what, values, Infinity, unit);
+  return { what, measured, aim: `≥ ${min} ${unit}`.trim(), reached: middleOf(values) >= min };
+}

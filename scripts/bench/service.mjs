@@ -166,15 +166,17 @@ export async function startApp(name, env, { rests = true } = {}) {
   return app;
 }
 
-/** Submits `runs` runs through the gateway, sixteen at a time, taking turns among the workspaces. */
-export async function submitRuns(spaces, gateway, { model, body, runs }) {
+/** Submits `runs` runs through the gateway, sixteen at a time, taking turns among the workspaces and the webhooks. */
+export async function submitRuns(spaces, gateway, { model, body, runs, webhooks = [] }) {
   const keys = [spaces].flat().map(({ key }) => key);
+  const queries = webhooks.map((url) => `?webhook_url=${encodeURIComponent(url)}`);
   let left = runs;
   await Promise.all(
     Array.from({ length: 16 }, async () => {
       while (left > 0) {
         left -= 1;
-        const answer = await fetch(`${gateway.url}/v2/models/${model}/requests`, {
+        const query = queries[left % queries.length] ?? '';
+        const answer = await fetch(`${gateway.url}/v2/models/${model}/requests${query}`, {
           method: 'POST',
           headers: { 'x-api-key': keys[left % keys.length], 'content-type': 'application/json' },
           body,
