@@ -19,6 +19,7 @@ import { rowTriggers } from './functions/row-triggers.js';
 import { storedObjects } from './functions/stored-objects.js';
 import { sweep } from './functions/sweep.js';
 import { take } from './functions/take.js';
+import { usage } from './functions/usage.js';
 import { webhookSecret } from './functions/webhook-secret.js';
 import { workersWanted } from './functions/workers-wanted.js';
 
@@ -47,6 +48,7 @@ export const functions: readonly string[] = [
   credentialChanges,
   apiKeys,
   refund,
+  usage,
   registryFunctions,
   workersWanted,
 ];
@@ -58,4 +60,4 @@ export const functionsDigest = createHash('sha256').update(functions.join('\n'))
  * The revision of the functions, by which `migrate` avoids replacing newer functions with older ones. If you change
  * a function, increment the revision and update the digest in `functions.spec.ts`.
  */
-export const functionsRevision = 3;
+export const functionsRevision = 4;

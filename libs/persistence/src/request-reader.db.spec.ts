@@ -12,15 +12,20 @@ const periods = readSettings(retentionSettings, {});
 const requests = new RequestReader(process.database, periods);
 const many = 100_000;
 
-/** Runs of a workspace that ended over the last year. One in a thousand failed. */
+const rareKey = '0198a1c2-7d3e-7f4a-8b5c-6d7e8f905678';
+
+/** Runs of a workspace that ended over the last year. One in a thousand failed, and the oldest ten of 100,000 differ. */
 async function endedRuns(workspaceId: string, count: number): Promise<void> {
   await process.sql(
     `INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, provider, route, outcome, bucket, status,
        caller_left, admitted_at, completed_at, cost_micros, billed_micros)
      SELECT overlay(v7_floor(at)::text placing substr(gen_random_uuid()::text, 25) from 25)::uuid, $1, gen_random_uuid(),
-       'token:x', 'bfl/flux-2-pro', 'bfl', 'POST', CASE WHEN n % 1000 = 0 THEN 'failed' ELSE 'succeeded' END,
-       CASE WHEN n % 1000 = 0 THEN 'provider_error' END, 200, false, at, at + interval '1 second', 1, 0
-     FROM (SELECT n, router_now() - n * interval '300 seconds' AS at FROM generate_series(1, $2::integer) AS n) AS times`,
+       CASE WHEN is_rare THEN 'key:${rareKey}' ELSE 'token:x' END,
+       CASE WHEN is_rare THEN 'fal/flux/dev' ELSE 'bfl/flux-2-pro' END, 'bfl', 'POST',
+       CASE WHEN is_rare THEN 'cancelled' WHEN n % 1000 = 0 THEN 'failed' ELSE 'succeeded' END,
+       CASE WHEN is_rare THEN 'client_disconnected' WHEN n % 1000 = 0 THEN 'provider_error' END, 200, false, at,
+       at + interval '1 second', 1, 0
+     FROM (SELECT n, n > 99990 AS is_rare, router_now() - n * interval '300 seconds' AS at FROM generate_series(1, $2::integer) AS n) AS times`,
     [workspaceId, count],
   );
 }
@@ -34,6 +39,12 @@ describe('with 100,000 runs of one workspace, and another workspace', () => {
     workspaceId = own.id;
     await endedRuns(own.id, many);
     await endedRuns(other.id, 1_000);
+    // What is rare in one workspace is common in another.
+    await process.sql(
+      `UPDATE audit_record SET model = 'fal/flux/dev', credential = 'key:${rareKey}', outcome = 'cancelled', bucket = 'client_disconnected'
+        WHERE workspace_id = $1`,
+      [other.id],
+    );
     await process.run(own.id);
     await process.sql(
       `INSERT INTO outbox (workspace_id, run_id, provider, queue, reserved_micros, due_at)
@@ -52,6 +63,12 @@ describe('with 100,000 runs of one workspace, and another workspace', () => {
     ],
     ['the successful runs', { outcome: 'succeeded' }],
     ['the runs in progress', { stages: ['running'] }],
+    ['the failed runs', { outcome: 'failed' }],
+    ['the runs of a rare model', { model: 'fal/flux/dev' }],
+    ['the runs of a rare key', { keyId: rareKey }],
+    ['the runs with a rare outcome', { outcome: 'cancelled' }],
+    ['the runs with a rare error', { bucket: 'client_disconnected' }],
+    ['the runs of an unknown model', { model: 'no/model' }],
   ])('reads %s by index, and only the rows that it lists', async (_what, filter) => {
     const plan = await planOf(process, (database) =>
       new RequestReader(database, periods).page(workspaceId, filter, { limit: 20 }),
@@ -59,8 +76,28 @@ describe('with 100,000 runs of one workspace, and another workspace', () => {
 
     const text = plan.map(({ node }) => node).join('\n');
     expect(text).not.toMatch(/Seq Scan on (run|audit|outbox)/);
-    expect(text).toMatch(/audit_record_pkey|Result/);
+    expect(text).toMatch(/using audit_record_\w+ on|Result/);
     expect(plan.filter(({ node, rows }) => node.includes('Scan') && rows > 20)).toEqual([]);
+  });
+
+  it.each<[string, number, RequestFilter]>([
+    ['a rare model', 10, { model: 'fal/flux/dev' }],
+    ['a rare key', 10, { keyId: rareKey }],
+    ['a rare outcome', 10, { outcome: 'cancelled' }],
+    ['a rare error', 10, { bucket: 'client_disconnected', outcome: 'cancelled' }],
+    ['an error and a model that never met', 0, { bucket: 'provider_error', model: 'fal/flux/dev' }],
+    [
+      'a rare model and a time at which it was not called',
+      0,
+      { model: 'fal/flux/dev', from: new Date(Date.now() - 86_400_000) },
+    ],
+  ])('lists the runs of %s, newest first', async (_what, count, filter) => {
+    const page = await requests.page(workspaceId, filter, { limit: 20 });
+    const ids = page.map(({ requestId }) => requestId);
+    expect(ids).toHaveLength(count);
+    expect(ids).toEqual(ids.toSorted().toReversed());
+    const half = await requests.page(workspaceId, filter, { after: ids[4], limit: 20 });
+    if (count > 0) expect(half.map(({ requestId }) => requestId)).toEqual(ids.slice(5));
   });
 
   it('finds one by index', async () => {

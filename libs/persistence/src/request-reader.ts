@@ -52,33 +52,62 @@ export interface RequestDetail extends ListedRequest {
   assets: number | null;
 }
 
-/**
- * Parameters 1 to 10. An id begins with the time by its gateway's clock, so it bounds the search. The time by the
- * database's clock decides. The two differ by less than a minute.
- */
-const wanted = (
-  workspaceId: string,
-  id: string,
-) => `${workspaceId} = $1 AND ${id} < $2 AND ($3::uuid IS NULL OR ${id} = $3)
-  AND ($4::text IS NULL OR model = $4) AND ($5::text IS NULL OR credential = $5)
+/** Parameters 4 to 10. */
+const accepted = `($4::text IS NULL OR model = $4) AND ($5::text IS NULL OR credential = $5)
   AND ($6::text[] IS NULL OR stage = ANY ($6))
   AND ($7::text IS NULL OR outcome = $7)
   AND ($8::text IS NULL OR bucket = $8)
-  AND ($9::timestamptz IS NULL OR ${id} >= v7_floor(greatest($9::timestamptz - interval '1 minute', 'epoch')) AND admitted_at >= $9)
-  AND ($10::timestamptz IS NULL OR ${id} < v7_floor(greatest($10::timestamptz + interval '1 minute', 'epoch')) AND admitted_at < $10)`;
+  AND ($9::timestamptz IS NULL OR admitted_at >= $9)
+  AND ($10::timestamptz IS NULL OR admitted_at < $10)`;
+
+/**
+ * Parameters 2, 3, 9 and 10. An id begins with the time by its gateway's clock, so it bounds the search. The time by
+ * the database's clock decides. The two differ by less than a minute.
+ */
+const firstId = `greatest($3::uuid, v7_floor(greatest($9::timestamptz - interval '1 minute', 'epoch')), '00000000-0000-0000-0000-000000000000')`;
+const endId = `least($2::uuid, CASE WHEN $10::timestamptz IS NOT NULL
+  THEN v7_floor(greatest($10 + interval '1 minute', 'epoch')) END)`;
+
+/** The filters with an index of ended runs, and their parameters. The rarest usually come first. */
+const indexed = [
+  ['bucket', '$8::text'],
+  ['keyId', '$5::text'],
+  ['model', '$4::text'],
+  ['outcome', '$7::text'],
+] as const satisfies readonly [keyof RequestFilter, string][];
+const columnOf = { bucket: 'bucket', keyId: 'credential', model: 'model', outcome: 'outcome' };
+
+/**
+ * Selects ended runs, newest first, as a range of the index of one filter. With equalities, the planner would walk
+ * all runs backwards for a model that is rare in this workspace and common in others.
+ */
+function endedOf(filter: RequestFilter): { where: string; orderBy: string } {
+  const lead = indexed.find(([name]) => filter[name] !== undefined);
+  const columns = ['workspace_id', ...(lead ? [columnOf[lead[0]]] : []), 'run_id'];
+  const values = ['$1::uuid', ...(lead ? [lead[1]] : [])].join(', ');
+  const isOne = filter.requestId === undefined ? '' : ' AND run_id = $3';
+  return {
+    where: `(${columns.join(', ')}) >= (${values}, ${firstId}) AND (${columns.join(', ')}) < (${values}, ${endId})${isOne}`,
+    orderBy: columns.map((column) => `${column} DESC`).join(', '),
+  };
+}
 
 /** Parameters 1 to 13. One statement, so that a run that ends meanwhile is listed once. */
-const listed = `(SELECT * FROM (
+function listed(filter: RequestFilter): string {
+  const ended = endedOf(filter);
+  return `(SELECT * FROM (
     (SELECT id AS "requestId", model, stage, outcome, bucket, ${keyId}, ${runTimes},
         run.reserved_micros::float AS "reservedMicros", NULL::float AS "billedMicros", NULL AS basis, true AS "isKept"
       FROM outbox JOIN run ON run.id = outbox.run_id
-      WHERE ${wanted('outbox.workspace_id', 'outbox.run_id')} ORDER BY outbox.run_id DESC LIMIT $11)
+      WHERE outbox.workspace_id = $1 AND outbox.run_id >= ${firstId} AND outbox.run_id < ${endId}
+        AND ($3::uuid IS NULL OR outbox.run_id = $3) AND ${accepted} ORDER BY outbox.run_id DESC LIMIT $11)
     UNION ALL
     (SELECT run_id, model, stage, outcome, bucket, ${keyId}, ${runTimes},
         cost_micros::float, billed_micros::float, basis, age_of(completed_at, $12, $13) = 'kept'
       FROM (SELECT *, 'completed' AS stage FROM audit_record) AS ended
-      WHERE ${wanted('workspace_id', 'run_id')} ORDER BY run_id DESC LIMIT $11)
+      WHERE ${ended.where} AND ${accepted} ORDER BY ${ended.orderBy} LIMIT $11)
   ) AS either ORDER BY "requestId" DESC LIMIT $11) AS listed LEFT JOIN api_key ON api_key.id = "keyId"::uuid`;
+}
 
 const details = `LEFT JOIN run ON "isKept" AND run.id = "requestId"`;
 const detailColumns = `run.failure, run.epoch AS attempts, run.cancel_requested_at AS "cancelRequestedAt",
@@ -106,16 +135,17 @@ export class RequestReader {
   ): Promise<ListedRequest[]> {
     return this.database.list<ListedRequest>(
       workspaceId,
-      `SELECT listed.*, api_key.name AS "keyName" FROM ${listed} ORDER BY "requestId" DESC`,
+      `SELECT listed.*, api_key.name AS "keyName" FROM ${listed(filter)} ORDER BY "requestId" DESC`,
       this.valuesOf(workspaceId, filter, page),
     );
   }
 
   async find(workspaceId: string, requestId: string): Promise<RequestDetail | null> {
+    const filter = { requestId };
     const [row] = await this.database.list<RequestDetail & { failure: FailureRow | null }>(
       workspaceId,
-      `SELECT listed.*, api_key.name AS "keyName", ${detailColumns} FROM ${listed} ${details}`,
-      this.valuesOf(workspaceId, { requestId }, { limit: 1 }),
+      `SELECT listed.*, api_key.name AS "keyName", ${detailColumns} FROM ${listed(filter)} ${details}`,
+      this.valuesOf(workspaceId, filter, { limit: 1 }),
     );
     return row ? { ...row, failure: failureOf(row.failure) } : null;
   }

@@ -5,6 +5,7 @@ import { DATABASE_OPTIONS, type RetentionSettings, tombstoneSeconds } from './se
 /** Limits of one call, so that it stays well within the statement timeout. */
 const batchRows = 500;
 const batchBytes = 64 * 1024 * 1024;
+const batchSpaces = 10;
 
 const ago = (interval: string) => `router_statement_now() - make_interval(${interval})`;
 
@@ -25,6 +26,7 @@ function oldRowsOf({ RESULT_RETENTION_SECONDS, LEDGER_RETENTION_MONTHS }: Retent
     webhook: ['run_id', `run_id < v7_floor(${forgotten}) AND ended_at <= ${forgotten} ORDER BY run_id`],
     ledger_entry: ['workspace_id, id', `at <= ${closed}`],
     audit_record: ['workspace_id, run_id', `completed_at <= ${closed}`],
+    usage_sum: ['workspace_id, unit, at, model, credential', `at <= ${closed} - interval '1 day'`],
     // Keys end before every record that names them. The console lists codes and sessions for a month after their
     // end.
     api_key: [
@@ -63,6 +65,29 @@ export class RetentionRepository {
     const bounds = [this.periods.RESULT_RETENTION_SECONDS, batchRows, batchBytes];
     const [row] = await this.database.work.query<{ runs: number }>(text, bounds);
     return row?.runs ?? 0;
+  }
+
+  /**
+   * Adds up the next hour of some workspaces that have records of a closed hour. An hour is closed a minute after its
+   * end, in case the clock of the database is put back. A workspace that another session has locked is left for the
+   * next round.
+   */
+  async addUpUsage(): Promise<number> {
+    // Locks and releases: see `add_up_usage`.
+    const closed = await this.database.work.query<{ id: string; closedAt: string }>(
+      `SELECT id, closed_at::text AS "closedAt"
+        FROM date_trunc('hour', router_statement_now() - interval '1 minute', 'UTC') AS closed_at, workspace
+        WHERE EXISTS (
+          SELECT FROM audit_record WHERE workspace_id = id AND completed_at < closed_at AND completed_at >=
+            coalesce((SELECT until FROM usage_progress WHERE usage_progress.workspace_id = id), '-infinity')
+        ) LIMIT ${batchSpaces} FOR SHARE OF workspace SKIP LOCKED`,
+    );
+    const [first] = closed;
+    if (!first) return 0;
+    const text = 'SELECT add_up_usage($1, $2) AS workspaces';
+    const values = [closed.map(({ id }) => id), first.closedAt];
+    const [row] = await this.database.work.query<{ workspaces: number }>(text, values);
+    return row?.workspaces ?? 0;
   }
 
   /** Deletes the next batch of old rows of a table. */

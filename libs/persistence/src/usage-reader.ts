@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
 import type { AuditRecord, LedgerEntry } from './entities/billing.entity.js';
 import { keyId, type Outcome } from './run-facts.js';
+import { type Span, type UsageParts, usageParts } from './usage-ranges.js';
 
 /** The runs of a workspace that ended at or after `from` and before `until`. Both bounds are optional. */
 export interface UsageRange {
@@ -66,12 +67,38 @@ export interface UsageGroup {
 
 /** The possible groupings of usage. A day is the UTC day on which the run ended. */
 const groupings = {
-  day: `to_char(completed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day`,
+  day: `to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day`,
   model: 'model',
   key: keyId,
 } as const;
 
 type UsageGrouping = keyof typeof groupings;
+
+/** Reads usage between two moments, from records that are added up or not. */
+const readPart: Record<keyof UsageParts, (from: string, until: string) => string> = {
+  day: (from, until) => readSums('day', from, until),
+  hour: (from, until) => readSums('hour', from, until),
+  record: (from, until) =>
+    `SELECT completed_at AS at, model, credential, 1 AS runs, (outcome = 'succeeded')::integer AS succeeded, billed_micros
+      FROM audit_record WHERE workspace_id = $1 AND completed_at >= ${from} AND completed_at < ${until}`,
+};
+
+const readSums = (unit: string, from: string, until: string): string =>
+  `SELECT at, model, credential, runs, succeeded, billed_micros
+    FROM usage_sum WHERE workspace_id = $1 AND unit = '${unit}' AND at >= ${from} AND at < ${until}`;
+
+/** Reads the parts. The values of their moments begin with parameter 2. */
+function readParts(parts: UsageParts): { text: string; moments: string[] } {
+  const moments: string[] = [];
+  const place = (ms: number) => `$${moments.push(momentOf(ms)) + 1}::timestamptz`;
+  const texts = (['day', 'hour', 'record'] as const).flatMap((part) =>
+    parts[part].map(([from, until]) => readPart[part](place(from), place(until))),
+  );
+  return { text: texts.join(' UNION ALL '), moments };
+}
+
+const momentOf = (ms: number): string =>
+  Number.isFinite(ms) ? new Date(ms).toISOString() : ms > 0 ? 'infinity' : '-infinity';
 
 /** Reads usage and costs from the audit records and the ledger, which outlive the runs. */
 @Injectable()
@@ -107,25 +134,31 @@ export class UsageReader {
 
   /** The number of runs that ended in the range, and the amount billed for them. */
   async totals(range: UsageRange): Promise<{ runs: number; billedMicros: number }> {
-    const [row] = await this.database.reads.query<{ runs: number; billedMicros: number }>(
-      `SELECT count(*)::float AS runs, coalesce(sum(billed_micros), 0)::float AS "billedMicros"
-        FROM audit_record WHERE ${inRange}`,
-      valuesOf(range),
-    );
+    const [row] = await this.groups(range, [], 1);
     return row ?? { runs: 0, billedMicros: 0 };
   }
 
-  /** Reads at most `limit` groups, ordered by the grouping. */
+  /** Reads at most `limit` groups, ordered by the grouping. Without a grouping, all runs are one group. */
   async groups(range: UsageRange, by: readonly UsageGrouping[], limit: number): Promise<UsageGroup[]> {
+    const { text, moments } = readParts(usageParts(spanOf(range), await this.addedUntil(range.workspaceId)));
+    if (text === '') return [];
     const places = by.map((_, index) => index + 1).join(', ');
     return this.database.list<UsageGroup>(
       range.workspaceId,
-      `SELECT ${by.map((each) => groupings[each]).join(', ')}, count(*)::float AS runs,
-          count(*) FILTER (WHERE outcome = 'succeeded')::float AS succeeded,
-          sum(billed_micros)::float AS "billedMicros"
-        FROM audit_record WHERE ${inRange} GROUP BY ${places} ORDER BY ${places} LIMIT $4`,
-      [...valuesOf(range), limit],
+      `SELECT ${[...by.map((each) => groupings[each]), 'sum(runs)::float AS runs'].join(', ')},
+          sum(succeeded)::float AS succeeded, sum(billed_micros)::float AS "billedMicros"
+        FROM (${text}) AS parts ${by.length > 0 ? `GROUP BY ${places} ORDER BY ${places}` : 'HAVING count(*) > 0'} LIMIT ${limit}`,
+      [range.workspaceId, ...moments],
     );
+  }
+
+  /** Up to when the records of a workspace are added up. Sums before that moment never change. */
+  private async addedUntil(workspaceId: string): Promise<number> {
+    const [row] = await this.database.reads.query<{ until: Date }>(
+      `SELECT until FROM usage_progress WHERE workspace_id = $1 AND isfinite(until)`,
+      [workspaceId],
+    );
+    return row?.until.getTime() ?? -Infinity;
   }
 
   /** Reads the latest entries of a workspace's ledger, newest first. */
@@ -140,3 +173,8 @@ export class UsageReader {
 }
 
 const valuesOf = ({ workspaceId, from, until }: UsageRange): unknown[] => [workspaceId, from, until];
+
+const spanOf = ({ from, until }: UsageRange): Span => [
+  from?.getTime() ?? -Infinity,
+  until?.getTime() ?? Infinity,
+];

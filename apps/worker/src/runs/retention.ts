@@ -58,7 +58,9 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     await this.each(signal, 'finished days', () => this.dropDay());
     await this.each(signal, 'ledger entries', () => this.repository.deleteOld('ledger_entry'));
     await this.each(signal, 'ended API keys', () => this.repository.deleteOld('api_key'));
+    await this.each(signal, 'usage', () => this.repository.addUpUsage());
     await this.each(signal, 'audit records', () => this.repository.deleteOld('audit_record'));
+    await this.each(signal, 'usage sums', () => this.repository.deleteOld('usage_sum'));
   }
 
   /** Repeats a verb until nothing is left. If it fails, the other verbs still get their turn. */

@@ -1,4 +1,4 @@
-import { Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import { Check, Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import type { Basis } from '../run-facts.js';
 import { bigint, createdNow } from './columns.js';
 
@@ -29,6 +29,10 @@ export class LedgerEntry {
 @Index('audit_record_workspace', ['workspaceId', 'completedAt'])
 @Index('audit_record_age', ['completedAt'], { type: 'brin' })
 @Index('audit_record_call', ['requestId'])
+@Index('audit_record_model', ['workspaceId', 'model', 'runId'])
+@Index('audit_record_credential', ['workspaceId', 'credential', 'runId'])
+@Index('audit_record_outcome', ['workspaceId', 'outcome', 'runId'])
+@Index('audit_record_bucket', ['workspaceId', 'bucket', 'runId'], { where: 'bucket IS NOT NULL' })
 export class AuditRecord {
   @PrimaryColumn('uuid') workspaceId: string;
   @PrimaryColumn('uuid') runId: string;
@@ -54,4 +58,28 @@ export class AuditRecord {
   @Column(bigint) billedMicros: number;
   /** Null for a run that is not billed. */
   @Column('text', { nullable: true }) basis: Basis | null;
+}
+
+/** The audit records of an hour or a day, added up. */
+@Entity()
+@Check('usage_sum_unit_check', `unit IN ('hour', 'day')`)
+@Index('usage_sum_age', ['at'], { type: 'brin' })
+export class UsageSum {
+  @PrimaryColumn('uuid') workspaceId: string;
+  @PrimaryColumn('text') unit: 'hour' | 'day';
+  /** The start of the hour or day, in UTC. */
+  @PrimaryColumn('timestamptz') at: Date;
+  @PrimaryColumn('text') model: string;
+  /** `key:<id>`, or `token` for all access tokens. */
+  @PrimaryColumn('text') credential: string;
+  @Column(bigint) runs: number;
+  @Column(bigint) succeeded: number;
+  @Column(bigint) billedMicros: number;
+}
+
+/** Up to when the audit records of a workspace are added up: the end of an hour. */
+@Entity()
+export class UsageProgress {
+  @PrimaryColumn('uuid') workspaceId: string;
+  @Column('timestamptz') until: Date;
 }

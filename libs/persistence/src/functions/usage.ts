@@ -1,0 +1,42 @@
+/**
+ * `add_up_usage(spaces, closed_at)` adds the audit records of each workspace's next hour to `usage_sum`, by hour and by
+ * day, and returns how many workspaces it advanced. Usage of a long time is then read from a few rows.
+ *
+ * The sums are exact only if no run can still end before `closed_at`. `finish_all` dates a run while it holds the lock
+ * of its workspace, so the caller locks the workspaces once after `closed_at`, in an earlier transaction: every run
+ * that ended before is committed by then.
+ */
+export const usage = /* sql */ `
+CREATE OR REPLACE FUNCTION add_up_usage(spaces uuid[], closed_at timestamptz) RETURNS integer LANGUAGE plpgsql
+SET enable_seqscan = off AS $$
+DECLARE
+  space uuid;
+  done_until timestamptz;
+  begins timestamptz;
+  ends timestamptz;
+  advanced integer := 0;
+BEGIN
+  FOREACH space IN ARRAY spaces LOOP
+    INSERT INTO usage_progress VALUES (space, '-infinity') ON CONFLICT DO NOTHING;
+    SELECT until INTO done_until FROM usage_progress WHERE workspace_id = space FOR UPDATE;
+    -- Hours without records are skipped.
+    SELECT date_trunc('hour', min(completed_at), 'UTC') INTO begins FROM audit_record
+    WHERE workspace_id = space AND completed_at >= done_until AND completed_at < closed_at;
+    CONTINUE WHEN begins IS NULL;
+    ends := begins + interval '1 hour';
+    INSERT INTO usage_sum (workspace_id, unit, at, model, credential, runs, succeeded, billed_micros)
+    SELECT space, unit, date_trunc(unit, begins, 'UTC'), model, credential, runs, succeeded, billed_micros
+    FROM (
+      SELECT model, CASE WHEN credential LIKE 'key:%' THEN credential ELSE 'token' END AS credential, count(*) AS runs,
+        count(*) FILTER (WHERE outcome = 'succeeded') AS succeeded, sum(billed_micros) AS billed_micros
+      FROM audit_record WHERE workspace_id = space AND completed_at >= begins AND completed_at < ends
+      GROUP BY 1, 2
+    ) AS added, unnest(ARRAY['hour', 'day']) AS unit
+    ON CONFLICT (workspace_id, unit, at, model, credential) DO UPDATE SET runs = usage_sum.runs + excluded.runs,
+      succeeded = usage_sum.succeeded + excluded.succeeded, billed_micros = usage_sum.billed_micros + excluded.billed_micros;
+    UPDATE usage_progress SET until = ends WHERE workspace_id = space;
+    advanced := advanced + 1;
+  END LOOP;
+  RETURN advanced;
+END $$;
+`;
