@@ -12,6 +12,7 @@ const benchmarks = {
   growth: () => import('./bench/growth.mjs'),
   line: () => import('./bench/line.mjs'),
   polls: () => import('./bench/polls.mjs'),
+  records: () => import('./bench/records.mjs'),
   registry: () => import('./bench/registry.mjs'),
   runs: () => import('./bench/runs.mjs'),
   start: () => import('./bench/start.mjs'),

@@ -153,7 +153,7 @@ const customer = (env, name, limits) =>
       committedLimitMicros: many * many,
       ...limits,
     });
-    const facts = { name: 'bench', scopes: ['catalog', 'run'], expiresAt: null };
+    const facts = { name: 'bench', scopes: ['catalog', 'run', 'requests', 'usage'], expiresAt: null };
     const { key } = await new ApiKeyRepository(store).create(id, facts, { actor: 'bench' });
     return { workspaceId: id, key };
   });
