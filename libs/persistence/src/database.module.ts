@@ -3,6 +3,7 @@ import { type DynamicModule, type FactoryProvider, Module, type ModuleMetadata }
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AdmissionRepository } from './admission.repository.js';
 import { ApiKeyRepository } from './api-key.repository.js';
+import { AttemptRepository } from './attempt.repository.js';
 import { CallRepository } from './call.repository.js';
 import { ClockSkew } from './clock-skew.js';
 import { dataSourceOptions, openForApp } from './data-source.js';
@@ -37,6 +38,7 @@ const services = [
   Database,
   AdmissionRepository,
   ApiKeyRepository,
+  AttemptRepository,
   CallRepository,
   DueRowRepository,
   FileRepository,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { admit } from './functions/admit.js';
 import { apiKeys } from './functions/api-keys.js';
+import { attempts } from './functions/attempts.js';
 import { backlog } from './functions/backlog.js';
 import { credentialChanges } from './functions/credential-changes.js';
 import { finish } from './functions/finish.js';
@@ -47,6 +48,7 @@ export const functions: readonly string[] = [
   credentialChanges,
   apiKeys,
   refund,
+  attempts,
   registryFunctions,
   workersWanted,
 ];
@@ -58,4 +60,4 @@ export const functionsDigest = createHash('sha256').update(functions.join('\n'))
  * The revision of the functions, by which `migrate` avoids replacing newer functions with older ones. If you change
  * a function, increment the revision and update the digest in `functions.spec.ts`.
  */
-export const functionsRevision = 3;
+export const functionsRevision = 4;

@@ -12,6 +12,14 @@ export {
   maxKeysADay,
   maxLiveKeys,
 } from './api-key.repository.js';
+export {
+  type Attempt,
+  type AttemptExample,
+  AttemptRepository,
+  type KeptAttempt,
+  type NotedAttempt,
+  type RunAttempts,
+} from './attempt.repository.js';
 export { CallRepository } from './call.repository.js';
 export { type Books, difference } from './carry-over/books.js';
 export { DatabaseSnapshot } from './carry-over/database-snapshot.js';
