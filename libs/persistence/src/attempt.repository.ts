@@ -1,15 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { Database, operators } from './database.js';
+import type { OperatorAttempt } from '#schemas';
 import { jsonText } from './run-facts.js';
 
 /** A provider call that did not simply succeed. */
 export interface Attempt {
   provider: string;
-  phase: 'upload' | 'submit' | 'poll' | 'fetch' | 'cancel' | 'asset';
+  phase: OperatorAttempt['phase'];
   /** The HTTP status of the reply, if there was one. */
   status?: number | undefined;
   class: string;
-  retry?: string | undefined;
+  retry?: OperatorAttempt['retry'];
   /** What it means, in one sentence. */
   reading: string;
   /** The provider's own id of the call. */

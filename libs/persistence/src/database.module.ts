@@ -17,6 +17,7 @@ import { DispatchRepository } from './dispatch.repository.js';
 import { OutboxRepository } from './outbox.repository.js';
 import { OperatorActionReader } from './operator-action-reader.js';
 import { OperatorReader } from './operator-reader.js';
+import { OperatorRunReader } from './operator-run-reader.js';
 import { ProviderPauseRepository } from './provider-pause.repository.js';
 import { ProviderReader } from './provider-reader.js';
 import { ProcessRecord } from './processes.js';
@@ -46,6 +47,7 @@ const services = [
   NodeReader,
   OperatorActionReader,
   OperatorReader,
+  OperatorRunReader,
   DispatchRepository,
   OutboxRepository,
   ProcessRecord,

@@ -26,7 +26,7 @@ function recorder(inputs: Record<string, string> = {}, note?: AttemptRepository[
           ids.flatMap((id) => (inputs[id] === undefined ? [] : [[id, Buffer.from(inputs[id])]])),
         );
       },
-    } as AttemptRepository,
+    },
     { warn: (_facts, message) => void warnings.push(message) },
   );
   return { attempts, written, read, warnings };

@@ -27,7 +27,7 @@ export class AttemptRecorder implements OnApplicationBootstrap, BeforeApplicatio
   private rounds: PeriodicWork | undefined;
 
   constructor(
-    private readonly attempts: AttemptRepository,
+    @Inject(AttemptRepository) private readonly attempts: Pick<AttemptRepository, 'note' | 'inputsOf'>,
     @Inject(DatabaseOutage) private readonly outage: Pick<DatabaseOutage, 'warn'>,
   ) {}
 

@@ -18,7 +18,9 @@ const share = { grow: async () => {}, [Symbol.dispose]: () => {} };
 const noted: Pick<Attempt, 'phase' | 'class' | 'retry'>[] = [];
 const note: AttemptRecorder['note'] = (_provider, _runId, { phase, class: kind, retry }) =>
   void noted.push({ phase, class: kind, retry });
-beforeEach(() => noted.splice(0));
+beforeEach(() => {
+  noted.length = 0;
+});
 
 const calls = (reply: Signal, readBody: Payloads['readBody']) =>
   new ProviderCall(

@@ -211,7 +211,7 @@ export class ProviderCall {
       phase: 'cancel',
       class: answer ?? 'not_sent',
       reading: cancelReadings[answer ?? 'not_sent'],
-      ...(answer === null && { retry: 'same_call' }),
+      ...(answer === null && { retry: 'same_call' as const }),
     } as const;
     this.attempts.note(provider, runId, trouble, reply);
   }
@@ -245,7 +245,7 @@ export class ProviderCall {
 const failedCall = (phase: 'submit' | Handle['step'], failure: ProviderFailure, hasFallback: boolean) => {
   const moves = hasFallback && failure.retry === 'new_submit';
   const retry = moves ? 'next_server' : failure.retry;
-  return { phase, class: failure.class, retry, reading: readingOf(failure) };
+  return { phase, class: failure.class, retry, reading: readingOf(failure) } as const;
 };
 
 const cancelReadings = {
