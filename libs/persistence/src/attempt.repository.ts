@@ -11,7 +11,7 @@ export interface Attempt {
   status?: number | undefined;
   class: string;
   retry?: OperatorAttempt['retry'];
-  /** What it means, in one sentence. */
+  /** Its meaning, in one sentence. */
   reading: string;
   /** The provider's own id of the call. */
   requestId?: string | undefined;

@@ -29,7 +29,7 @@ export class NotCopied extends Error {
   constructor(
     readonly trouble: CopyTrouble,
     message: string,
-    /** What the reply said, if there was one. */
+    /** Facts of the reply, if there was one. */
     readonly reply: { status?: number; requestId?: string | undefined } = {},
   ) {
     super(message);

@@ -36,7 +36,7 @@ const meanings = {
   unreadable: 'The reply cannot be read as a result',
 } as const satisfies Record<ProviderFailure['class'], string>;
 
-/** What a failed call means, in one sentence. */
+/** The meaning of a failed call, in one sentence. */
 export const readingOf = ({ class: failureClass, note }: ProviderFailure): string =>
   `${meanings[failureClass]}${note === undefined ? '' : ` (${note})`}.`;
 

@@ -37,7 +37,7 @@ export function withoutSecrets(text: string, secret?: string): string {
   return patterns.reduce((rest, [pattern, by]) => rest.replaceAll(pattern, by as string), hidden);
 }
 
-/** What the input may contribute to a shown text, in all. */
+/** Maximum number of characters that the input may contribute to a shown text, in all. */
 export const maxEchoed = 200;
 /** A part of the input is found in a text if it is at least twice as long. */
 const gramSize = 16;

@@ -10,7 +10,7 @@ import { Attempts } from './attempts.tsx';
 import classes from './attempts.module.css';
 import operatorClasses from './operator.module.css';
 
-/** What operators may know about a run beyond its caller. Shows nothing to others. */
+/** The facts of a run that only operators may see. Shows nothing to others. */
 export function RunAtProvider({ requestId }: { requestId: string }) {
   const isOperator = useScope('operate') === true;
   const { data: run } = useQuery({ ...operatorRunQuery(requestId), enabled: isOperator });
