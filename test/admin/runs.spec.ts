@@ -1,4 +1,10 @@
-import { ApiKeyRepository, CallRepository, Database, databaseSettings } from '#persistence';
+import {
+  ApiKeyRepository,
+  AttemptRepository,
+  CallRepository,
+  Database,
+  databaseSettings,
+} from '#persistence';
 import { readSettings } from '#schemas';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
@@ -88,6 +94,45 @@ describe('admin run, usage, provider and key', () => {
     for (const line of ['workspace +acme', 'error type +provider_error', 'webhook +-'])
       expect(out).toMatch(new RegExp(`^${line}$`, 'm'));
     expect(await refusal('run', 'show', v7())).toContain('There is no run');
+  });
+
+  it('shows which provider calls of a run failed, why, and the state of the run at its provider', async () => {
+    const runId = runs.waiting;
+    const attempt = {
+      provider: 'bfl',
+      phase: 'submit',
+      status: 429,
+      class: 'provider_unavailable',
+      retry: 'new_submit',
+      reading: 'It is busy.',
+      requestId: 'req-1',
+      reply: '{"error":\n\u001b[31m"busy"}',
+      count: 2,
+      firstAgoMs: 0,
+      lastAgoMs: 0,
+    } as const;
+    await new AttemptRepository(database).note([{ runId, leftOut: 5, attempts: [attempt] }]);
+    expect(await answerOf(env, 'run', 'show', runId)).toMatchObject({
+      provider: 'bfl',
+      crashes: 0,
+      attempts: 0,
+      pauses: [],
+      call_id: expect.any(String),
+      provider_attempts: [
+        { phase: 'submit', status: 429, count: 2, provider_request_id: 'req-1', reply: attempt.reply },
+      ],
+      provider_attempts_left_out: 5,
+    });
+    const { out } = await runAdmin(env, 'run', 'show', runId);
+    expect(out).toMatch(/^provider attempts \(5 further calls/m);
+    expect(out).toMatch(
+      /^ {2}\S+Z {2}submit at bfl: HTTP 429, provider_unavailable, retry new_submit, 2 times until \S+Z$/m,
+    );
+    expect(out).toMatch(/^ {4}It is busy\.$/m);
+    expect(out).toMatch(/^ {4}provider's request id: req-1$/m);
+    // A provider's reply cannot change the operator's terminal.
+    expect(out).toMatch(/^ {4}reply: \{"error": \[31m"busy"\}$/m);
+    expect((await runAdmin(env, 'run', 'show', runs.done)).out).not.toContain('provider attempts');
   });
 
   it('cancels a run with --yes, and says so in the record', async () => {

@@ -1,5 +1,6 @@
 import {
   ApiKeyRepository,
+  AttemptRepository,
   CallRepository,
   Database,
   databaseSettings,
@@ -8,6 +9,7 @@ import {
   NodeRepository,
   OperatorActionReader,
   OperatorReader,
+  OperatorRunReader,
   OutboxRepository,
   ProviderPauseRepository,
   ProviderReader,
@@ -44,6 +46,7 @@ export type Services = Awaited<ReturnType<typeof servicesOf>>;
 async function servicesOf(database: Database, env: NodeJS.ProcessEnv) {
   const dataSource = await database.dataSource();
   const pauses = new ProviderPauseRepository(database);
+  const operator = new OperatorReader(database, new CallRepository(database));
   return {
     /** The name that is recorded with changes. */
     actor: actorOf(readSettings(actorSettings, env)),
@@ -57,7 +60,8 @@ async function servicesOf(database: Database, env: NodeJS.ProcessEnv) {
     },
     webhooks: new WebhookRepository(database),
     actions: new OperatorActionReader(database),
-    operator: new OperatorReader(database, new CallRepository(database)),
+    operator,
+    runDetails: new OperatorRunReader(database, operator, new AttemptRepository(database), pauses),
     refunds: new RefundRepository(database),
     pauses,
     providers: new ProviderReader(database, new OutboxRepository(database), pauses),

@@ -3,6 +3,7 @@ import { Module } from '@nestjs/common';
 import { AssetCopies } from './assets/asset-copies.js';
 import { AssetSource } from './assets/asset-source.js';
 import { AssetsProcessor } from './assets/assets.processor.js';
+import { AttemptRecorder } from './attempts/attempt-recorder.js';
 import { Payloads } from './bytes/payloads.js';
 import { OutboundAgents } from './calls/outbound-agents.js';
 import { ProviderClient } from './calls/provider-client.js';
@@ -42,6 +43,7 @@ import { WorkerStop } from './worker-stop.js';
     NameResolver,
     ReplyReader,
     Payloads,
+    AttemptRecorder,
     AssetCopies,
     AssetSource,
     WebhookCalls,

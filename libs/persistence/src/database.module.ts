@@ -3,6 +3,7 @@ import { type DynamicModule, type FactoryProvider, Module, type ModuleMetadata }
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AdmissionRepository } from './admission.repository.js';
 import { ApiKeyRepository } from './api-key.repository.js';
+import { AttemptRepository } from './attempt.repository.js';
 import { CallRepository } from './call.repository.js';
 import { ClockSkew } from './clock-skew.js';
 import { dataSourceOptions, openForApp } from './data-source.js';
@@ -16,6 +17,7 @@ import { DispatchRepository } from './dispatch.repository.js';
 import { OutboxRepository } from './outbox.repository.js';
 import { OperatorActionReader } from './operator-action-reader.js';
 import { OperatorReader } from './operator-reader.js';
+import { OperatorRunReader } from './operator-run-reader.js';
 import { ProviderPauseRepository } from './provider-pause.repository.js';
 import { ProviderReader } from './provider-reader.js';
 import { ProcessRecord } from './processes.js';
@@ -37,6 +39,7 @@ const services = [
   Database,
   AdmissionRepository,
   ApiKeyRepository,
+  AttemptRepository,
   CallRepository,
   DueRowRepository,
   FileRepository,
@@ -44,6 +47,7 @@ const services = [
   NodeReader,
   OperatorActionReader,
   OperatorReader,
+  OperatorRunReader,
   DispatchRepository,
   OutboxRepository,
   ProcessRecord,

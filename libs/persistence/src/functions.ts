@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { admit } from './functions/admit.js';
 import { apiKeys } from './functions/api-keys.js';
+import { attempts } from './functions/attempts.js';
 import { backlog } from './functions/backlog.js';
 import { credentialChanges } from './functions/credential-changes.js';
 import { finish } from './functions/finish.js';
@@ -49,6 +50,7 @@ export const functions: readonly string[] = [
   apiKeys,
   refund,
   usage,
+  attempts,
   registryFunctions,
   workersWanted,
 ];

@@ -12,6 +12,14 @@ export {
   maxKeysADay,
   maxLiveKeys,
 } from './api-key.repository.js';
+export {
+  type Attempt,
+  type AttemptExample,
+  AttemptRepository,
+  type KeptAttempt,
+  type NotedAttempt,
+  type RunAttempts,
+} from './attempt.repository.js';
 export { CallRepository } from './call.repository.js';
 export { type Books, difference } from './carry-over/books.js';
 export { DatabaseSnapshot } from './carry-over/database-snapshot.js';
@@ -42,6 +50,8 @@ export { ProcessRecord, providerKeys, type RunningProcess, runningProcesses } fr
 export { type Change, changesSince, recordAction } from './operator-actions.js';
 export { type OperatorActionFilter, OperatorActionReader, placeOfAction } from './operator-action-reader.js';
 export { OperatorReader, type OperatorRun } from './operator-reader.js';
+export { OperatorRunReader } from './operator-run-reader.js';
+export { attemptExamplesView, operatorRunDetailView } from './operator-run-views.js';
 export { ProviderReader, type ProviderState } from './provider-reader.js';
 export { type MirrorWalk, NodeMirrorRepository } from './registry/node-mirror.repository.js';
 export { type Moderated, NodeModerationRepository } from './registry/node-moderation.repository.js';

@@ -156,6 +156,14 @@ function usageTotal(groups: readonly UsageNumbers[]): RouterUsageResponse['total
   return { runs: sum('runs'), succeeded: sum('succeeded'), cost_cents: centsFromMicros(sum('billedMicros')) };
 }
 
+export const pauseView = ({ calls, askedBy, since, until, reason }: ProviderState['pauses'][number]) => ({
+  calls,
+  asked_by: askedBy,
+  since,
+  ...(until !== null && { until }),
+  reason,
+});
+
 /** A provider and the models that it serves. */
 export function providerView(
   { provider, hasKey, slots, pauses, load, outcomes }: ProviderState,
@@ -165,13 +173,7 @@ export function providerView(
     provider,
     models: models.filter((model) => model.provider === provider).map(({ id }) => id),
     has_key: hasKey,
-    pauses: pauses.map(({ calls, askedBy, since, until, reason }) => ({
-      calls,
-      asked_by: askedBy,
-      since,
-      ...(until !== null && { until }),
-      reason,
-    })),
+    pauses: pauses.map(pauseView),
     pressure: {
       slots: { limit: slots, in_use: load.submitting.runs },
       waiting: waiting([load.waiting]),

@@ -41,6 +41,13 @@ export {
   operatorRefundInput,
 } from './audit-shapes.js';
 export {
+  type OperatorAttempt,
+  type OperatorAttemptExamples,
+  operatorAttemptExamples,
+  type OperatorRunDetail,
+  operatorRunDetail,
+} from './attempt-shapes.js';
+export {
   operatorPauseInput,
   type OperatorProvider,
   operatorProvider,

@@ -91,7 +91,7 @@ export const operatorWorkspaceChange = z
   )
   .meta({ id: 'OperatorWorkspaceChange', description: 'A change of a workspace.' });
 
-const operatorPause = z
+export const operatorPause = z
   .object({
     calls: z.enum(['submit', 'poll']).describe('The calls that are paused: submissions, or polls.'),
     asked_by: z
@@ -196,7 +196,7 @@ export const operatorQueues = z
   })
   .meta({ id: 'OperatorQueues', description: 'Waiting work, and the processes that do it.' });
 
-const operatorRun = z
+export const operatorRun = z
   .object({
     request_id: routerQueueRequestId,
     workspace: z.object({ id: z.uuid(), name: z.string() }).describe('The workspace of the run.'),

@@ -38,6 +38,11 @@ const pages: ShownPage[] = [
   { name: 'runs', path: () => '/runs', text: 'Succeeded' },
   { name: 'run', path: ({ succeeded }) => `/runs/${succeeded}`, text: 'A lighthouse on a cliff' },
   { name: 'run-failed', path: ({ failed }) => `/runs/${failed}`, text: 'Content rejected' },
+  {
+    name: 'run-attempts',
+    path: ({ failed }) => `/runs/${failed}`,
+    text: 'The provider rejected the content under its content policy',
+  },
   { name: 'run-live', path: ({ running }) => `/runs/${running}`, text: 'Cancel run' },
   { name: 'usage', path: () => '/usage', text: 'runway/gen4_turbo' },
   { name: 'files', path: () => '/files', text: 'image/png' },
@@ -64,6 +69,7 @@ const pages: ShownPage[] = [
   },
   { name: 'providers', path: () => '/providers', text: 'recraft' },
   { name: 'provider', path: () => '/providers/bfl', text: 'Submission slots' },
+  { name: 'provider-attempts', path: () => '/providers/bfl', text: 'under its content policy' },
   { name: 'audit', path: () => '/audit', text: 'Key created' },
   { name: 'queues', path: () => '/queues', text: 'Running at the provider' },
 ];

@@ -1,6 +1,7 @@
 import {
   type ListedRequest,
   type OperatorRun,
+  operatorRunDetailView,
   operatorRunView,
   requestDetailView,
   requestView,
@@ -12,6 +13,7 @@ import {
 import { centsFromMicros, readSettings, routerErrorType, routerQueueStatus, stagesOf } from '#schemas';
 import { Option } from 'commander';
 import type { Answer, Desk } from '../answer.js';
+import { attemptLines } from '../attempt-lines.js';
 import { knownModel } from '../known-models.js';
 import { answering, type Services } from '../open-database.js';
 import { requestId, wholeNumber } from '../option-values.js';
@@ -67,7 +69,7 @@ export const runCommands: CommandGroup = (program, desk) => {
 
   run
     .command('show')
-    .description('Show a run: its state, times and cost.')
+    .description('Show a run: its state, times and cost, and the provider calls that failed.')
     .argument('<id>', 'id of the run, or of an HTTP call that admitted or joined it', requestId)
     .action(answering(desk, show));
 
@@ -145,30 +147,40 @@ async function find({ operator }: Services, id: string) {
 }
 
 async function show(services: Services, runOrCallId: string): Promise<Answer> {
-  const { requestId: runId, workspace: name, workspaceId: id } = await find(services, runOrCallId);
+  const detail = await services.runDetails.find(runOrCallId);
+  if (detail === null) throw unknown(runOrCallId);
+  const { requestId: runId, workspaceId: id } = detail;
   const found = await services.requests.find(id, runId);
   if (!found) throw unknown(runId);
   const [webhook] = await services.webhooks.list({ runId, limit: 1 });
   const refund = await services.refunds.find(id, runId);
   const document = {
     ...requestDetailView(found, webhook),
-    workspace: { id, name },
-    stage: found.stage,
+    ...operatorRunDetailView(detail),
     ...(refund && {
       refunded_cents: centsFromMicros(refund.amountMicros),
       refunded_at: refund.at.toISOString(),
     }),
   };
-  const { workspace, webhook: delivery, ...facts } = document;
+  const {
+    workspace,
+    webhook: delivery,
+    provider_attempts: attempts,
+    provider_attempts_left_out: leftOut,
+    ...facts
+  } = document;
   const lines = Object.entries({ ...facts, workspace: workspace.name, webhook: delivery?.state ?? '-' });
   return {
     document,
-    text: aligned(
-      lines.map(([fact, value]) => [
-        fact.replaceAll('_', ' '),
-        typeof value === 'object' ? JSON.stringify(value) : String(value),
-      ]),
-    ),
+    text: [
+      aligned(
+        lines.map(([fact, value]) => [
+          fact.replaceAll('_', ' '),
+          typeof value === 'object' ? JSON.stringify(value) : String(value),
+        ]),
+      ),
+      ...(attempts.length === 0 ? [] : [attemptLines(attempts, leftOut)]),
+    ].join('\n'),
   };
 }
 

@@ -6,6 +6,8 @@ export type Workspace = components['schemas']['OperatorWorkspace'];
 export type WorkspaceChange = components['schemas']['OperatorWorkspaceChange'];
 export type Provider = components['schemas']['OperatorProvider'];
 export type OperatorRun = components['schemas']['OperatorRun'];
+export type OperatorRunDetail = components['schemas']['OperatorRunDetail'];
+export type Attempt = components['schemas']['OperatorAttempt'];
 export type OperatorAction = components['schemas']['OperatorAction'];
 export type ActionQuery = NonNullable<operations['v2OperatorListActions']['parameters']['query']>;
 
@@ -37,6 +39,31 @@ export const providerQuery = (provider: string) =>
     queryKey: ['operator', 'providers', provider],
     queryFn: ({ signal }) =>
       bodyOf(api.GET('/v2/operator/providers/{provider}', { params: { path: { provider } }, signal })),
+    refetchInterval: pollMs,
+  });
+
+/** The last calls of a run are written within this time after its outcome. */
+const settledMs = 60_000;
+
+/** A run of any workspace, polled until nothing is added to it. */
+export const operatorRunQuery = (requestId: string) =>
+  queryOptions({
+    queryKey: ['operator', 'run', requestId],
+    queryFn: ({ signal }) =>
+      bodyOf(
+        api.GET('/v2/operator/runs/{request_id}', { params: { path: { request_id: requestId } }, signal }),
+      ),
+    refetchInterval: ({ state: { data } }) =>
+      Date.parse(data?.completed_at ?? '') < Date.now() - settledMs ? false : pollMs,
+  });
+
+export const attemptExamplesQuery = (provider: string) =>
+  queryOptions({
+    queryKey: ['operator', 'providers', provider, 'attempts'],
+    queryFn: ({ signal }) =>
+      bodyOf(
+        api.GET('/v2/operator/providers/{provider}/attempts', { params: { path: { provider } }, signal }),
+      ),
     refetchInterval: pollMs,
   });
 

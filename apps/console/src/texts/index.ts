@@ -1,3 +1,4 @@
+import { attempts } from './attempts.ts';
 import { audit } from './audit.ts';
 import { buckets } from './buckets.ts';
 import { failure } from './failure.ts';
@@ -33,6 +34,7 @@ export const texts = {
   providers,
   queues,
   audit,
+  attempts,
   buckets,
   models,
   model,

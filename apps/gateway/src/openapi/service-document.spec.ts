@@ -138,6 +138,8 @@ const promised: [method: string, path: string, answers: [number, string[]][]][] 
   ['POST', '/v2/operator/runs/{request_id}/refund', plain(200, 400, 401, 403, 404, 409)],
   ['GET', '/v2/operator/queues', plain(200, 401, 403)],
   ['GET', '/v2/operator/runs', plain(200, 400, 401, 403)],
+  ['GET', '/v2/operator/runs/{request_id}', plain(200, 401, 403, 404)],
+  ['GET', '/v2/operator/providers/{provider}/attempts', plain(200, 401, 403, 404)],
 ];
 
 it.each(promised)('%s %s has the promised answers, with their headers', (method, path, answers) => {

@@ -1,7 +1,16 @@
 import { didYouMean, LiveCatalog } from '#catalog';
 import { RouterError } from '#errors';
-import { ProviderPauseRepository, ProviderReader, type ProviderState, providerView } from '#persistence';
 import {
+  attemptExamplesView,
+  AttemptRepository,
+  ProviderPauseRepository,
+  ProviderReader,
+  type ProviderState,
+  providerView,
+} from '#persistence';
+import {
+  type OperatorAttemptExamples,
+  operatorAttemptExamples,
   type OperatorProvider,
   operatorPauseInput,
   operatorProvider,
@@ -20,11 +29,14 @@ const unknownProvider = failure(
   'There is no such provider; `detail` suggests similar names.',
 );
 
+const maxExamples = 5;
+
 @Controller('v2/operator/providers')
 export class OperatorProvidersController {
   constructor(
     private readonly reader: ProviderReader,
     private readonly pauses: ProviderPauseRepository,
+    private readonly attempts: AttemptRepository,
     private readonly catalog: LiveCatalog,
     private readonly bodies: BodyReader,
   ) {}
@@ -52,6 +64,20 @@ export class OperatorProvidersController {
   })
   async read(@Param('provider') provider: string): Promise<OperatorProvider> {
     return this.find(provider);
+  }
+
+  @Get(':provider/attempts')
+  @Access({ scope: 'operate' })
+  @ApiRoute({
+    name: 'OperatorListProviderAttempts',
+    area: 'Operator',
+    summary: 'Show recent calls of a provider that failed',
+    description: 'Examples of what the provider answers, as long as the results of their runs are kept.',
+    answers: [answer(200, 'The newest examples.', json(operatorAttemptExamples)), unknownProvider],
+  })
+  async examples(@Param('provider') provider: string): Promise<OperatorAttemptExamples> {
+    await this.find(provider);
+    return attemptExamplesView(await this.attempts.newestOf(provider, maxExamples));
   }
 
   @Post(':provider/pause')

@@ -1,7 +1,9 @@
 import { SETTINGS } from '#infrastructure';
-import { OperatorReader, operatorRunView } from '#persistence';
+import { OperatorReader, operatorRunDetailView, OperatorRunReader, operatorRunView } from '#persistence';
 import {
   type OperatorRun,
+  type OperatorRunDetail,
+  operatorRunDetail,
   type Page,
   operatorRunListResponse,
   routerErrorType,
@@ -9,11 +11,12 @@ import {
   routerQueueRequestId,
 } from '#schemas';
 import type { SigningSettings } from '#storage';
-import { Controller, Get, Inject, Query } from '@nestjs/common';
+import { Controller, Get, Inject, Param, Query } from '@nestjs/common';
 import { z } from 'zod';
 import { Access } from '../auth/caller.guard.js';
 import { listPage, pageQuery, QueryPipe } from '../http/query.pipe.js';
 import { answer, ApiRoute, failure, json } from '../http/api-route.js';
+import { foundRun } from '../runs/found-run.js';
 
 const wholeNumber = (max: number, usual: number, description: string) =>
   z
@@ -54,6 +57,7 @@ const runQuery = pageQuery.extend({
 export class OperatorRunsController {
   constructor(
     private readonly reader: OperatorReader,
+    private readonly details: OperatorRunReader,
     @Inject(SETTINGS) private readonly settings: SigningSettings,
   ) {}
 
@@ -91,5 +95,23 @@ export class OperatorRunsController {
       placeOf: ({ requestId }) => requestId,
       entryOf: operatorRunView,
     });
+  }
+
+  @Get(':request_id')
+  @Access({ scope: 'operate' })
+  @ApiRoute({
+    name: 'OperatorGetRun',
+    area: 'Operator',
+    summary: 'Get a run of any workspace, with the provider calls that failed',
+    description:
+      'By the id of the run, or by the `X-Service-Request-Id` of a call that admitted or joined it. `provider_attempts` and everything else that is stored with the run itself disappear with its result.',
+    answers: [
+      answer(200, 'The run.', json(operatorRunDetail)),
+      failure(404, ['invalid_input'], 'There is no such run, or its records have expired.'),
+    ],
+  })
+  async read(@Param('request_id') id: string): Promise<OperatorRunDetail> {
+    const isId = routerQueueRequestId.safeParse(id).success;
+    return operatorRunDetailView(foundRun(isId ? await this.details.find(id) : null, id));
   }
 }

@@ -5,6 +5,7 @@ import type { ClaimedRun } from '#persistence';
 import type { BoundProvider } from '#providers';
 import { AssetStore, runKeys, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
+import { AttemptRecorder } from '../attempts/attempt-recorder.js';
 import { Payloads } from '../bytes/payloads.js';
 import { faultOf } from '../calls/fault.js';
 import { discardBody } from '../calls/provider-client.js';
@@ -32,6 +33,7 @@ export class AssetCopies {
     private readonly source: AssetSource,
     private readonly payloads: Payloads,
     private readonly store: AssetStore,
+    private readonly attempts: AttemptRecorder,
     private readonly metrics: Metrics,
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
     @Inject(LOG) private readonly log: Log,
@@ -66,6 +68,7 @@ export class AssetCopies {
             // Logs neither the URL, which may give anyone access to the asset, nor the provider's own words.
             const facts = { run_id: run.runId, asset: index, trouble };
             this.log.warn(facts, 'asset not copied; the result keeps the provider’s URL');
+            this.attempts.note(provider, run.runId, failedCopy(trouble, error));
           }
         }
       };
@@ -103,6 +106,22 @@ export class AssetCopies {
     return { key, url: await this.store.sign(key, signing) };
   }
 }
+
+function failedCopy(trouble: CopyTrouble, error: unknown) {
+  const notCopied = error instanceof NotCopied ? error : undefined;
+  const why = copyReadings[trouble] ?? notCopied?.message;
+  const reading = `The result keeps the provider’s URL of an asset, which ${why}.`;
+  return { phase: 'asset', class: trouble, retry: 'never', reading, ...notCopied?.reply } as const;
+}
+
+/** The other troubles have a message. */
+const copyReadings: Partial<Record<CopyTrouble, string>> = {
+  refused_address: 'is on an address that may not be called',
+  too_large: 'is larger than the limit',
+  unreachable: 'could not be fetched',
+  timeout: 'did not arrive in time',
+  store: 'could not be stored',
+};
 
 function troubleOf(error: unknown): CopyTrouble {
   if (error instanceof NotCopied) return error.trouble;

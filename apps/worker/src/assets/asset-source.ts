@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import picomatch from 'picomatch';
 import { type Dispatcher, request } from 'undici';
+import { requestIdOf } from '../attempts/reading.js';
 import { OutboundAgents } from '../calls/outbound-agents.js';
 import { discardBody } from '../calls/provider-client.js';
 import type { ResolveTerms } from '../resolver/name-resolver.js';
@@ -28,6 +29,8 @@ export class NotCopied extends Error {
   constructor(
     readonly trouble: CopyTrouble,
     message: string,
+    /** Facts of the reply, if there was one. */
+    readonly reply: { status?: number; requestId?: string | undefined } = {},
   ) {
     super(message);
     this.name = 'NotCopied';
@@ -114,21 +117,23 @@ export class AssetSource {
 
   private troubleWith(reply: Dispatcher.ResponseData, mayBeData: boolean): NotCopied | null {
     const { statusCode, headers } = reply;
-    if (statusCode !== 200) return new NotCopied('status', `answered HTTP ${statusCode}`);
+    const facts = { status: statusCode, requestId: requestIdOf(headers) };
+    if (statusCode !== 200) return new NotCopied('status', `answered HTTP ${statusCode}`, facts);
     // Encoded bodies would be stored compressed, and browsers could not display them.
     const encoding = textOf(headers['content-encoding']).toLowerCase();
-    if (!['', 'identity'].includes(encoding)) return new NotCopied('encoding', `is encoded as ${encoding}`);
+    if (!['', 'identity'].includes(encoding))
+      return new NotCopied('encoding', `is encoded as ${encoding}`, facts);
     const mediaType = mediaTypeOf(reply);
     const essence = essenceOf(mediaType);
     const isUnexpectedData = isJsonType(mediaType) && !essence.startsWith('model/') && !mayBeData;
     if (isUnexpectedData || !this.isAccepted(essence)) {
-      return new NotCopied('media_type', `has media type ${shortened(mediaType, 100)}`);
+      return new NotCopied('media_type', `has media type ${shortened(mediaType, 100)}`, facts);
     }
     // The declared length may be wrong, so the bytes are counted as well.
     const length = Number(headers['content-length'] ?? Number.NaN);
     if (length > this.settings.ASSET_MAX_BYTES)
-      return new NotCopied('too_large', 'declares a length above the limit');
-    if (length === 0) return new NotCopied('empty', 'declares a length of 0');
+      return new NotCopied('too_large', 'declares a length above the limit', facts);
+    if (length === 0) return new NotCopied('empty', 'declares a length of 0', facts);
     return null;
   }
 }

@@ -10,6 +10,8 @@ import {
 } from '#providers';
 import { AssetStore, linkedKey, StorageError } from '#storage';
 import { Injectable } from '@nestjs/common';
+import { AttemptRecorder } from '../attempts/attempt-recorder.js';
+import { readingOf } from '../attempts/reading.js';
 import type { Share } from '../bytes/payloads.js';
 import { discardBody, ProviderClient } from './provider-client.js';
 
@@ -38,6 +40,7 @@ export class InputFiles {
     private readonly store: AssetStore,
     private readonly objects: StoredObjectRepository,
     private readonly client: ProviderClient,
+    private readonly attempts: AttemptRecorder,
   ) {}
 
   /** Returns the run with its files, or why it cannot be submitted. Rejects with `StorageError`. */
@@ -97,7 +100,18 @@ export class InputFiles {
       timeoutMs: uploadMs,
       ...terms,
     });
-    return upload.read(reply);
+    const read = upload.read(reply);
+    if (read.failure) {
+      const { failure } = read;
+      const trouble = {
+        phase: 'upload',
+        class: failure.class,
+        retry: failure.retry,
+        reading: readingOf(failure),
+      } as const;
+      this.attempts.note(provider, run.runId, trouble, reply);
+    }
+    return read;
   }
 }
 

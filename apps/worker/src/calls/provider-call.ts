@@ -8,12 +8,17 @@ import {
   type HttpCall,
   type HttpReply,
   isSuccess,
+  type Outcome,
+  type ProviderFailure,
   type ReadReply,
   type RowOfReplies,
+  type Signal,
   type SubmittedRun,
 } from '#providers';
 import { runKeys, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
+import { AttemptRecorder } from '../attempts/attempt-recorder.js';
+import { readingOf } from '../attempts/reading.js';
 import { Payloads, type Share } from '../bytes/payloads.js';
 import type { WorkerSettings } from '../settings.js';
 import { type OutboundCall, ProviderClient } from './provider-client.js';
@@ -50,6 +55,7 @@ export class ProviderCall {
     private readonly replies: ReplyReader,
     private readonly payloads: Payloads,
     private readonly runs: RunRepository,
+    private readonly attempts: AttemptRecorder,
     @Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'STORE_PAYLOAD_MS'>,
     @Inject(LOG) private readonly log: Log,
     @Inject(TRACING) private readonly tracing: Tracing,
@@ -58,14 +64,14 @@ export class ProviderCall {
   /**
    * Submits a run. A large successful reply is stored before it is read, because it is paid for, cannot be
    * fetched again and takes long to read; `isKept` says whether it was stored. Null if it was stored but has
-   * yet to be read.
+   * yet to be read. With `hasFallback`, a submission that may be repeated moves to the run's next server.
    */
   async submit(
     provider: BoundProvider,
     run: SubmittedRun & { epoch: number },
-    terms: Terms & { parent: Span; callId: string | undefined },
+    terms: Terms & { parent: Span; callId: string | undefined; hasFallback: boolean },
   ): Promise<(ReadReply & { isKept: boolean }) | null> {
-    const { parent, callId, reported, assets, ...call } = terms;
+    const { parent, callId, hasFallback, reported, assets, ...call } = terms;
     const { runId, model } = run;
     const { workspaceId } = call;
     // The trace context is not sent to the provider, which must not learn about our callers' traces.
@@ -79,10 +85,15 @@ export class ProviderCall {
     span.end('fault' in reply ? reply.fault : undefined);
     await failpoint('dispatch.afterSubmit', runId);
     const asked = submitAsked(run, { reported, assets });
-    if (!isLarge(reply) || !isSuccess(reply) || !(await this.keepReply(run, reply)))
-      return { ...(await this.replies.readNow(provider, reply, asked, runId)), isKept: false };
+    if (!isLarge(reply) || !isSuccess(reply) || !(await this.keepReply(run, reply))) {
+      const read = await this.replies.readNow(provider, reply, asked, runId);
+      this.noteOutcome(provider, { runId, phase: 'submit', hasFallback }, read.outcome, reply);
+      return { ...read, isKept: false };
+    }
     const read = await this.replies.read(provider, reply, asked, { runId, readings: 0, isKept: true });
-    return isUnread(read) ? null : { ...keptOutput(runId, read, reply), isKept: true };
+    if (isUnread(read)) return null;
+    this.noteOutcome(provider, { runId, phase: 'submit' }, read.outcome, reply);
+    return { ...keptOutput(runId, read, reply), isKept: true };
   }
 
   /** Reads a stored reply to a submission. `readings` counts the earlier attempts that took too long. */
@@ -99,7 +110,9 @@ export class ProviderCall {
       const stored = { ...reply, body };
       const asked = submitAsked(run, row);
       const read = await this.replies.read(provider, stored, asked, { runId, readings, isKept: true });
-      return isUnread(read) ? read : keptOutput(runId, read, stored);
+      if (isUnread(read)) return read;
+      this.noteOutcome(provider, { runId, phase: 'submit' }, read.outcome, stored);
+      return keptOutput(runId, read, stored);
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
       this.log.warn({ error, run_id: runId }, 'could not read a stored reply, retrying');
@@ -109,22 +122,26 @@ export class ProviderCall {
 
   /**
    * Polls or fetches. Null if the signal aborted, because another worker may poll the run by then. `readings`
-   * counts the earlier attempts to read a reply that took too long.
+   * counts the earlier attempts to read a reply that took too long. `cancelRequested`: the caller wants the run to be
+   * cancelled.
    */
   async resume(
     provider: BoundProvider,
     runId: string,
     handle: Handle,
-    terms: Omit<Terms, 'call'> & { readings: number; signal: AbortSignal },
+    terms: Omit<Terms, 'call'> & { readings: number; cancelRequested: boolean; signal: AbortSignal },
   ): Promise<ReadReply | Unread | null> {
-    const { readings, reported, assets, ...rest } = terms;
+    const { readings, cancelRequested, reported, assets, ...rest } = terms;
     const call = provider.adapter.resume?.(handle);
     if (!call) throw new Error(`${provider.name} has nothing to poll`);
     const reply = await this.client.callProvider(provider, { ...rest, call, runId, operation: 'resume' });
     await failpoint('poll.afterCall', runId);
     if (terms.signal.aborted) return null;
     const asked = { phase: 'resume', handle, reported, assets } as const;
-    return this.replies.read(provider, reply, asked, { runId, readings });
+    const read = await this.replies.read(provider, reply, asked, { runId, readings });
+    if (!isUnread(read))
+      this.noteOutcome(provider, { runId, phase: handle.step, cancelRequested }, read.outcome, reply);
+    return read;
   }
 
   /**
@@ -139,8 +156,64 @@ export class ProviderCall {
   ): Promise<'requested' | 'too_late' | 'unknown' | null> {
     using share = this.payloads.openShare();
     const reply = await this.client.callProvider(provider, { ...terms, share, runId, operation: 'cancel' });
-    if (terms.signal.aborted || ('fault' in reply && reply.fault === 'not_sent')) return null;
-    return provider.adapter.onCancel?.(handle, reply) ?? 'unknown';
+    if (terms.signal.aborted) return null;
+    const isSent = !('fault' in reply) || reply.fault !== 'not_sent';
+    const answer = isSent ? (provider.adapter.onCancel?.(handle, reply) ?? 'unknown') : null;
+    if (answer !== 'requested') this.noteCancel(provider, runId, answer, reply);
+    return answer;
+  }
+
+  /** Notes that a run's time budget ended before the provider accepted or finished it. */
+  noteExpiry(provider: BoundProvider, runId: string, phase: 'submit' | Handle['step']): void {
+    this.attempts.note(provider, runId, {
+      phase,
+      class: phase === 'submit' ? 'provider_unavailable' : 'provider_timeout',
+      retry: 'never',
+      reading: `The time budget ended before the provider ${phase === 'submit' ? 'accepted' : 'finished'} the run.`,
+    });
+  }
+
+  private noteOutcome(
+    provider: BoundProvider,
+    call: {
+      runId: string;
+      phase: 'submit' | Handle['step'];
+      hasFallback?: boolean;
+      cancelRequested?: boolean;
+    },
+    outcome: Outcome,
+    reply: Signal,
+  ): void {
+    const { runId, phase, hasFallback = false, cancelRequested = false } = call;
+    if (outcome.kind === 'canceled' && !cancelRequested)
+      this.attempts.note(
+        provider,
+        runId,
+        {
+          phase,
+          class: 'cancelled',
+          retry: 'never',
+          reading: 'The provider reports that the run was cancelled.',
+        },
+        reply,
+      );
+    if (outcome.kind === 'failed')
+      this.attempts.note(provider, runId, failedCall(phase, outcome.failure, hasFallback), reply);
+  }
+
+  private noteCancel(
+    provider: BoundProvider,
+    runId: string,
+    answer: 'too_late' | 'unknown' | null,
+    reply: Signal,
+  ): void {
+    const trouble = {
+      phase: 'cancel',
+      class: answer ?? 'not_sent',
+      reading: cancelReadings[answer ?? 'not_sent'],
+      ...(answer === null && { retry: 'same_call' as const }),
+    } as const;
+    this.attempts.note(provider, runId, trouble, reply);
   }
 
   /** Returns false if the reply could not be stored, in which case this process has the only copy. */
@@ -168,6 +241,18 @@ export class ProviderCall {
     return true;
   }
 }
+
+const failedCall = (phase: 'submit' | Handle['step'], failure: ProviderFailure, hasFallback: boolean) => {
+  const moves = hasFallback && failure.retry === 'new_submit';
+  const retry = moves ? 'next_server' : failure.retry;
+  return { phase, class: failure.class, retry, reading: readingOf(failure) } as const;
+};
+
+const cancelReadings = {
+  not_sent: 'The cancellation could not be sent.',
+  too_late: 'The provider answered that the run can no longer be cancelled.',
+  unknown: 'The provider did not confirm the cancellation.',
+} as const;
 
 const submitAsked = ({ runId, model, upstream }: SubmittedRun, row: RowOfReplies): Asked => ({
   phase: 'submit',

@@ -77,6 +77,7 @@ async function poll(
         made.push('read');
         return unread ?? { outcome };
       },
+      noteExpiry: (_provider: object, _runId: string, phase: string) => made.push(`${phase} expired`),
     } as unknown as ProviderCall,
     { get: () => ({ name: 'fal', adapter }) } as unknown as Providers,
     {
@@ -159,11 +160,11 @@ describe('a run that its provider has finished when the time budget is spent', (
       made: ['polled', 'lost 1'],
     });
     expect((await look('fetch', 1)).made).toEqual(['polled', 'lost 2']);
-    expect((await look('fetch', 2)).made).toEqual(['polled', 'provider_timeout']);
+    expect((await look('fetch', 2)).made).toEqual(['polled', 'fetch expired', 'provider_timeout']);
   });
 
   it('fails at once if no poll has seen it done', async () => {
-    expect((await look('poll', 0)).made).toEqual(['polled', 'provider_timeout']);
+    expect((await look('poll', 0)).made).toEqual(['polled', 'poll expired', 'provider_timeout']);
   });
 });
 

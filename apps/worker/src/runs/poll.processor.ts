@@ -79,7 +79,7 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
     const kept = keptReply(poll.handle);
     if (provider && kept) return this.readKept(provider, run, poll, kept, signal);
     if (!provider?.adapter.resume || !provider.adapter.onResume) {
-      if (poll.overdue) return this.failOverdue(run);
+      if (poll.overdue) return this.failOverdue(run, poll);
       // An operator declared this provider and this process has not loaded it yet. A worker that has polls
       // the run later.
       return retryIn(troubledPauseMs);
@@ -100,6 +100,7 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
       reported: poll.facts.reported,
       assets: poll.facts.assets,
       readings: poll.slowReadings,
+      cancelRequested: poll.cancelRequested,
       signal,
     });
     const read = await resuming.catch((error: unknown): ReadReply => {
@@ -174,7 +175,7 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
     const { runId, epoch, reportedMicros } = run;
     switch (outcome.kind) {
       case 'pending':
-        if (poll.overdue) return this.failOverdue(run);
+        if (poll.overdue) return this.failOverdue(run, poll);
         if (poll.lostPolls > 0 || hasMoved(poll, outcome.progress))
           await this.runs.notePoll(runId, epoch, 0, outcome.progress);
         if (reportedMicros !== undefined && reportedMicros !== poll.reportedMicros)
@@ -219,7 +220,7 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
       return this.outcomes.failRun(run, { ...failure, retry: 'never' });
     this.outcomes.countAccountTrouble(run.provider, failure);
     await this.outcomes.pauseProvider(run.provider, 'poll', failure);
-    if (isOver) return this.failOverdue(run);
+    if (isOver) return this.failOverdue(run, poll);
     if (lostPolls !== poll.lostPolls) await this.runs.notePoll(run.runId, run.epoch, lostPolls);
     this.log.warn({ run_id: run.runId, note: failure.note }, 'a poll failed, retrying');
     const requestedMs = failure.afterMs ?? troubledPauseMs;
@@ -228,7 +229,10 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
   }
 
   /** Called only after a poll past the budget's end: the provider may have finished while no worker polled. */
-  private failOverdue(run: OngoingRun): Promise<JobResult> {
+  private failOverdue(run: OngoingRun, poll: Poll): Promise<JobResult> {
+    const provider = this.providers.get(run.provider);
+    const isFetch = (poll.handle as Partial<Handle> | null)?.step === 'fetch';
+    if (provider) this.calls.noteExpiry(provider, run.runId, isFetch ? 'fetch' : 'poll');
     return this.outcomes.failRun(run, {
       class: 'provider_timeout',
       retry: 'never',

@@ -60,14 +60,14 @@ export class Submission {
     });
     if (run.crashes >= this.settings.MAX_CRASHES)
       return await this.outcomes.failInternally(run, `gave up after ${run.crashes} crashes`);
-    if (isTooLate(run.leftMs)) return await this.outcomes.failUnsent(run);
+    if (isTooLate(run.leftMs)) return await this.failUnsent(provider, run);
     await failpoint('dispatch.afterClaim', runId);
     const input = await this.prepareInput(provider, run, share);
     if (input === null) return await this.outcomes.postpone(run, backoff(epoch, retryTerms));
     if ('class' in input) return await this.record(run, { kind: 'failed', failure: input });
     // Reading the input and uploading its files took time.
     const leftMs = run.leftMs === null ? null : run.leftMs - (performance.now() - takenAtMs);
-    if (isTooLate(leftMs)) return await this.outcomes.failUnsent(run);
+    if (isTooLate(leftMs)) return await this.failUnsent(provider, run);
     let call: HttpCall;
     try {
       call = provider.adapter.submit(input);
@@ -101,11 +101,17 @@ export class Submission {
         reported: facts.reported,
         assets: facts.assets,
         callId: facts.callId,
+        hasFallback: facts.fallback !== undefined,
         parent: span,
       },
     );
     if (read === null) return await this.outcomes.readLater(run);
     return await this.record({ ...run, reportedMicros: read.reportedMicros }, read.outcome, read.isKept);
+  }
+
+  private failUnsent(provider: BoundProvider, run: TakenRun): Promise<Submitted> {
+    this.calls.noteExpiry(provider, run.runId, 'submit');
+    return this.outcomes.failUnsent(run);
   }
 
   /**

@@ -52,6 +52,20 @@ export class Run {
   @Column({ ...bigint, nullable: true }) billedMicros: number | null;
 }
 
+/** The provider calls of a run that did not simply succeed. A run without such calls has no row. */
+@Entity()
+@Index('run_attempts_provider', ['provider', 'notedAt'])
+export class RunAttempts {
+  @PrimaryColumn('uuid') runId: string;
+  /** The provider of the last attempt. */
+  @Column('text') provider: string;
+  /** The first ten and the last ten, oldest first. */
+  @Column('jsonb', { default: [] }) attempts: unknown;
+  /** The number of calls between these. */
+  @Column('integer', { default: 0 }) leftOut: number;
+  @Column('timestamptz') notedAt: Date;
+}
+
 /** The input or the output of a run: its bytes, or its key in the asset store. Partitioned like the runs. */
 @Entity()
 @Check('payload_check', 'num_nonnulls(body, stored_as) = 1')

@@ -42,6 +42,7 @@ BEGIN
     CASE WHEN call ? 'idempotencyKey' THEN call ->> 'origin' END,
     CASE WHEN call ? 'idempotencyKey' THEN admitted_position END
   FROM gone;
+  DELETE FROM run_attempts WHERE run_id = ANY (aged);
   RETURN cardinality(aged);
 END $$;
 

@@ -1,9 +1,7 @@
 import { Table } from '@mantine/core';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type OperatorRun, operatorRunsQuery } from '../../api/operator.ts';
-import { workspaceQuery } from '../../api/workspace.ts';
-import { CopyId } from '../../parts/copy-id.tsx';
 import { LoadedList } from '../../parts/loaded.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { TableSkeleton } from '../../parts/skeletons.tsx';
@@ -45,7 +43,7 @@ export function OperatorRuns({ state, provider }: { state: 'stuck' | 'failed'; p
                     <Moment at={run.completed_at ?? run.created_at} />
                   </Table.Td>
                   <Table.Td>
-                    <RunId run={run} />
+                    <RunLink run={run} />
                   </Table.Td>
                   <Table.Td className="wide-only">{run.workspace.name}</Table.Td>
                   <Table.Td className="wide-only">{run.model}</Table.Td>
@@ -63,10 +61,7 @@ export function OperatorRuns({ state, provider }: { state: 'stuck' | 'failed'; p
   );
 }
 
-/** Links to the run only in the operator's own workspace, because other workspaces' runs can't be opened. */
-function RunId({ run: { request_id, workspace } }: { run: OperatorRun }) {
-  const isOwn = useQuery(workspaceQuery).data?.id === workspace.id;
-  if (!isOwn) return <CopyId id={request_id} />;
+export function RunLink({ run: { request_id } }: { run: Pick<OperatorRun, 'request_id'> }) {
   return (
     <Link to="/runs/$requestId" params={{ requestId: request_id }}>
       <code>{`${request_id.slice(0, 8)}…${request_id.slice(-4)}`}</code>

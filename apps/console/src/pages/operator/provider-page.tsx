@@ -2,7 +2,7 @@ import { Table } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { api } from '../../api/client.ts';
-import { type Provider, providerQuery } from '../../api/operator.ts';
+import { attemptExamplesQuery, type Provider, providerQuery } from '../../api/operator.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { duration } from '../../parts/duration.ts';
 import { Failure } from '../../parts/failure.tsx';
@@ -12,7 +12,9 @@ import { PageTitle } from '../../parts/page-title.tsx';
 import { count } from '../../parts/quantities.ts';
 import { PageSkeleton } from '../../parts/skeletons.tsx';
 import { texts } from '../../texts/index.ts';
-import { OperatorRuns } from './operator-runs.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Attempts } from './attempts.tsx';
+import { OperatorRuns, RunLink } from './operator-runs.tsx';
 import { failedShare } from './failed-share.ts';
 import classes from './operator.module.css';
 import { PauseProvider } from './pause-provider.tsx';
@@ -56,6 +58,7 @@ export function ProviderPage() {
         <h2>{texts.providers.failedRuns}</h2>
         <OperatorRuns state="failed" provider={name} />
       </section>
+      <Examples provider={name} />
       <Models ids={provider.models} />
     </>
   );
@@ -76,6 +79,28 @@ function Pauses({ provider: { pauses } }: { provider: Provider }) {
       </p>
     </section>
   ));
+}
+
+function Examples({ provider }: { provider: string }) {
+  return (
+    <section className={classes.section}>
+      <h2>{texts.attempts.examples}</h2>
+      <Loaded query={useQuery(attemptExamplesQuery(provider))}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <p className="dimmed">{texts.attempts.noExamples}</p>
+          ) : (
+            <Attempts
+              attempts={data.map(({ request_id, attempt }) => ({
+                attempt,
+                note: <RunLink run={{ request_id }} />,
+              }))}
+            />
+          )
+        }
+      </Loaded>
+    </section>
+  );
 }
 
 function Models({ ids }: { ids: readonly string[] }) {

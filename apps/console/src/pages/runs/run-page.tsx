@@ -14,6 +14,7 @@ import { texts } from '../../texts/index.ts';
 import { Phases } from './phases.tsx';
 import { RunCost, RunFacts, RunWebhook } from './run-facts.tsx';
 import { RunFailure } from './run-failure.tsx';
+import { RunAtProvider, RunOfAnyWorkspace } from '../operator/run-at-provider.tsx';
 import { RunInput, RunOutput } from './run-payloads.tsx';
 import classes from './run-page.module.css';
 
@@ -21,7 +22,8 @@ export function RunPage() {
   const { requestId } = useParams({ from: '/runs/$requestId' });
   const { data: run, error, refetch } = useQuery(runQuery(requestId));
   if (run === undefined) {
-    if (isMissing(error)) return <NoSuchRun error={error} />;
+    if (isMissing(error))
+      return <RunOfAnyWorkspace requestId={requestId} otherwise={<NoSuchRun error={error} />} />;
     return error ? <Failure error={error} retry={() => void refetch()} /> : <PageSkeleton />;
   }
   return (
@@ -44,6 +46,7 @@ export function RunPage() {
           {run.error_type !== undefined && <RunFailure run={run} bucket={run.error_type} />}
           <RunOutput run={run} />
           <RunInput run={run} />
+          <RunAtProvider requestId={run.request_id} />
         </div>
         <aside className={classes.facts}>
           <RunCost run={run} />

@@ -1,0 +1,70 @@
+import { Injectable } from '@nestjs/common';
+import { AttemptRepository, type RunAttempts } from './attempt.repository.js';
+import { Database, operators } from './database.js';
+import type { Run } from './entities/run.entity.js';
+import { type OperatorRun, OperatorReader } from './operator-reader.js';
+import { type ProviderPause, ProviderPauseRepository } from './provider-pause.repository.js';
+import { outboxRowOf } from './run-facts.js';
+
+/** Facts of the run's rows. All are null once its result has aged out. */
+interface RowFacts {
+  callId: string | null;
+  detail: string | null;
+  handle: Run['handle'];
+  epoch: number | null;
+  crashes: number | null;
+  /** Null for a run that has ended, and for one that waits for a free slot. */
+  dueAt: Date | null;
+  deadlineAt: Date | null;
+  traceparent: string | null;
+}
+
+/** A run with everything that operators may know about it. */
+export interface OperatorRunDetail extends OperatorRun, RowFacts, RunAttempts {
+  /** The current pauses of its provider, if it is live. */
+  pauses: ProviderPause[];
+}
+
+const none: RowFacts = {
+  callId: null,
+  detail: null,
+  handle: null,
+  epoch: null,
+  crashes: null,
+  dueAt: null,
+  deadlineAt: null,
+  traceparent: null,
+};
+
+/** Reads one run of any workspace with all that explains its state, for operators. */
+@Injectable()
+export class OperatorRunReader {
+  constructor(
+    private readonly database: Database,
+    private readonly runs: OperatorReader,
+    private readonly attempts: AttemptRepository,
+    private readonly pauses: ProviderPauseRepository,
+  ) {}
+
+  /** The run with this id, or the run that the call with this id admitted or joined. */
+  async find(id: string): Promise<OperatorRunDetail | null> {
+    const run = await this.runs.find(id);
+    if (run === null) return null;
+    const [facts = none] = await this.database.list<RowFacts>(
+      operators,
+      `SELECT run.call ->> 'requestId' AS "callId", run.failure ->> 'detail' AS detail, run.handle, run.epoch, run.crashes,
+          CASE WHEN outbox.due_at < 'infinity' THEN outbox.due_at END AS "dueAt", run.deadline_at AS "deadlineAt",
+          run.facts ->> 'traceparent' AS traceparent
+        FROM run LEFT JOIN outbox ON ${outboxRowOf('run')} WHERE run.id = $1`,
+      [run.requestId],
+    );
+    const attempts = await this.attempts.of(run.requestId);
+    const pauses = run.stage === 'completed' ? [] : await this.pauses.standing();
+    return {
+      ...run,
+      ...facts,
+      ...attempts,
+      pauses: pauses.filter(({ provider }) => provider === run.provider),
+    };
+  }
+}
