@@ -174,6 +174,11 @@ export class Metrics {
     '1 while calls to a provider are paused, by who paused them. Every process reports the same value.',
     ['provider', 'calls', 'asked_by'],
   );
+  readonly providerStates = this.gauge(
+    'router_provider_state',
+    '1 for the present state of each provider, the one that matters most. Every process reports the same value.',
+    ['provider', 'state'],
+  );
   readonly assetCopies = this.counter(
     'router_asset_copy_total',
     'Assets in results: copied, or the reason why not.',

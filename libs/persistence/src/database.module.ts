@@ -16,6 +16,7 @@ import { DispatchRepository } from './dispatch.repository.js';
 import { OutboxRepository } from './outbox.repository.js';
 import { OperatorActionReader } from './operator-action-reader.js';
 import { OperatorReader } from './operator-reader.js';
+import { ProviderHealthRepository } from './provider-health.js';
 import { ProviderPauseRepository } from './provider-pause.repository.js';
 import { ProviderReader } from './provider-reader.js';
 import { ProcessRecord } from './processes.js';
@@ -47,6 +48,7 @@ const services = [
   DispatchRepository,
   OutboxRepository,
   ProcessRecord,
+  ProviderHealthRepository,
   ProviderPauseRepository,
   ProviderReader,
   RefundRepository,

@@ -8,6 +8,7 @@ import { keepOutput } from './functions/keep-output.js';
 import { lockedWorkspaces } from './functions/locked-workspaces.js';
 import { partitions } from './functions/partitions.js';
 import { promote } from './functions/promote.js';
+import { providerHealth } from './functions/provider-health.js';
 import { providerPause } from './functions/provider-pause.js';
 import { refund } from './functions/refund.js';
 import { registryFunctions } from './functions/registry.js';
@@ -33,6 +34,7 @@ export const functions: readonly string[] = [
   partitions,
   retention,
   storedObjects,
+  providerHealth,
   providerPause,
   backlog,
   promote,
@@ -58,4 +60,4 @@ export const functionsDigest = createHash('sha256').update(functions.join('\n'))
  * The revision of the functions, by which `migrate` avoids replacing newer functions with older ones. If you change
  * a function, increment the revision and update the digest in `functions.spec.ts`.
  */
-export const functionsRevision = 3;
+export const functionsRevision = 4;

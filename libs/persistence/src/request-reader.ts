@@ -8,6 +8,7 @@ import {
   type Basis,
   type FailureRow,
   failureOf,
+  isSimulated,
   keyId,
   type Outcome,
   type RunFailure,
@@ -38,6 +39,8 @@ export interface ListedRequest
   keyId: string | null;
   keyName: string | null;
   basis: Basis | null;
+  /** Whether the simulator serves it. */
+  simulated: boolean;
   /** Whether status and collect still answer: the run is live, or its result has not aged out. */
   isKept: boolean;
 }
@@ -70,12 +73,13 @@ const wanted = (
 /** Parameters 1 to 13. One statement, so that a run that ends meanwhile is listed once. */
 const listed = `(SELECT * FROM (
     (SELECT id AS "requestId", model, stage, outcome, bucket, ${keyId}, ${runTimes},
-        run.reserved_micros::float AS "reservedMicros", NULL::float AS "billedMicros", NULL AS basis, true AS "isKept"
+        run.reserved_micros::float AS "reservedMicros", NULL::float AS "billedMicros", NULL AS basis,
+        ${isSimulated} AS simulated, true AS "isKept"
       FROM outbox JOIN run ON run.id = outbox.run_id
       WHERE ${wanted('outbox.workspace_id', 'outbox.run_id')} ORDER BY outbox.run_id DESC LIMIT $11)
     UNION ALL
     (SELECT run_id, model, stage, outcome, bucket, ${keyId}, ${runTimes},
-        cost_micros::float, billed_micros::float, basis, age_of(completed_at, $12, $13) = 'kept'
+        cost_micros::float, billed_micros::float, basis, simulated, age_of(completed_at, $12, $13) = 'kept'
       FROM (SELECT *, 'completed' AS stage FROM audit_record) AS ended
       WHERE ${wanted('workspace_id', 'run_id')} ORDER BY run_id DESC LIMIT $11)
   ) AS either ORDER BY "requestId" DESC LIMIT $11) AS listed LEFT JOIN api_key ON api_key.id = "keyId"::uuid`;

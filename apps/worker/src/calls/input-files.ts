@@ -12,6 +12,7 @@ import { AssetStore, linkedKey, StorageError } from '#storage';
 import { Injectable } from '@nestjs/common';
 import type { Share } from '../bytes/payloads.js';
 import { discardBody, ProviderClient } from './provider-client.js';
+import { ProviderResults } from './provider-results.js';
 
 /** Time limit for finding one file in the store. */
 const findMs = 10_000;
@@ -38,6 +39,7 @@ export class InputFiles {
     private readonly store: AssetStore,
     private readonly objects: StoredObjectRepository,
     private readonly client: ProviderClient,
+    private readonly results: ProviderResults,
   ) {}
 
   /** Returns the run with its files, or why it cannot be submitted. Rejects with `StorageError`. */
@@ -97,7 +99,10 @@ export class InputFiles {
       timeoutMs: uploadMs,
       ...terms,
     });
-    return upload.read(reply);
+    const read = upload.read(reply);
+    if (read.failure)
+      this.results.noteCall(provider.name, run.runId, reply, { kind: 'failed', failure: read.failure });
+    return read;
   }
 }
 

@@ -6,6 +6,7 @@ import { StorageError } from '#storage';
 import type { Payloads } from '../bytes/payloads.js';
 import type { ProviderClient } from './provider-client.js';
 import { keptReply, ProviderCall } from './provider-call.js';
+import type { ProviderResults } from './provider-results.js';
 import type { ReplyReader } from './reply-reader.js';
 
 const handle: Handle = { v: 1, step: 'poll' };
@@ -17,6 +18,7 @@ const calls = (reply: Signal, readBody: Payloads['readBody']) =>
   new ProviderCall(
     { callProvider: async () => reply } as unknown as ProviderClient,
     {} as ReplyReader,
+    {} as ProviderResults,
     { openShare: () => share, readBody } as unknown as Payloads,
     {} as RunRepository,
     { STORE_PAYLOAD_MS: 1000 },

@@ -10,6 +10,7 @@ import {
   isSuccess,
   type ReadReply,
   type RowOfReplies,
+  type Signal,
   type SubmittedRun,
 } from '#providers';
 import { runKeys, StorageError } from '#storage';
@@ -17,6 +18,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Payloads, type Share } from '../bytes/payloads.js';
 import type { WorkerSettings } from '../settings.js';
 import { type OutboundCall, ProviderClient } from './provider-client.js';
+import { ProviderResults } from './provider-results.js';
 import { isLarge, isUnread, ReplyReader, type Unread } from './reply-reader.js';
 
 type Terms = Pick<OutboundCall, 'workspaceId' | 'call' | 'timeoutMs' | 'share'> & RowOfReplies;
@@ -48,6 +50,7 @@ export class ProviderCall {
   constructor(
     private readonly client: ProviderClient,
     private readonly replies: ReplyReader,
+    private readonly results: ProviderResults,
     private readonly payloads: Payloads,
     private readonly runs: RunRepository,
     @Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'STORE_PAYLOAD_MS'>,
@@ -79,10 +82,13 @@ export class ProviderCall {
     span.end('fault' in reply ? reply.fault : undefined);
     await failpoint('dispatch.afterSubmit', runId);
     const asked = submitAsked(run, { reported, assets });
-    if (!isLarge(reply) || !isSuccess(reply) || !(await this.keepReply(run, reply)))
-      return { ...(await this.replies.readNow(provider, reply, asked, runId)), isKept: false };
+    if (!isLarge(reply) || !isSuccess(reply) || !(await this.keepReply(run, reply))) {
+      const read = await this.replies.readNow(provider, reply, asked, runId);
+      return { ...this.noted(provider, runId, reply, read), isKept: false };
+    }
     const read = await this.replies.read(provider, reply, asked, { runId, readings: 0, isKept: true });
-    return isUnread(read) ? null : { ...keptOutput(runId, read, reply), isKept: true };
+    if (isUnread(read)) return null;
+    return { ...keptOutput(runId, this.noted(provider, runId, reply, read), reply), isKept: true };
   }
 
   /** Reads a stored reply to a submission. `readings` counts the earlier attempts that took too long. */
@@ -99,7 +105,9 @@ export class ProviderCall {
       const stored = { ...reply, body };
       const asked = submitAsked(run, row);
       const read = await this.replies.read(provider, stored, asked, { runId, readings, isKept: true });
-      return isUnread(read) ? read : keptOutput(runId, read, stored);
+      return isUnread(read)
+        ? read
+        : keptOutput(runId, this.noted(provider, runId, stored, read), stored);
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
       this.log.warn({ error, run_id: runId }, 'could not read a stored reply, retrying');
@@ -124,7 +132,8 @@ export class ProviderCall {
     await failpoint('poll.afterCall', runId);
     if (terms.signal.aborted) return null;
     const asked = { phase: 'resume', handle, reported, assets } as const;
-    return this.replies.read(provider, reply, asked, { runId, readings });
+    const read = await this.replies.read(provider, reply, asked, { runId, readings });
+    return isUnread(read) ? read : this.noted(provider, runId, reply, read);
   }
 
   /**
@@ -141,6 +150,11 @@ export class ProviderCall {
     const reply = await this.client.callProvider(provider, { ...terms, share, runId, operation: 'cancel' });
     if (terms.signal.aborted || ('fault' in reply && reply.fault === 'not_sent')) return null;
     return provider.adapter.onCancel?.(handle, reply) ?? 'unknown';
+  }
+
+  private noted(provider: BoundProvider, runId: string, signal: Signal, read: ReadReply): ReadReply {
+    this.results.noteCall(provider.name, runId, signal, read.outcome);
+    return read;
   }
 
   /** Returns false if the reply could not be stored, in which case this process has the only copy. */

@@ -4,6 +4,7 @@ import type { RunRepository } from '#persistence';
 import type { ReadReply } from '#providers';
 import { done, type JobResult } from '#queue';
 import type { Payloads } from '../bytes/payloads.js';
+import type { ProviderResults } from '../calls/provider-results.js';
 import type { ProviderCall } from '../calls/provider-call.js';
 import type { Unread } from '../calls/reply-reader.js';
 import type { Providers } from '../providers.js';
@@ -42,6 +43,7 @@ async function poll(
   { unread, mayHaveCrashed = false }: { unread?: Unread; mayHaveCrashed?: boolean } = {},
 ) {
   const made: string[] = [];
+  const noted: string[] = [];
   const ended = (as: string) => made.push(as) && done;
   class Exposed extends PollProcessor {
     // The framework injects it.
@@ -78,6 +80,9 @@ async function poll(
         return unread ?? { outcome };
       },
     } as unknown as ProviderCall,
+    {
+      noteRun: (_provider: string, _id: string, result: string) => noted.push(result),
+    } as unknown as ProviderResults,
     { get: () => ({ name: 'fal', adapter }) } as unknown as Providers,
     {
       WORKER_POLL_CONCURRENCY: 1,
@@ -87,7 +92,7 @@ async function poll(
     } as WorkerSettings,
     { start: () => disposable } as unknown as Tracing,
   );
-  return { result: await processor.delivered(), made };
+  return { result: await processor.delivered(), made, noted };
 }
 
 describe('a cancellation that is due', () => {

@@ -54,4 +54,6 @@ export class AuditRecord {
   @Column(bigint) billedMicros: number;
   /** Null for a run that is not billed. */
   @Column('text', { nullable: true }) basis: Basis | null;
+  /** Whether the simulator served the run. */
+  @Column('boolean', { default: false }) simulated: boolean;
 }
