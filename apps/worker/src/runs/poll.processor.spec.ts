@@ -36,6 +36,9 @@ type Read = ReadReply;
 const pending: Read['outcome'] = { kind: 'pending', handle: { v: 1, step: 'poll' }, afterMs: 1000 };
 
 /** Processes one poll, in which the provider answers as given, and returns the calls and writes made. */
+/** What the last poll noted of its provider, besides its calls. */
+const noted: string[] = [];
+
 async function poll(
   answer: Awaited<ReturnType<ProviderCall['cancel']>>,
   outcome: Read['outcome'] = pending,
@@ -43,7 +46,7 @@ async function poll(
   { unread, mayHaveCrashed = false }: { unread?: Unread; mayHaveCrashed?: boolean } = {},
 ) {
   const made: string[] = [];
-  const noted: string[] = [];
+  noted.length = 0;
   const ended = (as: string) => made.push(as) && done;
   class Exposed extends PollProcessor {
     // The framework injects it.
@@ -92,7 +95,7 @@ async function poll(
     } as WorkerSettings,
     { start: () => disposable } as unknown as Tracing,
   );
-  return { result: await processor.delivered(), made, noted };
+  return { result: await processor.delivered(), made };
 }
 
 describe('a cancellation that is due', () => {
@@ -169,6 +172,14 @@ describe('a run that its provider has finished when the time budget is spent', (
 
   it('fails at once if no poll has seen it done', async () => {
     expect((await look('poll', 0)).made).toEqual(['polled', 'provider_timeout']);
+  });
+
+  it('counts against the provider, which did not finish it in time', async () => {
+    const idle = { cancelDue: false, cancelRequested: false };
+    await poll(null, pending, { overdue: true, leftMs: -500, ...idle });
+    expect(noted).toEqual(['failed']);
+    await poll(null, pending, idle);
+    expect(noted).toEqual([]);
   });
 });
 
