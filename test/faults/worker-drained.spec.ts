@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { holdToInvariants, System } from '../harness/faults.js';
 import { failOnLeftovers, transports, waitFor } from '../harness/index.js';
+import { metric } from './metrics.js';
 
 const runCount = 50;
 const takesMs = 600_000;
@@ -82,7 +83,15 @@ it('SIGTERM of a worker waits, beyond the lease, for a submission in flight whos
     });
     await system.startWorker(workerEnv);
     system.forget(leaver);
-    expect(await leaver.stop(45_000)).toBe(0);
+    const stopped = leaver.stop(45_000);
+    // It finishes the call, but takes no other run, so it must not count as a worker that is ready.
+    await waitFor(async () => (await fetch(`${leaver.internalUrl}/health/ready`)).status === 503, {
+      withinMs: 10_000,
+      what: 'the stopping worker to be not ready',
+      everyMs: 50,
+    });
+    expect(await metric(leaver, 'router_ready')).toBe(0);
+    expect(await stopped).toBe(0);
     expect((await caller.completed(run))['error_type']).toBeUndefined();
     expect((await system.provider.ledger('in-the-air')).length).toBe(1);
     await holdToInvariants(system);

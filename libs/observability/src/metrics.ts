@@ -129,7 +129,7 @@ export class Metrics {
   );
   readonly oldestOverdueSeconds = this.gauge(
     'router_outbox_oldest_age_seconds',
-    'How long the oldest overdue outbox row has been due. Every process reports the same value.',
+    'How long the oldest overdue outbox row has been due: a poll, a copy, a lease or a postponed submission. Runs that wait for a free worker are not due. Every process reports the same value.',
   );
   readonly redelivered = this.counter(
     'router_reconciler_requeued_total',
