@@ -27,7 +27,7 @@ const run = async (prompt: string, of = model) => {
 };
 const providerOf = async (name: string) =>
   (await caller.call('GET', `/v2/operator/providers/${name}`)).json() as unknown as OperatorProvider;
-/** The provider, once it is in this state, and so many runs count. */
+/** The provider, once it is in this state and this number of runs counts. */
 const become = (state: State, name = 'bfl', runs?: number) =>
   waitFor(
     async () => {

@@ -38,7 +38,13 @@ export { Workspace } from './entities/workspace.entity.js';
 export { HeldRunRepository, type Released } from './held-run.repository.js';
 export { keyPrefix, newApiKey } from './key-format.js';
 export { migrate, type Migrated, schemaIsCurrent } from './migrate.js';
-export { ProcessRecord, type ProviderKey, providerKeys, type RunningProcess, runningProcesses } from './processes.js';
+export {
+  ProcessRecord,
+  type ProviderKey,
+  providerKeys,
+  type RunningProcess,
+  runningProcesses,
+} from './processes.js';
 export { type Change, changesSince, recordAction } from './operator-actions.js';
 export { type OperatorActionFilter, OperatorActionReader, placeOfAction } from './operator-action-reader.js';
 export { OperatorReader, type OperatorRun } from './operator-reader.js';

@@ -71,7 +71,13 @@ export class ProcessRecord implements OnModuleDestroy {
   }
 
   private async write(): Promise<void> {
-    const { revision = '', problem = null, providers = null, simulated = null, slots = null } = this.state ?? {};
+    const {
+      revision = '',
+      problem = null,
+      providers = null,
+      simulated = null,
+      slots = null,
+    } = this.state ?? {};
     try {
       await this.rows.upsert(
         {
@@ -104,7 +110,7 @@ export class ProcessRecord implements OnModuleDestroy {
   }
 }
 
-/** What the workers report about a provider. */
+/** The facts that workers report about a provider. */
 export interface ProviderKey {
   provider: string;
   hasKey: boolean;

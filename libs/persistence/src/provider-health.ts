@@ -12,7 +12,7 @@ import { type ProviderPause, ProviderPauseRepository } from './provider-pause.re
  */
 const rule = { minutes: 15, accountMinutes: 60, minRuns: 3, minShare: 0.25 };
 
-/** What a call, or the end of a run, says about the provider. `ok`: a result, or a rejection that is the caller's fault. */
+/** The result of a call, or of a run, for its provider. `ok`: an output, or a rejection that is the caller's fault. */
 export type ProviderResult = 'ok' | 'failed' | 'throttled' | 'key_rejected' | 'no_balance';
 
 /** New results of a provider. Ages are in milliseconds. */

@@ -105,9 +105,7 @@ export class ProviderCall {
       const stored = { ...reply, body };
       const asked = submitAsked(run, row);
       const read = await this.replies.read(provider, stored, asked, { runId, readings, isKept: true });
-      return isUnread(read)
-        ? read
-        : keptOutput(runId, this.noted(provider, runId, stored, read), stored);
+      return isUnread(read) ? read : keptOutput(runId, this.noted(provider, runId, stored, read), stored);
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
       this.log.warn({ error, run_id: runId }, 'could not read a stored reply, retrying');

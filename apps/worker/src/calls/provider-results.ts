@@ -1,5 +1,10 @@
 import { every, type PeriodicWork } from '#observability';
-import { DatabaseOutage, type NotedResults, ProviderHealthRepository, type ProviderResult } from '#persistence';
+import {
+  DatabaseOutage,
+  type NotedResults,
+  ProviderHealthRepository,
+  type ProviderResult,
+} from '#persistence';
 import type { Outcome, ProviderFailure, Signal } from '#providers';
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 
@@ -7,15 +12,15 @@ const everyMs = 2_000;
 /** More than the number of runs that count, over all workers. */
 const maxRuns = 50;
 
-/** What happened at a provider since the last write. Times are of the monotonic clock. */
+/** The results of a provider since the last write. Times are of the monotonic clock. */
 interface Since {
   answeredAtMs?: number;
   runs: Map<string, { atMs: number; result: ProviderResult }>;
 }
 
 /**
- * Gathers what calls say about the health of their providers, and writes it every two seconds, so that its cost does not
- * grow with the number of calls. If a write fails, its results are lost: the next ones say the same.
+ * Gathers the results of calls, from which the health of providers is read, and writes them every two seconds, so that the
+ * cost does not grow with the number of calls. If a write fails, its results are lost: the next ones say the same.
  */
 @Injectable()
 export class ProviderResults implements OnModuleInit, OnModuleDestroy {
@@ -77,7 +82,7 @@ export class ProviderResults implements OnModuleInit, OnModuleDestroy {
   }
 }
 
-/** What a call says about its provider. Undefined for a run that goes on, and for a call without a key. */
+/** The result of a call for its provider. Undefined while the run is in progress, and for a call without a key. */
 export function resultOf(signal: Signal, outcome: Outcome): ProviderResult | undefined {
   switch (outcome.kind) {
     case 'pending':

@@ -36,7 +36,7 @@ type Read = ReadReply;
 const pending: Read['outcome'] = { kind: 'pending', handle: { v: 1, step: 'poll' }, afterMs: 1000 };
 
 /** Processes one poll, in which the provider answers as given, and returns the calls and writes made. */
-/** What the last poll noted of its provider, besides its calls. */
+/** The results that the last poll noted besides those of its calls. */
 const noted: string[] = [];
 
 async function poll(

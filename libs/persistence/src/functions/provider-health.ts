@@ -2,7 +2,8 @@
 export const healthRuns = 20;
 
 /**
- * What the workers' calls say about a provider's health: one row for each provider, whose size is bounded.
+ * The results of the workers' calls, from which the health of providers is read: one row for each provider, of bounded
+ * size.
  *
  * `note_provider_results(noted)` adds results. `noted`: `[{provider, answeredMs?, results: [{run, ms, result}]}]`, with
  * ages in milliseconds. A run counts with its newest result, and the newest runs are kept.
