@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { holdToInvariants, System } from '../harness/faults.js';
 import { failOnLeftovers, transports, waitFor } from '../harness/index.js';
-import { metric } from './metrics.js';
 
 const runCount = 50;
 const takesMs = 600_000;
@@ -83,15 +82,7 @@ it('SIGTERM of a worker waits, beyond the lease, for a submission in flight whos
     });
     await system.startWorker(workerEnv);
     system.forget(leaver);
-    const stopped = leaver.stop(45_000);
-    // It finishes the call, but takes no other run, so it must not count as a worker that is ready.
-    await waitFor(async () => (await fetch(`${leaver.internalUrl}/health/ready`)).status === 503, {
-      withinMs: 10_000,
-      what: 'the stopping worker to be not ready',
-      everyMs: 50,
-    });
-    expect(await metric(leaver, 'router_ready')).toBe(0);
-    expect(await stopped).toBe(0);
+    expect(await leaver.stop(45_000)).toBe(0);
     expect((await caller.completed(run))['error_type']).toBeUndefined();
     expect((await system.provider.ledger('in-the-air')).length).toBe(1);
     await holdToInvariants(system);
@@ -100,7 +91,7 @@ it('SIGTERM of a worker waits, beyond the lease, for a submission in flight whos
   }
 });
 
-it('SIGTERM of a worker with a submission in flight leaves polls to other workers at once', async () => {
+it('SIGTERM of a worker with a submission in flight leaves polls to other workers at once, and it is not ready', async () => {
   const [transport = 'postgres'] = transports();
   const system = await System.start({ transport, workers: 0, takesMs });
   try {
@@ -116,7 +107,17 @@ it('SIGTERM of a worker with a submission in flight leaves polls to other worker
     );
     const before = await polls();
     system.forget(leaver);
-    expect(await leaver.stop(45_000)).toBe(0);
+    const stopped = leaver.stop(45_000);
+    // It takes no run, so it must not count as a worker that is ready.
+    await waitFor(
+      async () => {
+        const answers = ['health/ready', 'metrics'].map((path) => fetch(`${leaver.internalUrl}/${path}`));
+        const [probe, scrape] = await Promise.all(answers);
+        return probe?.status === 503 && /^router_ready 0$/m.test((await scrape?.text()) ?? '');
+      },
+      { withinMs: 10_000, what: 'the stopping worker to be not ready', everyMs: 50 },
+    );
+    expect(await stopped).toBe(0);
     // One poll was in flight; the submission took longer than ten polls.
     expect((await polls()) - before).toBeLessThanOrEqual(1);
     // Another worker copies its assets too.
