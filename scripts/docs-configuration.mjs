@@ -71,7 +71,7 @@ const subjects = {
   'Assets and webhooks': /^(ASSET_|CALLER_DNS_SERVERS|WEBHOOK_)/,
   Retention: /RETENTION_/,
   'Logs, metrics and traces': /^(LOG_|INTERNAL_|OTEL_)/,
-  'Provider accounts': /^PROVIDER_/,
+  'Provider accounts': /^(PROVIDER_|SIMULATOR_URL$)/,
   'Operator commands': /^ADMIN_/,
 };
 const ownSections = { local: 'Local launcher', simulator: 'Simulator' };

@@ -105,11 +105,14 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: 'RouterProviderRefusesOurAccount',
-    expression: 'sum by (provider) (increase(router_provider_account_errors_total[15m])) > 2',
+    // The state names the trouble and ends with the next accepted call; the count keeps one odd reply from paging. Other
+    // models of the provider may be accepted meanwhile, and a process that cannot reach the database reports no state.
+    expression:
+      'max by (provider, state) (max_over_time(router_provider_state{state=~"key_rejected|no_balance"}[5m])) > 0 and on (provider) sum by (provider) (increase(router_provider_account_errors_total[1h])) > 2',
     holds: '0m',
     severity: 'page',
     dashboard: 'providers',
-    summary: '{{ $labels.provider }} rejects our key or balance.',
+    summary: '{{ $labels.provider }} rejects our account: {{ $labels.state }}.',
   },
   {
     name: 'RouterProviderFails',

@@ -1,6 +1,7 @@
-import { Database, databaseSettings, WebhookRepository } from '#persistence';
+import { CallRepository, Database, databaseSettings, WebhookRepository } from '#persistence';
 import { readSettings } from '#schemas';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { v7 } from 'uuid';
 import { createDatabase, failOnLeftovers, longTimeouts, type TestDatabase } from '../harness/index.js';
 import { failed, RunMaker, succeeded } from './finished-runs.js';
 import { answerOf, runAdmin } from './run-admin.js';
@@ -17,6 +18,8 @@ describe('admin webhook', () => {
   let database: Database;
   let webhooks: WebhookRepository;
   let env: { DATABASE_URL: string };
+  /** The HTTP calls that admitted the runs. */
+  const calls = new Map<string, string>();
   const runs: Record<'delivered' | 'givenUp' | 'other', string> = { delivered: '', givenUp: '', other: '' };
 
   beforeAll(async () => {
@@ -31,7 +34,9 @@ describe('admin webhook', () => {
         credential: 'token:x',
         webhook: { url, receiver: url, form: 'standard' },
       } as const;
-      return (await maker.made(call, ending)).runId;
+      const { runId, requestId } = await maker.made(call, ending);
+      calls.set(runId, requestId);
+      return runId;
     };
     const [acme, other] = await Promise.all(
       ['acme', 'other'].map((name) => answerOf<{ id: string }>(env, 'workspace', 'create', name)),
@@ -84,6 +89,22 @@ describe('admin webhook', () => {
     const answer = await answerOf(env, 'webhook', 'redeliver', runs.givenUp);
     expect(answer).toEqual({ request_id: runs.givenUp, state: 'pending' });
     expect(await webhooks.begin(runs.givenUp)).toMatchObject({ tries: 0, url });
+  });
+
+  it('redelivers the webhook of a run by the id of a call that admitted or joined it', async () => {
+    const [acme] = await database.work.query<{ id: string }>(`SELECT id FROM workspace WHERE name = 'acme'`);
+    const joining = v7();
+    await new CallRepository(database).noteJoin(acme?.id ?? '', runs.givenUp, joining);
+    for (const words of [
+      ['webhook', 'redeliver', calls.get(runs.givenUp) ?? ''],
+      ['run', 'retry-delivery', joining],
+    ])
+      expect(await answerOf(env, ...words)).toEqual({ request_id: runs.givenUp, state: 'pending' });
+    const actions = await database.work.query(
+      `SELECT subject, details FROM operator_action WHERE action = 'webhook.redeliver' ORDER BY id DESC LIMIT 2`,
+    );
+    const recorded = { subject: runs.givenUp, details: { workspace: 'acme' } };
+    expect(actions).toEqual([recorded, recorded]);
   });
 
   it('reports an unknown webhook, and rejects a malformed request id or state', async () => {

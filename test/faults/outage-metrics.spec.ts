@@ -12,6 +12,7 @@ const backlog = [
   'router_database_oldest_transaction_seconds',
   'router_queue_oldest_job_age_seconds',
   'router_inflight_runs',
+  'router_provider_state',
 ];
 
 async function scrape(app: App): Promise<string> {

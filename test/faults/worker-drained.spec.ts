@@ -91,7 +91,7 @@ it('SIGTERM of a worker waits, beyond the lease, for a submission in flight whos
   }
 });
 
-it('SIGTERM of a worker with a submission in flight leaves polls to other workers at once', async () => {
+it('SIGTERM of a worker with a submission in flight leaves polls to other workers at once, and it is not ready', async () => {
   const [transport = 'postgres'] = transports();
   const system = await System.start({ transport, workers: 0, takesMs });
   try {
@@ -107,7 +107,17 @@ it('SIGTERM of a worker with a submission in flight leaves polls to other worker
     );
     const before = await polls();
     system.forget(leaver);
-    expect(await leaver.stop(45_000)).toBe(0);
+    const stopped = leaver.stop(45_000);
+    // It takes no run, so it must not count as a worker that is ready.
+    await waitFor(
+      async () => {
+        const answers = ['health/ready', 'metrics'].map((path) => fetch(`${leaver.internalUrl}/${path}`));
+        const [probe, scrape] = await Promise.all(answers);
+        return probe?.status === 503 && /^router_ready 0$/m.test((await scrape?.text()) ?? '');
+      },
+      { withinMs: 10_000, what: 'the stopping worker to be not ready', everyMs: 50 },
+    );
+    expect(await stopped).toBe(0);
     // One poll was in flight; the submission took longer than ten polls.
     expect((await polls()) - before).toBeLessThanOrEqual(1);
     // Another worker copies its assets too.

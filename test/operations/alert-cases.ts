@@ -138,11 +138,18 @@ export const alertCases: Record<string, Case> = {
   },
   RouterProviderRefusesOurAccount: {
     at: '12m',
-    fires: { 'router_provider_account_errors_total{provider="bfl"}': '0x5 1 2 4x10' },
+    fires: {
+      'router_provider_account_errors_total{provider="bfl"}': '0x5 1 2 4x10',
+      'router_provider_state{provider="bfl",state="key_rejected"}': '_x5 1x12',
+    },
     rests: {
-      'router_provider_account_errors_total{provider="bfl"}': '7x15',
-      // A single rejection, which the next call contradicts.
+      // Rejections that ended: another call was accepted more than five minutes ago.
+      'router_provider_account_errors_total{provider="bfl"}': '0 5 7x15',
+      'router_provider_state{provider="bfl",state="key_rejected"}': '_ 1x5 stale _x12',
+      'router_provider_state{provider="bfl",state="ready"}': '_x6 1x12',
+      // A single rejection.
       'router_provider_account_errors_total{provider="fal"}': '0x5 1x10',
+      'router_provider_state{provider="fal",state="no_balance"}': '_x5 1x12',
     },
   },
   RouterProviderFails: {

@@ -219,6 +219,7 @@ describe('metrics and logs of the running apps', () => {
       'router_database_oldest_transaction_seconds',
       'router_queue_oldest_job_age_seconds{queue="parked"}',
       'router_queue_jobs{queue="dispatch",state="waiting"}',
+      'router_provider_state{provider="bfl",state="ready"}',
       'router_ready',
     ];
     await soon('the gauges', async () => {

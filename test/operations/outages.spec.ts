@@ -38,6 +38,7 @@ const gateways: Series = {
   'router_outbox_oldest_age_seconds{app="gateway",instance="g"}': stays(0),
   'router_queue_oldest_job_age_seconds{app="gateway",instance="g",queue="dispatch-bfl"}': stays(0),
   'router_queue_jobs{app="gateway",instance="g",queue="poll",state="waiting"}': stays(0),
+  'router_provider_state{app="gateway",instance="g",provider="bfl",state="ready"}': stays(1),
   'router_queue_jobs{app="gateway",instance="g",queue="dispatch",state="waiting"}': stays(0),
 };
 const workers: Series = {
@@ -157,6 +158,8 @@ const outages: readonly Outage[] = [
     what: 'a provider rejects our key',
     series: {
       'router_provider_account_errors_total{app="worker",instance="w",provider="bfl"}': begins(1),
+      'router_provider_state{app="gateway",instance="g",provider="bfl",state="ready"}': `1x${before - 1} stale`,
+      'router_provider_state{app="gateway",instance="g",provider="bfl",state="key_rejected"}': `_x${before} 1x${after}`,
     },
     fires: [[0], [60, 'RouterProviderRefusesOurAccount']],
   },

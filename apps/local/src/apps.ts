@@ -95,6 +95,7 @@ function simulatedProviders(given: NodeJS.ProcessEnv, simulator: Simulator): Rec
   });
   return {
     ...Object.fromEntries(providers),
+    SIMULATOR_URL: simulator.api,
     // The simulator's assets are on this machine, to which URLs from providers' replies must not lead by
     // default.
     ASSET_ALLOWED_ORIGINS: given['ASSET_ALLOWED_ORIGINS'] || simulator.assets,

@@ -45,7 +45,8 @@ async function openCatalog(
     alsoWatched: PROVIDER_KEYS_DIR === undefined ? [] : [PROVIDER_KEYS_DIR],
     everyMs: CATALOG_POLL_MS,
     prepare: async (next) => providers.bind(next),
-    report: (state) => record.report({ ...state, providers: providers.keyed(), slots }),
+    report: (state) =>
+      record.report({ ...state, providers: providers.keyed(), simulated: providers.simulated(), slots }),
     log,
     metrics,
   });

@@ -30,6 +30,11 @@ export class Providers {
     return Object.fromEntries([...this.byName].map(([name, { secret }]) => [name, secret !== undefined]));
   }
 
+  /** The providers that the simulator serves. */
+  simulated(): string[] {
+    return [...this.byName.values()].flatMap(({ name, simulated }) => (simulated ? [name] : []));
+  }
+
   /** Adopts a catalog's providers with their current addresses and keys. Throws `BadSettings`. */
   bind(catalog: Catalog): void {
     const { PROVIDER_KEYS_DIR: keys } = this.settings;

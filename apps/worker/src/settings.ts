@@ -1,7 +1,7 @@
 import { catalogSettings } from '#catalog';
 import { databaseSettings, retentionSettings } from '#persistence';
 import { observabilitySettings } from '#observability';
-import { providerKeySettings, providerSettings } from '#providers';
+import { providerKeySettings, providerSettings, simulatorSettings } from '#providers';
 import { queueSettings } from '#queue';
 import { count, countUpTo, list, milliseconds, webhookSettings } from '#schemas';
 import { maxSignedSeconds, signingSettings, storageSettings } from '#storage';
@@ -29,6 +29,7 @@ export const workerSettings = {
   ...catalogSettings,
   ...providerSettings,
   ...providerKeySettings,
+  ...simulatorSettings,
   ...storageSettings,
   ...signingSettings,
   ...webhookSettings,

@@ -2,7 +2,7 @@ import { SETTINGS } from '#infrastructure';
 import { InternalServer } from '#observability';
 import { ClockSkew, Database } from '#persistence';
 import { RunQueues } from '#queue';
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import os from 'node:os';
 import { boardPath, createBoard } from './board.js';
 import { Dispatcher } from './runs/dispatcher.js';
@@ -14,7 +14,9 @@ import type { WorkerSettings } from './settings.js';
  * else has started, and only while the clock is right.
  */
 @Injectable()
-export class WorkerStart implements OnModuleInit {
+export class WorkerStart implements OnModuleInit, OnModuleDestroy {
+  private isStopping = false;
+
   constructor(
     private readonly internal: InternalServer,
     private readonly database: Database,
@@ -27,13 +29,17 @@ export class WorkerStart implements OnModuleInit {
 
   async onModuleInit(): Promise<void> {
     this.internal.setProbes({
-      ready: async () =>
-        this.clock.problem ?? ((await this.database.healthy()) && (await this.queues.healthy())),
+      ready: () => this.ready(),
       // A wrong clock must be fixed on the host, which a restart cannot do.
       live: () => this.clock.problem !== undefined || !this.queues.isStuck,
     });
     const board = await createBoard(this.queues, this.settings);
     if (board) this.internal.mount(boardPath, board);
+  }
+
+  /** A stopping worker finishes its calls, but takes no work. */
+  onModuleDestroy(): void {
+    this.isStopping = true;
   }
 
   /** Starts taking jobs and returns the log line about the start. */
@@ -57,5 +63,10 @@ export class WorkerStart implements OnModuleInit {
         assets: WORKER_ASSET_CONCURRENCY,
       },
     };
+  }
+
+  private async ready(): Promise<boolean | string> {
+    if (this.isStopping) return false;
+    return this.clock.problem ?? ((await this.database.healthy()) && (await this.queues.healthy()));
   }
 }

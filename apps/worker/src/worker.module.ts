@@ -8,6 +8,7 @@ import { Payloads } from './bytes/payloads.js';
 import { OutboundAgents } from './calls/outbound-agents.js';
 import { ProviderClient } from './calls/provider-client.js';
 import { ProviderCall } from './calls/provider-call.js';
+import { ProviderResults } from './calls/provider-results.js';
 import { ReplyReader } from './calls/reply-reader.js';
 import { CatalogModule } from './catalog.module.js';
 import { NameResolver } from './resolver/name-resolver.js';
@@ -38,6 +39,7 @@ import { WorkerStop } from './worker-stop.js';
     Outcomes,
     ProviderCall,
     ProviderClient,
+    ProviderResults,
     InputFiles,
     OutboundAgents,
     NameResolver,

@@ -5,8 +5,8 @@ import {
   dispatchCounts,
   type Load,
   OutboxRepository,
-  type ProviderPause,
-  ProviderPauseRepository,
+  type ProviderHealth,
+  ProviderHealthRepository,
   StoredObjectRepository,
   type UnneededObjects,
   WebhookRepository,
@@ -19,7 +19,7 @@ const everyMs = 10_000;
 const microsPerDollar = 1_000_000;
 
 /**
- * Reads the load, pauses, stored objects and webhooks from the database and the jobs from the queues. Every
+ * Reads the load, the providers' states, stored objects and webhooks from the database and the jobs from the queues. Every
  * gateway and worker reports the same values, because the backlog matters most when all workers are gone;
  * rules and dashboards take the maximum. A process that could not read them reports none.
  */
@@ -30,7 +30,7 @@ export class BacklogGauges implements OnApplicationBootstrap, OnModuleDestroy {
   constructor(
     private readonly database: Database,
     private readonly outbox: OutboxRepository,
-    private readonly pauses: ProviderPauseRepository,
+    private readonly health: ProviderHealthRepository,
     private readonly objects: StoredObjectRepository,
     private readonly webhooks: WebhookRepository,
     private readonly queues: RunQueues,
@@ -56,7 +56,7 @@ export class BacklogGauges implements OnApplicationBootstrap, OnModuleDestroy {
     const load = await this.outbox.load();
     this.setLoad(load);
     this.setJobs([dispatchCounts(load), ...(await this.queues.counts())]);
-    this.setPauses(await this.pauses.standing());
+    this.setProviders(await this.health.list());
     this.setObjects(await this.objects.unneeded());
     const { oldestOverdueSeconds, oldestDueWebhookSeconds, oldestTransactionSeconds } = this.metrics;
     oldestOverdueSeconds.set(await this.outbox.oldestOverdueSeconds());
@@ -66,8 +66,16 @@ export class BacklogGauges implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** The last values would look like the current ones. */
   private clear(): void {
-    const { inflightRuns, oldestJobSeconds, queueJobs, pausedProviders, storedObjects } = this.metrics;
-    for (const gauge of [inflightRuns, oldestJobSeconds, queueJobs, pausedProviders, storedObjects])
+    const { inflightRuns, oldestJobSeconds, queueJobs, pausedProviders, providerStates, storedObjects } =
+      this.metrics;
+    for (const gauge of [
+      inflightRuns,
+      oldestJobSeconds,
+      queueJobs,
+      pausedProviders,
+      providerStates,
+      storedObjects,
+    ])
       gauge.reset();
     const { committedDollars, heldDollars } = this.metrics;
     const { oldestOverdueSeconds, oldestDueWebhookSeconds, oldestTransactionSeconds } = this.metrics;
@@ -107,10 +115,14 @@ export class BacklogGauges implements OnApplicationBootstrap, OnModuleDestroy {
         this.metrics.queueJobs.set({ queue, state }, states[state]);
   }
 
-  private setPauses(standing: readonly ProviderPause[]): void {
-    this.metrics.pausedProviders.reset();
-    for (const { provider, calls, askedBy } of standing)
-      this.metrics.pausedProviders.set({ provider, calls, asked_by: askedBy }, 1);
+  private setProviders(providers: readonly ProviderHealth[]): void {
+    const { pausedProviders, providerStates } = this.metrics;
+    pausedProviders.reset();
+    providerStates.reset();
+    for (const { provider, state, pauses } of providers) {
+      if (state !== null) providerStates.set({ provider, state }, 1);
+      for (const { calls, askedBy } of pauses) pausedProviders.set({ provider, calls, asked_by: askedBy }, 1);
+    }
   }
 
   private setObjects({ inDoubt, leftBehind }: UnneededObjects): void {

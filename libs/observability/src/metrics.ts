@@ -129,7 +129,7 @@ export class Metrics {
   );
   readonly oldestOverdueSeconds = this.gauge(
     'router_outbox_oldest_age_seconds',
-    'How long the oldest overdue outbox row has been due. Every process reports the same value.',
+    'How long the oldest overdue outbox row has been due: a poll, a copy, a lease or a postponed submission. Runs that wait for a free worker are not due. Every process reports the same value.',
   );
   readonly redelivered = this.counter(
     'router_reconciler_requeued_total',
@@ -173,6 +173,11 @@ export class Metrics {
     'router_provider_paused',
     '1 while calls to a provider are paused, by who paused them. Every process reports the same value.',
     ['provider', 'calls', 'asked_by'],
+  );
+  readonly providerStates = this.gauge(
+    'router_provider_state',
+    '1 for the present state of each provider, the one that matters most. Every process reports the same value.',
+    ['provider', 'state'],
   );
   readonly assetCopies = this.counter(
     'router_asset_copy_total',

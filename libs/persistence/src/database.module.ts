@@ -18,6 +18,7 @@ import { OutboxRepository } from './outbox.repository.js';
 import { OperatorActionReader } from './operator-action-reader.js';
 import { OperatorReader } from './operator-reader.js';
 import { OperatorRunReader } from './operator-run-reader.js';
+import { ProviderHealthRepository } from './provider-health.js';
 import { ProviderPauseRepository } from './provider-pause.repository.js';
 import { ProviderReader } from './provider-reader.js';
 import { ProcessRecord } from './processes.js';
@@ -51,6 +52,7 @@ const services = [
   DispatchRepository,
   OutboxRepository,
   ProcessRecord,
+  ProviderHealthRepository,
   ProviderPauseRepository,
   ProviderReader,
   RefundRepository,

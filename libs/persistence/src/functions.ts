@@ -9,6 +9,7 @@ import { keepOutput } from './functions/keep-output.js';
 import { lockedWorkspaces } from './functions/locked-workspaces.js';
 import { partitions } from './functions/partitions.js';
 import { promote } from './functions/promote.js';
+import { providerHealth } from './functions/provider-health.js';
 import { providerPause } from './functions/provider-pause.js';
 import { refund } from './functions/refund.js';
 import { registryFunctions } from './functions/registry.js';
@@ -35,6 +36,7 @@ export const functions: readonly string[] = [
   partitions,
   retention,
   storedObjects,
+  providerHealth,
   providerPause,
   backlog,
   promote,

@@ -46,12 +46,24 @@ export { Workspace } from './entities/workspace.entity.js';
 export { HeldRunRepository, type Released } from './held-run.repository.js';
 export { keyPrefix, newApiKey } from './key-format.js';
 export { migrate, type Migrated, schemaIsCurrent } from './migrate.js';
-export { ProcessRecord, providerKeys, type RunningProcess, runningProcesses } from './processes.js';
+export {
+  ProcessRecord,
+  type ProviderKey,
+  providerKeys,
+  type RunningProcess,
+  runningProcesses,
+} from './processes.js';
 export { type Change, changesSince, recordAction } from './operator-actions.js';
 export { type OperatorActionFilter, OperatorActionReader, placeOfAction } from './operator-action-reader.js';
 export { OperatorReader, type OperatorRun } from './operator-reader.js';
 export { OperatorRunReader } from './operator-run-reader.js';
 export { attemptExamplesView, operatorRunDetailView } from './operator-run-views.js';
+export {
+  type NotedResults,
+  type ProviderHealth,
+  ProviderHealthRepository,
+  type ProviderResult,
+} from './provider-health.js';
 export { ProviderReader, type ProviderState } from './provider-reader.js';
 export { type MirrorWalk, NodeMirrorRepository } from './registry/node-mirror.repository.js';
 export { type Moderated, NodeModerationRepository } from './registry/node-moderation.repository.js';

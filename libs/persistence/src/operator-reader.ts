@@ -4,7 +4,7 @@ import { CallRepository } from './call.repository.js';
 import { Database, operators } from './database.js';
 import type { Run } from './entities/run.entity.js';
 import type { RunTimes } from './live-run.js';
-import { runTimes } from './run-facts.js';
+import { isSimulated, runTimes } from './run-facts.js';
 
 /** A run of any workspace, for operators. */
 export interface OperatorRun
@@ -12,6 +12,8 @@ export interface OperatorRun
   requestId: string;
   workspace: string;
   bucket: Bucket | null;
+  /** Whether the simulator serves it. */
+  simulated: boolean;
   /** Why the run is considered stuck. Null unless stuck runs are listed. */
   reason: StuckReason | null;
 }
@@ -66,7 +68,7 @@ export class OperatorReader {
       operators,
       `SELECT * FROM (
           SELECT run.id AS "requestId", run.workspace_id AS "workspaceId", workspace.name AS workspace, model, run.provider,
-            stage, bucket, status, ${runTimes}, CASE
+            stage, bucket, status, ${isSimulated} AS simulated, ${runTimes}, CASE
               WHEN deadline_at < router_statement_now() - ${maxLate} THEN 'past_deadline'
               WHEN due_at < router_statement_now() - ${maxLate} THEN 'overdue'
               WHEN coalesce(output_at, dispatched_at, granted_at) < router_statement_now() - make_interval(secs => $1)
@@ -87,7 +89,7 @@ export class OperatorReader {
     return this.database.list<OperatorRun>(
       operators,
       `SELECT run_id AS "requestId", workspace_id AS "workspaceId", workspace.name AS workspace, model, provider,
-          'completed' AS stage, bucket, status, ${runTimes}, NULL AS reason
+          'completed' AS stage, bucket, status, simulated, ${runTimes}, NULL AS reason
         FROM audit_record JOIN workspace ON workspace.id = workspace_id
         WHERE outcome = 'failed' AND completed_at > router_statement_now() - make_interval(hours => $1)
           AND ($2::uuid IS NULL OR workspace_id = $2) AND ($3::text IS NULL OR provider = $3)
@@ -103,10 +105,10 @@ export class OperatorReader {
       // Audit records are indexed by workspace and run.
       `SELECT found.*, workspace.id AS "workspaceId", workspace.name AS workspace, NULL AS reason
         FROM workspace CROSS JOIN LATERAL (
-          SELECT id AS "requestId", model, provider, stage, bucket, status, ${runTimes}
+          SELECT id AS "requestId", model, provider, stage, bucket, status, ${isSimulated} AS simulated, ${runTimes}
           FROM run WHERE id = $1 AND workspace_id = workspace.id
           UNION ALL
-          SELECT run_id, model, provider, 'completed', bucket, status, ${runTimes}
+          SELECT run_id, model, provider, 'completed', bucket, status, simulated, ${runTimes}
           FROM audit_record WHERE workspace_id = workspace.id AND run_id = $1
         ) AS found LIMIT 1`,
       [runId],

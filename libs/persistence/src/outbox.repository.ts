@@ -118,7 +118,10 @@ export class OutboxRepository {
     );
   }
 
-  /** The age of the oldest overdue row in seconds. 0 if none is overdue. */
+  /**
+   * The age of the oldest overdue row in seconds. 0 if none is overdue. Runs that wait for a free worker have no due time,
+   * because their wait depends on the provider's slots; `load` has it as `waitedSeconds`.
+   */
   async oldestOverdueSeconds(): Promise<number> {
     const [row] = await this.database.work.query<{ seconds: number }>(
       `SELECT greatest(0, coalesce(extract(epoch FROM router_now() - min(due_at)), 0))::float AS seconds

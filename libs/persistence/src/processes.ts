@@ -21,6 +21,8 @@ interface ProcessState {
   problem?: string;
   /** Workers only: whether it has a key, by provider. */
   providers?: Record<string, boolean>;
+  /** Workers only: the providers that the simulator serves. */
+  simulated?: string[];
   /** Workers only: maximum number of concurrent submissions to one provider. */
   slots?: number;
 }
@@ -69,7 +71,13 @@ export class ProcessRecord implements OnModuleDestroy {
   }
 
   private async write(): Promise<void> {
-    const { revision = '', problem = null, providers = null, slots = null } = this.state ?? {};
+    const {
+      revision = '',
+      problem = null,
+      providers = null,
+      simulated = null,
+      slots = null,
+    } = this.state ?? {};
     try {
       await this.rows.upsert(
         {
@@ -80,6 +88,7 @@ export class ProcessRecord implements OnModuleDestroy {
           catalogRevision: revision,
           catalogProblem: problem,
           providers,
+          simulated,
           slots,
           seenAt: () => 'router_now()',
         },
@@ -101,19 +110,28 @@ export class ProcessRecord implements OnModuleDestroy {
   }
 }
 
+/** The facts that workers report about a provider. */
+export interface ProviderKey {
+  provider: string;
+  hasKey: boolean;
+  /** Whether the simulator serves it to a worker. */
+  simulated: boolean;
+  /** The maximum number of concurrent submissions of the workers that have its key. */
+  slots: number;
+}
+
 /**
- * For each provider: whether a worker has its key, and the maximum number of concurrent submissions of the workers
- * that do. It counts the live workers, or, for `hasKey`, the last ones if none is alive. Empty until a worker has
+ * For each provider: whether a worker has its key, whether the simulator serves it, and the maximum number of
+ * concurrent submissions of the workers that have its key. It counts the live workers, or, for the key and the simulator, the last ones if none is alive. Empty until a worker has
  * reported.
  */
-export async function providerKeys(
-  database: Database,
-): Promise<{ provider: string; hasKey: boolean; slots: number }[]> {
+export async function providerKeys(database: Database): Promise<ProviderKey[]> {
   return database.reads.query(
     `WITH worker AS (
-        SELECT providers, slots, seen_at > ${aliveSince} AS alive FROM process WHERE providers IS NOT NULL
+        SELECT providers, simulated, slots, seen_at > ${aliveSince} AS alive FROM process WHERE providers IS NOT NULL
       )
       SELECT key AS provider, bool_or(value::boolean) AS "hasKey",
+        coalesce(bool_or(key = ANY (simulated)), false) AS simulated,
         coalesce(sum(slots) FILTER (WHERE alive AND value::boolean), 0)::integer AS slots
       FROM worker, jsonb_each(providers) WHERE alive OR NOT EXISTS (SELECT FROM worker WHERE alive) GROUP BY key`,
   );

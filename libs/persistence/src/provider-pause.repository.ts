@@ -5,6 +5,8 @@ import type { ProviderPauseRow } from './entities/operations.entity.js';
 /** A pause of a provider. Times are ISO 8601 in UTC. `until` is null for an operator's pause, which has no end. */
 export interface ProviderPause extends Omit<ProviderPauseRow, 'askedBy' | 'since' | 'until'> {
   askedBy: 'operator' | 'provider';
+  /** The operator who set it, as recorded with the change. Null for a provider's pause, and once the record has expired. */
+  actor: string | null;
   since: string;
   until: string | null;
 }
@@ -80,7 +82,10 @@ export class ProviderPauseRepository {
     return this.database.work.query<ProviderPause>(
       // The table stores `partner` for a provider's own request, because the value is frozen with the schema.
       `SELECT provider, calls, CASE asked_by WHEN 'partner' THEN 'provider' ELSE asked_by END AS "askedBy", reason, ${shown('since')} AS since,
-          CASE WHEN until < 'infinity' THEN ${shown('until')} END AS until
+          CASE WHEN until < 'infinity' THEN ${shown('until')} END AS until,
+          CASE asked_by WHEN 'operator' THEN (
+            SELECT actor FROM operator_action WHERE subject = provider AND action = 'provider.pause' ORDER BY at DESC, id DESC LIMIT 1
+          ) END AS actor
         FROM provider_pause WHERE until > router_now() ORDER BY provider, calls, asked_by`,
     );
   }

@@ -2,8 +2,7 @@ import type { Bucket } from '#errors';
 import { Injectable } from '@nestjs/common';
 import { Database, operators } from './database.js';
 import { type Load, OutboxRepository } from './outbox.repository.js';
-import { providerKeys } from './processes.js';
-import { type ProviderPause, ProviderPauseRepository } from './provider-pause.repository.js';
+import { type ProviderHealth, ProviderHealthRepository } from './provider-health.js';
 
 /** The number of runs of a provider with one outcome. */
 interface Outcomes {
@@ -13,14 +12,8 @@ interface Outcomes {
   lastDay: number;
 }
 
-/** The state of a provider, for operators. */
-export interface ProviderState {
-  provider: string;
-  /** Whether a worker has a key for the provider. Null until a worker has reported. */
-  hasKey: boolean | null;
-  /** Maximum number of concurrent submissions, over all workers. */
-  slots: number;
-  pauses: Omit<ProviderPause, 'provider'>[];
+/** A provider for operators: its health, its load and its outcomes. */
+export interface ProviderState extends ProviderHealth {
   load: Record<Load['state'], { runs: number; oldestSeconds: number }>;
   outcomes: Outcomes[];
 }
@@ -31,32 +24,18 @@ export class ProviderReader {
   constructor(
     private readonly database: Database,
     private readonly outbox: OutboxRepository,
-    private readonly pauses: ProviderPauseRepository,
+    private readonly health: ProviderHealthRepository,
   ) {}
 
   /** Lists providers by name: the known ones, and those that have a pause, a key or runs. */
   async list(known: readonly string[]): Promise<ProviderState[]> {
-    const [keys, load, pauses, outcomes] = await Promise.all([
-      providerKeys(this.database),
-      this.outbox.load(),
-      this.pauses.standing(),
-      this.outcomes(),
-    ]);
-    const names = new Set([
-      ...known,
-      ...[keys, load, pauses, outcomes].flat().map(({ provider }) => provider),
-    ]);
-    return [...names].toSorted().map((provider) => {
-      const [{ hasKey, slots } = { hasKey: null, slots: 0 }] = rowsOf(keys, provider);
-      return {
-        provider,
-        hasKey,
-        slots,
-        pauses: rowsOf(pauses, provider),
-        load: byState(rowsOf(load, provider)),
-        outcomes: rowsOf(outcomes, provider),
-      };
-    });
+    const [load, outcomes] = await Promise.all([this.outbox.load(), this.outcomes()]);
+    const names = [load, outcomes].flat().map(({ provider }) => provider);
+    return (await this.health.list([...known, ...names])).map((health) => ({
+      ...health,
+      load: byState(rowsOf(load, health.provider)),
+      outcomes: rowsOf(outcomes, health.provider),
+    }));
   }
 
   /** Counts the outcomes of the last hour and the last 24 hours, from the audit records. */

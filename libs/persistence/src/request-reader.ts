@@ -8,6 +8,7 @@ import {
   type Basis,
   type FailureRow,
   failureOf,
+  isSimulated,
   keyId,
   type Outcome,
   type RunFailure,
@@ -38,6 +39,8 @@ export interface ListedRequest
   keyId: string | null;
   keyName: string | null;
   basis: Basis | null;
+  /** Whether the simulator serves it. */
+  simulated: boolean;
   /** Whether status and collect still answer: the run is live, or its result has not aged out. */
   isKept: boolean;
 }
@@ -97,13 +100,14 @@ function listed(filter: RequestFilter): string {
   const ended = endedOf(filter);
   return `(SELECT * FROM (
     (SELECT id AS "requestId", model, stage, outcome, bucket, ${keyId}, ${runTimes},
-        run.reserved_micros::float AS "reservedMicros", NULL::float AS "billedMicros", NULL AS basis, true AS "isKept"
+        run.reserved_micros::float AS "reservedMicros", NULL::float AS "billedMicros", NULL AS basis,
+        ${isSimulated} AS simulated, true AS "isKept"
       FROM outbox JOIN run ON run.id = outbox.run_id
       WHERE outbox.workspace_id = $1 AND outbox.run_id >= ${firstId} AND outbox.run_id < ${endId}
         AND ($3::uuid IS NULL OR outbox.run_id = $3) AND ${accepted} ORDER BY outbox.run_id DESC LIMIT $11)
     UNION ALL
     (SELECT run_id, model, stage, outcome, bucket, ${keyId}, ${runTimes},
-        cost_micros::float, billed_micros::float, basis, age_of(completed_at, $12, $13) = 'kept'
+        cost_micros::float, billed_micros::float, basis, simulated, age_of(completed_at, $12, $13) = 'kept'
       FROM (SELECT *, 'completed' AS stage FROM audit_record) AS ended
       WHERE ${ended.where} AND ${accepted} ORDER BY ${ended.orderBy} LIMIT $11)
   ) AS either ORDER BY "requestId" DESC LIMIT $11) AS listed LEFT JOIN api_key ON api_key.id = "keyId"::uuid`;

@@ -16,6 +16,9 @@ export const outboxRowOf = (run: string): string =>
 export const runTimes = `admitted_at AS "admittedAt", granted_at AS "grantedAt", dispatched_at AS "dispatchedAt",
   output_at AS "outputAt", completed_at AS "completedAt"`;
 
+/** Whether the simulator serves a run, from the run's facts. */
+export const isSimulated = `coalesce((facts ->> 'simulated')::boolean, false)`;
+
 /** The key that admitted a run. Null for an access token. */
 export const keyId = `CASE WHEN credential LIKE 'key:%' THEN substr(credential, 5) END AS "keyId"`;
 
@@ -38,6 +41,8 @@ export interface RunFacts {
   traceparent?: string;
   /** The provider that serves the run, by its public name. Only if the model has several. */
   server?: string;
+  /** The simulator serves the run. Absent for a provider. */
+  simulated?: true;
   /** The next provider, and its facts, if this one provably rejects the run. */
   fallback?: { provider: string; computedMicros: number; facts: RunFacts };
 }

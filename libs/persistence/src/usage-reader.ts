@@ -14,7 +14,14 @@ export interface UsageRange {
 /** A finished run and its bill. Amounts are micro-dollars. Times are ISO 8601 in UTC with microseconds. */
 export interface UsageRecord extends Omit<
   AuditRecord,
-  'workspaceId' | 'outcome' | 'admittedAt' | 'grantedAt' | 'dispatchedAt' | 'outputAt' | 'completedAt'
+  | 'workspaceId'
+  | 'outcome'
+  | 'admittedAt'
+  | 'grantedAt'
+  | 'dispatchedAt'
+  | 'outputAt'
+  | 'completedAt'
+  | 'simulated'
 > {
   workspace: string;
   /** The prefix of the key. Null for access tokens. */

@@ -68,6 +68,7 @@ export const operatorRunView = (run: OperatorRun): OperatorRunView => ({
   workspace: { id: run.workspaceId, name: run.workspace },
   model: run.model,
   provider: run.provider,
+  ...(run.simulated && { simulated: true }),
   status: statusOf(run.stage),
   stage: run.stage,
   ...(run.reason !== null && { reason: run.reason }),
@@ -80,6 +81,7 @@ export const operatorRunView = (run: OperatorRun): OperatorRunView => ({
 export const requestView = (run: ListedRequest, origin?: string): RouterRequest => ({
   request_id: run.requestId,
   model: run.model,
+  ...(run.simulated && { simulated: true }),
   status: statusOf(run.stage),
   ...(run.outcome !== null && { outcome: run.outcome }),
   ...(run.bucket !== null && { error_type: run.bucket }),
@@ -156,9 +158,17 @@ function usageTotal(groups: readonly UsageNumbers[]): RouterUsageResponse['total
   return { runs: sum('runs'), succeeded: sum('succeeded'), cost_cents: centsFromMicros(sum('billedMicros')) };
 }
 
-export const pauseView = ({ calls, askedBy, since, until, reason }: ProviderState['pauses'][number]) => ({
+export const pauseView = ({
+  calls,
+  askedBy,
+  actor,
+  since,
+  until,
+  reason,
+}: ProviderState['pauses'][number]) => ({
   calls,
   asked_by: askedBy,
+  ...(actor !== null && { actor }),
   since,
   ...(until !== null && { until }),
   reason,
@@ -166,13 +176,28 @@ export const pauseView = ({ calls, askedBy, since, until, reason }: ProviderStat
 
 /** A provider and the models that it serves. */
 export function providerView(
-  { provider, hasKey, slots, pauses, load, outcomes }: ProviderState,
+  {
+    provider,
+    state,
+    hasKey,
+    simulated,
+    slots,
+    pauses,
+    runs,
+    failed,
+    throttled,
+    load,
+    outcomes,
+  }: ProviderState,
   models: readonly { id: string; provider: string }[],
 ): OperatorProvider {
   return {
     provider,
     models: models.filter((model) => model.provider === provider).map(({ id }) => id),
+    state,
     has_key: hasKey,
+    simulated,
+    recent: { runs, failed, throttled },
     pauses: pauses.map(pauseView),
     pressure: {
       slots: { limit: slots, in_use: load.submitting.runs },

@@ -1,6 +1,6 @@
 import type { Bucket, FieldError } from '#errors';
 import type { Json } from '#schemas';
-import type { AccountReports } from './condition.js';
+import type { AccountReports, AccountTrouble } from './condition.js';
 
 /** The part of a run that an adapter sees. `body` is the caller's bytes; `upstream` comes from the model row. */
 export interface Run {
@@ -117,10 +117,12 @@ export type FailureClass = keyof typeof failureClasses;
  * budget; `same_call` if the poll or fetch may be repeated.
  * `capped`, only with `same_call`: the provider replied that it cannot serve this handle. Three such replies in a row
  * end the run with this failure; any other reply resets the count.
+ * `account`, only with `provider_account`: what the provider rejects, if the reply says more than its status.
  * `note` goes to the log, never to the caller.
  */
 export interface ProviderFailure {
   class: FailureClass;
+  account?: AccountTrouble;
   retry: 'never' | 'new_submit' | 'same_call';
   fields?: FieldError[];
   afterMs?: number;

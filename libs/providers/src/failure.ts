@@ -95,6 +95,7 @@ export function faultFailure(phase: Phase, signal: Fault): ProviderFailure {
       const isRefused = signal.cause === 'token_refused';
       return {
         class: isRefused ? 'provider_account' : 'provider_unavailable',
+        ...(isRefused && { account: 'key' as const }),
         retry: !isBeforeHandle ? 'same_call' : isRefused ? 'never' : 'new_submit',
         note,
       };

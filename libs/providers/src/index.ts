@@ -29,6 +29,7 @@ export {
   providerList,
   providerSettings,
   settingStem,
+  simulatorSettings,
 } from './providers.js';
 export { RefusedInput } from './encodings.js';
 export { inlineFile } from './inline-file.js';

@@ -222,7 +222,7 @@ const failureOf = (outcome: Outcome): ProviderFailure =>
 
 function ruleFailure(
   phase: Phase,
-  { retry = 'never', path, header, equals, matches }: Rule,
+  { retry = 'never', account, path, header, equals, matches }: Rule,
   failureClass: FailureClass,
   { status }: HttpReply,
 ): ProviderFailure {
@@ -230,6 +230,7 @@ function ruleFailure(
   const goesOn = retry === 'not_accepted' || (startsNothing && retry !== 'never');
   return {
     class: failureClass,
+    ...(account && { account }),
     retry: !goesOn ? 'never' : startsNothing ? 'same_call' : 'new_submit',
     ...(startsNothing && retry === 'capped' && { capped: true as const }),
     note: `${phase} answered HTTP ${status}, ${[path ?? header ?? 'any body'].flat().join(' or ')} is ${matches?.toString() ?? equals ?? 'set'}`,

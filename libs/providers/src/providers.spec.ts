@@ -16,6 +16,21 @@ describe('bindProviders', () => {
     expect(withoutKey).toEqual(providerList.map(({ name }) => name).filter((name) => name !== 'bfl'));
   });
 
+  it('are simulated if their base URL is on the simulator', () => {
+    const { providers } = bindProviders({
+      SIMULATOR_URL: 'http://127.0.0.1:4010',
+      PROVIDER_FAL_BASE_URL: 'http://127.0.0.1:4010/fal',
+      PROVIDER_BFL_BASE_URL: 'http://127.0.0.1:4011/bfl',
+    });
+    expect(['fal', 'bfl', 'luma'].map((name) => providers.get(name)?.simulated)).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    const { providers: real } = bindProviders({ PROVIDER_FAL_BASE_URL: 'http://127.0.0.1:4010/fal' });
+    expect(real.get('fal')?.simulated).toBe(false);
+  });
+
   it('accepts another base URL and drops its trailing slash', () => {
     const { providers } = bindProviders({ PROVIDER_FAL_BASE_URL: 'http://127.0.0.1:4010/fal/' });
     const call = providers.get('fal')?.adapter.submit({

@@ -26,6 +26,8 @@ export interface BoundProvider extends Pick<ProviderDefinition, 'name' | 'submit
   base: string;
   adapter: ProviderAdapter;
   secret: string | undefined;
+  /** Whether its base URL is on the simulator. */
+  simulated: boolean;
 }
 
 /** The prefix of a provider's settings. */
@@ -71,6 +73,14 @@ export const providerKeySettings = {
   }),
 };
 
+export const simulatorSettings = {
+  SIMULATOR_URL: baseUrl().optional().meta({
+    description:
+      'Address of the simulator. Providers whose base URL is on it are marked as simulated in lists, results and metrics.',
+    example: 'http://127.0.0.1:8081',
+  }),
+};
+
 /** Reads a key file at each binding, so that new providers and new keys need no restart. */
 function keyFrom(directory: string | undefined, name: string): string | undefined {
   const file = directory === undefined ? undefined : join(directory, name);
@@ -87,6 +97,7 @@ export function bindProviders(
   definitions: readonly ProviderDefinition[] = providerList,
   keysDirectory?: string,
 ): { providers: Map<string, BoundProvider>; withoutKey: string[] } {
+  const { SIMULATOR_URL: simulator } = readSettings(simulatorSettings, env);
   const settings = readSettings(settingsOf(definitions), env);
   const bound = definitions.map(({ name, defaultBase, ...definition }): BoundProvider => {
     const stem = settingStem(name);
@@ -99,6 +110,7 @@ export function bindProviders(
       base,
       adapter: definition.create(base, own),
       secret: keyFrom(keysDirectory, name) ?? (settings[`${stem}_KEY`] || undefined),
+      simulated: simulator !== undefined && new URL(base).origin === new URL(simulator).origin,
       submitTimeoutMs: definition.submitTimeoutMs,
       declaration: definition.declaration,
     };

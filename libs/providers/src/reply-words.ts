@@ -71,7 +71,7 @@ function ruleOfWords(phase: Phase, reply: HttpReply, json: Json | undefined): Ru
   // The rejection of an input may quote the input.
   const own = [400, 422].includes(status) ? texts.map(unquoted) : texts;
   return own.some(saysAccount)
-    ? { class: 'provider_account', retry: 'same_call', equals: 'words of our account' }
+    ? { class: 'provider_account', account: 'balance', retry: 'same_call', equals: 'words of our account' }
     : undefined;
 }
 

@@ -1,5 +1,12 @@
 import { type Json, valuesAt } from '#schemas';
-import { type AccountReports, type Condition, isDocumented, type Phase } from './condition.js';
+import {
+  type AccountReports,
+  type AccountTrouble,
+  accountTroubles,
+  type Condition,
+  isDocumented,
+  type Phase,
+} from './condition.js';
 import type { FailureClass, HttpReply } from './contract.js';
 import { inlineFile } from './inline-file.js';
 import { isPruned, isSuccess } from './reply.js';
@@ -15,6 +22,8 @@ export const ruleRetries = {
 /** Maps replies to the outcome of the run. */
 export interface Rule extends Condition {
   class: FailureClass | 'canceled';
+  /** Which problem a `provider_account` is. By default, the status says it. */
+  account?: AccountTrouble;
   /** By default, `never`. */
   retry?: keyof typeof ruleRetries;
 }
@@ -62,11 +71,13 @@ export const firstRule = (
 
 /** An account problem ends a submission, but not a generation, which continues while the key or balance is fixed. */
 export const accountRules = (reports: AccountReports): Rule[] =>
-  Object.values(reports)
-    .filter(isDocumented)
-    .flat()
-    .map(({ source: _source, date: _date, ...condition }): Rule => ({
+  accountTroubles.flatMap((account) => {
+    const listed = reports[account];
+    if (!isDocumented(listed)) return [];
+    return listed.map(({ source: _source, date: _date, ...condition }): Rule => ({
       ...condition,
       class: 'provider_account',
+      account,
       retry: 'same_call',
     }));
+  });

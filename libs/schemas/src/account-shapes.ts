@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cents, count, moment, pageOf, text } from './fields.js';
+import { cents, count, moment, pageOf, simulated, text } from './fields.js';
 import { workspaceScopes } from './access-token.js';
 import { routerErrorType, routerValidationErrorDetail } from './error-shapes.js';
 import { routerModelId, routerQueueRequestId } from './identifiers.js';
@@ -17,6 +17,7 @@ const routerRequest = z
   .object({
     request_id: routerQueueRequestId,
     model: routerModelId,
+    simulated: simulated.optional(),
     status: routerQueueStatus,
     outcome: routerRunOutcome.optional().describe('The outcome. Absent until the run is completed.'),
     error_type: routerErrorType.optional(),

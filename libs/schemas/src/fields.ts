@@ -7,6 +7,11 @@ export const moment = (description: string) => z.iso.datetime().describe(descrip
 export const cents = (description: string) =>
   z.number().min(0).describe(`${description}, in US dollar cents, as a decimal number.`);
 
+/** Present on what the simulator serves. */
+export const simulated = z
+  .literal(true)
+  .describe('Present if the simulator answers in place of the provider: nothing is generated.');
+
 /** One page of a list. `data` describes the order and size of the list, `meta` the page. */
 export const pageOf = <Item extends z.ZodType>(
   item: Item,

@@ -60,6 +60,8 @@ export {
   operatorWorkspace,
   operatorWorkspaceChange,
   operatorWorkspaceListResponse,
+  type ProviderHealthState,
+  providerHealthStates,
 } from './operator-shapes.js';
 export {
   type RegistryErrorResponse,

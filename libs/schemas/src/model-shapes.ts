@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageOf, text } from './fields.js';
+import { pageOf, simulated, text } from './fields.js';
 import { routerModelId, routerModelSegment, routerProviderSegment } from './identifiers.js';
 
 /** Whether runs rejected by the content policy are billed. Clients treat unknown values as billed. */
@@ -75,6 +75,7 @@ const routerModelFullEntry = routerModelListEntry
       .describe(
         'The providers that can serve the model, its own first. These are the values of `model_provider`.',
       ),
+    simulated: simulated.optional(),
     example_output: z.unknown().optional().describe('An example of a result, if the catalog has one.'),
   })
   .meta({ id: 'RouterModelFullEntry', description: 'A model with its facts for people.' });

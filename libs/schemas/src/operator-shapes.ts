@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cents, count, moment, pageOf, text } from './fields.js';
+import { cents, count, moment, pageOf, simulated, text } from './fields.js';
 import { allowance, runAllowances, usageNumbers } from './account-shapes.js';
 import { routerErrorType } from './error-shapes.js';
 import { routerModelId, routerProviderSegment, routerQueueRequestId } from './identifiers.js';
@@ -97,6 +97,9 @@ export const operatorPause = z
     asked_by: z
       .enum(['operator', 'provider'])
       .describe('Who paused the calls. A pause that the provider asked for ends by itself.'),
+    actor: text(
+      'Who paused the calls, as in the audit. Absent for a pause that the provider asked for, and once the record has expired.',
+    ).optional(),
     since: moment('When the pause began.'),
     until: moment(
       'When the pause ends. Absent for an operator’s pause, which lasts until it is ended.',
@@ -104,6 +107,21 @@ export const operatorPause = z
     reason: text('The reason.'),
   })
   .meta({ id: 'OperatorPause', description: 'A pause of calls to a provider.' });
+
+/** The conditions of a provider, and what each says. */
+export const providerHealthStates = {
+  ready: 'Its runs succeed, or none ended lately.',
+  key_rejected: 'It rejects our key.',
+  no_balance: 'Our balance or quota there is used up.',
+  throttled: 'It asks us to wait, or rejects many runs with 429.',
+  failing: 'Many of its last runs or calls failed, through no fault of their callers.',
+  paused: 'An operator paused it.',
+  simulated: 'The simulator answers in its place.',
+  no_key: 'No worker has a key for it.',
+} as const;
+
+const namesOf = <Name extends string>(meanings: Readonly<Record<Name, string>>) =>
+  Object.keys(meanings) as [Name, ...Name[]];
 
 const waiting = (description: string) =>
   z
@@ -124,6 +142,24 @@ export const operatorProvider = z
   .object({
     provider: routerProviderSegment,
     models: z.array(routerModelId).describe('The ids of the models that the provider serves.'),
+    state: z
+      .enum(namesOf(providerHealthStates))
+      .nullable()
+      .describe(
+        `The condition that matters most. Null until a worker has reported. ${Object.entries(
+          providerHealthStates,
+        )
+          .map(([state, meaning]) => `\`${state}\`: ${meaning}`)
+          .join(' ')}`,
+      ),
+    recent: z
+      .object({
+        runs: count('The number of runs that count: the last 20 with a result in the last 15 minutes.'),
+        failed: count('The number of these that failed, or whose last call failed.'),
+        throttled: count('The number of these that the provider rejected as too many.'),
+      })
+      .describe('The last results of the provider’s runs, from which `state` is read.'),
+    simulated: z.boolean().describe('Whether the simulator answers in place of the provider.'),
     has_key: z
       .boolean()
       .nullable()
@@ -202,6 +238,7 @@ export const operatorRun = z
     workspace: z.object({ id: z.uuid(), name: z.string() }).describe('The workspace of the run.'),
     model: routerModelId,
     provider: routerProviderSegment,
+    simulated: simulated.optional(),
     status: routerQueueStatus,
     stage: z
       .enum(['parked', 'ready', 'submitting', 'running', 'copying', 'completed'])
@@ -229,6 +266,7 @@ export const operatorRunListResponse = pageOf(
 );
 
 export type OperatorWorkspace = z.infer<typeof operatorWorkspace>;
+export type ProviderHealthState = keyof typeof providerHealthStates;
 export type OperatorProvider = z.infer<typeof operatorProvider>;
 export type OperatorQueues = z.infer<typeof operatorQueues>;
 export type OperatorRun = z.infer<typeof operatorRun>;

@@ -30,13 +30,19 @@ describeWith('the console, from the sign-in to a revoked key', () => {
     expect(page.url()).not.toContain(shown.ready.api_key);
   });
 
-  it('finds a model, runs it from its form, and shows the image', async () => {
+  it('finds a model, runs it from its form, and shows the image; the simulator is named', async () => {
     await page.getByLabel('Search by name, ID, or description').fill('flux-2-pro');
+    await page
+      .getByRole('link', { name: /FLUX\.2 Pro/ })
+      .first()
+      .getByText('Simulated')
+      .waitFor();
     await page
       .getByRole('link', { name: /FLUX\.2 Pro/ })
       .first()
       .click();
     await page.getByRole('textbox', { name: /prompt/i }).fill(prompt);
+    await page.getByText('Simulated', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Run', exact: false }).filter({ hasText: /^Run/ }).first().click();
     await page.getByText('Billed $0.03').waitFor();
     const image = page.getByRole('region', { name: 'Result' }).getByRole('img').first();
@@ -69,6 +75,7 @@ describeWith('the console, from the sign-in to a revoked key', () => {
     await page.getByRole('row').filter({ hasText: 'Succeeded' }).getByRole('link').click();
     await page.getByText('$0.03', { exact: true }).waitFor();
     await page.getByText('Reported by the provider.').waitFor();
+    await page.getByRole('status').getByText('Simulated').waitFor();
     await page.getByText(`"prompt": "${prompt}"`).filter({ visible: true }).first().waitFor();
     for (const phase of ['Queued', 'Dispatched', 'Generating', 'Copying assets']) {
       await page.getByRole('listitem').filter({ hasText: phase }).waitFor();

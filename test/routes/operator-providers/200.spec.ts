@@ -30,6 +30,9 @@ it('shows how runs of each provider ended, and its current load', async () => {
   const { data } = answer.json() as { data: OperatorProvider[] };
   expect(data.length).toBeGreaterThan(30);
   expect(data.find(({ provider }) => provider === 'recraft')).toMatchObject({
+    state: null,
+    recent: { runs: 0, failed: 0, throttled: 0 },
+    simulated: false,
     has_key: null,
     models: expect.arrayContaining([model, 'recraft/recraft-v4-vector']),
     pauses: [],
@@ -52,10 +55,19 @@ it('pausing a provider with a reason and resuming it are both recorded', async (
       await caller.call('POST', `${path}/pause`, { body: JSON.stringify({ reason }) })
     ).json() as OperatorProvider;
   expect((await pause(' maintenance ')).pauses).toEqual([
-    { calls: 'submit', asked_by: 'operator', since: expect.any(String), reason: 'maintenance' },
+    {
+      calls: 'submit',
+      asked_by: 'operator',
+      actor: `key:${keyId}`,
+      since: expect.any(String),
+      reason: 'maintenance',
+    },
   ]);
   expect((await pause('still')).pauses).toMatchObject([{ reason: 'still' }]);
-  expect((await caller.call('GET', path)).json()).toMatchObject({ pauses: [{ reason: 'still' }] });
+  expect((await caller.call('GET', path)).json()).toMatchObject({
+    state: 'paused',
+    pauses: [{ reason: 'still', actor: `key:${keyId}` }],
+  });
   const resumed = await caller.call('DELETE', `${path}/pause`);
   expect([resumed.status, resumed.json()['pauses']]).toEqual([200, []]);
   const actor = `key:${keyId}`;

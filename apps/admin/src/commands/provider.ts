@@ -50,7 +50,7 @@ export const providerCommands: CommandGroup = (program, desk) => {
   provider
     .command('list')
     .description(
-      'List all providers with their keys, pauses, waiting runs, and failures in the last 24 hours.',
+      'List all providers with their states, keys, pauses, waiting runs, and failures in the last 24 hours.',
     )
     .action(
       answering(desk, async (services) => {
@@ -67,6 +67,27 @@ async function providersOf(services: Services, env: NodeJS.ProcessEnv): Promise<
   return states.map((state) => providerView(state, models));
 }
 
+/** The state, with the runs that it is read from. A simulated provider in another state is named as such. */
+function stateText({
+  state,
+  simulated,
+  recent,
+}: Pick<OperatorProvider, 'state' | 'simulated' | 'recent'>): string {
+  if (state === null) return 'unknown';
+  const { failed, throttled, runs } = recent;
+  const name = {
+    ready: 'ready',
+    key_rejected: 'key rejected',
+    no_balance: 'no balance',
+    throttled: throttled > 0 ? `throttled (${throttled} of the last ${runs})` : 'throttled',
+    failing: `failing (${failed} of the last ${runs})`,
+    paused: 'paused',
+    simulated: 'simulated',
+    no_key: 'no key',
+  }[state];
+  return simulated && state !== 'simulated' ? `${name}, simulated` : name;
+}
+
 /** A table with a line for each pause, and a line for each provider without one. */
 function providersText(providers: readonly OperatorProvider[]): string {
   const rows = providers.flatMap(({ pauses, ...provider }) =>
@@ -74,12 +95,13 @@ function providersText(providers: readonly OperatorProvider[]): string {
   );
   return table(rows, {
     PROVIDER: ({ provider }) => provider,
+    STATE: stateText,
     KEY: ({ has_key }) => (has_key === null ? 'unknown' : has_key ? 'yes' : 'no'),
     WAITING: ({ pressure }) => pressure.waiting.runs,
     'IN PROGRESS': ({ pressure }) => pressure.under_way.runs,
     'FAILED (24 H)': ({ last_day: { requests, succeeded } }) => `${requests - succeeded} of ${requests}`,
     PAUSED: ({ pause }) => pause && `${pause.calls}s`,
-    BY: ({ pause }) => pause?.asked_by,
+    BY: ({ pause }) => pause && (pause.actor ?? pause.asked_by),
     SINCE: ({ pause }) => pause?.since,
     UNTIL: ({ pause }) => pause && (pause.until ?? 'resumed'),
     REASON: ({ pause }) => pause?.reason,

@@ -31,6 +31,9 @@ interface ListOptions {
   limit: number;
 }
 
+/** The description of an id that names a run. */
+export const runOrCall = 'id of the run, or of an HTTP call that admitted or joined it';
+
 export const runCommands: CommandGroup = (program, desk) => {
   const run = program
     .command('run')
@@ -70,7 +73,7 @@ export const runCommands: CommandGroup = (program, desk) => {
   run
     .command('show')
     .description('Show a run: its state, times and cost, and the provider calls that failed.')
-    .argument('<id>', 'id of the run, or of an HTTP call that admitted or joined it', requestId)
+    .argument('<id>', runOrCall, requestId)
     .action(answering(desk, show));
 
   run
@@ -78,23 +81,24 @@ export const runCommands: CommandGroup = (program, desk) => {
     .description(
       'Cancel a run. A waiting run ends now. For a submitted run the cancellation is sent to the provider, if it supports that.',
     )
-    .argument('<id>', 'id of the run, or of an HTTP call that admitted or joined it', requestId)
+    .argument('<id>', runOrCall, requestId)
     .action(answering(desk, (services, id: string) => cancel(services, id, desk)));
 
   run
     .command('retry-delivery')
     .description('Deliver the webhook of a run again, with eight new attempts, whatever its state.')
-    .argument('<request-id>', 'id of the run', requestId)
+    .argument('<id>', runOrCall, requestId)
     .action(answering(desk, redeliver));
 };
 
 /** The action of `run retry-delivery` and `webhook redeliver`. */
 export async function redeliver(
   { database, webhooks, operator, actor }: Services,
-  runId: string,
+  id: string,
 ): Promise<Answer> {
-  const workspace = (await operator.find(runId))?.workspace;
-  const details = workspace === undefined ? {} : { workspace };
+  const run = await operator.find(id);
+  const runId = run?.requestId ?? id;
+  const details = run === null ? {} : { workspace: run.workspace };
   const isKnown = await database.transaction(async (transaction) => {
     const found = await webhooks.redeliver(runId, undefined, transaction);
     if (found)

@@ -6,7 +6,7 @@ import { answering, type Services } from '../open-database.js';
 import { requestId, wholeNumber } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
 import { table } from '../table.js';
-import { redeliver } from './run.js';
+import { redeliver, runOrCall } from './run.js';
 
 interface ListOptions {
   workspace?: string;
@@ -33,7 +33,7 @@ export const webhookCommands: CommandGroup = (program, desk) => {
   webhook
     .command('redeliver')
     .description('Deliver the webhook of a run again, with eight new attempts, whatever its state.')
-    .argument('<request-id>', 'id of the run', requestId)
+    .argument('<id>', runOrCall, requestId)
     .action(answering(desk, redeliver));
 
   const secret = webhook.command('secret').description('The secret that signs the webhooks of a workspace.');

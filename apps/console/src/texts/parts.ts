@@ -11,6 +11,8 @@ export const parts = {
     failed: 'Failed',
     cancelled: 'Cancelled',
   },
+  simulated: 'Simulated',
+  simulatedText: 'The simulator answers in place of the provider. Nothing is generated.',
   of: (current: string, limit: string) => `${current} of ${limit}`,
   more: 'Load more',
   cancel: 'Cancel',

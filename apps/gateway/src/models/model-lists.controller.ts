@@ -33,12 +33,13 @@ const badQuery = failure(400, ['invalid_input'], 'The cursor has expired, or a p
 
 const shortText = oncePerModel((model) => JSON.stringify(entry(model)));
 const fullText = oncePerModel((model) => JSON.stringify(fullEntry(model)));
+const simulatedText = oncePerModel((model) => JSON.stringify({ ...fullEntry(model), simulated: true }));
 
 /** The query of a v2 list of models: the page, the view and the filters. */
 const modelQuery = pageQuery.extend({
   view: z.enum(['full'], { error: 'must be full' }).optional().meta({
     description:
-      '`full` adds the title, description, modalities, price, lifecycle and aliases to each entry.',
+      '`full` adds the title, description, modalities, price, lifecycle and aliases to each entry, and whether the simulator serves it.',
   }),
   provider: once()
     .refine((text) => routerProviderSegment.safeParse(text).success, { error: 'must be a provider' })
@@ -106,7 +107,9 @@ export class ModelListsController {
   search(@Calling() caller: Caller, @Req() request: FastifyRequest): Buffer {
     return this.sent(caller, request, () => {
       const query = readQuery(modelQuery, request.query);
-      return this.page(caller, query, query.view === 'full' ? fullText : shortText);
+      const fullTextOf = (model: Model) =>
+        this.servers.isSimulated(caller, model) ? simulatedText(model) : fullText(model);
+      return this.page(caller, query, query.view === 'full' ? fullTextOf : shortText);
     });
   }
 

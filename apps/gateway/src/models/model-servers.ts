@@ -26,6 +26,19 @@ export class ModelServers {
     return this.allowed(caller, model).some(({ provider }) => this.keys.has(provider));
   }
 
+  /** Whether the simulator serves the model: the first server that has a key. Lists call this. */
+  isSimulated(caller: Caller, model: Model): boolean {
+    const server = this.keys.has(model.provider)
+      ? model
+      : this.allowed(caller, model).find(({ provider }) => this.keys.has(provider));
+    return server !== undefined && this.isSimulatedServer(server);
+  }
+
+  /** Whether the simulator serves the runs of this server. */
+  isSimulatedServer({ provider }: Model): boolean {
+    return this.keys.isSimulated(provider);
+  }
+
   /** The model of the path, and its servers that have a key. If the caller picks a server, it is the only one. */
   async forRun(caller: Caller, segments: ModelSegments, picked: string | undefined): Promise<ServedModel> {
     const model = runnableModel(this.catalog.current, caller, segments);

@@ -6,10 +6,11 @@ const refreshMs = 2_000;
 /** Minimum time between two reads, however many calls need one. */
 const minRefreshMs = 250;
 
-/** For which providers at least one worker reports a key. At most two seconds old while the database answers. */
+/** For which providers at least one worker reports a key, and which of them the simulator serves. At most two seconds old while the database answers. */
 @Injectable()
 export class ProviderKeys implements OnApplicationBootstrap, OnApplicationShutdown {
   private withoutKey: ReadonlySet<string> = new Set();
+  private simulated: ReadonlySet<string> = new Set();
   private reading: { startedAtMs: number; done: Promise<void> } | undefined;
   private refreshing: PeriodicWork | undefined;
 
@@ -28,6 +29,11 @@ export class ProviderKeys implements OnApplicationBootstrap, OnApplicationShutdo
 
   has(provider: string): boolean {
     return !this.withoutKey.has(provider);
+  }
+
+  /** Whether the simulator serves the provider. */
+  isSimulated(provider: string): boolean {
+    return this.simulated.has(provider);
   }
 
   /** Reads again before it returns false, because the key may be new. */
@@ -49,6 +55,7 @@ export class ProviderKeys implements OnApplicationBootstrap, OnApplicationShutdo
     try {
       const keys = await providerKeys(this.database);
       this.withoutKey = new Set(keys.flatMap(({ provider, hasKey }) => (hasKey ? [] : [provider])));
+      this.simulated = new Set(keys.flatMap(({ provider, simulated }) => (simulated ? [provider] : [])));
     } catch (error) {
       this.outage.warn({ error }, 'could not read which providers have a key');
     }

@@ -15,6 +15,8 @@ import { RunPayloads } from './run-payloads.js';
 /** A server that accepts the input, and its terms. */
 interface Candidate extends ServerTerms {
   row: Model;
+  /** Whether the simulator serves it. */
+  simulated: boolean;
 }
 
 /** Servers in order of preference. The next one is tried only if the previous one provably rejected the run. */
@@ -105,10 +107,10 @@ export class RunInput {
       const checked = await this.checker.checkBody(caller.workspaceId, servers, bytes);
       const runId = newId();
       const body = await this.payloads.keepInput(runId, checked.bytes);
-      const candidate = (terms: ServerTerms): Candidate => ({
-        ...terms,
-        row: servers.find(({ id }) => id === terms.server) ?? model,
-      });
+      const candidate = (terms: ServerTerms): Candidate => {
+        const row = servers.find(({ id }) => id === terms.server) ?? model;
+        return { ...terms, row, simulated: this.servers.isSimulatedServer(row) };
+      };
       const [first, ...others] = checked.terms;
       const candidates: Candidates = [candidate(first), ...others.map(candidate)];
       return { kind: 'input', runId, model, key, fingerprint, body, candidates, release };
@@ -172,7 +174,7 @@ export function fingerprintOf(
 /** The facts of the first server for the run's row, with those of the next one nested as its fallback. */
 export function factsOf(
   model: Model,
-  [{ row, price, upstream, missingMembers: members }, next, ...others]: Candidates,
+  [{ row, price, upstream, missingMembers: members, simulated }, next, ...others]: Candidates,
   call: { callId: string; traceparent: string | undefined },
 ): RunFacts {
   const { callId, traceparent } = call;
@@ -186,6 +188,7 @@ export function factsOf(
     members,
     callId,
     ...(traceparent !== undefined && { traceparent }),
+    ...(simulated && { simulated }),
     ...(model.servers.length > 0 && { server: visibleProvider(row.id) }),
     ...(next && {
       fallback: {

@@ -5,6 +5,7 @@ import type { AssetStore } from '#storage';
 import type { AttemptRecorder } from '../attempts/attempt-recorder.js';
 import { InputFiles } from './input-files.js';
 import type { ProviderClient } from './provider-client.js';
+import type { ProviderResults } from './provider-results.js';
 
 const reply: Signal = { status: 500, headers: {}, body: Buffer.from('{"error":"busy"}') };
 const use = { url: 'data:text/plain;base64,eA==', path: ['file'], upload: true };
@@ -21,6 +22,7 @@ async function noted(read: { id: string } | { failure: ProviderFailure }): Promi
     {} as StoredObjectRepository,
     { callProvider: async () => reply } as unknown as ProviderClient,
     { note } as AttemptRecorder,
+    { noteCall: () => {} } as unknown as ProviderResults,
   );
   const adapter = { files: () => [use], upload: () => ({ call: () => ({}), read: () => read }) };
   const provider = { name: 'heygen', adapter } as unknown as BoundProvider;

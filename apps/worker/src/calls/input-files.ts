@@ -14,6 +14,7 @@ import { AttemptRecorder } from '../attempts/attempt-recorder.js';
 import { readingOf } from '../attempts/reading.js';
 import type { Share } from '../bytes/payloads.js';
 import { discardBody, ProviderClient } from './provider-client.js';
+import { ProviderResults } from './provider-results.js';
 
 /** Time limit for finding one file in the store. */
 const findMs = 10_000;
@@ -41,6 +42,7 @@ export class InputFiles {
     private readonly objects: StoredObjectRepository,
     private readonly client: ProviderClient,
     private readonly attempts: AttemptRecorder,
+    private readonly results: ProviderResults,
   ) {}
 
   /** Returns the run with its files, or why it cannot be submitted. Rejects with `StorageError`. */
@@ -110,6 +112,7 @@ export class InputFiles {
         reading: readingOf(failure),
       } as const;
       this.attempts.note(provider, run.runId, trouble, reply);
+      this.results.noteCall(provider.name, run.runId, reply, { kind: 'failed', failure });
     }
     return read;
   }

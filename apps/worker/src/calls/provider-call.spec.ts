@@ -7,6 +7,7 @@ import type { AttemptRecorder } from '../attempts/attempt-recorder.js';
 import type { Payloads } from '../bytes/payloads.js';
 import type { ProviderClient } from './provider-client.js';
 import { keptReply, ProviderCall } from './provider-call.js';
+import type { ProviderResults } from './provider-results.js';
 import type { ReplyReader } from './reply-reader.js';
 
 const handle: Handle = { v: 1, step: 'poll' };
@@ -26,6 +27,7 @@ const calls = (reply: Signal, readBody: Payloads['readBody'], outcome?: Outcome)
   new ProviderCall(
     { callProvider: async () => reply } as unknown as ProviderClient,
     { readNow: async () => ({ outcome }), read: async () => ({ outcome }) } as unknown as ReplyReader,
+    { noteCall: () => {} } as unknown as ProviderResults,
     { openShare: () => share, readBody } as unknown as Payloads,
     {} as RunRepository,
     { note } as AttemptRecorder,

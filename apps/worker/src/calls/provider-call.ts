@@ -22,6 +22,7 @@ import { readingOf } from '../attempts/reading.js';
 import { Payloads, type Share } from '../bytes/payloads.js';
 import type { WorkerSettings } from '../settings.js';
 import { type OutboundCall, ProviderClient } from './provider-client.js';
+import { ProviderResults } from './provider-results.js';
 import { isLarge, isUnread, ReplyReader, type Unread } from './reply-reader.js';
 
 type Terms = Pick<OutboundCall, 'workspaceId' | 'call' | 'timeoutMs' | 'share'> & RowOfReplies;
@@ -53,6 +54,7 @@ export class ProviderCall {
   constructor(
     private readonly client: ProviderClient,
     private readonly replies: ReplyReader,
+    private readonly results: ProviderResults,
     private readonly payloads: Payloads,
     private readonly runs: RunRepository,
     private readonly attempts: AttemptRecorder,
@@ -185,6 +187,7 @@ export class ProviderCall {
     reply: Signal,
   ): void {
     const { runId, phase, hasFallback = false, cancelRequested = false } = call;
+    this.results.noteCall(provider.name, runId, reply, outcome);
     if (outcome.kind === 'canceled' && !cancelRequested)
       this.attempts.note(
         provider,

@@ -4,6 +4,7 @@ import type { RunRepository } from '#persistence';
 import type { ReadReply } from '#providers';
 import { done, type JobResult } from '#queue';
 import type { Payloads } from '../bytes/payloads.js';
+import type { ProviderResults } from '../calls/provider-results.js';
 import type { ProviderCall } from '../calls/provider-call.js';
 import type { Unread } from '../calls/reply-reader.js';
 import type { Providers } from '../providers.js';
@@ -35,6 +36,9 @@ type Read = ReadReply;
 const pending: Read['outcome'] = { kind: 'pending', handle: { v: 1, step: 'poll' }, afterMs: 1000 };
 
 /** Processes one poll, in which the provider answers as given, and returns the calls and writes made. */
+/** The results that the last poll noted besides those of its calls. */
+const noted: string[] = [];
+
 async function poll(
   answer: Awaited<ReturnType<ProviderCall['cancel']>>,
   outcome: Read['outcome'] = pending,
@@ -42,6 +46,7 @@ async function poll(
   { unread, mayHaveCrashed = false }: { unread?: Unread; mayHaveCrashed?: boolean } = {},
 ) {
   const made: string[] = [];
+  noted.length = 0;
   const ended = (as: string) => made.push(as) && done;
   class Exposed extends PollProcessor {
     // The framework injects it.
@@ -79,6 +84,9 @@ async function poll(
       },
       noteExpiry: (_provider: object, _runId: string, phase: string) => made.push(`${phase} expired`),
     } as unknown as ProviderCall,
+    {
+      noteRun: (_provider: string, _id: string, result: string) => noted.push(result),
+    } as unknown as ProviderResults,
     { get: () => ({ name: 'fal', adapter }) } as unknown as Providers,
     {
       WORKER_POLL_CONCURRENCY: 1,
@@ -165,6 +173,14 @@ describe('a run that its provider has finished when the time budget is spent', (
 
   it('fails at once if no poll has seen it done', async () => {
     expect((await look('poll', 0)).made).toEqual(['polled', 'poll expired', 'provider_timeout']);
+  });
+
+  it('counts against the provider, which did not finish it in time', async () => {
+    const idle = { cancelDue: false, cancelRequested: false };
+    await poll(null, pending, { overdue: true, leftMs: -500, ...idle });
+    expect(noted).toEqual(['failed']);
+    await poll(null, pending, idle);
+    expect(noted).toEqual([]);
   });
 });
 

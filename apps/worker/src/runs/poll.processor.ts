@@ -15,6 +15,7 @@ import { Processor } from '@nestjs/bullmq';
 import { Inject, type OnModuleInit } from '@nestjs/common';
 import { Payloads } from '../bytes/payloads.js';
 import { keptReply, ProviderCall } from '../calls/provider-call.js';
+import { ProviderResults } from '../calls/provider-results.js';
 import { isUnread, type Unread } from '../calls/reply-reader.js';
 import { Providers } from '../providers.js';
 import { repeatableGraceMs, type WorkerSettings } from '../settings.js';
@@ -44,6 +45,7 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
     private readonly outcomes: Outcomes,
     private readonly payloads: Payloads,
     private readonly calls: ProviderCall,
+    private readonly results: ProviderResults,
     private readonly providers: Providers,
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
     @Inject(TRACING) private readonly tracing: Tracing,
@@ -233,6 +235,7 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
     const provider = this.providers.get(run.provider);
     const isFetch = (poll.handle as Partial<Handle> | null)?.step === 'fetch';
     if (provider) this.calls.noteExpiry(provider, run.runId, isFetch ? 'fetch' : 'poll');
+    this.results.noteRun(run.provider, run.runId, 'failed');
     return this.outcomes.failRun(run, {
       class: 'provider_timeout',
       retry: 'never',

@@ -20,6 +20,7 @@ export const refilledTables = [
   'migrations',
   'typeorm_metadata',
   'process',
+  'provider_health',
   'registry_revision',
   'usage_sum',
   'usage_progress',

@@ -58,6 +58,8 @@ export class AuditRecord {
   @Column(bigint) billedMicros: number;
   /** Null for a run that is not billed. */
   @Column('text', { nullable: true }) basis: Basis | null;
+  /** Whether the simulator served the run. */
+  @Column('boolean', { default: false }) simulated: boolean;
 }
 
 /** The audit records of an hour or a day, added up. */

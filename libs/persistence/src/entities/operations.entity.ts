@@ -15,6 +15,16 @@ export class ProviderPauseRow {
   @Column('text') reason: string;
 }
 
+/** The newest results of a provider's runs, from which its state is read. */
+@Entity({ name: 'provider_health' })
+export class ProviderHealthRow {
+  @PrimaryColumn('text') provider: string;
+  /** When a reply last accepted our account. */
+  @Column('timestamptz', { nullable: true }) answeredAt: Date | null;
+  /** Newest first. `at` is in milliseconds since 1970. */
+  @Column('jsonb', { default: [] }) results: { run: string; at: number; result: string }[];
+}
+
 /** A running gateway or worker, as it reports itself. */
 @Entity({ name: 'process' })
 export class ProcessRow {
@@ -26,6 +36,8 @@ export class ProcessRow {
   @Column('text', { nullable: true }) catalogProblem: string | null;
   /** Whether the worker has a key, by provider. Null for a gateway. */
   @Column('jsonb', { nullable: true }) providers: Record<string, boolean> | null;
+  /** The providers that the simulator serves to the worker. Null for a gateway. */
+  @Column('text', { array: true, nullable: true }) simulated: string[] | null;
   /** Maximum number of concurrent submissions of the worker to one provider. Null for a gateway. */
   @Column('integer', { nullable: true }) slots: number | null;
   @Column(createdNow) startedAt: Date;

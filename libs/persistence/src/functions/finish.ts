@@ -62,7 +62,8 @@ BEGIN
       -- The bounds prune the other days' partitions: opening all of them takes longer than the update.
       WHERE id = ANY (ids) AND id BETWEEN first_id AND last_id AND id = run_id AND epoch = claimed_epoch AND stage <> 'completed'
       RETURNING id, space_id, nth, ending, body_from, body_bytes, model, provider, mode, reserved_micros, markup, credential, call,
-        facts ->> 'server' AS server, facts ->> 'traceparent' AS traceparent, reported_micros, billed_micros,
+        facts ->> 'server' AS server, facts ->> 'traceparent' AS traceparent,
+        coalesce((facts ->> 'simulated')::boolean, false) AS simulated, reported_micros, billed_micros,
         CASE WHEN billable THEN CASE WHEN reported_micros IS NULL THEN facts ->> 'basis' ELSE 'reported' END END AS basis,
         run.outcome, run.bucket, run.status, sent_at, caller_left_at, admitted_at, granted_at, dispatched_at, output_at, completed_at
     ), gone AS (
@@ -80,10 +81,10 @@ BEGIN
       WHERE billed_micros > 0 ORDER BY space_id, nth
     ), recorded AS (
       INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, provider, route, outcome, bucket, status,
-        caller_left, admitted_at, granted_at, dispatched_at, output_at, completed_at, cost_micros, billed_micros, basis)
+        caller_left, admitted_at, granted_at, dispatched_at, output_at, completed_at, cost_micros, billed_micros, basis, simulated)
       SELECT id, space_id, (call ->> 'requestId')::uuid, credential, model, provider, call ->> 'route', outcome, bucket, status,
         caller_left_at IS NOT NULL, admitted_at, granted_at, dispatched_at, output_at, completed_at, reserved_micros,
-        billed_micros, basis
+        billed_micros, basis, simulated
       FROM ended
     ), called AS (
       -- Enqueued at once, like a run; the reconciler picks it up if that fails.

@@ -367,9 +367,21 @@ describe('a provider that an operator pauses', () => {
       provider,
       hasKey: null,
       slots: 0,
+      state: 'paused',
+      simulated: false,
+      runs: 0,
+      failed: 0,
+      throttled: 0,
       pauses: [
-        { calls: 'poll', askedBy: 'provider', since: utc, until: utc, reason: 'HTTP 429' },
-        { calls: 'submit', askedBy: 'operator', since: utc, until: null, reason: 'maintenance' },
+        { calls: 'poll', askedBy: 'provider', actor: null, since: utc, until: utc, reason: 'HTTP 429' },
+        {
+          calls: 'submit',
+          askedBy: 'operator',
+          actor: 'test',
+          since: utc,
+          until: null,
+          reason: 'maintenance',
+        },
       ],
       load: {
         parked: none,

@@ -10,6 +10,7 @@ import { RunRepository } from '../run.repository.js';
 import type { Workspace } from '../entities/workspace.entity.js';
 import { HeldRunRepository } from '../held-run.repository.js';
 import { ProviderPauseRepository } from '../provider-pause.repository.js';
+import { ProviderHealthRepository } from '../provider-health.js';
 import { ProviderReader } from '../provider-reader.js';
 import { RunReader } from '../run-reader.js';
 import { type Ending, type Granted, payloadBody, type PayloadRow } from '../run-facts.js';
@@ -44,6 +45,7 @@ export class TestProcess {
   readonly runReader: RunReader;
   readonly storedObjects: StoredObjectRepository;
   readonly pauses: ProviderPauseRepository;
+  readonly health: ProviderHealthRepository;
   readonly providers: ProviderReader;
   readonly retention: RetentionRepository;
   readonly workspaces: WorkspaceRepository;
@@ -64,7 +66,8 @@ export class TestProcess {
     this.workspaces = new WorkspaceRepository(this.database);
     this.storedObjects = new StoredObjectRepository(this.database);
     this.pauses = new ProviderPauseRepository(this.database);
-    this.providers = new ProviderReader(this.database, this.outbox, this.pauses);
+    this.health = new ProviderHealthRepository(this.database, this.pauses);
+    this.providers = new ProviderReader(this.database, this.outbox, this.health);
     this.retention = new RetentionRepository(this.database, periods);
   }
 

@@ -9,6 +9,7 @@ import { isMissing } from '../../api/problem.ts';
 import { CopyText } from '../../parts/copy-text.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
+import { Simulated } from '../../parts/simulated.tsx';
 import { texts } from '../../texts/index.ts';
 import { ModalityChips } from '../models/modality.tsx';
 import { priceFrom } from '../models/price-from.ts';
@@ -36,6 +37,7 @@ export function ModelPage() {
               <code>{id}</code> <CopyText text={id} />
             </span>
             {entry !== undefined && <ModalityChips model={entry} />}
+            {entry?.simulated && <Simulated />}
             {entry !== undefined && <span className="figures">{priceFrom(entry.price)}</span>}
             {entry?.lifecycle !== undefined && (
               <span className={classes.ends}>

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { CalendarClock, Clock } from 'lucide-react';
 import { memo } from 'react';
 import type { ModelEntry } from '../../api/models.ts';
+import { Simulated } from '../../parts/simulated.tsx';
 import { texts } from '../../texts/index.ts';
 import { ModalityChips } from './modality.tsx';
 import { ModelMark } from './model-mark.tsx';
@@ -35,6 +36,7 @@ export const ModelCard = memo(function ModelCard({
           <span className={classes.description}>{description}</span>
           <span className={classes.facts}>
             <ModalityChips model={model} />
+            {model.simulated && <Simulated />}
             <span className={`figures ${classes.price}`}>{priceFrom(model.price)}</span>
           </span>
           {lifecycle !== undefined && (

@@ -65,12 +65,13 @@ export function ProviderPage() {
 }
 
 function Pauses({ provider: { pauses } }: { provider: Provider }) {
-  return pauses.map(({ asked_by, calls, reason, since, until }) => (
+  return pauses.map(({ asked_by, actor, calls, reason, since, until }) => (
     <section key={`${asked_by} ${calls}`} className={classes.pause}>
       <h2>{texts.providers.pausedBy[asked_by]}</h2>
       <p>{reason}</p>
       <p className="dimmed">
         {texts.providers.calls[calls]} {texts.providers.since} <Moment at={since} />
+        {actor !== undefined && ` ${texts.providers.by(actor)}`}
         {until !== undefined && (
           <>
             , {texts.providers.until} <Moment at={until} />

@@ -1,16 +1,31 @@
 import type { Provider } from '../../api/operator.ts';
+import { Simulated } from '../../parts/simulated.tsx';
 import { StateMark } from '../../parts/state-mark.tsx';
 import { texts } from '../../texts/index.ts';
 
-/** The provider's most serious condition. */
-export function ProviderState({ provider: { has_key, pauses } }: { provider: Provider }) {
-  if (pauses.some(({ asked_by }) => asked_by === 'operator'))
-    return <StateMark tone="warn">{texts.providers.paused}</StateMark>;
-  if (pauses.length > 0) return <StateMark tone="warn">{texts.providers.backingOff}</StateMark>;
-  if (has_key === null) return <StateMark tone="waiting">{texts.providers.unknown}</StateMark>;
-  return has_key ? (
-    <StateMark tone="good">{texts.providers.ready}</StateMark>
-  ) : (
-    <StateMark tone="calm">{texts.providers.noKey}</StateMark>
+const tones = {
+  ready: 'good',
+  key_rejected: 'bad',
+  no_balance: 'bad',
+  throttled: 'warn',
+  failing: 'bad',
+  paused: 'warn',
+  simulated: 'simulated',
+  no_key: 'calm',
+} as const;
+
+/** The provider's state, with the runs that it is read from. */
+export function ProviderState({ provider: { state, simulated, recent } }: { provider: Provider }) {
+  if (state === null) return <StateMark tone="waiting">{texts.providers.unknown}</StateMark>;
+  if (state === 'simulated') return <Simulated />;
+  const troubled = state === 'failing' ? recent.failed : state === 'throttled' ? recent.throttled : 0;
+  return (
+    <>
+      <StateMark tone={tones[state]}>
+        {texts.providers.states[state]}
+        {troubled > 0 && ` ${texts.providers.ofTheLast(troubled, recent.runs)}`}
+      </StateMark>{' '}
+      {simulated && <Simulated />}
+    </>
   );
 }

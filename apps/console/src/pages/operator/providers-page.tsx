@@ -51,14 +51,18 @@ export function ProvidersPage() {
   );
 }
 
-/** Paused providers first, then the busiest. The service sorts them by name. */
+/** Troubled and paused providers first, then the busiest. The service sorts them by name. */
 function busiestFirst(one: Provider, other: Provider): number {
   return (
-    other.pauses.length - one.pauses.length ||
+    rankOf(one) - rankOf(other) ||
     other.pressure.under_way.runs - one.pressure.under_way.runs ||
     other.last_day.requests - one.last_day.requests
   );
 }
+
+/** The states that an operator should see first, in order. All others come after them. */
+const first: Provider['state'][] = ['key_rejected', 'no_balance', 'failing', 'throttled', 'paused'];
+const rankOf = ({ state }: Provider): number => (first.includes(state) ? first.indexOf(state) : first.length);
 
 function ProviderRow({ provider }: { provider: Provider }) {
   const { models, pressure, last_day } = provider;

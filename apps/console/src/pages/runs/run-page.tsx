@@ -8,6 +8,7 @@ import { CopyId } from '../../parts/copy-id.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
+import { Simulated } from '../../parts/simulated.tsx';
 import { PageSkeleton } from '../../parts/skeletons.tsx';
 import { Status } from '../../parts/status.tsx';
 import { texts } from '../../texts/index.ts';
@@ -33,6 +34,7 @@ export function RunPage() {
         detail={
           <span className={classes.about} role="status">
             <Status run={run} />
+            {run.simulated && <Simulated />}
             <CopyId id={run.request_id} />
             <Moment at={run.created_at} />
           </span>

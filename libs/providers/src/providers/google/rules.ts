@@ -27,6 +27,7 @@ export const videoRules: readonly Rule[] = [
     path: '/error/code',
     equals: Number(code),
     class: failure,
+    ...(failure === 'provider_account' && { account: 'key' as const }),
   })),
   { phase: 'poll', http: 200, path: '/error', class: 'provider_failed' },
   // Some videos may be filtered out; the run has a result if at least one is left.
