@@ -97,6 +97,9 @@
 {{- range .groups -}}
   {{- range .rules -}}
     {{- $rule := . -}}
+    {{- with include "prefix" $root -}}
+      {{- $_ := set $rule "expr" (regexReplaceAll "(horizontalpodautoscaler=~\"(\\(keda-hpa-\\)\\?)?)" $rule.expr (printf "${1}%s-" .)) -}}
+    {{- end -}}
     {{- if .alert -}}
       {{- with $root.Values.monitoring.runbooks -}}{{- $_ := set $rule.annotations "runbook_url" (printf "%s#%s" . (lower $rule.alert)) -}}{{- end -}}
       {{- with $root.Values.monitoring.grafana -}}{{- $_ := set $rule.annotations "dashboard_url" (printf "%s/d/%s-%s?var-cluster={{ $labels.cluster }}&var-namespace={{ $labels.namespace }}" . (include "dashboards" $root) $rule.annotations.dashboard) -}}{{- end -}}
