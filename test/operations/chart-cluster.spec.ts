@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { once } from 'node:events';
-import { rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { spawn } from 'node:child_process';
-import { parseAllDocuments } from 'yaml';
 import { withTools } from '../harness/faults.js';
 import { failOnLeftovers, temporaryFolder } from '../harness/index.js';
-import { Chart, chart, find, stored, valuesOf } from './chart.js';
+import { Chart, chart, find, objects, stored, valuesOf } from './chart.js';
 import type { Manifest } from './rendered.js';
 
 const { describeWith, tools } = await withTools('helm');
@@ -81,22 +80,33 @@ class Cluster {
     );
   }
 
-  /** Without blocking this process, which answers Helm. */
   async render(...words: string[]): Promise<{ stderr: string; manifests: Manifest[] }> {
+    const { stdout, stderr } = await this.helm(...words);
+    return {
+      stderr,
+      manifests: objects(stdout),
+    };
+  }
+
+  /** Does not block this process, which answers Helm. */
+  private async helm(...words: string[]): Promise<{ stdout: string; stderr: string }> {
     const child = spawn(
       tools.helm,
       ['template', 'model-router', chart, '--namespace', 'prod', '--dry-run=server', ...words],
-      { env: { PATH: process.env['PATH'], HOME: this.folder, KUBECONFIG: path.join(this.folder, 'config') } },
+      {
+        env: {
+          PATH: process.env['PATH'],
+          HOME: this.folder,
+          KUBECONFIG: path.join(this.folder, 'config'),
+        },
+      },
     );
     let stdout = '';
     let stderr = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
     await once(child, 'close');
-    return {
-      stderr,
-      manifests: parseAllDocuments(stdout).flatMap((document) => (document.toJS() as Manifest | null) ?? []),
-    };
+    return { stdout, stderr };
   }
 
   async stop(): Promise<void> {
@@ -243,24 +253,45 @@ describeWith('an installation', () => {
     expect(hooks(manifests, 'test')).toEqual(['NetworkPolicy test', 'Pod test']);
     expect(JSON.stringify(find(manifests, 'Pod', 'test')?.['spec'])).toContain('http://gateway:443');
   });
+});
 
-  it('tells what to do next, and what it lacks', () => {
-    const notes = (...words: string[]) =>
-      packed
-        .helm('install', 'images', chart, '--dry-run=client', '--namespace', 'prod', ...words)
-        .stdout.split('NOTES:')[1];
-    const small = notes(...valuesOf('small-cluster'));
-    expect(small).toContain('helm test -n prod images');
+/** Only an installation shows the notes, so a copy of the chart has them in a ConfigMap. */
+function withNotes(folder: string): string {
+  const copy = path.join(folder, 'model-router');
+  cpSync(chart, copy, { recursive: true, dereference: true });
+  const notes = path.join(copy, 'templates/NOTES.txt');
+  const map =
+    '{{ dict "kind" "ConfigMap" "metadata" (dict "name" "notes") "text" (include "notes" .) | toYaml }}';
+  writeFileSync(
+    path.join(copy, 'templates/notes.yaml'),
+    `{{- define "notes" -}}${readFileSync(notes, 'utf8')}{{- end -}}\n${map}\n`,
+  );
+  return copy;
+}
+
+describeWith('the notes of an installation', () => {
+  const folder = temporaryFolder('notes');
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const copy = withNotes(folder);
+  const notes = (example: string) => {
+    const words = ['template', 'model-router', copy, '--namespace', 'prod', ...valuesOf(example)];
+    const { stdout, stderr } = packed.helm(...words);
+    return String(find(objects(stdout), 'ConfigMap', 'notes')?.['text'] ?? stderr);
+  };
+
+  it('say what to do next, and what the installation lacks', () => {
+    const small = notes('small-cluster');
+    expect(small).toContain('helm test -n prod model-router');
     expect(small).toContain(
       'kubectl -n prod exec deployment/gateway -- node docker/entry.mjs admin key create',
     );
     expect(small).toContain('There are no network policies');
     expect(small).toContain('The number of workers is fixed at 1');
-    const production = notes(...valuesOf('production'));
+    const production = notes('production');
     expect(production).toContain('Callers reach it at https://router.example.com.');
     expect(production).not.toMatch(/no network policies|is fixed at|No PodMonitor/);
-    expect(notes(...valuesOf('two-in-one-namespace'))).toContain('deployment/images-gateway');
-    expect(notes(...valuesOf('trial'))).toContain('This is a trial');
+    expect(notes('two-in-one-namespace')).toContain('deployment/images-gateway');
+    expect(notes('trial')).toContain('This is a trial');
   });
 });
 
@@ -279,7 +310,7 @@ describeWith.each([
       '--set',
       prefix === 'images' ? 'gateway.replicas=2' : 'nameOverride=router',
     );
-    return parseAllDocuments(stdout).flatMap((each) => (each.toJS() as Manifest | null) ?? []);
+    return objects(stdout);
   };
 
   it('begin with it, in every object and every reference', () => {
@@ -300,7 +331,7 @@ describeWith.each([
     expect(references.length).toBeGreaterThan(2);
     for (const [, field = '', name = ''] of references) expect(own).toContain(`${kinds[field]} ${name}`);
     for (const each of manifests) {
-      const { scaleTargetRef } = each['spec'] as { scaleTargetRef?: { kind: string; name: string } };
+      const { scaleTargetRef } = (each['spec'] ?? {}) as { scaleTargetRef?: { kind: string; name: string } };
       if (scaleTargetRef) expect(own).toContain(`${scaleTargetRef.kind} ${scaleTargetRef.name}`);
     }
     expect(JSON.stringify(find(manifests, 'PrometheusRule', prefix))).toContain(

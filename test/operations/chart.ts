@@ -41,9 +41,13 @@ export class Chart {
   templated(...words: string[]): Manifest[] {
     const { status, stdout, stderr } = this.helm('template', 'model-router', chart, ...words);
     if (status !== 0) throw new Error(stderr);
-    return parseAllDocuments(stdout).flatMap((document) => (document.toJS() as Manifest | null) ?? []);
+    return objects(stdout);
   }
 }
+
+/** The objects in the output of Helm. */
+export const objects = (text: string): Manifest[] =>
+  parseAllDocuments(text).flatMap((document) => (document.toJS() as Manifest | null) ?? []);
 
 export const find = (manifests: readonly Manifest[], kind: string, name: string): Manifest | undefined =>
   manifests.find((each) => each.kind === kind && each.metadata.name === name);
