@@ -31,7 +31,7 @@ const secret = (name: string, data: Data) => ({
 
 /** The part of the Kubernetes API that Helm reads while it renders. */
 class Cluster {
-  /** By the last two parts of the path. */
+  /** The keys are the last two parts of each path. */
   readonly objects = new Map<string, object>();
   private readonly folder = temporaryFolder('cluster');
   private readonly server: Server = createServer((request, response) => {
