@@ -134,13 +134,14 @@ describeWith('rendering against a cluster', () => {
   };
   const whole = { DATABASE_URL: 'postgres://router@postgres/router', JWT_SECRET: 'a', SIGNING_SECRET: 'b' };
 
+  const dataOf = async () => {
+    const { manifests, stderr } = await cluster.render(...valuesOf('trial'));
+    expect(stderr).not.toContain('Error');
+    return plain(find(manifests, 'Secret', 'model-router')?.['data'] as Data);
+  };
+
   it('generates a trial’s secrets once, and keeps them at the next upgrade', async () => {
     exists();
-    const dataOf = async () => {
-      const { manifests, stderr } = await cluster.render(...valuesOf('trial'));
-      expect(stderr).not.toContain('Error');
-      return plain(find(manifests, 'Secret', 'model-router')?.['data'] as Data);
-    };
     const first = await dataOf();
     expect(Object.keys(first).sort()).toEqual([
       'DATABASE_URL',
@@ -211,14 +212,15 @@ interface Annotated extends Manifest {
   metadata: Manifest['metadata'] & { annotations?: Record<string, string> };
 }
 
-describeWith('an installation', () => {
-  const hooks = (manifests: Manifest[], event: string) =>
-    (manifests as Annotated[])
-      .filter(({ metadata }) => metadata.annotations?.['helm.sh/hook']?.split(',').includes(event))
-      .sort((one, other) => weight(one) - weight(other))
-      .map(({ kind, metadata }) => `${kind} ${metadata.name}`);
-  const weight = ({ metadata }: Annotated) => Number(metadata.annotations?.['helm.sh/hook-weight'] ?? 0);
+const weight = ({ metadata }: Annotated) => Number(metadata.annotations?.['helm.sh/hook-weight'] ?? 0);
 
+const hooks = (manifests: Manifest[], event: string) =>
+  (manifests as Annotated[])
+    .filter(({ metadata }) => metadata.annotations?.['helm.sh/hook']?.split(',').includes(event))
+    .sort((one, other) => weight(one) - weight(other))
+    .map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+
+describeWith('an installation', () => {
   it.each(['pre-install', 'pre-upgrade'])('creates external secrets before the migration: %s', (event) => {
     const manifests = packed.templated(...valuesOf('external-secrets'));
     expect(hooks(manifests, event)).toEqual([
@@ -276,7 +278,8 @@ describeWith('the notes of an installation', () => {
   const notes = (example: string) => {
     const words = ['template', 'model-router', copy, '--namespace', 'prod', ...valuesOf(example)];
     const { stdout, stderr } = packed.helm(...words);
-    return String(find(objects(stdout), 'ConfigMap', 'notes')?.['text'] ?? stderr);
+    const map = find(objects(stdout), 'ConfigMap', 'notes') as { text: string } | undefined;
+    return map?.text ?? stderr;
   };
 
   it('say what to do next, and what the installation lacks', () => {
@@ -330,10 +333,12 @@ describeWith.each([
     };
     expect(references.length).toBeGreaterThan(2);
     for (const [, field = '', name = ''] of references) expect(own).toContain(`${kinds[field]} ${name}`);
-    for (const each of manifests) {
-      const { scaleTargetRef } = (each['spec'] ?? {}) as { scaleTargetRef?: { kind: string; name: string } };
-      if (scaleTargetRef) expect(own).toContain(`${scaleTargetRef.kind} ${scaleTargetRef.name}`);
-    }
+    const targets = manifests.flatMap(({ spec }) => {
+      const { scaleTargetRef } = (spec ?? {}) as { scaleTargetRef?: { kind: string; name: string } };
+      return scaleTargetRef ? [`${scaleTargetRef.kind} ${scaleTargetRef.name}`] : [];
+    });
+    expect(targets).toContain(`Deployment ${prefix}-gateway`);
+    expect([...own]).toEqual(expect.arrayContaining(targets));
     expect(JSON.stringify(find(manifests, 'PrometheusRule', prefix))).toContain(
       `horizontalpodautoscaler=~\\"(keda-hpa-)?${prefix}-worker\\"`,
     );

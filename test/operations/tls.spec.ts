@@ -21,8 +21,19 @@ class Certificates {
       const subject = name === 'client' ? '/CN=router' : '/CN=test server';
       this.openssl('req', ...this.newKey(name), '-subj', subject, '-out', this.path(`${name}.csr`));
       this.openssl(
-        ...['x509', '-req', '-in', this.path(`${name}.csr`), '-CA', this.authority, '-CAkey'],
-        ...[this.path('ca.key'), '-CAcreateserial', '-days', '2', '-out', this.path(`${name}.crt`)],
+        'x509',
+        '-req',
+        '-in',
+        this.path(`${name}.csr`),
+        '-CA',
+        this.authority,
+        '-CAkey',
+        this.path('ca.key'),
+        '-CAcreateserial',
+        '-days',
+        '2',
+        '-out',
+        this.path(`${name}.crt`),
         ...(name === 'server' ? ['-extfile', this.path('server.ext')] : []),
       );
     }
@@ -157,10 +168,26 @@ describe('TLS with a private certificate authority', () => {
     const server = spawn(
       process.env['TEST_REDIS_SERVER'] ?? '',
       [
-        ...['--port', '0', '--tls-port', `${port}`, '--bind', '127.0.0.1', '--save', ''],
-        ...['--tls-cert-file', certificates.path('server.crt'), '--tls-key-file'],
-        ...[certificates.path('server.key'), '--tls-ca-cert-file', certificates.authority],
-        ...['--tls-auth-clients', 'no', '--maxmemory-policy', 'noeviction', '--dir', certificates.folder],
+        '--port',
+        '0',
+        '--tls-port',
+        `${port}`,
+        '--bind',
+        '127.0.0.1',
+        '--save',
+        '',
+        '--tls-cert-file',
+        certificates.path('server.crt'),
+        '--tls-key-file',
+        certificates.path('server.key'),
+        '--tls-ca-cert-file',
+        certificates.authority,
+        '--tls-auth-clients',
+        'no',
+        '--maxmemory-policy',
+        'noeviction',
+        '--dir',
+        certificates.folder,
       ],
       { stdio: 'ignore' },
     );
