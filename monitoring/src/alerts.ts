@@ -7,7 +7,7 @@ const pausedProviders =
 
 /** True while a Kubernetes autoscaler cannot add pods. */
 const atMaximum = (autoscaler: string) =>
-  `kube_horizontalpodautoscaler_status_current_replicas{horizontalpodautoscaler="${autoscaler}"} >= kube_horizontalpodautoscaler_spec_max_replicas`;
+  `kube_horizontalpodautoscaler_status_current_replicas{horizontalpodautoscaler=~"${autoscaler}"} >= kube_horizontalpodautoscaler_spec_max_replicas`;
 
 /**
  * True while no process of an app is ready, also when none is left: then the environment is known from the series of
@@ -222,7 +222,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: 'RouterWorkersAtMaximum',
-    expression: atMaximum('keda-hpa-worker'),
+    expression: atMaximum('(keda-hpa-)?worker'),
     holds: '15m',
     severity: 'ticket',
     dashboard: 'queues',

