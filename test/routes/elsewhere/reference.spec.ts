@@ -177,6 +177,7 @@ const calls: [
   ['GET', '/v2/operator/runs?state=x', 400, 'key'],
   ['GET', '/nodes', 200, 'nobody'],
   ['GET', '/nodes?limit=x', 400, 'nobody'],
+  ['GET', '/health', 200, 'nobody'],
   ['GET', '/health/live', 200, 'nobody'],
   ['GET', '/health/ready', 200, 'nobody'],
   ['GET', '/assets/none?expires=1&signature=x', 404, 'nobody'],
