@@ -52,26 +52,36 @@ describe('the clients of a running gateway', () => {
   beforeAll(async () => {
     folder = temporaryFolder('empty');
     mkdirSync(path.join(folder, 'app'));
-    const install = ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--cache', path.join(folder, 'cache')];
+    const install = [
+      'install',
+      '--no-audit',
+      '--no-fund',
+      '--ignore-scripts',
+      '--cache',
+      path.join(folder, 'cache'),
+    ];
     await execute('npm', [...install, `${url()}/clients/model-router-client.tgz`], {
       cwd: path.join(folder, 'app'),
       timeout: 120_000,
     });
   });
 
-  it.each(projects)('npm installs a package whose types and code work in %s', async (_kind, file, options) => {
-    const app = path.join(folder, 'app');
-    writeFileSync(path.join(app, file), program);
-    await typeCheck(app, file, options);
-    const { key } = await system.caller();
-    const built = path.join(app, 'built', file.replace(/ts$/, 'js'));
-    const { stdout } = await execute(process.execPath, [built], {
-      cwd: app,
-      env: { BASE_URL: url(), API_KEY: key },
-      timeout: 60_000,
-    });
-    expect(stdout).toMatch(/^http/);
-  });
+  it.each(projects)(
+    'npm installs a package whose types and code work in %s',
+    async (_kind, file, options) => {
+      const app = path.join(folder, 'app');
+      writeFileSync(path.join(app, file), program);
+      await typeCheck(app, file, options);
+      const { key } = await system.caller();
+      const built = path.join(app, 'built', file.replace(/ts$/, 'js'));
+      const { stdout } = await execute(process.execPath, [built], {
+        cwd: app,
+        env: { BASE_URL: url(), API_KEY: key },
+        timeout: 60_000,
+      });
+      expect(stdout).toMatch(/^http/);
+    },
+  );
 
   (hasPip ? it : it.skip)('pip installs the Python client, and from the list of packages', async () => {
     const quiet = ['--no-index', '--no-cache-dir', '--disable-pip-version-check', '--target'];

@@ -13,11 +13,11 @@ export function withModelTypes(declarations: string, models: readonly Model[]): 
   const from = declarations.indexOf(start);
   const to = declarations.indexOf(end, from);
   if (from < 0 || to < 0) throw new Error('the declarations have no interface "Models"');
-  return `${declarations.slice(0, from)}${start}${models.map(memberOf).join('')}${declarations.slice(to)}`;
+  return `${declarations.slice(0, from)}${start}${models.map(modelType).join('')}${declarations.slice(to)}`;
 }
 
-/** Cached, because the types of all models take longer than one request may take. */
-const memberOf = oncePerModel(({ id, title, description, input, output }) => {
+/** The member of a model. Cached, because the types of all models take longer than one request may take. */
+export const modelType = oncePerModel(({ id, title, description, input, output }) => {
   const comment = commentOf([title, description].filter(Boolean).join(': '));
   return `\n    ${comment}${JSON.stringify(id)}: { input: ${typeOf(input)}; output: ${outputType(output)} };`;
 });
@@ -38,7 +38,7 @@ function typeOf(schema: JsonSchema | boolean | undefined): string {
   const parts = [
     plainType(schema),
     ...(schema.allOf ?? []).map(typeOf),
-    ...[schema.anyOf, schema.oneOf].flatMap((choices) => choices ? [all(choices.map(typeOf), '|')] : []),
+    ...[schema.anyOf, schema.oneOf].flatMap((choices) => (choices ? [all(choices.map(typeOf), '|')] : [])),
   ].filter((type) => type !== 'unknown' && type !== '(unknown)');
   return parts.length === 0 ? 'unknown' : parts.length === 1 ? String(parts[0]) : all(parts, '&');
 }
@@ -63,10 +63,12 @@ function plainType(schema: JsonSchema): string {
 
 function objectType({ properties = {}, required = [], additionalProperties }: JsonSchema): string {
   const members = Object.entries(properties)
-    .filter(([, member]) => typeOf(member) !== 'never')
-    .map(([name, member]) => {
+    // The type is computed once a member: twice at every depth would take exponential time.
+    .map(([name, member]) => ({ name, type: typeOf(member), comment: commentOf(member.description) }))
+    .filter(({ type }) => type !== 'never')
+    .map(({ name, type, comment }) => {
       const optional = required.includes(name) ? '' : '?';
-      return `${commentOf(member.description)}${JSON.stringify(name)}${optional}: ${typeOf(member)};`;
+      return `${comment}${JSON.stringify(name)}${optional}: ${type};`;
     });
   if (members.length > 0) return `{ ${members.join(' ')} }`;
   return `Record<string, ${typeof additionalProperties === 'object' ? typeOf(additionalProperties) : 'unknown'}>`;

@@ -21,7 +21,7 @@ export const tarball = (entries: readonly Entry[]): Buffer => gzip(tar(entries))
 export function entriesOf(bytes: Buffer): Entry[] {
   const entries: Entry[] = [];
   const archive = gunzipSync(bytes);
-  for (let at = 0; archive[at] !== 0; ) {
+  for (let at = 0; archive[at] !== 0;) {
     const field = (from: number, length: number) =>
       archive.toString('latin1', at + from, at + from + length).replace(/\0.*$/s, '');
     const size = Number.parseInt(field(124, 12), 8);

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { type Catalog, type Model, withModelTypes } from '#catalog';
+import { setImmediate } from 'node:timers/promises';
+import { type Catalog, type Model, modelType, withModelTypes } from '#catalog';
 import { release } from '#observability';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
@@ -47,11 +48,20 @@ export class ClientPackages {
   }
 
   /** The TypeScript client with the types of the models that match the globs of a workspace. */
-  typed(catalog: Catalog, globs: readonly string[], isVisible: (model: Model) => boolean): ClientPackage {
+  async typed(
+    catalog: Catalog,
+    globs: readonly string[],
+    isVisible: (model: Model) => boolean,
+  ): Promise<ClientPackage> {
     const name = globs.join('\n');
     const known = this.made.get(name);
     if (known?.catalog === catalog) return known.made;
     const { models } = catalog.page({ limit: Number.MAX_SAFE_INTEGER, filter: isVisible });
+    // One model per turn of the event loop, so that other calls do not wait.
+    for (const model of models) {
+      modelType(model);
+      await setImmediate();
+    }
     const entries = this.npmFiles.map((entry) =>
       entry.name === typesFile
         ? { ...entry, bytes: Buffer.from(withModelTypes(String(entry.bytes), models)) }

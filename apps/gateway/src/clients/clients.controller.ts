@@ -96,8 +96,12 @@ export class ClientsController {
       'Redirects to `model-router-client.tgz`, the TypeScript client with the types of the models that the caller may see: built-in models and those of the operator.',
     answers: [answer(302, 'Its URL.', {}, ['Location', 'Cache-Control']), noPackage],
   })
-  findTyped(@Calling() caller: Caller, @Param('name') name: string, @Res() reply: FastifyReply): void {
-    redirectTo(this.typed(caller, name), reply);
+  async findTyped(
+    @Calling() caller: Caller,
+    @Param('name') name: string,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    redirectTo(await this.typed(caller, name), reply);
   }
 
   @Get('v2/clients/:digest/:name')
@@ -115,18 +119,18 @@ export class ClientsController {
       noPackage,
     ],
   })
-  readTyped(
+  async readTyped(
     @Calling() caller: Caller,
     @Param() { digest, name }: { digest: string; name: string },
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
-  ): void {
-    const found = this.typed(caller, name);
+  ): Promise<void> {
+    const found = await this.typed(caller, name);
     if (found.digest !== digest) throw unknownPackage();
     send(found, 'private', request, reply);
   }
 
-  private typed(caller: Caller, name: string): ClientPackage {
+  private async typed(caller: Caller, name: string): Promise<ClientPackage> {
     if (name !== npmName) throw unknownPackage();
     return this.packages.typed(this.catalog.current, caller.visible, ({ id }) => maySee(caller, id));
   }
