@@ -52,7 +52,9 @@ rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 const inOut = (name) => path.join(out, name);
 
-run('npm', ['run', '--silent', 'build']);
+run(process.execPath, ['scripts/build-if-changed.mjs']);
+// The build may be older than the commit.
+run(process.execPath, ['dist/libs/observability/src/store-release.js']);
 const source = JSON.parse(readFileSync('dist/libs/observability/src/release.json', 'utf8'));
 
 // The gateway serves the same bytes.

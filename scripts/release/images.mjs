@@ -92,7 +92,7 @@ function differenceOf(named, found) {
 }
 
 /** Node and the Debian packages of the base image: a CycloneDX component and the licence of each. */
-function systemOf(root) {
+export function systemOf(root) {
   const version = nodeVersionOf(root);
   const licence = path.join(root, 'nodejs/LICENSE');
   const node = {
