@@ -3,6 +3,11 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const [node, , app = '', ...words] = process.argv;
+if (app === '--version') {
+  const { releaseText } = await import('../dist/libs/observability/src/release.js');
+  process.stdout.write(`${releaseText}\n`);
+  process.exit(0);
+}
 const main = new URL(`../dist/apps/${app}/src/main.js`, import.meta.url);
 if (!/^[a-z]+$/.test(app) || !existsSync(main)) {
   process.stderr.write(`This image has no app "${app}": use gateway, worker or admin\n`);

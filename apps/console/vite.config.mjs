@@ -16,6 +16,8 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2023',
     assetsDir: 'assets',
+    // For THIRD-PARTY-NOTICES. The gateway does not serve it.
+    license: { fileName: 'licenses.json' },
     // The content security policy forbids `data:` style sheets and scripts, and small files are cheap on one connection.
     assetsInlineLimit: 0,
     reportCompressedSize: false,

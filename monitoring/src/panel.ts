@@ -137,9 +137,10 @@ const releases = (): AnnotationQueryBuilder =>
     .iconColor('blue')
     .expr(
       ofChosenEnvironment(
-        'count by (version) (router_build_info) unless count by (version) (router_build_info offset 5m)',
+        'count by (version, revision) (router_build_info) unless count by (version, revision) (router_build_info offset 5m)',
       ),
-    );
+    )
+    .titleFormat('{{version}} {{revision}}');
 
 function panelOf(panel: Panel) {
   switch (panel.kind) {

@@ -119,7 +119,7 @@ describe('metrics and logs of the running apps', () => {
               `router_worker_slots\\{queue="${queue}",provider="bfl",state="${state[0]}"\\} ${state[1]}`,
             ),
           );
-      expect(ofWorker).toMatch(/router_build_info\{version="\d[^"]*",node="\d[^"]*"\} 1/);
+      expect(ofWorker).toMatch(/router_build_info\{version="\d[^"]*",revision="[^"]+",node="\d[^"]*"\} 1/);
     });
   });
 

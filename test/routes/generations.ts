@@ -39,6 +39,7 @@ export const routerRoutes: [method: string, path: string][] = [
   ['POST', '/v2/files'],
   ['GET', file],
   ['DELETE', file],
+  ['GET', '/v2/clients/model-router-client.tgz'],
   ['GET', '/v2/requests'],
   ['GET', '/v2/requests/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234'],
   ['GET', '/v2/requests/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234/input'],

@@ -1,3 +1,4 @@
+import { releaseText } from '#observability';
 import { Command, CommanderError } from 'commander';
 import { Readable } from 'node:stream';
 import { type Answer, type Desk, printed } from './answer.js';
@@ -90,6 +91,7 @@ Workspaces are specified by name or id, as the argument of "workspace" commands 
 Settings come from the environment. Without a DATABASE_URL there, they are also read from .env in this folder or, if
 that does not exist, from .local/admin.env, which "npm start" writes.`,
     )
+    .version(releaseText, '--version', 'print the version')
     .option('--json', 'print one JSON document')
     .option('-y, --yes', 'do not ask for confirmation of actions that cannot be undone')
     .option('--env-file <file>', 'file with settings that are not in the environment')

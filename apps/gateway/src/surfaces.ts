@@ -1,4 +1,5 @@
 import { AccountModule } from './account/account.module.js';
+import { ClientsModule } from './clients/clients.module.js';
 import { CompatModule } from './compat/compat.module.js';
 import { compatSettings } from './compat/settings.js';
 import { ConsoleModule } from './console/console.module.js';
@@ -24,6 +25,7 @@ export const surfaces = [
   NodesModule,
   CompatModule,
   ReferenceModule,
+  ClientsModule,
   ConsoleModule,
   StreamsModule,
 ];

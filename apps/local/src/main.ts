@@ -1,8 +1,9 @@
+import { releaseText } from '#observability';
 import { launch } from './launcher.js';
 
 const usage = `npm start: runs model-router and everything it needs on this machine until Ctrl-C.
 
-It takes no arguments. Settings are environment variables, for example:
+It takes no arguments besides --help and --version. Settings are environment variables, for example:
 
   PORT                 port of the gateway (default: 8080)
   LOCAL_DIR            folder for data, logs and credentials (default: .local)
@@ -13,7 +14,8 @@ docs/configuration.md lists all settings.
 
 const given = process.argv.slice(2).join(' ');
 if (given === '') process.exit(await launch(process.env));
-if (given === '--help' || given === '-h') process.stdout.write(usage);
+else if (given === '--version') process.stdout.write(`${releaseText}\n`);
+else if (given === '--help' || given === '-h') process.stdout.write(usage);
 else {
   process.stderr.write('model-router: npm start takes no arguments; see npm start -- --help\n');
   process.exitCode = 2;

@@ -3,6 +3,12 @@ import { writeAccountKeys } from './account-keys.js';
 import { simulatorSettings } from './settings.js';
 import { startSimulator } from './simulator.js';
 
+if (process.argv[2] === '--version') {
+  const { releaseText } = await import('#observability');
+  process.stdout.write(`${releaseText}\n`);
+  process.exit(0);
+}
+
 const settings = readSettings(simulatorSettings, process.env);
 const simulator = await startSimulator({
   apiPort: settings.SIMULATOR_PORT,

@@ -23,6 +23,7 @@ export {
 } from './model-views.js';
 export type { CatalogProblem } from './read-rows.js';
 export { didYouMean, suggesting } from './nearest-ids.js';
+export { modelType, withModelTypes } from './model-types.js';
 export { type Price, pricePointers } from './price.js';
 export { quote } from './quote.js';
 export { priceText, reportedText } from './price-text.js';

@@ -3,6 +3,7 @@ import { StartupError } from '#errors';
 import { type INestApplicationContext, type NestApplicationOptions, ShutdownSignal } from '@nestjs/common';
 import { InternalServer } from './internal-server.js';
 import { type Log, LOG, nestLogger } from './log.js';
+import { releaseText } from './release.js';
 import { unreachable } from './reachability.js';
 
 /**
@@ -37,12 +38,13 @@ setFlagsFromString('--no-allocation-site-pretenuring');
 const stopSignals = [ShutdownSignal.SIGTERM, ShutdownSignal.SIGINT];
 
 /**
- * Starts an app, and on SIGTERM or SIGINT stops it through the lifecycle hooks of its modules. A second signal ends
+ * Starts an app, or prints its version for `--version`. On SIGTERM or SIGINT it stops the app through the lifecycle hooks of its modules. A second signal ends
  * the process at once.
  */
 export async function boot<App extends INestApplicationContext, Settings extends ServerSettings>(
   bootable: Bootable<App, Settings>,
 ): Promise<void> {
+  if (process.argv[2] === '--version') return void process.stdout.write(`${releaseText}\n`);
   stopWithParent();
   try {
     await start(bootable);

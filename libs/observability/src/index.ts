@@ -7,6 +7,7 @@ export { InternalServer } from './internal-server.js';
 export { createLog, Gathered, LOG, type Log } from './log.js';
 export { Metrics } from './metrics.js';
 export { ObservabilityModule } from './observability.module.js';
+export { healthOf, release, releaseText } from './release.js';
 export { OutageLog, reasonOf } from './outage-log.js';
 export { unreachable } from './reachability.js';
 export { readTraceparent, runAttributes, type Span, TRACING, type Tracing } from './tracing.js';

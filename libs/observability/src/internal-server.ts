@@ -3,6 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Metrics } from './metrics.js';
+import { healthOf } from './release.js';
 import { OBSERVABILITY_OPTIONS, type ObservabilityOptions } from './settings.js';
 import { settlesWithin } from './waits.js';
 
@@ -17,7 +18,7 @@ interface Probes {
 }
 
 /**
- * Serves `/metrics`, `/health/ready` and `/health/live` to operators and probes, never to callers. It listens
+ * Serves `/metrics`, `/health`, `/health/ready` and `/health/live` to operators and probes, never to callers. It listens
  * once every module is initialised, so an app sets its probes and mounts in `onModuleInit`.
  */
 @Injectable()
@@ -75,6 +76,10 @@ export class InternalServer implements OnApplicationBootstrap, OnApplicationShut
     } else if (url === '/metrics') {
       const { registry } = this.metrics;
       registry.metrics().then((text) => send(200, registry.contentType, text), notReady);
+    } else if (url === '/health') {
+      const sendHealth = (ready: boolean | string) =>
+        send(ready === true ? 200 : 503, 'application/json', `${JSON.stringify(healthOf(ready))}\n`);
+      this.probes.ready().then(sendHealth, () => sendHealth(false));
     } else if (url === '/health/ready') {
       this.probes.ready().then((ready) => {
         if (ready === true) return send(200, 'text/plain', 'ready\n');

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { serviceVersion } from './service-version.js';
+import { release, shortRevision } from './release.js';
 
 /** The current state of a connection pool. */
 interface PoolState {
@@ -247,9 +247,10 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry, prefix: 'router_' });
     const build = this.gauge('router_build_info', 'Always 1. The labels contain the version.', [
       'version',
+      'revision',
       'node',
     ]);
-    build.set({ version: serviceVersion, node: process.versions.node }, 1);
+    build.set({ version: release.version, revision: shortRevision, node: process.versions.node }, 1);
     const slots: Gauge<'queue' | 'provider' | 'state'> = new Gauge({
       name: 'router_worker_slots',
       help: 'Concurrency slots of this worker: busy ones, and all of them.',

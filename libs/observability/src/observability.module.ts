@@ -2,6 +2,7 @@ import { ConfigurableModuleBuilder, Inject, Module, type OnApplicationShutdown }
 import { InternalServer } from './internal-server.js';
 import { createLog, type Log, LOG } from './log.js';
 import { Metrics } from './metrics.js';
+import { release } from './release.js';
 import { OBSERVABILITY_OPTIONS, type ObservabilityOptions } from './settings.js';
 import { noTracing, TRACING, type Tracing } from './tracing.js';
 
@@ -19,11 +20,15 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<ObservabilityO
     {
       provide: LOG,
       inject: [OBSERVABILITY_OPTIONS, Metrics],
-      useFactory: ({ app, LOG_LEVEL, LOG_MAX_WAITING_BYTES }: ObservabilityOptions, metrics: Metrics) =>
-        createLog(app, LOG_LEVEL, {
+      useFactory: ({ app, LOG_LEVEL, LOG_MAX_WAITING_BYTES }: ObservabilityOptions, metrics: Metrics) => {
+        const log = createLog(app, LOG_LEVEL, {
           maxWaitingBytes: LOG_MAX_WAITING_BYTES,
           onDropped: (lines) => metrics.droppedLogLines.inc(lines),
-        }),
+        });
+        const { version, revision, builtAt: built_at } = release;
+        log.info({ version, revision, built_at, node: process.versions.node }, `${app} is starting`);
+        return log;
+      },
     },
     {
       provide: TRACING,

@@ -6,7 +6,7 @@ import {
   type Sampler,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace-base';
-import { serviceVersion } from './service-version.js';
+import { release } from './release.js';
 import type { ObservabilityOptions } from './settings.js';
 
 type Warn = (message: string) => void;
@@ -65,7 +65,7 @@ export function resourceOf(settings: ResourceSettings, warn: Warn): Record<strin
   return {
     'service.namespace': 'model-router',
     'service.name': app,
-    'service.version': serviceVersion,
+    'service.version': release.version,
     ...parsedAttributes(text, warn),
     ...(name !== undefined && { 'service.name': name }),
   };

@@ -74,6 +74,7 @@ export {
 } from './error-shapes.js';
 export { type RouterFile, routerFile, routerFileId, routerFileListResponse } from './file-shapes.js';
 export type { Page } from './fields.js';
+export { serviceHealth } from './health-shape.js';
 export { isExact, markInexact } from './exact-number.js';
 export {
   isUuid,

@@ -11,7 +11,9 @@ export const infrastructure: Dashboard = {
           title: 'Versions',
           says: 'Two versions at a time: a rollout is in progress.',
           unit: 'short',
-          queries: [['count by (app, version) (router_build_info)', '{{app}} {{version}}']],
+          queries: [
+            ['count by (app, version, revision) (router_build_info)', '{{app}} {{version}} {{revision}}'],
+          ],
         },
         {
           title: 'Ready processes',

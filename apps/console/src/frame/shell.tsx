@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'react';
 import { session, useCredential, useNotice } from '../api/session.ts';
 import { workspaceQuery } from '../api/workspace.ts';
 import { texts } from '../texts/index.ts';
+import { Footer } from './footer.tsx';
 import { Palette } from './palette.tsx';
 import { Rail } from './rail.tsx';
 import classes from './shell.module.css';
@@ -47,6 +48,7 @@ function Frame() {
           )}
           <Outlet />
         </main>
+        <Footer />
       </div>
       <Palette isOperator={scopes.includes('operate')} />
     </div>

@@ -35,6 +35,10 @@ export const frame = {
   system: 'System',
   account: 'Workspace and session',
   signOut: 'Sign out',
+  release: (version: string, revision: string, builtAt: string) =>
+    ['model-router', version, revision.slice(0, 12), builtAt.slice(0, 10)]
+      .filter((part) => part !== 'unknown')
+      .join(' · '),
   notFound: 'Page not found',
   notFoundDetail: 'The link may be mistyped or outdated.',
   notFoundAction: 'Go to models',

@@ -13,6 +13,7 @@ export const areas = {
   Account: 'The runs, costs, limits and keys of the workspace. Each requires its own scope.',
   Operator:
     'All workspaces, providers and queues. The scope `operate` is granted by the admin command line, or by a group of the identity provider.',
+  Clients: 'Packages of the clients, for `npm install` and `pip install`.',
   Agents: 'The same runs as tools of the Model Context Protocol.',
   Registry: 'The published nodes. No credential is needed.',
   Service: 'This reference and the health probes. No credential is needed.',

@@ -1,6 +1,8 @@
+import { healthOf } from '#observability';
+import { serviceHealth } from '#schemas';
 import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { answer, ApiRoute } from './api-route.js';
+import { answer, ApiRoute, json } from './api-route.js';
 import { Readiness } from './readiness.js';
 
 const plainText = { 'text/plain': null };
@@ -12,6 +14,26 @@ const plainText = { 'text/plain': null };
 @Controller('health')
 export class HealthController {
   constructor(private readonly readiness: Readiness) {}
+
+  @Get()
+  @ApiRoute({
+    name: 'getHealth',
+    area: 'Service',
+    summary: 'Get the version of the service',
+    description: 'The readiness of the gateway as JSON, with the version, the git commit and its time.',
+    answers: [
+      answer(200, 'The gateway is ready.', json(serviceHealth)),
+      answer(503, 'The gateway is not ready.', json(serviceHealth)),
+    ],
+  })
+  async health(@Res() reply: FastifyReply): Promise<void> {
+    const ready = await this.readiness.ready();
+    void reply
+      .code(ready === true ? 200 : 503)
+      .header('content-type', 'application/json; charset=utf-8')
+      .header('cache-control', 'no-store')
+      .send(JSON.stringify(healthOf(ready)));
+  }
 
   @Get('live')
   @ApiRoute({

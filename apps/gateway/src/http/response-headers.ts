@@ -13,6 +13,7 @@ export const responseHeaders = {
       'The id of the run that the call belongs to: its `request_id`. Absent if the call belongs to no run.',
   }),
   'X-Service-Error-Type': routerErrorType,
+  Location: z.string().meta({ description: 'A URL relative to that of the request.' }),
   ETag: z.string().meta({ description: 'A strong ETag of the bytes.' }),
   'Cache-Control': z.string().meta({ description: 'How long the document may be cached.' }),
   'Content-Range': z.string().meta({

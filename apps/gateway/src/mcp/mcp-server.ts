@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
+import { release } from '#observability';
 import { routerModelId, routerQueueRequestId } from '#schemas';
 import { z } from 'zod';
 import type { OwnRoutes, RouteAnswer } from './own-routes.js';
@@ -44,7 +45,7 @@ export function mcpServer(
   runInput: Buffer | undefined,
   { signal, isStopping }: Terms,
 ): McpServer {
-  const server = new McpServer({ name: 'model-router', version: '1.0' }, { instructions });
+  const server = new McpServer({ name: 'model-router', version: release.version }, { instructions });
 
   server.registerTool(
     'find_models',

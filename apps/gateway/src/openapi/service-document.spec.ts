@@ -117,6 +117,8 @@ const promised: [method: string, path: string, answers: [number, string[]][]][] 
   ['GET', '/v2/files', plain(200, 400, 401, 403)],
   ['GET', '/v2/files/{file_id}', plain(200, 401, 403, 404)],
   ['DELETE', '/v2/files/{file_id}', plain(204, 401, 403, 404)],
+  ['GET', '/v2/clients/{name}', plain(302, 401, 403, 404)],
+  ['GET', '/v2/clients/{digest}/{name}', [[200, cached], [304, cached], ...plain(401, 403, 404)]],
   ['GET', '/v2/requests', plain(200, 400, 401, 403)],
   ['GET', '/v2/requests/{request_id}', plain(200, 401, 403, 404)],
   ['GET', '/v2/requests/{request_id}/input', plain(200, 401, 403, 404, 410)],

@@ -37,6 +37,7 @@ const pathParameters: Record<string, z.ZodType> = {
   key_id: z.uuid().meta({ description: 'The id of an API key.' }),
   workspace: z.string().meta({ description: 'The id or name of a workspace.' }),
   name: z.string().meta({ description: 'The name of the file.' }),
+  digest: z.string().meta({ description: 'The first half of the SHA-256 of the file, in hex.' }),
   key: z.string().meta({ description: 'The key of the asset; it contains slashes.' }),
 };
 

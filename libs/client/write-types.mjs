@@ -1,0 +1,19 @@
+// Part of `npm run build`: completes the built TypeScript client, which exists as an ES module and for CommonJS.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { loadCatalog } from '../../dist/libs/catalog/src/load-catalog.js';
+import { withModelTypes } from '../../dist/libs/catalog/src/model-types.js';
+
+const inClient = (file) => new URL(`dist/${file}`, import.meta.url);
+
+// The package itself is a module. TypeScript and Node read the nearest package.json.
+writeFileSync(inClient('cjs/package.json'), '{ "type": "commonjs" }\n');
+
+// Models are typed once, because their types are nine tenths of the package. A module may import types of CommonJS,
+// but not the other way round.
+const { models } = await loadCatalog();
+const declared = inClient('cjs/models.d.ts');
+writeFileSync(declared, withModelTypes(readFileSync(declared, 'utf8'), models));
+writeFileSync(
+  inClient('models.d.ts'),
+  "export type { FileInput, InputOf, ModelId, Models, OutputOf } from './cjs/models.js';\n",
+);

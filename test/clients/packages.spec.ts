@@ -1,0 +1,109 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { failOnLeftovers, sharedSystem, temporaryFolder, transports } from '../harness/index.js';
+import { typeCheck } from './type-check.js';
+
+const [transport = 'postgres'] = transports();
+const execute = promisify(execFile);
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+const wheel = `model_router_client-${version}-py3-none-any.whl`;
+
+const hasPip = spawnSync('python3', ['-m', 'pip', '--version']).status === 0;
+if (!hasPip) {
+  if (process.env['NO_SKIP'] === '1') throw new Error('NO_SKIP=1, but pip is not installed');
+  process.stderr.write('skipping the installation of the Python client: pip is not installed\n');
+}
+
+/** A program with one call that fits the model and one that does not. */
+const program = `
+import { createRouter } from 'model-router-client';
+declare const process: { env: Record<string, string>; stdout: { write(text: string): void } };
+
+const router = createRouter({ baseUrl: process.env['BASE_URL'] ?? '', key: process.env['API_KEY'] ?? '' });
+void router.run('bfl/flux-2-pro', { prompt: 'a red fox' }).then(({ output }) => {
+  const sample: string = output.result.sample;
+  process.stdout.write(sample);
+});
+export const wrong = () =>
+  // @ts-expect-error the prompt is a text
+  router.run('bfl/flux-2-pro', { prompt: 1 });
+`;
+
+/** How TypeScript resolves the package, by the kind of project. */
+const projects: [kind: string, file: string, options: Record<string, string>][] = [
+  ['an ES module', 'module.mts', { module: 'nodenext' }],
+  ['CommonJS', 'common.cts', { module: 'node16' }],
+  [
+    'CommonJS as before exports maps',
+    'older.ts',
+    { module: 'commonjs', moduleResolution: 'node10', ignoreDeprecations: '6.0' },
+  ],
+  ['a bundled application', 'bundled.mts', { module: 'esnext', moduleResolution: 'bundler' }],
+];
+
+describe('the clients of a running gateway', () => {
+  const system = sharedSystem(transport);
+  const url = () => system.gateways[0]?.url ?? '';
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = temporaryFolder('empty');
+    mkdirSync(path.join(folder, 'app'));
+    const install = [
+      'install',
+      '--no-audit',
+      '--no-fund',
+      '--ignore-scripts',
+      '--cache',
+      path.join(folder, 'cache'),
+    ];
+    await execute('npm', [...install, `${url()}/clients/model-router-client.tgz`], {
+      cwd: path.join(folder, 'app'),
+      timeout: 120_000,
+    });
+  });
+
+  it.each(projects)(
+    'npm installs a package whose types and code work in %s',
+    async (_kind, file, options) => {
+      const app = path.join(folder, 'app');
+      writeFileSync(path.join(app, file), program);
+      await typeCheck(app, file, options);
+      const { key } = await system.caller();
+      const built = path.join(app, 'built', file.replace(/ts$/, 'js'));
+      const { stdout } = await execute(process.execPath, [built], {
+        cwd: app,
+        env: { BASE_URL: url(), API_KEY: key },
+        timeout: 60_000,
+      });
+      expect(stdout).toMatch(/^http/);
+    },
+  );
+
+  (hasPip ? it : it.skip)('pip installs the Python client, and from the list of packages', async () => {
+    const quiet = ['--no-index', '--no-cache-dir', '--disable-pip-version-check', '--target'];
+    const targets: [string, string[]][] = [
+      ['by-url', [`${url()}/clients/${wheel}`]],
+      ['by-list', ['--find-links', `${url()}/clients`, 'model-router-client']],
+    ];
+    const { key } = await system.caller();
+    for (const [target, words] of targets) {
+      const site = path.join(folder, target);
+      await execute('python3', ['-m', 'pip', 'install', ...quiet, site, ...words], { timeout: 120_000 });
+      const code = `import os
+from model_router import Router
+print(Router(os.environ["BASE_URL"], key=os.environ["API_KEY"]).run("bfl/flux-2-pro", {"prompt": "x"}).output["result"]["sample"])`;
+      const { stdout } = await execute('python3', ['-c', code], {
+        cwd: folder,
+        env: { PATH: process.env['PATH'] ?? '', PYTHONPATH: site, BASE_URL: url(), API_KEY: key },
+        timeout: 60_000,
+      });
+      expect(stdout).toMatch(/^http/);
+    }
+  });
+});
+
+failOnLeftovers();
