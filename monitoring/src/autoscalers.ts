@@ -1,0 +1,7 @@
+/** KEDA puts `keda-hpa-` before the name of its ScaledObject. */
+export const workerAutoscaler = 'keda-hpa-worker';
+export const gatewayAutoscaler = 'gateway';
+
+/** True while a Kubernetes autoscaler cannot add pods. */
+export const atMaximum = (autoscaler: string) =>
+  `kube_horizontalpodautoscaler_status_current_replicas{horizontalpodautoscaler="${autoscaler}"} >= kube_horizontalpodautoscaler_spec_max_replicas`;
