@@ -1,13 +1,10 @@
 import type { Alert } from './alert.js';
+import { atMaximum, gatewayAutoscaler, workerAutoscaler } from './autoscalers.js';
 import { budgetAlerts } from './objectives.js';
 
 /** Providers that an operator has paused, whose runs are supposed to wait. */
 const pausedProviders =
   'label_replace(router_provider_paused{calls="submit",asked_by="operator"}, "queue", "dispatch-$1", "provider", "(.+)")';
-
-/** True while a Kubernetes autoscaler cannot add pods. */
-const atMaximum = (autoscaler: string) =>
-  `kube_horizontalpodautoscaler_status_current_replicas{horizontalpodautoscaler=~"${autoscaler}"} >= kube_horizontalpodautoscaler_spec_max_replicas`;
 
 /**
  * True while no process of an app is ready, also when none is left: then the environment is known from the series of
@@ -222,7 +219,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: 'RouterWorkersAtMaximum',
-    expression: atMaximum('(keda-hpa-)?worker'),
+    expression: atMaximum(workerAutoscaler),
     holds: '15m',
     severity: 'ticket',
     dashboard: 'queues',
@@ -230,7 +227,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: 'RouterGatewaysAtMaximum',
-    expression: atMaximum('gateway'),
+    expression: atMaximum(gatewayAutoscaler),
     holds: '15m',
     severity: 'ticket',
     dashboard: 'overview',

@@ -10,8 +10,8 @@ import { overview } from './dashboards/overview.js';
 import { providers } from './dashboards/providers.js';
 import { queues } from './dashboards/queues.js';
 import { registry } from './dashboards/registry.js';
-import { recordings } from './objectives.js';
 import { build } from './panel.js';
+import { recordings } from './recordings.js';
 import { perEnvironment } from './scope.js';
 
 export const dashboards = {

@@ -32,13 +32,12 @@ const slow = (window: string, times: number) => {
  * Recorded once a minute, because windows of 30 days over the histograms themselves would be read at each refresh of a
  * dashboard. Failed calls count as 0 while none has failed.
  */
-export const recordings = {
+export const objectiveRecordings = {
   'router:calls:rate5m': `sum(rate(${objectives.availability.all}[5m]))`,
   'router:calls_failed:rate5m': `sum(rate(${objectives.availability.failed}[5m])) or 0 * sum(rate(${objectives.availability.all}[5m]))`,
   'router:quick_calls:rate5m': `sum(rate(${objectives.latency.all}[5m]))`,
   'router:quick_calls_in_time:rate5m': `sum(rate(${objectives.latency.inTime}[5m]))`,
 } as const;
-export type Recordings = typeof recordings;
 
 /** Alerts on the error budgets of the objectives. */
 export const budgetAlerts: readonly Alert[] = [

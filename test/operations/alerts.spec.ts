@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
+import { Metrics } from '#observability';
 import { parse } from 'yaml';
 import { alerts } from '../../monitoring/src/alerts.js';
 import { dashboards, monitoringFiles } from '../../monitoring/src/files.js';
-import { recordings } from '../../monitoring/src/objectives.js';
-import { pathOf, textOf } from '../documents/checkout-files.js';
+import { recordings } from '../../monitoring/src/recordings.js';
+import { filesBelow, pathOf, textOf } from '../documents/checkout-files.js';
 import { withTools } from '../harness/faults.js';
 import { alertCases } from './alert-cases.js';
 import { prod, promtool, staging, testRules, within } from './promtool.js';
@@ -36,6 +37,19 @@ describe('monitoring', () => {
     });
     expect(stderr).toBe('');
     expect(status).toBe(0);
+  });
+
+  it('selects only buckets that its histograms have', async () => {
+    const metrics = await new Metrics().registry.getMetricsAsArray();
+    const bounds = new Map(
+      metrics.flatMap((metric): [string, number[]][] =>
+        'upperBounds' in metric ? [[`${metric.name}_bucket`, metric.upperBounds as number[]]] : [],
+      ),
+    );
+    const files = ['monitoring/rules.yaml', ...filesBelow('monitoring/dashboards')].map(textOf).join('\n');
+    const selected = [...files.matchAll(/\b(router_\w+_bucket)\{[^}]*?le=\\?"([\d.]+)/g)];
+    expect(selected.length).toBeGreaterThan(0);
+    for (const [, name = '', bound] of selected) expect(bounds.get(name)).toContain(Number(bound));
   });
 
   it('has a firing and a quiet case for each alert', () => expect(Object.keys(alertCases)).toEqual(names));

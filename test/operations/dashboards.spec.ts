@@ -5,7 +5,7 @@ import { perEnvironment } from '../../monitoring/src/scope.js';
 import { System, withTools } from '../harness/faults.js';
 import { type Caller, failOnLeftovers, transports, waitFor } from '../harness/index.js';
 import { Receiver } from '../harness/receiver.js';
-import { installation, type Prometheus, startPrometheus } from './prometheus.js';
+import { committedRules, installation, type Prometheus, startPrometheus } from '../harness/prometheus.js';
 
 interface Panel {
   title: string;
@@ -58,7 +58,11 @@ describeWith('a Prometheus that scrapes the running apps under load', () => {
     const [transport = 'postgres'] = transports();
     receiver = await Receiver.start();
     system = await System.start({ transport, takesMs: 200 });
-    prometheus = await startPrometheus(tools.prometheus, system.apps);
+    prometheus = await startPrometheus(tools.prometheus, {
+      installations: [{ labels: installation, apps: system.apps }],
+      rules: committedRules().replace('interval: 1m', 'interval: 1s'),
+      everySeconds: 1,
+    });
     caller = await system.caller({ inflightLimit: 4, windowLimit: 100_000, backlogLimit: 100_000 });
     load = Promise.all([one, held, failing, refused].map((each) => repeat(each)));
   });

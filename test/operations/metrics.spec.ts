@@ -104,8 +104,8 @@ describe('metrics and logs of the running apps', () => {
       expect(ofWorker).toContain(
         'router_runs_total{delivery="sync",provider="bfl",outcome="succeeded",error_type=""} 1',
       );
-      expect(ofWorker).toMatch(/router_run_duration_seconds_count\{phase="queue"\} 3/);
-      expect(ofWorker).toMatch(/router_run_duration_seconds_count\{phase="provider"\} 3/);
+      expect(ofWorker).toMatch(/router_run_duration_seconds_count\{provider="bfl",phase="queue"\} 3/);
+      expect(ofWorker).toMatch(/router_run_duration_seconds_count\{provider="bfl",phase="provider"\} 3/);
       expect(ofWorker).toMatch(/router_billed_dollars_total\{provider="bfl"\} 0\.\d+/);
       expect(ofWorker).toMatch(
         /router_provider_request_duration_seconds_count\{provider="bfl",op="submit",result="2xx"\} 3/,
@@ -237,8 +237,36 @@ describe('metrics and logs of the running apps', () => {
     const served = new Set(
       (await Promise.all([gateway, worker].map(scrape))).flatMap(familiesOf).filter((name) => isOurs(name)),
     );
-    const described = [...textOf('docs/operations/metrics.md').matchAll(/^\| `(router_\w+)`/gm)];
+    const [text = ''] = textOf('docs/operations/metrics.md').split('### Histograms');
+    const described = [...text.matchAll(/^\| `(router_\w+)`/gm)];
     expect(described.map(([, name = '']) => name).sort()).toEqual([...served].sort());
+  });
+
+  it('match the histograms in the operator’s guide', async () => {
+    // Store and webhook calls are not made here, so their histograms have no series.
+    const served = (await Promise.all([gateway, worker].map(scrape))).join('\n');
+    const [, text = ''] = textOf('docs/operations/metrics.md').split('### Histograms');
+    const rows = [...text.matchAll(/^\| `(router_\w+)` +\| (\S+ m?s) to (\S+ m?s) +\| (\d+) +\|$/gm)];
+    expect(rows).toHaveLength(8);
+    const inSeconds = (limit: string) =>
+      Number.parseFloat(limit.replace(',', '')) / (limit.endsWith('ms') ? 1000 : 1);
+    const described = rows.flatMap(([, name = '', first = '', last = '', series = '']) =>
+      served.includes(`${name}_bucket{`)
+        ? [{ name, first: inSeconds(first), last: inSeconds(last), series: Number(series) }]
+        : [],
+    );
+    expect(described.length).toBeGreaterThanOrEqual(6);
+    expect(described).toEqual(
+      described.map(({ name }) => {
+        const bounds = new Set(
+          [...served.matchAll(new RegExp(`^${name}_bucket\\{.*?le="([^"]+)"`, 'gm'))].map(([, le]) =>
+            Number(le),
+          ),
+        );
+        const finite = [...bounds].filter((bound) => Number.isFinite(bound));
+        return { name, first: Math.min(...finite), last: Math.max(...finite), series: finite.length + 3 };
+      }),
+    );
   });
 
   describeWith('checked by Prometheus’ own linter', () => {

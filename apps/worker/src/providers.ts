@@ -52,6 +52,6 @@ export class Providers {
       this.log.warn({ providers: withoutKey }, 'no key is set for these providers');
     }
     this.loggedWithoutKey = listed;
-    this.metrics.expectProviders(this.byName.keys());
+    this.metrics.expectProviders([...this.byName.keys()]);
   }
 }

@@ -122,7 +122,10 @@ export class LiveCatalog {
     const { metrics, report } = this.options;
     metrics.catalogReadings.inc({ result });
     metrics.catalogRefused.set(Number(result === 'refused'));
-    if (result === 'loaded') metrics.catalogLoadedAt.setToCurrentTime();
+    if (result === 'loaded') {
+      metrics.catalogLoadedAt.setToCurrentTime();
+      metrics.knowProviders(this.catalog.providers.map(({ name }) => name));
+    }
     report(this.state);
   }
 }

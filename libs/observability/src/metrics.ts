@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { release, shortRevision } from './release.js';
+import { steps } from './steps.js';
 
 /** The current state of a connection pool. */
 interface PoolState {
@@ -16,8 +17,9 @@ interface SlotUsage {
   total: number;
 }
 
-const callBuckets = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 60, 600];
-const waitBuckets = [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 15, 60, 300, 1800];
+/** The objective counts quick calls that take at most 0.3 s. */
+const callBuckets = steps(0.001, 600, [0.3]);
+const waitBuckets = steps(0.005, 1800);
 
 /**
  * All metrics of a process. Label values are bounded: they come from routes, closed sets in the code and the
@@ -58,7 +60,7 @@ export class Metrics {
     'router_admission_duration_seconds',
     'Duration of the database call that admits a run, including its wait for a batch.',
     [],
-    callBuckets,
+    steps(0.001, 20),
   );
   readonly counterDrift = this.counter(
     'router_admission_drift_total',
@@ -75,8 +77,8 @@ export class Metrics {
   readonly runSeconds = this.histogram(
     'router_run_duration_seconds',
     'Time that a finished run spent in each phase: waiting for a slot, waiting for a worker, at the provider, copying assets.',
-    ['phase'],
-    [0.01, 0.1, 0.3, 1, 3, 10, 30, 60, 180, 600, 3600],
+    ['provider', 'phase'],
+    steps(0.01, 3600),
   );
   readonly inflightRuns = this.gauge(
     'router_inflight_runs',
@@ -152,7 +154,7 @@ export class Metrics {
     'router_provider_request_duration_seconds',
     'Duration of an HTTP call to a provider.',
     ['provider', 'op', 'result'],
-    [0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 60, 600],
+    steps(0.005, 600),
   );
   readonly dispatchUnknown = this.counter(
     'router_dispatch_unknown_total',
@@ -189,7 +191,7 @@ export class Metrics {
     'router_store_request_duration_seconds',
     'Duration of a call to the asset store. A put lasts until its whole body has arrived.',
     ['op', 'result'],
-    [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+    steps(0.005, 60),
   );
   readonly storedObjects = this.gauge(
     'router_stored_objects',
@@ -202,7 +204,7 @@ export class Metrics {
     'router_webhook_request_duration_seconds',
     'Duration of a webhook call, by result: delivered, or the reason why not.',
     ['result'],
-    [0.01, 0.03, 0.1, 0.3, 1, 3, 10],
+    steps(0.01, 10),
   );
   readonly webhooksGivenUp = this.counter(
     'router_webhooks_given_up_total',
@@ -265,10 +267,20 @@ export class Metrics {
     });
   }
 
+  /** Adds the providers of a catalog. Those of former revisions stay, because their runs may still be live. */
+  knowProviders(names: readonly string[]): void {
+    for (const provider of names) this.providers.add(provider);
+  }
+
+  /** The provider of a run as a label. Rows outlive catalogs, so unknown providers share one value. */
+  providerLabel(name: string): string {
+    return this.providers.has(name) ? name : 'other';
+  }
+
   /** Creates the counters of each provider at 0, because alerts miss an event that creates its series. */
-  expectProviders(names: Iterable<string>): void {
+  expectProviders(names: readonly string[]): void {
+    this.knowProviders(names);
     for (const provider of names) {
-      this.providers.add(provider);
       this.dispatchUnknown.inc({ provider }, 0);
       this.accountTrouble.inc({ provider }, 0);
       this.priceBoundExceeded.inc({ provider }, 0);

@@ -5,7 +5,8 @@ const microsPerDollar = 1_000_000;
 
 /** Writes the log line and the metrics of a finished run, in the process that wrote its outcome. */
 export function recordRun(runId: string, run: FinishedRun, log: Log, metrics: Metrics, note?: string): void {
-  const { provider, model, delivery, outcome, basis, reservedMicros, reportedMicros, phasesMs } = run;
+  const { model, delivery, outcome, basis, reservedMicros, reportedMicros, phasesMs } = run;
+  const provider = metrics.providerLabel(run.provider);
   metrics.runs.inc({ delivery, provider, outcome, error_type: run.bucket ?? '' });
   if (run.billedMicros > 0) metrics.billedDollars.inc({ provider }, run.billedMicros / microsPerDollar);
   if (basis === 'reported' && (reportedMicros ?? 0) > reservedMicros) {
@@ -15,7 +16,8 @@ export function recordRun(runId: string, run: FinishedRun, log: Log, metrics: Me
       'the provider reports a higher price than was reserved: the price in the model row is too low',
     );
   }
-  for (const [phase, ms] of Object.entries(phasesMs)) metrics.runSeconds.observe({ phase }, ms / 1000);
+  for (const [phase, ms] of Object.entries(phasesMs))
+    metrics.runSeconds.observe({ provider, phase }, ms / 1000);
   log.info(
     {
       run_id: runId,

@@ -1,5 +1,6 @@
-import { objectives as promised, type Recordings } from '../objectives.js';
+import { objectives as promised } from '../objectives.js';
 import type { Dashboard, Panel } from '../panel.js';
+import type { Recordings } from '../recordings.js';
 
 const { availability, latency } = promised;
 const window = '30d';

@@ -17,6 +17,12 @@ export const providers: Dashboard = {
           queries: [rate('router_runs_total', ['outcome', 'error_type'], chosen)],
         },
         {
+          title: 'Time of finished runs',
+          says: 'By phase. provider: from the submission to the output. The others are our own.',
+          unit: 's',
+          queries: quantiles('router_run_duration_seconds', ['phase'], chosen),
+        },
+        {
           title: 'Call latency',
           says: 'Duration of an HTTP call, by operation.',
           unit: 's',
@@ -33,6 +39,12 @@ export const providers: Dashboard = {
           says: 'Runs at this provider now.',
           unit: 'short',
           queries: [[`max by (state) (router_inflight_runs${chosen})`, '{{state}}']],
+        },
+        {
+          title: 'Slots',
+          says: 'Of all workers, by queue. If busy reaches total, runs of this provider wait.',
+          unit: 'short',
+          queries: [[`sum by (queue, state) (router_worker_slots${chosen})`, '{{queue}} {{state}}']],
         },
         {
           title: 'Poll lateness',

@@ -1,4 +1,17 @@
-import { type Dashboard, quantiles, rate } from '../panel.js';
+import { type Dashboard, type Panel, quantiles, rate } from '../panel.js';
+
+/** Most providers have no calls, so only those that used a slot in the time range are shown. */
+const slots = (queue: string, title: string, says: string): Panel => ({
+  title,
+  says: `${says} Providers that used a slot in this time range.`,
+  unit: 'short',
+  queries: [
+    [
+      `sum by (provider, state) (router_worker_slots{queue="${queue}"}) and on (provider) sum by (provider) (max_over_time(router_worker_slots{queue="${queue}",state="busy"}[$__range])) > 0`,
+      '{{provider}} {{state}}',
+    ],
+  ],
+});
 
 export const queues: Dashboard = {
   uid: 'model-router-queues',
@@ -43,6 +56,24 @@ export const queues: Dashboard = {
           unit: 'ops',
           queries: [rate('router_queue_wait_seconds_count', ['queue'])],
         },
+      ],
+    },
+    {
+      title: 'Workers',
+      panels: [
+        {
+          title: 'Workers',
+          says: 'now: processes that report. wanted and maximum: from the autoscaler, with KEDA. If wanted stays at the maximum, runs wait for workers.',
+          unit: 'short',
+          queries: [
+            ['count(router_build_info{app="worker"})', 'now'],
+            ['max(router:workers_wanted)', 'wanted'],
+            ['max(router:workers_maximum)', 'maximum'],
+          ],
+        },
+        slots('dispatch', 'Submission slots', 'If busy reaches total, runs of the provider wait.'),
+        slots('poll', 'Poll slots', 'If busy reaches total, polls of the provider start late.'),
+        slots('assets', 'Asset slots', 'If busy reaches total, copies of assets wait.'),
       ],
     },
     {
