@@ -3,6 +3,7 @@ import { exportCommand, importCommand } from './commands/carry-over.js';
 import { catalogCommands } from './commands/catalog.js';
 import { creditsCommands } from './commands/credits.js';
 import { keyCommands } from './commands/key.js';
+import { linkCommand } from './commands/link.js';
 import { migrateCommand } from './commands/migrate.js';
 import { providerCommands } from './commands/provider.js';
 import { registryCommands } from './commands/registry.js';
@@ -21,6 +22,7 @@ export const commandGroups: readonly CommandGroup[] = [
   importCommand,
   workspaceCommands,
   keyCommands,
+  linkCommand,
   tokenCommands,
   creditsCommands,
   usageCommands,
