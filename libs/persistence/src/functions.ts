@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { admit } from './functions/admit.js';
 import { apiKeys } from './functions/api-keys.js';
 import { backlog } from './functions/backlog.js';
+import { backups } from './functions/backups.js';
 import { credentialChanges } from './functions/credential-changes.js';
 import { finish } from './functions/finish.js';
 import { keepOutput } from './functions/keep-output.js';
@@ -49,6 +50,7 @@ export const functions: readonly string[] = [
   refund,
   registryFunctions,
   workersWanted,
+  backups,
 ];
 
 /** The hex SHA-256 of all functions. */

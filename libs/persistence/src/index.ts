@@ -13,6 +13,7 @@ export {
   maxLiveKeys,
   type NewCode,
 } from './api-key.repository.js';
+export { type BackupState, backupState, recordBackup } from './backups.js';
 export { CallRepository } from './call.repository.js';
 export { type Books, difference } from './carry-over/books.js';
 export { DatabaseSnapshot } from './carry-over/database-snapshot.js';
