@@ -15,7 +15,7 @@ const built = async (name) => import(new URL(`../dist/${name}.js`, import.meta.u
 
 const { databaseSettings, retentionSettings } = await built('libs/persistence/src/settings');
 const { actorSettings } = await built('apps/admin/src/actor');
-const { accessTokenSettings } = await built('libs/schemas/src/index');
+const { accessTokenSettings, signInLinkSettings } = await built('libs/schemas/src/index');
 const { signingSettings, storageSettings } = await built('libs/storage/src/index');
 const { gatewaySettings } = await built('apps/gateway/src/settings');
 const { CATALOG_DIR, PUBLIC_BASE_URL } = gatewaySettings;
@@ -25,6 +25,7 @@ const readers = {
   admin: {
     ...databaseSettings,
     ...accessTokenSettings,
+    ...signInLinkSettings,
     ...actorSettings,
     ...retentionSettings,
     ...storageSettings,
@@ -62,7 +63,7 @@ const subjects = {
   Postgres: /^DATABASE_/,
   'Redis and queues': /^(REDIS_URL$|QUEUE_)/,
   'Asset store': /^(S3_|STORE_|ASSET_(DIR|BASE_URL)$)/,
-  'Secrets and access tokens': /^(SIGNING_SECRET$|JWT_|AUTH_)/,
+  'Secrets and access tokens': /^(SIGNING_SECRET$|SIGN_IN_|JWT_|AUTH_)/,
   'Calls and connections':
     /^(HOST|PORT|PUBLIC_BASE_URL|CORS_|TRUSTED_PROXIES|MAX_CONNECTIONS|KEEP_ALIVE_|CLOSE_TIMEOUT_|BODY_|FILE_LIMIT|SYNC_)/,
   'Catalog, registry and clients': /^(CATALOG_|REGISTRY_|COMPAT_CLIENTS)/,

@@ -6,6 +6,9 @@ import { budgetAlerts } from './objectives.js';
 const pausedProviders =
   'label_replace(router_provider_paused{calls="submit",asked_by="operator"}, "queue", "dispatch-$1", "provider", "(.+)")';
 
+/** A day and two hours: the schedule of base backups is daily. */
+const maxBackupAgeSeconds = 26 * 3600;
+
 /**
  * True while no process of an app is ready, also when none is left: then the environment is known from the series of
  * the last day. If no process has been seen for a day, `absent_over_time` fires without an environment.
@@ -286,5 +289,22 @@ export const alerts: readonly Alert[] = [
     dashboard: 'infrastructure',
     summary:
       'A transaction has been open for {{ $value | humanizeDuration }}, so Postgres keeps all dead rows since.',
+  },
+  {
+    name: 'RouterBackupOverdue',
+    expression: `time() - max(router_last_backup_timestamp_seconds) > ${maxBackupAgeSeconds}`,
+    holds: '10m',
+    severity: 'ticket',
+    dashboard: 'infrastructure',
+    summary: 'The last backup of the database was complete {{ $value | humanizeDuration }} ago.',
+  },
+  {
+    name: 'RouterBackupLogStopped',
+    expression: 'max(router_backup_log_streaming) == 0',
+    holds: '5m',
+    severity: 'ticket',
+    dashboard: 'infrastructure',
+    summary:
+      'The write-ahead log is not streamed to the backups: changes since then are in no backup, and Postgres keeps the log on its disk.',
   },
 ];

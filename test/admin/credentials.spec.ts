@@ -164,6 +164,48 @@ describe('admin key and token', () => {
     expect([bad.code, bad.error]).toEqual([2, expect.stringContaining('http or https URL')]);
   });
 
+  it('creates a customer’s workspace, first key and link in one command, and further links', async () => {
+    interface Link {
+      url: string;
+      code: string;
+      scopes: string[];
+      key: KeyDocument;
+    }
+    const named = ['--url', 'https://router.example.com'];
+    const opened = await answerOf<Link>(
+      env,
+      'link',
+      'customer',
+      '--create',
+      '--credits-cents',
+      '7',
+      ...named,
+    );
+    expect(opened.url).toBe(`https://router.example.com/console/#code=${opened.code}`);
+    expect(await caller(opened.key.key)).toMatchObject({ workspaceName: 'customer', scopes: opened.scopes });
+    expect(await answerOf(env, 'workspace', 'show', 'customer')).toMatchObject({ credits_cents: 7 });
+    const more = await answerOf<Link>(env, 'link', 'customer', '--key', opened.key.prefix, ...named);
+    const keys = new ApiKeyRepository(database);
+    expect((await keys.exchange(more.code))?.row).toMatchObject({ madeBy: opened.key.id });
+    await answerOf(env, 'key', 'revoke', opened.key.prefix, '--yes');
+    expect(await keys.exchange(opened.code)).toBeNull();
+
+    const refused = async (...words: string[]) => (await runAdmin(env, 'link', ...words, ...named)).error;
+    expect(await refused('customer', '--create')).toContain('There is already a workspace "customer".');
+    expect(await refused('custmer')).toContain('Did you mean "customer"?');
+    expect(await refused('customer', '--key', opened.key.prefix)).toContain('There is no live key');
+    expect(await refused('customer', '--scopes', 'operate')).toContain('"key sign-in"');
+    expect(await refused('customer', '--key-name', 'x')).toContain('need --create');
+  });
+
+  it('prints a link first, and how to end it, for people', async () => {
+    const { out } = await runAdmin(env, 'link', 'acme', '--hours', '1', '--url', 'http://r');
+    expect((await runAdmin(env, 'link', 'acme')).error).toContain('--url or PUBLIC_BASE_URL');
+    expect(out).toMatch(
+      /^http:\/\/r\/console\/#code=rk_live_\w{36}\n\nIt works once, until \S+\. "key revoke rk_live_\w{8}" ends it/,
+    );
+  });
+
   it('prints the key’s text first, for people', async () => {
     const { out } = await runAdmin(env, 'key', 'create', '--workspace', 'acme');
     expect(out).toMatch(/^rk_live_[0-9A-Za-z]{36}\n\nThis key is shown only once\./);

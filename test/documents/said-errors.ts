@@ -14,6 +14,7 @@ const indirect: Readonly<Record<string, string>> = {
   malformed: 'invalid_input',
   excessTexts: 'invalid_input',
   internalFailure: 'internal_error',
+  linkRefusals: 'invalid_input',
   refundRefusals: 'invalid_input',
   tooMany: 'concurrency_limit_exceeded',
   unlessBroken: 'invalid_input',

@@ -299,4 +299,17 @@ export const alertCases: Record<string, Case> = {
     // A backup of 50 minutes.
     rests: { router_database_oldest_transaction_seconds: '0+60x50 0x70' },
   },
+  RouterBackupOverdue: {
+    at: '27h',
+    // The backup at the start was the last one; the clock of promtool starts at 0.
+    fires: { router_last_backup_timestamp_seconds: '0x1640' },
+    // One after 24 hours.
+    rests: { router_last_backup_timestamp_seconds: '0x1440 86400x200' },
+  },
+  RouterBackupLogStopped: {
+    at: '1h',
+    fires: { router_backup_log_streaming: '1x40 0x30' },
+    // A restart of the process that streams.
+    rests: { router_backup_log_streaming: '1x40 0x2 1x30' },
+  },
 };

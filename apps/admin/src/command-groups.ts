@@ -1,8 +1,10 @@
 import { auditCommand } from './commands/audit.js';
+import { backupCommands } from './commands/backup.js';
 import { exportCommand, importCommand } from './commands/carry-over.js';
 import { catalogCommands } from './commands/catalog.js';
 import { creditsCommands } from './commands/credits.js';
 import { keyCommands } from './commands/key.js';
+import { linkCommand } from './commands/link.js';
 import { migrateCommand } from './commands/migrate.js';
 import { providerCommands } from './commands/provider.js';
 import { registryCommands } from './commands/registry.js';
@@ -21,6 +23,7 @@ export const commandGroups: readonly CommandGroup[] = [
   importCommand,
   workspaceCommands,
   keyCommands,
+  linkCommand,
   tokenCommands,
   creditsCommands,
   usageCommands,
@@ -30,5 +33,6 @@ export const commandGroups: readonly CommandGroup[] = [
   webhookCommands,
   auditCommand,
   registryCommands,
+  backupCommands,
   restoreCommands,
 ];

@@ -7,6 +7,7 @@ import {
   NodeMirrorRepository,
   NodeModerationRepository,
   NodeRepository,
+  OnboardingRepository,
   OperatorActionReader,
   OperatorReader,
   OperatorRunReader,
@@ -48,12 +49,14 @@ async function servicesOf(database: Database, env: NodeJS.ProcessEnv) {
   const dataSource = await database.dataSource();
   const pauses = new ProviderPauseRepository(database);
   const operator = new OperatorReader(database, new CallRepository(database));
+  const keys = new ApiKeyRepository(database);
   return {
     /** The name that is recorded with changes. */
     actor: actorOf(readSettings(actorSettings, env)),
     database,
     workspaces: new WorkspaceRepository(database),
-    keys: new ApiKeyRepository(database),
+    keys,
+    onboarding: new OnboardingRepository(database, keys),
     usage: new UsageReader(database),
     /** Created on demand, because only commands that read runs need the retention settings. */
     get requests() {

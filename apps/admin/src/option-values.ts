@@ -1,6 +1,7 @@
 import { didYouMean } from '#catalog';
 import {
   isUuid,
+  isWorkspaceName,
   maxCents,
   microsFromCents,
   momentOf,
@@ -78,11 +79,11 @@ export function scopeList(text: string): Scope[] {
   return [...new Set(found)];
 }
 
-/** The name of a workspace. It must fit on a command line and in a table, and must not look like an id. */
+/** The name of a workspace. */
 export function workspaceName(text: string): string {
-  if (!/^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,99}$/u.test(text) || text.endsWith(' '))
-    throw new InvalidArgumentError('Expected 1 to 100 letters, digits, spaces or characters of "._@-".');
   if (isUuid(text)) throw new InvalidArgumentError('The name must not look like an id.');
+  if (!isWorkspaceName(text))
+    throw new InvalidArgumentError('Expected 1 to 100 letters, digits, spaces or characters of "._@-".');
   return text;
 }
 

@@ -7,15 +7,15 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { queryClient } from './api/query-client.ts';
-import { exchangeCode } from './api/one-time-link.ts';
+import { signInLink } from './api/one-time-link.ts';
 import { Theme } from './frame/theme.tsx';
 import { router } from './router.tsx';
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('index.html has no #root');
 
-// A sign-in link must sign in, and its code must leave the address, before the first page loads any data.
-await exchangeCode();
+// The code of a sign-in link must leave the address before the router reads it.
+signInLink.take();
 
 createRoot(root).render(
   <StrictMode>

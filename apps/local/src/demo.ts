@@ -14,6 +14,7 @@ import {
   microsFromCents,
   readSettings,
   scopes,
+  signInUrl,
 } from '#schemas';
 import { SignJWT } from 'jose';
 import { z } from 'zod';
@@ -69,7 +70,7 @@ export class DemoData {
   /** A one-time link that signs in to the console without exposing the key. */
   async signInLink(baseUrl: string): Promise<string> {
     const { code } = await this.keys.createCode((await this.workspace()).id, [...scopes], { actor });
-    return `${baseUrl}/console/#code=${code}`;
+    return signInUrl(baseUrl, code);
   }
 
   /** Creates the demo nodes only with the workspace, so that later starts keep the user's changes. */

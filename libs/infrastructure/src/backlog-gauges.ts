@@ -1,5 +1,7 @@
 import { every, Metrics, type PeriodicWork } from '#observability';
 import {
+  type BackupState,
+  backupState,
   Database,
   DatabaseOutage,
   dispatchCounts,
@@ -62,6 +64,7 @@ export class BacklogGauges implements OnApplicationBootstrap, OnModuleDestroy {
     oldestOverdueSeconds.set(await this.outbox.oldestOverdueSeconds());
     oldestDueWebhookSeconds.set(await this.webhooks.oldestDueSeconds());
     oldestTransactionSeconds.set(await this.database.oldestTransactionSeconds());
+    this.setBackups(await backupState(this.database));
   }
 
   /** The last values would look like the current ones. */
@@ -79,6 +82,7 @@ export class BacklogGauges implements OnApplicationBootstrap, OnModuleDestroy {
       gauge.reset();
     const { committedDollars, heldDollars } = this.metrics;
     const { oldestOverdueSeconds, oldestDueWebhookSeconds, oldestTransactionSeconds } = this.metrics;
+    this.setBackups({ lastSeconds: null, logStreams: null });
     for (const gauge of [
       committedDollars,
       heldDollars,
@@ -123,6 +127,14 @@ export class BacklogGauges implements OnApplicationBootstrap, OnModuleDestroy {
       if (state !== null) providerStates.set({ provider, state }, 1);
       for (const { calls, askedBy } of pauses) pausedProviders.set({ provider, calls, asked_by: askedBy }, 1);
     }
+  }
+
+  private setBackups({ lastSeconds, logStreams }: BackupState): void {
+    const { lastBackupAt, backupLogStreams } = this.metrics;
+    if (lastSeconds === null) lastBackupAt.remove();
+    else lastBackupAt.set(lastSeconds);
+    if (logStreams === null) backupLogStreams.remove();
+    else backupLogStreams.set(Number(logStreams));
   }
 
   private setObjects({ inDoubt, leftBehind }: UnneededObjects): void {

@@ -245,6 +245,15 @@ export class Metrics {
     'Age of the oldest open transaction that the role of the app may see. Every process reports the same value.',
   );
 
+  readonly lastBackupAt = this.gauge(
+    'router_last_backup_timestamp_seconds',
+    'Time at which the last recorded backup of the database was complete. Every process reports the same value, and none if no backup was recorded.',
+  );
+  readonly backupLogStreams = this.gauge(
+    'router_backup_log_streaming',
+    '1 while the write-ahead log is streamed to the backups, 0 while it is not. Every process reports the same value, and none if it never was.',
+  );
+
   constructor() {
     collectDefaultMetrics({ register: this.registry, prefix: 'router_' });
     const build = this.gauge('router_build_info', 'Always 1. The labels contain the version.', [

@@ -2,7 +2,7 @@ import { isUuid } from '#schemas';
 import { Injectable } from '@nestjs/common';
 import { timingSafeEqual } from 'node:crypto';
 import { v7 } from 'uuid';
-import { Database, operators } from './database.js';
+import { Database, operators, type Transaction } from './database.js';
 import type { ApiKey, Workspace } from './entities/workspace.entity.js';
 import { isApiKey, keyHash, keyPrefix, newApiKey } from './key-format.js';
 import { newestFirst, newestId } from './newest-first.js';
@@ -47,6 +47,9 @@ export interface KeyMaker {
   token?: { subject: string; expiresAt: Date } | null;
 }
 
+/** How long the code of a usual sign-in link works. */
+const codeSeconds = 15 * 60;
+
 /** Maximum number of live keys, codes and sessions of a workspace. */
 export const maxLiveKeys = 1_000;
 /** Maximum number of keys that the callers of a workspace may make in 24 hours. */
@@ -90,7 +93,23 @@ const isOfKind: Record<KeyKind, string> = {
   session: 'session_until IS NOT NULL AND NOT one_time',
 };
 
-type NewKeyFacts = Pick<KeyRow, 'name' | 'scopes' | 'expiresAt'> & { isCode?: boolean };
+export type NewKeyFacts = Pick<KeyRow, 'name' | 'scopes' | 'expiresAt'>;
+
+/** A new sign-in link. */
+export interface NewCode {
+  code: string;
+  row: KeyRow;
+  expiresAt: Date;
+}
+
+interface Making {
+  /** Makes the code of a sign-in link in place of a key. */
+  isCode?: boolean;
+  /** How long a code works. */
+  lifetimeSeconds?: number | undefined;
+  /** Makes the key in this transaction. */
+  transaction?: Transaction | undefined;
+}
 
 /** The keys of workspaces, and the callers that use them. */
 @Injectable()
@@ -140,13 +159,14 @@ export class ApiKeyRepository {
    */
   async create(
     workspaceId: string,
-    { name, scopes, expiresAt, isCode = false }: NewKeyFacts,
+    { name, scopes, expiresAt }: NewKeyFacts,
     { actor, keyId = null, token = null }: KeyMaker,
+    { isCode = false, lifetimeSeconds = codeSeconds, transaction }: Making = {},
   ): Promise<{ key: string; row: KeyRow }> {
     const key = newApiKey();
-    const making = this.database.work.query<KeyRow & { refused: KeyRefusal | null }>(
+    const making = (transaction ?? this.database.work).query<KeyRow & { refused: KeyRefusal | null }>(
       `SELECT refused, ${newKeyColumns}
-        FROM make_key($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) AS answer,
+        FROM make_key($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) AS answer,
           LATERAL (SELECT (answer.made).*) AS api_key`,
       [
         v7(),
@@ -164,6 +184,7 @@ export class ApiKeyRepository {
         maxLiveKeys,
         maxKeysADay,
         maxMakers,
+        lifetimeSeconds,
       ],
     );
     // `make_key` checks the maker first, so a missing row is the workspace's.
@@ -176,16 +197,17 @@ export class ApiKeyRepository {
 
   /**
    * Makes a code that `exchange` turns into the key of a console session with these scopes. The code works
-   * once and for 15 minutes. The session ends 12 hours after its code was made, or when its maker does.
-   * Throws `KeyRefused` and `UnknownWorkspace`.
+   * once, by default for 15 minutes. The session ends 12 hours after its code was made (after it was used, if the code
+   * works for longer), or when its maker does. Throws `KeyRefused` and `UnknownWorkspace`.
    */
   async createCode(
     workspaceId: string,
     scopes: string[],
     maker: KeyMaker,
-  ): Promise<{ code: string; row: KeyRow; expiresAt: Date }> {
-    const made = { name: 'sign-in', scopes, expiresAt: null, isCode: true };
-    const { key, row } = await this.create(workspaceId, made, maker);
+    making: Omit<Making, 'isCode'> = {},
+  ): Promise<NewCode> {
+    const made = { name: 'sign-in', scopes, expiresAt: null };
+    const { key, row } = await this.create(workspaceId, made, maker, { ...making, isCode: true });
     if (row.expiresAt === null) throw new Error('the new code has no expiry');
     return { code: key, row, expiresAt: row.expiresAt };
   }
@@ -212,11 +234,11 @@ export class ApiKeyRepository {
     if (!isApiKey(code)) return null;
     const key = newApiKey();
     const [row] = await this.database.work.query<KeyRow>(
-      // Codes made by the previous release have no session end.
+      // A code without a session end, made by an old release, counts as one without a limit.
       `WITH used AS (
           UPDATE api_key SET prefix = $3, hash = $4, one_time = false,
-            session_until = coalesce(session_until, router_now() + interval '12 hours'),
-            expires_at = coalesce(session_until, router_now() + interval '12 hours')
+            session_until = least(session_until, router_now() + interval '12 hours'),
+            expires_at = least(session_until, router_now() + interval '12 hours')
           WHERE prefix = $1 AND hash = $2 AND one_time AND revoked_at IS NULL AND expires_at > router_now()
             AND key_end(id) > router_now()
           RETURNING *

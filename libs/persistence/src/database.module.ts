@@ -14,6 +14,7 @@ import { ProcessRow } from './entities/operations.entity.js';
 import { FileRepository } from './file.repository.js';
 import { HeldRunRepository } from './held-run.repository.js';
 import { DispatchRepository } from './dispatch.repository.js';
+import { OnboardingRepository } from './onboarding.repository.js';
 import { OutboxRepository } from './outbox.repository.js';
 import { OperatorActionReader } from './operator-action-reader.js';
 import { OperatorReader } from './operator-reader.js';
@@ -50,6 +51,7 @@ const services = [
   OperatorReader,
   OperatorRunReader,
   DispatchRepository,
+  OnboardingRepository,
   OutboxRepository,
   ProcessRecord,
   ProviderHealthRepository,

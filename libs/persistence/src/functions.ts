@@ -3,6 +3,7 @@ import { admit } from './functions/admit.js';
 import { apiKeys } from './functions/api-keys.js';
 import { attempts } from './functions/attempts.js';
 import { backlog } from './functions/backlog.js';
+import { backups } from './functions/backups.js';
 import { credentialChanges } from './functions/credential-changes.js';
 import { finish } from './functions/finish.js';
 import { keepOutput } from './functions/keep-output.js';
@@ -55,6 +56,7 @@ export const functions: readonly string[] = [
   attempts,
   registryFunctions,
   workersWanted,
+  backups,
 ];
 
 /** The hex SHA-256 of all functions. */

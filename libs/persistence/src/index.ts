@@ -11,6 +11,7 @@ export {
   type KeyRow,
   maxKeysADay,
   maxLiveKeys,
+  type NewCode,
 } from './api-key.repository.js';
 export {
   type Attempt,
@@ -20,6 +21,7 @@ export {
   type NotedAttempt,
   type RunAttempts,
 } from './attempt.repository.js';
+export { type BackupState, backupState, recordBackup } from './backups.js';
 export { CallRepository } from './call.repository.js';
 export { type Books, difference } from './carry-over/books.js';
 export { DatabaseSnapshot } from './carry-over/database-snapshot.js';
@@ -77,6 +79,7 @@ export { NodeReader } from './registry/node-reader.js';
 export { type NodeRecord, NodeRepository, type Written } from './registry/node.repository.js';
 export { type ListedRequest, type RequestDetail, RequestReader } from './request-reader.js';
 export { type AgedOut, type LiveState, RunReader, type RunResult, type RunState } from './run-reader.js';
+export { OnboardingRepository } from './onboarding.repository.js';
 export { type ProviderPause, ProviderPauseRepository } from './provider-pause.repository.js';
 export type { Ending, Granted, PayloadBody, RunFacts, Stage, WebhookAddress } from './run-facts.js';
 export { type Refund, RefundRepository, refundRefusals } from './refund.repository.js';
@@ -111,6 +114,7 @@ export {
 export { AnswerLost, UnknownWorkspace } from './sql-errors.js';
 export {
   type WorkspaceChange,
+  WorkspaceExists,
   type WorkspaceLimits,
   WorkspaceRepository,
   type WorkspaceSettings,

@@ -29,7 +29,7 @@ export interface Change {
 export async function changesSince(database: Database, since: Date, limit: number): Promise<Change[]> {
   return database.list<Change>(
     operators,
-    `SELECT at, actor, action, subject, details FROM operator_action WHERE at >= $1
+    `SELECT at, actor, action, subject, details FROM operator_action WHERE at >= $1 AND action <> 'backup.record'
       UNION ALL
       SELECT changed.at, NULL, changed.action, prefix, jsonb_build_object('workspace', workspace.name, 'scopes', scopes)
       FROM api_key JOIN workspace ON workspace.id = workspace_id

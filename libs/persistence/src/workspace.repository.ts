@@ -1,7 +1,7 @@
 import { isOneLine, isUuid } from '#schemas';
 import { Injectable } from '@nestjs/common';
 import { v7 } from 'uuid';
-import { Database, operators } from './database.js';
+import { Database, operators, type Transaction } from './database.js';
 import { IdempotencyKey, Outbox, StoredObject, Webhook } from './entities/run.entity.js';
 import { ApiKey, Workspace } from './entities/workspace.entity.js';
 import { recordAction } from './operator-actions.js';
@@ -92,6 +92,43 @@ const addToBalance = `WITH changed AS (
   INSERT INTO ledger_entry (workspace_id, amount_micros, balance_micros, note)
   SELECT id, $2, balance_micros, $3 FROM changed`;
 
+/** Thrown when the name of a new workspace is taken. */
+export class WorkspaceExists extends Error {
+  constructor(readonly workspace: string) {
+    super(`There is already a workspace "${workspace}".`);
+    this.name = 'WorkspaceExists';
+  }
+}
+
+/**
+ * Creates a workspace and records the action. Returns its id. The credits (null for unlimited) are booked as a ledger
+ * entry, so that the entries always add up to the balance.
+ */
+export async function openWorkspace(
+  { manager }: Transaction,
+  name: string,
+  settings: WorkspaceSettings & WorkspaceLimits,
+  creditsMicros: number | null,
+  actor: string,
+): Promise<string> {
+  const id = v7();
+  const balanceMicros = creditsMicros === null ? null : 0;
+  const row = { id, name, ...settings, balanceMicros };
+  const inserted = await manager
+    .createQueryBuilder()
+    .insert()
+    .into(Workspace)
+    .values(row)
+    .orIgnore()
+    .returning('id')
+    .execute();
+  if ((inserted.raw as unknown[]).length === 0) throw new WorkspaceExists(name);
+  if (creditsMicros) await manager.query(addToBalance, [id, creditsMicros, 'opening credits']);
+  const details = { id, ...settings, balanceMicros: creditsMicros };
+  await recordAction(manager, { actor, action: 'workspace.create', subject: name, details });
+  return id;
+}
+
 /** Workspaces and their credits, for operators and for callers. */
 @Injectable()
 export class WorkspaceRepository {
@@ -106,8 +143,8 @@ export class WorkspaceRepository {
   }
 
   /**
-   * Creates a workspace for an operator and records the action, all in one transaction. Its credits (null for
-   * unlimited) are booked as a ledger entry, so that the entries always add up to the balance.
+   * Creates a workspace for an operator and records the action, all in one transaction. Its credits are null for
+   * unlimited. Throws `WorkspaceExists`.
    */
   async open(
     name: string,
@@ -115,14 +152,9 @@ export class WorkspaceRepository {
     creditsMicros: number | null,
     by: string,
   ): Promise<Workspace> {
-    const id = v7();
-    await this.database.transaction(async ({ manager }) => {
-      const balanceMicros = creditsMicros === null ? null : 0;
-      await manager.insert(Workspace, { id, name, ...settings, balanceMicros });
-      if (creditsMicros) await manager.query(addToBalance, [id, creditsMicros, 'opening credits']);
-      const details = { id, ...settings, balanceMicros: creditsMicros };
-      await recordAction(manager, { actor: by, action: 'workspace.create', subject: name, details });
-    });
+    const id = await this.database.transaction((transaction) =>
+      openWorkspace(transaction, name, settings, creditsMicros, by),
+    );
     return this.find(id);
   }
 

@@ -125,7 +125,7 @@ export const routerWorkspace = z
   })
   .meta({ id: 'RouterWorkspace', description: 'The workspace of the caller.' });
 
-const keyName = oneLine(z.string().trim().min(1).max(200));
+export const keyName = oneLine(z.string().trim().min(1).max(200));
 
 /** The body of a request for a new key. */
 export const routerKeyInput = z

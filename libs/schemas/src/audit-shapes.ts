@@ -5,6 +5,7 @@ import { severalLines } from './stored-text.js';
 
 /** Everything that is recorded as an operator's action. */
 export const operatorActions = [
+  'backup.record',
   'database.import',
   'key.create',
   'key.revoke',

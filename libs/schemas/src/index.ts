@@ -31,6 +31,15 @@ export {
   usageGroupings,
 } from './account-shapes.js';
 export {
+  isWorkspaceName,
+  openingCents,
+  operatorNewWorkspace,
+  type OperatorOpenedWorkspace,
+  operatorOpenedWorkspace,
+  operatorSignInLinkInput,
+} from './onboarding-shapes.js';
+export { signInLinkSettings, signInUrl } from './sign-in-link.js';
+export {
   operatorAction,
   type OperatorActionName,
   operatorActions,

@@ -165,6 +165,25 @@ describeWith('the console, from the sign-in to a revoked key', () => {
     await waitFor(async () => (await listed()) === 401, { withinMs: 10_000, what: 'the key to be rejected' });
   });
 
+  it('lets an operator open a workspace and send its customer a link, which the customer uses', async () => {
+    await page.getByRole('link', { name: 'Workspaces' }).click();
+    await page.getByRole('button', { name: 'New workspace' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Workspace').fill('a customer');
+    await dialog.getByRole('button', { name: 'New workspace' }).click();
+    const url = (await dialog.getByText(/#code=rk_live_\w+$/).textContent()) ?? '';
+    await dialog.getByRole('button', { name: 'I’ve saved both' }).click();
+    await page.getByRole('cell', { name: /^a customer/ }).waitFor();
+    expect(await page.getByText(url).count()).toBe(0);
+
+    const customer = await shown.open(url.slice(url.indexOf('/#')), { key: null });
+    await customer.getByRole('button', { name: 'Sign in' }).click();
+    await customer.getByRole('link', { name: 'Keys' }).click();
+    await customer.getByRole('cell', { name: /^first key/ }).waitFor();
+    await customer.getByRole('cell', { name: /^Console session \(this session\)/ }).waitFor();
+    await customer.context().close();
+  });
+
   it('lets an operator pause a provider, with a reason, and resume it', async () => {
     const call = calling(shown.ready);
     const pauses = async () =>

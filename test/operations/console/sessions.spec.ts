@@ -57,13 +57,23 @@ describeWith('a console session', () => {
   it('starts once per link; a used link says so, and leaves an existing session alone', async () => {
     const { url } = await calling(shown.ready)<{ url: string }>('POST', '/v2/sign-in/links');
     const path = url.slice(url.indexOf('/#'));
-    const first = await shown.open(path, { key: null });
+    const use = (page: Page) => page.getByRole('button', { name: 'Sign in' }).click();
+    const [first, second] = [
+      await shown.open(path, { key: null }),
+      await shown.open(path, { key: null, size: 'phone' }),
+    ];
+    // Whoever only opens the link, such as a program that checks messages, does not use it up.
+    await keepScreenshot(second, { name: 'link', size: 'phone', theme: 'light' });
+    expect([first.url(), second.url()].some((url) => url.includes('code='))).toBe(false);
+    await use(first);
     await first.getByRole('heading', { name: 'Models' }).waitFor();
-    const second = await shown.open(path, { key: null, size: 'phone' });
+    await use(second);
     await second.getByRole('alert').getByText('This sign-in link no longer works').waitFor();
     await second.getByLabel('API key or access token').waitFor();
     await keepScreenshot(second, { name: 'link-spent', size: 'phone', theme: 'light' });
     const signedIn = await shown.open(path, { size: 'phone' });
+    await signedIn.getByText('ends the current session').waitFor();
+    await use(signedIn);
     await signedIn.getByRole('alert').getByText('Your current session is still active.').waitFor();
     await signedIn.getByRole('heading', { name: 'Models' }).waitFor();
     await keepScreenshot(signedIn, { name: 'link-spent-signed-in', size: 'phone', theme: 'light' });

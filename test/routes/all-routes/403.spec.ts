@@ -37,6 +37,8 @@ it.each([
   ['operate', 'GET', '/v2/operator/workspaces'],
   ['operate', 'GET', '/v2/operator/workspaces/nobody'],
   ['operate', 'PATCH', '/v2/operator/workspaces/nobody'],
+  ['operate', 'POST', '/v2/operator/workspaces'],
+  ['operate', 'POST', '/v2/operator/workspaces/nobody/sign-in-links'],
   ['operate', 'GET', '/v2/operator/providers'],
   ['operate', 'GET', '/v2/operator/providers/bfl'],
   ['operate', 'POST', '/v2/operator/providers/nobody/pause'],

@@ -1,5 +1,5 @@
 import { type ApiKeyRepository, type KeyKind, keyKinds, type KeyRow, keyView } from '#persistence';
-import { callerScopes, type RouterKey, type Scope, sessionScopes } from '#schemas';
+import { callerScopes, type RouterKey, type Scope, sessionScopes, signInUrl } from '#schemas';
 import { type Command, Option } from 'commander';
 import type { Answer, Desk } from '../answer.js';
 import { answering, type Services } from '../open-database.js';
@@ -218,7 +218,7 @@ function signInCommand(key: Command, desk: Desk): void {
   key
     .command('sign-in')
     .description(
-      'Create a link that signs in to the console. It works once, within 15 minutes. The session lasts 12 hours.',
+      'Create a link that signs in to the console, for yourself. It works once, within 15 minutes. The session lasts 12 hours. For a customer, use "link".',
     )
     .requiredOption('--workspace <name>', 'name or id of the workspace')
     .option('--scopes <list>', 'scopes of the session, comma-separated', scopeList, [...sessionScopes])
@@ -227,8 +227,7 @@ function signInCommand(key: Command, desk: Desk): void {
       answering(desk, async ({ workspaces, keys, actor }, { workspace, scopes, url }: SignInOptions) => {
         const { id, name } = await workspaces.find(workspace);
         const { code, row, expiresAt } = await keys.createCode(id, scopes, { actor });
-        const base = url ?? desk.env['PUBLIC_BASE_URL'] ?? '';
-        const link = `${base.replace(/\/+$/, '')}/console/#code=${code}`;
+        const link = signInUrl(url ?? desk.env['PUBLIC_BASE_URL'] ?? '', code);
         return {
           document: {
             url: link,

@@ -1,5 +1,5 @@
 import { UnknownWorkspace, type WorkspaceLimits, workspaceView } from '#persistence';
-import { microsFromCents, type OperatorWorkspace } from '#schemas';
+import { microsFromCents, openingCents, type OperatorWorkspace } from '#schemas';
 import { type Command, Option } from 'commander';
 import type { Answer } from '../answer.js';
 import { checkGlobs } from '../known-models.js';
@@ -16,8 +16,6 @@ import {
 import type { CommandGroup } from '../program.js';
 import { aligned, table } from '../table.js';
 
-/** The default credits of a new workspace. */
-const openingCents = 10_000;
 /** 1 PiB. */
 const maxFileBytes = 2 ** 50;
 /** More workspaces than any installation has. */
@@ -179,8 +177,6 @@ async function create(
   options: SettingOptions & LimitOptions,
 ): Promise<OperatorWorkspace> {
   const { workspaces, actor } = services;
-  if ((await workspaces.list()).some((workspace) => workspace.name === name))
-    throw new Error(`There is already a workspace "${name}".`);
   const { creditsCents: credits = microsFromCents(openingCents) } = options;
   const settings = { ...settingsOf(options), ...limitsOf(options) };
   const { id } = await workspaces.open(name, settings, credits === 'unlimited' ? null : credits, actor);

@@ -1,20 +1,60 @@
+import { useSyncExternalStore } from 'react';
+import { texts } from '../texts/index.ts';
 import { api, bodyOf } from './client.ts';
 import { Problem } from './problem.ts';
-import { texts } from '../texts/index.ts';
 import { session } from './session.ts';
 
-/** Handles sign-in links (`…/console/#code=…`). A code works once, within minutes. Fragments never reach a server. */
-export async function exchangeCode(): Promise<void> {
-  const code = new URLSearchParams(location.hash.slice(1)).get('code');
-  if (code === null) return;
-  history.replaceState(null, '', location.pathname + location.search);
-  try {
-    const { key } = await bodyOf(api.POST('/v2/sign-in', { headers: { authorization: `Bearer ${code}` } }));
-    if (session.credential() === null || (await isWanted(key))) session.signIn(key);
-  } catch (error) {
-    // The page asks for a key, as it does without a link. An existing session stays.
-    session.notify(error instanceof Problem && error.status === 401 ? 'spentLink' : 'unreadLink');
-  }
+/** The code of the sign-in link that opened this page. It is nowhere else: not in the address, not in the history. */
+let code: string | null = null;
+const listeners = new Set<() => void>();
+
+/**
+ * A sign-in link (`…/console/#code=…`). Fragments reach no server. The code works once, so opening the page must not
+ * use it up: programs that check the links of messages open them too. The person does, with a button.
+ */
+export const signInLink = {
+  code: () => code,
+
+  /** Takes the code out of the address. */
+  take(): void {
+    const taken = new URLSearchParams(location.hash.slice(1)).get('code');
+    if (taken === null) return;
+    history.replaceState(null, '', location.pathname + location.search);
+    set(taken);
+  },
+
+  /** Exchanges the code for a session. A code that could not be sent is kept for another try. */
+  async use(): Promise<void> {
+    if (code === null) return;
+    try {
+      const { key } = await bodyOf(api.POST('/v2/sign-in', { headers: { authorization: `Bearer ${code}` } }));
+      if (session.credential() === null || (await isWanted(key))) session.signIn(key);
+      set(null);
+    } catch (error) {
+      const isSpent = error instanceof Problem && error.status === 401;
+      session.notify(isSpent ? 'spentLink' : 'unreadLink');
+      // The page asks for a key, as it does without a link. An existing session stays.
+      if (isSpent) set(null);
+    }
+  },
+
+  /** Keeps the existing session, or asks for a key. The link still works. */
+  dismiss(): void {
+    session.notify(null);
+    set(null);
+  },
+};
+
+export const useSignInLink = (): string | null => useSyncExternalStore(subscribe, signInLink.code);
+
+function set(text: string | null): void {
+  code = text;
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }
 
 /** Asks before a link replaces the session, because it may lead to another person's workspace. */

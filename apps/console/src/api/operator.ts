@@ -4,6 +4,9 @@ import type { components, operations } from './openapi.d.ts';
 
 export type Workspace = components['schemas']['OperatorWorkspace'];
 export type WorkspaceChange = components['schemas']['OperatorWorkspaceChange'];
+export type OpenedWorkspace = components['schemas']['OperatorOpenedWorkspace'];
+export type SignInLink = components['schemas']['RouterSignInLink'];
+export type Scope = components['schemas']['RouterKeyInput']['scopes'][number];
 export type Provider = components['schemas']['OperatorProvider'];
 export type OperatorRun = components['schemas']['OperatorRun'];
 export type OperatorRunDetail = components['schemas']['OperatorRunDetail'];

@@ -2,19 +2,24 @@ import { CloseButton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
+import { useSignInLink } from '../api/one-time-link.ts';
 import { session, useCredential, useNotice } from '../api/session.ts';
 import { workspaceQuery } from '../api/workspace.ts';
 import { texts } from '../texts/index.ts';
 import { Footer } from './footer.tsx';
+import { LinkSignIn } from './link-sign-in.tsx';
 import { Palette } from './palette.tsx';
 import { Rail } from './rail.tsx';
 import classes from './shell.module.css';
 import { SignIn } from './sign-in.tsx';
 import { TopBar } from './top-bar.tsx';
 
-/** The frame around every page, or the sign-in page if there is no credential. */
+/** The frame around every page, or a sign-in page if there is a sign-in link or no credential. */
 export function Shell() {
-  return useCredential() === null ? <SignIn /> : <Frame />;
+  const link = useSignInLink();
+  const credential = useCredential();
+  if (link !== null) return <LinkSignIn hasSession={credential !== null} />;
+  return credential === null ? <SignIn /> : <Frame />;
 }
 
 function Frame() {

@@ -1,5 +1,6 @@
 /** The recorded actions. The page checks that all of them are listed. */
 const actions = {
+  'backup.record': 'Backup recorded',
   'database.import': 'Database imported',
   'key.create': 'Key created',
   'key.revoke': 'Key revoked',

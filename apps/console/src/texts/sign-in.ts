@@ -3,19 +3,23 @@ export const signIn = {
   lead: 'Use an API key for your workspace, or an access token from your identity provider.',
   label: 'API key or access token',
   action: 'Sign in',
+  linkTitle: 'Sign in with this link',
+  linkLead: 'The link works once. Sign in now to use it, in this tab.',
+  linkReplaces: 'The link works once. Signing in with it ends the current session in this tab.',
+  useKey: 'Use a key instead',
+  keepSession: 'Keep the current session',
   kept: 'Stays in this tab until you close it, and is sent only to this service.',
   refused: 'That key or token isn’t valid. It may be mistyped, expired, or revoked.',
   scope:
     'That key or token works, but it lacks the “workspace” scope that the console needs. Use one that has it.',
-  noKey: 'No key yet? Ask your operator to create one:',
-  command:
-    'npm run admin -- key create --workspace <name> --scopes catalog,run,requests,usage,workspace,manage',
+  noKey: 'No key yet? Ask your operator for a sign-in link:',
+  command: 'npm run admin -- link <workspace>',
   notices: {
     ended:
       'Your session has ended because its key or token is no longer valid. The rejected call cost nothing, and runs in progress continue. Sign in again to get back what you typed into a model’s input.',
-    spentLink: 'This sign-in link no longer works. Each link works once, within 15 minutes.',
+    spentLink: 'This sign-in link no longer works. Each link works once and for a limited time. Ask whoever sent it for a new one.',
     unreadLink:
-      'This sign-in link couldn’t be checked because the service didn’t respond. Open it again in a moment.',
+      'This sign-in link couldn’t be checked because the service didn’t respond. Try again in a moment.',
   },
   goesOn: 'Your current session is still active.',
   replaces: (workspace: string) =>

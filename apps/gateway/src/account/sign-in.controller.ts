@@ -5,6 +5,7 @@ import {
   type RouterSignInLink,
   routerSignInLink,
   sessionScopes,
+  signInUrl,
   workspaceScopes,
 } from '#schemas';
 import { Controller, Header, HttpCode, Post, Query, Req } from '@nestjs/common';
@@ -74,7 +75,7 @@ export class SignInController {
       this.keys.createCode(caller.workspaceId, scopes, makerOf(caller)),
     );
     return {
-      url: `${publicOrigin}/console/#code=${code}`,
+      url: signInUrl(publicOrigin, code),
       code,
       expires_at: expiresAt.toISOString(),
       id: row.id,

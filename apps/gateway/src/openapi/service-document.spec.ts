@@ -130,6 +130,8 @@ const promised: [method: string, path: string, answers: [number, string[]][]][] 
   ['POST', '/v2/keys', plain(201, 400, 401, 403)],
   ['DELETE', '/v2/keys/{key_id}', plain(204, 401, 403, 404)],
   ['GET', '/v2/operator/workspaces', plain(200, 400, 401, 403)],
+  ['POST', '/v2/operator/workspaces', plain(201, 400, 401, 403, 409)],
+  ['POST', '/v2/operator/workspaces/{workspace}/sign-in-links', plain(201, 400, 401, 403, 404, 409)],
   ['GET', '/v2/operator/workspaces/{workspace}', plain(200, 401, 403, 404)],
   ['PATCH', '/v2/operator/workspaces/{workspace}', plain(200, 400, 401, 403, 404, 413, 415)],
   ['GET', '/v2/operator/providers', plain(200, 401, 403)],

@@ -4,6 +4,7 @@ import { AuthModule } from '../auth/auth.module.js';
 import { BodiesModule } from '../bodies/bodies.module.js';
 import { CatalogModule } from '../models/catalog.module.js';
 import { OperatorAuditController } from './audit.controller.js';
+import { OperatorOnboardingController } from './onboarding.controller.js';
 import { OperatorProvidersController } from './providers.controller.js';
 import { OperatorQueuesController } from './queues.controller.js';
 import { OperatorRefundsController } from './refunds.controller.js';
@@ -15,6 +16,7 @@ import { OperatorWorkspacesController } from './workspaces.controller.js';
   imports: [InfrastructureModule, CatalogModule, AuthModule, BodiesModule],
   controllers: [
     OperatorWorkspacesController,
+    OperatorOnboardingController,
     OperatorProvidersController,
     OperatorQueuesController,
     OperatorRunsController,

@@ -41,10 +41,10 @@ RETURNS void LANGUAGE sql AS $$
 $$;
 
 -- by_key and by_subject: the caller's key, or the subject of the caller's access token. Both are null for an operator.
--- latest: when the caller's access token expires.
+-- latest: when the caller's access token expires. code_s: how long a code works, in seconds.
 CREATE OR REPLACE FUNCTION make_key(key_id uuid, space uuid, key_name text, key_prefix text, key_hash bytea,
   key_scopes text[], ends timestamptz, is_code boolean, by_key uuid, by_subject text, latest timestamptz, actor text,
-  max_live integer, max_a_day integer, max_makers integer)
+  max_live integer, max_a_day integer, max_makers integer, code_s double precision)
 RETURNS TABLE (refused text, made api_key) LANGUAGE plpgsql AS $$
 DECLARE
   caller api_key;
@@ -68,9 +68,10 @@ BEGIN
     END IF;
   END IF;
   IF is_code THEN
-    -- Otherwise sessions could open new sessions forever.
-    session_end := least(router_now() + interval '12 hours', latest, caller.session_until);
-    ends := least(router_now() + interval '15 minutes', session_end);
+    -- Sessions would open new sessions forever without this limit, which the exchange only lowers.
+    session_end := least(router_now() + make_interval(secs => greatest(code_s - 900, 0)) + interval '12 hours', latest,
+      caller.session_until);
+    ends := least(router_now() + make_interval(secs => code_s), session_end);
   ELSIF by_key IS NULL THEN
     -- A person's key may outlive the access token that created it.
     NULL;
@@ -98,6 +99,15 @@ BEGIN
   PERFORM record_key_action(actor, CASE WHEN is_code THEN 'sign_in.create' ELSE 'key.create' END, made);
   RETURN NEXT;
 END $$;
+
+-- The signature of the previous release, whose codes work for 15 minutes.
+CREATE OR REPLACE FUNCTION make_key(key_id uuid, space uuid, key_name text, key_prefix text, key_hash bytea,
+  key_scopes text[], ends timestamptz, is_code boolean, by_key uuid, by_subject text, latest timestamptz, actor text,
+  max_live integer, max_a_day integer, max_makers integer)
+RETURNS TABLE (refused text, made api_key) LANGUAGE sql AS $$
+  SELECT * FROM make_key(key_id, space, key_name, key_prefix, key_hash, key_scopes, ends, is_code, by_key, by_subject,
+    latest, actor, max_live, max_a_day, max_makers, 900)
+$$;
 
 -- Returns the number of revoked keys. A key created concurrently is revoked too, because creation takes the same lock.
 CREATE OR REPLACE FUNCTION revoke_keys(ids uuid[], actor text) RETURNS integer LANGUAGE plpgsql AS $$

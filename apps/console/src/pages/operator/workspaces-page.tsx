@@ -1,7 +1,7 @@
 import { Button, Table, TextInput } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { Search } from 'lucide-react';
+import { Plus, Search } from 'lucide-react';
 import { useState } from 'react';
 import { type Workspace, workspacesQuery } from '../../api/operator.ts';
 import { Command } from '../../parts/command.tsx';
@@ -15,6 +15,8 @@ import { count } from '../../parts/quantities.ts';
 import { StateMark } from '../../parts/state-mark.tsx';
 import { texts } from '../../texts/index.ts';
 import { EditWorkspace } from './edit-workspace.tsx';
+import { NewWorkspace } from './new-workspace.tsx';
+import { WorkspaceLink } from './workspace-link.tsx';
 import classes from './operator.module.css';
 
 export function WorkspacesPage() {
@@ -22,6 +24,8 @@ export function WorkspacesPage() {
   const navigate = useNavigate({ from: '/workspaces' });
   const workspaces = useInfiniteQuery(workspacesQuery(q));
   const [edited, setEdited] = useState<Workspace>();
+  const [linked, setLinked] = useState<Workspace>();
+  const [isCreating, setCreating] = useState(false);
   return (
     <>
       <PageTitle title={texts.workspaces.title} detail={texts.workspaces.about}>
@@ -35,6 +39,9 @@ export function WorkspacesPage() {
             void navigate({ search: value === '' ? {} : { q: value }, replace: true })
           }
         />
+        <Button leftSection={<Plus size={14} aria-hidden />} onClick={() => setCreating(true)}>
+          {texts.workspaces.create}
+        </Button>
       </PageTitle>
       <LoadedList
         query={workspaces}
@@ -63,7 +70,12 @@ export function WorkspacesPage() {
               </Table.Thead>
               <Table.Tbody>
                 {entries.map((workspace) => (
-                  <WorkspaceRow key={workspace.id} workspace={workspace} edit={() => setEdited(workspace)} />
+                  <WorkspaceRow
+                    key={workspace.id}
+                    workspace={workspace}
+                    edit={() => setEdited(workspace)}
+                    link={() => setLinked(workspace)}
+                  />
                 ))}
               </Table.Tbody>
             </Table>
@@ -71,11 +83,21 @@ export function WorkspacesPage() {
         )}
       </LoadedList>
       <EditWorkspace workspace={edited} close={() => setEdited(undefined)} />
+      <NewWorkspace opened={isCreating} close={() => setCreating(false)} />
+      <WorkspaceLink workspace={linked} close={() => setLinked(undefined)} />
     </>
   );
 }
 
-function WorkspaceRow({ workspace, edit }: { workspace: Workspace; edit: () => void }) {
+function WorkspaceRow({
+  workspace,
+  edit,
+  link,
+}: {
+  workspace: Workspace;
+  edit: () => void;
+  link: () => void;
+}) {
   const { id, name, enabled, limits, credits_cents, held_cents, today } = workspace;
   return (
     <Table.Tr>
@@ -107,9 +129,14 @@ function WorkspaceRow({ workspace, edit }: { workspace: Workspace; edit: () => v
         <div className={classes.small}>{texts.workspaces.runs(count(today.runs))}</div>
       </Table.Td>
       <Table.Td className={classes.action}>
-        <Button variant="default" size="xs" onClick={edit} aria-label={`${texts.workspaces.edit} ${name}`}>
-          {texts.workspaces.edit}
-        </Button>
+        <div className={classes.buttons}>
+          <Button variant="default" size="xs" onClick={link} aria-label={`${texts.workspaces.link} ${name}`}>
+            {texts.workspaces.link}
+          </Button>
+          <Button variant="default" size="xs" onClick={edit} aria-label={`${texts.workspaces.edit} ${name}`}>
+            {texts.workspaces.edit}
+          </Button>
+        </div>
       </Table.Td>
     </Table.Tr>
   );
