@@ -21,6 +21,8 @@ const made = (status: number, more: Partial<NotedAttempt> = {}): NotedAttempt =>
 });
 const note = (runId: string, all: readonly NotedAttempt[], leftOut = 0, by = attempts) =>
   by.note([{ runId, leftOut, attempts: all }]);
+const failingAll = (runIds: string[]) =>
+  runIds.map((runId) => ({ runId, leftOut: 0, attempts: [made(500)] }));
 const shown = async (runId: string) =>
   (await attempts.of(runId)).attempts.map(({ status, count }) => [status, count]);
 const spanMs = ({ at, lastAt }: { at: string; lastAt: string }) => Date.parse(lastAt) - Date.parse(at);
@@ -83,10 +85,9 @@ describe('attempts of a run', () => {
 
   it('are all kept if two workers write at once', async () => {
     const runs = [await fixture.run('running'), await fixture.run('running')].map(({ runId }) => runId);
-    const all = (order: string[]) => order.map((runId) => ({ runId, leftOut: 0, attempts: [made(500)] }));
     await Promise.all(
       Array.from({ length: 20 }, (_, nth) =>
-        nth % 2 === 0 ? attempts.note(all(runs)) : other.note(all(runs.toReversed())),
+        nth % 2 === 0 ? attempts.note(failingAll(runs)) : other.note(failingAll(runs.toReversed())),
       ),
     );
     for (const runId of runs) expect(await shown(runId)).toEqual([[500, 20]]);

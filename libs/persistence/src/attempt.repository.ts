@@ -53,7 +53,7 @@ interface NotedRun {
 }
 
 /** Larger inputs are in the asset store. */
-export const maxInputBytes = 256 * 1024;
+const maxInputBytes = 256 * 1024;
 
 /** The provider calls of runs that did not simply succeed, for operators only. They are deleted with the run. */
 @Injectable()

@@ -3,7 +3,7 @@ import { count, moment, text } from './fields.js';
 import { routerProviderSegment, routerQueueRequestId } from './identifiers.js';
 import { operatorPause, operatorRun } from './operator-shapes.js';
 
-export const operatorAttempt = z
+const operatorAttempt = z
   .object({
     at: moment('When the call ended. For several equal calls in a row, the first of them.'),
     last_at: moment('When the last of several equal calls ended.').optional(),

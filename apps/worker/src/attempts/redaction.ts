@@ -21,7 +21,7 @@ const patterns: readonly [RegExp, string | ((match: string, ...groups: string[])
   [/\bdata:[a-z0-9.+-]{1,40}\/[a-z0-9.+-]{1,60}[;,][^\s"'<>\\]*/gi, 'data:…'],
   [/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, `$1 ${redacted}`],
   [secretMember, `$1$2${redacted}`],
-  [/\beyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*)?/g, redacted],
+  [/(?<![\w-])eyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*)?/g, redacted],
   [/\b(?:sk|pk|rk|r8|xai|hf|fal|gsk|key)[-_][\w-]{16,}/gi, redacted],
   [/\b(?:AIza[\w-]{30,}|AKIA[0-9A-Z]{16})\b/g, redacted],
   // A file in base64, or anything else that nobody reads.
@@ -60,12 +60,13 @@ export function withoutEchoes(text: string, input: Uint8Array): string {
 
 /** For a text whose run has too large an input to compare: shortens every string, or a text that is not JSON as a whole. */
 export function withoutLongStrings(text: string): string {
-  const cutTo = (part: string, max: number) =>
-    part.length <= max ? part : `${part.slice(0, max)}[${part.length - max} more characters]`;
   return /^\s*[[{]/.test(text)
     ? text.replaceAll(/"(?:[^"\\]|\\.)*/g, (part) => cutTo(part, maxEchoed / 2))
     : cutTo(text, maxEchoed);
 }
+
+const cutTo = (part: string, max: number): string =>
+  part.length <= max ? part : `${part.slice(0, max)}[${part.length - max} more characters]`;
 
 function placesOfGrams(text: string): Map<string, number[]> {
   const places = new Map<string, number[]>();
@@ -118,6 +119,6 @@ const jsonSpelling = (text: string): string => JSON.stringify(text).slice(1, -1)
 /** JSON as Python writes it. */
 const asciiSpelling = (text: string): string =>
   jsonSpelling(text).replaceAll(
-    /[^\u0000-\u007f]/g,
+    /[\u0080-\uffff]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );

@@ -95,21 +95,22 @@ const failed = (retry: 'never' | 'new_submit' | 'same_call'): Outcome => ({
 const terms = { workspaceId: 'workspace', timeoutMs: 1000, share, reported: [], assets: [] };
 const call = { method: 'POST', url: 'https://provider.example/runs' } as const;
 
-describe('notes a submission', () => {
-  const submit = async (outcome: Outcome, hasFallback = false) => {
-    const run = { runId: 'run', epoch: 1, model: 'model', upstream: {} };
-    const parent = { traceparent: undefined } as unknown as Span;
-    await calls(accepted, unused, outcome).submit({ name: 'fal' } as BoundProvider, run, {
-      ...terms,
-      call,
-      parent,
-      callId: undefined,
-      hasFallback,
-    });
-    return noted;
-  };
-  const shown = (kind: string, retry: string) => [{ phase: 'submit', class: kind, retry }];
+const submit = async (outcome: Outcome, hasFallback = false) => {
+  const run = { runId: 'run', epoch: 1, model: 'model', upstream: {} };
+  const parent = { traceparent: undefined } as unknown as Span;
+  await calls(accepted, unused, outcome).submit({ name: 'fal' } as BoundProvider, run, {
+    ...terms,
+    call,
+    parent,
+    callId: undefined,
+    hasFallback,
+  });
+  return noted;
+};
 
+const shown = (kind: string, retry: string) => [{ phase: 'submit', class: kind, retry }];
+
+describe('notes a submission', () => {
   it('that failed, with what followed', async () => {
     expect(await submit(failed('new_submit'))).toEqual(shown('provider_failed', 'new_submit'));
   });
@@ -127,19 +128,19 @@ describe('notes a submission', () => {
   });
 });
 
-describe('notes a poll or a fetch', () => {
-  const resume = async (outcome: Outcome, step: 'poll' | 'fetch', cancelRequested = false) => {
-    const provider = { name: 'fal', adapter: { resume: () => call } } as unknown as BoundProvider;
-    const signal = new AbortController().signal;
-    await calls(accepted, unused, outcome).resume(
-      provider,
-      'run',
-      { v: 1, step },
-      { ...terms, readings: 0, cancelRequested, signal },
-    );
-    return noted;
-  };
+const resume = async (outcome: Outcome, step: 'poll' | 'fetch', cancelRequested = false) => {
+  const provider = { name: 'fal', adapter: { resume: () => call } } as unknown as BoundProvider;
+  const signal = new AbortController().signal;
+  await calls(accepted, unused, outcome).resume(
+    provider,
+    'run',
+    { v: 1, step },
+    { ...terms, readings: 0, cancelRequested, signal },
+  );
+  return noted;
+};
 
+describe('notes a poll or a fetch', () => {
   it('that failed', async () => {
     expect(await resume(failed('same_call'), 'fetch')).toEqual([
       { phase: 'fetch', class: 'provider_failed', retry: 'same_call' },
