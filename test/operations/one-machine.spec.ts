@@ -316,14 +316,15 @@ proxies.describeWith('the commands of the units, behind a proxy', () => {
           'x-api-key': caller.key,
         },
       );
-      await waitFor(() => stream.events.length > 0, {
-        withinMs: 20_000,
-        what: 'the first event of a run in progress',
-      });
+      const isInProgress = () => stream.events.at(-1)?.data['status'] === 'IN_PROGRESS';
+      await waitFor(isInProgress, { withinMs: 60_000, what: 'the event of a run in progress' });
+      const isSubmitted = async () => (await system.provider.ledger(tag)).length > 0;
+      await waitFor(isSubmitted, { withinMs: 60_000, what: 'the provider to accept the run' });
       expect((await through.status(run)).json()['status']).not.toBe('COMPLETED');
       await system.provider.finish(tag);
+      const isCompleted = () => stream.events.at(-1)?.data['status'] === 'COMPLETED';
+      await waitFor(isCompleted, { withinMs: 60_000, what: 'the last event' });
       expect(await stream.ended).toBe(true);
-      expect(stream.events.at(-1)?.data['status']).toBe('COMPLETED');
     });
 
     const upload = (bytes: number) =>
