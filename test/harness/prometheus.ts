@@ -57,8 +57,9 @@ export async function startPrometheus(program: string, options: Options): Promis
   const jobs = installations.flatMap(({ labels, apps }) =>
     apps.map(({ name, internalUrl }) => target(new URL(internalUrl).host, { ...labels, app: name })),
   );
+  const interval = `${everySeconds * 1000}ms`;
   const configuration = {
-    global: { scrape_interval: `${everySeconds}s`, evaluation_interval: `${everySeconds}s` },
+    global: { scrape_interval: interval, evaluation_interval: interval },
     rule_files: [path.join(folder, 'rules.yaml')],
     scrape_configs: [
       { job_name: 'apps', static_configs: jobs },

@@ -1,139 +1,173 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { filesBelow, textOf } from '../documents/checkout-files.js';
 import { alerts } from '../../monitoring/src/alerts.js';
 import { perEnvironment } from '../../monitoring/src/scope.js';
-import { System, withTools } from '../harness/faults.js';
-import { type Caller, failOnLeftovers, transports, waitFor } from '../harness/index.js';
-import { Receiver } from '../harness/receiver.js';
+import { type App, withTools } from '../harness/faults.js';
+import { type Exporter, foreignService, foreignTargets, startExporter } from '../harness/foreign-service.js';
+import { failOnLeftovers, transports, waitFor } from '../harness/index.js';
 import { committedRules, installation, type Prometheus, startPrometheus } from '../harness/prometheus.js';
-
-interface Panel {
-  title: string;
-  type: string;
-  targets?: { expr?: string; rawSql?: string }[];
-}
+import { committedPanels, differences, type Period, shown } from './panels/evaluated.js';
+import { KnownLoad } from './panels/known-load.js';
+import { cpuSeconds } from './panels/process-sources.js';
+import type { Known } from './panels/known.js';
+import { sources } from './panels/sources.js';
 
 const { describeWith, tools } = await withTools('prometheus');
-const model = 'bfl/flux-2-pro';
+const panels = committedPanels();
+const isTable = ({ queries }: (typeof panels)[number]) => queries.some(({ rawSql }) => rawSql !== undefined);
+const charts = panels.filter((panel) => !isTable(panel));
+const tables = panels.filter(isTable);
+const named = (over: string) => charts.filter(({ name }) => sources[name]?.over === over);
 
-const targets = filesBelow('monitoring/dashboards').flatMap((file) => {
-  const { panels } = JSON.parse(textOf(file)) as { panels: (Panel & { panels?: Panel[] })[] };
-  return panels
-    .flatMap((panel) => [panel, ...(panel.panels ?? [])])
-    .flatMap(({ title, targets: each = [] }) =>
-      each.map((target) => ({ ...target, name: `${file.replace(/^.*\/|\.json$/g, '')}: ${title}` })),
-    );
-});
-const filledIn = (expression: string): string =>
-  Object.entries({ ...installation, __rate_interval: '1m', provider: 'bfl' }).reduce(
-    (text, [variable, value]) => text.replaceAll(`$${variable}`, value),
-    expression,
-  );
-/** Every expression of the committed dashboards, with Grafana's variables filled in. */
-const expressions = targets.flatMap(({ name, expr }) =>
-  expr === undefined
-    ? []
-    : [
-        {
-          name: `${name}: ${expr}`,
-          expression: filledIn(expr),
-        },
-      ],
-);
-const tables = targets.flatMap(({ name, rawSql }) =>
-  rawSql === undefined
-    ? []
-    : [{ name, sql: rawSql.replaceAll(/\$__timeFilter\((\w+)\)/g, "$1 > now() - interval '1 hour'") }],
-);
+/** The autoscaler of the workers, as kube-state-metrics reports it. */
+const autoscaler = [
+  ['status_desired', 3],
+  ['spec_max', 20],
+] as const;
 
 describeWith('a Prometheus that scrapes the running apps under load', () => {
-  let system: System;
-  let caller: Caller;
+  let load: KnownLoad;
+  let known: Known;
   let prometheus: Prometheus;
-  let receiver: Receiver;
-  const loaded = new AbortController();
-  let load: Promise<unknown>;
+  let foreign: Exporter;
+  let kubernetes: Exporter;
 
   beforeAll(async () => {
     const [transport = 'postgres'] = transports();
-    receiver = await Receiver.start();
-    system = await System.start({ transport, takesMs: 200 });
-    prometheus = await startPrometheus(tools.prometheus, {
-      installations: [{ labels: installation, apps: system.apps }],
-      rules: committedRules().replace('interval: 1m', 'interval: 1s'),
-      everySeconds: 1,
+    foreign = await startExporter(foreignService);
+    kubernetes = await startExporter(
+      autoscaler.map(([kind, start]) => ({
+        series: `kube_horizontalpodautoscaler_${kind}_replicas{horizontalpodautoscaler="keda-hpa-worker"}`,
+        start,
+        grows: 0,
+      })),
+    );
+    load = await KnownLoad.start(transport);
+    const { system } = load;
+    const killedMs = await load.loseWorker(async () => {
+      prometheus = await startPrometheus(tools.prometheus, {
+        installations: [{ labels: installation, apps: system.apps }],
+        others: [...foreignTargets(foreign), { host: kubernetes.host, labels: installation }],
+        // The committed interval of a minute would be longer than the test.
+        rules: committedRules().replace('interval: 1m', 'interval: 1s'),
+        everySeconds: 0.5,
+      });
+      await scraped(3);
     });
-    caller = await system.caller({ inflightLimit: 4, windowLimit: 100_000, backlogLimit: 100_000 });
-    load = Promise.all([one, held, failing, refused].map((each) => repeat(each)));
-  });
+    // A counter that begins with its first event shows no rise, so each kind of event has happened before.
+    await load.round(1);
+    await scraped(2);
+    const apps = [...system.gateways, ...system.workers] as App[];
+    const [usedBefore, bytesBefore, beganMs] = [apps.map(cpuSeconds), load.storedBytes(), Date.now()];
+    // Rates are extrapolated to the ends of their period, which matters less if nothing happens there.
+    await scraped(2);
+    await load.round(4);
+    await scraped(2);
+    known = {
+      load,
+      killedMs,
+      beganMs,
+      endedMs: Date.now(),
+      storedBytes: [bytesBefore, load.storedBytes()],
+      cpuSeconds: new Map(apps.map((app, index) => [app.pid, cpuSeconds(app) - (usedBefore[index] ?? 0)])),
+    };
+  }, 600_000);
 
   afterAll(async () => {
-    loaded.abort();
-    await load;
     await prometheus.stop();
-    await system.stop();
-    await receiver.stop();
+    await load.stop();
+    await foreign.stop();
+    await kubernetes.stop();
   });
 
-  async function repeat(each: () => Promise<unknown>): Promise<void> {
-    while (!loaded.signal.aborted) {
-      await each();
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+  /** Waits until every process has been scraped at least twice from now on. */
+  async function scraped(processes: number): Promise<void> {
+    const fromMs = Date.now();
+    const twice = 'count(count_over_time(router_ready[5s]) >= 2)';
+    await waitFor(
+      async () =>
+        Date.now() - fromMs > 6_000 && Number((await prometheus.query(twice))[0]?.value[1]) >= processes,
+      { withinMs: 60_000, what: 'scrapes of all processes', everyMs: 500 },
+    );
   }
 
-  const path = `/v2/models/${model}`;
-  const one = async () => {
-    const run = await caller.submit(model, '{"prompt":"one"}', {
-      query: `?webhook_url=${encodeURIComponent(receiver.url)}`,
+  const period = (fromMs: number, toMs = known.endedMs): Period => ({ from: fromMs / 1000, to: toMs / 1000 });
+
+  async function compared({ name, queries }: (typeof panels)[number], over: Period): Promise<string[]> {
+    const expected = (await sources[name]?.expected(known)) ?? [];
+    const wrong = await Promise.all(
+      queries.map(async ({ expr = '' }, index) => {
+        const wanted = expected[index] ?? expected[0];
+        if (!wanted) return [`no expectation for ${expr}`];
+        return differences(await shown(prometheus, expr, over), expr, wanted, over);
+      }),
+    );
+    return wrong.flat();
+  }
+
+  it('has a second source for every panel', () => {
+    expect(Object.keys(sources).sort()).toEqual(charts.map(({ name }) => name).sort());
+  });
+
+  it.each(named('load'))('shows what happened: $name', async (panel) => {
+    expect(await compared(panel, period(known.beganMs))).toEqual([]);
+  });
+
+  it.each(named('loss'))('shows what a killed worker left: $name', async (panel) => {
+    expect(await compared(panel, period(known.killedMs))).toEqual([]);
+  });
+
+  it('shows what is held at the moment', async () => {
+    const wrong: Record<string, string[]> = {};
+    await load.hold(async () => {
+      await scraped(2);
+      // The gauges are read every 10 s.
+      await waitFor(
+        async () => {
+          for (const panel of named('hold')) {
+            wrong[panel.name] = await compared(panel, period(known.beganMs, Date.now()));
+          }
+          return Object.values(wrong).every((each) => each.length === 0);
+        },
+        { withinMs: 30_000, what: 'the gauges', everyMs: 1_000 },
+      ).catch(() => {});
     });
-    await caller.status(run);
-    await caller.collect(run);
-    await (await fetch(`${system.gateways[0]?.url}/nodes`)).body?.cancel();
-  };
-  const held = () => caller.call('POST', path, { body: '{"prompt":"held"}' });
-  const failing = () => caller.call('POST', path, { body: '{"prompt":"[[sim:policy_output]]"}' });
-  const refused = () => caller.call('POST', `${path}/requests`, { body: '{"prompt":7}' });
-
-  it.each(expressions)('has data for $name', async ({ expression }) => {
-    const series = await waitFor(
-      async () => {
-        const found = await prometheus.query(expression);
-        return found.some(({ value }) => value[1] !== 'NaN') && found;
-      },
-      { withinMs: 60_000, what: `data for ${expression}`, everyMs: 500 },
-    );
-    expect(series.length).toBeGreaterThan(0);
+    expect(Object.fromEntries(Object.entries(wrong).filter(([, each]) => each.length > 0))).toEqual({});
   });
 
-  it.each(tables)('has rows for $name', async ({ sql }) => {
-    const rows = await waitFor(
-      async () => {
-        const found = await system.sql<{ runs: string }>(sql);
-        return found.length > 0 && found;
-      },
-      { withinMs: 60_000, what: 'rows', everyMs: 500 },
-    );
-    expect(rows.length).toBeLessThanOrEqual(20);
-    expect(Number(rows[0]?.runs)).toBeGreaterThan(0);
-  });
+  it.each(tables)(
+    'lists what the callers submitted: $name',
+    async ({ name, queries: [{ rawSql = '' } = {}] }) => {
+      const sql = rawSql.replaceAll(/\$__timeFilter\((\w+)\)/g, "$1 > now() - interval '1 hour'");
+      const rows = await load.system.sql<Record<string, string>>(sql);
+      expect(rows.length).toBeGreaterThan(0);
+      const outcomes = await load.system.sql<{ id: string; outcome: string }>(
+        'SELECT id, outcome FROM run WHERE outcome IS NOT NULL',
+      );
+      const outcome = new Map(outcomes.map((row) => [row.id, row.outcome]));
+      const [column = ''] = Object.keys(rows[0] ?? {});
+      const subject = (run: (typeof load.runs)[number]): string =>
+        ({
+          workspace: run.workspace,
+          model: run.model,
+          provider: run.model.replace(/\/.*/, ''),
+          'workspace and model': `${run.workspace} ${run.model}`,
+        })[column] ?? name;
+      for (const row of rows) {
+        const own = load.runs.filter((run) => subject(run) === row[column] && outcome.has(run.runId));
+        const failed = own.filter(({ runId }) => outcome.get(runId) === 'failed');
+        expect({ ...row, runs: Number(row['runs']), failed: Number(row['failed']) }).toMatchObject({
+          runs: own.length,
+          failed: failed.length,
+          'share failed': (failed.length / own.length).toFixed(4),
+        });
+      }
+    },
+  );
 
   it.each(alerts.map(({ name, expression }) => ({ name, expression: perEnvironment(expression) })))(
     'understands alert $name',
     async ({ expression }) => expect(Array.isArray(await prometheus.query(expression))).toBe(true),
   );
-
-  it('sees both apps', async () => {
-    // An app whose scrape is late once is not up in that second.
-    const up = await waitFor(
-      async () => {
-        const found = await prometheus.query('up == 1');
-        return found.length >= 2 && found;
-      },
-      { withinMs: 30_000, what: 'all apps to be up', everyMs: 500 },
-    );
-    expect(new Set(up.map(({ metric }) => metric['app']))).toEqual(new Set(['gateway', 'worker']));
-  });
 });
 
 failOnLeftovers();

@@ -46,6 +46,12 @@ describe('an outcome', () => {
         phasesMs: { queue: expect.any(Number), dispatch: expect.any(Number), provider: expect.any(Number) },
       },
     });
+    // Nothing was copied, so that phase has no length, not even 0.
+    expect(Object.keys(finished.won ? finished.record.phasesMs : {}).sort()).toEqual([
+      'dispatch',
+      'provider',
+      'queue',
+    ]);
     expect(await fixture.counters(spaceId)).toEqual({ ...nothing, balance: cents(7) });
     const { run, outbox, ledger, audit, keys } = await fixture.written(runId);
     expect(run).toMatchObject({ stage: 'completed', outcome: 'succeeded', lease_until: null, bucket: null });

@@ -15,7 +15,8 @@
  */
 export const finish = /* sql */ `
 CREATE OR REPLACE FUNCTION milliseconds_between(since timestamptz, until timestamptz) RETURNS float LANGUAGE sql IMMUTABLE
-RETURN greatest(0, extract(epoch FROM until - since) * 1000)::float;
+-- NULL if one is, which greatest() alone would turn into 0: a phase that the run has not reached has no length.
+RETURN CASE WHEN until IS NOT NULL AND since IS NOT NULL THEN greatest(0, extract(epoch FROM until - since) * 1000)::float END;
 
 -- A connection plans its statements once, perhaps while the tables are small, and a plan that reads a whole table would stay
 -- when the table grows. Sequential scans are off for that reason, and arrays of keys keep every order of the joins on an index.
