@@ -16,7 +16,13 @@ export const carriedTables = [
 export type CarriedTable = (typeof carriedTables)[number];
 
 /** Tables that the migrations and the apps fill themselves. Every other table is reported as left behind. */
-export const refilledTables = ['migrations', 'typeorm_metadata', 'process', 'provider_health', 'registry_revision'] as const;
+export const refilledTables = [
+  'migrations',
+  'typeorm_metadata',
+  'process',
+  'provider_health',
+  'registry_revision',
+] as const;
 
 /** Counters of live runs. Runs are not carried over, so these columns start at their defaults. */
 export const liveCounters: Partial<Record<CarriedTable, readonly string[]>> = {
