@@ -18,6 +18,9 @@ const nextProvider = async (simulated = false) => {
 };
 const note = (provider: string, result: ProviderResult, ms: number, run = v7()): Promise<void> =>
   health.note([{ provider, results: [{ run, ms, result }] }]);
+/** One failed run of each provider. */
+const failAll = (providers: string[]) =>
+  health.note(providers.map((provider) => ({ provider, results: [{ run: v7(), ms: 0, result: 'failed' }] })));
 const of = async (provider: string, by = health) =>
   (await by.list()).find((each) => each.provider === provider);
 
@@ -71,12 +74,8 @@ it('a call that the provider accepts ends the rejection of the key, and a later 
 
 it('workers that note results of the same providers at once lose none', async () => {
   const [one, two] = [await nextProvider(), await nextProvider()];
-  const round = (providers: string[]) =>
-    health.note(
-      providers.map((provider) => ({ provider, results: [{ run: v7(), ms: 0, result: 'failed' }] })),
-    );
   await Promise.all(
-    Array.from({ length: 8 }, (_, index) => round(index % 2 === 0 ? [one, two] : [two, one])),
+    Array.from({ length: 8 }, (_, index) => failAll(index % 2 === 0 ? [one, two] : [two, one])),
   );
   expect([(await of(one))?.failed, (await of(two))?.failed]).toEqual([8, 8]);
 });

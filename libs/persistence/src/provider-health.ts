@@ -66,7 +66,7 @@ export class ProviderHealthRepository {
     const names = new Set([...known, ...[keys, pauses, recents].flat().map(({ provider }) => provider)]);
     return [...names].toSorted().map((provider) => {
       const key = keys.find((each) => each.provider === provider);
-      const { account = null, ...recent } = recents.find((each) => each.provider === provider) ?? none;
+      const { account, ...recent } = recents.find((each) => each.provider === provider) ?? none;
       const facts = {
         provider,
         hasKey: key?.hasKey ?? null,

@@ -1,5 +1,5 @@
 /** How many runs of a provider count for its health: those with the newest results. */
-export const healthRuns = 20;
+const healthRuns = 20;
 
 /**
  * The results of the workers' calls, from which the health of providers is read: one row for each provider, of bounded
