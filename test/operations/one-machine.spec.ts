@@ -309,7 +309,7 @@ proxies.describeWith('the commands of the units, behind a proxy', () => {
 
     it('passes a stream on event by event', async () => {
       const tag = newTag(kind);
-      const run = await through.submit(model, JSON.stringify({ prompt: `${tag} ${unending}` }));
+      const run = await through.submit(model, JSON.stringify({ prompt: `[[sim:tag=${tag}]] ${unending}` }));
       const stream = await openEvents(
         `${proxy.url}/v2/models/${model}/requests/${run.requestId}/status/stream`,
         {
