@@ -1,4 +1,4 @@
-// What must hold before a release, and the files that state the version.
+// Checks the conditions of a release, and writes the version into the files that state it.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 

@@ -85,8 +85,9 @@ function unpack(tool, image, root) {
   }
 }
 
+const keys = (list) => new Set(list.map(({ name, version }) => `${name}@${version}`));
+
 function differenceOf(named, found) {
-  const keys = (list) => new Set(list.map(({ name, version }) => `${name}@${version}`));
   const [one, other] = [keys(named), keys(found)];
   return [...one].filter((key) => !other.has(key)).concat([...other].filter((key) => !one.has(key)));
 }
@@ -122,6 +123,8 @@ function nodeVersionOf(root) {
   return version;
 }
 
+const fieldOf = (text, name) => new RegExp(`^${name}: (.+)$`, 'm').exec(text)?.[1];
+
 /** Distroless images have one file a package in status.d, Debian has them all in status. */
 function debianPackages(root) {
   const folder = path.join(root, 'var/lib/dpkg');
@@ -135,7 +138,6 @@ function debianPackages(root) {
           .map((name) => readFileSync(path.join(several, name), 'utf8'))
       : []),
   ];
-  const fieldOf = (text, name) => new RegExp(`^${name}: (.+)$`, 'm').exec(text)?.[1];
   return texts
     .map((text) => ({ name: fieldOf(text, 'Package'), version: fieldOf(text, 'Version') }))
     .filter(({ name, version }) => name !== undefined && version !== undefined)

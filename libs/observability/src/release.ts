@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** What this build was made from. */
-export interface Release {
+/** The version of this build, and the commit from which it was made. */
+interface Release {
   version: string;
   /** The git commit, with `-dirty` if files differed from it; `unknown` in the sources. */
   revision: string;
@@ -10,7 +10,7 @@ export interface Release {
   builtAt: string;
 }
 
-/** What git or the builder says about a build. */
+/** The part of a release that git or the builder states. */
 export type Source = Omit<Release, 'version'>;
 
 /** `npm run build` writes it beside the compiled file. */

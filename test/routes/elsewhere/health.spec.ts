@@ -6,11 +6,10 @@ import { appMain, checkout } from '../../../apps/local/src/checkout.js';
 import { gatewayForFile } from '../gateways.js';
 
 const gateway = gatewayForFile({ LOG_LEVEL: 'info' });
-const json = <T>(file: string) => JSON.parse(readFileSync(path.join(checkout, file), 'utf8')) as T;
-const { version } = json<{ version: string }>('package.json');
-const { revision, builtAt } = json<{ revision: string; builtAt: string }>(
-  'dist/libs/observability/src/release.json',
-);
+const json = (file: string) =>
+  JSON.parse(readFileSync(path.join(checkout, file), 'utf8')) as Record<string, string>;
+const { version = '' } = json('package.json');
+const { revision = '', builtAt = '' } = json('dist/libs/observability/src/release.json');
 const stated = { version, revision, built_at: builtAt };
 
 it('GET /health answers with the release, to callers and on the internal listener', async () => {

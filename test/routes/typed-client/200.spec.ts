@@ -96,7 +96,7 @@ it('a key that may not see a model does not get its types', async () => {
   const folder = await installed(key);
   writeFileSync(path.join(folder, 'paint.mts'), program('acme/paint'));
   await expect(typeCheck(folder, 'paint.mts', module)).rejects.toThrow(/Unused '@ts-expect-error'/);
-  // The URL of another caller's package is no way to it.
+  // Another caller who knows the URL gets nothing.
   const { url } = await get(everything, short);
   expect((await get(key, url)).status).toBe(404);
 });

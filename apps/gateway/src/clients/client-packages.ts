@@ -29,7 +29,7 @@ export class ClientPackages {
     .sort()
     .map((name) => packageOf({ name, bytes: readFileSync(path.join(packagesFolder, name)) }));
   private readonly npmFiles: readonly Entry[];
-  /** By the globs that select the models. A package is made for one revision of the catalog. */
+  /** Packages by the globs that select their models. Each was made for one revision of the catalog. */
   private readonly made = new LRUCache<string, { catalog: Catalog; made: ClientPackage }>({
     maxSize: maxKeptBytes,
     sizeCalculation: ({ made }, globs) => made.bytes.length + 2 * globs.length,
