@@ -148,6 +148,7 @@ describe('admin export and import', () => {
       'outbox',
       'payload',
       'run',
+      'run_attempts',
       'stored_object',
       'tombstone',
       'webhook',
