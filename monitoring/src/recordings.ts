@@ -1,7 +1,7 @@
 import { ofAutoscaler, workerAutoscaler } from './autoscalers.js';
 import { objectiveRecordings } from './objectives.js';
 
-/** What the autoscaler of the workers says, under our own names, because panels show no metrics of others. */
+/** The numbers of the workers' autoscaler under our own names, because panels show no metrics of others. */
 const workers = {
   'router:workers_wanted': `max(kube_horizontalpodautoscaler_status_desired_replicas${ofAutoscaler(workerAutoscaler)})`,
   'router:workers_maximum': `max(kube_horizontalpodautoscaler_spec_max_replicas${ofAutoscaler(workerAutoscaler)})`,

@@ -6,7 +6,7 @@ import type { OtherTarget } from './prometheus.js';
 interface Planted {
   series: string;
   start: number;
-  /** By how much it grows a minute. */
+  /** The growth a minute. */
   grows: number;
 }
 

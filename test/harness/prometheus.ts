@@ -13,7 +13,7 @@ export interface Sample {
   metric: Record<string, string>;
   value: [seconds: number, value: string];
 }
-export interface ActiveAlert {
+interface ActiveAlert {
   labels: Record<string, string>;
   annotations: Record<string, string>;
   state: 'pending' | 'firing';
@@ -34,7 +34,7 @@ export interface OtherTarget {
   labels: Record<string, string>;
 }
 interface Options {
-  /** What it scrapes: an installation's apps, with the labels that the operator's PodMonitor would add. */
+  /** The installations to scrape: their apps, with the labels that the operator's PodMonitor would add. */
   installations: readonly { labels: Record<string, string>; apps: readonly RunningApp[] }[];
   others?: readonly OtherTarget[];
   /** The text of the rules; by default the committed ones. */

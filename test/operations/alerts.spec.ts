@@ -39,8 +39,8 @@ describe('monitoring', () => {
     expect(status).toBe(0);
   });
 
-  it('selects only buckets that its histograms have', async () => {
-    const metrics = await new Metrics().registry.getMetricsAsArray();
+  it('selects only buckets that its histograms have', () => {
+    const metrics = new Metrics().registry.getMetricsAsArray();
     const bounds = new Map(
       metrics.flatMap((metric): [string, number[]][] =>
         'upperBounds' in metric ? [[`${metric.name}_bucket`, metric.upperBounds as number[]]] : [],

@@ -37,6 +37,10 @@ const linesOf = (app: App): Line[] =>
 
 const fieldsOf = (lines: Line[]): string[] => [...new Set(lines.flatMap((line) => Object.keys(line)))].sort();
 
+/** The seconds of a limit such as `1,000 s` or `5 ms`. */
+const inSeconds = (limit: string) =>
+  Number.parseFloat(limit.replace(',', '')) / (limit.endsWith('ms') ? 1000 : 1);
+
 /** Apps record an answer a moment after it was sent, so this repeats the expectations until they hold. */
 const soon = (what: string, expectations: () => void | Promise<void>) =>
   waitFor(
@@ -248,8 +252,6 @@ describe('metrics and logs of the running apps', () => {
     const [, text = ''] = textOf('docs/operations/metrics.md').split('### Histograms');
     const rows = [...text.matchAll(/^\| `(router_\w+)` +\| (\S+ m?s) to (\S+ m?s) +\| (\d+) +\|$/gm)];
     expect(rows).toHaveLength(8);
-    const inSeconds = (limit: string) =>
-      Number.parseFloat(limit.replace(',', '')) / (limit.endsWith('ms') ? 1000 : 1);
     const described = rows.flatMap(([, name = '', first = '', last = '', series = '']) =>
       served.includes(`${name}_bucket{`)
         ? [{ name, first: inSeconds(first), last: inSeconds(last), series: Number(series) }]

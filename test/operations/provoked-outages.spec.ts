@@ -5,10 +5,12 @@ import { type App, freePort, System, withTools } from '../harness/faults.js';
 import { type Exporter, foreignService, foreignTargets, startExporter } from '../harness/foreign-service.js';
 import {
   failOnLeftovers,
+  newTag,
   tcpProxy,
   type TcpProxy,
   type TestCaller,
   transports,
+  unending,
   waitFor,
 } from '../harness/index.js';
 import { type Prometheus, startPrometheus } from '../harness/prometheus.js';
@@ -51,6 +53,9 @@ interface Outage {
 }
 
 const bfl = { model: 'bfl/flux-2-pro', prompt: 'a picture' };
+/** With shortened waits these also fire on a machine that is busy for some seconds. */
+const busyMachine =
+  /^Router(NoGatewayReady|NoWorkerReady|DatabasePoolExhausted|EventLoopBlocked|AdmissionSlow|PollsLate|(Error|Latency)BudgetBurns(Fast|Slowly))$/;
 const budgets = /^Router(Error|Latency)BudgetBurns(Fast|Slowly)$/;
 
 describeAll('outages that really happen, beside a service of others', () => {
@@ -91,6 +96,14 @@ describeAll('outages that really happen, beside a service of others', () => {
       mayFire: budgets,
     },
     {
+      what: 'a provider rejects our key',
+      place: 'data',
+      begin: ({ bodies }) => bodies.push({ model: 'fal/flux-dev', prompt: '[[sim:401]]' }),
+      end: ({ bodies }) => bodies.pop(),
+      lasts: 60,
+      fires: { RouterProviderRefusesOurAccount: { after: 0, holds: 0 } },
+    },
+    {
       what: 'all gateways are gone',
       place: 'processes',
       begin: ({ system }) => system.kill(system.gateways[0] as App),
@@ -102,7 +115,14 @@ describeAll('outages that really happen, beside a service of others', () => {
     {
       what: 'all workers are gone',
       place: 'processes',
-      begin: async ({ system }) => {
+      begin: async ({ system, caller }) => {
+        // A run at the provider, whose polls become overdue.
+        const tag = newTag('polled');
+        await caller.submit(bfl.model, JSON.stringify({ prompt: `[[sim:tag=${tag}]]${unending}` }));
+        await waitFor(async () => (await system.provider.ledger(tag)).length === 1, {
+          withinMs: 60_000,
+          what: 'a run at the provider',
+        });
         const worker = system.workers[0] as App;
         workerPort = worker.port;
         await system.kill(worker);
@@ -124,15 +144,8 @@ describeAll('outages that really happen, beside a service of others', () => {
       end: () => way.set('pass'),
       lasts: 700,
       fires: { RouterStoreFails: { after: 0, holds: 600 } },
-      mayFire: budgets,
-    },
-    {
-      what: 'a provider rejects our key',
-      place: 'processes',
-      begin: ({ bodies }) => bodies.push({ model: 'fal/flux-dev', prompt: '[[sim:401]]' }),
-      end: ({ bodies }) => bodies.pop(),
-      lasts: 60,
-      fires: { RouterProviderRefusesOurAccount: { after: 0, holds: 0 } },
+      // Results are not copied meanwhile, which is noticed later.
+      mayFire: /^RouterAssetCopiesFail$/,
     },
     {
       what: 'a provider is down',
@@ -231,13 +244,15 @@ describeAll('outages that really happen, beside a service of others', () => {
     return { beganMs, fired: record.since(name, beganMs) };
   }
 
-  /** Rates remember a former outage for up to ten minutes. */
-  const untilQuiet = (name: PlaceName) =>
-    waitFor(async () => record.isQuiet(name), {
+  /** Rates remember a former outage for up to ten minutes, and waiting calls need a moment to be made. */
+  const untilQuiet = async (name: PlaceName) => {
+    await waitFor(async () => record.isQuiet(name), {
       withinMs: 1000 * (scale * 1_200 + 120),
       what: `the end of the former alerts of ${name}`,
       everyMs: 1_000,
     });
+    await pause(300_000 * scale);
+  };
 
   it.each(outages)(
     '$what',
@@ -247,7 +262,9 @@ describeAll('outages that really happen, beside a service of others', () => {
         process.stdout.write(
           `${what} | ${name} | ${severity} | ${Math.round((sinceMs - beganMs) / 1000)} s | ${summary}\n`,
         );
-      const unexpected = fired.filter(({ name }) => !(name in fires) && !mayFire?.test(name));
+      const unexpected = fired.filter(
+        ({ name }) => !(name in fires || mayFire?.test(name) || (!isReal && busyMachine.test(name))),
+      );
       expect(unexpected.map(({ name }) => name)).toEqual([]);
       expect([...new Set(fired.map(({ name }) => name).filter((name) => name in fires))].sort()).toEqual(
         Object.keys(fires).sort(),
@@ -256,7 +273,8 @@ describeAll('outages that really happen, beside a service of others', () => {
         const first = fired.find((each) => each.name === name);
         const seconds = ((first?.sinceMs ?? 0) - beganMs) / 1000;
         expect({ name, seconds }).toEqual({ name, seconds: expect.any(Number) });
-        expect(seconds).toBeGreaterThanOrEqual(after + scale * holds - 2 * everySeconds);
+        const earliest = isReal ? after + holds - 2 * everySeconds : 0;
+        expect(seconds).toBeGreaterThanOrEqual(earliest);
         expect(seconds).toBeLessThanOrEqual(after + scale * holds + slackSeconds);
         expect(first?.summary).not.toMatch(/\{\{|<no value>/);
       }

@@ -86,7 +86,7 @@ export const live = (by: string, where = 'true'): Source => ({
 
 export const stateOf = `CASE stage WHEN 'ready' THEN 'waiting' ELSE stage END`;
 
-export const during = async ({ load, beganMs, endedMs }: Known, of: (path: string) => boolean) =>
+const during = async ({ load, beganMs, endedMs }: Known, of: (path: string) => boolean) =>
   (await load.requests()).filter(({ path, atMs }) => of(path) && atMs >= beganMs && atMs <= endedMs);
 
 export const submitted = (known: Known) => during(known, (path) => path === '/bfl/v1/flux-2-pro');

@@ -29,7 +29,7 @@ const inTime = (known: Known, of: (share: number) => number): Expected[] => [
 ];
 const limits = { hasty: 'window', poor: 'credits', capped: 'ceiling', crowded: 'inflight' };
 
-/** What callers see. */
+/** Panels of the calls. */
 export const callSources: Record<string, Source> = {
   'overview: Calls by route': calls(({ method, route }) => `${method} ${route}`),
   'overview: Errors by bucket': calls(

@@ -2,7 +2,7 @@ import { filesBelow, textOf } from '../../documents/checkout-files.js';
 import { installation, type Prometheus, type Sample } from '../../harness/prometheus.js';
 
 /**
- * What a query must show, by the values of its labels in the order of their names.
+ * The values that a query must show, by the values of its labels in the order of their names.
  *
  * - `counts`: events since the beginning; the query shows their rate, or their increase.
  * - `values`: a gauge, and by how much it may differ.
@@ -18,7 +18,7 @@ export type Expected =
   | { bounds: Record<string, readonly [number, number]> }
   | { total: number; of: RegExp; within: number };
 
-export interface Panel {
+interface Panel {
   name: string;
   queries: { expr?: string; rawSql?: string }[];
 }
@@ -52,7 +52,7 @@ export interface Period {
 }
 
 /** An expression with Grafana's variables filled in, so that rates and ranges span the period. */
-export function filledIn(expression: string, { from, to }: Period): string {
+function filledIn(expression: string, { from, to }: Period): string {
   const window = `${Math.round((to - from) * 1000)}ms`;
   const variables = { ...installation, __rate_interval: window, __range: window, provider: 'bfl' };
   return Object.entries(variables).reduce(
@@ -61,7 +61,7 @@ export function filledIn(expression: string, { from, to }: Period): string {
   );
 }
 
-/** What a query shows over the period, by the values of its labels. */
+/** The values that a query shows over the period, by the values of its labels. */
 export async function shown(
   prometheus: Prometheus,
   expression: string,

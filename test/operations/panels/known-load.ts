@@ -27,14 +27,14 @@ export interface MadeCall {
   bucket: string;
 }
 
-export interface KnownRun {
+interface KnownRun {
   runId: string;
   workspace: string;
   model: string;
 }
 
 /** A request as the simulated provider saw it. */
-export interface SeenRequest {
+interface SeenRequest {
   atMs: number;
   listener: 'api' | 'assets';
   method: string;
@@ -45,7 +45,7 @@ export interface SeenRequest {
 /** The default settings of a worker. */
 export const slotsEach = { dispatch: 250, poll: 200, assets: 20 };
 
-export const bfl = 'bfl/flux-2-pro';
+const bfl = 'bfl/flux-2-pro';
 const fal = 'fal/flux-dev';
 const paused = 'ltx/ltx-2-5-fast';
 const roomy = { inflightLimit: 1_000, windowLimit: 100_000, backlogLimit: 100_000 };
@@ -194,7 +194,7 @@ export class KnownLoad {
       .reduce((sum, entry) => sum + statSync(path.join(entry.parentPath, entry.name)).size, 0);
   }
 
-  /** What the keys of the queues hold, whatever their jobs do at that moment. */
+  /** The jobs in the keys of the queues, in whichever state they are at that moment. */
   async jobs(): Promise<Expected[]> {
     const { redis } = this.system;
     const waiting = { 'dispatch delayed': [3, 3] as const };

@@ -26,7 +26,7 @@ const isReady = async ({ url }: App): Promise<number> => Number((await fetch(`${
 const readyOf = async (apps: readonly App[]): Promise<number> =>
   (await Promise.all(apps.map(isReady))).reduce((sum, one) => sum + one, 0);
 
-/** The processes. */
+/** Panels of the processes. */
 export const processSources: Record<string, Source> = {
   'infrastructure: Versions': {
     from: 'the processes, and package.json',

@@ -16,7 +16,7 @@ import {
 } from './books.js';
 import type { Source } from './known.js';
 
-/** Providers, their assets, and money. */
+/** Panels of providers, their assets, and money. */
 export const providerSources: Record<string, Source> = {
   'providers: Runs by outcome': runs(
     `CASE WHEN bucket IS NULL THEN '' ELSE bucket || ' ' END || outcome`,

@@ -31,7 +31,7 @@ const slots = (name: string, busy: number, each: number): Source => ({
   },
 });
 
-/** Queues and workers. */
+/** Panels of queues and workers. */
 export const queueSources: Record<string, Source> = {
   'queues: Live runs by state': live(stateOf),
   'queues: Oldest waiting run': {
