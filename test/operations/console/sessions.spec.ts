@@ -62,7 +62,7 @@ describeWith('a console session', () => {
       await shown.open(path, { key: null }),
       await shown.open(path, { key: null, size: 'phone' }),
     ];
-    // Whoever only opens the link, such as a program that checks messages, does not use it up.
+    // Opening the link does not use it up: programs that check messages do that too.
     await keepScreenshot(second, { name: 'link', size: 'phone', theme: 'light' });
     expect([first.url(), second.url()].some((url) => url.includes('code='))).toBe(false);
     await use(first);
