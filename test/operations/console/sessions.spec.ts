@@ -8,6 +8,7 @@ import { ShownConsole } from './shown.js';
 
 const { describeWith, tools } = await withTools('chromium');
 const prompt = (page: Page) => page.getByRole('textbox', { name: /prompt/i });
+const use = (page: Page) => page.getByRole('button', { name: 'Sign in' }).click();
 const allScopes = ['catalog', 'run', 'requests', 'usage', 'workspace', 'manage'];
 
 describeWith('a console session', () => {
@@ -57,7 +58,6 @@ describeWith('a console session', () => {
   it('starts once per link; a used link says so, and leaves an existing session alone', async () => {
     const { url } = await calling(shown.ready)<{ url: string }>('POST', '/v2/sign-in/links');
     const path = url.slice(url.indexOf('/#'));
-    const use = (page: Page) => page.getByRole('button', { name: 'Sign in' }).click();
     const [first, second] = [
       await shown.open(path, { key: null }),
       await shown.open(path, { key: null, size: 'phone' }),
