@@ -89,7 +89,7 @@ describe.each(transports().slice(0, 1))('after a restore, on %s', (transport) =>
     await copy('postgres', 'backup');
     await system.postgres.restart();
 
-    // What happens until the restore.
+    // All this is forgotten by the restore.
     isReceiving = true;
     await submit('lost');
     await system.startWorker();

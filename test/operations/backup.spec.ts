@@ -13,7 +13,7 @@ import { failOnLeftovers, waitFor } from '../harness/index.js';
 import { freePort } from '../harness/ports.js';
 import { operatorDatabase } from '../harness/long-timeouts.js';
 
-const { describeWith, tools } = await withTools('pg_basebackup');
+const { describeWith } = await withTools('pg_basebackup');
 const script = pathOf('k8s/components/backup/backup.sh');
 /** The base backup, the log after it, and the log that is replayed, at this many finished runs. */
 const records = Number(process.env['BACKUP_RECORDS'] ?? 20_000);
@@ -21,6 +21,9 @@ const run = promisify(execFile);
 
 /** Postgres refuses to run as root. */
 const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+
+const count = async (url: string) =>
+  Number((await run('psql', ['-XAtqd', url, '-c', 'SELECT count(*) FROM audit_record'])).stdout);
 
 /** A Postgres of the same version as the programs that back it up. */
 class Server {
@@ -100,8 +103,6 @@ describeWith('backup.sh', () => {
     return refused.stderr;
   };
   const base = () => path.join(backups, 'base');
-  const count = async (url: string) =>
-    Number((await run('psql', ['-XAtqd', url, '-c', 'SELECT count(*) FROM audit_record'])).stdout);
   const now = async () =>
     (
       await run('psql', [

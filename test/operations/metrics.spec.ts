@@ -237,6 +237,19 @@ describe('metrics and logs of the running apps', () => {
     for (const app of [gateway, worker]) expect(await scrape(app)).toMatch(/^router_ready 1$/m);
   });
 
+  it('report the last backup once one is recorded, and nothing before', async () => {
+    const name = 'router_last_backup_timestamp_seconds';
+    for (const app of [gateway, worker]) expect(await scrape(app)).not.toMatch(new RegExp(`^${name} `, 'm'));
+    await system.sql(`SELECT record_backup('backup:test', '{}', to_timestamp(1700000000))`);
+    await soon('the gauges', async () => {
+      for (const app of [gateway, worker]) {
+        const text = await scrape(app);
+        expect(text).toMatch(new RegExp(`^${name} 1700000000$`, 'm'));
+        expect(text).not.toMatch(/^router_backup_log_streaming /m);
+      }
+    });
+  });
+
   it('match the metrics in the operator’s guide', async () => {
     const served = new Set(
       (await Promise.all([gateway, worker].map(scrape))).flatMap(familiesOf).filter((name) => isOurs(name)),

@@ -10,7 +10,7 @@ export interface BackupState {
   logStreams: boolean | null;
 }
 
-/** What the database knows of its backups. */
+/** Reads what the database knows of its backups. */
 export async function backupState(database: Pick<Database, 'reads'>): Promise<BackupState> {
   const [row] = await database.reads.query<BackupState>(
     `SELECT (

@@ -13,7 +13,12 @@ const definers = async () =>
 
 it('every SECURITY DEFINER function searches the schema first and temporary tables last', async () => {
   const found = await definers();
-  expect(found.map(({ name }) => name)).toEqual(['drop_day', 'ensure_partitions', 'record_backup', 'workers_wanted']);
+  expect(found.map(({ name }) => name)).toEqual([
+    'drop_day',
+    'ensure_partitions',
+    'record_backup',
+    'workers_wanted',
+  ]);
   for (const { name, settings } of found)
     expect([name, settings]).toEqual([name, expect.arrayContaining(['search_path=public, pg_temp'])]);
 });

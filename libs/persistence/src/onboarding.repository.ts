@@ -10,7 +10,7 @@ import {
 import { Database } from './database.js';
 import { openWorkspace, type WorkspaceLimits, type WorkspaceSettings } from './workspace.repository.js';
 
-export interface NewCustomer {
+interface NewCustomer {
   name: string;
   settings: WorkspaceSettings & WorkspaceLimits;
   /** Null for unlimited credits. */
@@ -20,13 +20,13 @@ export interface NewCustomer {
   linkSeconds: number;
 }
 
-export interface Onboarded {
+interface Onboarded {
   workspaceId: string;
   key: { key: string; row: KeyRow };
   link: NewCode;
 }
 
-export interface LinkFacts {
+interface LinkFacts {
   /** The id or prefix of the key that the link belongs to. */
   key?: string | undefined;
   /** By default those of the key or, without a key, all except `manage`. */
@@ -46,7 +46,7 @@ export const linkRefusals: Record<'unknown_key' | 'lacks_scope' | KeyRefused['re
   too_many: 'The workspace has too many keys, sessions and links; revoke some.',
 };
 
-/** What an operator hands to a new customer. */
+/** Operators take on customers with it: it makes workspaces with a first key, and sign-in links. */
 @Injectable()
 export class OnboardingRepository {
   constructor(

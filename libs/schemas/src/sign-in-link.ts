@@ -11,4 +11,4 @@ export const signInLinkSettings = {
 
 /** The URL of a sign-in link. The code is in the fragment, which browsers send to no server and in no referrer. */
 export const signInUrl = (baseUrl: string, code: string): string =>
-  `${baseUrl.replace(/\/+$/, '')}/console/#code=${code}`;
+  `${baseUrl.endsWith('/') ? baseUrl.slice(0, -1) : baseUrl}/console/#code=${code}`;

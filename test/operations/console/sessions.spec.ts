@@ -8,6 +8,7 @@ import { ShownConsole } from './shown.js';
 
 const { describeWith, tools } = await withTools('chromium');
 const prompt = (page: Page) => page.getByRole('textbox', { name: /prompt/i });
+const use = (page: Page) => page.getByRole('button', { name: 'Sign in' }).click();
 const allScopes = ['catalog', 'run', 'requests', 'usage', 'workspace', 'manage'];
 
 describeWith('a console session', () => {
@@ -57,12 +58,11 @@ describeWith('a console session', () => {
   it('starts once per link; a used link says so, and leaves an existing session alone', async () => {
     const { url } = await calling(shown.ready)<{ url: string }>('POST', '/v2/sign-in/links');
     const path = url.slice(url.indexOf('/#'));
-    const use = (page: Page) => page.getByRole('button', { name: 'Sign in' }).click();
     const [first, second] = [
       await shown.open(path, { key: null }),
       await shown.open(path, { key: null, size: 'phone' }),
     ];
-    // Whoever only opens the link, such as a program that checks messages, does not use it up.
+    // Opening the link does not use it up: programs that check messages do that too.
     await keepScreenshot(second, { name: 'link', size: 'phone', theme: 'light' });
     expect([first.url(), second.url()].some((url) => url.includes('code='))).toBe(false);
     await use(first);

@@ -32,8 +32,8 @@ export function LinkSignIn({ hasSession }: { hasSession: boolean }) {
         <Button fullWidth loading={isBusy} onClick={() => void use()} data-autofocus>
           {texts.signIn.action}
         </Button>
-        <Button variant="default" fullWidth disabled={isBusy} onClick={signInLink.dismiss}>
-          {hasSession ? texts.signIn.keepSession : texts.signIn.useKey}
+        <Button variant="default" fullWidth disabled={isBusy} onClick={() => signInLink.dismiss()}>
+          {hasSession ? texts.signIn.keepSession : texts.signIn.keyInstead}
         </Button>
       </div>
     </main>

@@ -6,7 +6,7 @@ export const signIn = {
   linkTitle: 'Sign in with this link',
   linkLead: 'The link works once. Sign in now to use it, in this tab.',
   linkReplaces: 'The link works once. Signing in with it ends the current session in this tab.',
-  useKey: 'Use a key instead',
+  keyInstead: 'Use a key instead',
   keepSession: 'Keep the current session',
   kept: 'Stays in this tab until you close it, and is sent only to this service.',
   refused: 'That key or token isn’t valid. It may be mistyped, expired, or revoked.',
@@ -17,7 +17,8 @@ export const signIn = {
   notices: {
     ended:
       'Your session has ended because its key or token is no longer valid. The rejected call cost nothing, and runs in progress continue. Sign in again to get back what you typed into a model’s input.',
-    spentLink: 'This sign-in link no longer works. Each link works once and for a limited time. Ask whoever sent it for a new one.',
+    spentLink:
+      'This sign-in link no longer works. Each link works once and for a limited time. Ask the sender for a new one.',
     unreadLink:
       'This sign-in link couldn’t be checked because the service didn’t respond. Try again in a moment.',
   },

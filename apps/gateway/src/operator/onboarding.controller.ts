@@ -30,7 +30,7 @@ import { unknownWorkspace } from './unknown-workspace.js';
 
 type LinkSettings = z.infer<z.ZodObject<typeof signInLinkSettings>>;
 
-/** What an operator hands to a new customer: a workspace, its first key and sign-in links. */
+/** Routes by which operators take on customers: they create workspaces with a first key, and sign-in links. */
 @Controller('v2/operator/workspaces')
 export class OperatorOnboardingController {
   constructor(
