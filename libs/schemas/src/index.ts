@@ -31,6 +31,7 @@ export {
   usageGroupings,
 } from './account-shapes.js';
 export {
+  firstKeyName,
   isWorkspaceName,
   openingCents,
   operatorNewWorkspace,

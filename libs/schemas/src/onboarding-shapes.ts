@@ -12,6 +12,9 @@ export const isWorkspaceName = (text: string): boolean =>
 /** The credits of a new workspace, in US dollar cents, unless others are given. */
 export const openingCents = 10_000;
 
+/** The name of the first key, unless another is given. */
+export const firstKeyName = 'first key';
+
 const someScopes = z.array(z.enum(workspaceScopes)).min(1);
 
 /** The body of a request for a new workspace. */
@@ -33,9 +36,10 @@ export const operatorNewWorkspace = z
       .describe('The opening credits in whole US dollar cents. Null for unlimited credits.'),
     key: z
       .strictObject({
-        name: keyName
-          .default('first key')
-          .meta({ description: 'The name of the first key.', example: 'first key' }),
+        name: keyName.optional().meta({
+          description: `The name of the first key; by default “${firstKeyName}”.`,
+          example: firstKeyName,
+        }),
         scopes: someScopes
           .default([...workspaceScopes])
           .describe('The scopes of the first key and of the session that the link opens.'),

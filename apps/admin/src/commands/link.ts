@@ -1,5 +1,6 @@
 import { maxLiveKeys, type NewCode, WorkspaceExists } from '#persistence';
 import {
+  firstKeyName,
   isWorkspaceName,
   microsFromCents,
   openingCents,
@@ -71,7 +72,7 @@ async function open(services: Services, name: string, options: LinkOptions, desk
       'A new workspace needs a name of 1 to 100 letters, digits, spaces or characters of "._@-", which is not an id.',
     );
   const base = baseUrl(options, desk);
-  const { creditsCents: credits = microsFromCents(openingCents), keyName = 'first key' } = options;
+  const { creditsCents: credits = microsFromCents(openingCents), keyName = firstKeyName } = options;
   const scopes = options.scopes ?? [...workspaceScopes];
   const customer = {
     name,

@@ -10,6 +10,7 @@ import {
 } from '#persistence';
 import {
   microsFromCents,
+  firstKeyName,
   operatorNewWorkspace,
   type OperatorOpenedWorkspace,
   operatorOpenedWorkspace,
@@ -65,7 +66,7 @@ export class OperatorOnboardingController {
       name,
       settings: {},
       creditsMicros: credits_cents === null ? null : microsFromCents(credits_cents),
-      key: { name: key.name, scopes: [...new Set(key.scopes)], expiresAt: null },
+      key: { name: key.name ?? firstKeyName, scopes: [...new Set(key.scopes)], expiresAt: null },
       linkSeconds: this.linkSeconds,
     };
     const opened = await this.onboarding.open(customer, credential).catch((error: unknown) => {
