@@ -14,7 +14,7 @@ function scripted(script: Partial<Record<string, (number | Error)[]>>) {
   const end = once(round, 'end');
   const verb = (name: string) => async () => {
     calls.push(name);
-    if (name === 'audit_record') round.emit('end');
+    if (name === 'usage_sum') round.emit('end');
     const next = script[name]?.shift() ?? 0;
     if (next instanceof Error) throw next;
     return next;
@@ -24,6 +24,7 @@ function scripted(script: Partial<Record<string, (number | Error)[]>>) {
     ensurePartitions: verb('ensurePartitions'),
     ageOut: verb('ageOut'),
     dropDay,
+    addUpUsage: verb('addUpUsage'),
     deleteOld: (table: string) => verb(table)(),
   };
   const objects = {
@@ -87,7 +88,9 @@ describe('a round of retention', () => {
       'dropDay',
       'ledger_entry',
       'api_key',
+      'addUpUsage',
       'audit_record',
+      'usage_sum',
     ]);
   });
 
