@@ -1,25 +1,24 @@
 import { describe, expect, it } from '@jest/globals';
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { parseAllDocuments } from 'yaml';
 import { pathOf, textOf } from '../documents/checkout-files.js';
 import { withTools } from '../harness/faults.js';
+import { Chart, chart, objects, stored } from './chart.js';
 import type { Pod } from './objects.js';
 import { type Manifest, rendered, typeErrors } from './rendered.js';
 
 const { describeWith, tools } = await withTools('kubectl', 'helm');
 
 function templated(...set: string[]): { manifests: Manifest[]; problem: string } {
-  const words = [
+  const values = set.flatMap((value) => ['--set', value]);
+  const { stdout, stderr } = new Chart(tools.helm).helm(
     'template',
     'model-router',
-    pathOf('k8s/chart'),
-    ...set.flatMap((value) => ['--set', value]),
-  ];
-  const { stdout, stderr } = spawnSync(tools.helm, words, { encoding: 'utf8', timeout: 60_000 });
-  const manifests = parseAllDocuments(stdout).flatMap((each) => (each.toJS() as Manifest | null) ?? []);
-  return { manifests, problem: stderr };
+    chart,
+    ...stored,
+    ...values,
+  );
+  return { manifests: objects(stdout), problem: stderr };
 }
 
 /** The component on its own. */
@@ -99,6 +98,16 @@ describeWith('the backup in the cluster', () => {
         }),
       ]),
     );
+  });
+
+  it('takes the name of the release in its objects, volumes and selectors', () => {
+    const made = templated(...on, 'fullnameOverride=images').manifests.filter(({ metadata }) =>
+      metadata.name.startsWith('images-backup'),
+    );
+    expect(made).toHaveLength(5);
+    const text = JSON.stringify(made);
+    expect(text.match(/(claimName|configMap":\{"name)":"images-backup"/g)).toHaveLength(4);
+    expect(text.match(/"app.kubernetes.io\/instance":"images"/g)).toHaveLength(5);
   });
 
   it.each(['backup.enable=true', 'backup.keep=0', 'backup.image=postgres', 'backup.storage.size=lots'])(

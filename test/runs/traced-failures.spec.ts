@@ -5,7 +5,7 @@ import { failOnLeftovers, sharedSystem, type TestCaller, transports, waitFor } f
 
 const model = 'bfl/flux-2-pro';
 
-/** What the simulator does, the caller's answer, and the last attempt of the run. */
+/** Failures: the simulator's tag, the caller's answer, and the last attempt of the run. */
 const failures: [string, string, [number, string | undefined], Record<string, unknown>][] = [
   [
     'a server error',

@@ -51,7 +51,7 @@
 
 {{/* Whether a selector names pods of this chart, or all pods. */}}
 {{- define "is-ours" -}}
-{{- $apps := list "gateway" "worker" "migrate" "admin" "postgres" "valkey" -}}
+{{- $apps := list "gateway" "worker" "migrate" "admin" "backup" "postgres" "valkey" -}}
 {{- $label := "app.kubernetes.io/name" -}}
 {{- if not . -}}yes
 {{- else if has (get (.matchLabels | default dict) $label) $apps -}}yes
