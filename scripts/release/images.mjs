@@ -67,8 +67,8 @@ function build(tool, { image, platform, version, source }) {
   const given = Object.entries(facts)
     .filter(([, value]) => value)
     .flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
-  // Podman's own format has no health check.
-  const format = path.basename(tool) === 'podman' ? ['--format', 'docker'] : [];
+  // Podman's own format has no health check. A release uses no cache: podman 4.3 reuses a label whose argument has changed.
+  const format = path.basename(tool) === 'podman' ? ['--format', 'docker', '--layers=false'] : ['--no-cache'];
   const made = ['--platform', platform, '--target', 'router', '--tag', image];
   run(tool, ['build', ...format, ...given, ...made, '--file', 'docker/Dockerfile', '.']);
 }
