@@ -28,6 +28,8 @@ const folder = path.join(
 export const storageFlags = ['--root', path.join(folder, 'storage'), '--runroot', path.join(folder, 'run')];
 export const buildImage = `localhost/model-router-build:node-${nodeVersion}`;
 export const runImage = `localhost/model-router-run:node-${nodeVersion}`;
+/** Flags of `podman run`: without them it sets limits that a machine may refuse. */
+export const runLimits = ['--ulimit', 'nofile=4096:4096', '--ulimit', 'nproc=4096:4096'];
 export const packageCache = path.join(folder, 'npm');
 
 /**
@@ -46,7 +48,7 @@ export async function prepareImageStorage(): Promise<string> {
     if (!exists) await makeBaseImages(target, image);
   }
   const flags = ['--runtime', 'runc', ...storageFlags];
-  const limits = ['--ulimit', 'nofile=4096:4096', '--ulimit', 'nproc=4096:4096', '--memory', '256m'];
+  const limits = [...runLimits, '--memory', '256m'];
   const words = ['run', '--rm', '--network', 'host', ...limits, runImage, '/nodejs/bin/node', '--version'];
   await run('podman', [...flags, ...words], { timeout: 60_000 });
   return folder;

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { pathOf, textOf } from '../documents/checkout-files.js';
 import { withTools } from '../harness/faults.js';
-import { buildImage, runImage, storageFlags } from '../harness/image-storage.js';
+import { buildImage, runImage, runLimits, storageFlags } from '../harness/image-storage.js';
 import { temporaryFolder } from '../harness/index.js';
 
 const { describeWith, tools } = await withTools('helm');
@@ -323,7 +323,7 @@ describeImages('the image of a release', () => {
       'org.opencontainers.image.created': builtAt,
       'org.opencontainers.image.licenses': 'Apache-2.0',
     });
-    const ran = spawnSync('podman', ['run', '--rm', '--network', 'host', image, '--version'], {
+    const ran = spawnSync('podman', ['run', '--rm', '--network', 'host', ...runLimits, image, '--version'], {
       encoding: 'utf8',
       env: { ...process.env, ...env },
     });

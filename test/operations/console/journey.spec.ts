@@ -169,7 +169,7 @@ describeWith('the console, from the sign-in to a revoked key', () => {
     await page.getByRole('link', { name: 'Workspaces' }).click();
     await page.getByRole('button', { name: 'New workspace' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Workspace').fill('a customer');
+    await dialog.getByRole('textbox', { name: 'Workspace' }).fill('a customer');
     await dialog.getByRole('button', { name: 'New workspace' }).click();
     const url = (await dialog.getByText(/#code=rk_live_\w+$/).textContent()) ?? '';
     await dialog.getByRole('button', { name: 'I’ve saved both' }).click();
