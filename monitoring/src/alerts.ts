@@ -112,7 +112,8 @@ export const alerts: readonly Alert[] = [
     holds: '0m',
     severity: 'page',
     dashboard: 'providers',
-    summary: '{{ $labels.provider }} rejects our account: {{ $labels.state }}.',
+    summary:
+      '{{ $labels.provider }} {{ if eq $labels.state "no_balance" }}reports that our balance is used up{{ else }}rejects our key{{ end }}.',
   },
   {
     name: 'RouterProviderFails',
