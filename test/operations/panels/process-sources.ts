@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { textOf } from '../../documents/checkout-files.js';
 import type { App } from '../../harness/faults.js';
 import { callsOf, seconds } from './books.js';
 import type { Expected } from './evaluated.js';
@@ -29,12 +28,14 @@ const readyOf = async (apps: readonly App[]): Promise<number> =>
 /** Panels of the processes. */
 export const processSources: Record<string, Source> = {
   'infrastructure: Versions': {
-    from: 'the processes, and package.json',
+    from: 'the processes, and the answers of GET /health',
     over: 'hold',
-    expected: ({ load }) => {
-      const { version } = JSON.parse(textOf('package.json')) as { version: string };
+    expected: async ({ load }) => {
       const { gateways, workers } = load.system;
-      return [{ values: { [`gateway ${version}`]: gateways.length, [`worker ${version}`]: workers.length } }];
+      const answer = await fetch(`${gateways[0]?.url}/health`);
+      const { version, revision } = (await answer.json()) as { version: string; revision: string };
+      const release = `${revision.replace(/^(.{12})[0-9a-f]+/, '$1')} ${version}`;
+      return [{ values: { [`gateway ${release}`]: gateways.length, [`worker ${release}`]: workers.length } }];
     },
   },
   'infrastructure: Ready processes': {
