@@ -36,8 +36,15 @@ const meanings = {
   unreadable: 'The reply cannot be read as a result',
 } as const satisfies Record<ProviderFailure['class'], string>;
 
+/** The attempt of a failed call. With `hasFallback`, a submission that may be repeated moves to the next server. */
+export function failedCall(phase: Attempt['phase'], failure: ProviderFailure, hasFallback = false) {
+  const moves = hasFallback && failure.retry === 'new_submit';
+  const retry = moves ? 'next_server' : failure.retry;
+  return { phase, class: failure.class, retry, reading: readingOf(failure) } as const;
+}
+
 /** The meaning of a failed call, in one sentence. */
-export const readingOf = ({ class: failureClass, note }: ProviderFailure): string =>
+const readingOf = ({ class: failureClass, note }: ProviderFailure): string =>
   `${meanings[failureClass]}${note === undefined ? '' : ` (${note})`}.`;
 
 /** Facts of the reply to show. Both are absent if there was none. */

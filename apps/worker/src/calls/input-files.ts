@@ -11,7 +11,7 @@ import {
 import { AssetStore, linkedKey, StorageError } from '#storage';
 import { Injectable } from '@nestjs/common';
 import { AttemptRecorder } from '../attempts/attempt-recorder.js';
-import { readingOf } from '../attempts/reading.js';
+import { failedCall } from '../attempts/reading.js';
 import type { Share } from '../bytes/payloads.js';
 import { discardBody, ProviderClient } from './provider-client.js';
 import { ProviderResults } from './provider-results.js';
@@ -105,13 +105,7 @@ export class InputFiles {
     const read = upload.read(reply);
     if (read.failure) {
       const { failure } = read;
-      const trouble = {
-        phase: 'upload',
-        class: failure.class,
-        retry: failure.retry,
-        reading: readingOf(failure),
-      } as const;
-      this.attempts.note(provider, run.runId, trouble, reply);
+      this.attempts.note(provider, run.runId, failedCall('upload', failure), reply);
       this.results.noteCall(provider.name, run.runId, reply, { kind: 'failed', failure });
     }
     return read;

@@ -9,7 +9,6 @@ import {
   type HttpReply,
   isSuccess,
   type Outcome,
-  type ProviderFailure,
   type ReadReply,
   type RowOfReplies,
   type Signal,
@@ -18,7 +17,7 @@ import {
 import { runKeys, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { AttemptRecorder } from '../attempts/attempt-recorder.js';
-import { readingOf } from '../attempts/reading.js';
+import { failedCall } from '../attempts/reading.js';
 import { Payloads, type Share } from '../bytes/payloads.js';
 import type { WorkerSettings } from '../settings.js';
 import { type OutboundCall, ProviderClient } from './provider-client.js';
@@ -244,12 +243,6 @@ export class ProviderCall {
     return true;
   }
 }
-
-const failedCall = (phase: 'submit' | Handle['step'], failure: ProviderFailure, hasFallback: boolean) => {
-  const moves = hasFallback && failure.retry === 'new_submit';
-  const retry = moves ? 'next_server' : failure.retry;
-  return { phase, class: failure.class, retry, reading: readingOf(failure) } as const;
-};
 
 const cancelReadings = {
   not_sent: 'The cancellation could not be sent.',
