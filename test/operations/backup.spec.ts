@@ -6,7 +6,6 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { backupState, type Database, migrate } from '#persistence';
 import { answerOf, runAdmin } from '../admin/run-admin.js';
-import { insertRecords } from '../admin/many-records.js';
 import { pathOf } from '../documents/checkout-files.js';
 import { withTools } from '../harness/faults.js';
 import { failOnLeftovers, waitFor } from '../harness/index.js';
@@ -24,6 +23,9 @@ const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 const count = async (url: string) =>
   Number((await run('psql', ['-XAtqd', url, '-c', 'SELECT count(*) FROM audit_record'])).stdout);
+
+const insertRuns = (url: string) =>
+  run(process.execPath, [pathOf('scripts/bench/finished-runs.mjs'), url, String(records)]);
 
 /** A Postgres of the same version as the programs that back it up. */
 class Server {
@@ -97,7 +99,7 @@ describeWith('backup.sh', () => {
     ...more,
   });
   const backup = (words: string[], more: Record<string, string> = {}) =>
-    run('sh', [script, ...words], { env: env(more), timeout: 600_000 });
+    run('sh', [script, ...words], { env: env(more), timeout: 1_800_000 });
   const refusal = async (words: string[], more: Record<string, string> = {}) => {
     const refused = await backup(words, more).catch((error: unknown) => error as { stderr: string });
     return refused.stderr;
@@ -184,7 +186,7 @@ describeWith('backup.sh', () => {
 
   it('takes a verified base backup and records it, as a role that cannot read any table', async () => {
     await stream();
-    await insertRecords(server.url, 'first', records);
+    await insertRuns(server.url);
     await database.work.query('CREATE ROLE router_backup LOGIN REPLICATION');
     const role = server.url.replace('router@', 'router_backup@');
     const beganMs = Date.now();
@@ -206,10 +208,10 @@ describeWith('backup.sh', () => {
   });
 
   it('loses nothing that was committed before the server died, or all after a moment, as the operator chooses', async () => {
-    await insertRecords(server.url, 'second', records);
+    await insertRuns(server.url);
     const moment = await nextSecond();
     await nextSecond();
-    await insertRecords(server.url, 'third', records);
+    await insertRuns(server.url);
     await database.work.query(
       "INSERT INTO operator_action (actor, action, subject, details) VALUES ('x', 'last', 'x', '{}')",
     );
@@ -230,11 +232,12 @@ describeWith('backup.sh', () => {
       what: 'the stream to wait for the server',
     });
 
+    const { stdout: logMB } = await run('du', ['-sm', path.join(backups, 'wal')]);
     const beganMs = Date.now();
     const whole = await restored();
     try {
       process.stdout.write(
-        `restore of ${3 * records} records, two thirds from the log: ${Date.now() - beganMs} ms\n`,
+        `restore of ${3 * records} runs, two thirds from ${Number.parseInt(logMB, 10)} MB of log: ${Date.now() - beganMs} ms\n`,
       );
       expect(await count(whole.url)).toBe(3 * records);
       const { stdout } = await run('psql', [
