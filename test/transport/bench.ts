@@ -4,7 +4,6 @@ import {
   type DeliveredRun,
   type JobResult,
   maxSlotless,
-  Slots,
   QueueModule,
   type QueuedRun,
   RunProcessor,
@@ -13,6 +12,7 @@ import {
   queueSettings,
   RunSignals,
 } from '#queue';
+import { Slots } from '../../apps/worker/src/slots.js';
 import { readSettings } from '#schemas';
 import { signingSettings } from '#storage';
 import { Processor } from '@nestjs/bullmq';

@@ -1,12 +1,14 @@
-import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { OutageLog } from '#observability';
+import { seal, unseal } from '#schemas';
 import { isReady, type RedisClient } from './redis-connections.js';
 import { RunSignals } from './run-signals.js';
 import { Gathered } from './wake-ups.js';
 
 const heartbeatMs = 5_000;
 const channelPrefix = 'mr:news:';
+/** An announcement cannot be opened for another run. */
+const purposeOf = (runId: string): string => `signal of run ${runId}`;
 
 /**
  * Redis pub/sub with one channel per run, on one shared connection that the first subscriber opens.
@@ -32,7 +34,7 @@ export class RedisSignals extends RunSignals {
   async publish(runId: string, announcement?: Buffer): Promise<void> {
     if (!isReady(this.producer)) return;
     const [secret] = this.secrets;
-    const sealed = announcement && secret !== undefined ? seal(secret, runId, announcement) : '';
+    const sealed = announcement && secret !== undefined ? seal(secret, purposeOf(runId), announcement) : '';
     this.unsent.push([channelPrefix + runId, sealed]);
     this.sending ??= turn().then(() => this.send());
     await this.sending;
@@ -86,7 +88,7 @@ export class RedisSignals extends RunSignals {
 
   private hear(runId: string, sealed: Buffer): void {
     if (sealed.length === 0) return this.wake(runId);
-    const announcement = unseal(this.secrets, runId, sealed);
+    const announcement = unseal(this.secrets, purposeOf(runId), sealed);
     if (announcement) this.wake(runId, announcement);
     else this.outage.trouble(new Error('ignored a signal that is not sealed with our secret'), 'subscriber');
   }
@@ -102,49 +104,4 @@ export class RedisSignals extends RunSignals {
     // A failed subscription is lost with its connection and made again on the next one.
     await this.subscriber?.subscribe(...runIds.map((runId) => channelPrefix + runId)).catch(() => {});
   }
-}
-
-// Format of a sealed signal: a version byte, the nonce, the tag and the ciphertext.
-const algorithm = 'aes-256-gcm';
-const version = 1;
-const nonceBytes = 12;
-const tagBytes = 16;
-const headBytes = 1 + nonceBytes + tagBytes;
-
-const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
-
-/** The result of HKDF's extract step (RFC 5869) by secret. It is the same for all runs. */
-const extracted = new Map<string, Buffer>();
-
-/** The key of a run by HKDF-SHA256, so that an announcement cannot be opened for another run. */
-function keyOf(secret: string, runId: string): Buffer {
-  const known = extracted.get(secret) ?? hmac(Buffer.alloc(32), secret);
-  extracted.set(secret, known);
-  return hmac(known, `signal of run ${runId}\u0001`);
-}
-
-/** Encrypts and authenticates an announcement, so that Redis and its users can neither read nor forge one. */
-export function seal(secret: string, runId: string, plain: Uint8Array): Buffer {
-  const nonce = randomBytes(nonceBytes);
-  const cipher = createCipheriv(algorithm, keyOf(secret, runId), nonce, { authTagLength: tagBytes });
-  const sealed = Buffer.concat([cipher.update(plain), cipher.final()]);
-  return Buffer.concat([Buffer.from([version]), nonce, cipher.getAuthTag(), sealed]);
-}
-
-/** Returns the announcement, or null unless it was sealed for this run with one of the secrets. */
-export function unseal(secrets: readonly string[], runId: string, sealed: Buffer): Buffer | null {
-  if (sealed.length < headBytes || sealed[0] !== version) return null;
-  const nonce = sealed.subarray(1, 1 + nonceBytes);
-  const tag = sealed.subarray(1 + nonceBytes, headBytes);
-  for (const secret of secrets) {
-    const decipher = createDecipheriv(algorithm, keyOf(secret, runId), nonce, { authTagLength: tagBytes });
-    decipher.setAuthTag(tag);
-    const plain = decipher.update(sealed.subarray(headBytes));
-    try {
-      return Buffer.concat([plain, decipher.final()]);
-    } catch {
-      // Not sealed with this secret.
-    }
-  }
-  return null;
 }

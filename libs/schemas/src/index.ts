@@ -171,6 +171,7 @@ export {
   readSettings,
   type SettingsShape,
 } from './settings.js';
+export { seal, unseal } from './sealed.js';
 export { isSigned, signatureOf } from './signature.js';
 export { runUrls, type Stage, stagesOf, statusBody, statusOf } from './status-body.js';
 export { camelName, spellingsOf } from './spelling.js';

@@ -1,7 +1,7 @@
 import { SETTINGS } from '#infrastructure';
 import { failpoint, noteCall, runAttributes, TRACING, type Tracing } from '#observability';
 import { type Copying, RunRepository } from '#persistence';
-import { type DeliveredRun, done, type JobResult, maxSlotless, retryIn, RunProcessor, Slots } from '#queue';
+import { type DeliveredRun, done, type JobResult, maxSlotless, retryIn, RunProcessor } from '#queue';
 import { runKeys, StorageError } from '#storage';
 import { Processor } from '@nestjs/bullmq';
 import { Inject, type OnModuleInit } from '@nestjs/common';
@@ -12,6 +12,7 @@ import { type OngoingRun, Outcomes } from '../runs/outcomes.js';
 import { repeatableGraceMs, type WorkerSettings } from '../settings.js';
 import { AssetCopies, type Copy } from './asset-copies.js';
 import { type FoundAsset, findAssets, withCopies } from '../bytes/found-assets.js';
+import { Slots } from '../slots.js';
 
 /** After this many consecutive crashes while copying, a run's result is delivered without copies. */
 const maxCrashes = 3;

@@ -2,7 +2,7 @@ import { SETTINGS } from '#infrastructure';
 import { Alarm, every, Metrics, type PeriodicWork, settlesWithin, UnderWay } from '#observability';
 import { DatabaseOutage, DispatchRepository, type SweptRun, type TakenRun } from '#persistence';
 import type { BoundProvider } from '#providers';
-import { RunQueues, Slots, type WakeUpListener } from '#queue';
+import { RunQueues, type WakeUpListener } from '#queue';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Providers } from '../providers.js';
@@ -10,6 +10,7 @@ import type { WorkerSettings } from '../settings.js';
 import { Claims } from './claims.js';
 import { Outcomes } from './outcomes.js';
 import { Submission } from './submission.js';
+import { Slots } from '../slots.js';
 
 /** Pause before a suspect is taken again that had to wait for another one. */
 const suspectAgainMs = 1_000;

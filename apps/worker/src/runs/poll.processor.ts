@@ -10,7 +10,7 @@ import type {
   ProviderFailure,
   ReadReply,
 } from '#providers';
-import { type DeliveredRun, done, type JobResult, maxSlotless, retryIn, RunProcessor, Slots } from '#queue';
+import { type DeliveredRun, done, type JobResult, maxSlotless, retryIn, RunProcessor } from '#queue';
 import { Processor } from '@nestjs/bullmq';
 import { Inject, type OnModuleInit } from '@nestjs/common';
 import { Payloads } from '../bytes/payloads.js';
@@ -21,6 +21,7 @@ import { Providers } from '../providers.js';
 import { repeatableGraceMs, type WorkerSettings } from '../settings.js';
 import { countAttempt, deathsOf } from './crash-counts.js';
 import { type OngoingRun, Outcomes, readAgainMs } from './outcomes.js';
+import { Slots } from '../slots.js';
 
 const now = retryIn(0);
 const minPauseMs = 50;

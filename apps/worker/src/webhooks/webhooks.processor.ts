@@ -1,11 +1,12 @@
 import { SETTINGS } from '#infrastructure';
 import { failpoint, jittered, noteCall } from '#observability';
 import { type DueWebhook, WebhookRepository } from '#persistence';
-import { type DeliveredRun, done, type JobResult, retryIn, RunProcessor, Slots } from '#queue';
+import { type DeliveredRun, done, type JobResult, retryIn, RunProcessor } from '#queue';
 import { Processor } from '@nestjs/bullmq';
 import { Inject } from '@nestjs/common';
 import { repeatableGraceMs, type WorkerSettings } from '../settings.js';
 import { WebhookCalls } from './webhook-calls.js';
+import { Slots } from '../slots.js';
 
 /** Maximum number of one worker's concurrent calls to one receiver of a workspace, and to all of them. */
 const maxOfReceiver = 10;

@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { done, type JobResult, putBackFor } from './run-worker.js';
+import { done, type JobResult, putBackFor } from '#queue';
 import { Slots } from './slots.js';
 
 const { signal } = new AbortController();

@@ -1,5 +1,5 @@
 import { jittered, waitIn, type Waits } from '#observability';
-import { type JobResult, putBackFor } from './run-worker.js';
+import { type JobResult, putBackFor } from '#queue';
 
 interface Limits {
   /** Number of slots of each key. */
