@@ -1,10 +1,9 @@
 // Runs the benchmarks named on the command line, or all of them: npm run bench -- registry
 //
-// Each measures its subject and a floor in the same run, on the same machine, so only the ratio means something.
-// A short run, to compare two checkouts in turns: BENCH_ROUNDS (3) measurements of each kind, BENCH_ROUND_MS
-// (3000) of load in each, BENCH_DRAIN_RUNS (6000) in a backlog. The benchmarks use the service from outside:
-// HTTP, settings, its tables.
-import { cpus } from 'node:os';
+// Each measures its subject and a floor in the same run, on the same machine, so only the ratio means something. The
+// benchmarks use the service from outside: HTTP, settings, its tables. `--write` puts the results into
+// docs/operations/scale.md. `--short` only shows that the benchmarks still work. `bench/size.mjs` has the sizes.
+import { parseArgs } from 'node:util';
 
 const benchmarks = {
   drain: () => import('./bench/drain.mjs'),
@@ -23,7 +22,10 @@ const benchmarks = {
   workers: () => import('./bench/workers.mjs'),
 };
 
-const wanted = process.argv.slice(2);
+const { values: options, positionals: wanted } = parseArgs({
+  allowPositionals: true,
+  options: { short: { type: 'boolean' }, write: { type: 'boolean' } },
+});
 const unknown = wanted.filter((name) => !Object.hasOwn(benchmarks, name));
 if (unknown.length > 0) {
   process.stderr.write(
@@ -31,23 +33,40 @@ if (unknown.length > 0) {
   );
   process.exit(2);
 }
+if (options.short) process.env.BENCH_SHORT = '1';
 
+// The harness reads the environment when it is loaded, so these come after the settings.
+const { isSkipped } = await import('./bench/service.mjs');
+const { machineSpeed } = await import('./bench/speed.mjs');
+const { tableOf, writeTable } = await import('./bench/tables.mjs');
+
+const machine = machineSpeed();
+process.stdout.write(`${machine}\n\n`);
+const names = wanted.length > 0 ? wanted : Object.keys(benchmarks);
+// Whole benchmarks must not disturb one another; short ones judge no times.
+const lanes = options.short ? 4 : 1;
+const waiting = [...names];
 const results = [];
-for (const name of wanted.length > 0 ? wanted : Object.keys(benchmarks)) {
+await Promise.all(
+  Array.from({ length: lanes }, async () => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) await measure(name);
+  }),
+);
+
+process.stdout.write(`${machine}\nAfterwards: ${machineSpeed()}\n\n${tableOf(results)}`);
+const isGood = (result) => (options.short ? !isSkipped(result) : result.reached);
+process.exit(results.every(isGood) ? 0 : 1);
+
+async function measure(name) {
   const { run } = await benchmarks[name]();
+  const found = [];
+  const startedMs = performance.now();
   for await (const { more = [], ...result } of run()) {
-    results.push({ name, ...result });
+    found.push(result);
     process.stdout.write(`${name}: ${result.what}: ${result.measured}\n`);
     for (const line of more) process.stdout.write(`  ${line}\n`);
   }
+  process.stdout.write(`${name}: ${((performance.now() - startedMs) / 1000).toFixed(0)} s\n\n`);
+  results.push(...found);
+  if (options.write) await writeTable(name, found, machine);
 }
-
-const [{ model } = {}] = cpus();
-const today = new Date().toISOString().slice(0, 10);
-process.stdout.write(`\n${today}, Node ${process.version}, ${cpus().length} × ${model}\n\n`);
-process.stdout.write('| Benchmark | What | Measured | Aim | |\n| --- | --- | --- | --- | --- |\n');
-for (const { name, what, measured, aim, reached } of results) {
-  const verdict = aim === '' ? '' : reached ? 'ok' : 'MISSED';
-  process.stdout.write(`| ${name} | ${what} | ${measured} | ${aim} | ${verdict} |\n`);
-}
-process.exit(results.every(({ reached }) => reached) ? 0 : 1);

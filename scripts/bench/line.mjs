@@ -4,16 +4,17 @@ import { drain } from './drain.mjs';
 import { against, atMost, costGrowth, share } from './load.mjs';
 import { costText } from './meter.mjs';
 import { startService } from './service.mjs';
+import { sizeOf } from './size.mjs';
 
-const workers = 10;
-const postponed = 10_000;
+const workers = sizeOf('LINE_WORKERS');
+const postponed = sizeOf('OUTSTANDING');
 
 const withoutOthers = (each) => each.map(({ floor }) => floor);
 
 export async function* run() {
   const service = await startService();
   try {
-    const spaces = await service.customers(50);
+    const spaces = await service.customers(sizeOf('WORKSPACES'));
     const rounds = await against(
       () => drain(service, { spaces, workers }),
       () => drain(service, { spaces, workers, postponed }),

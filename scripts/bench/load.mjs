@@ -1,12 +1,16 @@
 import { Pool } from 'undici';
+import { sizeOf } from './size.mjs';
 
-const roundMs = Number(process.env.BENCH_ROUND_MS ?? 3000);
-const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
+const roundMs = sizeOf('ROUND_MS');
+const rounds = sizeOf('ROUNDS');
 
-/** Returns the result of each round. */
-export async function inRounds(measure) {
+/** Returns the result of each round. `reset` clears what the last round left. */
+export async function inRounds(measure, reset = async () => {}) {
   const found = [];
-  for (let round = 0; round < rounds; round += 1) found.push(await measure());
+  for (let round = 0; round < rounds; round += 1) {
+    await reset();
+    found.push(await measure());
+  }
   return found;
 }
 
@@ -42,13 +46,14 @@ export async function answeredInRound(
   return done;
 }
 
-/** The duration of each of `count` requests in milliseconds, sorted. */
+/** The duration of each of `count` requests in milliseconds, sorted; without `count`, of those of a round. */
 export async function durations(origin, request, { concurrency = 16, count }) {
+  const untilMs = count === undefined ? performance.now() + roundMs : Infinity;
   const pool = new Pool(origin, { connections: concurrency });
   const found = [];
   await Promise.all(
     Array.from({ length: concurrency }, async () => {
-      while (found.length < count) {
+      while (found.length < (count ?? Infinity) && performance.now() < untilMs) {
         const startedMs = performance.now();
         await answered(pool, request, 200);
         found.push(performance.now() - startedMs);
@@ -68,14 +73,14 @@ async function answered(pool, request, status) {
 export const quantile = (sorted, share) => sorted[Math.floor(sorted.length * share)];
 
 /** Measures all kinds in turns within each round, so that they see the same moments of the machine. */
-export const inTurns = (kinds, measure) =>
+export const inTurns = (kinds, measure, reset) =>
   inRounds(async () => {
     const round = {};
     for (const [name, kind] of Object.entries(kinds)) round[name] = await measure(kind, name);
     return round;
-  });
+  }, reset);
 
-export const against = (floor, ours) => inTurns({ floor, ours }, (measure) => measure());
+export const against = (floor, ours, reset) => inTurns({ floor, ours }, (measure) => measure(), reset);
 
 const ascending = (values) => values.toSorted((a, b) => a - b);
 const middleOf = (values) => ascending(values)[Math.floor(values.length / 2)];

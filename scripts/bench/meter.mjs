@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { childrenOf } from '../../dist/test/harness/servers.js';
+import { sizeOf } from './size.mjs';
 
 const ticksPerSecond = 100;
 
@@ -27,7 +28,7 @@ export async function processesOf({ client, env }, apps) {
  * Runs `work`, which returns the number of requests it made, and returns the cost of each. `restMs` is how long the
  * database gets to report its earlier statistics; 0 for continuous work.
  */
-export async function metered({ client }, pids, work, { restMs = 1500 } = {}) {
+export async function metered({ client }, pids, work, { restMs = sizeOf('REST_MS') } = {}) {
   const databaseBefore = await written(client, restMs);
   const before = cpuMs(pids);
   const startedMs = performance.now();

@@ -4,19 +4,22 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { atMost, inRounds, share } from './load.mjs';
 import { costText, metered, processesOf } from './meter.mjs';
 import { hasRedis, residentBytes, skipped, startScript, startService, submitRuns } from './service.mjs';
+import { sizeOf } from './size.mjs';
 
 const model = 'bfl/flux-2-pro';
 const body = '{"prompt":"a cat"}';
 const everyMs = 500;
 const maxMs = 600_000;
-const roundMs = 4000;
+const roundMs = sizeOf('ROUND_MS');
+const many = sizeOf('OUTSTANDING');
+const some = many * 0.4;
 
 /** The aims: the share of bare BullMQ's polls, and the memory of a worker. */
 export async function* run() {
-  yield* byRows(4000, { commits: 0.5 });
+  yield* byRows(some, { commits: 0.5 });
   if (!hasRedis()) return yield skipped('redis-server is not installed');
-  yield* compared(4000, { share: 0.5, mebibytes: Infinity });
-  yield* compared(10_000, { share: 0.45, mebibytes: 300 });
+  yield* compared(some, { share: 0.5, mebibytes: Infinity });
+  yield* compared(many, { share: 0.45, mebibytes: 300 });
 }
 
 async function* compared(outstanding, aims) {
@@ -81,7 +84,7 @@ async function polled(service, outstanding, start) {
     if (performance.now() > lastMs) throw new Error('not all runs were submitted in time');
     await pause(200);
   }
-  await pause(5000);
+  await pause(sizeOf('EVEN_MS'));
   const pids = await processesOf(service, { worker });
   let found = [];
   const before = await polls();

@@ -2,9 +2,10 @@
 // Usage is compared with the records at the end.
 import { atMost, durations, quantile } from './load.mjs';
 import { startService, until } from './service.mjs';
+import { sizeOf } from './size.mjs';
 
-const howMany = Number(process.env.BENCH_RECORDS ?? 1_000_000);
-const keys = Number(process.env.BENCH_KEYS ?? 100);
+const howMany = sizeOf('RECORDS');
+const keys = sizeOf('KEYS');
 const batch = 250_000;
 const rareKey = '0198a1c2-7d3e-7f4a-8b5c-6d7e8f905678';
 const models = ['bfl/flux-2-pro', 'openai/gpt-image-2', 'fal/flux/dev', 'kling/kling-v3', 'openai/sora-2'];

@@ -9,8 +9,9 @@ import { harnessDatabase } from '../../dist/test/harness/long-timeouts.js';
 import { temporaryFolder } from '../../dist/test/harness/running.js';
 import { against, atMost, perSecond, share } from './load.mjs';
 import { startScript, startService } from './service.mjs';
+import { sizeOf } from './size.mjs';
 
-const nodes = Number(process.env.BENCH_NODES ?? 100_000);
+const nodes = sizeOf('NODES');
 const versionsEach = 10;
 
 /** Imports 100,000 nodes, adds versions up to a million, and requests pages. */

@@ -6,11 +6,12 @@ import { AdmissionRepository, Database } from '../../dist/libs/persistence/src/i
 import { against, answeredInRound, atMost, perSecond, share } from './load.mjs';
 import { metered } from './meter.mjs';
 import { residentBytes, startScript, startService, until } from './service.mjs';
+import { sizeOf } from './size.mjs';
 
 const once = 'openai/gpt-image-2';
 const polled = 'bfl/flux-2-pro';
 const onceBody = '{"model":"gpt-image-2","prompt":"a cat"}';
-const heldCalls = Number(process.env.BENCH_HELD_CALLS ?? 5000);
+const heldCalls = sizeOf('HELD_CALLS');
 
 export async function* run() {
   const service = await startService();

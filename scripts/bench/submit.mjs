@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { against, answeredInRound, costGrowth, perSecond, share } from './load.mjs';
 import { costText, metered, processesOf } from './meter.mjs';
 import { startScript, startService, submitRuns } from './service.mjs';
+import { sizeOf } from './size.mjs';
 
 const model = 'openai/gpt-image-2';
 const cats = (kibibytes) => 'a cat '.repeat((kibibytes * 1024) / 6);
@@ -18,7 +19,7 @@ export async function* run() {
     const gateway = await service.start('gateway');
     const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = service.env;
     const bare = await startScript('bare-runs.mjs', { databaseUrl, redisUrl });
-    const fifty = await service.customers(50);
+    const fifty = await service.customers(many);
     for (const spaces of [[service], fifty]) {
       for (const [kibibytes, concurrency, aim] of [
         [1, 64, 0.85],
@@ -30,7 +31,7 @@ export async function* run() {
         await service.empty();
       }
     }
-    const spaces = await service.customers(50, 'waiting');
+    const spaces = await service.customers(many, 'waiting');
     await submitRuns(spaces, gateway, { model, body: inputOf(1), runs: spaces.length * waitingRuns });
     yield await behindWaiting(service, gateway, fifty, spaces);
     yield await compared(service, gateway, bare, {
@@ -48,7 +49,8 @@ export async function* run() {
 }
 
 const takeEveryMs = 100;
-const waitingRuns = 760;
+const waitingRuns = sizeOf('WAITING_EACH');
+const many = sizeOf('WORKSPACES');
 
 /** Runs `act` while the admitted runs of the workspaces are taken. */
 async function whileTaking({ client }, spaces, act) {
@@ -94,7 +96,7 @@ async function behindWaiting(service, gateway, taken, waiting) {
   };
   const withoutWaiting = () => whileTaking(service, taken, () => cost(taken));
   return costGrowth(
-    `Postgres CPU of a submit, 64 at once, 50 workspaces with ${waitingRuns} waiting runs each or more, against none`,
+    `Postgres CPU of a submit, 64 at once, ${many} workspaces with ${waitingRuns} waiting runs each or more, against none`,
     await against(withoutWaiting, () => cost(waiting)),
     1.2,
   );
@@ -108,7 +110,11 @@ async function compared(service, gateway, bare, { spaces, kibibytes, concurrency
   const asTaken = taken ? (act) => whileTaking(service, spaces, act) : (act) => act();
   const ours = () => asTaken(() => perSecond(gateway.url, submit, terms));
   await ours();
-  const rates = await against(() => perSecond(bare.url, floor, terms), ours);
+  const rates = await against(
+    () => perSecond(bare.url, floor, terms),
+    ours,
+    taken ? service.empty : undefined,
+  );
   const cost = async (name, app, load) => {
     const pids = await processesOf(service, { [name]: app });
     return costText(await metered(service, pids, load));

@@ -24,12 +24,11 @@ export async function* run() {
       ...(peer && { peer: [peer.url, peer.request] }),
     };
     await service.provider.settings({ takesMs: 0 });
-    for (const [url, request] of Object.values(kinds)) await durations(url, request, { count: 400 });
+    for (const [url, request] of Object.values(kinds)) await durations(url, request, {});
     for (const takesMs of [100, 0]) {
       await service.provider.settings({ takesMs });
       for (const concurrency of [16, 1, 64]) {
-        const count = concurrency === 1 ? 50 : 300;
-        yield* added(kinds, { takesMs, concurrency, count });
+        yield* added(service, kinds, { takesMs, concurrency });
       }
     }
     const { ours, peer: itsCall } = kinds;
@@ -44,8 +43,9 @@ export async function* run() {
   }
 }
 
-async function* added(kinds, { takesMs, concurrency, count }) {
-  const rounds = await inTurns(kinds, ([url, request]) => durations(url, request, { concurrency, count }));
+async function* added(service, kinds, { takesMs, concurrency }) {
+  const measure = ([url, request]) => durations(url, request, { concurrency });
+  const rounds = await inTurns(kinds, measure, service.empty);
   const [p50, p99] = (takesMs === 100 && aims[concurrency]) || [Infinity, Infinity];
   for (const [name, part, aim] of [
     ['p50', 0.5, p50],
@@ -67,9 +67,9 @@ async function* costs(service, kinds) {
     [0, 2.5],
   ]) {
     await service.provider.settings({ takesMs });
-    const rounds = await inTurns(kinds, ({ call: [url, request], pids }) =>
-      metered(service, pids, async () => (await durations(url, request, { count: 1000 })).length),
-    );
+    const measure = ({ call: [url, request], pids }) =>
+      metered(service, pids, async () => (await durations(url, request, {})).length);
+    const rounds = await inTurns(kinds, measure, service.empty);
     const what = `CPU of a synchronous call, provider of ${takesMs} ms, 16 at once, all processes`;
     yield {
       ...besidePeer(what, rounds, (round, kind) => round[kind].totalMs, aim, 2),

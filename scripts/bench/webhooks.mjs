@@ -2,10 +2,11 @@
 import { atLeast, atMost, inTurns } from './load.mjs';
 import { costText, metered, processesOf } from './meter.mjs';
 import { startScript, startService, submitRuns, until } from './service.mjs';
+import { sizeOf } from './size.mjs';
 
 const model = 'openai/gpt-image-2';
 const body = JSON.stringify({ model: 'gpt-image-2', prompt: 'a cat '.repeat(160) });
-const runs = Number(process.env.BENCH_WEBHOOK_RUNS ?? 3000);
+const runs = sizeOf('WEBHOOK_RUNS');
 
 export async function* run() {
   const receivers = await startScript('receivers.mjs', {});

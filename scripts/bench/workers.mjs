@@ -1,9 +1,11 @@
 // The throughput of workers: runs per second by number of workers and by transport.
 import { setTimeout as pause } from 'node:timers/promises';
 import { hasRedis, startService, submitRuns } from './service.mjs';
+import { sizeOf } from './size.mjs';
 
 const transports = (process.env.BENCH_TRANSPORTS ?? (hasRedis() ? 'redis,postgres' : 'postgres')).split(',');
-const seconds = Number(process.env.BENCH_SECONDS ?? 12);
+const seconds = sizeOf('SECONDS');
+const counts = [1, 2, 4].filter((count) => count <= sizeOf('WORKERS'));
 const takesMs = 2000;
 const slots = 50;
 
@@ -27,11 +29,11 @@ async function* throughput(transport) {
     await service.provider.settings({ takesMs });
     const other = await service.customer('other');
     for (const [model, { body, perSecond }] of Object.entries(models)) {
-      for (const count of [1, 2, 4]) {
+      for (const count of counts) {
         const { runs, connections } = await measure(service, gateway, {
           // One workspace alone never gets all slots.
           customers: [service, other],
-          load: { model, body, runs: (perSecond * (seconds + 5)) / 2 },
+          load: { model, body, runs: (perSecond * (seconds + 5) * sizeOf('LOAD')) / 2 },
           count,
         });
         // The limit is the slots of a worker if a run holds its slot to the end; a polled run does not hold one.
