@@ -17,7 +17,7 @@ export async function* run() {
       const port = await freePort();
       const startedMs = performance.now();
       const child = spawn('npm', ['start'], {
-        // Of its own group, so that it can be interrupted as a terminal does it.
+        // It has its own group, so that it can be interrupted as a terminal does it.
         detached: true,
         env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: String(port), LOCAL_DIR: folder },
         stdio: ['ignore', 'ignore', 'inherit'],
