@@ -142,7 +142,7 @@ function migrationSummary({ migrations: { length }, functions }: Migrated): stri
 
 /** Writes the settings for operator commands. The file contains secrets, so only its owner can read it. */
 function writeAdminEnvironment(file: string, env: NodeJS.ProcessEnv): void {
-  const names = ['DATABASE_URL', 'JWT_SECRET', 'CATALOG_DIR'];
+  const names = ['DATABASE_URL', 'JWT_SECRET', 'CATALOG_DIR', 'PUBLIC_BASE_URL'];
   const lines = names.flatMap((name) => (env[name] ? [`${name}='${env[name]}'\n`] : []));
   writeFileSync(file, lines.join(''), { mode: 0o600 });
 }

@@ -76,8 +76,12 @@ describe.each(transports())('npm start with %s as transport', (transport) => {
       .find((each) => each.includes('npm run'));
     // Skips the build, which would overwrite files that other tests are starting programs from.
     const env = { ...process.env, npm_config_ignore_scripts: 'true' };
-    const { stdout } = await promisify(execFile)('sh', ['-c', line ?? 'false'], { env, timeout: 120_000 });
-    expect(stdout).toContain('demo');
+    const printed = async (command = 'false') =>
+      (await promisify(execFile)('sh', ['-c', command], { env, timeout: 120_000 })).stdout;
+    expect(await printed(line)).toContain('demo');
+    // It knows the address of this start.
+    const link = line?.replace('workspace list', 'link demo');
+    expect(await printed(link)).toContain(ready.base_url);
   });
 
   const stop = async (attempt: number) => {
