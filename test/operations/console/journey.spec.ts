@@ -82,6 +82,17 @@ describeWith('the console, from the sign-in to a revoked key', () => {
     }
   });
 
+  it('says why the input of a run does not load, and loads it when asked again', async () => {
+    const inputs = /\/v2\/requests\/[^/]+\/input$/;
+    const input = page.getByRole('region', { name: 'Input' });
+    await page.route(inputs, (route) => route.fulfill({ status: 400, json: { detail: 'No input today.' } }));
+    await page.reload();
+    await input.getByText('No input today.').waitFor();
+    await page.unroute(inputs);
+    await input.getByRole('button', { name: 'Try again' }).click();
+    await input.getByText(`"prompt": "${prompt}"`).waitFor();
+  });
+
   it('fills the form with the input of a run to run it again', async () => {
     await page.getByRole('link', { name: 'Run again with changes' }).click();
     await waitFor(

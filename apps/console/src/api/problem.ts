@@ -56,4 +56,7 @@ export async function problemOf(response: Response): Promise<Problem> {
 export const isMissing = (error: unknown): error is Problem =>
   error instanceof Problem && error.status === 404;
 
+/** It was there once. */
+export const hasExpired = (error: unknown): boolean => error instanceof Problem && error.status === 410;
+
 export const unreachable = (): Problem => new Problem({ status: 0, detail: texts.failure.unreachable });

@@ -2,6 +2,7 @@ import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useModels } from '../../api/models.ts';
+import { hasExpired } from '../../api/problem.ts';
 import { type RunDetail, runInputQuery } from '../../api/run.ts';
 import { runResultQuery } from '../../api/run-result.ts';
 import { CopyText } from '../../parts/copy-text.tsx';
@@ -37,14 +38,20 @@ function Collected({ run }: { run: RunDetail }) {
 }
 
 export function RunInput({ run }: { run: RunDetail }) {
-  const { data, error } = useQuery(runInputQuery(run.request_id));
+  const { data, error, refetch } = useQuery(runInputQuery(run.request_id));
   return (
     <section aria-label={texts.run.input}>
       <div className={classes.heading}>
         <h2>{texts.run.input}</h2>
         {data !== undefined && <CopyText text={data} label={texts.run.copyInput} />}
       </div>
-      {error ? <p className={classes.waiting}>{texts.run.inputGone}</p> : <InputText text={data} />}
+      {hasExpired(error) ? (
+        <p className={classes.waiting}>{texts.run.inputGone}</p>
+      ) : error ? (
+        <Failure error={error} retry={() => void refetch()} />
+      ) : (
+        <InputText text={data} />
+      )}
     </section>
   );
 }
