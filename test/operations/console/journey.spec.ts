@@ -104,6 +104,25 @@ describeWith('the console, from the sign-in to a revoked key', () => {
     );
   });
 
+  it('runs once what is run again after its answer was lost', async () => {
+    const submissions = /\/v2\/models\/bfl\/flux-2-pro\/requests$/;
+    const ask = calling(shown.ready);
+    const runs = async () => (await ask<{ data: unknown[] }>('GET', '/v2/requests?limit=100')).data.length;
+    const before = await runs();
+    const run = page.getByRole('button', { name: 'Run', exact: false }).filter({ hasText: /^Run/ }).first();
+    await page.route(submissions, async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await run.click();
+    await page.getByRole('alert').waitFor();
+    expect(await runs()).toBe(before + 1);
+    await page.unroute(submissions);
+    await run.click();
+    await page.getByText('Billed $0.03').waitFor();
+    expect(await runs()).toBe(before + 1);
+  });
+
   it('uploads a file dropped on a field, and previews it', async () => {
     await page.goto(`${shown.ready.base_url}/console/models/luma/ray-2`);
     await page.getByText(/^More inputs/).click();

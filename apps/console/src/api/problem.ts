@@ -56,6 +56,10 @@ export async function problemOf(response: Response): Promise<Problem> {
 export const isMissing = (error: unknown): error is Problem =>
   error instanceof Problem && error.status === 404;
 
+/** The service has answered that it didn't do what was asked. After any other failure it may have done it. */
+export const isRefusal = (error: unknown): boolean =>
+  error instanceof Problem && error.status >= 400 && error.status < 500;
+
 /** It was there once. */
 export const hasExpired = (error: unknown): boolean => error instanceof Problem && error.status === 410;
 

@@ -3,11 +3,12 @@ import { useHotkeys } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Play } from 'lucide-react';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useRef, useState } from 'react';
 import { useCostEstimate } from '../../api/cost-estimate.ts';
 import { call } from '../../api/client.ts';
 import type { Input, ModelDocument } from '../../api/model-document.ts';
 import type { ModelEntry } from '../../api/models.ts';
+import { isRefusal } from '../../api/problem.ts';
 import { Failure } from '../../parts/failure.tsx';
 import type { Medium } from '../../parts/media.ts';
 import { texts } from '../../texts/index.ts';
@@ -41,6 +42,8 @@ export function Workbench({ id, document, entry, initial }: WorkbenchProps) {
   const [refusal, setRefusal] = useState<unknown>();
   // Missing fields aren't mistakes until the user tries to run the model.
   const [wasTried, setTried] = useState(false);
+  /** A submission that may have arrived although its answer didn't. Running the same input again joins its run. */
+  const unanswered = useRef<{ text: string; key: string }>(undefined);
   const problems = wasTried || view === 'json' ? fields : fields.filter(({ type }) => type !== 'missing');
 
   const submit = async () => {
@@ -48,17 +51,21 @@ export function Workbench({ id, document, entry, initial }: WorkbenchProps) {
     setTried(true);
     setSubmitting(true);
     setRefusal(undefined);
+    const key = unanswered.current?.text === text ? unanswered.current.key : crypto.randomUUID();
+    unanswered.current = { text, key };
     try {
       const answer = await call(`/v2/models/${id}/requests`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', 'idempotency-key': crypto.randomUUID() },
+        headers: { 'content-type': 'application/json', 'idempotency-key': key },
         body: text,
       });
       const { request_id } = (await answer.json()) as { request_id: string };
+      unanswered.current = undefined;
       rememberModel(id);
       void queries.invalidateQueries({ queryKey: ['requests'] });
       await navigate({ search: (now) => ({ ...now, run: request_id }), replace: true, resetScroll: false });
     } catch (error) {
+      if (isRefusal(error)) unanswered.current = undefined;
       setRefusal(error);
     } finally {
       setSubmitting(false);
