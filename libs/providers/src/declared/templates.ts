@@ -60,7 +60,6 @@ export function* placeholderProblems(row: ProtocolRow): Generator<Problem> {
   const isThereFor = (step: string) => (name: string) =>
     isKept(name) && (step === 'fetch' || !polled.includes(name));
   const urls = kept.flatMap(([name, field]) => ('url' in field && field.url ? [name] : []));
-  const isOfRun = (name: string) => isOfRow(name) || name.startsWith(ofInput);
   yield* addressProblems(['submit', 'url'], submit.url, isOfRun);
   if (submit.variant) yield* addressProblems(['submit', 'variant', 'url'], submit.variant.url, isOfRun);
   if (submit.upload)
@@ -117,6 +116,8 @@ const withoutPoll = ({ handle, fetch, cancel }: ProtocolRow): Problem[] =>
     }));
 
 const isOfRow = (name: string): boolean => name === 'base' || name.startsWith('upstream.');
+
+const isOfRun = (name: string): boolean => isOfRow(name) || name.startsWith(ofInput);
 
 /** Anything in braces is treated as a placeholder, even `{secret|base64}`. */
 const bracesIn = (template: string): string[] =>
