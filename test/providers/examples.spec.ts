@@ -26,12 +26,7 @@ function bodyOf(model: Model, input: object, words: string): string {
 }
 
 /** The voice is a part of the address, and not of the body. */
-const withoutVoice = (body: string): string =>
-  body
-    .replace(/"voice_id":"[^"]*",/, '')
-    .replace(', "field_of_tomorrow"', ',"field_of_tomorrow"')
-    .trimEnd()
-    .replace(/ \}$/, '}');
+const withoutVoice = (body: string): string => body.replace(/"voice_id":"[^"]*",/, '');
 
 /** The body that the provider receives: the members that name the model, then the caller's own bytes. */
 function sentOf(model: Model, body: string): string {

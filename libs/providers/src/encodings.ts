@@ -185,13 +185,27 @@ const partOf = (name: string, file: InputFile): Part => ({
   fileName: `${name}.${/\/(?:x-)?(\w+)/.exec(file.mediaType)?.[1] ?? 'bin'}`,
 });
 
-/** Leaves out these members, because they are sent elsewhere. `encode` then builds the body. */
+/**
+ * Leaves out these members, because they are sent elsewhere. No other byte changes, apart from a comma. `encode` then
+ * builds the body.
+ */
 export function withoutMembers(names: readonly string[], encode: Encoding): Encoding {
   const rest = (run: Run): EncodedBody => {
-    const kept = membersOf(run.body)
-      .filter(({ name }) => !names.includes(name))
-      .map((member) => `${JSON.stringify(member.name)}:${textAt(run.body, member)}`);
-    return encode({ ...run, body: Buffer.from(`{${kept.join(',')}}`) });
+    const { body } = run;
+    const members = membersOf(body);
+    const first = members.findIndex(({ name }) => !names.includes(name));
+    const opening = body.indexOf('{'.charCodeAt(0)) + 1;
+    const places = members.flatMap(({ name, end }, index): JsonPlace[] => {
+      if (!names.includes(name)) return [];
+      // A member goes with the comma before it, or at the start with the comma after it.
+      const start = members[index - 1]?.end ?? opening;
+      return [{ start, end: index === first - 1 ? body.indexOf(','.charCodeAt(0), end) + 1 : end }];
+    });
+    const cut = spliced(
+      body,
+      places.map((place) => ({ ...place, pieces: [] as Uint8Array[] })),
+    );
+    return encode({ ...run, body: Buffer.concat(cut) });
   };
   return Object.assign(rest, encode.filePlaces && { filePlaces: encode.filePlaces });
 }

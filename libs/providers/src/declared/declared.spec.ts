@@ -137,7 +137,7 @@ describe('a declared provider', () => {
     const call = spoken('{"voice":"v_1", "prompt":"a cat"}', { voices: 'voices' });
     expect([call.url, text(call.body)]).toEqual([
       'https://api.acme.example/v1/voices/v_1',
-      '{"prompt":"a cat"}',
+      '{ "prompt":"a cat"}',
     ]);
     expect(() => spoken('{"voice":"../keys"}', { voices: 'voices' })).toThrow('the input cannot be sent');
     // A row without such an address sends the field like any other.
