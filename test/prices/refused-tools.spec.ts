@@ -69,6 +69,6 @@ describe('a tool with an unbounded fee is rejected', () => {
   });
 
   it('covers each family', () => {
-    expect([gemini.length, responses.length, interactions.length]).toEqual([11, 19, 2]);
+    expect([gemini.length, responses.length, interactions.length]).toEqual([12, 19, 2]);
   });
 });

@@ -46,6 +46,20 @@ describe.each(transports().slice(0, 1))('bytes and links on %s', (transport) => 
     expect(answer.bytes.readUInt16BE()).toBe(0xfff3);
   });
 
+  it('the voice of the input becomes part of the address', async () => {
+    const tag = newTag('voice');
+    const answer = await run(
+      'elevenlabs/eleven_flash_v2_5',
+      `{"voice_id":"JBFqnCBsd6RMkjVDRZzb","text":"[[sim:tag=${tag}]]","seed":18446744}`,
+    );
+    const { model, bodyBase64 } = await entryOf(tag);
+    expect([answer.status, model, Buffer.from(bodyBase64, 'base64').toString()]).toEqual([
+      200,
+      'JBFqnCBsd6RMkjVDRZzb',
+      `{"model_id":"eleven_flash_v2_5","text":"[[sim:tag=${tag}]]","seed":18446744}`,
+    ]);
+  });
+
   it('one model both generates and edits images', async () => {
     const tag = newTag('edit');
     const image = 'data:image/png;base64,iVBORw0KGgo=';

@@ -25,8 +25,16 @@ function bodyOf(model: Model, input: object, words: string): string {
   return isClosed ? text : `${text.slice(0, -1)}, ${ofTomorrow} }\n`;
 }
 
+/** The voice is a part of the address, and not of the body. */
+const withoutVoice = (body: string): string => body.replace(/"voice_id":"[^"]*",/, '');
+
 /** The body that the provider receives: the members that name the model, then the caller's own bytes. */
 function sentOf(model: Model, body: string): string {
+  const sent = wholeOf(model, body);
+  return model.upstream['voices'] === undefined ? sent : withoutVoice(sent);
+}
+
+function wholeOf(model: Model, body: string): string {
   const added = JSON.stringify(missingMembers(model, JSON.parse(body) as Record<string, unknown>));
   const whole = added === '{}' ? body : `${added.slice(0, -1)},${body.slice(1)}`;
   const wraps = wrappingOf(model);

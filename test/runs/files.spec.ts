@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { checkout } from '../../apps/local/src/checkout.js';
 import { failOnLeftovers, newTag, sharedSystem, type TestCaller, transports } from '../harness/index.js';
 
 /** An image as far as its signature is concerned; words in it tell the provider how to handle the upload. */
@@ -99,6 +102,37 @@ describe.each(transports())('a caller’s files in inputs, on %s', (transport) =
     const [entry] = answer.json()['detail'] as { loc: string[] }[];
     expect([answer.status, entry?.loc]).toEqual([422, loc]);
     expect(await system.provider.ledger(tag)).toEqual([]);
+  });
+
+  it('are transcribed, at once or from the queue, and bill the seconds or tokens that the provider reports', async () => {
+    const speech = readFileSync(path.join(checkout, 'apps/simulator/media/chime.mp3'));
+    const file = await uploaded(speech);
+    const tag = newTag('file-speech');
+    const heard = await call('openai/whisper-1', {
+      file,
+      prompt: `[[sim:tag=${tag}]]`,
+      response_format: 'verbose_json',
+      timestamp_granularities: ['word', 'segment'],
+    });
+    expect([heard.status, heard.json()['text'], heard.headers.get('x-service-cost-cents')]).toEqual([
+      200,
+      'The harbour lights go out one by one.',
+      '0.03',
+    ]);
+    const form = await sentForm(tag);
+    const sent = form.get('file');
+    if (!(sent instanceof File)) throw new Error('the form has no file');
+    expect(Buffer.from(await sent.arrayBuffer()).equals(speech)).toBe(true);
+    // The provider tells the format by the name.
+    expect(sent.name).toBe('file.mpeg');
+    expect(form.getAll('timestamp_granularities[]')).toEqual(['word', 'segment']);
+    expect(form.get('model')).toBe('whisper-1');
+
+    const queued = await caller.submit('openai/gpt-4o-transcribe', JSON.stringify({ file }));
+    await caller.completed(queued);
+    const collected = await caller.collect(queued);
+    // 44 tokens at 2.5 dollars a million, and 12 at 10.
+    expect([collected.status, collected.headers.get('x-service-cost-cents')]).toEqual([200, '0.023']);
   });
 
   it('are sent as a part of the form if the provider takes forms', async () => {

@@ -119,6 +119,26 @@ describe('the built-in rows', () => {
     }
   });
 
+  it('name the document about rejected runs and its date, except those of providers that are left', () => {
+    const dated = /; \d{4}-\d\d-\d\d$/;
+    const known = catalog.models.filter(
+      ({ chargesOnPolicyRejection }) => chargesOnPolicyRejection !== 'unknown',
+    );
+    const unsourced = known.filter(
+      ({ policy_source: source }) => source === undefined || !dated.test(source),
+    );
+    // This list may only become shorter.
+    expect([...new Set(unsourced.map(({ provider }) => provider))].toSorted()).toEqual([
+      'bytedance',
+      'kling',
+      'luma',
+      'meshy',
+      'stability',
+      'vidu',
+      'xai',
+    ]);
+  });
+
   it('have not ended', () => {
     expect(catalog.models.filter(hasEnded).map(({ id }) => id)).toEqual([]);
   });

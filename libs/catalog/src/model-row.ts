@@ -103,6 +103,13 @@ export const modelRow = z
     charges_on_policy_rejection: routerChargesOnPolicyRejection.describe(
       'Whether the provider bills a run that it rejects under its content policy.',
     ),
+    policy_source: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'The document that says so, what it says, and the day on which it was read. Also if what it says is neither `yes` nor `no`.',
+      ),
     price: price.describe('The price of a run.'),
     budget_seconds: z
       .int()

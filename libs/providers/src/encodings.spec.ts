@@ -1,6 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { assetFields, envelope, forceFalse, form, RefusedInput } from './encodings.js';
+import {
+  assetFields,
+  envelope,
+  forceFalse,
+  form,
+  RefusedInput,
+  segmentOf,
+  withoutMembers,
+} from './encodings.js';
 
 const run = (text: string) => ({
   runId: '0197c2a4-5b1e-7c3d-8e9f-0a1b2c3d4e5f',
@@ -110,4 +118,41 @@ describe('form', () => {
   it('gives the same bytes for every attempt of a run', () => {
     expect(form()(run('{"a":1}'))).toEqual(form()(run('{"a":1}')));
   });
+});
+
+it('sends each element of a named list as a field of its own', async () => {
+  const text = '{"words":["a", "b"],"kinds":"all","other":["a"]}';
+  const { contentType, body } = form({ lists: { words: 'words[]', kinds: 'kinds[]' } })(run(text));
+  const headers = { 'content-type': contentType };
+  const fields = await new Response(Buffer.from(body ?? []), { headers }).formData();
+  expect([...fields]).toEqual([
+    ['words[]', 'a'],
+    ['words[]', 'b'],
+    ['kinds[]', 'all'],
+    ['other', '["a"]'],
+  ]);
+});
+
+describe('a field of the input that is part of the address', () => {
+  it.each([
+    ['{ "seed":18446744073709551615, "voice":"v", "a":1.0 }', '{ "seed":18446744073709551615, "a":1.0 }'],
+    ['{ "voice" : "v" , "a":1.0 }', '{ "a":1.0 }'],
+    ['{"voice":"v","voice":"w","a":"voice", "voice":"x" }', '{"a":"voice" }'],
+    ['{"voice":"v" }', '{ }'],
+    ['{ }', '{ }'],
+  ])('is left out of the body: %s', (text, wanted) => {
+    const encode = withoutMembers(['voice'], ({ body }) => ({ contentType: 'application/json', body }));
+    expect(Buffer.from(encode(run(text)).body ?? []).toString()).toBe(wanted);
+  });
+
+  it('counts with its last value', () => {
+    expect(segmentOf(run('{"voice":"a","voice":"b_-1"}'), 'voice')).toBe('b_-1');
+  });
+
+  it.each(['{}', '{"voice":""}', '{"voice":"../user"}', '{"voice":".."}', '{"voice":"a?b"}', '{"voice":5}'])(
+    'is refused unless it is one plain segment: %s',
+    (text) => {
+      expect(() => segmentOf(run(text), 'voice')).toThrow(RefusedInput);
+    },
+  );
 });

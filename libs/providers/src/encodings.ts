@@ -48,14 +48,22 @@ const joinedJson = (pieces: readonly (string | Uint8Array)[]): EncodedBody => ({
 /**
  * Sends each member of the caller's object as a field of multipart/form-data: text unchanged, numbers with their
  * original digits, objects and lists as JSON. Null is omitted, and the last of duplicate names counts. `files` names the
- * members that contain base64 or a data: URL, single or in a list; each becomes a file.
+ * members that contain base64 or a data: URL, single or in a list; each becomes a file. `lists` names the members whose
+ * elements become fields of their own, and the name of these fields.
  */
-export function form({ files = [] }: { files?: readonly string[] } = {}): Encoding {
+export function form({
+  files = [],
+  lists = {},
+}: { files?: readonly string[]; lists?: Readonly<Record<string, string>> } = {}): Encoding {
   const encode = ({ runId, body, files: found }: Run): EncodedBody => {
     const fields = new Map(membersOf(body).map((member) => [member.name, textAt(body, member)]));
     const parts = [...fields]
       .filter(([, json]) => json !== 'null')
-      .flatMap(([name, json]) => (files.includes(name) ? filesOf(name, json, found) : [fieldOf(name, json)]));
+      .flatMap(([name, json]) => {
+        if (files.includes(name)) return filesOf(name, json, found);
+        const fieldName = Object.hasOwn(lists, name) ? lists[name] : undefined;
+        return fieldName === undefined ? [fieldOf(name, json)] : elementsOf(fieldName, json);
+      });
     return multipart(parts, boundaryFor(runId, body));
   };
   return Object.assign(encode, {
@@ -177,6 +185,43 @@ const partOf = (name: string, file: InputFile): Part => ({
   fileName: `${name}.${/\/(?:x-)?(\w+)/.exec(file.mediaType)?.[1] ?? 'bin'}`,
 });
 
+/**
+ * Leaves out these members, because they are sent elsewhere. No other byte changes, apart from a comma. `encode` then
+ * builds the body.
+ */
+export function withoutMembers(names: readonly string[], encode: Encoding): Encoding {
+  const rest = (run: Run): EncodedBody => {
+    const { body } = run;
+    const members = membersOf(body);
+    const first = members.findIndex(({ name }) => !names.includes(name));
+    const opening = body.indexOf('{'.charCodeAt(0)) + 1;
+    const places = members.flatMap(({ name, end }, index): JsonPlace[] => {
+      if (!names.includes(name)) return [];
+      // A member goes with the comma before it, or at the start with the comma after it.
+      const start = members[index - 1]?.end ?? opening;
+      return [{ start, end: index === first - 1 ? body.indexOf(','.charCodeAt(0), end) + 1 : end }];
+    });
+    const cut = spliced(
+      body,
+      places.map((place) => ({ ...place, pieces: [] as Uint8Array[] })),
+    );
+    return encode({ ...run, body: Buffer.concat(cut) });
+  };
+  return Object.assign(rest, encode.filePlaces && { filePlaces: encode.filePlaces });
+}
+
+/** Characters that stay one segment of a path, whatever reads the address. */
+const segment = /^[A-Za-z0-9_-]{1,128}$/;
+
+/** A text member of the caller's object, for use in the path of an address. The last of duplicate names counts. */
+export function segmentOf({ body }: Run, name: string): string {
+  const member = membersOf(body).findLast((each) => each.name === name);
+  const value = member && (JSON.parse(textAt(body, member)) as unknown);
+  if (typeof value === 'string' && segment.test(value)) return value;
+  const message = 'This field is part of an address: a text of up to 128 letters, digits, _ and -.';
+  throw new RefusedInput([fieldError([name], message, 'value_error')]);
+}
+
 /** Whether the member counts as absent. */
 export const isNull = (body: Uint8Array, { start, end }: JsonPlace): boolean =>
   end - start === 4 && body[start] === 'n'.charCodeAt(0);
@@ -187,6 +232,14 @@ const fieldOf = (name: string, json: string): Part => ({
   name,
   bytes: Buffer.from(json.startsWith('"') ? (JSON.parse(json) as string) : json),
 });
+
+/** One field for each element of a list. Any other value is a single field. */
+const elementsOf = (name: string, json: string): Part[] => {
+  const bytes = Buffer.from(json);
+  return json.startsWith('[')
+    ? membersOf(bytes).map((element) => fieldOf(name, textAt(bytes, element)))
+    : [fieldOf(name, json)];
+};
 
 const bytesWanted =
   'This model takes the file itself: the URL of a file uploaded to this router, base64, or a data: URL.';
@@ -199,7 +252,7 @@ function filesOf(name: string, json: string, found: Run['files']): Part[] {
       const file = found?.get(value);
       if (file) return partOf(name, file);
       const inline = inlineFile(value);
-      if (inline) return { name, bytes: pieceOf(inline), type: inline.mediaType };
+      if (inline) return partOf(name, inline);
       const bytes = base64Bytes(value);
       if (bytes) return { name, bytes, type: 'application/octet-stream' };
       throw new RefusedInput([fieldError([name], bytesWanted, 'value_error')]);

@@ -42,7 +42,7 @@ export const routerModelListResponse = pageOf(
 );
 
 /** A kind of input or output. */
-export const routerModality = z.enum(['text', 'image', 'video', 'audio', '3d']).meta({
+export const routerModality = z.enum(['text', 'image', 'video', 'audio', '3d', 'embedding']).meta({
   id: 'RouterModality',
   description: 'A kind of content.',
 });

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { release } from '#observability';
-import { routerModelId, routerQueueRequestId } from '#schemas';
+import { routerModality, routerModelId, routerQueueRequestId } from '#schemas';
 import { z } from 'zod';
 import type { OwnRoutes, RouteAnswer } from './own-routes.js';
 import { bodyOf, failureOf, failureResult, outputResult, textResult } from './tool-results.js';
@@ -54,7 +54,7 @@ export function mcpServer(
       inputSchema: z.object({
         query: optional(z.string()).describe('Words in the name or description.'),
         provider: optional(z.string()).describe('The first part of the model id.'),
-        modality: optional(z.enum(['text', 'image', 'video', 'audio', '3d'])).describe('The kind of output.'),
+        modality: optional(z.enum(routerModality.options)).describe('The kind of output.'),
         cursor: optional(z.string()).describe('next_cursor of the previous page.'),
       }),
       annotations: { readOnlyHint: true },

@@ -145,11 +145,9 @@ export const images: PriceList = {
   'freepik/ai-skin-enhancer-flexible': flat(0.45),
   'ideogram/ideogram-4-5': (order) =>
     order.units('/num_images', { usual: 1 }) *
-    order.choice(
-      '/quality',
-      { very_low: 0.015, low: 0.03, medium: 0.06, high: 0.22 },
-      order.has('/image', '/images') ? 'medium' : 'high',
-    ),
+    (order.has('/image', '/images')
+      ? order.choice('/quality', { very_low: 0.008, low: 0.03, medium: 0.06, high: 0.22 }, 'medium')
+      : order.choice('/quality', { low: 0.03, medium: 0.06, high: 0.1 }, 'high')),
   'ideogram/ideogram-v3': (order) =>
     order.units('/num_images', { usual: 1 }) *
     order.choice('/rendering_speed', { TURBO: 0.03, DEFAULT: 0.06, QUALITY: 0.09 }, 'DEFAULT'),

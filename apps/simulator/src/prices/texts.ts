@@ -125,6 +125,7 @@ const routedBy = (index: 0 | 1): Readonly<Record<string, number>> =>
 
 export const texts: PriceList = {
   'anthropic/claude-fable-*': claude(10, 50),
+  'anthropic/claude-fable-5-2': claude(8, 40),
   'anthropic/claude-haiku-4-5-*': claude(1, 5, { reads: 200_000, located: false }),
   'anthropic/claude-opus-5-5': claude(4, 20),
   'anthropic/claude-opus-*': claude(5, 25),
@@ -172,6 +173,7 @@ export const texts: PriceList = {
   'vertexai/gemini-3.5-flash': gemini(1.5, 9),
   'vertexai/gemini-3.7-flash': gemini(1.5, 7.5),
   'vertexai/gemini-3.8-flash': gemini(1.5, 7.5),
+  'vertexai/gemini-4-neon': gemini(3, 15),
   'vertexai/gemini-3-pro-image': geminiImage(
     { input: 2, output: 12, image: 120, reads: 65_536, writes: 32_768 },
     { '1K': 1120, '2K': 1120, '4K': 2000 },
@@ -198,6 +200,19 @@ export const texts: PriceList = {
   'openai/tts-1-hd': (order) => order.letters('/input') * 0.00003,
   // About 820 characters make a minute of audio.
   'openai/gpt-4o-mini-tts': (order) => order.letters('/input') * 0.0000183,
+  // The models read at most 16,000 tokens of audio and prompt. Chunks of one audio may be answered one by one.
+  'openai/gpt-4o-transcribe': flat((16_000 * 2.5 + 16_000 * 10) / million),
+  'openai/gpt-4o-mini-transcribe': flat((16_000 * 1.25 + 16_000 * 5) / million),
+  // 25 MB at 8 kilobits a second, for 0.006 a minute.
+  'openai/whisper-1': flat((26_214 / 60) * 0.006),
+  'openai/text-embedding-3-small': (order) => (order.tokens(300_000, []) * 0.02) / million,
+  'openai/text-embedding-3-large': (order) => (order.tokens(300_000, []) * 0.13) / million,
+  'vertexai/gemini-embedding-001': (order) => (order.tokens(512_000, []) * 0.15) / million,
+  // Ten hours.
+  'elevenlabs/scribe_v*': (order) =>
+    2.2 * (1 + (order.has('/entity_detection') ? 0.3 : 0) + (order.has('/keyterms') ? 0.2 : 0)),
+  'elevenlabs/eleven_multilingual_v2': (order) => order.letters('/text') * 0.0001,
+  'elevenlabs/eleven_*_v2_5': (order) => order.letters('/text') * 0.00005,
   'elevenlabs/eleven_v4_turbo': (order) => order.letters('/inputs/*/text') * 0.00005,
   'elevenlabs/eleven_v*': (order) => order.letters('/inputs/*/text') * 0.0001,
   'elevenlabs/multilingual-v2-*': (order) => order.letters('/text') * 0.0001,

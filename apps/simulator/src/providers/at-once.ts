@@ -27,7 +27,7 @@ export const byteplusSpeech: Provider = {
   protocols: [{ submits: [{ path: '/tts/create', promptOf: (body) => body['text_prompt'] }] }],
 };
 
-/** The address names the voice, and the reply is the audio. */
+/** The address names the voice, and the reply is the audio. A transcript is JSON. */
 export const elevenlabs: Provider = {
   name: 'elevenlabs',
   authorized: keyIn('xi-api-key'),
@@ -47,6 +47,17 @@ export const elevenlabs: Provider = {
         },
         { path: '/sound-generation', modelOf: () => 'sound', promptOf: (body) => body['text'] },
         { path: '/music', modelOf: () => 'music' },
+      ],
+    },
+    {
+      name: 'transcription',
+      submits: [
+        {
+          path: '/speech-to-text',
+          form: true,
+          modelOf: (_params, { model_id }) => model_id,
+          promptOptional: true,
+        },
       ],
     },
   ],
@@ -99,6 +110,12 @@ export const openai: Provider = {
   protocols: [
     { name: 'images', submits: [{ path: '/images/generations' }, { path: '/images/edits' }] },
     { name: 'speech', submits: [{ path: '/audio/speech', promptOf: (body) => body['input'] }] },
+    {
+      name: 'transcription',
+      submits: [{ path: '/audio/transcriptions', form: true, promptOptional: true }],
+      variantOf: ({ generation }) => (generation.model.startsWith('whisper') ? '-whisper' : ''),
+    },
+    { name: 'embeddings', submits: [{ path: '/embeddings', promptOf: (body) => words(body['input']) }] },
     { name: 'text', submits: [{ path: '/responses', promptOf: (body) => words(body['input']) }] },
   ],
 };

@@ -8,7 +8,10 @@ const submitTo = (method: string, promptOf: NonNullable<Submit['promptOf']>): Su
   promptOf,
 });
 const firstOf = (list: unknown): Record<string, unknown> => Object(Array.isArray(list) ? list[0] : undefined);
-const instancePrompt = (body: Record<string, unknown>) => firstOf(body['instances'])['prompt'];
+const instancePrompt = (body: Record<string, unknown>) => {
+  const { prompt, content } = firstOf(body['instances']);
+  return prompt ?? content;
+};
 
 /** A service account: its key pair, created when first needed, and the expiry of its tokens. */
 const email = 'router@simulated.iam.gserviceaccount.example';
@@ -60,7 +63,13 @@ export const google: Provider = {
         }),
       ],
       variantOf: ({ generation: { path, model } }) =>
-        path.endsWith(':predict') ? '-imagen' : /image|banana/.test(model) ? '' : '-text',
+        model.includes('embedding')
+          ? '-embedding'
+          : path.endsWith(':predict')
+            ? '-imagen'
+            : /image|banana/.test(model)
+              ? ''
+              : '-text',
     },
   ],
 };

@@ -125,6 +125,25 @@ describe('a declared provider', () => {
     expect(form.submit(run).headers?.['content-type']).toMatch(/^multipart\/form-data; boundary=/);
   });
 
+  it('moves a field of the input into the address', () => {
+    const variant = { contains: ['voice'], url: '{base}/v1/{upstream.voices}/{input.voice}' };
+    const adapter = adapterOf({ ...sound, submit: { ...sound.submit, variant } });
+    const spoken = (body: string, upstream: Record<string, string>) =>
+      adapter.submit({
+        ...run,
+        upstream: { ...run.upstream, ...upstream },
+        body: new TextEncoder().encode(body),
+      });
+    const call = spoken('{"voice":"v_1", "prompt":"a cat"}', { voices: 'voices' });
+    expect([call.url, text(call.body)]).toEqual([
+      'https://api.acme.example/v1/voices/v_1',
+      '{ "prompt":"a cat"}',
+    ]);
+    expect(() => spoken('{"voice":"../keys"}', { voices: 'voices' })).toThrow('the input cannot be sent');
+    // A row without such an address sends the field like any other.
+    expect(text(spoken('{"voice":"../keys"}', {}).body)).toBe('{"voice":"../keys"}');
+  });
+
   it('chooses address and encoding by the input', () => {
     const adapter = adapterOf({
       ...sound,

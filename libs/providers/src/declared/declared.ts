@@ -1,7 +1,17 @@
 import { type Json, type JsonPointer, spellingsOf } from '#schemas';
 import type { AccountReports } from '../condition.js';
 import type { HttpCall, ProviderAdapter, ProviderDefinition, Run } from '../contract.js';
-import { assetFields, type Encoding, envelope, forceFalse, form, withSet } from '../encodings.js';
+import {
+  assetFields,
+  type Encoding,
+  envelope,
+  forceFalse,
+  form,
+  jsonBody,
+  segmentOf,
+  withoutMembers,
+  withSet,
+} from '../encodings.js';
 import { sentenceFields } from '../fields.js';
 import { job } from '../job.js';
 import type { HandleFields, Kept } from '../job-spec.js';
@@ -10,7 +20,7 @@ import { exchangeOf, headersOf } from './credential-shape.js';
 import { type RowProblem, rowProblems } from './row-problems.js';
 import { conditionOf } from './rule-shape.js';
 import { type ProtocolRow, protocolsOf, providerRow, type ProviderRow } from './shape.js';
-import { filled, filledJson, placeholderProblems } from './templates.js';
+import { filled, filledJson, inputNamesIn, placeholderProblems } from './templates.js';
 
 /** The provider that a file of a catalog directory declares, or the file's problems. */
 export function declaredProvider(
@@ -47,8 +57,11 @@ export function definitionOf(row: ProviderRow): ProviderDefinition {
 
 function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
   const { submit, handle, poll, fetch, cancel, rejections } = row;
-  const ofRun = (run: Run) => (name: string) =>
-    name === 'base' ? base : run.upstream[name.slice('upstream.'.length)];
+  const ofRun = (run: Run) => (name: string) => {
+    if (name === 'base') return base;
+    if (name.startsWith('input.')) return segmentOf(run, name.slice('input.'.length));
+    return run.upstream[name.slice('upstream.'.length)];
+  };
   const inSubmit = (run: Run) => (template: string) => {
     const text = filled(template, ofRun(run));
     if (text === undefined) throw new Error(`model ${run.model} has no values for ${template}`);
@@ -74,11 +87,11 @@ function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
     submit: {
       url: (run: Run) => inSubmit(run)(submit.url),
       headers: (run: Run) => mapped(submit.headers ?? {}, inSubmit(run)),
-      encode: submit.encode && encodingOf(submit.encode),
+      encode: bodyOf(submit),
       variant: submit.variant && {
         contains: submit.variant.contains,
         url: (run: Run) => filled(submit.variant?.url ?? '', ofRun(run)),
-        encode: submit.variant.encode && encodingOf(submit.variant.encode),
+        encode: bodyOf(submit.variant),
       },
       base64: submit.base64?.flatMap(({ path, ...place }) =>
         spelled(path).map((each) => ({ ...place, path: each })),
@@ -171,6 +184,13 @@ function encodingOf(encode: NonNullable<ProtocolRow['submit']['encode']>): Encod
   if ('form' in encode) return form(encode.form);
   const { key, fields, force_false: forced } = encode.asset_fields;
   return forceFalse(forced, assetFields(key, fields));
+}
+
+/** Fields of the input that are part of the address are left out of the body. */
+function bodyOf({ url, encode }: Pick<ProtocolRow['submit'], 'url' | 'encode'>): Encoding | undefined {
+  const names = inputNamesIn(url);
+  const encoding = encode && encodingOf(encode);
+  return names.length === 0 ? encoding : withoutMembers(names, encoding ?? ((run) => jsonBody(run, [])));
 }
 
 /** `https://*.provider.example` covers all subdomains, but not the domain itself. */

@@ -26,6 +26,12 @@ const encode = z
             .array(z.string())
             .default([])
             .describe('Fields with base64 or a data: URL, which are sent as files.'),
+          lists: z
+            .record(z.string(), z.string().min(1))
+            .default({})
+            .describe(
+              'Fields with a list whose elements are sent as fields of their own, and the name of these fields. Other lists are sent as JSON.',
+            ),
         })
         .describe('Sends each field of the input as a field of `multipart/form-data`.'),
     }),
@@ -97,7 +103,9 @@ const replyPath = pointer.describe('The place of the value in the reply.');
 const protocol = z.strictObject({
   submit: z
     .strictObject({
-      url: template.describe('The URL of the POST: {base}/ and a path, which may contain {upstream.<name>}.'),
+      url: template.describe(
+        'The URL of the POST: {base}/ and a path, which may contain {upstream.<name>} and {input.<name>}. The latter is a text field of the input, which is then left out of the body.',
+      ),
       headers: headers
         .optional()
         .describe('Additional headers. {upstream.<name>} is replaced by an entry of the model’s row.'),

@@ -4,6 +4,12 @@ import type { ProtocolRow } from './shape.js';
 
 const placeholder = /\{([a-z][a-z0-9_.]*)\}/gi;
 
+const ofInput = 'input.';
+
+/** The names of the input's fields that are part of an address: `{input.<name>}`. */
+export const inputNamesIn = (template: string): string[] =>
+  namesIn(template).flatMap((name) => (name.startsWith(ofInput) ? [name.slice(ofInput.length)] : []));
+
 /** The names between braces, in order. */
 const namesIn = (template: string): string[] =>
   [...template.matchAll(placeholder)].map(([, name = '']) => name);
@@ -14,6 +20,7 @@ type Values = (name: string) => string | undefined;
 export function filled(template: string, values: Values): string | undefined {
   let missing = false;
   const text = template.replaceAll(placeholder, (_, name: string) => {
+    if (missing) return '';
     const value = values(name);
     missing ||= value === undefined;
     return value ?? '';
@@ -53,8 +60,8 @@ export function* placeholderProblems(row: ProtocolRow): Generator<Problem> {
   const isThereFor = (step: string) => (name: string) =>
     isKept(name) && (step === 'fetch' || !polled.includes(name));
   const urls = kept.flatMap(([name, field]) => ('url' in field && field.url ? [name] : []));
-  yield* addressProblems(['submit', 'url'], submit.url, isOfRow);
-  if (submit.variant) yield* addressProblems(['submit', 'variant', 'url'], submit.variant.url, isOfRow);
+  yield* addressProblems(['submit', 'url'], submit.url, isOfRun);
+  if (submit.variant) yield* addressProblems(['submit', 'variant', 'url'], submit.variant.url, isOfRun);
   if (submit.upload)
     yield* addressProblems(['submit', 'upload', 'url'], submit.upload.url, (name) => name === 'base');
   yield* authProblems(row);
@@ -109,6 +116,8 @@ const withoutPoll = ({ handle, fetch, cancel }: ProtocolRow): Problem[] =>
     }));
 
 const isOfRow = (name: string): boolean => name === 'base' || name.startsWith('upstream.');
+
+const isOfRun = (name: string): boolean => isOfRow(name) || name.startsWith(ofInput);
 
 /** Anything in braces is treated as a placeholder, even `{secret|base64}`. */
 const bracesIn = (template: string): string[] =>

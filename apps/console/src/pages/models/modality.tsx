@@ -1,4 +1,4 @@
-import { AudioLines, Box, Clapperboard, Image, type LucideIcon, Type } from 'lucide-react';
+import { AudioLines, Box, Clapperboard, Image, type LucideIcon, Type, Waypoints } from 'lucide-react';
 import type { ModelEntry } from '../../api/models.ts';
 import { texts } from '../../texts/index.ts';
 import classes from './models.module.css';
@@ -10,6 +10,7 @@ const modalityIcons: Record<Modality, LucideIcon> = {
   audio: AudioLines,
   '3d': Box,
   text: Type,
+  embedding: Waypoints,
 };
 
 /** Input and output modalities as labelled icons. */

@@ -87,6 +87,18 @@ const motifs: Record<Modality, (next: Numbers) => ReactNode> = {
         stroke="none"
       />
     )),
+  // Points in a space.
+  embedding: (next) =>
+    Array.from({ length: 24 }, (_, place) => (
+      <circle
+        key={place}
+        cx={48 + next() * 224}
+        cy={18 + next() * 84}
+        r={2 + next() * 4}
+        opacity={0.3 + next() * 0.6}
+        stroke="none"
+      />
+    )),
 };
 
 function hill(next: Numbers, top: number): string {

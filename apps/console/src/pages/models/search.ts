@@ -1,5 +1,5 @@
 /** Output modalities, in the order of the filter. */
-export const modalities = ['image', 'video', 'audio', '3d', 'text'] as const;
+export const modalities = ['image', 'video', 'audio', '3d', 'text', 'embedding'] as const;
 export type Modality = (typeof modalities)[number];
 
 /** The gallery's filters, which are kept in its address. */

@@ -127,6 +127,13 @@ export const google: ProviderDefinition = {
           },
         ],
       }),
+      // One vector for each instance.
+      embedding: job({
+        ...common,
+        submit: { url: (run) => `${modelOf(run)}:predict` },
+        resultPaths: ['/predictions/*/embeddings/values/*'],
+        rules: [],
+      }),
       text: job({
         ...common,
         submit: { url: (run) => `${modelOf(run)}:generateContent` },

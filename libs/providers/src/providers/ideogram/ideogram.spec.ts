@@ -24,7 +24,7 @@ describe('Ideogram 4.5', () => {
     expect(call.url).toBe('https://api.ideogram.ai/v2/image/precise-edit/ideogram-4-5');
     const sent = Buffer.from(call.body ?? []).toString('latin1');
     expect(sent.match(/name="reference_images"; filename=/g)).toHaveLength(2);
-    expect(sent).toMatch(/name="image"; filename="image"\r\nContent-Type: image\/png\r\n\r\n\x89PNG/);
+    expect(sent).toMatch(/name="image"; filename="image\.png"\r\nContent-Type: image\/png\r\n\r\n\x89PNG/);
     expect(sent).toContain('name="num_images"\r\n\r\n2\r\n');
   });
 });
