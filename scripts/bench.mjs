@@ -7,6 +7,7 @@
 import { cpus } from 'node:os';
 
 const benchmarks = {
+  catalog: () => import('./bench/catalog.mjs'),
   drain: () => import('./bench/drain.mjs'),
   embedded: () => import('./bench/embedded.mjs'),
   growth: () => import('./bench/growth.mjs'),

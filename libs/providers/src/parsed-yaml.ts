@@ -18,7 +18,22 @@ let stored: ReadonlyMap<string, unknown> | undefined;
  */
 export function parsedYaml(text: string, read = parseYaml): unknown {
   stored ??= new Map(existsSync(storedFile) ? (JSON.parse(readFileSync(storedFile, 'utf8')) as []) : []);
-  return stored.get(hashOf(text)) ?? read(text);
+  return stored.get(hashOf(text)) ?? parsedJson(text) ?? read(text);
+}
+
+/**
+ * The value of a text that a program has written as JSON, which is YAML too and parses a hundred times faster. Undefined
+ * for any other text: in JSON written by hand, the last of two equal keys would silently win.
+ */
+function parsedJson(text: string): unknown {
+  const json = text.replace(/^(#.*\n)*/, '').trimEnd();
+  if (!json.startsWith('{')) return undefined;
+  try {
+    const value: unknown = JSON.parse(json);
+    return JSON.stringify(value, undefined, 2) === json ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The release's declared providers: each folder with a YAML file of the same name. Checked before they are stored. */

@@ -33,6 +33,10 @@ const badQuery = failure(400, ['invalid_input'], 'The cursor has expired, or a p
 
 const shortText = oncePerModel((model) => JSON.stringify(entry(model)));
 const fullText = oncePerModel((model) => JSON.stringify(fullEntry(model)));
+/** The text that a search looks into. */
+const searchedText = oncePerModel(({ id, aliases, title, description }) =>
+  [id, ...aliases, title, description].join('\n').toLowerCase(),
+);
 const simulatedText = oncePerModel((model) => JSON.stringify({ ...fullEntry(model), simulated: true }));
 
 /** The query of a v2 list of models: the page, the view and the filters. */
@@ -156,12 +160,13 @@ export class ModelListsController {
 type ModelQuery = Pick<z.output<typeof modelQuery>, 'provider' | 'modality' | 'q'>;
 
 /** Whether the model matches the filters. */
-function isMeant({ id, aliases, title, description, modalities }: Model, query: ModelQuery): boolean {
+function isMeant(model: Model, query: ModelQuery): boolean {
+  const { id, modalities } = model;
   const { provider, modality, q } = query;
   if (provider !== undefined && !id.startsWith(`${provider}/`)) return false;
   if (modality !== undefined && !modalities?.out.includes(modality)) return false;
   if (q === undefined) return true;
-  const text = [id, ...aliases, title, description].join('\n').toLowerCase();
+  const text = searchedText(model);
   return q
     .toLowerCase()
     .split(/\s+/)
