@@ -165,3 +165,7 @@ export function writeGeneratedRows(directory, count) {
     writeFileSync(path.join(directory, `${idOf(nth)}.yaml`), `${JSON.stringify(row(nth, `${idOf(nth)}.json`), undefined, 2)}\n`);
   }
 }
+
+// node scripts/bench/generated-rows.mjs DIRECTORY COUNT
+const [, program, directory, count] = process.argv;
+if (program === import.meta.filename) writeGeneratedRows(directory, Number(count));
