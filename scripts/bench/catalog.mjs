@@ -80,8 +80,14 @@ async function* routes(service, directories) {
       let nth = 0;
       const send = async () => {
         nth += 1;
-        const own = what === 'search' ? `${at}flux%20${nth % 7 ? 'image' : 'pro'}${'%20'.repeat(nth % 50)}` : `${at}${at.includes('?') ? '&' : '?'}x=${nth}`;
-        const answer = await fetch(`${gateway.url}${what === 'search' || what === 'detail' ? own.replace(/\?x=.*/, '') : at}`, { headers });
+        const own =
+          what === 'search'
+            ? `${at}flux%20${nth % 7 ? 'image' : 'pro'}${'%20'.repeat(nth % 50)}`
+            : `${at}${at.includes('?') ? '&' : '?'}x=${nth}`;
+        const answer = await fetch(
+          `${gateway.url}${what === 'search' || what === 'detail' ? own.replace(/\?x=.*/, '') : at}`,
+          { headers },
+        );
         await answer.arrayBuffer();
         if (answer.status !== 200) throw new Error(`${at} answers ${answer.status}`);
       };
@@ -115,8 +121,11 @@ async function* reload(service, directory) {
   }
   yield atMost('first document of a generated row', first, 50, 'ms', 1);
   const revision = async () =>
-    (await service.client.query("SELECT catalog_revision AS revision FROM process WHERE app = 'gateway' ORDER BY started_at DESC LIMIT 1"))
-      .rows[0].revision;
+    (
+      await service.client.query(
+        "SELECT catalog_revision AS revision FROM process WHERE app = 'gateway' ORDER BY started_at DESC LIMIT 1",
+      )
+    ).rows[0].revision;
   const before = await revision();
   const cpuBefore = cpuSeconds(gateway.pid);
   const startedMs = performance.now();
@@ -126,7 +135,9 @@ async function* reload(service, directory) {
   let done = false;
   const probing = (async () => {
     while (!done) {
-      const [longest] = (await durations(gateway.url, { path: paths.detail, headers }, { concurrency: 1, count: 5 })).toReversed();
+      const [longest] = (
+        await durations(gateway.url, { path: paths.detail, headers }, { concurrency: 1, count: 5 })
+      ).toReversed();
       waits.push(longest);
     }
   })();
@@ -135,9 +146,26 @@ async function* reload(service, directory) {
   done = true;
   await probing;
   yield atMost('reload of all rows, until it is in use', [seconds], Infinity, 's', 2);
-  yield atMost('reload of all rows, CPU with the requests beside it', [cpuSeconds(gateway.pid) - cpuBefore], Infinity, 's', 2);
+  yield atMost(
+    'reload of all rows, CPU with the requests beside it',
+    [cpuSeconds(gateway.pid) - cpuBefore],
+    Infinity,
+    's',
+    2,
+  );
   yield atMost('longest answer during the reload', [Math.max(...waits)], 100, 'ms', 0);
-  yield atMost('answer during the reload, median of the longest of five', [quantile(waits.sort((a, b) => a - b), 0.5)], Infinity, 'ms', 1);
+  yield atMost(
+    'answer during the reload, median of the longest of five',
+    [
+      quantile(
+        waits.sort((a, b) => a - b),
+        0.5,
+      ),
+    ],
+    Infinity,
+    'ms',
+    1,
+  );
   rmSync(directory, { recursive: true, force: true });
 }
 

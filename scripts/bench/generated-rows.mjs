@@ -123,7 +123,9 @@ function document(nth) {
     paths: Object.fromEntries(
       ['', '/requests/{id}', '/requests/{id}/status'].map((end) => [
         `/constructed/model-${nth}${end}`,
-        { [end === '' ? 'post' : 'get']: { responses: reply(end === '/requests/{id}' ? 'Output' : 'State') } },
+        {
+          [end === '' ? 'post' : 'get']: { responses: reply(end === '/requests/{id}' ? 'Output' : 'State') },
+        },
       ]),
     ),
   };
@@ -162,7 +164,10 @@ export function writeGeneratedRows(directory, count) {
   mkdirSync(directory, { recursive: true });
   for (let nth = 0; nth < count; nth += 1) {
     writeFileSync(path.join(directory, `${idOf(nth)}.json`), JSON.stringify(document(nth), null, 2));
-    writeFileSync(path.join(directory, `${idOf(nth)}.yaml`), `${JSON.stringify(row(nth, `${idOf(nth)}.json`), undefined, 2)}\n`);
+    writeFileSync(
+      path.join(directory, `${idOf(nth)}.yaml`),
+      `${JSON.stringify(row(nth, `${idOf(nth)}.json`), undefined, 2)}\n`,
+    );
   }
 }
 

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -43,12 +43,17 @@ export async function filesIn(directory: string): Promise<CatalogFile[]> {
   return files;
 }
 
+const buffer = Buffer.allocUnsafe(256 * 1024);
+
 // Files are small and mostly in the page cache, where a synchronous read takes a tenth of an asynchronous one.
 function fileAt(path: string): CatalogFile {
+  let descriptor: number | undefined;
   try {
-    const { size } = statSync(path);
+    descriptor = openSync(path, 'r');
+    const { size } = fstatSync(descriptor);
     if (size > maxDocumentBytes) return { path, size, digest: digestOf(String(size)) };
-    const bytes = readFileSync(path);
+    const room = size > buffer.length ? Buffer.allocUnsafe(size) : buffer;
+    const bytes = room.subarray(0, readSync(descriptor, room, 0, size, 0));
     return {
       path,
       size: bytes.length,
@@ -57,11 +62,15 @@ function fileAt(path: string): CatalogFile {
     };
   } catch (error) {
     return { path, size: 0, digest: '', error };
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 
 /** Parsing the document instead would take longer than everything else that reads it at the start. */
 function isWhole(document: Buffer): boolean {
+  // The name of a document ends so, but texts may too.
+  if (!document.includes('.json')) return true;
   const name = '"$ref"';
   for (let at = document.indexOf(name); at >= 0; at = document.indexOf(name, at + name.length)) {
     const next = document.toString('latin1', at + name.length, at + name.length + 8);
@@ -70,8 +79,7 @@ function isWhole(document: Buffer): boolean {
   return true;
 }
 
-export const digestOf = (bytes: string | Uint8Array): string =>
-  createHash('sha256').update(bytes).digest('hex');
+export const digestOf = (bytes: string | Uint8Array): string => hash('sha256', bytes);
 
 /** A hash of the names and contents of the files, wherever their directory is. */
 export const revisionOfFiles = (files: readonly CatalogFile[]): string =>

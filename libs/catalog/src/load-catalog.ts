@@ -120,7 +120,10 @@ export function layered(
       });
     }
   }
-  const named = [...[...models.values()].map(({ file, model }) => ({ ...model, file })), ...ended.values()];
+  const named = [
+    ...[...models.values()].map(({ file, model: { id, aliases } }) => ({ file, id, aliases })),
+    ...ended.values(),
+  ];
   const owners = new Map(named.map(({ id }) => [id, id]));
   for (const { file, id, aliases } of named) {
     for (const [index, alias] of aliases.entries()) {

@@ -102,12 +102,15 @@ export function readModel(
 
 /** The document of a row whose schemas are nothing but references to one document. */
 function onlyDocument({ input, output }: Row): string | undefined {
-  const [file, ...others] = new Set([input, ...(output?.schema === undefined ? [] : [output.schema])].map(documentOf));
+  const [file, ...others] = new Set(
+    [input, ...(output?.schema === undefined ? [] : [output.schema])].map(documentOf),
+  );
   return others.length === 0 ? file : undefined;
 }
 
 function documentOf(schema: unknown): string | undefined {
-  if (!isObject(schema) || typeof schema['$ref'] !== 'string' || Object.keys(schema).length > 1) return undefined;
+  if (!isObject(schema) || typeof schema['$ref'] !== 'string' || Object.keys(schema).length > 1)
+    return undefined;
   return schema['$ref'].split('#')[0];
 }
 
@@ -217,7 +220,10 @@ function modelFrom(row: Row, schemas: ModelSchemas, isAuthored: boolean): Model 
 export function servedBy(model: Model, { takesBothSpellings }: ProviderDefinition): Model {
   if (!takesBothSpellings) return model;
   // The members are copied as they are, because a spread would read the schemas.
-  const members = { ...Object.getOwnPropertyDescriptors(model), takesBothSpellings: { value: true, enumerable: true } };
+  const members = {
+    ...Object.getOwnPropertyDescriptors(model),
+    takesBothSpellings: { value: true, enumerable: true },
+  };
   const served = Object.freeze(Object.defineProperties({}, members)) as Model;
   const late = lateSchemas(model);
   if (late !== undefined) readLater(served, late);

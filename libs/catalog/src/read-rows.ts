@@ -3,7 +3,15 @@ import { basename, join } from 'node:path';
 import { pointerFrom } from '#schemas';
 import { declaredProvider, parsedYaml, type ProviderDefinition, type RowProblem } from '#providers';
 import type { z } from 'zod';
-import { type CatalogFile, digestOf, filesIn, isRow, maxDocumentBytes, revisionOfFiles, turns } from './catalog-files.js';
+import {
+  type CatalogFile,
+  digestOf,
+  filesIn,
+  isRow,
+  maxDocumentBytes,
+  revisionOfFiles,
+  turns,
+} from './catalog-files.js';
 import { type Documents, isObject } from './intake/intake.js';
 import { type LateDocuments, type Model, readModel } from './model.js';
 import { type EndedModel, endedRow, hidingRow } from './model-row.js';
@@ -86,7 +94,11 @@ export async function readDirectory(directory: string): Promise<DirectoryRows> {
   return { rows: [...rows.values()], problems, revision: revisionOfFiles(files) };
 }
 
-function readRow(row: unknown, documents: Documents, late: LateDocuments): Row | { problems: readonly RowProblem[] } {
+function readRow(
+  row: unknown,
+  documents: Documents,
+  late: LateDocuments,
+): Row | { problems: readonly RowProblem[] } {
   if (has(row, 'provider') && !has(row, 'id')) {
     const declared = declaredProvider(row);
     return declared.definition ? { id: declared.definition.name, provider: declared.definition } : declared;
