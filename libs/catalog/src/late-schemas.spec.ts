@@ -150,7 +150,7 @@ describe('a row whose schemas are read on first use', () => {
       expect([status, bucket, publicDetail]).toEqual([
         503,
         'service_unavailable',
-        'The schema of bfl/paint cannot be read at the moment. Retry later.',
+        'The schema of this model cannot be read at the moment; retry later.',
       ]);
       expect(internal).toMatch(reason);
     }

@@ -55,7 +55,7 @@ function keptOf(id: string, schemas: LateSchemas): Kept {
     const reasons = read.problems.map(({ message }) => message).join('; ');
     throw new RouterError(
       'service_unavailable',
-      `The schema of ${id} cannot be read at the moment. Retry later.`,
+      'The schema of this model cannot be read at the moment; retry later.',
       { internal: `the schema of ${id} is not usable: ${reasons}` },
     );
   }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { packageRoot } from '#schemas';
@@ -18,7 +18,7 @@ let stored: ReadonlyMap<string, unknown> | undefined;
  */
 export function parsedYaml(text: string, read = parseYaml): unknown {
   stored ??= new Map(existsSync(storedFile) ? (JSON.parse(readFileSync(storedFile, 'utf8')) as []) : []);
-  return stored.get(hashOf(text)) ?? parsedJson(text) ?? read(text);
+  return stored.get(hashOf(text)) ?? read(text);
 }
 
 /**
@@ -61,8 +61,8 @@ export function storeParsedYaml(): void {
 const isDeclaration = (name: string): boolean => basename(name, '.yaml') === dirname(name);
 
 const parseYaml = (text: string): unknown =>
-  parse(text, { version: '1.2', schema: 'core', maxAliasCount: 100 });
+  parsedJson(text) ?? parse(text, { version: '1.2', schema: 'core', maxAliasCount: 100 });
 
 const declarationIn = (text: string): ProviderRow => providerRow.parse(parseYaml(text));
 
-const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+const hashOf = (text: string): string => hash('sha256', text);
