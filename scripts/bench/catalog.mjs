@@ -1,4 +1,4 @@
-// What many generated rows (1,500 by default) cost beside the built-in ones: the start of a gateway and a worker, their
+// Many generated rows (1,500 by default) beside the built-in ones cost something: the start of a gateway and a worker, their
 // memory, the catalog's routes, and a reload while the gateway answers. CPU time is compared, because other
 // processes of the machine hardly change it.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -31,9 +31,10 @@ export async function* run() {
       for (const [kind, directory] of Object.entries({ few, many })) {
         for (const app of ['gateway', 'worker']) {
           const { cpu, wall, megabytes } = await oneStart(service, app, directory);
-          ((found[`${app} ${kind}`] ??= { cpu: [], wall: [], megabytes: [] }).cpu.push(cpu), 0);
-          found[`${app} ${kind}`].wall.push(wall);
-          found[`${app} ${kind}`].megabytes.push(megabytes);
+          const figures = (found[`${app} ${kind}`] ??= { cpu: [], wall: [], megabytes: [] });
+          figures.cpu.push(cpu);
+          figures.wall.push(wall);
+          figures.megabytes.push(megabytes);
         }
       }
     }
@@ -112,7 +113,8 @@ async function* reload(service, directory) {
   await idle(gateway.pid);
   const headers = { 'x-api-key': service.key };
   const first = [];
-  for (let nth = 0; nth < 60; nth += 1) {
+  const startedBytes = residentBytes(gateway.pid);
+  for (let nth = 0; nth < howMany; nth += 1) {
     const startedMs = performance.now();
     const answer = await fetch(`${gateway.url}/v2/models/fal/${idOf(nth)}/openapi.json`, { headers });
     await answer.arrayBuffer();
@@ -120,6 +122,8 @@ async function* reload(service, directory) {
     first.push(performance.now() - startedMs);
   }
   yield atMost('first document of a generated row', first, 50, 'ms', 1);
+  const grown = (residentBytes(gateway.pid) - startedBytes) / 1e6;
+  yield atMost('memory that the first documents of all rows add', [grown], Infinity, 'MB', 0);
   const revision = async () =>
     (
       await service.client.query(
@@ -132,9 +136,9 @@ async function* reload(service, directory) {
   const file = path.join(directory, `${idOf(1)}.yaml`);
   writeFileSync(file, readFileSync(file, 'utf8').replace('Constructed 1', 'Constructed one'));
   const waits = [];
-  let done = false;
+  const reloading = new AbortController();
   const probing = (async () => {
-    while (!done) {
+    while (!reloading.signal.aborted) {
       const [longest] = (
         await durations(gateway.url, { path: paths.detail, headers }, { concurrency: 1, count: 5 })
       ).toReversed();
@@ -143,7 +147,7 @@ async function* reload(service, directory) {
   })();
   await until(async () => (await revision()) !== before, 'the reload');
   const seconds = (performance.now() - startedMs) / 1000;
-  done = true;
+  reloading.abort();
   await probing;
   yield atMost('reload of all rows, until it is in use', [seconds], Infinity, 's', 2);
   yield atMost(

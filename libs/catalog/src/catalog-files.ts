@@ -88,12 +88,11 @@ export const revisionOfFiles = (files: readonly CatalogFile[]): string =>
 const turnMs = 5;
 
 /** Returns a function that gives way to other work of the process if the current turn has taken five milliseconds. */
-export function turns(): () => Promise<void> | undefined {
+export function turns(): () => Promise<void> {
   let startedMs = performance.now();
-  return () => {
-    if (performance.now() - startedMs < turnMs) return undefined;
-    return setImmediate().then(() => {
-      startedMs = performance.now();
-    });
+  return async () => {
+    if (performance.now() - startedMs < turnMs) return;
+    await setImmediate();
+    startedMs = performance.now();
   };
 }

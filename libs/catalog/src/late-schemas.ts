@@ -2,7 +2,6 @@ import { RouterError } from '#errors';
 import type { RowProblem } from '#providers';
 import { LRUCache } from 'lru-cache';
 import type { JsonSchema } from './json-schema.js';
-import type { Model } from './model.js';
 
 /** The schemas of a model. */
 export interface ModelSchemas {
@@ -27,22 +26,22 @@ interface Kept {
 }
 
 /** A compiled schema takes up to a megabyte. */
-const maxKept = 200;
+const maxKept = 100;
 
-/** By the object that identifies a model, so that a model of a replaced revision cannot be found. */
+/** The key identifies a row and its document, so schemas of a replaced revision are never found. */
 const kept = new LRUCache<LateSchemas, Kept>({ max: maxKept });
-const late = new WeakMap<Model, LateSchemas>();
+const late = new WeakMap<object, LateSchemas>();
 
 /** Declares that the schemas of a model are read on first use. */
-export function readLater(model: Model, schemas: LateSchemas): void {
+export function readLater(model: object, schemas: LateSchemas): void {
   late.set(model, schemas);
 }
 
 /** How to read the schemas of a model that are read on first use. Undefined for other models. */
-export const lateSchemas = (model: Model): LateSchemas | undefined => late.get(model);
+export const lateSchemas = (model: object): LateSchemas | undefined => late.get(model);
 
 /** Whether the schemas of a model are read on first use. */
-export const isReadLater = (model: Model): boolean => late.has(model);
+export const isReadLater = (model: object): boolean => late.has(model);
 
 /** The schemas. Throws `RouterError` if the document cannot be used, because it has changed since the catalog was read. */
 export const schemasOf = (id: string, schemas: LateSchemas): ModelSchemas => keptOf(id, schemas).schemas;
@@ -65,29 +64,20 @@ function keptOf(id: string, schemas: LateSchemas): Kept {
 }
 
 /** Forgets what was made for a model whose schemas are read on first use. */
-export function forgetSchemas(model: Model): void {
+export function forgetSchemas(model: object): void {
   const schemas = late.get(model);
   if (schemas !== undefined) kept.delete(schemas);
 }
 
-/**
- * Caches a value that is made from the schemas of a model: for good, or, if they are read on first use, as long as the
- * schemas themselves.
- */
-export function oncePerSchema<Made extends object | string>(
-  make: (model: Model) => Made,
-): (model: Model) => Made {
-  const known = new WeakMap<Model, Made>();
-  return (model) => {
-    const schemas = late.get(model);
-    if (schemas === undefined) {
-      let made = known.get(model);
-      if (made === undefined) known.set(model, (made = make(model)));
-      return made;
-    }
-    const { made: all } = keptOf(model.id, schemas);
-    let made = all.get(make) as Made | undefined;
-    if (made === undefined) all.set(make, (made = make(model)));
-    return made;
-  };
+/** Caches a value that is made from the schemas of a model, as long as they are kept themselves. */
+export function madeOnce<Made extends object | string>(
+  id: string,
+  schemas: LateSchemas,
+  key: unknown,
+  make: () => Made,
+): Made {
+  const { made: all } = keptOf(id, schemas);
+  let made = all.get(key) as Made | undefined;
+  if (made === undefined) all.set(key, (made = make()));
+  return made;
 }

@@ -134,7 +134,7 @@ export class LiveCatalog {
   }
 }
 
-/** What the process uses of the release's rows. */
+/** The rows of the release that the process uses. */
 interface Release {
   rows: readonly DirectoryRows[];
   /** The revisions of the directories, also of a process that uses none of their rows. */

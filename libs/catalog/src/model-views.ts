@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RouterModelDetail, RouterModelFullEntry, RouterModelListEntry } from '#schemas';
-import { oncePerSchema } from './late-schemas.js';
-import { endsSoon, type Model, visibleProvider } from './model.js';
+import { endsSoon, type Model, oncePerSchema, visibleProvider } from './model.js';
 import { priceFrom, priceText } from './price-text.js';
 
 export type Generation = 'v1' | 'v2';

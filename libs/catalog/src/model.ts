@@ -5,7 +5,14 @@ import { pointerFrom, type RouterChargesOnPolicyRejection, valueAt } from '#sche
 import { acceptedInput } from './accepted-input.js';
 import { type Documents, intake, isObject } from './intake/intake.js';
 import type { JsonSchema } from './json-schema.js';
-import { type LateSchemas, lateSchemas, type ModelSchemas, readLater, schemasOf } from './late-schemas.js';
+import {
+  type LateSchemas,
+  lateSchemas,
+  madeOnce,
+  type ModelSchemas,
+  readLater,
+  schemasOf,
+} from './late-schemas.js';
 import { modelRow } from './model-row.js';
 
 type Row = z.infer<typeof modelRow>;
@@ -54,6 +61,20 @@ export function oncePerModel<Made extends object | string>(
     let made = known.get(model);
     if (made === undefined) known.set(model, (made = make(model)));
     return made;
+  };
+}
+
+/**
+ * Caches a value that is made from the schemas of a model: for good, or, if they are read on first use, as long as the
+ * schemas themselves.
+ */
+export function oncePerSchema<Made extends object | string>(
+  make: (model: Model) => Made,
+): (model: Model) => Made {
+  const made = oncePerModel(make);
+  return (model) => {
+    const late = lateSchemas(model);
+    return late === undefined ? made(model) : madeOnce(model.id, late, make, () => make(model));
   };
 }
 

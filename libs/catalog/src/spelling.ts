@@ -1,7 +1,6 @@
 import { camelName, pointerSegments } from '#schemas';
 import type { JsonSchema } from './json-schema.js';
-import { oncePerSchema } from './late-schemas.js';
-import type { Model } from './model.js';
+import { type Model, oncePerSchema } from './model.js';
 import { pricePointers } from './price.js';
 
 /**

@@ -24,6 +24,15 @@ describeWith('the gallery with more than 1,800 models', () => {
       withinMs: 60_000,
       what: 'all models',
     });
+    const rendered = () => page.locator('main ul > li').count();
+    expect(await rendered()).toBeLessThan(700);
+    await waitFor(
+      async () => {
+        await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+        return (await rendered()) >= 1_200;
+      },
+      { withinMs: 30_000, what: 'more cards' },
+    );
     await page.getByLabel('Search by name, ID, or description').focus();
     await page.evaluate(watch);
     for (const key of words) {
