@@ -55,6 +55,13 @@ const fileSchema = {
   },
 };
 
+const reply = (name) => ({
+  200: {
+    description: 'The state.',
+    content: { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } },
+  },
+});
+
 function document(nth) {
   const fields = Array.from({ length: shapes[nth % shapes.length] }, (_each, index) => [
     `${words[index % words.length]}_${index}`,
@@ -80,12 +87,6 @@ function document(nth) {
       seed: { type: 'integer', description: 'The seed of the run.' },
     },
   };
-  const reply = (name) => ({
-    200: {
-      description: 'The state.',
-      content: { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } },
-    },
-  });
   return {
     openapi: '3.0.4',
     info: { title: `Constructed model ${nth}`, version: '1.0.0', description: sentence(nth) },
