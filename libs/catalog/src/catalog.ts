@@ -56,8 +56,9 @@ export function catalogOf(
     idOf: (name) => (byName.get(name) ?? endedByName.get(name))?.id ?? name,
     page({ cursorAfterId = '', limit, filter }) {
       const served: Model[] = [];
-      for (const model of models) {
-        if (model.id <= cursorAfterId || hasEnded(model) || !filter(model)) continue;
+      for (let at = placeAfter(models, cursorAfterId); at < models.length; at += 1) {
+        const model = models[at];
+        if (model === undefined || hasEnded(model) || !filter(model)) continue;
         if (served.length === limit) return { models: served, hasMore: true };
         served.push(model);
       }
@@ -70,6 +71,17 @@ export function catalogOf(
       return [...first, ...nearestIds(asked, others)].slice(0, maxSuggestions);
     },
   });
+}
+
+/** The place of the first model whose id comes after this one. */
+function placeAfter(models: readonly Model[], id: string): number {
+  let [from, to] = [0, models.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if ((models[middle]?.id ?? '') <= id) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 }
 
 const namesOf = ({ id, aliases }: Pick<EndedModel, 'id' | 'aliases'>): string[] => [id, ...aliases];

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { callbackField } from './accepted-input.js';
 import { inputErrors } from './check-input.js';
 import type { JsonSchema } from './json-schema.js';
+import { lateSchemas } from './late-schemas.js';
 import { type CounterExample, endsSoon, hasEnded, type Model, visibleProvider } from './model.js';
 import { endedRow, hidingRow, extendingRow, modelRow } from './model-row.js';
 import { pricePointers } from './price.js';
@@ -33,6 +34,11 @@ export async function checkCatalog(
 }
 
 function* findings(model: Model, ids: ReadonlySet<string>): Generator<Finding> {
+  const read = lateSchemas(model)?.read();
+  if (read !== undefined && 'problems' in read) {
+    yield* read.problems.map(({ path, message }) => ({ pointer: pointerFrom(path), reason: message }));
+    return;
+  }
   const { input, output, price, variants, assetPointers, counterExamples } = model;
   for (const name of Object.keys(input.properties ?? {}).filter((each) => callbackField.test(each))) {
     const pointer = pointerFrom(['input', 'properties', name]);

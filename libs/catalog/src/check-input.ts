@@ -14,7 +14,7 @@ import { anyCase } from './accepted-input.js';
 import { linearTime } from './intake/pattern.js';
 import type { JsonSchema } from './json-schema.js';
 import { misnamedFields } from './misnamed-fields.js';
-import { type Model, oncePerModel } from './model.js';
+import { type Model, oncePerSchema } from './model.js';
 import type { ConstantValue } from './model-row.js';
 import { type Quote, quote } from './quote.js';
 import { settleUnions } from './settle-unions.js';
@@ -123,7 +123,7 @@ export function inputErrors(model: Model, parsedBody: unknown): FieldError[] {
   }));
 }
 
-const compiledSchema = oncePerModel(({ input }) => compileSchema(input));
+const compiledSchema = oncePerSchema(({ input }) => compileSchema(input));
 
 const options: Options = {
   // The intake has checked the schema, and passes only supported keywords.

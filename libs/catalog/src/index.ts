@@ -11,7 +11,8 @@ export { type CursorContext, openCursor, sealCursor } from './cursor.js';
 export { mayMatch } from './entitlement.js';
 export type { JsonSchema } from './json-schema.js';
 export { builtInDirectories, loadCatalog, revisionOf } from './load-catalog.js';
-export { type Model, oncePerModel, visibleProvider } from './model.js';
+export { isReadLater } from './late-schemas.js';
+export { type Model, oncePerModel, oncePerSchema, visibleProvider } from './model.js';
 export {
   detail,
   type DocumentFrame,

@@ -1,10 +1,12 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Log, Metrics } from '#observability';
 import { milliseconds } from '#schemas';
 import { z } from 'zod';
 import { type Catalog, catalogOf } from './catalog.js';
 import { watchDirectories } from './directory-watch.js';
-import { builtInDirectories, catalogFrom, revisionOf } from './load-catalog.js';
+import { turns } from './catalog-files.js';
+import { builtInDirectories, catalogFrom, directoryRevisions, joinedRevision } from './load-catalog.js';
+import { forgetSchemas } from './late-schemas.js';
+import { areSame, type Model } from './model.js';
 import { type DirectoryRows, readDirectory } from './read-rows.js';
 
 /** The settings of every process that uses the catalog. */
@@ -54,14 +56,14 @@ export class LiveCatalog {
 
   private constructor(
     private catalog: Catalog,
-    private readonly release: readonly DirectoryRows[],
+    private readonly release: Release,
     private readonly options: LiveOptions,
   ) {}
 
   /** Loads the first revision. Throws `BadCatalog`, because a process must not start with an invalid catalog. */
   static async open(options: LiveOptions): Promise<LiveCatalog> {
     // The files of a release do not change, so only the operator's files are read again.
-    const release = options.builtInRows ? await Promise.all(builtInDirectories().map(readDirectory)) : [];
+    const release = await readRelease(options.builtInRows);
     return new LiveCatalog(await load(release, options.directory), release, options);
   }
 
@@ -100,10 +102,12 @@ export class LiveCatalog {
   private async renewNow(): Promise<void> {
     const { directory, prepare, log } = this.options;
     try {
-      const next = keepingUnchanged(await load(this.release, directory), this.catalog);
+      const next = await keepingUnchanged(await load(this.release, directory), this.catalog);
       await prepare(next);
-      const isNew = next !== this.catalog;
+      const before = this.catalog;
+      const isNew = next !== before;
       this.catalog = next;
+      for (const model of before.models) if (next.find(model.id) !== model) forgetSchemas(model);
       this.problem = undefined;
       this.report(isNew ? 'loaded' : 'unchanged');
       if (isNew) log.info(this.state, 'the catalog was reloaded');
@@ -130,18 +134,35 @@ export class LiveCatalog {
   }
 }
 
-async function load(release: readonly DirectoryRows[], directory: string | undefined): Promise<Catalog> {
-  const own = directory === undefined ? [] : [directory];
-  const revision = await revisionOf([...builtInDirectories(), ...own]);
-  return catalogFrom([...release, ...(await Promise.all(own.map(readDirectory)))], revision);
+/** The rows of the release that the process uses. */
+interface Release {
+  rows: readonly DirectoryRows[];
+  /** The revisions of the directories, also of a process that uses none of their rows. */
+  revisions: readonly string[];
+}
+
+async function readRelease(withRows: boolean): Promise<Release> {
+  const directories = builtInDirectories();
+  if (!withRows) return { rows: [], revisions: await directoryRevisions(directories) };
+  const rows = await Promise.all(directories.map(readDirectory));
+  return { rows, revisions: rows.map(({ revision }) => revision) };
+}
+
+async function load(release: Release, directory: string | undefined): Promise<Catalog> {
+  const own = directory === undefined ? [] : [await readDirectory(directory)];
+  const revision = joinedRevision([...release.revisions, ...own.map((each) => each.revision)]);
+  return catalogFrom([...release.rows, ...own], revision);
 }
 
 /** Keeps the objects of unchanged models, because compiled schemas and documents are cached by them. */
-function keepingUnchanged(next: Catalog, before: Catalog): Catalog {
+async function keepingUnchanged(next: Catalog, before: Catalog): Promise<Catalog> {
   if (next.revision === before.revision) return before;
-  const models = next.models.map((model) => {
+  const yieldAtTimes = turns();
+  const models: Model[] = [];
+  for (const model of next.models) {
+    await yieldAtTimes();
     const known = before.find(model.id);
-    return known !== undefined && isDeepStrictEqual(known, model) ? known : model;
-  });
+    models.push(known !== undefined && areSame(known, model) ? known : model);
+  }
   return catalogOf(models, next);
 }

@@ -1,13 +1,12 @@
-import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { type ProviderDefinition, providerList, settingStem } from '#providers';
 import { packageRoot } from '#schemas';
 import { type Catalog, catalogOf } from './catalog.js';
+import { digestOf, filesIn, revisionOfFiles } from './catalog-files.js';
 import { type Model, servedBy } from './model.js';
 import type { EndedModel } from './model-row.js';
-import { type CatalogProblem, type DirectoryRows, namesIn, readDirectory } from './read-rows.js';
+import { type CatalogProblem, type DirectoryRows, readDirectory } from './read-rows.js';
 
 /** Thrown if any row is invalid. Nothing of the catalog is then used. */
 export class BadCatalog extends Error {
@@ -32,8 +31,8 @@ export async function loadCatalog({
   directories = builtInDirectories(),
   builtIn = providerList,
 }: CatalogSources = {}): Promise<Catalog> {
-  const revision = await revisionOf(directories);
-  return catalogFrom(await Promise.all(directories.map(readDirectory)), revision, builtIn);
+  const read = await Promise.all(directories.map(readDirectory));
+  return catalogFrom(read, joinedRevision(read.map(({ revision }) => revision)), builtIn);
 }
 
 /** Builds the catalog from rows. Throws `BadCatalog` with all problems. */
@@ -66,16 +65,16 @@ export function builtInDirectories(from?: string): string[] {
  * A hash of the names and contents of all files from which rows are read. It does not require parsing the rows, and
  * does not depend on the location of the directories.
  */
-export async function revisionOf(directories: readonly string[]): Promise<string> {
-  const hash = createHash('sha256');
-  for (const directory of directories) {
-    for (const file of await namesIn(directory, /\.(ya?ml|json)$/).catch(() => [])) {
-      const text = await readFile(file);
-      hash.update(`${basename(file)} ${text.length}\n`).update(text);
-    }
-  }
-  return hash.digest('hex');
-}
+export const revisionOf = async (directories: readonly string[]): Promise<string> =>
+  joinedRevision(await directoryRevisions(directories));
+
+/** The revision of a catalog, by the revisions of its directories in order. */
+export const joinedRevision = (revisions: readonly string[]): string => digestOf(revisions.join('\n'));
+
+export const directoryRevisions = (directories: readonly string[]): Promise<string[]> =>
+  Promise.all(
+    directories.map(async (directory) => revisionOfFiles(await filesIn(directory).catch(() => []))),
+  );
 
 /**
  * Merges the rows of several directories. A later directory replaces or hides rows of an earlier one. Returns the
@@ -121,7 +120,10 @@ export function layered(
       });
     }
   }
-  const named = [...[...models.values()].map(({ file, model }) => ({ ...model, file })), ...ended.values()];
+  const named = [
+    ...[...models.values()].map(({ file, model: { id, aliases } }) => ({ file, id, aliases })),
+    ...ended.values(),
+  ];
   const owners = new Map(named.map(({ id }) => [id, id]));
   for (const { file, id, aliases } of named) {
     for (const [index, alias] of aliases.entries()) {

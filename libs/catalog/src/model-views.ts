@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RouterModelDetail, RouterModelFullEntry, RouterModelListEntry } from '#schemas';
-import { endsSoon, type Model, oncePerModel, visibleProvider } from './model.js';
+import { endsSoon, type Model, oncePerSchema, visibleProvider } from './model.js';
 import { priceFrom, priceText } from './price-text.js';
 
 export type Generation = 'v1' | 'v2';
@@ -16,7 +16,7 @@ const maxUrlLength = 2048;
 /** The query parameter that selects the server of a run. */
 const serverParameter = 'model_provider';
 
-const documentsOf = oncePerModel(
+const documentsOf = oncePerSchema(
   (): Partial<Record<`${Generation} ${'stays' | 'ends'}`, ModelDocument>> => ({}),
 );
 

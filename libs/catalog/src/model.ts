@@ -1,9 +1,18 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { type ProviderDefinition, type RowProblem, rowProblems } from '#providers';
 import { pointerFrom, type RouterChargesOnPolicyRejection, valueAt } from '#schemas';
 import { acceptedInput } from './accepted-input.js';
-import { type Documents, intake } from './intake/intake.js';
+import { type Documents, intake, isObject } from './intake/intake.js';
 import type { JsonSchema } from './json-schema.js';
+import {
+  type LateSchemas,
+  lateSchemas,
+  madeOnce,
+  type ModelSchemas,
+  readLater,
+  schemasOf,
+} from './late-schemas.js';
 import { modelRow } from './model-row.js';
 
 type Row = z.infer<typeof modelRow>;
@@ -55,6 +64,20 @@ export function oncePerModel<Made extends object | string>(
   };
 }
 
+/**
+ * Caches a value that is made from the schemas of a model: for good, or, if they are read on first use, as long as the
+ * schemas themselves.
+ */
+export function oncePerSchema<Made extends object | string>(
+  make: (model: Model) => Made,
+): (model: Model) => Made {
+  const made = oncePerModel(make);
+  return (model) => {
+    const late = lateSchemas(model);
+    return late === undefined ? made(model) : madeOnce(model.id, late, make, () => make(model));
+  };
+}
+
 const noticeMs = 30 * 24 * 60 * 60 * 1000;
 
 /** Whether the model has ended, by the day in UTC. */
@@ -68,37 +91,93 @@ export const endsSoon = ({ ends }: Pick<Model, 'ends'>): boolean =>
 /** The public name of a provider: the first segment of an id. */
 export const visibleProvider = (id: string): string => id.slice(0, id.indexOf('/'));
 
+/** A document that can be read on first use. Undefined for one that must be read with the row. */
+export type LateDocuments = (file: string) => LateDocument | undefined;
+
+interface LateDocument {
+  /** The SHA-256 of its bytes in hex. */
+  digest: string;
+  /** Its content. Throws if it is not readable or has changed. */
+  read: () => unknown;
+}
+
 /**
  * Parses a row into a model, or returns all of its problems. `documents` are the files to which its schemas may
- * refer.
+ * refer. If all schemas of the row are references to one of the late documents, it is read on first use.
  */
 export function readModel(
   row: unknown,
   documents?: Documents,
+  lateDocuments: LateDocuments = () => undefined,
 ): { model: Model } | { problems: RowProblem[] } {
   const parsed = modelRow.safeParse(row, { reportInput: true });
-  const given: unknown = parsed.success ? parsed.data : row;
-  const input = schemaAt(given, ['input'], documents);
-  const output = schemaAt(given, ['output', 'schema'], documents);
-  const problems = [
-    ...(parsed.error ? rowProblems(parsed.error.issues) : []),
-    ...input.problems,
-    ...output.problems,
-  ];
+  if (parsed.success) {
+    const late = lateDocuments(onlyDocument(parsed.data) ?? '');
+    if (late !== undefined) return { model: lateModel(parsed.data, late) };
+  }
+  const read = readSchemas(parsed.success ? parsed.data : row, documents);
+  const problems = [...(parsed.error ? rowProblems(parsed.error.issues) : []), ...read.problems];
+  if (!parsed.success || problems.length > 0) return { problems };
+  return { model: modelFrom(parsed.data, accepted(parsed.data, read), read.input !== undefined) };
+}
+
+/** The document of a row whose schemas are nothing but references to one document. */
+function onlyDocument({ input, output }: Row): string | undefined {
+  const [file, ...others] = new Set(
+    [input, ...(output?.schema === undefined ? [] : [output.schema])].map(documentOf),
+  );
+  return others.length === 0 ? file : undefined;
+}
+
+function documentOf(schema: unknown): string | undefined {
+  if (!isObject(schema) || typeof schema['$ref'] !== 'string' || Object.keys(schema).length > 1)
+    return undefined;
+  return schema['$ref'].split('#')[0];
+}
+
+function lateModel(row: Row, { digest, read: readDocument }: LateDocument): Model {
+  const late: LateSchemas = {
+    row: frozen(row),
+    digest,
+    read: () => {
+      let document: unknown;
+      const read = readSchemas(row, () => (document ??= readDocument()));
+      return read.problems.length > 0 ? { problems: read.problems } : { schemas: accepted(row, read) };
+    },
+  };
+  const model = modelFrom(
+    row,
+    {
+      get input() {
+        return schemasOf(row.id, late).input;
+      },
+      get output() {
+        return schemasOf(row.id, late).output;
+      },
+    },
+    true,
+  );
+  readLater(model, late);
+  return model;
+}
+
+/** The normalized schemas of a row, and their problems. */
+function readSchemas(row: unknown, documents: Documents | undefined) {
+  const input = schemaAt(row, ['input'], documents);
+  const output = schemaAt(row, ['output', 'schema'], documents);
+  const problems = [...input.problems, ...output.problems];
   if (input.schema?.type !== undefined && input.schema.type !== 'object') {
     problems.push({ path: ['input', 'type'], message: 'the input must be an object' });
   }
-  const required = Object.keys(parsed.data?.constants ?? {}).filter((name) =>
-    input.schema?.required?.includes(name),
-  );
+  const constants = isObject(row) && isObject(row['constants']) ? row['constants'] : {};
+  const required = Object.keys(constants).filter((name) => input.schema?.required?.includes(name));
   if (required.length > 0) {
     problems.push({
       path: ['input', 'required'],
       message: `${required.join(', ')} must not be required, because the router adds it`,
     });
   }
-  if (!parsed.success || problems.length > 0) return { problems };
-  return { model: modelFrom(parsed.data, input.schema, output.schema) };
+  return { input: input.schema, output: output.schema, problems };
 }
 
 /** The normalized schema at a place of a row. */
@@ -113,35 +192,77 @@ function schemaAt(
   return { schema, problems: problems.map((each) => ({ ...each, path: [...path, ...each.path] })) };
 }
 
-function modelFrom(row: Row, input: JsonSchema | undefined, outputSchema: JsonSchema | undefined): Model {
+/** The schemas with which calls are checked and that documents show. */
+const accepted = (
+  row: Row,
+  { input, output }: { input?: JsonSchema | undefined; output?: JsonSchema | undefined },
+): ModelSchemas => frozen({ input: acceptedInput(input, refusedPointersOf(row), row.constants), output });
+
+const refusedPointersOf = ({ refused_fields: refused }: Row): string[] =>
+  refused.map((field) => (field.startsWith('/') ? field : pointerFrom([field])));
+
+function modelFrom(row: Row, schemas: ModelSchemas, isAuthored: boolean): Model {
   const {
     charges_on_policy_rejection: chargesOnPolicyRejection,
     budget_seconds: budgetSeconds,
     assets: assetPointers,
     counter_examples: counterExamples,
-    refused_fields: refused,
+    refused_fields: _refused,
     output,
     ...same
   } = row;
   const [provider = ''] = row.id.split('/');
-  const refusedPointers = refused.map((field) => (field.startsWith('/') ? field : pointerFrom([field])));
-  return frozen({
+  for (const member of Object.values(row)) frozen(member);
+  return Object.freeze({
     ...same,
     provider: row.provider ?? provider,
     chargesOnPolicyRejection,
     budgetMs: budgetSeconds * 1000,
     assetPointers,
-    input: acceptedInput(input, refusedPointers, row.constants),
-    refusedPointers,
-    isAuthored: input !== undefined,
-    output: output && { mediaType: output.media_type, schema: outputSchema, example: output.example },
+    get input() {
+      return schemas.input;
+    },
+    refusedPointers: frozen(refusedPointersOf(row)),
+    isAuthored,
+    output:
+      output &&
+      Object.freeze({
+        mediaType: output.media_type,
+        get schema() {
+          return schemas.output;
+        },
+        example: output.example,
+      }),
     counterExamples,
   });
 }
 
 /** The model with the facts of its provider. */
-export const servedBy = (model: Model, { takesBothSpellings }: ProviderDefinition): Model =>
-  takesBothSpellings ? frozen({ ...model, takesBothSpellings }) : model;
+export function servedBy(model: Model, { takesBothSpellings }: ProviderDefinition): Model {
+  if (!takesBothSpellings) return model;
+  // The members are copied as they are, because a spread would read the schemas.
+  const members = {
+    ...Object.getOwnPropertyDescriptors(model),
+    takesBothSpellings: { value: true, enumerable: true },
+  };
+  const served = Object.freeze(Object.defineProperties({}, members)) as Model;
+  const late = lateSchemas(model);
+  if (late !== undefined) readLater(served, late);
+  return served;
+}
+
+/** Whether two models are the same. Does not read schemas that are read on first use. */
+export function areSame(one: Model, other: Model): boolean {
+  const [late, otherLate] = [lateSchemas(one), lateSchemas(other)];
+  if (late === undefined || otherLate === undefined) {
+    return late === otherLate && isDeepStrictEqual(one, other);
+  }
+  return (
+    late.digest === otherLate.digest &&
+    one.takesBothSpellings === other.takesBothSpellings &&
+    isDeepStrictEqual(late.row, otherLate.row)
+  );
+}
 
 function frozen<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {

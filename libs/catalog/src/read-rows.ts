@@ -1,12 +1,19 @@
 import { readFileSync, statSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
+import { basename, join } from 'node:path';
 import { pointerFrom } from '#schemas';
 import { declaredProvider, parsedYaml, type ProviderDefinition, type RowProblem } from '#providers';
 import type { z } from 'zod';
+import {
+  type CatalogFile,
+  digestOf,
+  filesIn,
+  isRow,
+  maxDocumentBytes,
+  revisionOfFiles,
+  turns,
+} from './catalog-files.js';
 import { type Documents, isObject } from './intake/intake.js';
-import { type Model, readModel } from './model.js';
+import { type LateDocuments, type Model, readModel } from './model.js';
 import { type EndedModel, endedRow, hidingRow } from './model-row.js';
 
 /** A problem in a catalog directory: the file, the place in it (a JSON pointer), and the reason. */
@@ -26,11 +33,14 @@ type Row = { id: string } & (
 export interface DirectoryRows {
   rows: (Row & { file: string })[];
   problems: CatalogProblem[];
+  /** A hash of the names and contents of the directory's files. */
+  revision: string;
 }
 
 // Parsing blocks the event loop: 512 KiB of YAML take a quarter of a second.
 const maxRowBytes = 256 * 1024;
-const maxDocumentBytes = 4 * 1024 * 1024;
+/** The largest document that is read on first use. Reading and compiling it must not block the event loop for long. */
+const maxLateBytes = 256 * 1024;
 
 /**
  * Reads every `*.yaml` file of a directory, one per turn of the event loop. Never throws: unreadable files are
@@ -43,22 +53,25 @@ export async function readDirectory(directory: string): Promise<DirectoryRows> {
   const refuse = (file: string, pointer: string, error: unknown) => {
     problems.push({ file, pointer, reason: error instanceof Error ? error.message : String(error) });
   };
-  const files = await namesIn(directory, /\.ya?ml$/).catch((error: unknown) => {
+  const files = await filesIn(directory).catch((error: unknown) => {
     refuse(directory, '', error);
     return [];
   });
+  const yieldAtTimes = turns();
   for (const file of files) {
-    await setImmediate();
+    if (!isRow(file.path)) continue;
+    await yieldAtTimes();
     try {
-      texts.set(file, parsedYaml(textOf(file, maxRowBytes)));
+      texts.set(file.path, parsedYaml(rowText(file)));
     } catch (error) {
-      refuse(file, '', error);
+      refuse(file.path, '', error);
     }
   }
+  const late = lateDocuments(files);
   const documents = documentsIn(directory);
   const byId = new Map([...texts.values()].map((text) => [Object(text).id as unknown, text]));
   for (const [file, text] of texts) {
-    await setImmediate();
+    await yieldAtTimes();
     let whole: unknown;
     try {
       whole = extended(text, byId);
@@ -66,7 +79,7 @@ export async function readDirectory(directory: string): Promise<DirectoryRows> {
       refuse(file, '/extends', error);
       continue;
     }
-    const row = readRow(whole, documents);
+    const row = readRow(whole, documents, late);
     if ('problems' in row) {
       for (const { path, message } of row.problems) {
         refuse(file, pointerFrom(path), message.replace('Invalid input: ', ''));
@@ -78,17 +91,14 @@ export async function readDirectory(directory: string): Promise<DirectoryRows> {
     else
       refuse(file, 'provider' in row ? '/provider' : '/id', `${row.id} is already defined in ${twin.file}`);
   }
-  return { rows: [...rows.values()], problems };
+  return { rows: [...rows.values()], problems, revision: revisionOfFiles(files) };
 }
 
-/** Skips hidden names: a mounted config map has its files a second time in a hidden folder. */
-export const namesIn = async (directory: string, ending: RegExp): Promise<string[]> =>
-  (await readdir(directory))
-    .filter((name) => ending.test(name) && !name.startsWith('.'))
-    .sort()
-    .map((name) => join(directory, name));
-
-function readRow(row: unknown, documents: Documents): Row | { problems: readonly RowProblem[] } {
+function readRow(
+  row: unknown,
+  documents: Documents,
+  late: LateDocuments,
+): Row | { problems: readonly RowProblem[] } {
   if (has(row, 'provider') && !has(row, 'id')) {
     const declared = declaredProvider(row);
     return declared.definition ? { id: declared.definition.name, provider: declared.definition } : declared;
@@ -97,7 +107,7 @@ function readRow(row: unknown, documents: Documents): Row | { problems: readonly
     const absent = (has(row, 'hidden') ? hidingRow : endedRow).safeParse(row);
     return absent.success ? absent.data : { problems: absent.error.issues };
   }
-  const read = readModel(row, documents);
+  const read = readModel(row, documents, late);
   return 'model' in read ? { id: read.model.id, model: read.model } : read;
 }
 
@@ -148,8 +158,37 @@ function documentsIn(directory: string): Documents {
 }
 
 function textOf(file: string, maxBytes: number): string {
-  if (statSync(file).size > maxBytes) throw new Error(`the file is larger than ${maxBytes} bytes`);
+  refuseLarger(statSync(file).size, maxBytes);
   return readFileSync(file, 'utf8');
+}
+
+function rowText({ size, text, error }: CatalogFile): string {
+  if (error !== undefined) throw error;
+  refuseLarger(size, maxRowBytes);
+  return text ?? '';
+}
+
+function refuseLarger(bytes: number, maxBytes: number): void {
+  if (bytes > maxBytes) throw new Error(`the file is larger than ${maxBytes} bytes`);
+}
+
+/**
+ * The documents of the directory that can be read on first use. They must then be as they were when the directory was
+ * read, because its revision names their contents.
+ */
+function lateDocuments(files: readonly CatalogFile[]): LateDocuments {
+  const byName = new Map(files.map((file) => [basename(file.path), file]));
+  return (name) => {
+    const file = byName.get(name);
+    if (file?.isWhole !== true || file.size > maxLateBytes) return undefined;
+    const { path, digest } = file;
+    const read = (): unknown => {
+      const bytes = readFileSync(path);
+      if (digestOf(bytes) !== digest) throw new Error(`${path} has changed since the catalog was read`);
+      return JSON.parse(bytes.toString());
+    };
+    return { digest, read };
+  };
 }
 
 const has = (row: unknown, field: string): boolean => isObject(row) && field in row;

@@ -1,6 +1,6 @@
 import { camelName, pointerSegments } from '#schemas';
 import type { JsonSchema } from './json-schema.js';
-import { type Model, oncePerModel } from './model.js';
+import { type Model, oncePerSchema } from './model.js';
 import { pricePointers } from './price.js';
 
 /**
@@ -46,7 +46,7 @@ export function asSpelledByCaller(
 }
 
 /** The names in the row's schema and price, by their camel case. */
-const namesOfRow = oncePerModel(({ input, price }): ReadonlyMap<string, string> => {
+const namesOfRow = oncePerSchema(({ input, price }): ReadonlyMap<string, string> => {
   const names = new Set(pricePointers(price).flatMap(pointerSegments));
   const read = (schema: JsonSchema): void => {
     for (const [name, property] of Object.entries(schema.properties ?? {})) {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { packageRoot } from '#schemas';
@@ -19,6 +19,21 @@ let stored: ReadonlyMap<string, unknown> | undefined;
 export function parsedYaml(text: string, read = parseYaml): unknown {
   stored ??= new Map(existsSync(storedFile) ? (JSON.parse(readFileSync(storedFile, 'utf8')) as []) : []);
   return stored.get(hashOf(text)) ?? read(text);
+}
+
+/**
+ * The value of a text that a program has written as JSON, which is YAML too and parses a hundred times faster. Undefined
+ * for any other text: in JSON written by hand, the last of two equal keys would silently win.
+ */
+function parsedJson(text: string): unknown {
+  const json = text.replace(/^(#.*\n)*/, '').trimEnd();
+  if (!json.startsWith('{')) return undefined;
+  try {
+    const value: unknown = JSON.parse(json);
+    return JSON.stringify(value, undefined, 2) === json ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The release's declared providers: each folder with a YAML file of the same name. Checked before they are stored. */
@@ -46,8 +61,8 @@ export function storeParsedYaml(): void {
 const isDeclaration = (name: string): boolean => basename(name, '.yaml') === dirname(name);
 
 const parseYaml = (text: string): unknown =>
-  parse(text, { version: '1.2', schema: 'core', maxAliasCount: 100 });
+  parsedJson(text) ?? parse(text, { version: '1.2', schema: 'core', maxAliasCount: 100 });
 
 const declarationIn = (text: string): ProviderRow => providerRow.parse(parseYaml(text));
 
-const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+const hashOf = (text: string): string => hash('sha256', text);

@@ -35,12 +35,12 @@ export class ShownConsole {
     private readonly browser: Browser,
   ) {}
 
-  static async start(chromium: string): Promise<ShownConsole> {
+  static async start(chromium: string, env: Record<string, string> = {}): Promise<ShownConsole> {
     const folder = installationFolder();
     const receiver = await Receiver.start(({ path }, response) =>
       response.writeHead(path === '/delivered' ? 204 : 503).end(),
     );
-    const launched = await launch({ folder, env: { WEBHOOK_ALLOWED_ORIGINS: receiver.url } });
+    const launched = await launch({ folder, env: { WEBHOOK_ALLOWED_ORIGINS: receiver.url, ...env } });
     return new ShownConsole(folder, launched, await launched.ready(), receiver, await startBrowser(chromium));
   }
 

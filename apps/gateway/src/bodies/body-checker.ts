@@ -1,4 +1,4 @@
-import { checkInput, oncePerModel } from '#catalog';
+import { checkInput, oncePerSchema } from '#catalog';
 import { InputRejection, RouterError } from '#errors';
 import { SETTINGS } from '#infrastructure';
 import { Turns } from '#observability';
@@ -20,7 +20,7 @@ const maxWaitingOfOne = 500;
 /** Checking a larger body may take seconds. */
 const largeBytes = 1024 * 1024;
 
-const textOf = oncePerModel((model): ModelText => ({ id: model.id, json: JSON.stringify(model) }));
+const textOf = oncePerSchema((model): ModelText => ({ id: model.id, json: JSON.stringify(model) }));
 
 /**
  * Checks bodies: small ones immediately, large ones in worker threads, where they do not block other calls and

@@ -1,5 +1,6 @@
 import { checkInput, type Model, type ServerTerms } from '#catalog';
 import { type FieldError, InputRejection, RouterError } from '#errors';
+import { LRUCache } from 'lru-cache';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { parseInput } from './parse-input.js';
 
@@ -41,7 +42,8 @@ export function check({ servers: [server, ...others], bytes }: CheckOrder): unkn
   }
 }
 
-const models = new Map<string, { json: string; model: Model }>();
+/** Bounded, because a compiled schema takes up to a megabyte. */
+const models = new LRUCache<string, { json: string; model: Model }>({ max: 500 });
 
 /** Returns the same object for an unchanged model, because the compiled schema is attached to the object. */
 function known({ id, json }: ModelText): Model {

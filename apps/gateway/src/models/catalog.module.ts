@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Catalog, type CatalogSettings, inputErrors, LiveCatalog } from '#catalog';
+import { type Catalog, type CatalogSettings, inputErrors, isReadLater, LiveCatalog } from '#catalog';
 import { InfrastructureModule, SETTINGS } from '#infrastructure';
 import { type Log, LOG, Metrics } from '#observability';
 import { ProcessRecord } from '#persistence';
@@ -49,11 +49,13 @@ export class CatalogModule implements OnApplicationBootstrap, OnApplicationShutd
 }
 
 /**
- * Compiles the input schema of every model, one per turn of the event loop, so that neither the first call of a model
- * nor concurrent calls have to wait.
+ * Compiles the input schemas that are read with their rows, one per turn of the event loop, so that neither the first
+ * call of a model nor concurrent calls have to wait. The others are read and compiled on first use, because most of
+ * thousands of models are never used.
  */
 async function compileAhead(catalog: Catalog): Promise<void> {
   for (const model of catalog.models) {
+    if (isReadLater(model)) continue;
     await setImmediate();
     inputErrors(model, {});
   }

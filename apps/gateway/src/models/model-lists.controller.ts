@@ -33,6 +33,10 @@ const badQuery = failure(400, ['invalid_input'], 'The cursor has expired, or a p
 
 const shortText = oncePerModel((model) => JSON.stringify(entry(model)));
 const fullText = oncePerModel((model) => JSON.stringify(fullEntry(model)));
+/** The text that a search looks into. */
+const searchedText = oncePerModel(({ id, aliases, title, description }) =>
+  [id, ...aliases, title, description].join('\n').toLowerCase(),
+);
 const simulatedText = oncePerModel((model) => JSON.stringify({ ...fullEntry(model), simulated: true }));
 
 /** The query of a v2 list of models: the page, the view and the filters. */
@@ -132,15 +136,17 @@ export class ModelListsController {
     { cursor, limit, ...query }: z.output<typeof modelQuery>,
     textOf: (model: Model) => string,
   ): string {
+    const isMeant = matching(query);
     const sealing = { secrets: this.settings.SIGNING_SECRET, nowMs: Date.now() };
     const request: Parameters<Catalog['page']>[0] = {
       ...(cursor !== undefined && { cursorAfterId: openCursor(cursor, sealing) }),
       limit,
+      // The query first, because it is cheaper than permissions and rules out most of thousands of models.
       filter: (model) =>
+        isMeant(model) &&
         maySee(caller, model.id) &&
         mayRun(caller, model.id) &&
-        this.servers.isServed(caller, model) &&
-        isMeant(model, query),
+        this.servers.isServed(caller, model),
     };
     const { models, hasMore } = this.catalog.current.page(request);
     const last = models.at(-1);
@@ -155,15 +161,14 @@ export class ModelListsController {
 
 type ModelQuery = Pick<z.output<typeof modelQuery>, 'provider' | 'modality' | 'q'>;
 
-/** Whether the model matches the filters. */
-function isMeant({ id, aliases, title, description, modalities }: Model, query: ModelQuery): boolean {
-  const { provider, modality, q } = query;
-  if (provider !== undefined && !id.startsWith(`${provider}/`)) return false;
-  if (modality !== undefined && !modalities?.out.includes(modality)) return false;
-  if (q === undefined) return true;
-  const text = [id, ...aliases, title, description].join('\n').toLowerCase();
-  return q
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => text.includes(word));
+/** Returns whether a model matches the filters. */
+function matching({ provider, modality, q }: ModelQuery): (model: Model) => boolean {
+  const words = q === undefined ? [] : q.toLowerCase().split(/\s+/);
+  return (model) => {
+    if (provider !== undefined && !model.id.startsWith(`${provider}/`)) return false;
+    if (modality !== undefined && !model.modalities?.out.includes(modality)) return false;
+    if (words.length === 0) return true;
+    const text = searchedText(model);
+    return words.every((word) => text.includes(word));
+  };
 }

@@ -95,10 +95,12 @@ const typesOf = (name: string): readonly SchemaType[] | undefined =>
 export const speaksAbout = (keyword: string, type: SchemaType): boolean =>
   typesOf(keyword)?.includes(type) ?? true;
 
+const types = z.array(z.enum(schemaTypes)).min(1);
+
 /** The types of a `type` keyword. Empty if it is absent, undefined if it is invalid. */
 export function typesIn(value: unknown): SchemaType[] | undefined {
   if (value === undefined) return [];
-  const listed = z.array(z.enum(schemaTypes)).min(1).safeParse([value].flat()).data;
+  const listed = types.safeParse([value].flat()).data;
   // Every integer is a number.
   return listed && [...new Set(listed)].filter((type) => type !== 'integer' || !listed.includes('number'));
 }

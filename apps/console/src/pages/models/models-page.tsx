@@ -10,8 +10,9 @@ import { texts } from '../../texts/index.ts';
 import { recentModels } from '../model/recent-models.ts';
 import { CardSkeletons, ModelCard } from './model-card.tsx';
 import classes from './models.module.css';
-import { found, providersOf } from './selection.ts';
+import { found, listed, providersOf } from './selection.ts';
 import { modalities, type Modality } from './search.ts';
+import { useRendered } from './rendered.ts';
 
 /** The gallery of models, filtered by words, output modality and provider. */
 export function ModelsPage() {
@@ -32,10 +33,10 @@ export function ModelsPage() {
 
   const words = useDeferredValue(text);
   const recent = useMemo(() => recentModels(), []);
-  const shown = useMemo(
-    () => found(models, { words, modality, provider, recent }),
-    [models, words, modality, provider, recent],
-  );
+  const all = useMemo(() => listed(models, recent), [models, recent]);
+  const shown = useMemo(() => found(all, { words, modality, provider }), [all, words, modality, provider]);
+  const selection = JSON.stringify([words, modality, provider]);
+  const { rendered, end } = useRendered(shown, selection);
   const isFiltered = text !== '' || modality !== undefined || provider !== undefined;
 
   return (
@@ -81,10 +82,11 @@ export function ModelsPage() {
       {error !== null && <Failure error={error} retry={() => void query.refetch()} />}
       {query.isPending && <CardSkeletons />}
       <ul className={classes.cards}>
-        {shown.map((model) => (
+        {rendered.map((model) => (
           <ModelCard key={model.id} model={model} isRecent={recent.includes(model.id)} />
         ))}
       </ul>
+      {rendered.length < shown.length && <div ref={end} className={classes.more} />}
       {!query.isPending && error === null && shown.length === 0 && !hasNextPage && (
         <Empty
           title={isFiltered ? texts.models.nothingFound : texts.models.none}

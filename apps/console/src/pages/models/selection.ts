@@ -4,25 +4,42 @@ interface Selection {
   words: string;
   modality: string | undefined;
   provider: string | undefined;
-  /** IDs of the models last run in this browser, latest first. */
-  recent: readonly string[];
 }
 
-/** The models that match: recently used ones first, then by title. */
-export function found(models: readonly ModelEntry[], { words, modality, provider, recent }: Selection) {
-  const wanted = words.trim().toLowerCase().split(/\s+/);
+/** A model with the text that a search looks into. */
+interface Listed {
+  model: ModelEntry;
+  text: string;
+}
+
+const collator = new Intl.Collator();
+
+/**
+ * The models in the order of the gallery: recently used ones first (`recent` has the latest first), then by title.
+ * Sorting thousands of models takes longer than a key press may, so this does not depend on the search.
+ */
+export function listed(models: readonly ModelEntry[], recent: readonly string[]): Listed[] {
   const place = (id: string) => (recent.includes(id) ? recent.indexOf(id) : recent.length);
   return models
-    .filter(({ provider: its, output_modalities: outputs, ...model }) => {
+    .map((model) => ({ model, place: place(model.id), name: model.title ?? model.id }))
+    .sort((one, other) => one.place - other.place || collator.compare(one.name, other.name))
+    .map(({ model }) => {
+      const { id, title, description, aliases } = model;
+      return { model, text: [id, title, description, ...aliases].join('\n').toLowerCase() };
+    });
+}
+
+/** The models that match, in the same order. */
+export function found(all: readonly Listed[], { words, modality, provider }: Selection): ModelEntry[] {
+  const wanted = words.trim().toLowerCase().split(/\s+/);
+  return all
+    .filter(({ model: { provider: its, output_modalities: outputs }, text }) => {
       if (provider !== undefined && its !== provider) return false;
       if (modality !== undefined && !outputs.some((each) => each === modality)) return false;
-      const text = [model.id, model.title, model.description, ...model.aliases].join('\n').toLowerCase();
       return wanted.every((word) => text.includes(word));
     })
-    .sort((one, other) => place(one.id) - place(other.id) || nameOf(one).localeCompare(nameOf(other)));
+    .map(({ model }) => model);
 }
 
 export const providersOf = (models: readonly ModelEntry[]): string[] =>
   [...new Set(models.map(({ provider }) => provider))].sort();
-
-const nameOf = ({ title, id }: ModelEntry) => title ?? id;
