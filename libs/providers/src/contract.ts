@@ -1,6 +1,8 @@
 import type { Bucket, FieldError } from '#errors';
 import type { Json } from '#schemas';
+import type { CheckSpec } from './check.js';
 import type { AccountReports, AccountTrouble } from './condition.js';
+import type { Surprise } from './surprise.js';
 
 /** The part of a run that an adapter sees. `body` is the caller's bytes; `upstream` comes from the model row. */
 export interface Run {
@@ -130,13 +132,16 @@ export interface ProviderFailure {
   note?: string;
 }
 
+/** `surprise`: what the provider's declaration does not expect of the reply. It changes nothing for the run. */
 export type Outcome =
   /** `progress`: the progress that the provider reports, from 0 to 1. */
-  | { kind: 'pending'; handle: Handle; afterMs: number; progress?: number | undefined }
-  | { kind: 'next'; handle: Handle }
-  | { kind: 'succeeded'; output: ProviderOutput }
-  | { kind: 'failed'; failure: ProviderFailure }
-  | { kind: 'canceled' };
+  (
+    | { kind: 'pending'; handle: Handle; afterMs: number; progress?: number | undefined }
+    | { kind: 'next'; handle: Handle }
+    | { kind: 'succeeded'; output: ProviderOutput }
+    | { kind: 'failed'; failure: ProviderFailure }
+    | { kind: 'canceled' }
+  ) & { surprise?: Surprise | undefined };
 
 /**
  * Exchanges a secret for a short-lived token. Only this call carries the secret; `credential` gets the token in its
@@ -211,5 +216,7 @@ export interface ProviderDefinition {
   declaration?: string;
   /** How it reports account problems. By default, only by the statuses 401, 402 and 403. */
   account?: AccountReports | undefined;
+  /** A free call that proves the key. Absent if none is documented. */
+  check?: CheckSpec | undefined;
   create(base: string, settings: Readonly<Record<string, string>>): ProviderAdapter;
 }

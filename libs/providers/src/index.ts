@@ -16,6 +16,8 @@ export type {
   SubmittedRun,
   TokenExchange,
 } from './contract.js';
+export type { CheckAnswer, KeyCheck } from './check.js';
+export type { Surprise } from './surprise.js';
 export { credentialHeaders, credentialUrl } from './trusted-origins.js';
 export { toRejection } from './failure.js';
 export { parsedYaml } from './parsed-yaml.js';
