@@ -35,7 +35,7 @@ export function unknownError(
 ): Surprise | undefined {
   const { status } = reply;
   const why = formOf();
-  return why && { kind: 'unknown_error', note: `The reply to ${phase} is HTTP ${status} with ${why}.` };
+  return why === undefined ? undefined : { kind: 'unknown_error', note: `The reply to ${phase} is HTTP ${status} with ${why}.` };
 
   function formOf(): string | undefined {
     if (listed.includes(status)) return undefined;

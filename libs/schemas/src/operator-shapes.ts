@@ -169,7 +169,9 @@ export const operatorProvider = z
     check: lastProviderCheck.optional(),
     surprises: z
       .array(operatorSurprise)
-      .describe('Replies of the last 30 days that the provider’s declaration does not expect, newest first.'),
+      .describe(
+        'Replies that the provider’s declaration does not expect, newest first, as long as results are kept.',
+      ),
     pressure: z
       .object({
         slots: z
