@@ -30,7 +30,7 @@ const patterns: readonly [RegExp, string | ((match: string, ...groups: string[])
 
 const maxReplyBytes = 2 * 1024;
 
-/** What operators see of a reply. Without an input to compare with, every long string may quote it. */
+/** Redacts a reply for operators. Without an input to compare with, every long string may quote it. */
 export function redactedReply(
   reply: string,
   secret: string | undefined,
