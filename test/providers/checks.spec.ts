@@ -33,6 +33,12 @@ describe.each(transports())('the check of a key on %s', (transport) => {
   };
   const shown = async (name: string) =>
     (await operator.call('GET', `/v2/operator/providers/${name}`)).json() as OperatorProvider;
+  const becomes = (name: string, state: string) =>
+    waitFor(async () => (await shown(name)).state === state, {
+      withinMs: 20_000,
+      what: `the state to be ${state}`,
+      everyMs: 100,
+    });
   const admin = (...words: string[]) => runAdmin(system.env(), 'provider', ...words);
   const keys = {
     'proved-good': 'the-good-key',
@@ -69,20 +75,14 @@ describe.each(transports())('the check of a key on %s', (transport) => {
 
   it('a wrong key makes the state key_rejected, until a check is accepted', async () => {
     expect(await check('proved-wrong')).toMatchObject({ result: 'rejected', http_status: 403 });
-    const becomes = (state: string) =>
-      waitFor(async () => (await shown('proved-wrong')).state === state, {
-        withinMs: 20_000,
-        what: `the state to be ${state}`,
-        everyMs: 100,
-      });
-    await becomes('key_rejected');
+    await becomes('proved-wrong', 'key_rejected');
     system.giveKey('proved-wrong', 'a-better-key');
     await waitFor(async () => (await check('proved-wrong')).result === 'ok', {
       withinMs: 30_000,
       what: 'the workers to use the new key',
       everyMs: 200,
     });
-    await becomes('ready');
+    await becomes('proved-wrong', 'ready');
     system.giveKey('proved-wrong', 'a-revoked-key');
     await waitFor(async () => (await check('proved-wrong')).result === 'rejected', {
       withinMs: 30_000,

@@ -89,7 +89,7 @@ describe.each(transports())('an unexpected reply on %s', (transport) => {
     return metrics.reduce((sum, text) => sum + Number(line.exec(text)?.[1] ?? 0), 0);
   };
 
-  it('that names an unknown status is counted, and the run goes on', async () => {
+  it('that names an unknown status is counted, and the run continues', async () => {
     const before = await counted('odd', 'unknown_status');
     const run = await ended('odd/paint', '[[sim:takes=500]]');
     const surprise = await surpriseOf(run, 'unknown_status');

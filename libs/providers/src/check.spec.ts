@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type CheckSpec, keyCheck } from './check.js';
+import { keyCheck } from './check.js';
+import type { CheckSpec } from './check-spec.js';
 import type { AccountReports } from './condition.js';
 import { declaredProvider } from './declared/declared.js';
 import { providerList } from './providers.js';
@@ -26,7 +27,7 @@ const checkOf = (check: CheckSpec, base = 'https://api.acme.example') => {
   if (!made) throw new Error('no check');
   return made;
 };
-const { read } = checkOf(spec);
+const checked = checkOf(spec);
 
 describe('the reply to a check of the key', () => {
   it.each([
@@ -56,17 +57,17 @@ describe('the reply to a check of the key', () => {
       },
     ],
   ])('%s with %i', (body, status, expected) => {
-    expect(read(reply(body, status))).toEqual({ httpStatus: status, ...expected });
+    expect(checked.read(reply(body, status))).toEqual({ httpStatus: status, ...expected });
   });
 
   it('is the result of the key alone if there is none', () => {
-    expect(read({ fault: 'not_sent', cause: 'no_key' })).toEqual({ result: 'no_key' });
-    expect(read({ fault: 'not_sent', cause: 'token_refused' })).toMatchObject({ result: 'rejected' });
-    expect(read({ fault: 'ambiguous', cause: 'timeout' })).toEqual({
+    expect(checked.read({ fault: 'not_sent', cause: 'no_key' })).toEqual({ result: 'no_key' });
+    expect(checked.read({ fault: 'not_sent', cause: 'token_refused' })).toMatchObject({ result: 'rejected' });
+    expect(checked.read({ fault: 'ambiguous', cause: 'timeout' })).toEqual({
       result: 'unreachable',
       detail: 'There was no answer: timeout.',
     });
-    expect(read({ fault: 'oversize' })).toMatchObject({ result: 'unreachable' });
+    expect(checked.read({ fault: 'oversize' })).toMatchObject({ result: 'unreachable' });
   });
 
   it('is JSON with any 2xx if the file does not say more', () => {

@@ -83,10 +83,10 @@ const isPointer = (at: string): at is JsonPointer => at.startsWith('/');
 
 /** The kinds of surprises that a reply of this name may be. */
 function surpriseKindsOf(file: string): (SurpriseKind | undefined)[] {
-  if (/-unknown-word$/.test(file)) return ['unknown_status', undefined];
+  if (file.endsWith('-unknown-word')) return ['unknown_status', undefined];
   if (/-without-(result|file)$/.test(file)) return ['missing_asset', 'unknown_status'];
   if (/-without-handle$|^submit-unusable-url$/.test(file)) return ['unreadable'];
-  if (/^submit-in-progress$/.test(file)) return ['unknown_status'];
+  if (file === 'submit-in-progress') return ['unknown_status'];
   return [undefined];
 }
 

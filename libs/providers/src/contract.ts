@@ -1,8 +1,7 @@
 import type { Bucket, FieldError } from '#errors';
-import type { Json } from '#schemas';
-import type { CheckSpec } from './check.js';
+import type { Json, SurpriseKind } from '#schemas';
+import type { CheckSpec } from './check-spec.js';
 import type { AccountReports, AccountTrouble } from './condition.js';
-import type { Surprise } from './surprise.js';
 
 /** The part of a run that an adapter sees. `body` is the caller's bytes; `upstream` comes from the model row. */
 export interface Run {
@@ -130,6 +129,12 @@ export interface ProviderFailure {
   afterMs?: number;
   capped?: true;
   note?: string;
+}
+
+/** A reply that the provider's declaration does not expect. `note` is for operators and may quote a word of the reply. */
+export interface Surprise {
+  kind: SurpriseKind;
+  note: string;
 }
 
 /** `surprise`: what the provider's declaration does not expect of the reply. It changes nothing for the run. */

@@ -14,10 +14,10 @@ export type {
   Run,
   Signal,
   SubmittedRun,
+  Surprise,
   TokenExchange,
 } from './contract.js';
 export type { CheckAnswer, KeyCheck } from './check.js';
-export type { Surprise } from './surprise.js';
 export { credentialHeaders, credentialUrl } from './trusted-origins.js';
 export { toRejection } from './failure.js';
 export { parsedYaml } from './parsed-yaml.js';

@@ -9,6 +9,7 @@ import type {
   ProviderFailure,
   Run,
   Signal,
+  Surprise,
 } from './contract.js';
 import { faultFailure, statusFailure, unreadable } from './failure.js';
 import { type Encoding, fileForm, isNull, jsonBody } from './encodings.js';
@@ -30,7 +31,7 @@ import {
 import type { Condition, Phase } from './condition.js';
 import { meaningOf } from './reply-words.js';
 import { accountRules, holds, holdsResult, type Rule } from './rules.js';
-import { type Surprise, unknownError, unknownStatus } from './surprise.js';
+import { unknownError, unknownStatus } from './surprise.js';
 import { exactOrigin, isCallableUrl } from './trusted-origins.js';
 
 /** An adapter from a provider's declaration; see `JobSpec` for the protocols it covers. */

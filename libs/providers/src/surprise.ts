@@ -1,12 +1,6 @@
-import { cut, essenceOf, type Json, type SurpriseKind } from '#schemas';
-import type { HttpReply, ProviderFailure } from './contract.js';
+import { cut, essenceOf, type Json } from '#schemas';
+import type { HttpReply, ProviderFailure, Surprise } from './contract.js';
 import { isListedStatus } from './failure.js';
-
-/** A reply that the provider's declaration does not expect. `note` is for operators and may quote a word of the reply. */
-export interface Surprise {
-  kind: SurpriseKind;
-  note: string;
-}
 
 const maxWord = 60;
 
@@ -35,7 +29,9 @@ export function unknownError(
 ): Surprise | undefined {
   const { status } = reply;
   const why = formOf();
-  return why === undefined ? undefined : { kind: 'unknown_error', note: `The reply to ${phase} is HTTP ${status} with ${why}.` };
+  return why === undefined
+    ? undefined
+    : { kind: 'unknown_error', note: `The reply to ${phase} is HTTP ${status} with ${why}.` };
 
   function formOf(): string | undefined {
     if (listed.includes(status)) return undefined;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import type { CheckSpec } from '../check.js';
+import type { CheckSpec } from '../check-spec.js';
 import { condition, conditionOf, headers, pointer } from './rule-shape.js';
-import type { ProviderRow } from './shape.js';
 
 /** A free call that proves the key. */
 export const check = z.strictObject({
@@ -37,10 +36,18 @@ export const check = z.strictObject({
   date: z.iso.date().describe('The day on which the document was read.'),
 });
 
+/** The fields of a provider's file that concern its check. */
+interface CheckedRow {
+  check?: z.infer<typeof check> | undefined;
+  unique_header?: string | undefined;
+  base: string;
+  credential_origins: readonly string[];
+}
+
 export const checkOf = ({
   check: declared,
   unique_header: uniqueHeader,
-}: ProviderRow): CheckSpec | undefined =>
+}: CheckedRow): CheckSpec | undefined =>
   declared && {
     ...declared,
     uniqueHeader,
@@ -49,15 +56,11 @@ export const checkOf = ({
   };
 
 /** The key is sent to the URL, so nothing but the file's own origins may be named. */
-export function* checkProblems({ check: declared, base, credential_origins: origins }: ProviderRow) {
+export function* checkProblems({ check: declared, base, credential_origins: origins }: CheckedRow) {
   if (declared === undefined || /^\{base\}\/[^{}]*$/.test(declared.url)) return;
-  const origin = URL.canParse(declared.url) ? new URL(declared.url).origin : undefined;
-  if (
-    origin !== undefined &&
-    !/[{}]/.test(declared.url) &&
-    [new URL(base).origin, ...origins].includes(origin)
-  )
-    return;
+  const { origin } = URL.canParse(declared.url) ? new URL(declared.url) : {};
+  const known = [new URL(base).origin, ...origins];
+  if (origin !== undefined && known.includes(origin) && !/[{}]/.test(declared.url)) return;
   yield {
     path: ['check', 'url'],
     message: 'the address must start with {base}/, or be on the origin of base or in credential_origins',
