@@ -133,6 +133,15 @@ export const alerts: readonly Alert[] = [
     summary: '{{ $labels.provider }} keeps throttling us with Retry-After.',
   },
   {
+    name: 'RouterProviderSurprises',
+    // One odd reply may come from a proxy. A changed interface answers like that again and again.
+    expression: 'sum by (provider, kind) (increase(router_provider_surprises_total[6h])) > 2',
+    holds: '0m',
+    severity: 'ticket',
+    dashboard: 'providers',
+    summary: '{{ $labels.provider }} sends replies that its declaration does not expect: {{ $labels.kind }}.',
+  },
+  {
     name: 'RouterAssetCopiesFail',
     expression:
       'sum(rate(router_asset_copy_total{outcome!="copied"}[15m])) / sum(rate(router_asset_copy_total[15m])) > 0.2 and sum(increase(router_asset_copy_total[15m])) > 20',

@@ -172,6 +172,17 @@ export const alertCases: Record<string, Case> = {
     fires: { 'router_provider_asks_to_wait_total{provider="bfl",calls="submit"}': '0+2x60' },
     rests: { 'router_provider_asks_to_wait_total{provider="bfl",calls="submit"}': '0x20 40x40' },
   },
+  RouterProviderSurprises: {
+    at: '7h',
+    fires: { 'router_provider_surprises_total{provider="bfl",kind="unknown_status"}': '0x300 1+1x120' },
+    rests: {
+      // Two odd replies of one kind, and one of another.
+      'router_provider_surprises_total{provider="bfl",kind="unknown_error"}': '0x200 1x100 2x120',
+      'router_provider_surprises_total{provider="bfl",kind="missing_cost"}': '0x200 1x220',
+      // The three are older than six hours.
+      'router_provider_surprises_total{provider="fal",kind="unreadable"}': '0x10 3x410',
+    },
+  },
   RouterAssetCopiesFail: {
     at: '40m',
     fires: {

@@ -12,9 +12,11 @@ import {
   OperatorReader,
   OperatorRunReader,
   OutboxRepository,
+  ProviderCheckRepository,
   ProviderHealthRepository,
   ProviderPauseRepository,
   ProviderReader,
+  ProviderSurpriseRepository,
   RefundRepository,
   RequestReader,
   retentionSettings,
@@ -50,6 +52,7 @@ async function servicesOf(database: Database, env: NodeJS.ProcessEnv) {
   const pauses = new ProviderPauseRepository(database);
   const operator = new OperatorReader(database, new CallRepository(database));
   const keys = new ApiKeyRepository(database);
+  const checks = new ProviderCheckRepository(database);
   return {
     /** The name that is recorded with changes. */
     actor: actorOf(readSettings(actorSettings, env)),
@@ -72,7 +75,10 @@ async function servicesOf(database: Database, env: NodeJS.ProcessEnv) {
       database,
       new OutboxRepository(database),
       new ProviderHealthRepository(database, pauses),
+      checks,
+      new ProviderSurpriseRepository(database),
     ),
+    checks,
     nodes: new NodeRepository(dataSource),
     moderation: new NodeModerationRepository(dataSource),
     mirrors: new NodeMirrorRepository(dataSource),

@@ -14,10 +14,11 @@ import {
 import { Replies } from './replies.js';
 import { Schemas } from './schemas.js';
 import { sendSpoilt } from './reply-faults.js';
-import { type Side, type Simulation, viewOf } from './simulation.js';
+import { isHangingKey, isRevokedKey, type Side, type Simulation, viewOf } from './simulation.js';
 import { takeSubmission } from './submission.js';
 import { takeUpload } from './uploads.js';
-import { digestOf, refuseCall, send } from './wire.js';
+import { checkPaths } from './providers/checks.js';
+import { digestOf, hang, refuseCall, send } from './wire.js';
 
 const bodyLimitBytes = 128 * 1024 * 1024;
 
@@ -43,6 +44,11 @@ export function addApiRoutes(app: FastifyInstance, simulation: Simulation, provi
     });
   }
   const [side] = sidesOf(simulation, provider);
+  const checkPath = checkPaths[provider.name];
+  if (side && checkPath !== undefined)
+    app.get(checkPath, (request, reply) =>
+      isHangingKey(request.headers) ? hang(reply) : send(reply, side.replies.checked),
+    );
   const { upload } = provider;
   if (side && upload) app.post(upload.path, (request, reply) => takeUpload(side, upload, request, reply));
   for (const side of sidesOf(simulation, provider)) {
@@ -96,7 +102,8 @@ function requireKey(app: FastifyInstance, { clock, traceIds }: Simulation, provi
   const { open, traceHeader, authorized = hasBearer } = provider;
   app.addHook('onRequest', async (request, reply) => {
     if (open && request.routeOptions.url?.endsWith(open.path)) return undefined;
-    if (!authorized(request.headers, clock.now())) return send(reply, unauthorized);
+    if (isRevokedKey(request.headers) || !authorized(request.headers, clock.now()))
+      return send(reply, unauthorized);
     if (traceHeader === undefined) return undefined;
     const traceId = request.headers[traceHeader];
     if (typeof traceId !== 'string' || traceId === '' || traceIds.has(traceId))

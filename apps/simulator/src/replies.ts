@@ -60,6 +60,11 @@ export class Replies {
     });
   }
 
+  /** The reply to a call that only proves the key. */
+  get checked(): Reply {
+    return this.plain('check-accepted');
+  }
+
   /** The reply to a successful upload. */
   uploaded(id: string): Reply {
     return this.plain('upload-accepted', { id });

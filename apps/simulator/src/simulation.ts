@@ -55,6 +55,21 @@ const credentialHeaders = [
   'apikey',
 ];
 
+/** The credential of a request, as its header has it. */
+const credentialOf = (headers: IncomingHttpHeaders): string =>
+  credentialHeaders
+    .map((name) => headers[name])
+    .find((value) => typeof value === 'string')
+    ?.toString() ?? '';
+
+/** An account key that every provider rejects, as if it had been revoked. */
+export const isRevokedKey = (headers: IncomingHttpHeaders): boolean =>
+  /revoked-key/.test(credentialOf(headers));
+
+/** An account key whose checks get no answer. */
+export const isHangingKey = (headers: IncomingHttpHeaders): boolean =>
+  /hanging-key/.test(credentialOf(headers));
+
 /** Whether a request has a header that any provider uses for its key. */
 export function carriesCredential(headers: IncomingHttpHeaders): boolean {
   return credentialHeaders.some((name) => headers[name] !== undefined);

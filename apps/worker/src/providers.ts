@@ -2,6 +2,7 @@ import type { Catalog } from '#catalog';
 import { SETTINGS } from '#infrastructure';
 import { type Log, LOG, Metrics } from '#observability';
 import { bindProviders, type BoundProvider } from '#providers';
+import { surpriseKindNames } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import type { WorkerSettings } from './settings.js';
 
@@ -30,6 +31,13 @@ export class Providers {
     return Object.fromEntries([...this.byName].map(([name, { secret }]) => [name, secret !== undefined]));
   }
 
+  /** The providers whose key this worker has and can prove by a free call. */
+  checkable(): string[] {
+    return [...this.byName.values()].flatMap(({ name, secret, check }) =>
+      secret !== undefined && check ? [name] : [],
+    );
+  }
+
   /** The providers that the simulator serves. */
   simulated(): string[] {
     return [...this.byName.values()].flatMap(({ name, simulated }) => (simulated ? [name] : []));
@@ -53,5 +61,7 @@ export class Providers {
     }
     this.loggedWithoutKey = listed;
     this.metrics.expectProviders([...this.byName.keys()]);
+    for (const provider of this.byName.keys())
+      for (const kind of surpriseKindNames) this.metrics.providerSurprises.inc({ provider, kind }, 0);
   }
 }

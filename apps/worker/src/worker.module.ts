@@ -4,10 +4,12 @@ import { AssetCopies } from './assets/asset-copies.js';
 import { AssetSource } from './assets/asset-source.js';
 import { AssetsProcessor } from './assets/assets.processor.js';
 import { AttemptRecorder } from './attempts/attempt-recorder.js';
+import { SurpriseRecorder } from './attempts/surprise-recorder.js';
 import { Payloads } from './bytes/payloads.js';
 import { OutboundAgents } from './calls/outbound-agents.js';
 import { ProviderClient } from './calls/provider-client.js';
 import { ProviderCall } from './calls/provider-call.js';
+import { ProviderChecks } from './calls/provider-checks.js';
 import { ProviderResults } from './calls/provider-results.js';
 import { ReplyReader } from './calls/reply-reader.js';
 import { CatalogModule } from './catalog.module.js';
@@ -38,6 +40,7 @@ import { WorkerStop } from './worker-stop.js';
     Submission,
     Outcomes,
     ProviderCall,
+    ProviderChecks,
     ProviderClient,
     ProviderResults,
     InputFiles,
@@ -46,6 +49,7 @@ import { WorkerStop } from './worker-stop.js';
     ReplyReader,
     Payloads,
     AttemptRecorder,
+    SurpriseRecorder,
     AssetCopies,
     AssetSource,
     WebhookCalls,

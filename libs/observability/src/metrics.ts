@@ -166,6 +166,11 @@ export class Metrics {
     'Replies in which a provider rejected our key or balance.',
     ['provider'],
   );
+  readonly providerSurprises = this.counter(
+    'router_provider_surprises_total',
+    'Replies of a provider that its declaration does not expect, by kind.',
+    ['provider', 'kind'],
+  );
   readonly retryAfters = this.counter(
     'router_provider_asks_to_wait_total',
     'Calls that a provider rejected with a time to retry after (Retry-After).',

@@ -19,9 +19,11 @@ import { OutboxRepository } from './outbox.repository.js';
 import { OperatorActionReader } from './operator-action-reader.js';
 import { OperatorReader } from './operator-reader.js';
 import { OperatorRunReader } from './operator-run-reader.js';
+import { ProviderCheckRepository } from './provider-check.repository.js';
 import { ProviderHealthRepository } from './provider-health.js';
 import { ProviderPauseRepository } from './provider-pause.repository.js';
 import { ProviderReader } from './provider-reader.js';
+import { ProviderSurpriseRepository } from './provider-surprise.repository.js';
 import { ProcessRecord } from './processes.js';
 import { NodeReader } from './registry/node-reader.js';
 import { RefundRepository } from './refund.repository.js';
@@ -54,9 +56,11 @@ const services = [
   OnboardingRepository,
   OutboxRepository,
   ProcessRecord,
+  ProviderCheckRepository,
   ProviderHealthRepository,
   ProviderPauseRepository,
   ProviderReader,
+  ProviderSurpriseRepository,
   RefundRepository,
   RequestReader,
   RetentionRepository,

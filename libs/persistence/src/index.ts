@@ -67,6 +67,12 @@ export {
   type ProviderResult,
 } from './provider-health.js';
 export { ProviderReader, type ProviderState } from './provider-reader.js';
+export {
+  checkCallMs,
+  type ProviderCheckAnswer,
+  ProviderCheckRepository,
+} from './provider-check.repository.js';
+export { type NotedSurprise, ProviderSurpriseRepository } from './provider-surprise.repository.js';
 export { type MirrorWalk, NodeMirrorRepository } from './registry/node-mirror.repository.js';
 export { type Moderated, NodeModerationRepository } from './registry/node-moderation.repository.js';
 export {
@@ -96,6 +102,7 @@ export {
   deliveryView,
   keyView,
   operatorRunView,
+  providerCheckView,
   providerView,
   requestDetailView,
   requestView,

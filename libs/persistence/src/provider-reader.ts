@@ -2,7 +2,9 @@ import type { Bucket } from '#errors';
 import { Injectable } from '@nestjs/common';
 import { Database, operators } from './database.js';
 import { type Load, OutboxRepository } from './outbox.repository.js';
+import { type ProviderCheck, ProviderCheckRepository } from './provider-check.repository.js';
 import { type ProviderHealth, ProviderHealthRepository } from './provider-health.js';
+import { type ProviderSurprise, ProviderSurpriseRepository } from './provider-surprise.repository.js';
 
 /** The number of runs of a provider with one outcome. */
 interface Outcomes {
@@ -12,10 +14,13 @@ interface Outcomes {
   lastDay: number;
 }
 
-/** A provider for operators: its health, its load and its outcomes. */
+/** A provider for operators: its health, its load, its outcomes, its last check and its unexpected replies. */
 export interface ProviderState extends ProviderHealth {
   load: Record<Load['state'], { runs: number; oldestSeconds: number }>;
   outcomes: Outcomes[];
+  /** Absent if it was never checked. */
+  check: ProviderCheck | undefined;
+  surprises: Omit<ProviderSurprise, 'provider'>[];
 }
 
 /** Reads the state of providers, for operators. */
@@ -25,16 +30,25 @@ export class ProviderReader {
     private readonly database: Database,
     private readonly outbox: OutboxRepository,
     private readonly health: ProviderHealthRepository,
+    private readonly checks: ProviderCheckRepository,
+    private readonly surprises: ProviderSurpriseRepository,
   ) {}
 
   /** Lists providers by name: the known ones, and those that have a pause, a key or runs. */
   async list(known: readonly string[]): Promise<ProviderState[]> {
-    const [load, outcomes] = await Promise.all([this.outbox.load(), this.outcomes()]);
+    const [load, outcomes, checks, surprises] = await Promise.all([
+      this.outbox.load(),
+      this.outcomes(),
+      this.checks.list(),
+      this.surprises.list(),
+    ]);
     const names = [load, outcomes].flat().map(({ provider }) => provider);
     return (await this.health.list([...known, ...names])).map((health) => ({
       ...health,
       load: byState(rowsOf(load, health.provider)),
       outcomes: rowsOf(outcomes, health.provider),
+      check: checks.get(health.provider),
+      surprises: rowsOf(surprises, health.provider),
     }));
   }
 

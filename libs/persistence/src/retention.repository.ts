@@ -24,6 +24,8 @@ function oldRowsOf({ RESULT_RETENTION_SECONDS, LEDGER_RETENTION_MONTHS }: Retent
     ],
     // Ended webhooks are listed as long as their run is remembered. The range of ids lets the index find them.
     webhook: ['run_id', `run_id < v7_floor(${forgotten}) AND ended_at <= ${forgotten} ORDER BY run_id`],
+    // A sample may quote a little of an input, so it is kept no longer than a result.
+    provider_surprise: ['provider, kind', `last_at <= ${ago(`secs => ${RESULT_RETENTION_SECONDS}`)}`],
     ledger_entry: ['workspace_id, id', `at <= ${closed}`],
     audit_record: ['workspace_id, run_id', `completed_at <= ${closed}`],
     usage_sum: ['workspace_id, unit, at, model, credential', `at <= ${closed} - interval '1 day'`],

@@ -1,7 +1,9 @@
 import {
   centsFromMicros,
   type OperatorProvider,
+  type OperatorProviderCheck,
   type OperatorRun as OperatorRunView,
+  type OperatorSurprise,
   type OperatorWorkspace,
   type RouterKey,
   type RouterRequest,
@@ -14,6 +16,7 @@ import {
 } from '#schemas';
 import type { KeyRow } from './api-key.repository.js';
 import type { OperatorRun } from './operator-reader.js';
+import type { ProviderCheckAnswer } from './provider-check.repository.js';
 import type { ProviderState } from './provider-reader.js';
 import type { ListedRequest, RequestDetail } from './request-reader.js';
 import type { UsageGroup } from './usage-reader.js';
@@ -188,6 +191,8 @@ export function providerView(
     throttled,
     load,
     outcomes,
+    check,
+    surprises,
   }: ProviderState,
   models: readonly { id: string; provider: string }[],
 ): OperatorProvider {
@@ -199,6 +204,8 @@ export function providerView(
     simulated,
     recent: { runs, failed, throttled },
     pauses: pauses.map(pauseView),
+    ...(check && { check: { ...checkFacts(check), checked_at: check.checkedAt } }),
+    surprises: surprises.map(surpriseView),
     pressure: {
       slots: { limit: slots, in_use: load.submitting.runs },
       waiting: waiting([load.waiting]),
@@ -209,6 +216,36 @@ export function providerView(
     last_day: outcomesOf(outcomes, 'lastDay'),
   };
 }
+
+const checkFacts = ({ result, latencyMs, httpStatus, balance, detail }: ProviderCheckAnswer) => ({
+  result,
+  ...(latencyMs !== undefined && { latency_ms: latencyMs }),
+  ...(httpStatus !== undefined && { http_status: httpStatus }),
+  ...(balance !== undefined && { balance }),
+  ...(detail !== undefined && { detail }),
+});
+
+/** The answer to an operator who asked for a check. */
+export const providerCheckView = (
+  provider: string,
+  { checkedAt, ...answer }: ProviderCheckAnswer & { checkedAt?: string },
+): OperatorProviderCheck => ({
+  provider,
+  ...checkFacts(answer),
+  ...(checkedAt !== undefined && { checked_at: checkedAt }),
+});
+
+const surpriseView = (surprise: ProviderState['surprises'][number]): OperatorSurprise => ({
+  kind: surprise.kind,
+  count: surprise.count,
+  first_at: surprise.firstAt.toISOString(),
+  last_at: surprise.lastAt.toISOString(),
+  request_id: surprise.runId,
+  ...(surprise.model !== null && { model: surprise.model }),
+  detail: surprise.detail,
+  ...(surprise.httpStatus !== null && { http_status: surprise.httpStatus }),
+  ...(surprise.reply !== null && { reply: surprise.reply }),
+});
 
 const waiting = (states: ProviderState['load']['waiting'][]) => ({
   runs: states.reduce((sum, { runs }) => sum + runs, 0),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { type Json, type JsonPointer, placesOf } from '#schemas';
+import { type Json, type JsonPointer, placesOf, type SurpriseKind } from '#schemas';
 import type {
   Handle,
   HttpCall,
@@ -60,10 +60,15 @@ const patterns = (fields: Facts['credential']): Record<string, unknown> =>
     ]),
   );
 
-/** The part of the outcome that a fixture states: all but the note for the log, and the output, which has its own case. */
+/**
+ * The part of the outcome that a fixture states: all but the note for the log, and the output and the surprise, which
+ * have their own cases.
+ */
 const withoutLogAndBytes = (outcome: unknown): unknown =>
   JSON.parse(
-    JSON.stringify(outcome, (key, value: unknown) => (['note', 'output'].includes(key) ? undefined : value)),
+    JSON.stringify(outcome, (key, value: unknown) =>
+      ['note', 'output', 'surprise'].includes(key) ? undefined : value,
+    ),
   );
 
 const handleOf = (outcome: Outcome): Handle => {
@@ -75,6 +80,15 @@ const trusted = (of: ProviderAdapter, url: string, secret: string): boolean =>
   Object.keys(credentialHeaders(of, { method: 'GET', url }, secret, 0)).length > 0;
 
 const isPointer = (at: string): at is JsonPointer => at.startsWith('/');
+
+/** The kinds of surprises that a reply of this name may be. */
+function surpriseKindsOf(file: string): (SurpriseKind | undefined)[] {
+  if (file.endsWith('-unknown-word')) return ['unknown_status', undefined];
+  if (/-without-(result|file)$/.test(file)) return ['missing_asset', 'unknown_status'];
+  if (/-without-handle$|^submit-unusable-url$/.test(file)) return ['unreadable'];
+  if (file === 'submit-in-progress') return ['unknown_status'];
+  return [undefined];
+}
 
 /** The reply with another word for its state, in its JSON or in a header. */
 function inState(reply: HttpReply, at: string, word: Json): HttpReply {
@@ -172,6 +186,16 @@ describe.each(sets)('%s', (_name, definition, folder) => {
       const { body } = outcome.output;
       expect('storedAs' in body ? body : Buffer.from(body)).toEqual(Buffer.from(signal.body));
       expect(outcome.output.mediaType).toBe(signal.headers['content-type']);
+    },
+  );
+
+  it.each(names)(
+    'expects the reply %s, unless its name says that it is none of the documented ones',
+    (file) => {
+      const { phase } = load(file);
+      if (phase === 'upload' || phase === 'cancel') return;
+      const { surprise } = answer(phase, reply(file)) as Outcome;
+      expect(surpriseKindsOf(file)).toContain(surprise?.kind);
     },
   );
 

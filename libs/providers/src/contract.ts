@@ -1,5 +1,6 @@
 import type { Bucket, FieldError } from '#errors';
-import type { Json } from '#schemas';
+import type { Json, SurpriseKind } from '#schemas';
+import type { CheckSpec } from './check-spec.js';
 import type { AccountReports, AccountTrouble } from './condition.js';
 
 /** The part of a run that an adapter sees. `body` is the caller's bytes; `upstream` comes from the model row. */
@@ -130,13 +131,22 @@ export interface ProviderFailure {
   note?: string;
 }
 
+/** A reply that the provider's declaration does not expect. `note` is for operators and may quote a word of the reply. */
+export interface Surprise {
+  kind: SurpriseKind;
+  note: string;
+}
+
+/** `surprise`: what the provider's declaration does not expect of the reply. It changes nothing for the run. */
 export type Outcome =
   /** `progress`: the progress that the provider reports, from 0 to 1. */
-  | { kind: 'pending'; handle: Handle; afterMs: number; progress?: number | undefined }
-  | { kind: 'next'; handle: Handle }
-  | { kind: 'succeeded'; output: ProviderOutput }
-  | { kind: 'failed'; failure: ProviderFailure }
-  | { kind: 'canceled' };
+  (
+    | { kind: 'pending'; handle: Handle; afterMs: number; progress?: number | undefined }
+    | { kind: 'next'; handle: Handle }
+    | { kind: 'succeeded'; output: ProviderOutput }
+    | { kind: 'failed'; failure: ProviderFailure }
+    | { kind: 'canceled' }
+  ) & { surprise?: Surprise | undefined };
 
 /**
  * Exchanges a secret for a short-lived token. Only this call carries the secret; `credential` gets the token in its
@@ -211,5 +221,7 @@ export interface ProviderDefinition {
   declaration?: string;
   /** How it reports account problems. By default, only by the statuses 401, 402 and 403. */
   account?: AccountReports | undefined;
+  /** A free call that proves the key. Absent if none is documented. */
+  check?: CheckSpec | undefined;
   create(base: string, settings: Readonly<Record<string, string>>): ProviderAdapter;
 }

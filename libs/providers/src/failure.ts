@@ -42,6 +42,10 @@ const classes: Readonly<Record<number, FailureClass>> = {
   529: 'provider_unavailable',
 };
 
+/** Whether the status itself has a meaning. */
+export const isListedStatus = (status: number): boolean =>
+  status === 404 || status >= 500 || classes[status] !== undefined;
+
 const classOf = (status: number): FailureClass => classes[status] ?? 'provider_failed';
 
 const readStatus: Record<Phase, (status: number, retryStatuses: readonly number[]) => ProviderFailure> = {

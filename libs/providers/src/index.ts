@@ -14,8 +14,10 @@ export type {
   Run,
   Signal,
   SubmittedRun,
+  Surprise,
   TokenExchange,
 } from './contract.js';
+export type { CheckAnswer, KeyCheck } from './check.js';
 export { credentialHeaders, credentialUrl } from './trusted-origins.js';
 export { toRejection } from './failure.js';
 export { parsedYaml } from './parsed-yaml.js';

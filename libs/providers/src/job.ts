@@ -9,6 +9,7 @@ import type {
   ProviderFailure,
   Run,
   Signal,
+  Surprise,
 } from './contract.js';
 import { faultFailure, statusFailure, unreadable } from './failure.js';
 import { type Encoding, fileForm, isNull, jsonBody } from './encodings.js';
@@ -30,6 +31,7 @@ import {
 import type { Condition, Phase } from './condition.js';
 import { meaningOf } from './reply-words.js';
 import { accountRules, holds, holdsResult, type Rule } from './rules.js';
+import { unknownError, unknownStatus } from './surprise.js';
 import { exactOrigin, isCallableUrl } from './trusted-origins.js';
 
 /** An adapter from a provider's declaration; see `JobSpec` for the protocols it covers. */
@@ -62,9 +64,12 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
       // Callers see fields only for rejected inputs.
       const told = spec.view ? json : markedJsonOf(signal);
       const fields = failure.class === 'rejected_input' ? fieldErrors(told, spec.fields) : undefined;
-      return failed({ ...failure, afterMs: waitOf(failure, signal, json), fields });
+      const surprise = rule
+        ? undefined
+        : unknownError(phase, signal, json, { ...failure, fields, listed: submit.retryStatuses ?? [] });
+      return failed({ ...failure, afterMs: waitOf(failure, signal, json), fields }, surprise);
     }
-    if (json === undefined && !file) return failed(unreadable(phase, 'something that is not JSON'));
+    if (json === undefined && !file) return surprised('unreadable', unreadable(phase, notJson));
     return { reply: signal, json };
   }
 
@@ -79,14 +84,23 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
     const { successWhen } = spec;
     const resultPaths =
       spec.resultPaths !== 'assets' ? spec.resultPaths : assets.length > 0 ? assets : ['/*'];
-    if (isEmpty(reply)) return failed({ ...unreadable(phase, 'nothing'), ...onceMore(phase) });
+    if (isEmpty(reply))
+      return surprised('missing_asset', { ...unreadable(phase, 'nothing'), ...onceMore(phase) });
     const known = (conditions: Condition | readonly Condition[]) =>
       [conditions].flat().every((condition) => holds(condition, phase, reply, json));
     if (successWhen && !successWhen.some(known))
-      return failed(noSuccess(`${phase} answered a state that is not a success`));
+      return surprised('unknown_status', noSuccess(`${phase} answered a state that is not a success`));
     if (json !== undefined && resultPaths && !holdsResult(reply, json, resultPaths))
-      return failed({ ...unreadable(phase, 'a success without its result'), retry: 'never' });
-    return { kind: 'succeeded', output: outputOf(reply) };
+      return surprised('missing_asset', {
+        ...unreadable(phase, 'a success without its result'),
+        retry: 'never',
+      });
+    const output = outputOf(reply);
+    // A result that is not a file may be elsewhere.
+    const places = [...assets, ...otherResults(spec.resultPaths, assets)];
+    return json === undefined || assets.length === 0 || holdsResult(reply, json, places)
+      ? { kind: 'succeeded', output }
+      : { kind: 'succeeded', output, surprise: missingAssets(phase) };
   }
 
   /** The URL and the encoding for this input. */
@@ -148,7 +162,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
       if ('kind' in reading) return reading;
       if (!spec.poll) return succeeded('submit', reading, assets);
       const kept = keep(spec.handle, reading, callable, run);
-      if (!kept) return failed(unreadable('submit', 'without a usable handle'));
+      if (!kept) return surprised('unreadable', unreadable('submit', 'without a usable handle'));
       return {
         kind: 'pending',
         handle: { v: handleVersion, step: 'poll', ...kept },
@@ -164,7 +178,8 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
     const { reply, json } = reading;
     const words =
       poll.status === 'http' || json === undefined ? [String(reply.status)] : wordsAt(json, poll.status);
-    switch (together(words.map((word) => statuses.get(folded(word))))) {
+    const found = words.length === 0 ? [statuses.get('')] : words.map((word) => statuses.get(folded(word)));
+    switch (together(found)) {
       case 'succeeded':
         return fetch ? ended(handle, reading) : succeeded('poll', reading, assets);
       case 'failed':
@@ -177,6 +192,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
           handle,
           afterMs: poll.everyMs,
           progress: poll.progress && shareAt(json, poll.progress),
+          ...(found.includes(undefined) && { surprise: unknownStatus('poll', words) }),
         };
     }
   };
@@ -184,7 +200,10 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
     const kept = keep(spec.handle, reading, callable);
     return kept
       ? { kind: 'next', handle: { ...handle, ...kept, step: 'fetch' } }
-      : failed({ ...unreadable('poll', 'a success that names no result'), retry: 'never' });
+      : surprised('missing_asset', {
+          ...unreadable('poll', 'a success that names no result'),
+          retry: 'never',
+        });
   };
   const onFetch = (signal: Signal, assets?: Places): Outcome => {
     const reading = read('fetch', signal);
@@ -212,7 +231,31 @@ const holdsOneOf = (members: readonly string[], { body }: Run): boolean =>
 const onceMore = (phase: Phase): Pick<ProviderFailure, 'retry' | 'capped'> =>
   phase === 'submit' ? { retry: 'never' } : { retry: 'same_call', capped: true };
 
-const failed = (failure: ProviderFailure): Outcome => ({ kind: 'failed', failure });
+const notJson = 'something that is not JSON';
+
+const failed = (failure: ProviderFailure, surprise?: Surprise): Outcome => ({
+  kind: 'failed',
+  failure,
+  ...(surprise && { surprise }),
+});
+
+/** A failure that the declaration does not expect. */
+const surprised = (kind: Surprise['kind'], failure: ProviderFailure): Outcome =>
+  failed(failure, { kind, note: `The reply to ${failure.note?.replace(' answered', ' was')}.` });
+
+const missingAssets = (phase: Phase): Surprise => ({
+  kind: 'missing_asset',
+  note: `The reply to ${phase} has none of the files that the model’s row names.`,
+});
+
+/** The places of results that contain none of the files. */
+const otherResults = (
+  places: JobSpec<HandleFields>['resultPaths'],
+  assets: Places,
+): readonly JsonPointer[] =>
+  Array.isArray(places)
+    ? places.filter((place) => !assets.some((asset) => asset === place || asset.startsWith(`${place}/`)))
+    : [];
 
 const noSuccess = (note: string): ProviderFailure => ({ class: 'provider_failed', retry: 'never', note });
 

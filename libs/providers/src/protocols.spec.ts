@@ -48,7 +48,7 @@ describe('protocols', () => {
     if (outcome.kind !== 'pending') throw new Error(outcome.kind);
     expect(outcome.handle).toEqual({ v: 1, step: 'poll', id: '7', path: 'videos', protocol: 'video' });
     expect(adapter.resume?.(outcome.handle).url).toBe('https://provider.example/videos/7');
-    expect(adapter.onResume?.(outcome.handle, reply(202, 'application/json'))).toEqual(outcome);
+    expect(adapter.onResume?.(outcome.handle, reply(202, 'application/json'))).toMatchObject(outcome);
     expect(adapter.onResume?.(outcome.handle, reply(200, 'video/mp4', 'video'))).toMatchObject({
       kind: 'succeeded',
       output: { mediaType: 'video/mp4' },

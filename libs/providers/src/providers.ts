@@ -4,6 +4,7 @@ import { readSettings, type SettingsShape } from '#schemas';
 import { z } from 'zod';
 
 import { baseUrl } from './base-url.js';
+import { type KeyCheck, keyCheck } from './check.js';
 import type { ProviderAdapter, ProviderDefinition } from './contract.js';
 import { definitionOf } from './declared/declared.js';
 import { builtInRows } from './parsed-yaml.js';
@@ -26,6 +27,8 @@ export interface BoundProvider extends Pick<ProviderDefinition, 'name' | 'submit
   base: string;
   adapter: ProviderAdapter;
   secret: string | undefined;
+  /** A free call that proves the key. Undefined if none is declared. */
+  check: KeyCheck | undefined;
   /** Whether its base URL is on the simulator. */
   simulated: boolean;
 }
@@ -110,6 +113,7 @@ export function bindProviders(
       base,
       adapter: definition.create(base, own),
       secret: keyFrom(keysDirectory, name) ?? (settings[`${stem}_KEY`] || undefined),
+      check: keyCheck({ ...definition, defaultBase }, base),
       simulated: simulator !== undefined && new URL(base).origin === new URL(simulator).origin,
       submitTimeoutMs: definition.submitTimeoutMs,
       declaration: definition.declaration,

@@ -74,6 +74,18 @@ export {
   providerHealthStates,
 } from './operator-shapes.js';
 export {
+  lastProviderCheck,
+  type OperatorProviderCheck,
+  operatorProviderCheck,
+  type OperatorSurprise,
+  operatorSurprise,
+  type ProviderCheckResult,
+  providerCheckResults,
+  type SurpriseKind,
+  surpriseKindNames,
+  surpriseKinds,
+} from './provider-check-shapes.js';
+export {
   type RegistryErrorResponse,
   registryErrorResponse,
   type RouterErrorResponse,

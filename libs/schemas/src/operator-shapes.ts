@@ -4,6 +4,7 @@ import { allowance, runAllowances, usageNumbers } from './account-shapes.js';
 import { routerErrorType } from './error-shapes.js';
 import { routerModelId, routerProviderSegment, routerQueueRequestId } from './identifiers.js';
 import { maxCents } from './money.js';
+import { lastProviderCheck, operatorSurprise } from './provider-check-shapes.js';
 import { routerQueueStatus } from './queue-shapes.js';
 import { oneLine, severalLines } from './stored-text.js';
 
@@ -165,6 +166,12 @@ export const operatorProvider = z
       .nullable()
       .describe('Whether a worker has a key for the provider. Null until a worker has reported.'),
     pauses: z.array(operatorPause).describe('The current pauses.'),
+    check: lastProviderCheck.optional(),
+    surprises: z
+      .array(operatorSurprise)
+      .describe(
+        'Replies that the provider’s declaration does not expect, newest first, as long as results are kept.',
+      ),
     pressure: z
       .object({
         slots: z

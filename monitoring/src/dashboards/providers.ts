@@ -65,6 +65,17 @@ export const providers: Dashboard = {
             ],
           ],
         },
+        {
+          title: 'Unexpected replies',
+          says: 'By kind. The provider’s page in the console shows the newest one of each.',
+          unit: 'short',
+          queries: [
+            [
+              `sum by (kind) (increase(router_provider_surprises_total${chosen}[$__rate_interval]))`,
+              '{{kind}}',
+            ],
+          ],
+        },
       ],
     },
   ],

@@ -233,6 +233,15 @@ describeWith('the console, from the sign-in to a revoked key', () => {
     expect(await pauses()).toEqual([]);
   });
 
+  it('lets an operator check the key of a provider, and shows the balance', async () => {
+    await page.getByText('Nobody has checked the key yet.').waitFor();
+    await page.getByRole('button', { name: 'Check key' }).click();
+    await page.getByText('Accepted', { exact: true }).waitFor();
+    await page.getByText('Balance: 1,250.5 credits').waitFor();
+    const { check } = await calling(shown.ready)<{ check: object }>('GET', '/v2/operator/providers/bfl');
+    expect(check).toMatchObject({ result: 'ok', http_status: 200 });
+  });
+
   it.each([
     ['text/html', '<script>parent.hit = 1; top.hit = 1</script><img src=x onerror="hit = 1">'],
     [

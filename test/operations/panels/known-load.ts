@@ -48,6 +48,7 @@ export const slotsEach = { dispatch: 250, poll: 200, assets: 20 };
 const bfl = 'bfl/flux-2-pro';
 const fal = 'fal/flux-dev';
 const paused = 'ltx/ltx-2-5-fast';
+const oddTag = 'odd';
 const roomy = { inflightLimit: 1_000, windowLimit: 100_000, backlogLimit: 100_000 };
 
 /** A system under a load of every kind, with books of it that are kept beside the system. */
@@ -124,6 +125,7 @@ export class KnownLoad {
     await all(times, () => this.submit('unlucky', bfl, '[[sim:account=key]]'));
     await all(times, () => this.submit('usual', bfl, '[[sim:asset_404]]'));
     await this.submit('usual', bfl, `${newTag('throttled')} [[sim:429=1]][[sim:retry_after=1]]`);
+    await this.submit('usual', bfl, `[[sim:tag=${oddTag}]][[sim:unknown_status]][[sim:takes=1500]]`);
     await all(2 * times, () => this.call('unlucky', 'POST', `/v2/models/${bfl}/requests`, '{"prompt":7}'));
     for (const name of ['hasty', 'poor', 'capped'])
       await all(times, () => this.call(name, 'POST', `/v2/models/${bfl}/requests`, body('too much')));
@@ -134,6 +136,12 @@ export class KnownLoad {
     await this.withoutStore(() =>
       all(times, () => this.call('usual', 'POST', `/v2/models/${bfl}/requests`, body('x'.repeat(300_000)))),
     );
+  }
+
+  /** The polls since then that the provider answered with an unknown status: all but the last one of a run. */
+  async unknownStatuses(sinceMs: number): Promise<number> {
+    const runs = (await this.system.provider.ledger(oddTag)).filter(({ atMs }) => atMs >= sinceMs);
+    return runs.reduce((sum, { pollCount }) => sum + pollCount - 1, 0);
   }
 
   /** Everything that a gauge shows, for as long as `during` lasts. */

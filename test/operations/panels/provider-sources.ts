@@ -68,6 +68,21 @@ export const providerSources: Record<string, Source> = {
       ];
     },
   },
+  'providers: Unexpected replies': {
+    from: 'the polls that the simulated provider answered with an unknown status',
+    over: 'load',
+    expected: async ({ load, beganMs }) => [
+      {
+        counts: {
+          unknown_status: await load.unknownStatuses(beganMs),
+          unknown_error: 0,
+          unreadable: 0,
+          missing_asset: 0,
+          missing_cost: 0,
+        },
+      },
+    ],
+  },
 
   'assets: Copies by outcome': {
     from: 'the downloads that the simulated provider served',

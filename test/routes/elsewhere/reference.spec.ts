@@ -170,6 +170,7 @@ const calls: [
   ['POST', '/v2/operator/workspaces/nobody/sign-in-links', 404, 'key', { body: '{}' }],
   ['GET', '/v2/operator/providers', 200, 'key'],
   ['GET', '/v2/operator/providers/bfl', 200, 'key'],
+  ['POST', '/v2/operator/providers/wan/check', 200, 'key'],
   ['POST', '/v2/operator/providers/wan/pause', 200, 'key', { body: '{"reason":"x"}' }],
   ['POST', '/v2/operator/providers/wan/pause', 400, 'key', { body: '{}' }],
   ['DELETE', '/v2/operator/providers/wan/pause', 200, 'key'],

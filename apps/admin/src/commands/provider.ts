@@ -2,13 +2,16 @@ import { providerView } from '#persistence';
 import type { OperatorProvider } from '#schemas';
 import { catalogOf } from '../known-models.js';
 import { answering, type Services } from '../open-database.js';
-import { line } from '../option-values.js';
+import { httpUrl, line } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
-import { table } from '../table.js';
+import { aligned, table } from '../table.js';
 import { unknownName } from '../unknown-name.js';
+import { balanceText, type CheckOptions, checkProviders, checkText } from './provider-check.js';
 
 export const providerCommands: CommandGroup = (program, desk) => {
-  const provider = program.command('provider').description('Providers: list, pause and resume them.');
+  const provider = program
+    .command('provider')
+    .description('Providers: list, show, check, pause and resume them.');
   const checkKnown = async (services: Services, name: string): Promise<void> => {
     const known = (await providersOf(services, desk.env)).map((each) => each.provider);
     if (!known.includes(name)) throw unknownName('provider', name, known);
@@ -58,6 +61,33 @@ export const providerCommands: CommandGroup = (program, desk) => {
         return { document: { providers }, text: providersText(providers) };
       }),
     );
+
+  provider
+    .command('show')
+    .description('Show a provider: its state, the last check of its key, and replies that were not expected.')
+    .argument('<provider>', 'name of the provider, such as bfl')
+    .action(
+      answering(desk, async (services, name: string) => {
+        await checkKnown(services, name);
+        const found = (await providersOf(services, desk.env)).find((each) => each.provider === name);
+        return { document: found ?? {}, text: found ? providerText(found) : '' };
+      }),
+    );
+
+  provider
+    .command('check')
+    .description(
+      'Prove the keys of providers by a free call that a worker makes. Exits with 1 if a key is rejected, a provider does not answer, or a named provider has no key.',
+    )
+    .argument('[provider...]', 'names of providers (default: all)')
+    .option('--run', 'also make one run of the cheapest model of each, after confirmation of its cost')
+    .option('--workspace <name>', 'with --run: name or id of the workspace that is billed')
+    .option('--url <url>', 'with --run: base URL of the gateways (default: PUBLIC_BASE_URL)', httpUrl)
+    .action(
+      answering(desk, (services, names: string[], options: CheckOptions) =>
+        checkProviders(services, names, options, desk),
+      ),
+    );
 };
 
 /** The providers in the catalog, plus those that workers report or that have runs. */
@@ -99,6 +129,7 @@ function providersText(providers: readonly OperatorProvider[]): string {
     KEY: ({ has_key }) => (has_key === null ? 'unknown' : has_key ? 'yes' : 'no'),
     WAITING: ({ pressure }) => pressure.waiting.runs,
     'IN PROGRESS': ({ pressure }) => pressure.under_way.runs,
+    SURPRISES: ({ surprises }) => surprises.reduce((sum, { count }) => sum + count, 0),
     'FAILED (24 H)': ({ last_day: { requests, succeeded } }) => `${requests - succeeded} of ${requests}`,
     PAUSED: ({ pause }) => pause && `${pause.calls}s`,
     BY: ({ pause }) => pause && (pause.actor ?? pause.asked_by),
@@ -107,3 +138,29 @@ function providersText(providers: readonly OperatorProvider[]): string {
     REASON: ({ pause }) => pause?.reason,
   });
 }
+
+/** The facts of a provider, then each kind of unexpected reply with the newest one. */
+function providerText(provider: OperatorProvider): string {
+  const { check, surprises, has_key: hasKey, models } = provider;
+  const facts = aligned([
+    ['provider', provider.provider],
+    ['state', stateText(provider)],
+    ['key', hasKey === null ? 'unknown' : hasKey ? 'yes' : 'no'],
+    ['last check', check ? `${checkText(check)} at ${check.checked_at}` : '-'],
+    ...(check?.detail === undefined ? [] : [['', check.detail]]),
+    ['balance', (check && balanceText(check)) ?? '-'],
+    ['models', String(models.length)],
+    ['surprises', surprises.length === 0 ? 'none' : ''],
+  ]);
+  return [facts, ...surprises.map(surpriseText)].join('\n\n');
+}
+
+const surpriseText = (surprise: OperatorProvider['surprises'][number]): string =>
+  [
+    `${surprise.kind}: ${surprise.count} since ${surprise.first_at}, the newest at ${surprise.last_at}`,
+    `  run ${surprise.request_id}${surprise.model === undefined ? '' : ` of ${surprise.model}`}`,
+    `  ${surprise.detail}`,
+    ...(surprise.reply === undefined
+      ? []
+      : [`  HTTP ${surprise.http_status}: ${surprise.reply.replaceAll('\n', '\n  ')}`]),
+  ].join('\n');

@@ -7,7 +7,7 @@ import { frame } from './frame.ts';
 import { keys } from './keys.ts';
 import { form, model } from './model.ts';
 import { models } from './models.ts';
-import { providers, queues, workspaces } from './operator.ts';
+import { checks, providers, queues, surprises, workspaces } from './operator.ts';
 import { output } from './output.ts';
 import { parts } from './parts.ts';
 import { run, runs } from './runs.ts';
@@ -31,7 +31,9 @@ export const texts = {
   keys,
   settings,
   workspaces,
+  checks,
   providers,
+  surprises,
   queues,
   audit,
   attempts,

@@ -102,6 +102,35 @@ export const providers = {
   emptyText: 'The catalog doesn’t declare any.',
 };
 
+export const checks = {
+  title: 'Key',
+  check: 'Check key',
+  never: 'Nobody has checked the key yet. A check is a call that costs nothing.',
+  results: {
+    ok: 'Accepted',
+    rejected: 'Rejected',
+    unreachable: 'No answer',
+    no_free_check: 'This provider has no call that checks a key for free',
+    no_key: 'No worker has a key',
+    no_worker: 'No worker made the call',
+  },
+  balance: (amount: string, unit: string) => `Balance: ${amount} ${unit}`,
+  took: (ms: number) => `Answered in ${ms} ms,`,
+};
+
+export const surprises = {
+  title: 'Unexpected replies',
+  kinds: {
+    unknown_status: 'Unknown status',
+    unknown_error: 'Unknown error',
+    unreadable: 'Unreadable',
+    missing_asset: 'No result',
+    missing_cost: 'No cost',
+  },
+  since: 'since',
+  newest: 'newest',
+};
+
 export const queues = {
   title: 'Queues',
   about: 'Waiting runs, the processes that work on them, and runs that need attention.',

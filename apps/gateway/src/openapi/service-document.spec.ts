@@ -136,6 +136,7 @@ const promised: [method: string, path: string, answers: [number, string[]][]][] 
   ['PATCH', '/v2/operator/workspaces/{workspace}', plain(200, 400, 401, 403, 404, 413, 415)],
   ['GET', '/v2/operator/providers', plain(200, 401, 403)],
   ['GET', '/v2/operator/providers/{provider}', plain(200, 401, 403, 404)],
+  ['POST', '/v2/operator/providers/{provider}/check', plain(200, 401, 403, 404)],
   ['POST', '/v2/operator/providers/{provider}/pause', plain(200, 400, 401, 403, 404)],
   ['DELETE', '/v2/operator/providers/{provider}/pause', plain(200, 401, 403, 404)],
   ['GET', '/v2/operator/audit', plain(200, 400, 401, 403, 404)],

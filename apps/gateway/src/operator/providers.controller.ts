@@ -3,6 +3,8 @@ import { RouterError } from '#errors';
 import {
   attemptExamplesView,
   AttemptRepository,
+  ProviderCheckRepository,
+  providerCheckView,
   ProviderPauseRepository,
   ProviderReader,
   type ProviderState,
@@ -14,6 +16,8 @@ import {
   type OperatorProvider,
   operatorPauseInput,
   operatorProvider,
+  type OperatorProviderCheck,
+  operatorProviderCheck,
   operatorProviderListResponse,
 } from '#schemas';
 import { Controller, Delete, Get, HttpCode, Param, Post, Req } from '@nestjs/common';
@@ -37,6 +41,7 @@ export class OperatorProvidersController {
     private readonly reader: ProviderReader,
     private readonly pauses: ProviderPauseRepository,
     private readonly attempts: AttemptRepository,
+    private readonly checks: ProviderCheckRepository,
     private readonly catalog: LiveCatalog,
     private readonly bodies: BodyReader,
   ) {}
@@ -78,6 +83,24 @@ export class OperatorProvidersController {
   async examples(@Param('provider') provider: string): Promise<OperatorAttemptExamples> {
     await this.find(provider);
     return attemptExamplesView(await this.attempts.newestOf(provider, maxExamples));
+  }
+
+  @Post(':provider/check')
+  @HttpCode(200)
+  @Access({ scope: 'operate' })
+  @ApiRoute({
+    name: 'OperatorCheckProvider',
+    area: 'Operator',
+    summary: 'Check our key of a provider',
+    description:
+      'A worker that has the key makes a call that costs nothing, if one is known for the provider. Answers within 15 seconds. Simultaneous checks share one call.',
+    answers: [answer(200, 'The result.', json(operatorProviderCheck)), unknownProvider],
+  })
+  async check(@Param('provider') provider: string): Promise<OperatorProviderCheck> {
+    await this.find(provider);
+    const { providers } = this.catalog.current;
+    const hasCheck = providers.some(({ name, check }) => name === provider && check !== undefined);
+    return providerCheckView(provider, await this.checks.check(provider, hasCheck));
   }
 
   @Post(':provider/pause')

@@ -10,12 +10,11 @@ import {
 import { setImmediate as turn } from 'node:timers/promises';
 import { AttemptBuffer, type DueAttempts, gatherMs, type WaitingAttempt } from './attempt-buffer.js';
 import { replyFacts } from './reading.js';
-import { maxEchoed, withoutEchoes, withoutLongStrings, withoutSecrets } from './redaction.js';
+import { maxEchoed, redactedReply, withoutSecrets } from './redaction.js';
 
 /** Runs per statement. Each may bring an input of 256 KiB. */
 const maxWritten = 50;
 const closeMs = 2_000;
-const maxReplyBytes = 2 * 1024;
 
 /**
  * Notes provider calls that did not simply succeed, for operators. No call waits for the writes: they are gathered, and
@@ -98,16 +97,8 @@ export class AttemptRecorder implements OnApplicationBootstrap, BeforeApplicatio
 
 const mayQuote = ({ reply }: Attempt): boolean => reply !== undefined && reply.length > maxEchoed;
 
-/** Without an input to compare with, every long string may quote it. */
 function notedAs(waiting: WaitingAttempt, input: Uint8Array | undefined, nowMs: number): NotedAttempt {
   const { firstMs, lastMs, reply, secret, ...attempt } = waiting;
   const noted = { ...attempt, firstAgoMs: nowMs - firstMs, lastAgoMs: nowMs - lastMs };
-  if (reply === undefined) return noted;
-  const open = withoutSecrets(reply, secret);
-  if (!mayQuote(waiting)) return { ...noted, reply: open };
-  return { ...noted, reply: beginningOf(input ? withoutEchoes(open, input) : withoutLongStrings(open)) };
+  return reply === undefined ? noted : { ...noted, reply: redactedReply(reply, secret, input) };
 }
-
-/** The first 2 KiB, without a character that does not fit. */
-const beginningOf = (text: string): string =>
-  new TextDecoder().decode(Buffer.from(text).subarray(0, maxReplyBytes), { stream: true });

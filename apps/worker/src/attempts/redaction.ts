@@ -28,6 +28,23 @@ const patterns: readonly [RegExp, string | ((match: string, ...groups: string[])
   [/(?:[\w+/=-]|\\\/){200,}/g, (all) => `[${all.length} characters]`],
 ];
 
+const maxReplyBytes = 2 * 1024;
+
+/** Redacts a reply for operators. Without an input to compare with, every long string may quote it. */
+export function redactedReply(
+  reply: string,
+  secret: string | undefined,
+  input: Uint8Array | undefined,
+): string {
+  const open = withoutSecrets(reply, secret);
+  if (reply.length <= maxEchoed) return open;
+  return beginningOf(input ? withoutEchoes(open, input) : withoutLongStrings(open));
+}
+
+/** The first 2 KiB, without a character that does not fit. */
+const beginningOf = (text: string): string =>
+  new TextDecoder().decode(Buffer.from(text).subarray(0, maxReplyBytes), { stream: true });
+
 /** Removes credentials, and everything but the host of URLs. `secret` is the key that the call carried. */
 export function withoutSecrets(text: string, secret?: string): string {
   const known = secret === undefined ? [] : [secret, ...secret.split(/[\s:,;|&=]+/)];

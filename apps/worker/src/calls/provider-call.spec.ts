@@ -2,8 +2,10 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createLog, type Span } from '#observability';
 import type { Attempt, RunRepository } from '#persistence';
 import type { BoundProvider, Handle, Outcome, Signal } from '#providers';
+import type { ReportedTerm } from '#schemas';
 import { StorageError } from '#storage';
 import type { AttemptRecorder } from '../attempts/attempt-recorder.js';
+import type { SurpriseRecorder } from '../attempts/surprise-recorder.js';
 import type { Payloads } from '../bytes/payloads.js';
 import type { ProviderClient } from './provider-client.js';
 import { keptReply, ProviderCall } from './provider-call.js';
@@ -19,18 +21,26 @@ const share = { grow: async () => {}, [Symbol.dispose]: () => {} };
 const noted: Pick<Attempt, 'phase' | 'class' | 'retry'>[] = [];
 const note: AttemptRecorder['note'] = (_provider, _runId, { phase, class: kind, retry }) =>
   void noted.push({ phase, class: kind, retry });
+/** The kinds of unexpected replies. */
+const surprises: string[] = [];
+const noteSurprise: SurpriseRecorder['note'] = (_provider, _runId, { kind }) => void surprises.push(kind);
 beforeEach(() => {
   noted.length = 0;
+  surprises.length = 0;
 });
 
-const calls = (reply: Signal, readBody: Payloads['readBody'], outcome?: Outcome) =>
+const calls = (reply: Signal, readBody: Payloads['readBody'], outcome?: Outcome, reportedMicros?: number) =>
   new ProviderCall(
     { callProvider: async () => reply } as unknown as ProviderClient,
-    { readNow: async () => ({ outcome }), read: async () => ({ outcome }) } as unknown as ReplyReader,
+    {
+      readNow: async () => ({ outcome, reportedMicros }),
+      read: async () => ({ outcome, reportedMicros }),
+    } as unknown as ReplyReader,
     { noteCall: () => {} } as unknown as ProviderResults,
     { openShare: () => share, readBody } as unknown as Payloads,
     {} as RunRepository,
     { note } as AttemptRecorder,
+    { note: noteSurprise } as SurpriseRecorder,
     { STORE_PAYLOAD_MS: 1000 },
     createLog('worker', 'silent'),
     { on: false, start: () => ({ end: () => {} }) as never, close: async () => {} },
@@ -135,7 +145,7 @@ const resume = async (outcome: Outcome, step: 'poll' | 'fetch', cancelRequested 
     provider,
     'run',
     { v: 1, step },
-    { ...terms, readings: 0, cancelRequested, signal },
+    { ...terms, readings: 0, cancelRequested, hasCost: false, signal },
   );
   return noted;
 };
@@ -151,5 +161,44 @@ describe('notes a poll or a fetch', () => {
     expect(await resume({ kind: 'canceled' }, 'poll')).toEqual([
       { phase: 'poll', class: 'cancelled', retry: 'never' },
     ]);
+  });
+});
+
+describe('counts an unexpected reply', () => {
+  const output = { mediaType: 'application/json', body: new Uint8Array() };
+  const succeeded: Outcome = { kind: 'succeeded', output };
+  const reported = [{ at: '/cost', micros: 1 }];
+  const provider = { name: 'fal', adapter: { resume: () => call } } as unknown as BoundProvider;
+  const polled = async (
+    outcome: Outcome,
+    {
+      hasCost = false,
+      cost,
+      terms: given = reported,
+    }: { hasCost?: boolean; cost?: number; terms?: ReportedTerm[] },
+  ) => {
+    const { signal } = new AbortController();
+    await calls(accepted, unused, outcome, cost).resume(provider, 'run', handle, {
+      ...terms,
+      reported: given,
+      readings: 0,
+      cancelRequested: false,
+      hasCost,
+      signal,
+    });
+    return surprises.splice(0);
+  };
+
+  it('that its adapter found', async () => {
+    const surprise = { kind: 'unknown_status', note: 'It says “Composing”.' } as const;
+    expect(await polled({ kind: 'pending', handle, afterMs: 1, surprise }, {})).toEqual(['unknown_status']);
+  });
+  it('that ends a run whose cost no reply reported', async () => {
+    expect(await polled(succeeded, {})).toEqual(['missing_cost']);
+    expect(await polled(succeeded, { cost: 5 })).toEqual([]);
+    expect(await polled(succeeded, { hasCost: true })).toEqual([]);
+    expect(await polled(succeeded, { terms: [] })).toEqual([]);
+    expect(await polled(succeeded, { terms: [{ at: '/cost', micros: 1, optional: true }] })).toEqual([]);
+    expect(await polled({ kind: 'pending', handle, afterMs: 1 }, {})).toEqual([]);
   });
 });

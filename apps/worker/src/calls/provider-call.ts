@@ -13,11 +13,13 @@ import {
   type RowOfReplies,
   type Signal,
   type SubmittedRun,
+  type Surprise,
 } from '#providers';
 import { runKeys, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { AttemptRecorder } from '../attempts/attempt-recorder.js';
 import { failedCall } from '../attempts/reading.js';
+import { SurpriseRecorder } from '../attempts/surprise-recorder.js';
 import { Payloads, type Share } from '../bytes/payloads.js';
 import type { WorkerSettings } from '../settings.js';
 import { type OutboundCall, ProviderClient } from './provider-client.js';
@@ -26,6 +28,18 @@ import { isLarge, isUnread, ReplyReader, type Unread } from './reply-reader.js';
 
 type Terms = Pick<OutboundCall, 'workspaceId' | 'call' | 'timeoutMs' | 'share'> & RowOfReplies;
 type StoredReply = Omit<HttpReply, 'body'>;
+
+interface NotedCall {
+  runId: string;
+  phase: 'submit' | Handle['step'];
+  hasFallback?: boolean;
+  cancelRequested?: boolean;
+}
+
+const missingCost = {
+  kind: 'missing_cost',
+  note: 'The run has finished, and no reply reported the cost that the model’s row names.',
+} as const satisfies Surprise;
 
 /**
  * Replaces the provider's handle in a run whose submission reply is stored but not read yet. Its version
@@ -57,6 +71,7 @@ export class ProviderCall {
     private readonly payloads: Payloads,
     private readonly runs: RunRepository,
     private readonly attempts: AttemptRecorder,
+    private readonly surprises: SurpriseRecorder,
     @Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'STORE_PAYLOAD_MS'>,
     @Inject(LOG) private readonly log: Log,
     @Inject(TRACING) private readonly tracing: Tracing,
@@ -88,12 +103,12 @@ export class ProviderCall {
     const asked = submitAsked(run, { reported, assets });
     if (!isLarge(reply) || !isSuccess(reply) || !(await this.keepReply(run, reply))) {
       const read = await this.replies.readNow(provider, reply, asked, runId);
-      this.noteOutcome(provider, { runId, phase: 'submit', hasFallback }, read.outcome, reply);
+      this.noteRead(provider, { runId, phase: 'submit', hasFallback, reported }, read, reply);
       return { ...read, isKept: false };
     }
     const read = await this.replies.read(provider, reply, asked, { runId, readings: 0, isKept: true });
     if (isUnread(read)) return null;
-    this.noteOutcome(provider, { runId, phase: 'submit' }, read.outcome, reply);
+    this.noteRead(provider, { runId, phase: 'submit', reported }, read, reply);
     return { ...keptOutput(runId, read, reply), isKept: true };
   }
 
@@ -112,7 +127,7 @@ export class ProviderCall {
       const asked = submitAsked(run, row);
       const read = await this.replies.read(provider, stored, asked, { runId, readings, isKept: true });
       if (isUnread(read)) return read;
-      this.noteOutcome(provider, { runId, phase: 'submit' }, read.outcome, stored);
+      this.noteRead(provider, { runId, phase: 'submit', reported: row.reported }, read, stored);
       return keptOutput(runId, read, stored);
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
@@ -130,9 +145,15 @@ export class ProviderCall {
     provider: BoundProvider,
     runId: string,
     handle: Handle,
-    terms: Omit<Terms, 'call'> & { readings: number; cancelRequested: boolean; signal: AbortSignal },
+    terms: Omit<Terms, 'call'> & {
+      readings: number;
+      cancelRequested: boolean;
+      /** Whether an earlier reply reported the cost. */
+      hasCost: boolean;
+      signal: AbortSignal;
+    },
   ): Promise<ReadReply | Unread | null> {
-    const { readings, cancelRequested, reported, assets, ...rest } = terms;
+    const { readings, cancelRequested, hasCost, reported, assets, ...rest } = terms;
     const call = provider.adapter.resume?.(handle);
     if (!call) throw new Error(`${provider.name} has nothing to poll`);
     const reply = await this.client.callProvider(provider, { ...rest, call, runId, operation: 'resume' });
@@ -140,8 +161,11 @@ export class ProviderCall {
     if (terms.signal.aborted) return null;
     const asked = { phase: 'resume', handle, reported, assets } as const;
     const read = await this.replies.read(provider, reply, asked, { runId, readings });
-    if (!isUnread(read))
-      this.noteOutcome(provider, { runId, phase: handle.step, cancelRequested }, read.outcome, reply);
+    if (!isUnread(read)) {
+      const missing = hasCost ? [] : reported;
+      const noted = { runId, phase: handle.step, cancelRequested, reported: missing };
+      this.noteRead(provider, noted, read, reply);
+    }
     return read;
   }
 
@@ -174,17 +198,23 @@ export class ProviderCall {
     });
   }
 
-  private noteOutcome(
+  /** `reported`: the terms of the cost that no earlier reply has. */
+  private noteRead(
     provider: BoundProvider,
-    call: {
-      runId: string;
-      phase: 'submit' | Handle['step'];
-      hasFallback?: boolean;
-      cancelRequested?: boolean;
-    },
-    outcome: Outcome,
+    call: NotedCall & Pick<RowOfReplies, 'reported'>,
+    { outcome, reportedMicros }: ReadReply,
     reply: Signal,
   ): void {
+    const { runId, reported } = call;
+    this.noteOutcome(provider, call, outcome, reply);
+    if (outcome.surprise) this.surprises.note(provider, runId, outcome.surprise, reply);
+    // A report whose parts may all be missing promises nothing.
+    const isPromised = reported.some(({ optional }) => !optional);
+    if (outcome.kind === 'succeeded' && reportedMicros === undefined && isPromised)
+      this.surprises.note(provider, runId, missingCost, reply);
+  }
+
+  private noteOutcome(provider: BoundProvider, call: NotedCall, outcome: Outcome, reply: Signal): void {
     const { runId, phase, hasFallback = false, cancelRequested = false } = call;
     this.results.noteCall(provider.name, runId, reply, outcome);
     if (outcome.kind === 'canceled' && !cancelRequested)

@@ -28,7 +28,7 @@ export interface OutboundCall {
   runId: string;
   /** The workspace on whose behalf the host name of a reply's URL is resolved. */
   workspaceId: string;
-  operation: 'upload' | 'submit' | 'resume' | 'cancel';
+  operation: 'upload' | 'submit' | 'resume' | 'cancel' | 'check';
   call: HttpCall;
   timeoutMs: number;
   /** The reply's bytes count against it. */
@@ -149,11 +149,12 @@ export class ProviderClient {
   private async collect(
     { statusCode, headers }: Dispatcher.ResponseData,
     body: Readable,
-    { runId, share }: OutboundCall,
+    { runId, share, operation }: OutboundCall,
     signal: AbortSignal,
   ): Promise<HttpReply | { fault: 'oversize' }> {
     const reply = { status: statusCode, headers: flatten(headers) };
-    const isFile = statusCode === 200 && !isText(reply.headers['content-type'] ?? '');
+    const isFile =
+      statusCode === 200 && operation !== 'check' && !isText(reply.headers['content-type'] ?? '');
     const chunks: Buffer[] = [];
     let size = 0;
     const arriving = (body as AsyncIterable<Buffer>)[Symbol.asyncIterator]();

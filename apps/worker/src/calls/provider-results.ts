@@ -60,6 +60,12 @@ export class ProviderResults implements OnModuleInit, OnModuleDestroy {
     if (runs.size > maxRuns && oldest !== undefined) runs.delete(oldest);
   }
 
+  /** Notes whether a check of the key was accepted, which a rejected call for one model does not say. */
+  noteCheck(provider: string, isAccepted: boolean): void {
+    if (isAccepted) this.of(provider).answeredAtMs = performance.now();
+    else this.noteRun(provider, 'check', 'key_rejected');
+  }
+
   private of(provider: string): Since {
     const known = this.since.get(provider) ?? { runs: new Map() };
     this.since.set(provider, known);

@@ -104,6 +104,7 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
       assets: poll.facts.assets,
       readings: poll.slowReadings,
       cancelRequested: poll.cancelRequested,
+      hasCost: poll.reportedMicros != null,
       signal,
     });
     const read = await resuming.catch((error: unknown): ReadReply => {

@@ -83,6 +83,7 @@ describe('a round of retention', () => {
       'tombstone',
       'joined_call',
       'webhook',
+      'provider_surprise',
       'dropDay',
       'dropDay',
       'dropDay',

@@ -55,6 +55,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     await this.each(signal, 'tombstones', () => this.repository.deleteOld('tombstone'));
     await this.each(signal, 'joined calls', () => this.repository.deleteOld('joined_call'));
     await this.each(signal, 'webhooks', () => this.repository.deleteOld('webhook'));
+    await this.each(signal, 'unexpected replies', () => this.repository.deleteOld('provider_surprise'));
     await this.each(signal, 'finished days', () => this.dropDay());
     await this.each(signal, 'ledger entries', () => this.repository.deleteOld('ledger_entry'));
     await this.each(signal, 'ended API keys', () => this.repository.deleteOld('api_key'));

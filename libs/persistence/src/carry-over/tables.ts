@@ -21,6 +21,8 @@ export const refilledTables = [
   'typeorm_metadata',
   'process',
   'provider_health',
+  'provider_check',
+  'provider_surprise',
   'registry_revision',
   'usage_sum',
   'usage_progress',

@@ -25,6 +25,32 @@ export class ProviderHealthRow {
   @Column('jsonb', { default: [] }) results: { run: string; at: number; result: string }[];
 }
 
+/** The last check of a provider's key. */
+@Entity({ name: 'provider_check' })
+export class ProviderCheckRow {
+  @PrimaryColumn('text') provider: string;
+  @Column('timestamptz') askedAt: Date;
+  /** When a worker took it. */
+  @Column('timestamptz', { nullable: true }) takenAt: Date | null;
+  @Column('timestamptz', { nullable: true }) checkedAt: Date | null;
+  @Column('jsonb', { nullable: true }) answer: object | null;
+}
+
+/** Replies of one kind that a provider's declaration does not expect, and the newest of them. */
+@Entity({ name: 'provider_surprise' })
+export class ProviderSurpriseRow {
+  @PrimaryColumn('text') provider: string;
+  @PrimaryColumn('text') kind: string;
+  @Column('bigint') count: string;
+  @Column('timestamptz') firstAt: Date;
+  @Column('timestamptz') lastAt: Date;
+  @Column('uuid') runId: string;
+  @Column('text') detail: string;
+  @Column('integer', { nullable: true }) httpStatus: number | null;
+  /** Redacted. */
+  @Column('text', { nullable: true }) reply: string | null;
+}
+
 /** A running gateway or worker, as it reports itself. */
 @Entity({ name: 'process' })
 export class ProcessRow {

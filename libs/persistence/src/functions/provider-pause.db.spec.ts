@@ -365,6 +365,7 @@ describe('a provider that an operator pauses', () => {
     const none = { runs: 0, oldestSeconds: 0 };
     expect(listed).toEqual({
       provider,
+      surprises: [],
       hasKey: null,
       slots: 0,
       state: 'paused',

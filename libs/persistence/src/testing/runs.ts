@@ -10,7 +10,9 @@ import { RunRepository } from '../run.repository.js';
 import type { Workspace } from '../entities/workspace.entity.js';
 import { HeldRunRepository } from '../held-run.repository.js';
 import { ProviderPauseRepository } from '../provider-pause.repository.js';
+import { ProviderCheckRepository } from '../provider-check.repository.js';
 import { ProviderHealthRepository } from '../provider-health.js';
+import { ProviderSurpriseRepository } from '../provider-surprise.repository.js';
 import { ProviderReader } from '../provider-reader.js';
 import { RunReader } from '../run-reader.js';
 import { type Ending, type Granted, payloadBody, type PayloadRow } from '../run-facts.js';
@@ -67,7 +69,13 @@ export class TestProcess {
     this.storedObjects = new StoredObjectRepository(this.database);
     this.pauses = new ProviderPauseRepository(this.database);
     this.health = new ProviderHealthRepository(this.database, this.pauses);
-    this.providers = new ProviderReader(this.database, this.outbox, this.health);
+    this.providers = new ProviderReader(
+      this.database,
+      this.outbox,
+      this.health,
+      new ProviderCheckRepository(this.database),
+      new ProviderSurpriseRepository(this.database),
+    );
     this.retention = new RetentionRepository(this.database, periods);
   }
 

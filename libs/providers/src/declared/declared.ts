@@ -16,6 +16,7 @@ import { sentenceFields } from '../fields.js';
 import { job } from '../job.js';
 import type { HandleFields, Kept } from '../job-spec.js';
 import { protocols } from '../protocols.js';
+import { checkOf, checkProblems } from './check-shape.js';
 import { exchangeOf, headersOf } from './credential-shape.js';
 import { type RowProblem, rowProblems } from './row-problems.js';
 import { conditionOf } from './rule-shape.js';
@@ -28,12 +29,13 @@ export function declaredProvider(
 ): { definition: ProviderDefinition } | { definition?: undefined; problems: readonly RowProblem[] } {
   const parsed = providerRow.safeParse(given, { reportInput: true });
   if (!parsed.success) return { problems: rowProblems(parsed.error.issues) };
-  const problems = protocolsOf(parsed.data).flatMap(([name, row]) =>
+  const problems: RowProblem[] = protocolsOf(parsed.data).flatMap(([name, row]) =>
     Array.from(placeholderProblems(row), ({ path, message }) => ({
       path: name === '' ? path : ['protocols', name, ...path],
       message,
     })),
   );
+  problems.push(...checkProblems(parsed.data));
   return problems.length > 0 ? { problems } : { definition: definitionOf(parsed.data) };
 }
 
@@ -47,6 +49,7 @@ export function definitionOf(row: ProviderRow): ProviderDefinition {
     takesBothSpellings: row.snake_and_camel_case,
     declaration: JSON.stringify(row),
     account: row.account && accountOf(row.account),
+    check: checkOf(row),
     create: (base) => {
       const adapters = several.map(([name, protocol]) => [name, adapterOf(protocol, base)] as const);
       const [[, only] = []] = adapters;

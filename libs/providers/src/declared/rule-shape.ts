@@ -8,6 +8,10 @@ export const pointer = z
 export const pointers = z.union([pointer, z.array(pointer).min(1)]);
 export const status = z.int().min(100).max(599);
 export const header = z.string().regex(/^[!#$%&'*+.^_`|~0-9a-z-]+$/, 'expected a header name in lower case');
+export const headers = z.record(
+  header,
+  z.string().regex(/^[\t\x20-\x7e]*$/, 'expected visible ASCII characters'),
+);
 
 /** The meanings of a reply, and the answer that the caller gets. */
 const failureClasses = {

@@ -1,10 +1,10 @@
 import { routerProviderSegment } from '#schemas';
 import { z } from 'zod';
 import { baseUrl } from '../base-url.js';
+import { check } from './check-shape.js';
 import { credential } from './credential-shape.js';
-import { account, condition, header, pointer, pointers, rule, status } from './rule-shape.js';
+import { account, condition, header, headers, pointer, pointers, rule, status } from './rule-shape.js';
 
-const headers = z.record(header, z.string().regex(/^[\t\x20-\x7e]*$/, 'expected visible ASCII characters'));
 const seconds = z.number().positive().max(3600);
 const word = z.enum(['queued', 'running', 'succeeded', 'failed', 'canceled']);
 
@@ -199,7 +199,9 @@ const protocol = z.strictObject({
         .describe('The place of the status in the reply, or `http` to use the HTTP status.'),
       statuses: z
         .record(z.string(), word)
-        .describe('The meaning of each status. A status without an entry means `running`.'),
+        .describe(
+          'The meaning of each status, and of a reply without one (an empty name). A status without an entry means `running`, and is counted as an unexpected reply.',
+        ),
       interval_seconds: seconds.min(0.05).describe('The pause between two polls, in seconds.'),
       progress: z
         .strictObject({
@@ -333,6 +335,9 @@ export const providerRow = z
       .describe(
         'Replies that report a problem with our account. A submission then fails, a poll is repeated, and the operator gets an alert. They are checked before `rules`, except for content-policy rules. If neither covers an HTTP status from 400 to 429, texts such as “insufficient credits” or “monthly quota” count as account problems.',
       ),
+    check: check
+      .optional()
+      .describe('A free call that proves the key, for `admin provider check` and the console.'),
     unique_header: header.optional().describe('The name of a header that gets a new UUID in every call.'),
     ...protocol.shape,
     submit: protocol.shape.submit.optional().describe('The call that starts a run.'),

@@ -14,11 +14,13 @@ import { PageSkeleton } from '../../parts/skeletons.tsx';
 import { texts } from '../../texts/index.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Attempts } from './attempts.tsx';
+import { CheckProvider } from './check-provider.tsx';
 import { OperatorRuns, RunLink } from './operator-runs.tsx';
 import { failedShare } from './failed-share.ts';
 import classes from './operator.module.css';
 import { PauseProvider } from './pause-provider.tsx';
 import { ProviderState } from './provider-parts.tsx';
+import { Surprises } from './surprises.tsx';
 
 export function ProviderPage() {
   const { provider: name } = useParams({ from: '/providers/$provider' });
@@ -52,12 +54,14 @@ export function ProviderPage() {
         )}
       </PageTitle>
       <Pauses provider={provider} />
+      <CheckProvider provider={provider} />
       <Pressure provider={provider} />
       <Outcomes provider={provider} />
       <section className={classes.section}>
         <h2>{texts.providers.failedRuns}</h2>
         <OperatorRuns state="failed" provider={name} />
       </section>
+      <Surprises provider={provider} />
       <Examples provider={name} />
       <Models ids={provider.models} />
     </>

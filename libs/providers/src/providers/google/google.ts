@@ -92,7 +92,8 @@ export const google: ProviderDefinition = {
             body: Buffer.from(JSON.stringify({ operationName: name })),
           }),
           status: '/done',
-          statuses: { true: 'succeeded' },
+          // An operation in progress names no state, or says that it is not done.
+          statuses: { '': 'running', false: 'running', true: 'succeeded' },
           everyMs: 10_000,
         },
         resultPaths: ['/response/videos/*/bytesBase64Encoded', '/response/videos/*/gcsUri'],
@@ -118,6 +119,13 @@ export const google: ProviderDefinition = {
         ],
         rules: [
           ...answerRules('/candidates/*/content/parts/*/inlineData/data'),
+          {
+            http: 200,
+            path: '/candidates/*/finishReason',
+            equals: 'NO_IMAGE',
+            unless: ['/candidates/*/content/parts/*/inlineData/data', '/candidates/*/content/parts/*/text'],
+            class: 'provider_failed',
+          },
           // Text with an image of 0 bytes is not a result.
           {
             http: 200,

@@ -45,6 +45,13 @@ export const replicate: ProviderDefinition = {
   defaultBase: 'https://api.replicate.com/v1',
   submitTimeoutMs: 30_000,
   account,
+  check: {
+    url: '{base}/account',
+    ok: [{ http: 200, path: '/username' }],
+    source:
+      'https://raw.githubusercontent.com/api-evangelist/replicate/main/collections/replicate-accounts-api.opencollection.json',
+    date: '2026-11-26',
+  },
   create: (base) =>
     job({
       base,

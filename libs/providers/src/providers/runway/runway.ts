@@ -38,6 +38,13 @@ export const runway: ProviderDefinition = {
   defaultBase: 'https://api.dev.runwayml.com',
   submitTimeoutMs: 30_000,
   account,
+  check: {
+    url: '{base}/v1/organization',
+    headers,
+    balance: { path: '/creditBalance', unit: 'credits' },
+    source: 'https://mcpservers.org/agent-skills/runwayml/rw-check-org-details',
+    date: '2026-11-26',
+  },
   create(base) {
     const task = (method: HttpCall['method'], id: string): HttpCall => ({
       method,

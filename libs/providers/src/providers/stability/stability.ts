@@ -38,6 +38,13 @@ export const stability: ProviderDefinition = {
   defaultBase: 'https://api.stability.ai/v2beta',
   submitTimeoutMs: 120_000,
   account,
+  check: {
+    url: 'https://api.stability.ai/v1/user/balance',
+    ok: [{ http: 200, path: '/credits' }],
+    balance: { path: '/credits', unit: 'credits' },
+    source: 'https://s.apifox.cn/apidoc/docs-site/3757851/api-133524603',
+    date: '2026-11-26',
+  },
   create(base) {
     const common = { base, account, fileResults: true, fields, rules } as const;
     const encode = form({ files: ['image', 'mask', 'init_image', 'style_image', 'audio'] });

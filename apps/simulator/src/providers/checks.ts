@@ -1,0 +1,20 @@
+/** The addresses of calls that cost nothing and prove a key, by provider. Their replies are named `check-accepted`. */
+export const checkPaths: Readonly<Record<string, string>> = {
+  anthropic: '/models',
+  bfl: '/v1/credits',
+  elevenlabs: '/user/subscription',
+  fal: '/v1/models/pricing',
+  'gemini-interactions': '/models',
+  luma: '/credits',
+  meshy: '/openapi/v1/balance',
+  openai: '/models',
+  openrouter: '/key',
+  pixverse: '/account/balance',
+  recraft: '/users/me',
+  replicate: '/account',
+  runway: '/v1/organization',
+  stability: '/v1/user/balance',
+  tripo: '/user/balance',
+  wavespeed: '/balance',
+  xai: '/api-key',
+};

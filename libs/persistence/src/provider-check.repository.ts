@@ -1,0 +1,116 @@
+import type { ProviderCheckResult } from '#schemas';
+import { Injectable } from '@nestjs/common';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Database } from './database.js';
+import { providerKeys } from './processes.js';
+import { jsonText } from './run-facts.js';
+
+/** How long a call for a check may take. */
+export const checkCallMs = 10_000;
+/** A request that no worker has answered by then is given up. A worker takes one within a second. */
+const checkWaitMs = checkCallMs + 5_000;
+const pollMs = 200;
+
+/** The answer of a worker that called a provider, or the reason why there was no call. */
+export interface ProviderCheckAnswer {
+  result: ProviderCheckResult;
+  latencyMs?: number;
+  httpStatus?: number;
+  balance?: { amount: number; unit: string };
+  detail?: string;
+}
+
+/** The last check of a provider. `checkedAt` is ISO 8601. */
+export interface ProviderCheck extends ProviderCheckAnswer {
+  checkedAt: string;
+}
+
+/**
+ * Checks of providers' keys. Only workers have the keys, so a check is a row that one process writes and a worker answers;
+ * simultaneous requests for a provider share one call.
+ */
+@Injectable()
+export class ProviderCheckRepository {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Asks the workers to check the key of a provider, and waits for the answer, at most 15 seconds. `hasCheck`: whether a
+   * free call is declared.
+   */
+  async check(provider: string, hasCheck: boolean): Promise<ProviderCheckAnswer & { checkedAt?: string }> {
+    const keys = await providerKeys(this.database);
+    const key = keys.find((each) => each.provider === provider);
+    if (key?.hasKey === false) return { result: 'no_key' };
+    if (!hasCheck) return { result: 'no_free_check' };
+    if (key === undefined) return { result: 'no_worker' };
+    const askedAt = await this.ask(provider);
+    const untilMs = performance.now() + checkWaitMs;
+    while (performance.now() < untilMs) {
+      await pause(pollMs);
+      const [answered] = await this.database.work.query<ProviderCheckRow>(
+        `SELECT ${columns} FROM provider_check WHERE provider = $1 AND checked_at >= $2::timestamptz`,
+        [provider, askedAt],
+      );
+      if (answered) return checkOf(answered);
+    }
+    return { result: 'no_worker' };
+  }
+
+  /** Takes the requests for these providers that no worker has taken yet. */
+  async take(providers: readonly string[]): Promise<string[]> {
+    const rows = await this.database.work.query<{ provider: string }>(
+      `UPDATE provider_check SET taken_at = router_now() WHERE provider IN (
+          SELECT provider FROM provider_check WHERE provider = ANY ($1) AND ${isOpen()} AND taken_at IS NULL
+          FOR UPDATE SKIP LOCKED
+        ) RETURNING provider`,
+      [providers],
+    );
+    return rows.map(({ provider }) => provider);
+  }
+
+  async answer(provider: string, answer: ProviderCheckAnswer): Promise<void> {
+    await this.database.work.query(
+      'UPDATE provider_check SET checked_at = router_now(), answer = $2 WHERE provider = $1',
+      [provider, jsonText(answer)],
+    );
+  }
+
+  /** The last check of each provider that has one. */
+  async list(): Promise<Map<string, ProviderCheck>> {
+    const rows = await this.database.work.query<ProviderCheckRow>(
+      `SELECT ${columns} FROM provider_check WHERE answer IS NOT NULL`,
+    );
+    return new Map(rows.map((row) => [row.provider, checkOf(row)]));
+  }
+
+  /** Returns when the current request was made: now, or earlier if another one waits for its answer. */
+  private async ask(provider: string): Promise<string> {
+    const [row] = await this.database.work.query<{ askedAt: string }>(
+      `INSERT INTO provider_check AS known (provider, asked_at) VALUES ($1, router_now())
+        ON CONFLICT (provider) DO UPDATE SET
+          asked_at = CASE WHEN ${isOpen('known.')} THEN known.asked_at ELSE excluded.asked_at END,
+          taken_at = CASE WHEN ${isOpen('known.')} THEN known.taken_at END
+        RETURNING asked_at::text AS "askedAt"`,
+      [provider],
+    );
+    if (!row) throw new Error('a check was not written');
+    return row.askedAt;
+  }
+}
+
+/** Whether somebody still waits for the answer of a row. */
+const isOpen = (row = ''): string => `(${row}checked_at IS NULL OR ${row}checked_at < ${row}asked_at)
+  AND ${row}asked_at > router_now() - interval '${checkWaitMs} milliseconds'`;
+
+interface ProviderCheckRow {
+  provider: string;
+  checkedAt: Date;
+  answer: ProviderCheckAnswer;
+}
+
+const columns = 'provider, checked_at AS "checkedAt", answer';
+
+const checkOf = ({ checkedAt, answer }: ProviderCheckRow): ProviderCheck => ({
+  ...answer,
+  checkedAt: checkedAt.toISOString(),
+});
