@@ -198,7 +198,7 @@ async function beside(statement: string, act: () => Promise<void>): Promise<void
   }
 }
 
-it('the workers of the previous release drop only days without rows', async () => {
+it('the workers of the previous release drop only days without rows, and leave a tombstone of each run', async () => {
   const { runId } = await fixture.run('completed');
   const drop = async () => {
     const [row] = await fixture.at(noon(9)).sql<{ day: string | null }>('SELECT drop_day()::text AS day');
@@ -208,5 +208,6 @@ it('the workers of the previous release drop only days without rows', async () =
   expect(await drop()).toBe(ahead(1));
   expect(await days()).toContain(dayOf(runId));
   await fixture.at(noon(9)).sql('SELECT age_out(86400, 100, 1000000)');
+  expect(await fixture.first.sql('SELECT run_id AS id FROM tombstone')).toEqual([{ id: runId }]);
   expect(await drop()).toBe(dayOf(runId));
 });

@@ -17,7 +17,8 @@ $$;
 
 -- Deletes a batch of the runs past the cutoff whose ids are lower than ids_before, oldest ids first, and returns their number.
 -- A batch is limited in runs and in bytes, so that no call takes long. Only a run with an Idempotency-Key leaves a tombstone,
--- because its key may be used after its result has expired.
+-- because its key may be used after its result has expired. Without ids_before, all runs past the cutoff are deleted, and each
+-- leaves a tombstone: the gateways of the previous release remember expired runs by these.
 CREATE OR REPLACE FUNCTION age_out(kept_s double precision, batch_rows integer, batch_bytes bigint, ids_before uuid)
 RETURNS integer LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
@@ -32,7 +33,7 @@ BEGIN
   SELECT coalesce(array_agg(id ORDER BY id), '{}') INTO aged FROM (
     SELECT id, sum(bytes) OVER (ORDER BY id) - bytes AS bytes_before FROM (
       SELECT id, coalesce((SELECT sum(octet_length(body)) FROM payload WHERE run_id = id), 0) AS bytes FROM (
-        (SELECT id FROM run WHERE id < ids_before AND completed_at <= cutoff ORDER BY id LIMIT batch_rows)
+        (SELECT id FROM run WHERE id < coalesce(ids_before, v7_floor(cutoff)) AND completed_at <= cutoff ORDER BY id LIMIT batch_rows)
         UNION
         -- Made by a gateway whose clock ran far ahead or behind.
         (SELECT id FROM run_default WHERE completed_at <= cutoff LIMIT batch_rows)
@@ -51,14 +52,14 @@ BEGIN
   )
   INSERT INTO tombstone (run_id, workspace_id, model, completed_at, origin, admitted_position)
   SELECT id, workspace_id, model, completed_at, call ->> 'origin', admitted_position
-  FROM gone WHERE call ? 'idempotencyKey';
+  FROM gone WHERE ids_before IS NULL OR call ? 'idempotencyKey';
   DELETE FROM run_attempts WHERE run_id = ANY (aged);
   RETURN cardinality(aged);
 END $$;
 
--- The workers of earlier releases delete every expired run by this function.
+-- The workers of the previous release delete every expired run by this function.
 CREATE OR REPLACE FUNCTION age_out(kept_s double precision, batch_rows integer, batch_bytes bigint) RETURNS integer LANGUAGE sql
-AS $$ SELECT age_out(kept_s, batch_rows, batch_bytes, v7_floor(router_now() - make_interval(secs => kept_s))) $$;
+AS $$ SELECT age_out(kept_s, batch_rows, batch_bytes, NULL) $$;
 
 -- Uses the index: the first call marks the entries of deleted rows as dead, so the second call, made under an exclusive lock,
 -- skips them without reading the table.
@@ -129,7 +130,7 @@ EXCEPTION WHEN lock_not_available THEN
 END $$;
 REVOKE EXECUTE ON FUNCTION drop_day(double precision) FROM PUBLIC;
 
--- The workers of earlier releases drop days without rows.
+-- The workers of the previous release drop days without rows.
 CREATE OR REPLACE FUNCTION drop_day() RETURNS date LANGUAGE sql AS $$ SELECT drop_day(NULL) $$;
 REVOKE EXECUTE ON FUNCTION drop_day() FROM PUBLIC;
 `;
