@@ -30,19 +30,24 @@ BEGIN
   IF NOT pg_try_advisory_xact_lock(${advisoryLocks.ageOut}) THEN
     RETURN 0;
   END IF;
-  SELECT coalesce(array_agg(id ORDER BY id), '{}') INTO aged FROM (
-    SELECT id, sum(bytes) OVER (ORDER BY id) - bytes AS bytes_before FROM (
-      SELECT id, coalesce((SELECT sum(octet_length(body)) FROM payload WHERE run_id = id), 0) AS bytes FROM (
-        (SELECT id FROM run WHERE id < coalesce(ids_before, v7_floor(cutoff)) AND completed_at <= cutoff ORDER BY id LIMIT batch_rows)
-        UNION
-        -- Made by a gateway whose clock ran far ahead or behind.
-        (SELECT id FROM run_default WHERE completed_at <= cutoff LIMIT batch_rows)
-        ORDER BY id LIMIT batch_rows
-      ) AS oldest
-    ) AS measured
-  ) AS summed WHERE bytes_before < batch_bytes;
+  aged := ARRAY(
+    (SELECT id FROM run WHERE id < coalesce(ids_before, v7_floor(cutoff)) AND completed_at <= cutoff ORDER BY id LIMIT batch_rows)
+    UNION
+    -- Made by a gateway whose clock ran far ahead or behind.
+    (SELECT id FROM run_default WHERE completed_at <= cutoff LIMIT batch_rows)
+    ORDER BY id LIMIT batch_rows
+  );
   -- The bounds prune the other days' partitions.
   first_id := aged[1];
+  last_id := aged[cardinality(aged)];
+  aged := ARRAY(
+    SELECT id FROM (
+      SELECT id, coalesce(sum(bytes) OVER (ORDER BY id), 0) - coalesce(bytes, 0) AS bytes_before FROM unnest(aged) AS id LEFT JOIN (
+        SELECT run_id, sum(octet_length(body)) AS bytes FROM payload
+        WHERE run_id = ANY (aged) AND run_id BETWEEN first_id AND last_id GROUP BY run_id
+      ) AS measured ON run_id = id
+    ) AS summed WHERE bytes_before < batch_bytes ORDER BY id
+  );
   last_id := aged[cardinality(aged)];
   UPDATE stored_object SET delete_at = greatest(router_now(), link_expires_at) WHERE owner_id = ANY (aged);
   DELETE FROM payload WHERE run_id = ANY (aged) AND run_id BETWEEN first_id AND last_id;
