@@ -14,6 +14,7 @@ const benchmarks = {
   polls: () => import('./bench/polls.mjs'),
   records: () => import('./bench/records.mjs'),
   registry: () => import('./bench/registry.mjs'),
+  retention: () => import('./bench/retention.mjs'),
   runs: () => import('./bench/runs.mjs'),
   start: () => import('./bench/start.mjs'),
   submit: () => import('./bench/submit.mjs'),

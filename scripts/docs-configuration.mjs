@@ -178,7 +178,7 @@ The image sets \`HOST\`, \`PORT\`, \`INTERNAL_HOST\` and \`INTERNAL_PORT\`. \`np
 ## All settings
 
 \`admin\` reads its own settings and those of Postgres; for single commands also those of access tokens (\`token create\`),
-\`CATALOG_DIR\`, \`PUBLIC_BASE_URL\` (\`key sign-in\`), retention (\`run\`) and the asset store (\`restore objects\`). The local launcher
+\`CATALOG_DIR\`, \`PUBLIC_BASE_URL\` (\`key sign-in\`), retention (\`run\`, \`webhook\`) and the asset store (\`restore objects\`). The local launcher
 (\`npm start\`) passes its whole environment on to the apps that it starts. This page is generated from the code by
 \`npm run docs:configuration\`; \`.env.example\` lists the same settings as a file.
 

@@ -26,7 +26,7 @@ describe('admin webhook', () => {
     testDatabase = await createDatabase();
     env = { DATABASE_URL: testDatabase.url };
     database = Database.create(readSettings(databaseSettings, { ...env, ...longTimeouts }));
-    webhooks = new WebhookRepository(database);
+    webhooks = new WebhookRepository(database, { RESULT_RETENTION_SECONDS: 86_400 });
     const maker = new RunMaker(database);
     const ended = async (workspaceId: string, ending = succeeded) => {
       const call = {

@@ -124,10 +124,11 @@ describe('the store', () => {
     const { images } = await result(run);
     const opens = () => Promise.all(images.map(async ({ url }) => (await fetch(url)).status));
     const aged = await happenedEarlier(system.database.url, run, 1.5);
-    const kept = () => system.sql(`SELECT id FROM run WHERE id = '${aged.requestId}'`);
-    await waitFor(async () => (await kept()).length === 0, {
+    expect((await caller.collect(aged)).status).toBe(410);
+    const needed = () => system.sql(`SELECT key FROM stored_object WHERE delete_at = 'infinity'`);
+    await waitFor(async () => (await needed()).length === 0, {
       withinMs: 20_000,
-      what: 'the result to expire',
+      what: 'the copies to be marked for deletion',
     });
     expect([await opens(), stored().length]).toEqual([[200, 200], 2]);
     await system.sql(`UPDATE stored_object SET delete_at = delete_at - interval '2 days'`);

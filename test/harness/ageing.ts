@@ -22,6 +22,7 @@ async function rewrite(databaseUrl: string, statements: string[]): Promise<void>
 export async function completedEarlier(databaseUrl: string, run: Submitted, seconds: number): Promise<void> {
   await rewrite(databaseUrl, [
     `UPDATE run SET completed_at = completed_at - interval '${seconds} seconds' WHERE id = '${run.requestId}'`,
+    `UPDATE audit_record SET completed_at = completed_at - interval '${seconds} seconds' WHERE run_id = '${run.requestId}'`,
   ]);
 }
 

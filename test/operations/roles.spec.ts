@@ -82,7 +82,7 @@ describe('a database with the roles of roles.sql', () => {
     expect(await tell(run, days)).toEqual([{ days: 12 }]);
     // Nine days later the oldest days are empty and past.
     expect(
-      await tell(run, `SET router.clock_offset = '9 days'`, 'SELECT drop_day() IS NOT NULL AS dropped'),
+      await tell(run, `SET router.clock_offset = '9 days'`, 'SELECT drop_day(86400) IS NOT NULL AS dropped'),
     ).toEqual([{ dropped: true }]);
   });
 
@@ -116,7 +116,7 @@ describe('a database with the roles of roles.sql', () => {
       'SELECT * FROM payload',
       'SELECT * FROM api_key',
       'SELECT ensure_partitions(9)',
-      'SELECT drop_day()',
+      'SELECT drop_day(0)',
     ]) {
       await expect(tell(scale, statement)).rejects.toThrow(denied);
     }

@@ -61,11 +61,13 @@ async function servicesOf(database: Database, env: NodeJS.ProcessEnv) {
     keys,
     onboarding: new OnboardingRepository(database, keys),
     usage: new UsageReader(database),
-    /** Created on demand, because only commands that read runs need the retention settings. */
+    /** Created on demand, like the next one, because only commands that read runs need the retention settings. */
     get requests() {
       return new RequestReader(database, readSettings(retentionSettings, env));
     },
-    webhooks: new WebhookRepository(database),
+    get webhooks() {
+      return new WebhookRepository(database, readSettings(retentionSettings, env));
+    },
     actions: new OperatorActionReader(database),
     operator,
     runDetails: new OperatorRunReader(database, operator, new AttemptRepository(database), pauses),

@@ -115,13 +115,14 @@ it('a run without attempts has no row', async () => {
   expect(await fixture.first.sql('SELECT FROM run_attempts WHERE run_id = $1', [runId])).toEqual([]);
 });
 
-it('attempts are deleted with the run, and a late write leaves none behind', async () => {
+it('attempts are deleted when the result expires, and a late write leaves none behind', async () => {
   const { runId } = await fixture.run('completed');
   await note(runId, [made(500)]);
-  await fixture.at('23 hours').retention.ageOut();
+  await fixture.at('23 hours').retention.deleteOld('run_attempts');
   expect(await shown(runId)).toEqual([[500, 1]]);
-  await fixture.at('25 hours').retention.ageOut();
+  await fixture.at('25 hours').retention.deleteOld('run_attempts');
   expect(await shown(runId)).toEqual([]);
+  await fixture.at('4 days').retention.ageOut();
   await note(runId, [made(500)]);
   await note(v7(), [made(500)]);
   expect(await fixture.first.sql('SELECT FROM run_attempts WHERE run_id = $1', [runId])).toEqual([]);

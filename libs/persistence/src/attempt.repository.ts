@@ -55,7 +55,7 @@ interface NotedRun {
 /** Larger inputs are in the asset store. */
 const maxInputBytes = 256 * 1024;
 
-/** The provider calls of runs that did not simply succeed, for operators only. They are deleted with the run. */
+/** The provider calls of runs that did not simply succeed, for operators only. They are deleted when its result expires. */
 @Injectable()
 export class AttemptRepository {
   constructor(private readonly database: Database) {}

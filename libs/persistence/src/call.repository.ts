@@ -28,7 +28,7 @@ export class CallRepository {
 
   /**
    * The run that a call admitted or joined, or null. Without a workspace, runs of all workspaces are searched. Joined
-   * calls are found as long as their run or its tombstone is kept, admitting ones as long as the audit record.
+   * calls are found as long as their run is remembered, admitting ones as long as the audit record.
    */
   async runOf(callId: string, workspaceId?: string): Promise<string | null> {
     const calledMs = Number.parseInt(callId.replaceAll('-', '').slice(0, 12), 16);

@@ -6,7 +6,7 @@ export const advisoryLocks = {
   registryWrite: 727_002,
   /** One worker at a time creates or drops partitions. */
   partitions: 727_003,
-  /** One worker at a time replaces aged-out runs by their tombstones. */
+  /** One worker at a time deletes expired runs. */
   ageOut: 727_004,
   /**
    * One file reservation of a workspace at a time; held for a transaction. The second number identifies the

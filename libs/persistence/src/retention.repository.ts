@@ -3,38 +3,42 @@ import { Database } from './database.js';
 import { DATABASE_OPTIONS, type RetentionSettings, tombstoneSeconds } from './settings.js';
 
 /** Limits of one call, so that it stays well within the statement timeout. */
-const batchRows = 500;
+const batchRows = 5000;
 const batchBytes = 64 * 1024 * 1024;
 const batchSpaces = 10;
 
+const daySeconds = 86_400;
+
 const ago = (interval: string) => `router_statement_now() - make_interval(${interval})`;
 
-/** For each table whose old rows are deleted: its key, and the condition (with the order) that selects old rows. */
+/** For each table whose old rows are deleted: the condition (with the order) that selects them. */
 function oldRowsOf({ RESULT_RETENTION_SECONDS, LEDGER_RETENTION_MONTHS }: RetentionSettings) {
+  const expired = ago(`secs => ${RESULT_RETENTION_SECONDS}`);
   const forgotten = ago(`secs => ${RESULT_RETENTION_SECONDS + tombstoneSeconds}`);
   const closed = ago(`months => ${LEDGER_RETENTION_MONTHS}`);
   return {
-    idempotency_key: ['workspace_id, key', 'expires_at <= router_statement_now()'],
-    tombstone: ['run_id', `completed_at <= ${forgotten} ORDER BY completed_at`],
-    // Kept as long as their run or its tombstone.
-    joined_call: [
-      'workspace_id, call_id',
-      `run_id < v7_floor(${forgotten}) AND NOT EXISTS (SELECT FROM run WHERE run.id = run_id)
-        AND NOT EXISTS (SELECT FROM tombstone WHERE tombstone.run_id = joined_call.run_id) ORDER BY run_id`,
-    ],
+    idempotency_key: 'expires_at <= router_statement_now()',
+    tombstone: `completed_at <= ${forgotten} ORDER BY completed_at`,
+    run_attempts: `run_id < v7_floor(${expired}) AND NOT EXISTS (
+          SELECT FROM run WHERE run.id = run_id AND (completed_at IS NULL OR completed_at > ${expired})
+        ) ORDER BY run_id`,
+    // Kept as long as their run is remembered.
+    joined_call: `run_id < v7_floor(${forgotten}) AND NOT EXISTS (SELECT FROM run WHERE run.id = run_id AND completed_at IS NULL)
+        AND NOT EXISTS (
+          SELECT FROM audit_record WHERE audit_record.workspace_id = joined_call.workspace_id
+            AND audit_record.run_id = joined_call.run_id AND completed_at > ${forgotten}
+        ) ORDER BY run_id`,
     // Ended webhooks are listed as long as their run is remembered. The range of ids lets the index find them.
-    webhook: ['run_id', `run_id < v7_floor(${forgotten}) AND ended_at <= ${forgotten} ORDER BY run_id`],
+    webhook: `run_id < v7_floor(${forgotten}) AND ended_at <= ${forgotten} ORDER BY run_id`,
     // A sample may quote a little of an input, so it is kept no longer than a result.
-    provider_surprise: ['provider, kind', `last_at <= ${ago(`secs => ${RESULT_RETENTION_SECONDS}`)}`],
-    ledger_entry: ['workspace_id, id', `at <= ${closed}`],
-    audit_record: ['workspace_id, run_id', `completed_at <= ${closed}`],
-    usage_sum: ['workspace_id, unit, at, model, credential', `at <= ${closed} - interval '1 day'`],
+    provider_surprise: `last_at <= ${expired}`,
+    ledger_entry: `at <= ${closed}`,
+    // They remember expired runs.
+    audit_record: `completed_at <= least(${closed}, ${forgotten})`,
+    usage_sum: `at <= ${closed} - interval '1 day'`,
     // Keys end before every record that names them. The console lists codes and sessions for a month after their
     // end.
-    api_key: [
-      'id',
-      `session_until <= ${ago('days => 30')} OR expires_at <= ${closed} OR revoked_at <= ${closed}`,
-    ],
+    api_key: `session_until <= ${ago('days => 30')} OR expires_at <= ${closed} OR revoked_at <= ${closed}`,
   } as const;
 }
 
@@ -61,12 +65,30 @@ export class RetentionRepository {
     return row?.missing ?? 0;
   }
 
-  /** Replaces runs whose result has aged out, and their payloads, by tombstones. */
+  /**
+   * Deletes a batch of expired runs and their payloads one by one. With a retention of a day or longer, only those
+   * whose day is needed a day later than expected: results stay until their day is dropped.
+   */
   async ageOut(): Promise<number> {
-    const text = 'SELECT age_out($1, $2, $3) AS runs';
+    const text = `SELECT age_out($1, $2, $3, v7_floor(CASE
+        WHEN $1 < ${daySeconds} THEN cutoff ELSE date_trunc('day', cutoff - interval '1 day', 'UTC') END)) AS runs
+      FROM (VALUES (${ago('secs => $1')})) AS expired (cutoff)`;
     const bounds = [this.periods.RESULT_RETENTION_SECONDS, batchRows, batchBytes];
     const [row] = await this.database.work.query<{ runs: number }>(text, bounds);
     return row?.runs ?? 0;
+  }
+
+  /** Marks a batch of objects for deletion whose run's result has expired, unless a link to them still works. */
+  async releaseObjects(): Promise<number> {
+    const rows = await this.database.work.query(
+      `UPDATE stored_object SET delete_at = greatest(router_statement_now(), link_expires_at) WHERE key IN (
+          SELECT key FROM stored_object WHERE delete_at = 'infinity' AND workspace_id IS NULL AND owner_id < v7_floor(${ago('secs => $1')})
+            AND EXISTS (SELECT FROM run WHERE run.id = owner_id AND completed_at <= ${ago('secs => $1')})
+          ORDER BY owner_id LIMIT $2 FOR UPDATE SKIP LOCKED
+        ) RETURNING 1`,
+      [this.periods.RESULT_RETENTION_SECONDS, batchRows],
+    );
+    return rows.length;
   }
 
   /**
@@ -94,22 +116,26 @@ export class RetentionRepository {
 
   /** Deletes the next batch of old rows of a table. */
   async deleteOld(table: keyof ReturnType<typeof oldRowsOf>): Promise<number> {
-    const [key, isOld] = this.oldRows[table];
-    const rows = await this.database.work.query(
-      `DELETE FROM ${table} WHERE (${key}) IN (
-          SELECT ${key} FROM ${table} WHERE ${isOld} LIMIT $1 FOR UPDATE SKIP LOCKED
-        ) RETURNING 1`,
+    // The rows are locked, so they keep their place until they are deleted. By place they are found without an index.
+    const [row] = await this.database.work.query<{ rows: number }>(
+      `WITH deleted AS (
+          DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+            SELECT ctid FROM ${table} WHERE ${this.oldRows[table]} LIMIT $1 FOR UPDATE SKIP LOCKED
+          )) RETURNING 1
+        ) SELECT count(*)::integer AS rows FROM deleted`,
       [batchRows],
     );
-    return rows.length;
+    return row?.rows ?? 0;
   }
 
   /**
-   * Drops the partitions of one past, empty day. Returns the day as `2026-11-21`, or null if none can be dropped
-   * now.
+   * Drops the partitions of one past day whose results have all expired, without deleting a row. Returns the day as
+   * `2026-11-21`, or null if none can be dropped now.
    */
   async dropDay(): Promise<string | null> {
-    const [row] = await this.database.work.query<{ day: string | null }>('SELECT drop_day()::text AS day');
+    const text = 'SELECT drop_day($1)::text AS day';
+    const values = [this.periods.RESULT_RETENTION_SECONDS];
+    const [row] = await this.database.work.query<{ day: string | null }>(text, values);
     return row?.day ?? null;
   }
 }

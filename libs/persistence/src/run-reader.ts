@@ -122,8 +122,8 @@ export class RunReader {
     const [row] = await this.database.reads.query<{ model: string }>(
       `SELECT model FROM run WHERE id = $1 AND workspace_id = $2
         UNION ALL
-        SELECT model FROM tombstone WHERE run_id = $1 AND workspace_id = $2`,
-      [runId, workspaceId],
+        SELECT model FROM audit_record WHERE run_id = $1 AND workspace_id = $2 AND age_of(completed_at, $3, $4) <> 'gone'`,
+      [runId, workspaceId, ...this.periods],
     );
     return row?.model ?? null;
   }
@@ -141,7 +141,7 @@ export class RunReader {
     return row ?? null;
   }
 
-  /** The facts needed to repeat the first answer to an idempotency key. They are kept as long as the tombstone. */
+  /** The facts needed to repeat the first answer to an idempotency key. They are kept at least as long as the key. */
   async admission(workspaceId: string, runId: string): Promise<{ origin: string; position: number } | null> {
     const [row] = await this.database.reads.query<{ origin: string; position: number }>(
       `SELECT call ->> 'origin' AS origin, admitted_position AS position
@@ -179,8 +179,8 @@ export class RunReader {
   }
 
   /**
-   * The age of a run or its tombstone, optionally only under the given model. Null if neither is remembered. One
-   * statement reads both tables, so that a run which is being replaced by its tombstone is always found.
+   * The age of a run, optionally only under the given model. Null if it is not remembered. One statement reads both
+   * tables, so that a run whose row is being deleted is always found.
    */
   async ageOf(
     workspaceId: string,
@@ -192,7 +192,8 @@ export class RunReader {
       `SELECT ${age} FROM run WHERE id = $1 AND workspace_id = $2 AND model = coalesce($3, model)
         UNION ALL
         SELECT CASE age_of(completed_at, $4, $5) WHEN 'gone' THEN 'gone' ELSE 'aged_out' END
-          FROM tombstone WHERE run_id = $1 AND workspace_id = $2 AND model = coalesce($3, model)`,
+          FROM audit_record WHERE run_id = $1 AND workspace_id = $2 AND model = coalesce($3, model)
+            AND NOT EXISTS (SELECT FROM run WHERE id = $1)`,
       [runId, workspaceId, model, ...this.periods],
     );
     return row === undefined || row.age === 'gone' ? null : row.age;

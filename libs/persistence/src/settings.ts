@@ -32,7 +32,7 @@ export const retentionSettings = {
   RESULT_RETENTION_SECONDS: countUpTo(
     tenYearsSeconds,
     86_400,
-    'How long a completed run and its result stay available, in seconds, at most ten years; afterwards they answer 410. Use the same value on gateways and workers.',
+    'How long a completed run and its result stay available, in seconds, at most ten years; afterwards they answer 410. With a day (86400) or more, the database keeps them until their day is dropped, usually 1 to 25 hours later; with less, they are deleted within minutes. Use the same value on gateways and workers.',
   ),
   LEDGER_RETENTION_MONTHS: countUpTo(
     1200,

@@ -5,7 +5,8 @@ import { WebhookRepository } from './webhook.repository.js';
 
 const fixture = await openRunFixture();
 const { first } = fixture;
-const webhooks = new WebhookRepository(first.database);
+const periods = { RESULT_RETENTION_SECONDS: 86_400 };
+const webhooks = new WebhookRepository(first.database, periods);
 const receiver = 'https://hooks.example';
 
 /** Admits a run with a webhook. */
@@ -86,6 +87,15 @@ describe('a webhook', () => {
     });
   });
 
+  it('in fal’s format includes no result that has expired, although its row still exists', async () => {
+    const runId = await ended('fal');
+    await webhooks.delivered({ runId, redeliveries: 0 });
+    const tomorrow = new WebhookRepository(fixture.at('25 hours').database, periods);
+    await tomorrow.redeliver(runId);
+    expect(await tomorrow.begin(runId)).toMatchObject({ runId, output: null });
+    expect((await fixture.written(runId))['run']).not.toBeNull();
+  });
+
   it('is overdue until it has ended, so that a lost job comes back', async () => {
     const runId = await ended();
     expect(await fixture.overdueAt('0 seconds')).not.toContain(runId);
@@ -160,7 +170,7 @@ describe('a webhook', () => {
     const runId = await ended('standard', succeeded, spaceId);
     const [after] = (await workspaces.rotateWebhookSecret(spaceId)).webhookSecrets;
     expect((await webhooks.begin(runId))?.secrets).toEqual([after, before]);
-    const tomorrow = new WebhookRepository(fixture.at('25 hours').database);
+    const tomorrow = new WebhookRepository(fixture.at('25 hours').database, periods);
     expect((await tomorrow.begin(runId))?.secrets).toEqual([after]);
   });
 });

@@ -1,5 +1,5 @@
 import type { Bucket } from '#errors';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { Database, operators } from './database.js';
 import type { Webhook } from './entities/run.entity.js';
 import { newestFirst, newestId } from './newest-first.js';
@@ -12,6 +12,7 @@ import {
   type PayloadBody,
   type RunFailure,
 } from './run-facts.js';
+import { DATABASE_OPTIONS, type RetentionSettings } from './settings.js';
 
 /** A webhook whose call is due, with everything that its body needs. */
 export interface DueWebhook extends Omit<
@@ -66,7 +67,10 @@ const state = `CASE WHEN ended_at IS NULL THEN 'pending' WHEN delivered THEN 'de
  */
 @Injectable()
 export class WebhookRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    @Inject(DATABASE_OPTIONS) private readonly periods: Pick<RetentionSettings, 'RESULT_RETENTION_SECONDS'>,
+  ) {}
 
   /** Begins a call. Null if the webhook has ended. */
   begin(runId: string): Promise<DueWebhook | null> {
@@ -179,7 +183,9 @@ export class WebhookRepository {
           run.status, run.failure, run.provider, run.facts ->> 'callId' AS "callId",
           run.facts ->> 'traceparent' AS traceparent, media_type AS "mediaType", body, stored_as AS "storedAs"
         FROM due JOIN workspace ON workspace.id = due.workspace_id
+          -- A result that has expired is not sent, although its row may still exist.
           LEFT JOIN run ON run.id = due.run_id
+            AND due.completed_at > router_now() - make_interval(secs => ${this.periods.RESULT_RETENTION_SECONDS})
           LEFT JOIN payload ON form = 'fal' AND payload.run_id = run.id AND kind = 'output'`,
       values,
     );

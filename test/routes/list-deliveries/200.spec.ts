@@ -22,7 +22,7 @@ const page = async (caller: Caller, query = '') =>
 
 it('shows the state of each webhook, newest run first, and filters by state', async () => {
   const { caller } = await gateway().caller({}, scopes);
-  const webhooks = new WebhookRepository(gateway().database);
+  const webhooks = new WebhookRepository(gateway().database, { RESULT_RETENTION_SECONDS: 86_400 });
   const [delivered, givenUp, failing] = [await ended(caller), await ended(caller), await ended(caller)];
   await webhooks.delivered({ runId: delivered, redeliveries: 0 });
   await webhooks.failed({ runId: givenUp, tries: 0, redeliveries: 0 }, 'answered HTTP 500', null);

@@ -10,7 +10,7 @@ it('a webhook that was given up becomes due at once, with all its attempts', asy
   const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}', { query });
   const output = { outcome: 'succeeded', mediaType: 'application/json', body: Buffer.from('{}') } as const;
   await gateway().finish(run, output);
-  const webhooks = new WebhookRepository(gateway().database);
+  const webhooks = new WebhookRepository(gateway().database, { RESULT_RETENTION_SECONDS: 86_400 });
   await webhooks.failed({ runId: run.requestId, tries: 0, redeliveries: 0 }, 'answered HTTP 500', null);
   expect(await webhooks.begin(run.requestId)).toBeNull();
   const answer = await caller.call('POST', `/v2/webhooks/deliveries/${run.requestId}/redeliver`);

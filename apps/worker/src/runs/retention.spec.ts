@@ -22,6 +22,7 @@ function scripted(script: Partial<Record<string, (number | Error)[]>>) {
   const dropDay = async () => ((await verb('dropDay')()) === 0 ? null : '2026-01-01');
   const upkeep = {
     ensurePartitions: verb('ensurePartitions'),
+    releaseObjects: verb('releaseObjects'),
     ageOut: verb('ageOut'),
     dropDay,
     addUpUsage: verb('addUpUsage'),
@@ -74,9 +75,14 @@ describe('a round of retention', () => {
     expect(await oneRound({ ageOut: [500, 20], deleteDue: [100], dropDay: [1, 1] })).toEqual([
       'ensurePartitions',
       'idempotency_key',
+      'releaseObjects',
+      'dropDay',
+      'dropDay',
+      'dropDay',
       'ageOut',
       'ageOut',
       'ageOut',
+      'run_attempts',
       'deleteDue',
       'deleteDue',
       'abortStale',
@@ -84,9 +90,6 @@ describe('a round of retention', () => {
       'joined_call',
       'webhook',
       'provider_surprise',
-      'dropDay',
-      'dropDay',
-      'dropDay',
       'ledger_entry',
       'api_key',
       'addUpUsage',
@@ -102,7 +105,15 @@ describe('a round of retention', () => {
 
   it('continues with the next verb when one fails', async () => {
     const calls = await oneRound({ idempotency_key: [new Error('away')], ageOut: [new Error('away')] });
-    expect(calls.slice(0, 4)).toEqual(['ensurePartitions', 'idempotency_key', 'ageOut', 'deleteDue']);
+    expect(calls.slice(0, 7)).toEqual([
+      'ensurePartitions',
+      'idempotency_key',
+      'releaseObjects',
+      'dropDay',
+      'ageOut',
+      'run_attempts',
+      'deleteDue',
+    ]);
   });
 
   it('counts each step that fails', async () => {

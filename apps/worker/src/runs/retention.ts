@@ -49,14 +49,16 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
   private async round(signal: AbortSignal): Promise<void> {
     await this.each(signal, 'partitions', () => this.repository.ensurePartitions(), 'once');
     await this.each(signal, 'expired idempotency keys', () => this.repository.deleteOld('idempotency_key'));
+    await this.each(signal, 'objects of expired results', () => this.repository.releaseObjects());
+    await this.each(signal, 'finished days', () => this.dropDay());
     await this.each(signal, 'aged-out runs', () => this.repository.ageOut());
+    await this.each(signal, 'attempts', () => this.repository.deleteOld('run_attempts'));
     await this.each(signal, 'stored objects', () => this.deleteDue(signal));
     await this.each(signal, 'stale uploads', () => this.abortStale(signal), 'once');
     await this.each(signal, 'tombstones', () => this.repository.deleteOld('tombstone'));
     await this.each(signal, 'joined calls', () => this.repository.deleteOld('joined_call'));
     await this.each(signal, 'webhooks', () => this.repository.deleteOld('webhook'));
     await this.each(signal, 'unexpected replies', () => this.repository.deleteOld('provider_surprise'));
-    await this.each(signal, 'finished days', () => this.dropDay());
     await this.each(signal, 'ledger entries', () => this.repository.deleteOld('ledger_entry'));
     await this.each(signal, 'ended API keys', () => this.repository.deleteOld('api_key'));
     await this.each(signal, 'usage', () => this.repository.addUpUsage());

@@ -33,6 +33,8 @@ export class LedgerEntry {
 @Index('audit_record_credential', ['workspaceId', 'credential', 'runId'])
 @Index('audit_record_outcome', ['workspaceId', 'outcome', 'runId'])
 @Index('audit_record_bucket', ['workspaceId', 'bucket', 'runId'], { where: 'bucket IS NOT NULL' })
+// Partial: see the migration.
+@Index('audit_record_late', ['runId'])
 export class AuditRecord {
   @PrimaryColumn('uuid') workspaceId: string;
   @PrimaryColumn('uuid') runId: string;

@@ -77,7 +77,7 @@ export class Payload {
   @Column('text', { nullable: true }) storedAs: string | null;
 }
 
-/** Remembers a run whose result has aged out. */
+/** Repeats the first answer to the Idempotency-Key of a run whose row was deleted. */
 @Entity()
 @Index('tombstone_completion', ['completedAt'])
 export class Tombstone {

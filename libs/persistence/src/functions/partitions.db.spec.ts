@@ -4,6 +4,7 @@ import { v7 } from 'uuid';
 import { failOnLeftovers } from '../../../../test/harness/leftovers.js';
 import { waitFor } from '../../../../test/harness/wait-for.js';
 import { RunFixture } from '../testing/run-fixture.js';
+import { succeeded, type TestProcess } from '../testing/runs.js';
 import { SpecDatabase } from '../testing/spec-database.js';
 
 const dayMs = 86_400_000;
@@ -38,12 +39,14 @@ async function days(): Promise<string[]> {
 const ahead = (days: number) => new Date(Date.now() + untilNoonMs + days * dayMs).toISOString().slice(0, 10);
 const dayOf = (runId: string) =>
   new Date(Number.parseInt(runId.replace('-', '').slice(0, 12), 16)).toISOString().slice(0, 10);
-async function dropAll(after: number): Promise<string[]> {
-  const dropped: string[] = [];
+const dropAll = (after: number): Promise<string[]> => dropped(fixture.at(noon(after)));
+/** The days that a worker drops. */
+async function dropped({ retention }: TestProcess): Promise<string[]> {
+  const found: string[] = [];
   for (;;) {
-    const day = await fixture.at(noon(after)).retention.dropDay();
-    if (day === null) return dropped;
-    dropped.push(day);
+    const day = await retention.dropDay();
+    if (day === null) return found;
+    found.push(day);
   }
 }
 
@@ -82,7 +85,7 @@ describe('future days', () => {
 });
 
 describe('a past day', () => {
-  it('is dropped when it is empty, oldest first; yesterday is kept', async () => {
+  it('without runs is dropped, oldest first; yesterday is kept', async () => {
     expect(await dropAll(0)).toEqual([]);
     expect(await dropAll(3)).toEqual([ahead(-1), ahead(0), ahead(1)]);
     expect((await days())[0]).toBe(ahead(2));
@@ -90,18 +93,64 @@ describe('a past day', () => {
 
   it('is kept for a live run, and other days are dropped', async () => {
     const runId = await fixture.first.run(await fixture.space({ inflightLimit: 0 }));
-    const dropped = await dropAll(5);
-    expect(dropped).not.toContain(dayOf(runId));
-    expect(dropped).toContain(ahead(2));
+    const found = await dropAll(5);
+    expect(found).not.toContain(dayOf(runId));
+    expect(found).toContain(ahead(2));
     expect((await fixture.written(runId))['run']).not.toBeNull();
   });
 
-  it('is kept for a run whose result can be collected, and dropped when that has aged out', async () => {
-    const { runId } = await fixture.run('completed');
+  it('is dropped once its results have expired, and no row is deleted before', async () => {
+    const { runId, spaceId } = await fixture.run('completed');
+    const day = (Date.parse(`${dayOf(runId)}T00:00:00Z`) - Date.now()) / 1000;
+    const [before, after] = [2 * 86_400 + 3500 + day, 2 * 86_400 + 3700 + day].map((seconds) =>
+      fixture.at(`${Math.round(seconds)} seconds`),
+    );
+    if (!before || !after) throw new Error('There is no worker');
+    for (let nth = 0; nth < 2; nth += 1) {
+      expect(await before.retention.ageOut()).toBe(0);
+      expect(await before.retention.dropDay()).not.toBe(dayOf(runId));
+    }
+    expect(await fixture.written(runId)).toMatchObject({ run: { id: runId }, payloads: [{}, {}] });
+    expect(await before.runReader.result(spaceId, 'tested/model', runId)).toBe('aged_out');
+    expect(await after.retention.ageOut()).toBe(0);
+    expect(await dropped(after)).toContain(dayOf(runId));
+    expect(await fixture.written(runId)).toMatchObject({ run: null, payloads: null });
+    expect(await after.runReader.result(spaceId, 'tested/model', runId)).toBe('aged_out');
+  });
+
+  it('is kept for a run that ended long after its admission, until its result has expired', async () => {
+    const { runId, epoch, spaceId } = await fixture.run('running');
+    await fixture.at(`${noon(4)} 1 hour`).finish(runId, epoch, succeeded);
     expect(await dropAll(5)).not.toContain(dayOf(runId));
-    expect(await fixture.at(noon(5)).retention.ageOut()).toBe(1);
+    expect(await fixture.at(noon(4)).runReader.result(spaceId, 'tested/model', runId)).toMatchObject({
+      outcome: 'succeeded',
+    });
+    expect(await dropAll(6)).toContain(dayOf(runId));
+  });
+
+  it('that is needed for a live run loses its expired results a day later', async () => {
+    const { runId } = await fixture.run('completed');
+    const live = await fixture.first.run(await fixture.space({ inflightLimit: 0 }));
+    expect(await fixture.at(noon(2)).retention.ageOut()).toBe(0);
+    expect(await fixture.at(noon(3)).retention.ageOut()).toBe(1);
+    expect((await fixture.written(runId))['run']).toBeNull();
+    expect((await fixture.written(live))['run']).not.toBeNull();
+    expect(await days()).toContain(dayOf(live));
+  });
+
+  it('is kept until its objects are marked for deletion', async () => {
+    const { runId, epoch } = await fixture.run('copying');
+    await fixture.first.storedObjects.note('output', runId, 60);
+    await fixture.first.finish(runId, epoch, {
+      outcome: 'succeeded',
+      mediaType: 'application/json',
+      body: { storedAs: 'output' },
+    });
+    expect(await dropAll(5)).not.toContain(dayOf(runId));
+    expect(await fixture.at(noon(5)).retention.releaseObjects()).toBe(1);
+    expect(await fixture.at(noon(5)).retention.releaseObjects()).toBe(0);
     expect(await dropAll(5)).toContain(dayOf(runId));
-    expect(await days()).not.toContain(dayOf(runId));
+    expect(await fixture.at(noon(5)).storedObjects.takeDue(10)).toEqual(['output']);
   });
 
   it('is not dropped during a long read, and no session waits behind the attempt', async () => {
@@ -125,7 +174,8 @@ describe('a past day', () => {
 
 it('creating or dropping a day gives up its lock before a caller would notice', async () => {
   const rows = await fixture.first.sql(
-    `SELECT proname AS name, proconfig AS settings FROM pg_proc WHERE proname IN ('drop_day', 'ensure_day') ORDER BY proname`,
+    `SELECT proname AS name, proconfig AS settings FROM pg_proc
+     WHERE proname IN ('drop_day', 'ensure_day') AND pronargs = 1 ORDER BY proname`,
   );
   const settings = expect.arrayContaining(['lock_timeout=200ms']);
   expect(rows).toEqual([
@@ -147,3 +197,17 @@ async function beside(statement: string, act: () => Promise<void>): Promise<void
     await other.end();
   }
 }
+
+it('the workers of the previous release drop only days without rows, and leave a tombstone of each run', async () => {
+  const { runId } = await fixture.run('completed');
+  const drop = async () => {
+    const [row] = await fixture.at(noon(9)).sql<{ day: string | null }>('SELECT drop_day()::text AS day');
+    return row?.day ?? null;
+  };
+  expect(await drop()).toBe(ahead(-1));
+  expect(await drop()).toBe(ahead(1));
+  expect(await days()).toContain(dayOf(runId));
+  await fixture.at(noon(9)).sql('SELECT age_out(86400, 100, 1000000)');
+  expect(await fixture.first.sql('SELECT run_id AS id FROM tombstone')).toEqual([{ id: runId }]);
+  expect(await drop()).toBe(dayOf(runId));
+});

@@ -1,11 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
+import { RetentionRepository } from '../retention.repository.js';
 import { type Claimed, openRunFixture } from '../testing/run-fixture.js';
 import { succeeded, testModel } from '../testing/runs.js';
 
 const fixture = await openRunFixture();
 
-const ageOut = (offset: string) => fixture.at(offset).retention.ageOut();
+/** Deletes the rows of expired runs, as with any retention below a day. */
+const ageOut = (offset: string) =>
+  new RetentionRepository(fixture.at(offset).database, {
+    RESULT_RETENTION_SECONDS: 86_399,
+    LEDGER_RETENTION_MONTHS: 13,
+  }).ageOut();
 /** The answers to status, result and cancellation, by the clock of a gateway. */
 async function answers({ runId, spaceId }: Claimed, offset = '0', by = spaceId): Promise<unknown[]> {
   const { runReader: gateway, runs } = fixture.at(offset);
@@ -37,7 +43,7 @@ describe('a result', () => {
     expect(await answers(run, '194 hours')).toEqual(gone);
   });
 
-  it('leaves a tombstone and its billing records when it ages out; payloads and row are deleted', async () => {
+  it('leaves its billing records when it ages out; payloads and row are deleted', async () => {
     const run = await fixture.run('completed');
     const { audit, ledger } = await fixture.written(run.runId);
     expect(await ageOut('23 hours')).toBe(0);
@@ -52,8 +58,21 @@ describe('a result', () => {
       ledger,
     });
     expect(ledger).toHaveLength(1);
-    expect(await tombstoneOf(run)).toEqual({ model: testModel, origin: null, admitted_position: null });
+    expect(await tombstoneOf(run)).toBeUndefined();
     expect(await answers(run, '25 hours')).toEqual(agedOut);
+    expect(await fixture.at('25 hours').runReader.modelOf(run.spaceId, run.runId)).toBe(testModel);
+    expect(await answers(run, '190 hours')).toEqual(agedOut);
+    expect(await answers(run, '194 hours')).toEqual(gone);
+    expect(await fixture.at('194 hours').runReader.modelOf(run.spaceId, run.runId)).toBeNull();
+  });
+
+  it('answers 410 from its expiry on, although its row stays until its day is dropped', async () => {
+    const run = await fixture.run('completed');
+    const later = fixture.at('25 hours');
+    expect(await later.retention.ageOut()).toBe(0);
+    expect(await fixture.written(run.runId)).toMatchObject({ run: { id: run.runId }, payloads: [{}, {}] });
+    expect(await answers(run, '25 hours')).toEqual(agedOut);
+    expect(await later.runReader.input(run.spaceId, run.runId)).toBe('aged_out');
   });
 
   it('that is remembered is found only by its owner', async () => {
@@ -66,15 +85,15 @@ describe('a result', () => {
     expect(await fixture.at('25 hours').runReader.state(run.spaceId, 'tested/other', run.runId)).toBeNull();
   });
 
-  it('is forgotten with its tombstone', async () => {
+  it('is remembered by its audit record, however short the retention of records is', async () => {
     const run = await fixture.run('completed');
-    await ageOut('25 hours');
-    expect(await fixture.at('190 hours').retention.deleteOld('tombstone')).toBe(0);
-    // The answer does not depend on the sweep.
-    expect(await tombstoneOf(run)).toBeDefined();
-    expect(await fixture.at('194 hours').retention.deleteOld('tombstone')).toBeGreaterThan(0);
-    expect(await tombstoneOf(run)).toBeUndefined();
-    expect(await answers(run, '25 hours')).toEqual(gone);
+    await ageOut('40 days');
+    const records = new RetentionRepository(fixture.at('40 days').database, {
+      RESULT_RETENTION_SECONDS: 35 * 86_400,
+      LEDGER_RETENTION_MONTHS: 1,
+    });
+    await records.deleteOld('audit_record');
+    expect((await fixture.written(run.runId))['audit']).not.toBeNull();
   });
 
   it('of a live run never ages out, however long ago it was admitted', async () => {
@@ -138,9 +157,11 @@ describe('the sweep of aged-out runs', () => {
     expect(await batch(100, 1_000_000)).toEqual([0, []]);
   });
 
-  it('leaves one tombstone per run when several workers sweep at once', async () => {
+  it('leaves one tombstone per run with a key when several workers sweep at once', async () => {
     const spaceId = await fixture.space();
-    const runs = await Promise.all(Array.from({ length: 20 }, () => fixture.run('completed', { spaceId })));
+    const runs = await Promise.all(
+      Array.from({ length: 20 }, (_each, nth) => fixture.run('completed', { spaceId, key: `swept ${nth}` })),
+    );
     const counts = await Promise.all(Array.from({ length: 6 }, () => ageOut('25 hours')));
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(runs.length);
     for (const run of runs) expect(await tombstoneOf(run)).toBeDefined();
