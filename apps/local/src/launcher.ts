@@ -43,9 +43,8 @@ async function serve(installation: Installation, signal: AbortSignal): Promise<n
   // Every part starts as soon as its dependencies are ready. The lines are printed in this order.
   const simulating = timed(() => startSimulator(installation));
   const starting = timed(() => startDatabase(installation));
-  // Loading these takes longer than the start of the servers, so it happens meanwhile.
-  const loading = Promise.all([import('#persistence'), import('./demo.js')]);
-  loading.catch(() => {});
+  // Loading this and the database library takes longer than the start of the servers, so it begins now.
+  import('./demo.js').catch(() => {});
   const { url: databaseUrl, ...database } = await step('postgres', starting, (found) => found.summary);
   const transport = await step(
     'transport',
@@ -58,11 +57,12 @@ async function serve(installation: Installation, signal: AbortSignal): Promise<n
     (found) => found,
   );
   const env = appEnvironment(installation, { baseUrl, databaseUrl, redisUrl: transport.url });
-  const [persistence, { accepts, DemoData }] = await loading;
-  const store = persistence.Database.createForOperator(readSettings(persistence.databaseSettings, env));
+  const { Database, databaseSettings, migrate } = await import('#persistence');
+  const { accepts, DemoData } = await import('./demo.js');
+  const store = Database.createForOperator(readSettings(databaseSettings, env));
   await step(
     'migrate',
-    timed(() => migrateDatabase(persistence.migrate, store, installation)),
+    timed(() => migrateDatabase(migrate, store, installation)),
     migrationSummary,
   );
   const data = new DemoData(store, folder.demo, env);

@@ -21,7 +21,7 @@ export class Replies {
   ) {}
 
   /**
-   * By name. The file is read for the provider's first reply, because parsing the files of all providers takes longer
+   * The replies by their names. The file is read for the provider's first reply, because parsing the files of all providers takes longer
    * than the rest of the start.
    */
   private get all(): ReadonlyMap<string, Written> {

@@ -1,5 +1,4 @@
 import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { StartupError } from '#errors';
 import { type INestApplicationContext, type NestApplicationOptions, ShutdownSignal } from '@nestjs/common';
 import { InternalServer } from './internal-server.js';
@@ -72,7 +71,6 @@ async function start<App extends INestApplicationContext, Settings extends Serve
   const log = app.get<Log>(LOG);
   app.useLogger(nestLogger(log));
   app.flushLogs();
-  collectGarbage();
   const { message, ...facts } = await bootable.start(app, settings);
   log.info({ ...facts, internal: app.get(InternalServer).address }, message);
 
@@ -92,15 +90,6 @@ async function start<App extends INestApplicationContext, Settings extends Serve
   for (const signal of stopSignals) process.on(signal, stop);
   app.enableShutdownHooks(stopSignals, { useProcessExit: true });
   process.on('SIGHUP', () => void bootable.reload(app));
-}
-
-/**
- * Collects the garbage of the start before the first call. After a full collection, V8 also returns the memory of its
- * young generation once the process is idle: an idle worker would otherwise keep about 30 MiB of it.
- */
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
 }
 
 /** Exits without waiting for the lifecycle hooks. */

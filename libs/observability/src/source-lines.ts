@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-/** A place in one of our built files, as V8 writes it: the URL, the line and the column. */
-const builtPlace = /(file:\/\/[^\s()]+\/dist\/(?:apps|libs)\/[^\s()]+\.js):(\d+):(\d+)/;
+/** A place in a module, as V8 writes it: the URL, the line and the column. */
+const builtPlace = /(file:\/\/[^\s():]+\.js):(\d+):(\d+)/;
+const builtFolder = /\/dist\/(?:apps|libs)\//;
 
 /** `null` for a file without a readable map. */
 const maps = new Map<string, SourceMap | null>();
@@ -15,7 +16,7 @@ const maps = new Map<string, SourceMap | null>();
  */
 export function showSourceLines(): void {
   Error.prepareStackTrace = (error, sites) => {
-    const lines = sites.map((site) => `\n    at ${String(site).replace(builtPlace, sourcePlace)}`);
+    const lines = sites.map((site: unknown) => `\n    at ${String(site).replace(builtPlace, sourcePlace)}`);
     return `${headOf(error)}${lines.join('')}`;
   };
 }
@@ -30,6 +31,7 @@ function headOf(error: Error): string {
 }
 
 function sourcePlace(place: string, url: string, line: string, column: string): string {
+  if (!builtFolder.test(url)) return place;
   const entry = mapOf(url)?.findEntry(Number(line) - 1, Number(column) - 1);
   if (entry === undefined || !('originalSource' in entry)) return place;
   const source = fileURLToPath(new URL(entry.originalSource, url));
