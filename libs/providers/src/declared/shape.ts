@@ -2,6 +2,7 @@ import { routerProviderSegment } from '#schemas';
 import { z } from 'zod';
 import { baseUrl } from '../base-url.js';
 import { credential } from './credential-shape.js';
+import { generated } from './generated.js';
 import { account, condition, header, pointer, pointers, rule, status } from './rule-shape.js';
 
 const headers = z.record(header, z.string().regex(/^[\t\x20-\x7e]*$/, 'expected visible ASCII characters'));
@@ -335,6 +336,7 @@ export const providerRow = z
       .describe(
         'Several protocols by name, instead of `submit`. The fields of a protocol override those of the file, and its rules come first. A row selects one with `upstream.protocol`; by default, the first is used.',
       ),
+    generated,
   })
   .refine(({ submit, protocols }) => (submit === undefined) !== (protocols === undefined), {
     message: 'expected either submit or protocols',
