@@ -15,6 +15,8 @@ interface Failure {
   headers?: Record<string, string>;
 }
 
+const usage = { prompt_tokens: 5, completion_tokens: 2 };
+
 /** A server of the test that speaks fal's platform API, Replicate's API and an OpenAI-compatible one. */
 export class PublishingServer {
   readonly endpoints: PublishedEndpoint[] = [];
@@ -76,6 +78,9 @@ export class PublishingServer {
       return { prices, next_cursor: null, has_more: false };
     }
     if (pathname === '/fal/models') return this.page(searchParams, ids);
+    if (pathname === '/openai/chat/completions')
+      return { choices: [{ message: { content: 'Three.' } }], usage };
+    if (pathname === '/openai/embeddings') return { data: [{ embedding: [0.5] }], usage };
     if (pathname === '/openai/models') return { object: 'list', data: this.served };
     return this.models.get(pathname.replace('/replicate/models/', ''));
   }
@@ -106,7 +111,11 @@ export class PublishingServer {
 const json = (schema: string) => ({ content: { 'application/json': { schema: { $ref: schema } } } });
 
 /** A constructed document in the form of fal's: an input with `properties`, and a list of images. */
-export const falDocument = (id: string, properties: Record<string, unknown>, required = ['prompt']): object => ({
+export const falDocument = (
+  id: string,
+  properties: Record<string, unknown>,
+  required = ['prompt'],
+): object => ({
   openapi: '3.0.4',
   info: { title: id, version: '1.0.0' },
   paths: {
@@ -146,7 +155,10 @@ export const replicateDocument = (output: object): object => ({
       Input: {
         type: 'object',
         title: 'Input',
-        properties: { prompt: { type: 'string', 'x-order': 0 }, width: { type: 'integer', default: 512, minimum: 64 } },
+        properties: {
+          prompt: { type: 'string', 'x-order': 0 },
+          width: { type: 'integer', default: 512, minimum: 64 },
+        },
         required: ['prompt'],
       },
       Output: output,

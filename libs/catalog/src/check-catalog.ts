@@ -1,5 +1,5 @@
 import { providerRow } from '#providers';
-import { pointerFrom, pointerSegments } from '#schemas';
+import { countUpTo, pointerFrom, pointerSegments } from '#schemas';
 import { z } from 'zod';
 import { callbackField } from './accepted-input.js';
 import { inputErrors } from './check-input.js';
@@ -15,9 +15,11 @@ type Finding = Omit<CatalogProblem, 'file'>;
 
 /** The settings of `admin catalog check`. */
 export const catalogCheckSettings = {
-  CATALOG_PRICE_DAYS: z.coerce.number().int().min(1).max(10_000).default(90).meta({
-    description: 'Age in days from which `admin catalog check` warns about the date of a price.',
-  }),
+  CATALOG_PRICE_DAYS: countUpTo(
+    10_000,
+    90,
+    'Age in days from which `admin catalog check` warns about the date of a price.',
+  ),
 };
 
 const dayMs = 24 * 60 * 60 * 1000;

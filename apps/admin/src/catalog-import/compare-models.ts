@@ -10,7 +10,7 @@ export interface Drift {
   removed: { id: string; name: string }[];
   deprecated: { id: string; name: string }[];
   changed: { id: string; changes: string[] }[];
-  /** What could not be compared, and why. */
+  /** Models that could not be compared, and the reason. */
   skipped: { name: string; reason: string }[];
 }
 
@@ -136,7 +136,8 @@ const addressChanges = (row: Model, model: Model): string[] =>
     .map((name) => `upstream.${name}: ${text(row.upstream[name])} is now ${text(model.upstream[name])}`);
 
 function priceChanges({ price: was }: Model, { price: is }: Model): string[] {
-  const facts = ({ source: _source, date: _date, ...amounts }: Model['price']) => amounts;
-  if (isDeepStrictEqual(facts(structuredClone(was)), facts(structuredClone(is)))) return [];
-  return [`price: ${JSON.stringify(facts(was))} is now ${JSON.stringify(facts(is))}`];
+  if (isDeepStrictEqual(amountsOf(was), amountsOf(is))) return [];
+  return [`price: ${JSON.stringify(amountsOf(was))} is now ${JSON.stringify(amountsOf(is))}`];
 }
+
+const amountsOf = ({ source: _source, date: _date, ...amounts }: Model['price']) => amounts;

@@ -18,7 +18,7 @@ export interface Draft {
   document?: StoredDocument;
 }
 
-/** What a source has for a name of its own: a draft, or the reason why there is none. */
+/** A name of the source, with a draft or the reason why there is none. */
 export type Found = { name: string; isDeprecated?: true } & ({ draft: Draft } | { skipped: string });
 
 /** A place that publishes models. Its generators end early, with a skipped entry, if it cannot be read. */

@@ -4,7 +4,7 @@ import { branchesOf, plain } from './schema-facts.js';
 /** An input that the model accepts: a published example, or one made of defaults and listed values. */
 export function exampleInput(model: Model): Record<string, unknown> | undefined {
   const { input } = model;
-  const built = exampleOf({ ...input, default: undefined, examples: undefined } as JsonSchema, '') as object;
+  const built = objectOf(plain(input));
   const published = branchesOf(input).flatMap(({ examples = [] }) => examples);
   const named = Object.keys(model.constants ?? {});
   return [built, ...published]

@@ -20,7 +20,7 @@ interface StoredFile {
   row: Record<string, unknown> | undefined;
 }
 
-const lastLine = /^generated: \{ from: (\S+), hash: ([0-9a-f]{64}), at: [0-9-]{10} \}\n$/m;
+const lastLine = /^generated: \{ from: (\S+), hash: ([0-9a-f]{64}), at: [0-9-]{10} \}$/m;
 
 /** A directory of rows into which an import writes. It replaces only files that an import wrote and nobody edited. */
 export class RowDirectory {
@@ -92,11 +92,11 @@ export class RowDirectory {
 
   private async isEdited({ text, row }: StoredFile): Promise<boolean> {
     const [line = '', , hash] = lastLine.exec(text) ?? [];
-    if (!text.endsWith(line)) return true;
+    if (!text.endsWith(`${line}\n`)) return true;
     const [, file] = /"\$ref":"([^"#]+\.json)#/.exec(JSON.stringify(row?.['input'] ?? null)) ?? [];
     const document =
       file === undefined ? '' : await readFile(join(this.directory, file), 'utf8').catch(() => 'absent');
-    return sha256(text.slice(0, -line.length) + document) !== hash;
+    return sha256(text.slice(0, -line.length - 1) + document) !== hash;
   }
 
   private async replace(name: string, text: string): Promise<void> {

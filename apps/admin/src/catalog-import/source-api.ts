@@ -64,10 +64,11 @@ export class SourceApi {
       }
       text = await bodyOf(response, place);
     } catch (error) {
-      if (error instanceof SourceFailure || !(error instanceof Error)) throw error;
+      if (error instanceof SourceFailure) throw error;
       // The message of fetch itself only says that it failed.
-      const cause = error.cause instanceof Error ? error.cause.message : error.message;
-      throw new SourceFailure(`${place} could not be read: ${cause}`, undefined, 0);
+      const { cause, message } = error as Partial<Error>;
+      const reason = (cause as Partial<Error> | undefined)?.message ?? message;
+      throw new SourceFailure(`${place} could not be read: ${reason}`, undefined, 0);
     }
     try {
       return JSON.parse(text);

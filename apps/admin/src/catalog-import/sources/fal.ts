@@ -101,7 +101,7 @@ export function falSource({ api, hasKey, category, query, maxCents }: FalOptions
       if (data) endpoints.push(data);
       else
         yield {
-          name: String(valueAt(each, '/endpoint_id') ?? 'an entry of the list'),
+          name: nameOfEntry(each),
           skipped: 'it is not a model',
         };
     }
@@ -167,13 +167,18 @@ export function falSource({ api, hasKey, category, query, maxCents }: FalOptions
     async *names() {
       try {
         for await (const models of listed([])) {
-          for (const each of models) yield { name: String(valueAt(each, '/endpoint_id')) };
+          for (const each of models) yield { name: nameOfEntry(each) };
         }
       } catch (error) {
         yield { name: 'the rest of the list', skipped: failureText(error) };
       }
     },
   };
+}
+
+function nameOfEntry(entry: unknown): string {
+  const id = valueAt(entry, '/endpoint_id');
+  return typeof id === 'string' ? id : 'an entry of the list';
 }
 
 export const unpublished = 'the source does not publish it';
