@@ -1,75 +1,24 @@
-import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { parse } from 'yaml';
-import { checkCatalog } from '#catalog';
-import { importModels, type Imported } from '../../apps/admin/src/catalog-import/import-models.js';
+import { describe, expect, it } from '@jest/globals';
+import { importModels } from '../../apps/admin/src/catalog-import/import-models.js';
 import { RowDirectory } from '../../apps/admin/src/catalog-import/row-directory.js';
 import { SourceApi } from '../../apps/admin/src/catalog-import/source-api.js';
 import { falSource } from '../../apps/admin/src/catalog-import/sources/fal.js';
-import { temporaryFolder } from '../harness/index.js';
 import {
-  falDocument,
-  type PublishedEndpoint,
-  PublishingServer,
-  replicateDocument,
-} from './publishing-server.js';
+  count,
+  directory,
+  env,
+  expectValid,
+  filesIn,
+  importFal,
+  paint,
+  prices,
+  rowOf,
+  server,
+} from './importing.js';
+import { falDocument } from './publishing-server.js';
 import { runAdmin } from './run-admin.js';
-
-const env = { PROVIDER_FAL_KEY: 'key-of-fal', PROVIDER_REPLICATE_KEY: 'key-of-replicate' };
-const prices = { image: { unit_price: 0.04, unit: 'image' } };
-const count = { num_images: { type: 'integer', minimum: 1, maximum: 4, default: 1 } };
-
-const paint = (id: string, more: Partial<PublishedEndpoint> = {}): PublishedEndpoint => ({
-  id,
-  openapi: falDocument(id, count),
-  metadata: { display_name: 'Paint', category: 'text-to-image', description: 'Paints.' },
-  price: prices.image,
-  ...more,
-});
-
-let server: PublishingServer;
-let directory: string;
-
-beforeAll(async () => {
-  server = await PublishingServer.start();
-});
-afterAll(() => server.stop());
-beforeEach(() => {
-  directory = temporaryFolder('imported');
-  server.endpoints.length = 0;
-  server.requests.length = 0;
-  server.models.clear();
-  Object.assign(server, { served: [], pageSize: 50, failure: undefined, onRequest: undefined });
-});
-
-const fal = (...words: string[]) =>
-  runAdmin(
-    env,
-    'catalog',
-    'import',
-    'fal',
-    ...words,
-    '--to',
-    directory,
-    '--api',
-    `${server.url}/fal`,
-    '--json',
-  );
-
-async function importFal(...words: string[]): Promise<Imported & { code: number }> {
-  const { code, out, error } = await fal(...words);
-  if (out === '') throw new Error(error);
-  return { code, ...(JSON.parse(out) as Imported) };
-}
-
-const diff = (...words: string[]) => runAdmin(env, 'catalog', 'diff', ...words);
-const rowOf = (name: string) =>
-  parse(readFileSync(path.join(directory, `${name}.yaml`), 'utf8')) as Record<string, unknown>;
-const filesIn = (folder: string) => readdirSync(folder).sort();
-
-const expectValid = async () =>
-  expect((await checkCatalog({ directories: [directory] })).map(({ reason }) => reason)).toEqual([]);
 
 describe('admin catalog import fal', () => {
   it('writes a row that is priced by the unit, with the published document beside it', async () => {
@@ -313,196 +262,5 @@ describe('admin catalog import fal', () => {
       added: { length: 5 },
       unchanged: { length: 4 },
     });
-  });
-});
-
-describe('admin catalog import replicate', () => {
-  const replicate = (...words: string[]) =>
-    runAdmin(
-      env,
-      'catalog',
-      'import',
-      'replicate',
-      ...words,
-      '--to',
-      directory,
-      '--api',
-      `${server.url}/replicate`,
-    );
-  const files = { type: 'array', items: { type: 'string', format: 'uri' } };
-  beforeEach(() => {
-    const published = {
-      description: 'Paints.',
-      latest_version: { id: 'abc123', openapi_schema: replicateDocument(files) },
-    };
-    server.models.set('acme/official', { ...published, is_official: true });
-    server.models.set('someone/community', published);
-    server.models.set('someone/empty', { latest_version: null });
-  });
-
-  it('addresses official models by name, and community models by version', async () => {
-    const { code, out } = await replicate('acme/official', 'someone/community', '--usd-per-second', '0.001');
-    expect([code, out]).toEqual([0, '2 added, 0 updated, 0 unchanged, 0 kept, 0 skipped.\n']);
-    expect(rowOf('replicate__acme-official')).toMatchObject({
-      upstream: { path: 'models/acme/official/predictions', model: 'acme/official' },
-      price: { usd: 0.54, reported: [{ path: '/metrics/predict_time', usd: 0.001 }] },
-      assets: ['/output/*'],
-    });
-    expect(rowOf('replicate__someone-community')['upstream']).toEqual({
-      path: 'predictions',
-      model: 'someone/community',
-      version: 'abc123',
-    });
-    await expectValid();
-  });
-
-  it('bills runs at the given price', async () => {
-    expect((await replicate('acme/official', '--usd', '0.05')).code).toBe(0);
-    expect(rowOf('replicate__acme-official')['price']).toMatchObject({ usd: 0.05 });
-    expect((await replicate('acme/official')).code).toBe(2);
-  });
-
-  it('skips unknown models and models without a version', async () => {
-    const { code, out } = await replicate('acme/none', 'someone/empty', '--usd', '1');
-    expect([code, out.split('\n').slice(0, 2)]).toEqual([
-      1,
-      ['Skipped acme/none: the source does not publish it', 'Skipped someone/empty: it has no version'],
-    ]);
-  });
-
-  it('finds a new version by diff', async () => {
-    await replicate('acme/official', 'someone/community', '--usd', '1');
-    const latest = { latest_version: { id: 'def456', openapi_schema: replicateDocument(files) } };
-    server.models.set('someone/community', latest);
-    const file = path.join(directory, 'replicate__someone-community.yaml');
-    const { code, out } = await diff(file, '--api', `${server.url}/replicate`);
-    expect([code, out.split('\n')[0]]).toEqual([
-      1,
-      'Changed replicate/someone-community: upstream.version: "abc123" is now "def456"',
-    ]);
-  });
-});
-
-const serverImport = () => [
-  'catalog',
-  'import',
-  'openai-compatible',
-  'lab',
-  '--base-url',
-  `${server.url}/openai`,
-  '--to',
-  directory,
-  '--usd-per-million-input',
-  '0.5',
-  '--usd-per-million-output',
-  '1.5',
-];
-
-describe('admin catalog import openai-compatible', () => {
-  beforeEach(() => {
-    server.served = [
-      { id: 'Acme/Chat-7B', object: 'model', max_model_len: 8192 },
-      { id: 'acme-embed-2', object: 'model', context_length: 512 },
-      { id: 'acme-tts', object: 'model' },
-    ];
-  });
-
-  it('declares the provider, and writes a row for each model that the server lists', async () => {
-    const { code, out } = await runAdmin({ PROVIDER_LAB_KEY: 'key-of-lab' }, ...serverImport());
-    expect([code, out.split('\n')[0]]).toEqual([
-      1,
-      'Skipped acme-tts: it is neither for chat, nor for embeddings, nor for images',
-    ]);
-    expect(server.keys).toContain('Bearer key-of-lab');
-    expect(rowOf('lab')).toMatchObject({ provider: 'lab', base: `${server.url}/openai` });
-    expect(rowOf('lab__acme-chat-7b')).toMatchObject({
-      id: 'lab/acme-chat-7b',
-      constants: { model: 'Acme/Chat-7B' },
-      upstream: { path: 'chat/completions' },
-      price: { usd: 5e-7, reported: [{ usd: 5e-7 }, { usd: 1.5e-6 }] },
-    });
-    expect(rowOf('lab__acme-embed-2')['upstream']).toEqual({ path: 'embeddings' });
-    await expectValid();
-  });
-
-  it('needs --context-tokens where the server does not state the length of the context', async () => {
-    server.served = [{ id: 'plain', object: 'model' }];
-    expect((await runAdmin(env, ...serverImport())).out).toContain(
-      'Skipped plain: the server does not state',
-    );
-    expect((await runAdmin(env, ...serverImport(), '--context-tokens', '4096')).code).toBe(0);
-  });
-
-  it('finds added and removed models by diff', async () => {
-    await runAdmin(env, ...serverImport());
-    server.served = [
-      { id: 'acme-embed-2', context_length: 512 },
-      { id: 'new-chat', max_model_len: 100 },
-    ];
-    const { code, out } = await diff('lab', directory);
-    expect([code, out]).toEqual([
-      1,
-      'Added new-chat\nRemoved lab/acme-chat-7b (Acme/Chat-7B)\n' +
-        '2 rows compared: 1 models added, 1 removed, 0 deprecated, 0 changed, 0 skipped.\n',
-    ]);
-  });
-
-  it('refuses the name of a built-in provider', async () => {
-    const { code } = await runAdmin(env, ...serverImport().map((word) => (word === 'lab' ? 'openai' : word)));
-    expect(code).toBe(2);
-  });
-});
-
-const style = (...values: string[]) => ({ ...count, style: { type: 'string', enum: values } });
-
-describe('admin catalog diff fal', () => {
-  it('prints a changed enum, a removed endpoint and a new price, and exits with 1', async () => {
-    for (const name of ['same', 'styled', 'gone', 'dear', 'old', 'edited'])
-      server.endpoints.push(
-        paint(`studio/${name}`, { openapi: falDocument(`studio/${name}`, style('oil', 'ink')) }),
-      );
-    await importFal('--all');
-    const file = (name: string) => path.join(directory, `fal__studio-${name}.yaml`);
-    const same = await diff(file('same'), '--api', `${server.url}/fal`);
-    expect([same.code, same.out]).toEqual([
-      0,
-      '1 rows compared: 0 models added, 0 removed, 0 deprecated, 0 changed, 0 skipped.\n',
-    ]);
-    const [, styled, , dear, old] = server.endpoints;
-    if (!styled || !dear || !old) throw new Error('no endpoints');
-    styled.openapi = falDocument('studio/styled', { ...style('oil', 'chalk'), seed: { type: 'integer' } });
-    dear.price = { unit_price: 0.09, unit: 'image' };
-    old.metadata = { status: 'deprecated' };
-    server.endpoints.splice(2, 1);
-    server.endpoints.push(paint('studio/new'));
-    const { code, out } = await diff('fal', directory, '--api', `${server.url}/fal`);
-    expect(code).toBe(1);
-    const own = out.split('\n').filter((line) => line.includes('studio'));
-    expect(own).toEqual([
-      'Added studio/new',
-      'Removed fal/studio-gone (studio/gone)',
-      'Deprecated fal/studio-old (studio/old)',
-      expect.stringMatching(/^Changed fal\/studio-dear: price: .*0\.04.* is now .*0\.09/),
-      'Changed fal/studio-styled: /style: new values "chalk"',
-      'Changed fal/studio-styled: /style: values removed "ink"',
-      'Changed fal/studio-styled: /seed: new field',
-    ]);
-  });
-});
-
-describe('admin catalog check', () => {
-  it('warns of prices that are older than the setting', async () => {
-    const read = new Date(Date.now() - 100 * 86_400_000).toISOString().slice(0, 10);
-    writeFileSync(
-      path.join(directory, 'old.yaml'),
-      `id: fal/old\nupstream: { path: x }\ncharges_on_policy_rejection: unknown\nprice: { usd: 1, date: ${read} }\n`,
-    );
-    const checked = await runAdmin({}, 'catalog', 'check', directory);
-    expect(checked.code).toBe(0);
-    expect(checked.out).toContain(
-      `old.yaml#/price/date: the price was read on ${read}, more than 90 days ago`,
-    );
-    const lenient = await runAdmin({ CATALOG_PRICE_DAYS: '101' }, 'catalog', 'check', directory);
-    expect(lenient.out).not.toContain('old.yaml');
   });
 });
