@@ -17,6 +17,7 @@ const { databaseSettings, retentionSettings } = await built('libs/persistence/sr
 const { actorSettings } = await built('apps/admin/src/actor');
 const { accessTokenSettings, signInLinkSettings } = await built('libs/schemas/src/index');
 const { signingSettings, storageSettings } = await built('libs/storage/src/index');
+const { catalogCheckSettings } = await built('libs/catalog/src/index');
 const { gatewaySettings } = await built('apps/gateway/src/settings');
 const { CATALOG_DIR, PUBLIC_BASE_URL } = gatewaySettings;
 const readers = {
@@ -30,6 +31,7 @@ const readers = {
     ...retentionSettings,
     ...storageSettings,
     ...signingSettings,
+    ...catalogCheckSettings,
     CATALOG_DIR,
     PUBLIC_BASE_URL,
   },

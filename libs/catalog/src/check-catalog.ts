@@ -1,11 +1,12 @@
 import { providerRow } from '#providers';
-import { pointerFrom, pointerSegments } from '#schemas';
+import { countUpTo, pointerFrom, pointerSegments } from '#schemas';
 import { z } from 'zod';
 import { callbackField } from './accepted-input.js';
 import { inputErrors } from './check-input.js';
 import type { JsonSchema } from './json-schema.js';
 import { lateSchemas } from './late-schemas.js';
-import { type CounterExample, endsSoon, hasEnded, type Model, visibleProvider } from './model.js';
+import { type Documents } from './intake/intake.js';
+import { type CounterExample, endsSoon, hasEnded, type Model, readModel, visibleProvider } from './model.js';
 import { endedRow, hidingRow, extendingRow, modelRow } from './model-row.js';
 import { pricePointers } from './price.js';
 import { builtInDirectories, type CatalogSources, layered } from './load-catalog.js';
@@ -13,14 +14,26 @@ import { type CatalogProblem, readDirectory } from './read-rows.js';
 
 type Finding = Omit<CatalogProblem, 'file'>;
 
+/** The settings of `admin catalog check`. */
+export const catalogCheckSettings = {
+  CATALOG_PRICE_DAYS: countUpTo(
+    10_000,
+    90,
+    'Age in days from which `admin catalog check` warns about the date of a price.',
+  ),
+};
+
+const dayMs = 24 * 60 * 60 * 1000;
+
 /**
  * Checks everything that `loadCatalog` checks, and more that would slow down a start: that pointers name declared
  * fields, that examples pass, that counter-examples fail as stated, and that no model has ended. A warning
- * announces a model that ends within thirty days.
+ * announces a model that ends within thirty days, or a price that was read more than `priceDays` ago.
  */
 export async function checkCatalog(
   { directories = builtInDirectories(), builtIn }: CatalogSources = {},
   checking: (models: number, of: number) => void = () => {},
+  priceDays = 90,
 ): Promise<CatalogProblem[]> {
   const { models, ended, problems } = layered(await Promise.all(directories.map(readDirectory)), builtIn);
   const ids = new Set([...models.map(({ model }) => model.id), ...ended.map(({ id }) => id)]);
@@ -28,9 +41,28 @@ export async function checkCatalog(
     ...problems,
     ...models.flatMap(({ file, model }, index) => {
       checking(index + 1, models.length);
-      return Array.from(findings(model, ids), (finding) => ({ file, ...finding }));
+      const found = [...findings(model, ids), ...oldPrice(model, priceDays)];
+      return found.map((finding) => ({ file, ...finding }));
     }),
   ];
+}
+
+/** Reads one row and checks it like `checkCatalog`. The model is absent if the row cannot be read. */
+export function checkRow(row: unknown, documents?: Documents): { model?: Model; problems: Finding[] } {
+  const read = readModel(row, documents);
+  if ('problems' in read) {
+    return {
+      problems: read.problems.map(({ path, message }) => ({ pointer: pointerFrom(path), reason: message })),
+    };
+  }
+  const problems = [...findings(read.model, new Set())].filter(({ isWarning }) => !isWarning);
+  return { model: read.model, problems };
+}
+
+function* oldPrice({ price: { date } }: Model, days: number): Generator<Finding> {
+  if (date === undefined || Date.now() - Date.parse(date) <= days * dayMs) return;
+  const reason = `the price was read on ${date}, more than ${days} days ago`;
+  yield { pointer: '/price/date', reason, isWarning: true };
 }
 
 function* findings(model: Model, ids: ReadonlySet<string>): Generator<Finding> {

@@ -1,5 +1,5 @@
 export { type Catalog, catalogOf, serversOf } from './catalog.js';
-export { catalogSchemas, checkCatalog } from './check-catalog.js';
+export { catalogCheckSettings, catalogSchemas, checkCatalog, checkRow } from './check-catalog.js';
 export {
   checkInput,
   inputErrors,
@@ -9,6 +9,7 @@ export {
 } from './check-input.js';
 export { type CursorContext, openCursor, sealCursor } from './cursor.js';
 export { mayMatch } from './entitlement.js';
+export { type Documents, intake } from './intake/intake.js';
 export type { JsonSchema } from './json-schema.js';
 export { builtInDirectories, loadCatalog, revisionOf } from './load-catalog.js';
 export { isReadLater } from './late-schemas.js';

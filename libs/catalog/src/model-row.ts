@@ -6,6 +6,7 @@ import {
   routerModelSegment,
   routerProviderSegment,
 } from '#schemas';
+import { generated } from '#providers';
 import { price } from './price.js';
 
 const modalities = z.array(routerModality).min(1);
@@ -185,6 +186,7 @@ export const modelRow = z
       .describe(
         'Examples of rejected inputs. `admin catalog check` verifies that they fail with exactly these errors.',
       ),
+    generated,
   })
   .superRefine(({ id }, context) => {
     const [provider, model] = id.split('/');

@@ -23,6 +23,7 @@ export { toRejection } from './failure.js';
 export { parsedYaml } from './parsed-yaml.js';
 export { declaredProvider } from './declared/declared.js';
 export { type RowProblem, rowProblems } from './declared/row-problems.js';
+export { generated } from './declared/generated.js';
 export { providerRow } from './declared/shape.js';
 export {
   type BoundProvider,

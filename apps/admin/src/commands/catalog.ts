@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import {
   builtInDirectories,
+  catalogCheckSettings,
   type CatalogProblem,
   catalogSchemas,
   checkCatalog,
@@ -11,13 +12,14 @@ import {
   reportedText,
 } from '#catalog';
 import { type RunningProcess, runningProcesses } from '#persistence';
-import { centsFromMicros } from '#schemas';
+import { centsFromMicros, readSettings } from '#schemas';
 import { Argument } from 'commander';
 import { type Coverage, coverageOf } from '../catalog-coverage.js';
 import { withDatabase } from '../open-database.js';
 import { clearLine } from '../answer.js';
 import type { CommandGroup } from '../program.js';
 import { table } from '../table.js';
+import { addImportCommands } from './catalog-import.js';
 
 export const catalogCommands: CommandGroup = (program, desk) => {
   const catalog = program.command('catalog').description('The model catalog.');
@@ -30,9 +32,9 @@ export const catalogCommands: CommandGroup = (program, desk) => {
     .argument('[directory]', 'rows that add to, replace or hide built-in rows, and providers')
     .action(async (directory: string | undefined) => {
       const directories = [...builtInDirectories(), ...(directory === undefined ? [] : [directory])];
-      const findings = await checkCatalog({ directories }, (models, of) =>
-        desk.status?.(`\r${models} of ${of} models`),
-      );
+      const { CATALOG_PRICE_DAYS: days } = readSettings(catalogCheckSettings, desk.env);
+      const checking = (models: number, of: number) => desk.status?.(`\r${models} of ${of} models`);
+      const findings = await checkCatalog({ directories }, checking, days);
       desk.status?.(clearLine);
       const problems = findings.filter(({ isWarning }) => !isWarning).map(problemDocument);
       const warnings = findings.filter(({ isWarning }) => isWarning).map(problemDocument);
@@ -97,6 +99,8 @@ export const catalogCommands: CommandGroup = (program, desk) => {
       const document = catalogSchemas[kind]();
       desk.answer({ document, text: JSON.stringify(document, null, 2) });
     });
+
+  addImportCommands(catalog, desk);
 };
 
 const priceDocument = (model: Model) => {

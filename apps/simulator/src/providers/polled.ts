@@ -129,6 +129,14 @@ export const replicate: Provider = {
           promptOf: (body) => memberOf(body, 'input')['prompt'] ?? memberOf(body, 'input')['text'],
           promptOptional: true,
         },
+        {
+          // Community models are named by their version.
+          path: '/predictions',
+          modelOf: (_path, { input, version }) =>
+            typeof input === 'object' && typeof version === 'string' ? version : undefined,
+          promptOf: (body) => memberOf(body, 'input')['prompt'] ?? memberOf(body, 'input')['text'],
+          promptOptional: true,
+        },
       ],
       poll: { path: '/predictions/:id' },
       cancel: { method: 'POST', path: '/predictions/:id/cancel' },

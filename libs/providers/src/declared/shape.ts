@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { baseUrl } from '../base-url.js';
 import { check } from './check-shape.js';
 import { credential } from './credential-shape.js';
+import { generated } from './generated.js';
 import { account, condition, header, headers, pointer, pointers, rule, status } from './rule-shape.js';
 
 const seconds = z.number().positive().max(3600);
@@ -348,6 +349,7 @@ export const providerRow = z
       .describe(
         'Several protocols by name, instead of `submit`. The fields of a protocol override those of the file, and its rules come first. A row selects one with `upstream.protocol`; by default, the first is used.',
       ),
+    generated,
   })
   .refine(({ submit, protocols }) => (submit === undefined) !== (protocols === undefined), {
     message: 'expected either submit or protocols',

@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { checkRow, type Model } from '#catalog';
+import { declaredProvider, parsedYaml } from '#providers';
+import { stringify } from 'yaml';
+import { type Draft, documentsOf, sha256, today } from './draft.js';
+
+const maxDocumentBytes = 4 * 1024 * 1024;
+const maxRowBytes = 256 * 1024;
+
+/** The result for one draft. Everything but the first three is reported to the operator as skipped. */
+export type Written =
+  | { state: 'added' | 'updated' | 'unchanged' }
+  | { state: 'edited' | 'collision' | 'unusable'; reason: string };
+
+interface StoredFile {
+  text: string;
+  /** The value of the file, or undefined if it cannot be read. */
+  row: Record<string, unknown> | undefined;
+}
+
+const lastLine = /^generated: \{ from: (\S+), hash: ([0-9a-f]{64}), at: [0-9-]{10} \}$/m;
+
+/** A directory of rows into which an import writes. It replaces only files that an import wrote and nobody edited. */
+export class RowDirectory {
+  private constructor(
+    private readonly directory: string,
+    private readonly files: Map<string, StoredFile>,
+    /** The owner of each id, alias and address at a provider. */
+    private readonly owners: Map<string, string>,
+  ) {}
+
+  /** Reads the directory, and creates it if needed. `others` are the models whose names are taken. */
+  static async open(directory: string, others: readonly Model[]): Promise<RowDirectory> {
+    await mkdir(directory, { recursive: true });
+    const files = new Map<string, StoredFile>();
+    const owners = new Map(
+      others.flatMap((model) => namesOf(model).map((name) => [name, model.id] as const)),
+    );
+    for (const name of (await readdir(directory)).filter((each) => /^[^.].*\.ya?ml$/.test(each)).sort()) {
+      const text = await readFile(join(directory, name), 'utf8');
+      const row = rowIn(text);
+      files.set(name, { text, row });
+      if (row === undefined) continue;
+      for (const taken of namesOf(row)) owners.set(taken, String(row['id'] ?? row['provider']));
+    }
+    return new RowDirectory(directory, files, owners);
+  }
+
+  /** Writes the files of a draft, each completely or not at all. */
+  async put(draft: Draft): Promise<Written> {
+    const { base, from, document } = draft;
+    if (document && Buffer.byteLength(document.text) > maxDocumentBytes) {
+      return { state: 'unusable', reason: `its schema is larger than ${maxDocumentBytes} bytes` };
+    }
+    const name = `${base}.yaml`;
+    const stored = this.files.get(name);
+    if (stored) {
+      const [, source] = lastLine.exec(stored.text) ?? [];
+      if (source === undefined) return { state: 'collision', reason: `${name} was not written by an import` };
+      if (source !== from) return { state: 'collision', reason: `${name} was imported from ${source}` };
+      if (await this.isEdited(stored))
+        return { state: 'edited', reason: `${name} has been edited, and is left as it is` };
+    }
+    const id = String(draft.row['id'] ?? draft.row['provider']);
+    const taken = namesOf(draft.row).find(
+      (each) => (this.owners.get(each) ?? id) !== id || (!stored && this.owners.has(each)),
+    );
+    if (taken !== undefined) {
+      return {
+        state: 'collision',
+        reason: `${taken.replace(/ .*/, '')} is already served by ${this.owners.get(taken)}`,
+      };
+    }
+    const [problem] = problemsOf(draft);
+    if (problem) return { state: 'unusable', reason: problem };
+    const body = stringify(draft.row, { version: '1.2', lineWidth: 120, aliasDuplicateObjects: false });
+    const hash = sha256(body + (document?.text ?? ''));
+    const text = `${body}generated: { from: ${from}, hash: ${hash}, at: ${today()} }\n`;
+    if (text.length > maxRowBytes)
+      return { state: 'unusable', reason: `its row is larger than ${maxRowBytes} bytes` };
+    if (stored?.text.includes(`hash: ${hash},`)) return { state: 'unchanged' };
+    // The row comes last, because it names its document. Whenever this stops, the directory is usable.
+    if (document) await this.replace(document.name, document.text);
+    await this.replace(name, text);
+    await this.removeOldDocuments(base, document?.name);
+    this.files.set(name, { text, row: draft.row });
+    for (const each of namesOf(draft.row)) this.owners.set(each, id);
+    return { state: stored ? 'updated' : 'added' };
+  }
+
+  private async isEdited({ text, row }: StoredFile): Promise<boolean> {
+    const [line = '', , hash] = lastLine.exec(text) ?? [];
+    if (!text.endsWith(`${line}\n`)) return true;
+    const [, file] = /"\$ref":"([^"#]+\.json)#/.exec(JSON.stringify(row?.['input'] ?? null)) ?? [];
+    const document =
+      file === undefined ? '' : await readFile(join(this.directory, file), 'utf8').catch(() => 'absent');
+    return sha256(text.slice(0, -line.length - 1) + document) !== hash;
+  }
+
+  private async replace(name: string, text: string): Promise<void> {
+    // A hidden name, which no reader of a catalog opens.
+    const temporary = join(this.directory, `.${randomUUID()}.tmp`);
+    try {
+      await writeFile(temporary, text, { flag: 'wx', flush: true });
+      await rename(temporary, join(this.directory, name));
+    } finally {
+      await rm(temporary, { force: true });
+    }
+  }
+
+  private async removeOldDocuments(base: string, current: string | undefined): Promise<void> {
+    for (const name of await readdir(this.directory)) {
+      const isOld = name.startsWith(`${base}.`) && /^[0-9a-f]{12}\.json$/.test(name.slice(base.length + 1));
+      if (isOld && name !== current) await rm(join(this.directory, name), { force: true });
+    }
+  }
+}
+
+function rowIn(text: string): Record<string, unknown> | undefined {
+  try {
+    const row = parsedYaml(text);
+    return typeof row === 'object' && row !== null ? (row as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The names that a row takes: its id, its aliases, and its address at its provider. */
+function namesOf(row: Model | Record<string, unknown>): string[] {
+  const { id, aliases, upstream, provider, constants } = row as Partial<Model>;
+  if (id === undefined) return [`provider ${provider}`];
+  if (upstream === undefined) return [id];
+  const server = provider ?? id.split('/')[0];
+  const { path, version = '' } = upstream;
+  const model = constants ? JSON.stringify(constants) : '';
+  return [id, ...(aliases ?? []), `${path} at ${server} ${version} ${model}`];
+}
+
+function problemsOf(draft: Draft): string[] {
+  if (!('id' in draft.row)) {
+    const declared = declaredProvider(draft.row);
+    return 'problems' in declared ? declared.problems.map(({ message }) => message) : [];
+  }
+  return checkRow(draft.row, documentsOf(draft)).problems.map(
+    ({ pointer, reason }) => `${pointer}: ${reason}`,
+  );
+}

@@ -1,0 +1,143 @@
+import path from 'node:path';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { diff, directory, env, expectValid, rowOf, server } from './importing.js';
+import { replicateDocument } from './publishing-server.js';
+import { runAdmin } from './run-admin.js';
+
+const replicate = (...words: string[]) =>
+  runAdmin(
+    env,
+    'catalog',
+    'import',
+    'replicate',
+    ...words,
+    '--to',
+    directory,
+    '--api',
+    `${server.url}/replicate`,
+  );
+
+describe('admin catalog import replicate', () => {
+  const files = { type: 'array', items: { type: 'string', format: 'uri' } };
+  beforeEach(() => {
+    const published = {
+      description: 'Paints.',
+      latest_version: { id: 'abc123', openapi_schema: replicateDocument(files) },
+    };
+    server.models.set('acme/official', { ...published, is_official: true });
+    server.models.set('someone/community', published);
+    server.models.set('someone/empty', { latest_version: null });
+  });
+
+  it('addresses official models by name, and community models by version', async () => {
+    const { code, out } = await replicate('acme/official', 'someone/community', '--usd-per-second', '0.001');
+    expect([code, out]).toEqual([0, '2 added, 0 updated, 0 unchanged, 0 kept, 0 skipped.\n']);
+    expect(rowOf('replicate__acme-official')).toMatchObject({
+      upstream: { path: 'models/acme/official/predictions', model: 'acme/official' },
+      price: { usd: 0.54, reported: [{ path: '/metrics/predict_time', usd: 0.001 }] },
+      assets: ['/output/*'],
+    });
+    expect(rowOf('replicate__someone-community')['upstream']).toEqual({
+      path: 'predictions',
+      model: 'someone/community',
+      version: 'abc123',
+    });
+    await expectValid();
+  });
+
+  it('bills runs at the given price', async () => {
+    expect((await replicate('acme/official', '--usd', '0.05')).code).toBe(0);
+    expect(rowOf('replicate__acme-official')['price']).toMatchObject({ usd: 0.05 });
+    expect((await replicate('acme/official')).code).toBe(2);
+  });
+
+  it('skips unknown models and models without a version', async () => {
+    const { code, out } = await replicate('acme/none', 'someone/empty', '--usd', '1');
+    expect([code, out.split('\n').slice(0, 2)]).toEqual([
+      1,
+      ['Skipped acme/none: the source does not publish it', 'Skipped someone/empty: it has no version'],
+    ]);
+  });
+
+  it('finds a new version by diff', async () => {
+    await replicate('acme/official', 'someone/community', '--usd', '1');
+    const latest = { latest_version: { id: 'def456', openapi_schema: replicateDocument(files) } };
+    server.models.set('someone/community', latest);
+    const file = path.join(directory, 'replicate__someone-community.yaml');
+    const { code, out } = await diff(file, '--api', `${server.url}/replicate`);
+    expect([code, out.split('\n')[0]]).toEqual([
+      1,
+      'Changed replicate/someone-community: upstream.version: "abc123" is now "def456"',
+    ]);
+  });
+});
+
+const serverImport = () => [
+  'catalog',
+  'import',
+  'openai-compatible',
+  'lab',
+  '--base-url',
+  `${server.url}/openai`,
+  '--to',
+  directory,
+  '--usd-per-million-input',
+  '0.5',
+  '--usd-per-million-output',
+  '1.5',
+];
+
+describe('admin catalog import openai-compatible', () => {
+  beforeEach(() => {
+    server.served = [
+      { id: 'Acme/Chat-7B', object: 'model', max_model_len: 8192 },
+      { id: 'acme-embed-2', object: 'model', context_length: 512 },
+      { id: 'acme-tts', object: 'model' },
+    ];
+  });
+
+  it('declares the provider, and writes a row for each model that the server lists', async () => {
+    const { code, out } = await runAdmin({ PROVIDER_LAB_KEY: 'key-of-lab' }, ...serverImport());
+    expect([code, out.split('\n')[0]]).toEqual([
+      1,
+      'Skipped acme-tts: it is neither for chat, nor for embeddings, nor for images',
+    ]);
+    expect(server.keys).toContain('Bearer key-of-lab');
+    expect(rowOf('lab')).toMatchObject({ provider: 'lab', base: `${server.url}/openai` });
+    expect(rowOf('lab__acme-chat-7b')).toMatchObject({
+      id: 'lab/acme-chat-7b',
+      constants: { model: 'Acme/Chat-7B' },
+      upstream: { path: 'chat/completions' },
+      price: { usd: 5e-7, reported: [{ usd: 5e-7 }, { usd: 1.5e-6 }] },
+    });
+    expect(rowOf('lab__acme-embed-2')['upstream']).toEqual({ path: 'embeddings' });
+    await expectValid();
+  });
+
+  it('needs --context-tokens where the server does not state the length of the context', async () => {
+    server.served = [{ id: 'plain', object: 'model' }];
+    expect((await runAdmin(env, ...serverImport())).out).toContain(
+      'Skipped plain: the server does not state',
+    );
+    expect((await runAdmin(env, ...serverImport(), '--context-tokens', '4096')).code).toBe(0);
+  });
+
+  it('finds added and removed models by diff', async () => {
+    await runAdmin(env, ...serverImport());
+    server.served = [
+      { id: 'acme-embed-2', context_length: 512 },
+      { id: 'new-chat', max_model_len: 100 },
+    ];
+    const { code, out } = await diff('lab', directory);
+    expect([code, out]).toEqual([
+      1,
+      'Added new-chat\nRemoved lab/acme-chat-7b (Acme/Chat-7B)\n' +
+        '2 rows compared: 1 models added, 1 removed, 0 deprecated, 0 changed, 0 skipped.\n',
+    ]);
+  });
+
+  it('refuses the name of a built-in provider', async () => {
+    const { code } = await runAdmin(env, ...serverImport().map((word) => (word === 'lab' ? 'openai' : word)));
+    expect(code).toBe(2);
+  });
+});
