@@ -1,6 +1,9 @@
+import { showSourceLines } from '#observability';
 import { askTerminal } from './confirm.js';
 import { commandGroups } from './command-groups.js';
 import { runProgram } from './program.js';
+
+showSourceLines();
 
 // If the reader closes the pipe early, the failed write rejects, so the event itself is ignored.
 process.stdout.on('error', () => {});

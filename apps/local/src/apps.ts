@@ -1,6 +1,5 @@
 import { existsSync, openSync, readSync, renameSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
-import { providerList } from '#providers';
 import { z } from 'zod';
 import { appMain } from './checkout.js';
 import type { Installation } from './installation.js';
@@ -36,7 +35,7 @@ export async function startSimulator(
 }
 
 /** Starts both concurrently. Each is ready when its own probe says so. */
-export function startGatewayAndWorker(
+export async function startGatewayAndWorker(
   installation: Installation,
   env: NodeJS.ProcessEnv,
   simulator: Simulator,
@@ -44,7 +43,7 @@ export function startGatewayAndWorker(
 ): Promise<ServerProcess[]> {
   const { HOST, PORT } = installation.settings;
   const INTERNAL_PORT = String(installation.ports.worker);
-  const all = { ...env, ...simulatedProviders(installation.env, simulator) };
+  const all = { ...env, ...(await simulatedProviders(installation.env, simulator)) };
   return Promise.all([
     startApp(
       'gateway',
@@ -84,7 +83,11 @@ export function appEnvironment(
 }
 
 /** Points every provider that the user has not configured to the simulator. */
-function simulatedProviders(given: NodeJS.ProcessEnv, simulator: Simulator): Record<string, string> {
+async function simulatedProviders(
+  given: NodeJS.ProcessEnv,
+  simulator: Simulator,
+): Promise<Record<string, string>> {
+  const { providerList } = await import('#providers');
   const providers = providerList.flatMap(({ name }): [string, string][] => {
     const stem = `PROVIDER_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
     if (given[`${stem}_BASE_URL`] || given[`${stem}_KEY`]) return [];
@@ -111,7 +114,7 @@ async function startApp(
 ): Promise<ServerProcess> {
   const logPath = folder.logOf(name);
   if (existsSync(logPath)) renameSync(logPath, `${logPath}.1`);
-  const args = ['--enable-source-maps', appMain(name)];
+  const args = [appMain(name)];
   const starting = startServer({
     name,
     command: process.execPath,

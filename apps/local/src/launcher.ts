@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { Database, databaseSettings, migrate, type Migrated } from '#persistence';
+import type { Database, Migrated } from '#persistence';
 import { BadSettings, readSettings } from '#schemas';
 import { appEnvironment, startGatewayAndWorker, startSimulator } from './apps.js';
-import { accepts, DemoData } from './demo.js';
 import { demoNodes } from './demo-nodes.js';
 import { type Installation, openInstallation } from './installation.js';
 import { writeJsonFile } from './json-file.js';
@@ -44,6 +43,8 @@ async function serve(installation: Installation, signal: AbortSignal): Promise<n
   // Every part starts as soon as its dependencies are ready. The lines are printed in this order.
   const simulating = timed(() => startSimulator(installation));
   const starting = timed(() => startDatabase(installation));
+  // Loading this and the database library takes longer than the start of the servers, so it begins now.
+  import('./demo.js').catch(() => {});
   const { url: databaseUrl, ...database } = await step('postgres', starting, (found) => found.summary);
   const transport = await step(
     'transport',
@@ -56,10 +57,12 @@ async function serve(installation: Installation, signal: AbortSignal): Promise<n
     (found) => found,
   );
   const env = appEnvironment(installation, { baseUrl, databaseUrl, redisUrl: transport.url });
+  const { Database, databaseSettings, migrate } = await import('#persistence');
+  const { accepts, DemoData } = await import('./demo.js');
   const store = Database.createForOperator(readSettings(databaseSettings, env));
   await step(
     'migrate',
-    timed(() => migrateDatabase(store, installation)),
+    timed(() => migrateDatabase(migrate, store, installation)),
     migrationSummary,
   );
   const data = new DemoData(store, folder.demo, env);
@@ -125,7 +128,11 @@ function timed<T>(work: () => Promise<T>): Promise<{ result: T; tookMs: number }
 }
 
 /** Migrates the database. The error for incompatible data of the installation itself says how to proceed. */
-async function migrateDatabase(store: Database, { settings, folder }: Installation): Promise<Migrated> {
+async function migrateDatabase(
+  migrate: typeof import('#persistence').migrate,
+  store: Database,
+  { settings, folder }: Installation,
+): Promise<Migrated> {
   return migrate(await store.dataSource()).catch((error: unknown) => {
     if (settings.DATABASE_URL !== undefined || !/made by another version/.test(String(error))) throw error;
     throw new StartFailure(

@@ -1,4 +1,3 @@
-import { releaseText } from '#observability';
 import { launch } from './launcher.js';
 
 const usage = `npm start: runs model-router and everything it needs on this machine until Ctrl-C.
@@ -14,8 +13,10 @@ docs/configuration.md lists all settings.
 
 const given = process.argv.slice(2).join(' ');
 if (given === '') process.exit(await launch(process.env));
-else if (given === '--version') process.stdout.write(`${releaseText}\n`);
-else if (given === '--help' || given === '-h') process.stdout.write(usage);
+else if (given === '--version') {
+  const { releaseText } = await import('#observability');
+  process.stdout.write(`${releaseText}\n`);
+} else if (given === '--help' || given === '-h') process.stdout.write(usage);
 else {
   process.stderr.write('model-router: npm start takes no arguments; see npm start -- --help\n');
   process.exitCode = 2;

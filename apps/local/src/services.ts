@@ -1,4 +1,3 @@
-import { unreachable } from '#observability';
 import { findRedisServer, startRedis } from './servers/redis.js';
 import { startPostgres } from './servers/postgres.js';
 import type { ServerProcess } from './servers/server-process.js';
@@ -60,7 +59,10 @@ export const filesSummary = ({ settings, folder }: Installation): string =>
 export async function assertReachable(settings: LocalSettings): Promise<void> {
   const { DATABASE_URL, REDIS_URL, S3_BUCKET, S3_ENDPOINT } = settings;
   const s3 = S3_BUCKET === undefined ? {} : { S3_ENDPOINT };
-  const lines = await unreachable({ DATABASE_URL, REDIS_URL, ...s3 });
+  const servers = { DATABASE_URL, REDIS_URL, ...s3 };
+  if (Object.values(servers).every((url) => url === undefined)) return;
+  const { unreachable } = await import('#observability');
+  const lines = await unreachable(servers);
   if (lines.length > 0) throw new StartFailure(lines.join(' '));
 }
 

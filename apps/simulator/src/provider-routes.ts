@@ -92,11 +92,12 @@ const sidesOf = (simulation: Simulation, provider: Provider): Side[] =>
   }));
 
 function requireKey(app: FastifyInstance, { clock, traceIds }: Simulation, provider: Provider): void {
-  const unauthorized = new Replies(provider).refusal(401, new Map());
+  const replies = new Replies(provider);
+  const unauthorized = () => replies.refusal(401, new Map());
   const { open, traceHeader, authorized = hasBearer } = provider;
   app.addHook('onRequest', async (request, reply) => {
     if (open && request.routeOptions.url?.endsWith(open.path)) return undefined;
-    if (!authorized(request.headers, clock.now())) return send(reply, unauthorized);
+    if (!authorized(request.headers, clock.now())) return send(reply, unauthorized());
     if (traceHeader === undefined) return undefined;
     const traceId = request.headers[traceHeader];
     if (typeof traceId !== 'string' || traceId === '' || traceIds.has(traceId))
@@ -107,7 +108,7 @@ function requireKey(app: FastifyInstance, { clock, traceIds }: Simulation, provi
   const { signed } = provider;
   if (signed)
     app.addHook('preHandler', async (request, reply) =>
-      signed(callOf(request), clock.now()) ? undefined : send(reply, unauthorized),
+      signed(callOf(request), clock.now()) ? undefined : send(reply, unauthorized()),
     );
 }
 

@@ -13,14 +13,20 @@ import type { Fault } from './schemas.js';
  * adapters, so that both don't share a misunderstanding.
  */
 export class Replies {
-  /** By name. */
-  private readonly all: ReadonlyMap<string, Written>;
+  private read: ReadonlyMap<string, Written> | undefined;
 
   constructor(
     private readonly provider: Provider,
     private readonly protocol: Partial<Protocol> = provider.protocols[0] ?? {},
-  ) {
-    this.all = readReplies(provider.name, protocol.name);
+  ) {}
+
+  /**
+   * The replies by their names. The file is read for the provider's first reply, because parsing the files of all providers takes longer
+   * than the rest of the start.
+   */
+  private get all(): ReadonlyMap<string, Written> {
+    this.read ??= readReplies(this.provider.name, this.protocol.name);
+    return this.read;
   }
 
   /** A rejection of a submission: the provider's own reply for this status, if it has one. */

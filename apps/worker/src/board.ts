@@ -1,10 +1,5 @@
 import type { RunQueues } from '#queue';
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createBullBoard } from '@bull-board/api';
-import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
-import { FastifyAdapter } from '@bull-board/fastify';
-import fastify from 'fastify';
 import { z } from 'zod';
 
 export const boardSettings = {
@@ -26,56 +21,14 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 export const boardPath = '/queues';
 
 /**
- * Creates a Bull Board for the queues, or returns undefined without a password or without Redis. Jobs hold
- * only run ids. The board is read-only unless the settings allow changes. These do no harm: the reconciler
- * restores a job that was removed, and a job that was added finishes when the worker finds nothing to do in
- * the run's row.
+ * Creates the board of the queues, or returns undefined without a password or without Redis. Bull Board is loaded
+ * only then, because it takes a tenth of a worker's start.
  */
 export async function createBoard(
   queues: Pick<RunQueues, 'all'>,
   { QUEUE_BOARD_PASSWORD: password, QUEUE_BOARD_WRITABLE: writable }: BoardSettings,
 ): Promise<Handler | undefined> {
   if (password === undefined || queues.all.length === 0) return undefined;
-  const server = new FastifyAdapter();
-  server.setBasePath(boardPath);
-  createBullBoard({
-    queues: queues.all.map(
-      (queue) => new RunQueueAdapter(queue, { readOnlyMode: !writable, allowRetries: writable }),
-    ),
-    serverAdapter: server,
-    options: { uiConfig: { boardTitle: 'Queues', environment: undefined } },
-  });
-  const app = fastify({ logger: false });
-  const expected = digest(`operator:${password}`);
-  app.addHook('onRequest', (request, reply, done) => {
-    if (!timingSafeEqual(digest(credentials(request.headers.authorization)), expected)) {
-      void reply.code(401).header('www-authenticate', 'Basic realm="queues"').send('unauthorized\n');
-      return;
-    }
-    done();
-  });
-  app.addHook('onSend', (_request, _reply, payload, done) => {
-    done(null, typeof payload === 'string' ? payload.replace('</head>', `${hiddenTabs}$&`) : payload);
-  });
-  await app.register(server.registerPlugin(), { prefix: boardPath });
-  await app.ready();
-  return (request, response) => app.routing(request, response);
-}
-
-/** Our jobs have no priority or children, finished jobs are not kept, and we pause providers, not queues. */
-const impossible = ['waiting-children', 'prioritized', 'completed', 'failed', 'paused'];
-/** The overview page shows a tab for every state that Bull Board knows, even if no queue uses it. */
-const hiddenTabs = `<style>${impossible.map((state) => `li:has(> a[href$="?status=${state}"])`).join()}{display:none}</style>`;
-
-class RunQueueAdapter extends BullMQAdapter {
-  override getJobStatuses(): ReturnType<BullMQAdapter['getJobStatuses']> {
-    return super.getJobStatuses().filter((state) => !impossible.includes(state));
-  }
-}
-
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-
-function credentials(header = ''): string {
-  const [scheme = '', encoded = ''] = header.split(' ');
-  return scheme.toLowerCase() === 'basic' ? Buffer.from(encoded, 'base64').toString() : '';
+  const { openBoard } = await import('./queue-board.js');
+  return openBoard(queues, { path: boardPath, password, writable });
 }

@@ -5,6 +5,7 @@ import { InternalServer } from './internal-server.js';
 import { type Log, LOG, nestLogger } from './log.js';
 import { releaseText } from './release.js';
 import { unreachable } from './reachability.js';
+import { showSourceLines } from './source-lines.js';
 
 /**
  * The servers that an app needs. Those that do not accept a connection are reported on standard error at
@@ -45,6 +46,7 @@ export async function boot<App extends INestApplicationContext, Settings extends
   bootable: Bootable<App, Settings>,
 ): Promise<void> {
   if (process.argv[2] === '--version') return void process.stdout.write(`${releaseText}\n`);
+  showSourceLines();
   stopWithParent();
   try {
     await start(bootable);

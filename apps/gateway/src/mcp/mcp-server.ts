@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
+import { type CallToolResult, createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { release } from '#observability';
 import { routerModelId, routerQueueRequestId } from '#schemas';
 import { z } from 'zod';
@@ -21,26 +21,21 @@ const waiting = optional(z.int().min(0).max(maxWaitS)).describe(
 const instructions =
   'Runs generative models from many providers. Find a model, read its schema, then run it. A run that does not finish within the wait keeps running: follow it with get_run. Each run costs money, so do not repeat a run that is still in progress. URLs in results work for 24 hours.';
 
-const waitingCall = z.object({
-  method: z.literal('tools/call'),
-  params: z.object({ name: z.enum(['run_model', 'get_run']) }),
-});
-
-/** Whether the message calls a tool that may wait for a run. A message may be a batch. */
-export const mayWait = (message: unknown): boolean =>
-  [message].flat().some((each) => waitingCall.safeParse(each).success);
-
 /** `signal` aborts when the caller disconnects. A stopping gateway accepts no calls, not even its own. */
 interface Terms {
   signal: AbortSignal;
   isStopping: () => boolean;
 }
 
+/** Answers one message. */
+export const mcpHandler = (...parts: Parameters<typeof mcpServer>) =>
+  createMcpHandler(() => mcpServer(...parts));
+
 /**
  * A server for one request, whose tools call the gateway's own routes. `runInput` is the input of a run as raw bytes,
  * as on any other route, because parsing loses digits of a 64-bit seed.
  */
-export function mcpServer(
+function mcpServer(
   routes: OwnRoutes,
   runInput: Buffer | undefined,
   { signal, isStopping }: Terms,

@@ -1,4 +1,3 @@
-import { createMcpHandler } from '@modelcontextprotocol/server';
 import { Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Access, Calling } from '../auth/caller.guard.js';
@@ -9,8 +8,7 @@ import { Readiness } from '../http/readiness.js';
 import { callerGone } from '../http/replies.js';
 import { answer, ApiRoute, registryFailure } from '../http/api-route.js';
 import { HeldShares } from '../runs/held/held-shares.js';
-import { mayWait, mcpServer } from './mcp-server.js';
-import { partsOf } from './message-parts.js';
+import { mayWait, partsOf } from './message-parts.js';
 import { ownRoutes } from './own-routes.js';
 
 /** Larger inputs must be passed by URL. */
@@ -58,7 +56,9 @@ export class McpController {
       const { envelope, input } = partsOf(bytes);
       const parsedBody = parseSmall(envelope);
       if (mayWait(parsedBody)) this.shares.holdConnection(reply, caller.workspaceId);
-      const handler = createMcpHandler(() => mcpServer(ownRoutes(request), input, terms));
+      // The protocol's library is loaded with the first message, because many gateways never get one.
+      const { mcpHandler } = await import('./mcp-server.js');
+      const handler = mcpHandler(ownRoutes(request), input, terms);
       const message = new Request(`${request.publicOrigin}/mcp`, {
         method: 'POST',
         headers: Object.entries(request.headers).map(([name, value]): [string, string] => [

@@ -1,7 +1,17 @@
 import { RouterError } from '#errors';
 import { type JsonPlace, placesOf } from '#schemas';
+import { z } from 'zod';
 import { tooLarge } from '../bodies/body-stream.js';
 import { maxSmallValues, smallBytes, tooManyValues } from '../bodies/parse-input.js';
+
+const waitingCall = z.object({
+  method: z.literal('tools/call'),
+  params: z.object({ name: z.enum(['run_model', 'get_run']) }),
+});
+
+/** Whether the message calls a tool that may wait for a run. A message may be a batch. */
+export const mayWait = (message: unknown): boolean =>
+  [message].flat().some((each) => waitingCall.safeParse(each).success);
 
 const emptied: Readonly<Record<string, Buffer>> = { '{': Buffer.from('{}'), '[': Buffer.from('[]') };
 
