@@ -27,7 +27,7 @@ export async function* run() {
       while (!existsSync(path.join(folder, 'ready.json')) && child.exitCode === null) await pause(50);
       const seconds = (performance.now() - startedMs) / 1000;
       if (child.exitCode !== null) throw new Error(`npm start ended with ${child.exitCode}`);
-      process.kill(-child.pid, 'SIGINT');
+      process.kill(-Number(child.pid), 'SIGINT');
       await closed;
       yield atMost(`npm start from built to ready, ${what}`, seconds, aimSeconds, 's', 1);
     }

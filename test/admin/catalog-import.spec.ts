@@ -196,7 +196,7 @@ describe('admin catalog import fal', () => {
     server.endpoints.push(paint('studio/one'), paint('studio/two'), paint('studio/three'));
     await importFal('--all');
     const edited = path.join(directory, 'fal__studio-two.yaml');
-    const text = readFileSync(edited, 'utf8').replace('title: Paint', 'title: Ours');
+    const text = readFileSync(edited, 'utf8').replace('"title": "Paint"', '"title": "Ours"');
     writeFileSync(edited, text);
     appendFileSync(path.join(directory, 'fal__studio-three.yaml'), '# a remark\n');
     for (const endpoint of server.endpoints)

@@ -8,9 +8,9 @@ export const generated = z
       .string()
       .regex(/^[0-9a-f]{64}$/)
       .describe(
-        'The SHA-256 of the file above this line, and of the document beside it. If they differ, somebody has edited the file, and imports leave it as it is.',
+        'The SHA-256 of the file without this member, and of the document beside it. If they differ, somebody has edited the file, and imports leave it as it is.',
       ),
     at: z.iso.date().describe('The day (UTC) of the import.'),
   })
   .optional()
-  .describe('The origin of the file, written by `admin catalog import` as its last line.');
+  .describe('The origin of the file, written by `admin catalog import` as its last member.');
