@@ -47,7 +47,7 @@ class SharedSystem extends SystemSide {
    */
   async serve(files: Record<string, string>): Promise<void> {
     for (const [name, text] of Object.entries(files)) {
-      const [, provider] = /^provider: (\S+)/m.exec(text) ?? [];
+      const [, provider] = /^(?:provider: |  "provider": ")([^\s"]+)/m.exec(text) ?? [];
       if (provider !== undefined && !existsSync(this.keyFile(provider)))
         this.giveKey(provider, `${provider}-key`);
       // Renamed into place, so that no app reads half a file.

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { builtInDirectories, loadCatalog, type Model } from '#catalog';
-import { providerList, settingStem } from '#providers';
+import { parsedYaml, providerList, settingStem } from '#providers';
 import { type Command, InvalidArgumentError } from 'commander';
 import { clearLine, type Answer, type Desk } from '../answer.js';
 import { type Drift, compareModels } from '../catalog-import/compare-models.js';
@@ -218,7 +218,7 @@ function sourceOfRows(
 /** The model of one file. Its provider may be declared elsewhere. */
 async function fileRow(file: string): Promise<Model> {
   const { models } = await loadCatalog({ directories: [...builtInDirectories(), dirname(resolve(file))] });
-  const [, id] = /^id: (\S+)$/m.exec(await readFile(file, 'utf8')) ?? [];
+  const { id } = Object(parsedYaml(await readFile(file, 'utf8'))) as Partial<Model>;
   const model = models.find((each) => each.id === id);
   if (!model?.generated) throw new Error(`${file} is not the row of an import`);
   return model;

@@ -1,5 +1,8 @@
 import type { Provider } from '../provider.js';
 
+/** Models whose result is one image and not a list. */
+const isSingle = (model: string): boolean => /gemini-flash-edit$/.test(model);
+
 /** The reply contains all URLs. They have only the owner and app of the model, and are on the API's own host. */
 export const fal: Provider = {
   name: 'fal',
@@ -27,9 +30,10 @@ export const fal: Provider = {
           const [ending, type] = isVideo ? ['mp4', 'video/mp4'] : ['png', 'image/png'];
           return JSON.stringify({ url: `${assets}/files/${id}/${at}.${ending}`, content_type: type });
         });
+        const images = isSingle(model) ? `"image":${files[0] ?? 'null'}` : `"images":[${files.join(',')}]`;
         return {
           links: `"response_url":"${run}","status_url":"${run}/status","cancel_url":"${run}/cancel"`,
-          output: isVideo ? `"video":${files[0] ?? 'null'}` : `"images":[${files.join(',')}]`,
+          output: isVideo ? `"video":${files[0] ?? 'null'}` : images,
         };
       },
     },
