@@ -1,7 +1,7 @@
 import type { Provider } from '../provider.js';
 
 /** Models whose result is one image and not a list. */
-const isSingle = (model: string): boolean => /gemini-flash-edit$/.test(model);
+const isSingle = (model: string): boolean => model.endsWith('gemini-flash-edit');
 
 /** The reply contains all URLs. They have only the owner and app of the model, and are on the API's own host. */
 export const fal: Provider = {

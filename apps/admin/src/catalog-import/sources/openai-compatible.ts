@@ -32,6 +32,9 @@ interface ServerOptions {
 
 type Kind = 'chat' | 'embedding' | 'image';
 
+/** A millionth as a decimal number: a division would leave digits such as 1.0000000000000001e-7. */
+const ofOne = (perMillion: number): number => Number(`${perMillion}e-6`);
+
 /** A server with OpenAI's API: `GET /models`, chat completions, and embeddings or images by the kind of the model. */
 export function openAiCompatibleSource(options: ServerOptions): Source {
   const { name: provider, api } = options;
@@ -123,10 +126,10 @@ function draftOf(
   const id = `${provider}/${segment}`;
   const facts = { source: 'the operator’s price', date: today() };
   const read = {
-    usd: usdPerMillionInput / 1e6,
+    usd: ofOne(usdPerMillionInput),
     times: [{ tokens: '', max: context, unbounded_fields: unbounded }],
   };
-  const reported = [{ path: '/usage/prompt_tokens', usd: usdPerMillionInput / 1e6 }];
+  const reported = [{ path: '/usage/prompt_tokens', usd: ofOne(usdPerMillionInput) }];
   const row = {
     id,
     title: shortened(model.id, 100),
@@ -142,7 +145,7 @@ function draftOf(
         ...read,
         plus: [
           {
-            usd: usdPerMillionOutput / 1e6,
+            usd: ofOne(usdPerMillionOutput),
             times: [
               {
                 number: '/max_tokens',
@@ -154,7 +157,7 @@ function draftOf(
             ],
           },
         ],
-        reported: [...reported, { path: '/usage/completion_tokens', usd: usdPerMillionOutput / 1e6 }],
+        reported: [...reported, { path: '/usage/completion_tokens', usd: ofOne(usdPerMillionOutput) }],
         ...facts,
       },
       input: chatInput,
