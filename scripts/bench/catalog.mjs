@@ -8,10 +8,11 @@ import { temporaryFolder } from '../../dist/test/harness/running.js';
 import { idOf, writeGeneratedRows } from './generated-rows.mjs';
 import { atMost, durations, quantile } from './load.mjs';
 import { residentBytes, startService, until } from './service.mjs';
+import { sizeOf } from './size.mjs';
 
-const howMany = Number(process.env.BENCH_ROWS ?? 1500);
-const starts = Number(process.env.BENCH_ROUNDS ?? 3);
-const requests = 400;
+const howMany = sizeOf('ROWS');
+const starts = sizeOf('ROUNDS');
+const requests = sizeOf('REQUESTS');
 const paths = {
   list: '/v2/models?limit=100',
   'full list': '/v2/models?limit=100&view=full',

@@ -4,8 +4,9 @@ import { RetentionRepository } from '../../dist/libs/persistence/src/index.js';
 import { harnessDatabase } from '../../dist/test/harness/long-timeouts.js';
 import { atLeast, atMost, inRounds } from './load.mjs';
 import { startService } from './service.mjs';
+import { sizeOf } from './size.mjs';
 
-const howMany = Number(process.env.BENCH_EXPIRED ?? 200_000);
+const howMany = sizeOf('EXPIRED');
 const daysAgo = 5;
 const aim = 20_000;
 const tables = [

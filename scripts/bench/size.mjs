@@ -21,6 +21,11 @@ const sizes = {
   /** Records of one workspace, and its keys. */
   RECORDS: [1_000_000, 5000],
   KEYS: [100, 10],
+  /** Rows of a catalog that a program has written, and the requests of each kind to them. */
+  ROWS: [1500, 20],
+  REQUESTS: [400, 20],
+  /** Expired runs of a day. */
+  EXPIRED: [200_000, 2000],
   NODES: [100_000, 2000],
   HELD_CALLS: [5000, 100],
   /** Submitted runs whose polls are due. */
