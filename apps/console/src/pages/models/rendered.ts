@@ -1,7 +1,7 @@
 import { useCallback, useState } from 'react';
 
 /** React takes longer than a key press may to render thousands of cards. */
-const atOnce = 300;
+const atOnce = 120;
 
 /**
  * The first cards of a list, and a ref for the element after them: while it is near the viewport, more are rendered.
