@@ -1,49 +1,27 @@
-import { every, type PeriodicWork, settlesWithin } from '#observability';
 import { type Attempt, AttemptRepository, DatabaseOutage, type NotedAttempt } from '#persistence';
 import type { BoundProvider, Signal } from '#providers';
-import {
-  type BeforeApplicationShutdown,
-  Inject,
-  Injectable,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate as turn } from 'node:timers/promises';
 import { AttemptBuffer, type DueAttempts, gatherMs, type WaitingAttempt } from './attempt-buffer.js';
+import { BackgroundWriter } from './background-writer.js';
 import { replyFacts } from './reading.js';
 import { maxEchoed, redactedReply, withoutSecrets } from './redaction.js';
 
 /** Runs per statement. Each may bring an input of 256 KiB. */
 const maxWritten = 50;
-const closeMs = 2_000;
 
 /**
- * Notes provider calls that did not simply succeed, for operators. No call waits for the writes: they are gathered, and
- * lost if the database does not take them.
+ * Notes provider calls that did not simply succeed, for operators.
  */
 @Injectable()
-export class AttemptRecorder implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class AttemptRecorder extends BackgroundWriter {
   private readonly buffer = new AttemptBuffer();
-  private rounds: PeriodicWork | undefined;
 
   constructor(
     @Inject(AttemptRepository) private readonly attempts: Pick<AttemptRepository, 'note' | 'inputsOf'>,
-    @Inject(DatabaseOutage) private readonly outage: Pick<DatabaseOutage, 'warn'>,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    this.rounds = every(gatherMs, () => this.write(), { onError: (error) => this.lost(error) });
-  }
-
-  /** The processors have stopped by now, and the database is still open. */
-  async beforeApplicationShutdown(): Promise<void> {
-    const last = async () => {
-      await this.rounds?.stop();
-      await this.write(Infinity);
-    };
-    await settlesWithin(
-      last().catch((error: unknown) => this.lost(error)),
-      closeMs,
-    );
+    @Inject(DatabaseOutage) outage: Pick<DatabaseOutage, 'warn'>,
+  ) {
+    super(outage, gatherMs, 'could not write attempts; operators will not see them');
   }
 
   /** Notes a call. `signal` is what came back, if the call was made. */
@@ -63,7 +41,6 @@ export class AttemptRecorder implements OnApplicationBootstrap, BeforeApplicatio
     });
   }
 
-  /** Writes what is due by then. */
   async write(byMs?: number): Promise<void> {
     for (;;) {
       const due = this.buffer.takeDue(maxWritten, byMs);
@@ -88,10 +65,6 @@ export class AttemptRecorder implements OnApplicationBootstrap, BeforeApplicatio
       if (inputs.has(runId)) await turn();
     }
     return noted;
-  }
-
-  private lost(error: unknown): void {
-    this.outage.warn({ error }, 'could not write attempts; operators will not see them');
   }
 }
 

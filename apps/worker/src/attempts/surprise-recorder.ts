@@ -1,4 +1,4 @@
-import { every, Metrics, type PeriodicWork, settlesWithin } from '#observability';
+import { Metrics } from '#observability';
 import {
   AttemptRepository,
   DatabaseOutage,
@@ -6,17 +6,12 @@ import {
   ProviderSurpriseRepository,
 } from '#persistence';
 import type { BoundProvider, Signal, Surprise } from '#providers';
-import {
-  type BeforeApplicationShutdown,
-  Inject,
-  Injectable,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { BackgroundWriter } from './background-writer.js';
 import { replyFacts } from './reading.js';
 import { redactedReply, withoutSecrets } from './redaction.js';
 
 const everyMs = 5_000;
-const closeMs = 2_000;
 
 /** The surprises of one kind since the last write, and the newest of them. */
 interface Gathered {
@@ -31,34 +26,19 @@ interface Gathered {
 
 /**
  * Counts replies that a provider's declaration does not expect, and keeps the newest one of each provider and kind for
- * operators. No call waits for the writes; they are lost if the database does not take them.
+ * operators.
  */
 @Injectable()
-export class SurpriseRecorder implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class SurpriseRecorder extends BackgroundWriter {
   private gathered = new Map<string, Gathered>();
-  private rounds: PeriodicWork | undefined;
 
   constructor(
     @Inject(ProviderSurpriseRepository) private readonly surprises: Pick<ProviderSurpriseRepository, 'note'>,
     @Inject(AttemptRepository) private readonly attempts: Pick<AttemptRepository, 'inputsOf'>,
     @Inject(Metrics) private readonly metrics: Pick<Metrics, 'providerSurprises'>,
-    @Inject(DatabaseOutage) private readonly outage: Pick<DatabaseOutage, 'warn'>,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    this.rounds = every(everyMs, () => this.write(), { onError: (error) => this.lost(error) });
-  }
-
-  /** The processors have stopped by now, and the database is still open. */
-  async beforeApplicationShutdown(): Promise<void> {
-    const last = async () => {
-      await this.rounds?.stop();
-      await this.write();
-    };
-    await settlesWithin(
-      last().catch((error: unknown) => this.lost(error)),
-      closeMs,
-    );
+    @Inject(DatabaseOutage) outage: Pick<DatabaseOutage, 'warn'>,
+  ) {
+    super(outage, everyMs, 'could not write unexpected replies; operators will not see them');
   }
 
   note(
@@ -82,10 +62,6 @@ export class SurpriseRecorder implements OnApplicationBootstrap, BeforeApplicati
     this.gathered = new Map();
     const inputs = await this.attempts.inputsOf(gathered.map(({ runId }) => runId));
     await this.surprises.note(gathered.map((each) => noted(each, inputs.get(each.runId))));
-  }
-
-  private lost(error: unknown): void {
-    this.outage.warn({ error }, 'could not write unexpected replies; operators will not see them');
   }
 }
 
