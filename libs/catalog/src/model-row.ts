@@ -17,12 +17,12 @@ export type ConstantValue = z.infer<typeof constantValue>;
 const id = routerModelId.describe(
   'The id of the model: a provider segment and a model segment, joined by a slash, such as `acme/paint-2`.',
 );
-const alias = z
+export const modelAlias = z
   .string()
   .regex(/^[a-z0-9]+([._-][a-z0-9]+)*(\/[a-z0-9]+([._-][a-z0-9]+)*){1,5}$/)
   .max(193);
 const aliases = z
-  .array(alias)
+  .array(modelAlias)
   .default([])
   .describe(
     'Other names of the model. Each must be unique in the catalog. A name with two segments works on every route; a longer name is only suggested.',

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Documents, Model } from '#catalog';
+import { routerModelSegment } from '#schemas';
 
 /** A published document that a row refers to, stored beside it under a name that changes with its content. */
 interface StoredDocument {
@@ -56,7 +57,7 @@ export const sha256 = (text: string): string => createHash('sha256').update(text
 /** The segments of a source's name, joined to one segment of an id. Undefined if they do not form one. */
 export function joinedSegments(name: string): string | undefined {
   const joined = name.toLowerCase().replaceAll(/[/:@]/g, '-');
-  return /^[a-z0-9]+([._-][a-z0-9]+)*$/.test(joined) && joined.length <= 128 ? joined : undefined;
+  return routerModelSegment.safeParse(joined).data;
 }
 
 /** A text of one line that is cut after a word. */

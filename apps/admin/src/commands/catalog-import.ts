@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { builtInDirectories, loadCatalog, type Model } from '#catalog';
 import { parsedYaml, providerList, settingStem } from '#providers';
+import { routerProviderSegment } from '#schemas';
 import { type Command, InvalidArgumentError } from 'commander';
 import { clearLine, type Answer, type Desk } from '../answer.js';
 import { type Drift, compareModels } from '../catalog-import/compare-models.js';
@@ -322,7 +323,7 @@ function modelName(text: string, previous: string[] = []): string[] {
 }
 
 function providerName(text: string): string {
-  if (!/^[a-z0-9]+([._-][a-z0-9]+)*$/.test(text))
+  if (!routerProviderSegment.safeParse(text).success)
     throw new InvalidArgumentError('Expected lower-case letters and digits.');
   if (providerList.some(({ name }) => name === text))
     throw new InvalidArgumentError('A built-in provider has this name.');

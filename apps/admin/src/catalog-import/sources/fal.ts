@@ -1,4 +1,4 @@
-import { checkRow, intake, type JsonSchema, type Model } from '#catalog';
+import { checkRow, intake, type JsonSchema, type Model, modelAlias } from '#catalog';
 import { valueAt } from '#schemas';
 import { z } from 'zod';
 import {
@@ -218,7 +218,7 @@ function draftOf(
   const files = filePointers(output);
   const row: Record<string, unknown> = {
     id,
-    ...(isAlias(name) && { aliases: [name] }),
+    ...(modelAlias.safeParse(name).success && { aliases: [name] }),
     title: shortened(metadata.display_name, 100),
     description: shortened(metadata.description, 300),
     modalities: modalitiesOf(category, input),
@@ -245,9 +245,6 @@ export function withExample(
   const example = model && exampleInput(model);
   return { ...given, ...(example && { example }) };
 }
-
-const isAlias = (name: string): boolean =>
-  /^[a-z0-9]+([._-][a-z0-9]+)*(\/[a-z0-9]+([._-][a-z0-9]+)*){1,5}$/.test(name) && name.length <= 193;
 
 /** The places of the input and the output in a document: by its paths, or else by the names of its schemas. */
 function schemaPlaces(
