@@ -6,7 +6,8 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { temporaryFolder } from '../../dist/test/harness/running.js';
 import { idOf, writeGeneratedRows } from './generated-rows.mjs';
-import { atMost, durations, quantile } from './load.mjs';
+import { atMost, durations, middleOf, quantile } from './load.mjs';
+import { treeMs } from './meter.mjs';
 import { residentBytes, startService, until } from './service.mjs';
 import { sizeOf } from './size.mjs';
 
@@ -64,14 +65,14 @@ async function oneStart(service, name, directory) {
 
 /** How much more an app with many rows takes than one with few. */
 function more(what, found, app, unit, aim, name, digits) {
-  const [few, many] = ['few', 'many'].map((kind) => middle(found[`${app} ${kind}`][unit]));
+  const [few, many] = ['few', 'many'].map((kind) => middleOf(found[`${app} ${kind}`][unit]));
   return {
     ...atMost(`${what}, ${howMany} more rows`, [many - few], aim, name, digits),
     measured: `${(many - few).toFixed(digits)} ${name} more (${few.toFixed(digits)} to ${many.toFixed(digits)})`,
   };
 }
 
-/** CPU time of a request, in milliseconds. The `q` differs each time, because a page is kept for a second. */
+/** CPU time of a request, in milliseconds. The words of a search differ, because a page is kept for a second. */
 async function* routes(service, directories) {
   const costs = {};
   for (const [kind, directory] of Object.entries(directories)) {
@@ -82,14 +83,8 @@ async function* routes(service, directories) {
       let nth = 0;
       const send = async () => {
         nth += 1;
-        const own =
-          what === 'search'
-            ? `${at}flux%20${nth % 7 ? 'image' : 'pro'}${'%20'.repeat(nth % 50)}`
-            : `${at}${at.includes('?') ? '&' : '?'}x=${nth}`;
-        const answer = await fetch(
-          `${gateway.url}${what === 'search' || what === 'detail' ? own.replace(/\?x=.*/, '') : at}`,
-          { headers },
-        );
+        const words = `flux%20${nth % 7 ? 'image' : 'pro'}${'%20'.repeat(nth % 50)}`;
+        const answer = await fetch(`${gateway.url}${at}${what === 'search' ? words : ''}`, { headers });
         await answer.arrayBuffer();
         if (answer.status !== 200) throw new Error(`${at} answers ${answer.status}`);
       };
@@ -174,13 +169,8 @@ async function* reload(service, directory) {
   rmSync(directory, { recursive: true, force: true });
 }
 
-const middle = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
-
 /** CPU time of a process so far, in seconds of user and system time. */
-function cpuSeconds(pid) {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / 100;
-}
+const cpuSeconds = (pid) => treeMs(pid) / 1000;
 
 async function idle(pid) {
   let before = cpuSeconds(pid);

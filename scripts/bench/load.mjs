@@ -83,7 +83,7 @@ export const inTurns = (kinds, measure, reset) =>
 export const against = (floor, ours, reset) => inTurns({ floor, ours }, (measure) => measure(), reset);
 
 const ascending = (values) => values.toSorted((a, b) => a - b);
-const middleOf = (values) => ascending(values)[Math.floor(values.length / 2)];
+export const middleOf = (values) => ascending(values)[Math.floor(values.length / 2)];
 
 /** The lowest and the highest value. */
 const spreadOf = (values, digits) =>

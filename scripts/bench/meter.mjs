@@ -72,7 +72,7 @@ function cpuMs(pids) {
 const treesMs = (pids) => pids.reduce((sum, pid) => sum + treeMs(pid), 0);
 
 /** The CPU time of the process and its live children; its own account includes children that have ended. */
-function treeMs(pid) {
+export function treeMs(pid) {
   const [user, system, endedUser, endedSystem] = fieldsOf(pid).slice(11, 15).map(Number);
   return treesMs(childrenOf(pid)) + ((user + system + endedUser + endedSystem) * 1000) / ticksPerSecond;
 }
