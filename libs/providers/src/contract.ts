@@ -9,6 +9,8 @@ export interface Run {
   model: string;
   upstream: Record<string, string>;
   body: Uint8Array;
+  /** Whether the caller wants the provider's events as they arrive. */
+  streams?: boolean | undefined;
   /** The files that the adapter's `files` returned, by their URLs in the body. */
   files?: ReadonlyMap<string, InputFile>;
   /** The provider's ids of uploaded files, by the same URLs, as the JSON that replaces each URL in the input. */
@@ -16,7 +18,7 @@ export interface Run {
 }
 
 /** The part of a run that is still known when the reply to its submission arrives. */
-export type SubmittedRun = Pick<Run, 'runId' | 'model' | 'upstream'>;
+export type SubmittedRun = Pick<Run, 'runId' | 'model' | 'upstream' | 'streams'>;
 
 /** A caller's file that the input names by URL. */
 export interface InputFile {
@@ -46,7 +48,18 @@ export interface HttpCall {
   body?: Uint8Array;
   /** Used instead of `body` if stored files are part of it. */
   pieces?: readonly BodyPiece[];
+  /** Present if a success is an event stream, which the engine passes on while it arrives. */
+  stream?: EventStream | undefined;
 }
+
+/** Server-sent events from a provider. */
+export interface EventStream {
+  /** Whether the event with this data is kept from the caller. Absent if the caller receives every byte. */
+  withholds?: ((data: string) => boolean) | undefined;
+}
+
+/** Why an event stream ended before its provider ended it. */
+export type StreamCut = 'timeout' | 'reset' | 'oversize' | 'cancelled';
 
 /**
  * A reply as received, with header names in lower case. A large success that is not JSON is stored while it arrives:
@@ -57,6 +70,10 @@ export interface HttpReply {
   headers: Record<string, string>;
   body: Uint8Array;
   storedAs?: string;
+  /** The bytes that the caller received, if an event of `body` was withheld. */
+  passedOn?: Uint8Array;
+  /** Present if an event stream was cut; `body` is the part that arrived. */
+  cut?: StreamCut;
 }
 
 /**

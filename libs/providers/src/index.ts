@@ -1,5 +1,6 @@
 export type {
   BodyPiece,
+  EventStream,
   Fault,
   FileUse,
   Handle,
@@ -13,6 +14,7 @@ export type {
   ProviderOutput,
   Run,
   Signal,
+  StreamCut,
   SubmittedRun,
   Surprise,
   TokenExchange,

@@ -24,6 +24,8 @@ export type Asked = RowOfReplies &
 export interface ReadReply {
   outcome: Outcome;
   reportedMicros?: number | undefined;
+  /** The length of the text that an event stream brought, in tokens, estimated from its characters. */
+  arrivedTokens?: number | undefined;
 }
 
 export const readReply = (adapter: ProviderAdapter, asked: Asked, signal: Signal): ReadReply => ({
