@@ -39,6 +39,11 @@ export interface ServerTerms {
   missingMembers: Record<string, ConstantValue>;
   /** The provider's address for the call. */
   upstream: Record<string, string>;
+  /**
+   * Present if the input asks for the provider's events. The computed price, in micro-dollars, of the input alone and of
+   * one token of output.
+   */
+  streams?: { inputMicros: number; tokenMicros: number } | undefined;
 }
 
 /**

@@ -63,6 +63,8 @@ export interface AdmittedRun extends NamedRun {
   origin: string;
   /** Whether an earlier call with the same key admitted it. */
   replayed: boolean;
+  /** Whether the provider's events are passed on while they arrive. */
+  streams: boolean;
 }
 
 /** The run of an earlier call with the same key. */
@@ -174,10 +176,10 @@ export function fingerprintOf(
 /** The facts of the first server for the run's row, with those of the next one nested as its fallback. */
 export function factsOf(
   model: Model,
-  [{ row, price, upstream, missingMembers: members, simulated }, next, ...others]: Candidates,
-  call: { callId: string; traceparent: string | undefined },
+  [{ row, price, upstream, missingMembers: members, simulated, streams }, next, ...others]: Candidates,
+  call: { callId: string; traceparent: string | undefined; isLive: boolean },
 ): RunFacts {
-  const { callId, traceparent } = call;
+  const { callId, traceparent, isLive } = call;
   return {
     upstream,
     assets: row.assetPointers,
@@ -186,6 +188,7 @@ export function factsOf(
     basis: price.basis,
     reported: price.reported,
     members,
+    ...(streams && { streams: { ...streams, isLive } }),
     callId,
     ...(traceparent !== undefined && { traceparent }),
     ...(simulated && { simulated }),
