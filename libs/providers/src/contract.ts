@@ -165,6 +165,23 @@ export type Outcome =
     | { kind: 'canceled' }
   ) & { surprise?: Surprise | undefined };
 
+/** What an event stream brought, complete or not. */
+export interface ArrivedStream {
+  /** The same reply without a stream, for the cost that it reports. Undefined if the usage did not arrive. */
+  usage: HttpReply | undefined;
+  /** The length of the text, in tokens, estimated from its characters. */
+  arrivedTokens: number;
+}
+
+/**
+ * How callers request event streams from a protocol: with a member of the input that is true, or with a parameter in the
+ * query of the call. `maxTokens` are the members of the input that limit the tokens of the answer.
+ */
+export interface StreamTerms {
+  request: { member: string } | { query: string };
+  maxTokens: readonly string[];
+}
+
 /**
  * Exchanges a secret for a short-lived token. Only this call carries the secret; `credential` gets the token in its
  * place.
@@ -207,6 +224,8 @@ export interface ProviderAdapter {
   submit(run: Run): HttpCall;
   /** `assets`: the places of files in the output, from the model's row. */
   onSubmit(run: SubmittedRun, signal: Signal, assets?: readonly string[]): Outcome;
+  /** Reads an event stream that answers a run with `streams`. Undefined for any other reply. */
+  readStream?(run: SubmittedRun, reply: HttpReply): ArrivedStream | undefined;
   /** Poll or fetch, by `handle.step`. */
   resume?(handle: Handle): HttpCall;
   onResume?(handle: Handle, signal: Signal, assets?: readonly string[]): Outcome;
@@ -234,6 +253,8 @@ export interface ProviderDefinition {
   settings?: Readonly<Record<string, ProviderSetting>>;
   /** Whether its API uses protobuf JSON, which accepts each field in snake case and in camel case. */
   takesBothSpellings?: boolean;
+  /** How callers request event streams from models with this `upstream`. Undefined if they do not stream. */
+  streams?: ((upstream: Readonly<Record<string, string>>) => StreamTerms | undefined) | undefined;
   /** The whole declaration of a provider from a catalog directory. Equal texts mean equal providers. */
   declaration?: string;
   /** How it reports account problems. By default, only by the statuses 401, 402 and 403. */

@@ -108,14 +108,16 @@ export const assetFields =
   };
 
 /**
- * Turns off kinds of replies that the service does not support: `"stream": true` becomes `"stream": false`. False and
- * null stay, nothing is added, and no other byte changes. `encode` then builds the body.
+ * Turns off kinds of replies that the run does not expect, for inputs of earlier releases, which accepted them:
+ * `"stream": true` becomes `"stream": false`. False and null stay, nothing is added, and no other byte changes. `encode`
+ * then builds the body. A run with `streams` is sent unchanged.
  */
 export function forceFalse(
   members: readonly string[],
   encode: Encoding = (run) => jsonBody(run, []),
 ): Encoding {
   const forced = (run: Run): EncodedBody => {
+    if (run.streams) return encode(run);
     const { body } = run;
     // Some providers ignore the case of names.
     const places = membersOf(body)

@@ -15,6 +15,7 @@ export type {
   Run,
   Signal,
   StreamCut,
+  StreamTerms,
   SubmittedRun,
   Surprise,
   TokenExchange,
@@ -36,6 +37,7 @@ export {
   settingStem,
   simulatorSettings,
 } from './providers.js';
+export { dataOf, EventSplitter } from './event-splitter.js';
 export { RefusedInput } from './encodings.js';
 export { inlineFile } from './inline-file.js';
 export {

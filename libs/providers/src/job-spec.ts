@@ -1,6 +1,7 @@
 import type { Json, JsonPointer } from '#schemas';
 import type { HttpCall, HttpReply, Run, TokenExchange } from './contract.js';
 import type { Encoding } from './encodings.js';
+import type { StreamSpec } from './event-fold.js';
 import type { FieldReader } from './fields.js';
 import type { Base64Place } from './input-files.js';
 import type { AccountReports, Condition } from './condition.js';
@@ -78,6 +79,8 @@ interface JobBase {
     /** Statuses, besides 429, that mean that the provider did not accept the submission. */
     retryStatuses?: readonly number[];
   };
+  /** How the result is streamed, if the provider streams it. */
+  stream?: StreamSpec | undefined;
   /** A header field that gets a new value in every call. */
   uniqueHeader?: string;
   /** The part of a reply that rules and `resultPaths` see. By default, all of its JSON. */

@@ -9,6 +9,7 @@ import type {
   ProviderFailure,
   Run,
   Signal,
+  SubmittedRun,
   Surprise,
 } from './contract.js';
 import { faultFailure, statusFailure, unreadable } from './failure.js';
@@ -32,6 +33,8 @@ import type { Condition, Phase } from './condition.js';
 import { meaningOf } from './reply-words.js';
 import { accountRules, holds, holdsResult, type Rule } from './rules.js';
 import { unknownError, unknownStatus } from './surprise.js';
+import { streamRequest } from './stream-request.js';
+import { arrivedStream, isEventStream, streamOutcome } from './streamed-reply.js';
 import { exactOrigin, isCallableUrl } from './trusted-origins.js';
 
 /** An adapter from a provider's declaration; see `JobSpec` for the protocols it covers. */
@@ -145,19 +148,30 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
             : { failure: unreadable('upload', 'without the id of the file') };
         },
       })),
-    submit(run) {
+    submit(given) {
+      const stream = streamRequest(spec.stream, given);
+      const run = stream?.run ?? given;
       const { url, encode } = formOf(run);
       const ready = upload ? withUploads(run, upload.paths) : run;
       const { contentType, ...sent } = encode?.(ready) ?? jsonBody(ready, base64);
       return {
         method: 'POST',
         url,
-        headers: { 'content-type': contentType, accept: 'application/json', ...submit.headers?.(run) },
+        headers: {
+          'content-type': contentType,
+          accept: stream ? 'text/event-stream' : 'application/json',
+          ...submit.headers?.(run),
+        },
         uniqueHeader,
         ...sent,
+        ...(stream && { stream: stream.events }),
       };
     },
+    readStream: (run, reply) =>
+      spec.stream && streamsTo(run, reply) ? arrivedStream(spec.stream, reply) : undefined,
     onSubmit(run, signal, assets) {
+      if (spec.stream && isReply(signal) && streamsTo(run, signal))
+        return streamOutcome(spec.stream, signal, (reply) => adapter.onSubmit(run, reply, assets));
       const reading = read('submit', signal);
       if ('kind' in reading) return reading;
       if (!spec.poll) return succeeded('submit', reading, assets);
@@ -223,6 +237,9 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
 }
 
 type Places = readonly string[];
+
+const streamsTo = ({ streams }: SubmittedRun, reply: HttpReply): boolean =>
+  streams === true && isEventStream(reply);
 
 const holdsOneOf = (members: readonly string[], { body }: Run): boolean =>
   membersOf(body).some((member) => members.includes(member.name) && !isNull(body, member));

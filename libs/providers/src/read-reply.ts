@@ -28,10 +28,14 @@ export interface ReadReply {
   arrivedTokens?: number | undefined;
 }
 
-export const readReply = (adapter: ProviderAdapter, asked: Asked, signal: Signal): ReadReply => ({
-  outcome: outcomeOf(adapter, asked, signal),
-  reportedMicros: reportedMicros(asked.reported, signal),
-});
+export function readReply(adapter: ProviderAdapter, asked: Asked, signal: Signal): ReadReply {
+  const outcome = outcomeOf(adapter, asked, signal);
+  const stream =
+    asked.phase === 'submit' && isReply(signal) ? adapter.readStream?.(asked.run, signal) : undefined;
+  if (!stream) return { outcome, reportedMicros: reportedMicros(asked.reported, signal) };
+  const { usage, arrivedTokens } = stream;
+  return { outcome, reportedMicros: usage && reportedMicros(asked.reported, usage), arrivedTokens };
+}
 
 /** Whether a success of this call is the result itself rather than a status report. */
 export const isResult = (adapter: ProviderAdapter, asked: Asked, reply: HttpReply): boolean =>

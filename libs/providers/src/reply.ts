@@ -8,7 +8,7 @@ export const isReply = (signal: Signal): signal is HttpReply => 'status' in sign
 export const isSuccess = (reply: HttpReply): boolean => reply.status >= 200 && reply.status < 300;
 
 /** A million levels would block the parser for half a second, and many small containers would fill the memory. */
-const limits = { depth: 512, keys: Infinity, containers: 1_000_000 };
+export const replyLimits = { depth: 512, keys: Infinity, containers: 1_000_000 };
 /** Maximum number of containers that are read from a larger reply. */
 const maxPrunedContainers = 100_000;
 
@@ -20,6 +20,17 @@ export function jsonOf(reply: HttpReply): Json | undefined {
   const parsed = parsedReplies.get(reply) ?? { json: parse(reply) };
   parsedReplies.set(reply, parsed);
   return parsed.json;
+}
+
+/** The same reply with other JSON as its body. */
+export function jsonReply({ status, headers }: HttpReply, json: Json): HttpReply {
+  const reply = {
+    status,
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: Buffer.from(JSON.stringify(json)),
+  };
+  parsedReplies.set(reply, { json });
+  return reply;
 }
 
 const maxMarkedBytes = 256 * 1024;
@@ -49,12 +60,12 @@ function parse(reply: HttpReply): Json | undefined {
  */
 function readable(reply: HttpReply): Uint8Array | null {
   const { body } = reply;
-  const excess = jsonExcess(body, limits);
+  const excess = jsonExcess(body, replyLimits);
   if (excess === null) return body;
-  if (excess === 'too_deep' || jsonExcess(body, { ...limits, containers: Infinity }) !== null) return null;
+  if (excess === 'too_deep' || jsonExcess(body, { ...replyLimits, containers: Infinity }) !== null) return null;
   const pruned = prunedJson(body, maxPrunedContainers);
   // In a truncated text, some parts are not closed.
-  if (jsonExcess(pruned, limits) !== null) return null;
+  if (jsonExcess(pruned, replyLimits) !== null) return null;
   prunedReplies.add(reply);
   return pruned;
 }

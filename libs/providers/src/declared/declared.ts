@@ -21,6 +21,7 @@ import { exchangeOf, headersOf } from './credential-shape.js';
 import { type RowProblem, rowProblems } from './row-problems.js';
 import { conditionOf } from './rule-shape.js';
 import { type ProtocolRow, protocolsOf, providerRow, type ProviderRow } from './shape.js';
+import { streamSpecOf, streamTermsOf } from './stream-shape.js';
 import { filled, filledJson, inputNamesIn, placeholderProblems } from './templates.js';
 
 /** The provider that a file of a catalog directory declares, or the file's problems. */
@@ -50,6 +51,10 @@ export function definitionOf(row: ProviderRow): ProviderDefinition {
     declaration: JSON.stringify(row),
     account: row.account && accountOf(row.account),
     check: checkOf(row),
+    streams: ({ protocol = several[0]?.[0] }) => {
+      const [, named] = several.find(([name]) => name === protocol) ?? [];
+      return named?.stream && streamTermsOf(named.stream);
+    },
     create: (base) => {
       const adapters = several.map(([name, protocol]) => [name, adapterOf(protocol, base)] as const);
       const [[, only] = []] = adapters;
@@ -113,6 +118,7 @@ function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
     retryAfter: row.retry_after,
     resultPaths: row.result_paths,
     fileResults: row.file_results,
+    stream: row.stream && streamSpecOf(row.stream),
     fields: rejections && sentenceFields(rejections),
   };
   if (poll === undefined || handle === undefined) return job(common);

@@ -104,6 +104,22 @@ export const rule = conditional({
 
 export const condition = conditional({});
 
+/** A condition on one event of a stream. */
+export const eventCondition = z
+  .strictObject({
+    path: pointers.describe(
+      'A place in the event, or a list of places (JSON pointers). At least one of them must have a value, or, with `equals` or `matches`, a matching value.',
+    ),
+    equals: conditions.equals.describe('The value that `path` must have.'),
+    matches: conditions.matches.describe(
+      'A regular expression that must match somewhere in the text or number of `path`. It cannot use look-around or back references.',
+    ),
+    unless: conditions.unless,
+  })
+  .refine((given) => !('equals' in given && 'matches' in given), {
+    message: 'equals and matches cannot be combined',
+  });
+
 const source = z.string().min(1).describe('The URL of the document that shows the reply.');
 const date = z.iso.date().describe('The day on which the document was read.');
 

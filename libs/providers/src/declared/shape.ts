@@ -5,6 +5,7 @@ import { check } from './check-shape.js';
 import { credential } from './credential-shape.js';
 import { generated } from './generated.js';
 import { account, condition, header, headers, pointer, pointers, rule, status } from './rule-shape.js';
+import { stream } from './stream-shape.js';
 
 const seconds = z.number().positive().max(3600);
 const word = z.enum(['queued', 'running', 'succeeded', 'failed', 'canceled']);
@@ -270,6 +271,11 @@ const protocol = z.strictObject({
     .optional()
     .describe(
       'Accepts a result that is the file itself: a successful reply whose content type is image, audio, video or model, or whose content is neither text nor JSON.',
+    ),
+  stream: stream
+    .optional()
+    .describe(
+      'How the provider streams the result. Callers can then request server-sent events, which they receive unchanged.',
     ),
   rejections: z
     .strictObject({
