@@ -113,7 +113,11 @@ const declaresFields = (server: Model, { body }: ParsedInput): boolean =>
 function bodyErrors(model: Model, { body, index }: ParsedInput): FieldError[] {
   const failing = inputErrors(model, body);
   if (failing.length > 0) return failing;
-  return [...otherReplyErrors(model, body), ...hiddenMemberErrors(model, body, index), ...misnamedFields(model, index)];
+  return [
+    ...otherReplyErrors(model, body),
+    ...hiddenMemberErrors(model, body, index),
+    ...misnamedFields(model, index),
+  ];
 }
 
 /** Errors of members that request a kind of reply that the model does not have, if its schema does not say so. */
