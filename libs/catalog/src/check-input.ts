@@ -16,7 +16,7 @@ import type { JsonSchema } from './json-schema.js';
 import { misnamedFields } from './misnamed-fields.js';
 import { type Model, oncePerSchema } from './model.js';
 import type { ConstantValue } from './model-row.js';
-import { type Quote, quote } from './quote.js';
+import { type Quote, quote, type StreamPrice, streamPrice } from './quote.js';
 import { settleUnions } from './settle-unions.js';
 import { asSpelledByCaller, asSpelledByRow } from './spelling.js';
 import { childOf, echoed, precedence, worded } from './vocabulary.js';
@@ -40,10 +40,16 @@ export interface ServerTerms {
   /** The provider's address for the call. */
   upstream: Record<string, string>;
   /**
-   * Present if the input asks for the provider's events. The computed price, in micro-dollars, of the input alone and of
-   * one token of output.
+   * Present if the call requests an event stream. If the stream breaks off before its usage arrives, this price is billed
+   * for the part that arrived.
    */
-  streams?: { inputMicros: number; tokenMicros: number } | undefined;
+  streams?: StreamPrice | undefined;
+}
+
+/** What the query of a call requests. */
+export interface CallQuery {
+  /** `sse` requests an event stream from a model whose provider has no member for it. */
+  alt?: string | undefined;
 }
 
 /**
@@ -53,21 +59,35 @@ export interface ServerTerms {
 export function checkInput(
   [server, ...others]: readonly [Model, ...Model[]],
   input: ParsedInput,
+  query: CallQuery = {},
 ): [ServerTerms, ...ServerTerms[]] {
   const fields = bodyErrors(server, input);
   if (fields.length > 0) throw new InputRejection(fields);
+  const streams = requestsStream(server, input, query);
   const fitting = others.filter(
-    (other) => declaresFields(other, input) && bodyErrors(other, input).length === 0,
+    (other) =>
+      requestsStream(other, input, query) === streams &&
+      declaresFields(other, input) &&
+      bodyErrors(other, input).length === 0,
   );
-  return [termsOf(server, input), ...fitting.map((other) => termsOf(other, input))];
+  return [termsOf(server, input, query), ...fitting.map((other) => termsOf(other, input, query))];
 }
 
-const termsOf = (model: Model, { body }: ParsedInput): ServerTerms => ({
+const termsOf = (model: Model, input: ParsedInput, query: CallQuery): ServerTerms => ({
   server: model.id,
-  price: quote(model, body),
-  missingMembers: missingMembers(model, body),
-  upstream: addressFor(model, body),
+  price: quote(model, input.body),
+  missingMembers: missingMembers(model, input.body),
+  upstream: addressFor(model, input.body),
+  ...(requestsStream(model, input, query) && {
+    streams: streamPrice(model, input.body, model.stream?.maxTokens ?? []),
+  }),
 });
+
+function requestsStream({ stream }: Model, { body }: ParsedInput, { alt }: CallQuery): boolean {
+  if (stream === undefined) return false;
+  const { request } = stream;
+  return 'member' in request ? body[request.member] === true : alt === request.alt;
+}
 
 /** The members that name the model and that the body leaves out, so the router adds them. */
 export const missingMembers = ({ constants = {} }: Model, body: Body): Record<string, ConstantValue> =>
@@ -93,8 +113,24 @@ const declaresFields = (server: Model, { body }: ParsedInput): boolean =>
 function bodyErrors(model: Model, { body, index }: ParsedInput): FieldError[] {
   const failing = inputErrors(model, body);
   if (failing.length > 0) return failing;
-  return [...hiddenMemberErrors(model, body, index), ...misnamedFields(model, index)];
+  return [
+    ...otherReplyErrors(model, body),
+    ...hiddenMemberErrors(model, body, index),
+    ...misnamedFields(model, index),
+  ];
 }
+
+/** Errors of members that request a kind of reply that the model does not have, if its schema does not say so. */
+const otherReplyErrors = ({ refusesTrue = [] }: Model, body: Body): FieldError[] =>
+  refusesTrue
+    .filter((name) => Object.hasOwn(body, name) && body[name] !== false && body[name] !== null)
+    .map((name) => ({
+      loc: ['body', name],
+      msg: 'Input should be false',
+      type: 'literal_error',
+      ctx: { expected: 'false' },
+      ...echo(body[name]),
+    }));
 
 /**
  * Errors of members that name another model than the path. Of two members with one name, a parser may use the first

@@ -1,6 +1,7 @@
 export { type Catalog, catalogOf, serversOf } from './catalog.js';
 export { catalogCheckSettings, catalogSchemas, checkCatalog, checkRow } from './check-catalog.js';
 export {
+  type CallQuery,
   checkInput,
   inputErrors,
   missingMembers,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
-import { type ProviderDefinition, type RowProblem, rowProblems } from '#providers';
+import { type ProviderDefinition, type RowProblem, rowProblems, type StreamTerms } from '#providers';
 import { pointerFrom, type RouterChargesOnPolicyRejection, valueAt } from '#schemas';
 import { acceptedInput } from './accepted-input.js';
 import { type Documents, intake, isObject } from './intake/intake.js';
@@ -50,6 +50,10 @@ export interface Model extends Omit<
   refusedPointers: string[];
   /** Whether the provider accepts each field in snake case and in camel case. */
   takesBothSpellings?: boolean;
+  /** How callers request an event stream. Absent if the model does not stream. */
+  stream?: StreamTerms | undefined;
+  /** Members that must not be true, because the provider would send another kind of reply. */
+  refusesTrue?: readonly string[] | undefined;
 }
 
 /** Caches a value per model. Models are immutable, and a changed row becomes a new object. */
@@ -238,12 +242,21 @@ function modelFrom(row: Row, schemas: ModelSchemas, isAuthored: boolean): Model 
 }
 
 /** The model with the facts of its provider. */
-export function servedBy(model: Model, { takesBothSpellings }: ProviderDefinition): Model {
-  if (!takesBothSpellings) return model;
+export function servedBy(
+  model: Model,
+  { takesBothSpellings, streams, refusesTrue }: ProviderDefinition,
+): Model {
+  const refused = refusesTrue?.(model.upstream) ?? [];
+  const facts = Object.entries({
+    takesBothSpellings: takesBothSpellings === true ? true : undefined,
+    stream: streams?.(model.upstream),
+    refusesTrue: refused.length > 0 ? refused : undefined,
+  } satisfies Partial<Model>).filter(([, fact]) => fact !== undefined);
+  if (facts.length === 0) return model;
   // The members are copied as they are, because a spread would read the schemas.
   const members = {
     ...Object.getOwnPropertyDescriptors(model),
-    takesBothSpellings: { value: true, enumerable: true },
+    ...Object.fromEntries(facts.map(([name, value]) => [name, { value: frozen(value), enumerable: true }])),
   };
   const served = Object.freeze(Object.defineProperties({}, members)) as Model;
   const late = lateSchemas(model);
@@ -260,6 +273,8 @@ export function areSame(one: Model, other: Model): boolean {
   return (
     late.digest === otherLate.digest &&
     one.takesBothSpellings === other.takesBothSpellings &&
+    isDeepStrictEqual(one.stream, other.stream) &&
+    isDeepStrictEqual(one.refusesTrue, other.refusesTrue) &&
     isDeepStrictEqual(late.row, otherLate.row)
   );
 }

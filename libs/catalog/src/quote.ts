@@ -1,7 +1,7 @@
 import { type ReportedTerm, valueAt, valuesAt, wholeMicros } from '#schemas';
 import { anyCase } from './accepted-input.js';
 import type { Model } from './model.js';
-import { type Factor, keyOf } from './price-factors.js';
+import { type Factor, keyOf, pointersOf } from './price-factors.js';
 import { asSpelledByRow } from './spelling.js';
 
 /** The cost of a run, as known before it starts. Amounts are micro-dollars. */
@@ -38,6 +38,32 @@ export function quote(model: Model, body: unknown): Quote {
 interface Amount {
   bound: number;
   computed: number;
+}
+
+/**
+ * The computed price of a streamed call by its parts, in micro-dollars, which may be fractions: that of its input and
+ * that of one token of its answer.
+ */
+export interface StreamPrice {
+  inputMicros: number;
+  tokenMicros: number;
+}
+
+/** `maxTokens`: the places in the input that limit the tokens of the answer. */
+export function streamPrice(model: Model, body: unknown, maxTokens: readonly string[]): StreamPrice {
+  const input = asSpelledByRow(model, body);
+  const limits = (factor: Factor) => 'number' in factor && pointersOf(factor).some(isLimit);
+  const isLimit = (place: string) => maxTokens.includes(place);
+  const price = { inputMicros: 0, tokenMicros: 0 };
+  for (const { usd, times } of [model.price, ...model.price.plus]) {
+    const limit = times.find(limits);
+    // The text of all answers is counted, so the other numbers, such as that of answers, have been.
+    const rest = limit ? times.filter((factor) => !('number' in factor)) : times;
+    const { computed } = microsOf({ usd, times: rest }, input);
+    if (!limit) price.inputMicros += computed;
+    else price.tokenMicros += computed / ('number' in limit ? limit.per : 1);
+  }
+  return price;
 }
 
 function microsOf({ usd, times }: { usd: number; times: Factor[] }, input: unknown): Amount {

@@ -173,12 +173,12 @@ export interface ArrivedStream {
   arrivedTokens: number;
 }
 
-/**
- * How callers request event streams from a protocol: with a member of the input that is true, or with a parameter in the
- * query of the call. `maxTokens` are the members of the input that limit the tokens of the answer.
- */
+/** How callers request an event stream: with a member of the input that is true, or with `?alt=sse` on the call. */
+export type StreamRequest = { member: string } | { alt: 'sse' };
+
+/** `maxTokens`: the places in the input that limit the tokens of the answer. */
 export interface StreamTerms {
-  request: { member: string } | { query: string };
+  request: StreamRequest;
   maxTokens: readonly string[];
 }
 
@@ -255,6 +255,8 @@ export interface ProviderDefinition {
   takesBothSpellings?: boolean;
   /** How callers request event streams from models with this `upstream`. Undefined if they do not stream. */
   streams?: ((upstream: Readonly<Record<string, string>>) => StreamTerms | undefined) | undefined;
+  /** Members of the input that request another kind of reply, which these models do not have. */
+  refusesTrue?: ((upstream: Readonly<Record<string, string>>) => readonly string[]) | undefined;
   /** The whole declaration of a provider from a catalog directory. Equal texts mean equal providers. */
   declaration?: string;
   /** How it reports account problems. By default, only by the statuses 401, 402 and 403. */

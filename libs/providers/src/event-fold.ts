@@ -1,6 +1,6 @@
 import { jsonExcess, type Json, type JsonPointer, pointerSegments, valuesAt } from '#schemas';
 import type { Condition } from './condition.js';
-import type { HttpReply } from './contract.js';
+import type { HttpReply, StreamTerms } from './contract.js';
 import { dataOf, EventSplitter } from './event-splitter.js';
 import { isObject } from './fields.js';
 import { replyLimits } from './reply.js';
@@ -10,13 +10,9 @@ import { holds } from './rules.js';
 type Place = JsonPointer | '';
 
 /** How a provider streams a result, as data. */
-export interface StreamSpec {
-  /** How a caller requests a stream: a member of the input that is true, or a query parameter of the call. */
-  request: { member: string } | { query: string };
+export interface StreamSpec extends StreamTerms {
   /** Whether the final usage must be requested with `stream_options.include_usage`. */
   includeUsage?: true | undefined;
-  /** The members of the input that limit the tokens of the answer. */
-  maxTokens: readonly JsonPointer[];
   /**
    * What events add to the document, which is the reply without a stream. The value at `from` is merged into the value at
    * `to`, in which `{name}` stands for the number of that name in the event.

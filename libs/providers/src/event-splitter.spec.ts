@@ -20,7 +20,10 @@ const chunked = fc
     return fc
       .array(fc.nat(whole.length), { maxLength: 20 })
       .map((cuts) => [0, ...cuts.toSorted((one, other) => one - other), whole.length])
-      .map((cuts) => ({ whole, chunks: cuts.slice(1).map((end, index) => whole.subarray(cuts[index], end)) }));
+      .map((cuts) => ({
+        whole,
+        chunks: cuts.slice(1).map((end, index) => whole.subarray(cuts[index], end)),
+      }));
   });
 
 describe('EventSplitter', () => {

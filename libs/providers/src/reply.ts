@@ -62,7 +62,8 @@ function readable(reply: HttpReply): Uint8Array | null {
   const { body } = reply;
   const excess = jsonExcess(body, replyLimits);
   if (excess === null) return body;
-  if (excess === 'too_deep' || jsonExcess(body, { ...replyLimits, containers: Infinity }) !== null) return null;
+  if (excess === 'too_deep' || jsonExcess(body, { ...replyLimits, containers: Infinity }) !== null)
+    return null;
   const pruned = prunedJson(body, maxPrunedContainers);
   // In a truncated text, some parts are not closed.
   if (jsonExcess(pruned, replyLimits) !== null) return null;

@@ -1,4 +1,4 @@
-import type { EventStream, HttpReply } from '#providers';
+import { dataOf, type EventStream, EventSplitter, type HttpReply } from '#providers';
 import { faultOf } from './fault.js';
 import type { Share } from '../bytes/payloads.js';
 
@@ -29,12 +29,18 @@ export async function collectEvents(
   { mediaType, maxBytes, share, passOn, signal, cancelled, withholds }: Terms,
 ): Promise<Pick<HttpReply, 'body' | 'passedOn' | 'cut'>> {
   const sink = passOn?.(mediaType);
+  const filter = withholds && new Filter(withholds);
   const chunks: Buffer[] = [];
+  const passed: Uint8Array[] = [];
+  const pass = (parts: readonly Uint8Array[]) => {
+    for (const part of parts) sink?.write(part);
+    if (filter) passed.push(...parts);
+  };
   let size = 0;
   let cut: HttpReply['cut'];
   try {
     for await (const chunk of body) {
-      sink?.write(chunk);
+      pass(filter ? filter.push(chunk) : [chunk]);
       chunks.push(chunk);
       size += chunk.length;
       if (size > maxBytes) {
@@ -46,8 +52,33 @@ export async function collectEvents(
   } catch (error) {
     cut = cancelled?.aborted ? 'cancelled' : signal.aborted ? 'timeout' : causeOf(error);
   }
+  if (filter) pass([filter.rest()]);
   await sink?.close(cut === undefined);
-  return { body: Buffer.concat(chunks, size), ...(cut && { cut }) };
+  return {
+    body: Buffer.concat(chunks, size),
+    ...(filter?.hasWithheld && { passedOn: Buffer.concat(passed) }),
+    ...(cut && { cut }),
+  };
+}
+
+/** Keeps some events from the caller. The others pass unchanged, each once it is complete. */
+class Filter {
+  hasWithheld = false;
+  private readonly splitter = new EventSplitter();
+
+  constructor(private readonly withholds: (data: string) => boolean) {}
+
+  push(chunk: Uint8Array): Uint8Array[] {
+    return this.splitter.push(chunk).filter((event) => {
+      const isWithheld = this.withholds(dataOf(event));
+      this.hasWithheld ||= isWithheld;
+      return !isWithheld;
+    });
+  }
+
+  rest(): Uint8Array {
+    return this.splitter.rest();
+  }
 }
 
 function causeOf(error: unknown): 'timeout' | 'reset' {

@@ -43,6 +43,8 @@ export function declaredProvider(
 /** Builds the definition from a checked row. */
 export function definitionOf(row: ProviderRow): ProviderDefinition {
   const several = protocolsOf(row);
+  const protocolOf = ({ protocol = several[0]?.[0] }: Readonly<Record<string, string>>) =>
+    several.find(([name]) => name === protocol)?.[1] ?? several[0]?.[1];
   return {
     name: row.provider,
     defaultBase: row.base,
@@ -51,9 +53,14 @@ export function definitionOf(row: ProviderRow): ProviderDefinition {
     declaration: JSON.stringify(row),
     account: row.account && accountOf(row.account),
     check: checkOf(row),
-    streams: ({ protocol = several[0]?.[0] }) => {
-      const [, named] = several.find(([name]) => name === protocol) ?? [];
-      return named?.stream && streamTermsOf(named.stream);
+    streams: (upstream) => {
+      const { stream } = protocolOf(upstream) ?? {};
+      return stream && streamTermsOf(stream);
+    },
+    refusesTrue: (upstream) => {
+      const { submit, stream } = protocolOf(upstream) ?? {};
+      const names = [submit?.encode, submit?.variant?.encode].flatMap(forcedNames);
+      return [...new Set(names)].filter((name) => name !== stream?.member);
     },
     create: (base) => {
       const adapters = several.map(([name, protocol]) => [name, adapterOf(protocol, base)] as const);
@@ -193,6 +200,12 @@ function encodingOf(encode: NonNullable<ProtocolRow['submit']['encode']>): Encod
   if ('form' in encode) return form(encode.form);
   const { key, fields, force_false: forced } = encode.asset_fields;
   return forceFalse(forced, assetFields(key, fields));
+}
+
+function forcedNames(encode: ProtocolRow['submit']['encode']): readonly string[] {
+  if (encode === undefined) return [];
+  if ('force_false' in encode) return encode.force_false;
+  return 'asset_fields' in encode ? encode.asset_fields.force_false : [];
 }
 
 /** Fields of the input that are part of the address are left out of the body. */

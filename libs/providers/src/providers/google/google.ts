@@ -3,6 +3,7 @@ import type { AccountReports } from '../../condition.js';
 import type { ProviderDefinition, Run } from '../../contract.js';
 import { serviceAccount } from '../../credentials/service-account.js';
 import { jsonBody } from '../../encodings.js';
+import type { StreamSpec } from '../../event-fold.js';
 import { job } from '../../job.js';
 import { upstream } from '../../kept-handle.js';
 import { protocols } from '../../protocols.js';
@@ -33,6 +34,20 @@ const account = {
   quota: { notDocumentedIn: errorDocument, date },
 } as const satisfies AccountReports;
 
+/** Each event is an answer with the next part of the text. The usage counts everything so far. */
+const textStream: StreamSpec = {
+  request: { alt: 'sse' },
+  maxTokens: ['/generationConfig/maxOutputTokens'],
+  fold: [{ from: '', to: '' }],
+  names: {},
+  appended: ['/candidates/*/content/parts'],
+  text: ['/candidates/*/content/parts/*/text'],
+  end: [{ path: '/candidates/*/finishReason' }, { path: '/promptFeedback/blockReason' }],
+  errorWhen: { path: '/error' },
+  errorStatus: '/error/code',
+  statuses: {},
+};
+
 /** Google's models on Vertex AI: Veo runs are operations polled by POST; images and text come with the reply. */
 export const google: ProviderDefinition = {
   name: 'google',
@@ -40,6 +55,7 @@ export const google: ProviderDefinition = {
   submitTimeoutMs: 540_000,
   takesBothSpellings: true,
   account,
+  streams: ({ protocol }) => (protocol === 'text' ? textStream : undefined),
   settings: {
     PROJECT: {
       description: 'Google Cloud project that is billed. Without it, the models of google fail at dispatch.',
@@ -144,7 +160,11 @@ export const google: ProviderDefinition = {
       }),
       text: job({
         ...common,
-        submit: { url: (run) => `${modelOf(run)}:generateContent` },
+        submit: {
+          url: (run) =>
+            `${modelOf(run)}:${run.streams ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+        },
+        stream: textStream,
         // An answer may be a tool call, or only thoughts. An answer that was cut off may be empty.
         successWhen: [
           { path: '/candidates/*/finishReason', equals: 'MAX_TOKENS' },

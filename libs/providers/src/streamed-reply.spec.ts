@@ -1,0 +1,313 @@
+import { describe, expect, it } from '@jest/globals';
+import type { HttpReply, ProviderAdapter, StreamCut } from './contract.js';
+import { readReply } from './read-reply.js';
+import { adapterOf, run } from './testing/declared-adapter.js';
+import { providerOf } from './testing/provider-of.js';
+
+const eventsOf = (...events: readonly (object | string)[]): string =>
+  events.map((each) => `data: ${typeof each === 'string' ? each : JSON.stringify(each)}\n\n`).join('');
+
+const stream = (events: string, cut?: StreamCut): HttpReply => ({
+  status: 200,
+  headers: { 'content-type': 'text/event-stream; charset=utf-8' },
+  body: new TextEncoder().encode(events),
+  ...(cut && { cut }),
+});
+
+const builtIn = (name: string): ProviderAdapter => {
+  const { create, defaultBase } = providerOf(name);
+  return create(defaultBase, {});
+};
+
+const anthropic = [
+  {
+    type: 'message_start',
+    message: {
+      id: 'msg_1',
+      type: 'message',
+      content: [],
+      stop_reason: null,
+      usage: { input_tokens: 10, output_tokens: 1 },
+    },
+  },
+  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+  { type: 'ping' },
+  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Good ' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'day.' } },
+  { type: 'content_block_stop', index: 0 },
+  { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 15 } },
+  { type: 'message_stop' },
+];
+
+const responses = [
+  { type: 'response.created', response: { status: 'in_progress', error: null, output: [], usage: null } },
+  { type: 'response.output_text.delta', output_index: 0, delta: 'Good day.' },
+  {
+    type: 'response.completed',
+    response: {
+      status: 'completed',
+      error: null,
+      output: [{ type: 'message', content: [{ type: 'output_text', text: 'Good day.' }] }],
+      usage: { input_tokens: 10, output_tokens: 15 },
+    },
+  },
+];
+
+const chunk = (delta: object, finish: string | null = null) => ({
+  id: 'gen-1',
+  choices: [{ index: 0, delta, finish_reason: finish }],
+});
+const chat = [
+  chunk({ role: 'assistant', content: '' }),
+  chunk({ content: 'Good ' }),
+  chunk({ content: 'day.' }),
+  chunk({ content: '' }, 'stop'),
+  { id: 'gen-1', choices: [], usage: { prompt_tokens: 10, completion_tokens: 15 } },
+  '[DONE]',
+];
+
+const part = (text: string, others: object = {}, usage: object = {}) => ({
+  candidates: [{ content: { role: 'model', parts: [{ text }] }, index: 0, ...others }],
+  usageMetadata: { promptTokenCount: 10, ...usage },
+});
+const gemini = [
+  part('Good ', {}, { candidatesTokenCount: 2 }),
+  part('day.', { finishReason: 'STOP' }, { candidatesTokenCount: 15 }),
+];
+
+interface Protocol {
+  adapter: ProviderAdapter;
+  upstream: Record<string, string>;
+  events: readonly (object | string)[];
+  /** The number of events that come before the usage. */
+  beforeUsage: number;
+  /** The cost that is reported by all events but the last. */
+  billedBeforeEnd: number | undefined;
+  usage: [input: string, output: string];
+  error: object;
+}
+
+const protocols: Record<string, Protocol> = {
+  'Anthropic Messages': {
+    adapter: builtIn('anthropic'),
+    upstream: { path: 'messages' },
+    events: anthropic,
+    beforeUsage: 6,
+    billedBeforeEnd: 1510,
+    usage: ['/usage/input_tokens', '/usage/output_tokens'],
+    error: { type: 'error', error: { type: 'api_error', message: 'Internal server error' } },
+  },
+  'OpenAI Responses': {
+    adapter: builtIn('openai'),
+    upstream: { path: 'responses', protocol: 'text' },
+    events: responses,
+    beforeUsage: 2,
+    billedBeforeEnd: undefined,
+    usage: ['/usage/input_tokens', '/usage/output_tokens'],
+    error: { type: 'error', code: 'server_error', message: 'The server had an error.', param: null },
+  },
+  'chat completions': {
+    adapter: builtIn('openrouter'),
+    upstream: { path: 'chat/completions' },
+    events: chat,
+    beforeUsage: 4,
+    billedBeforeEnd: 1510,
+    usage: ['/usage/prompt_tokens', '/usage/completion_tokens'],
+    error: { error: { code: 502, message: 'Provider disconnected' }, choices: [] },
+  },
+  Gemini: {
+    adapter: builtIn('google'),
+    upstream: { path: 'gemini-2.5-flash', protocol: 'text' },
+    events: gemini,
+    beforeUsage: 0,
+    billedBeforeEnd: 210,
+    usage: ['/usageMetadata/promptTokenCount', '/usageMetadata/candidatesTokenCount'],
+    error: { error: { code: 500, message: 'An internal error.', status: 'INTERNAL' } },
+  },
+};
+
+const read = ({ adapter, upstream, usage: [input, output] }: Protocol, reply: HttpReply, streams = true) =>
+  readReply(
+    adapter,
+    {
+      phase: 'submit',
+      run: { ...run, upstream, ...(streams && { streams }) },
+      reported: [
+        { at: input, micros: 1 },
+        { at: output, micros: 100 },
+      ],
+      assets: [],
+    },
+    reply,
+  );
+
+const failure = (failureClass: string) => ({
+  kind: 'failed',
+  failure: { class: failureClass, retry: 'never' },
+});
+
+describe.each(Object.entries(protocols))('a stream of %s', (_name, protocol) => {
+  const whole = eventsOf(...protocol.events);
+
+  it('is the result as it arrived, with the usage of its last event', () => {
+    const reply = stream(whole);
+    expect(read(protocol, reply)).toMatchObject({
+      outcome: {
+        kind: 'succeeded',
+        output: { mediaType: 'text/event-stream; charset=utf-8', body: reply.body },
+      },
+      reportedMicros: 1510,
+      arrivedTokens: 3,
+    });
+  });
+
+  it('without the event that was withheld is what the caller received', () => {
+    const passedOn = new TextEncoder().encode('data: part\n\n');
+    expect(read(protocol, { ...stream(whole), passedOn }).outcome).toMatchObject({
+      output: { body: passedOn },
+    });
+  });
+
+  it('is a success if it is cut after its end', () => {
+    expect(read(protocol, stream(whole, 'reset')).outcome.kind).toBe('succeeded');
+  });
+
+  it.each([
+    ['timeout', failure('provider_timeout')],
+    ['reset', failure('provider_failed')],
+    ['oversize', failure('unreadable')],
+    ['cancelled', { kind: 'canceled' }],
+    [undefined, failure('provider_failed')],
+  ] as const)('fails if it is cut by %s before its end', (cut, outcome) => {
+    const events = protocol.events.slice(0, protocol.beforeUsage);
+    expect(read(protocol, stream(eventsOf(...events) + 'data: {"typ', cut))).toMatchObject({
+      outcome,
+      reportedMicros: undefined,
+    });
+  });
+
+  it('that breaks off within its last event is billed by the usage so far', () => {
+    const withoutEnd = whole.slice(0, whole.lastIndexOf('data:') + 10);
+    const { outcome, reportedMicros } = read(protocol, stream(withoutEnd, 'reset'));
+    expect(outcome).toMatchObject(failure('provider_failed'));
+    expect(reportedMicros).toBe(protocol.billedBeforeEnd);
+  });
+
+  it('with an error fails like a reply with the error, and is never repeated', () => {
+    const events = [...protocol.events.slice(0, 2), protocol.error, ...protocol.events.slice(-1)];
+    expect(read(protocol, stream(eventsOf(...events))).outcome).toMatchObject(failure('provider_failed'));
+  });
+
+  it('is unreadable if the run did not request it', () => {
+    expect(read(protocol, stream(whole), false).outcome).toMatchObject(failure('unreadable'));
+  });
+
+  it('is read from any line ends', () => {
+    for (const end of ['\r\n', '\r'])
+      expect(read(protocol, stream(whole.replaceAll('\n', end)))).toMatchObject({
+        outcome: { kind: 'succeeded' },
+        reportedMicros: 1510,
+      });
+  });
+});
+
+describe('a request for a stream', () => {
+  const { adapter, upstream } = protocols['Anthropic Messages'] as Protocol;
+  const body = new TextEncoder().encode('{ "stream" : true,"seed":18446744073709551615 }');
+
+  it('is sent byte for byte and accepts events', () => {
+    const call = adapter.submit({ ...run, upstream, body, streams: true });
+    expect(call).toMatchObject({ body, headers: { accept: 'text/event-stream' }, stream: {} });
+    expect(call.stream?.withholds).toBeUndefined();
+  });
+
+  it('of an earlier release is sent as false', () => {
+    const call = adapter.submit({ ...run, upstream, body });
+    expect(Buffer.from(call.body ?? []).toString()).toBe('{ "stream" : false,"seed":18446744073709551615 }');
+    expect(call).not.toHaveProperty('stream');
+  });
+
+  it('has another address at Gemini', () => {
+    const google = protocols['Gemini'] as Protocol;
+    const call = google.adapter.submit({ ...run, upstream: google.upstream, streams: true });
+    expect(call.url).toMatch(/\/gemini-2\.5-flash:streamGenerateContent\?alt=sse$/);
+    expect(call.body).toEqual(run.body);
+  });
+
+  it('is read as an ordinary reply if the provider ignores it', () => {
+    const message = { type: 'message', content: [{ type: 'text', text: 'Hi' }], stop_reason: 'end_turn' };
+    const reply = {
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      body: new TextEncoder().encode(JSON.stringify(message)),
+    };
+    expect(read(protocols['Anthropic Messages'] as Protocol, reply)).toMatchObject({
+      outcome: { kind: 'succeeded', output: { mediaType: 'application/json', body: reply.body } },
+    });
+  });
+
+  it('gets the error of an overloaded provider, which is not repeated', () => {
+    const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
+    expect(read(protocols['Anthropic Messages'] as Protocol, stream(eventsOf(overloaded))).outcome).toEqual({
+      kind: 'failed',
+      failure: expect.objectContaining({ class: 'provider_failed', retry: 'never' }),
+    });
+  });
+
+  it.each([
+    ['anthropic', { type: 'billing_error' }, 'balance'],
+    ['openrouter', { code: 402, metadata: { limit_source: 'openrouter_key_limit' } }, 'quota'],
+  ])('reports an account problem of %s in a stream', (name, error, account) => {
+    const reply = stream(eventsOf({ type: 'error', error }));
+    const outcome = builtIn(name).onSubmit({ ...run, upstream: { path: 'x' }, streams: true }, reply);
+    expect(outcome).toMatchObject({ failure: { class: 'provider_account', account, retry: 'never' } });
+  });
+});
+
+describe('usage on request', () => {
+  const adapter = adapterOf({
+    provider: 'acme',
+    base: 'https://api.acme.example',
+    auth: { authorization: 'Bearer {secret}' },
+    submit: { url: '{base}/{upstream.path}', encode: { force_false: ['stream'] } },
+    stream: {
+      member: 'stream',
+      include_usage: true,
+      fold: [{}],
+      names: { delta: 'message' },
+      text: ['/choices/*/delta/content'],
+      end: '[DONE]',
+      error_when: { path: '/error' },
+    },
+  });
+  const submitted = (body: string) =>
+    adapter.submit({ ...run, body: new TextEncoder().encode(body), streams: true });
+
+  it.each([
+    ['{"stream":true}', '{"stream_options":{"include_usage":true},"stream":true}'],
+    ['{"stream":true,"stream_options":{}}', '{"stream":true,"stream_options":{"include_usage":true}}'],
+    ['{"stream_options": null }', '{"stream_options": {"include_usage":true} }'],
+    [
+      '{"stream_options":{ "include_obfuscation":false}, "n":1.0}',
+      '{"stream_options":{"include_usage":true, "include_obfuscation":false}, "n":1.0}',
+    ],
+  ])('is added to %s, and its event is withheld', (body, sent) => {
+    const { body: bytes, stream: events } = submitted(body);
+    expect(Buffer.from(bytes ?? []).toString()).toBe(sent);
+    expect(events?.withholds?.('{"choices":[],"usage":{"prompt_tokens":1}}')).toBe(true);
+    expect(events?.withholds?.('{"choices":[{"index":0}],"usage":{"prompt_tokens":1}}')).toBe(false);
+    expect(events?.withholds?.('{"choices":[],"usage":null,"prompt_filter_results":[]}')).toBe(false);
+    expect(events?.withholds?.('[DONE]')).toBe(false);
+    expect(events?.withholds?.('{"usage"')).toBe(false);
+  });
+
+  it.each([
+    '{"stream_options":{"include_usage":true}}',
+    '{"stream_options":{"include_usage":false}}',
+    '{"stream_options":[]}',
+  ])('is left to the caller who sends %s', (body) => {
+    const call = submitted(body);
+    expect(Buffer.from(call.body ?? []).toString()).toBe(body);
+    expect(call.stream).toEqual({});
+  });
+});
