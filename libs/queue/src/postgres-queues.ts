@@ -7,8 +7,8 @@ import { RunSignals } from './run-signals.js';
 import type { QueueSettings } from './settings.js';
 import { Gathered, type WakeUpListener } from './wake-ups.js';
 
-/** One connection for signals, one for wake-ups and one for event streams. */
-const maxConnections = 3;
+/** One connection for signals and one for wake-ups, which pieces of event streams share. */
+const maxConnections = 2;
 const shutMs = 500;
 
 const channels = { signal: 'mr_run', wakeUp: 'mr_wake', dueRow: 'mr_due', piece: 'mr_stream' } as const;

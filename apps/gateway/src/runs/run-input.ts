@@ -29,6 +29,8 @@ export interface RunCall {
   segments: ModelSegments;
   /** The server that the caller picks. */
   picked: string | undefined;
+  /** The kind of reply that the query requests; see `CallQuery`. */
+  alt?: string | undefined;
 }
 
 /** The input of a run that may be admitted. */
@@ -90,7 +92,7 @@ export class RunInput {
    * the model has been removed.
    */
   async acceptInput(call: RunCall): Promise<AcceptedInput | Replay> {
-    const { request, caller, segments, picked } = call;
+    const { request, caller, segments, picked, alt } = call;
     let found: Awaited<ReturnType<ModelServers['forRun']>>;
     try {
       found = await this.servers.forRun(caller, segments, picked);
@@ -106,7 +108,7 @@ export class RunInput {
     const key = idempotencyKey(request.headers['idempotency-key']);
     const { bytes, fingerprint, release } = await this.readHashed(call, model.id, key);
     try {
-      const checked = await this.checker.checkBody(caller.workspaceId, servers, bytes);
+      const checked = await this.checker.checkBody(caller.workspaceId, servers, bytes, { alt });
       const runId = newId();
       const body = await this.payloads.keepInput(runId, checked.bytes);
       const candidate = (terms: ServerTerms): Candidate => {

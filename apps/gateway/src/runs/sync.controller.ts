@@ -35,7 +35,7 @@ export class SyncController {
   async run(
     @Calling() caller: Caller,
     @Param() segments: ModelSegments,
-    @Query(new QueryPipe(serverQuery)) { model_provider: picked }: z.output<typeof serverQuery>,
+    @Query(new QueryPipe(serverQuery)) { model_provider: picked, alt }: z.output<typeof serverQuery>,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -43,7 +43,7 @@ export class SyncController {
     const gone = callerGone(reply);
     const { run, outcome } = await this.held.holdRun(
       (onAccepted) =>
-        this.admission.admitRun({ request, reply, caller, segments, mode: 'sync', picked, onAccepted }),
+        this.admission.admitRun({ request, reply, caller, segments, mode: 'sync', picked, alt, onAccepted }),
       gone,
     );
     if (run.streams && (await this.events.sendEvents(reply, run.runId, outcome))) return;
