@@ -20,6 +20,7 @@ export function sendStream(
   reply: FastifyReply,
   { form, answer, control, generation, nowMs }: StreamFacts,
 ): FastifyReply {
+  generation.replySha256 = null;
   const { raw } = reply;
   const left = new AbortController();
   let isReset = false;
@@ -39,7 +40,10 @@ export function sendStream(
     const digest = createHash('sha256');
     await pause(amount(control, 'stream_slow', 0), undefined, { signal: left.signal });
     for (const bytes of written(form, answer, control)) {
-      if (bytes === 'hang') await once(left.signal, 'abort');
+      if (bytes === 'hang') {
+        await once(left.signal, 'abort');
+        return;
+      }
       if (bytes === 'reset') {
         isReset = true;
         raw.socket?.resetAndDestroy();
