@@ -2,7 +2,7 @@ import { onServices, suite, units } from './test/jest.base.mjs';
 
 /** @type {import('jest').Config} */
 export default suite([
-  units('unit', '{apps,libs}/**/*.spec.ts', 'test/prices/**/*.spec.ts'),
+  units('unit', '{apps,libs}/**/*.spec.ts', 'test/{prices,protocols}/**/*.spec.ts'),
   onServices(
     'database',
     'database',

@@ -15,6 +15,8 @@ interface LedgerEntry {
   canceledAtMs: number | null;
   state: string;
   pollCount: number;
+  /** When the router closed the connection of a stream before its end. */
+  abortedAtMs: number | null;
   /** Digest of the result that the provider returned. */
   replySha256: string | null;
 }

@@ -24,6 +24,9 @@ const plainNames = [
   'cost', 'unknown_status', 'int64_id', 'hang_poll',
   // Every second poll of a running generation says that it is queued; the first `=n` fetches say that it still runs.
   'status_back', 'result_early',
+  // Streams: milliseconds between events and before the first byte; the length; an error, a reset, silence, or a closed
+  // connection in the middle.
+  'stream_pause', 'stream_slow', 'stream_bytes', 'stream_error', 'stream_reset', 'stream_hang', 'stream_short',
   // Cancellation.
   'cancel_ignored', 'cancel_too_late', 'cancel_forgets',
   // Assets.

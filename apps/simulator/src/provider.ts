@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Control } from './control.js';
 import type { Generation, Phase } from './ledger/generation.js';
+import type { EventForm } from './streams/event-forms.js';
 
 /** One simulated provider. To add one, list it in `providers/providers.ts`. */
 export interface Provider {
@@ -61,6 +62,8 @@ export interface Protocol {
   variantOf?: (view: View) => string;
   /** Values for placeholders in this protocol's replies. */
   values?: (view: View) => Record<string, string>;
+  /** How the reply to a submission is streamed, if the caller requests that. */
+  stream?: EventForm;
   /** With `[[sim:int64_id]]`, IDs are JSON numbers. */
   bareIds?: true;
 }

@@ -45,11 +45,16 @@ export function sendSpoilt(
 }
 
 /** Sends the reply to an accepted submission, or the fault that a control plans for it. */
-export function sendAccepted(reply: FastifyReply, control: Control, answer: Reply): FastifyReply {
+export function sendAccepted(
+  reply: FastifyReply,
+  control: Control,
+  answer: Reply,
+  sendAnswer = () => send(reply, answer),
+): FastifyReply {
   if (control.has('reset_after_accept')) return resetConnection(reply);
   if (control.has('hang_after_accept')) return hang(reply);
   if (control.has('truncated')) return sendTruncated(reply, answer);
   if (control.has('html')) return send(reply, gatewayPage(200));
   if (control.has('garbage')) return send(reply, garbage);
-  return send(reply, answer);
+  return sendAnswer();
 }

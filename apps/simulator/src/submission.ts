@@ -8,6 +8,7 @@ import { durations, endOf, type Generation } from './ledger/generation.js';
 import type { Submit } from './provider.js';
 import { sendAccepted } from './reply-faults.js';
 import { notableHeaders, type Side, type Simulation, viewOf } from './simulation.js';
+import { sendStream } from './streams/send-stream.js';
 import { unknownUpload } from './uploads.js';
 import { digestOf, hang, refuseCall, send } from './wire.js';
 
@@ -68,6 +69,7 @@ export async function takeSubmission(
     pollCount: 0,
     resultCount: 0,
     assetCount: 0,
+    abortedAtMs: null,
     replySha256: null,
   });
   const atOnce = protocol.poll === undefined;
@@ -75,7 +77,15 @@ export async function takeSubmission(
   if (atOnce) await untilEnd(simulation, generation);
   const answer = replies.submitted(viewOf(simulation, provider, generation));
   if (atOnce) generation.replySha256 = digestOf(answer);
-  return sendAccepted(reply, control, answer);
+  const { stream: form } = protocol;
+  const streams = form !== undefined && answer.status === 200 && answer.body !== '' && requestsStream();
+  if (!streams) return sendAccepted(reply, control, answer);
+  const facts = { form, answer, control, generation, nowMs: () => simulation.clock.now() };
+  return sendAccepted(reply, control, answer, () => sendStream(reply, facts));
+
+  function requestsStream(): boolean {
+    return form?.requested ? form.requested(request.url) : fields?.['stream'] === true;
+  }
 }
 
 async function untilEnd({ clock }: Simulation, generation: Generation): Promise<void> {

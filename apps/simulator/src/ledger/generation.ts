@@ -27,6 +27,8 @@ export interface Generation {
   pollCount: number;
   resultCount: number;
   assetCount: number;
+  /** When the caller closed the connection of a stream before its end; null if it did not. */
+  abortedAtMs: number | null;
   /** Digest of the latest reply after the generation ended; null until then. */
   replySha256: string | null;
 }

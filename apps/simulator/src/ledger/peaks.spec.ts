@@ -25,6 +25,7 @@ function generation(atMs: number, takesMs: number, more: Partial<Generation> = {
     pollCount: 0,
     resultCount: 0,
     assetCount: 0,
+    abortedAtMs: null,
     replySha256: null,
     ...more,
   };

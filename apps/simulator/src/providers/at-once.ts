@@ -1,4 +1,5 @@
 import { keyIn, type Provider } from '../provider.js';
+import { completions, messages, responses } from '../streams/event-forms.js';
 
 /** For prompts nested deep in a conversation, the whole conversation serves as the prompt. */
 const words = (said: unknown) => said && JSON.stringify(said);
@@ -16,6 +17,7 @@ export const anthropic: Provider = {
           promptOf: (body) => words(body['messages']),
         },
       ],
+      stream: messages,
     },
   ],
 };
@@ -116,13 +118,22 @@ export const openai: Provider = {
       variantOf: ({ generation }) => (generation.model.startsWith('whisper') ? '-whisper' : ''),
     },
     { name: 'embeddings', submits: [{ path: '/embeddings', promptOf: (body) => words(body['input']) }] },
-    { name: 'text', submits: [{ path: '/responses', promptOf: (body) => words(body['input']) }] },
+    {
+      name: 'text',
+      submits: [{ path: '/responses', promptOf: (body) => words(body['input']) }],
+      stream: responses,
+    },
   ],
 };
 
 export const openrouter: Provider = {
   name: 'openrouter',
-  protocols: [{ submits: [{ path: '/chat/completions', promptOf: (body) => words(body['messages']) }] }],
+  protocols: [
+    {
+      submits: [{ path: '/chat/completions', promptOf: (body) => words(body['messages']) }],
+      stream: completions,
+    },
+  ],
 };
 
 const tools = ['crispUpscale', 'creativeUpscale', 'removeBackground', 'vectorize'];

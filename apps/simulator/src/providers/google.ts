@@ -1,5 +1,6 @@
 import { createVerify, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { bearerOf, type Provider, type Reply, type Submit } from '../provider.js';
+import { answers } from '../streams/event-forms.js';
 
 const models = '/projects/:project/locations/:location/publishers/google/models';
 const submitTo = (method: string, promptOf: NonNullable<Submit['promptOf']>): Submit => ({
@@ -11,6 +12,11 @@ const firstOf = (list: unknown): Record<string, unknown> => Object(Array.isArray
 const instancePrompt = (body: Record<string, unknown>) => {
   const { prompt, content } = firstOf(body['instances']);
   return prompt ?? content;
+};
+
+const spokenPrompt = ({ contents }: Record<string, unknown>) => {
+  const { parts } = firstOf(contents);
+  return (Array.isArray(parts) ? parts : []).map((part) => Object(part)['text']).find(Boolean);
 };
 
 /** A service account: its key pair, created when first needed, and the expiry of its tokens. */
@@ -57,11 +63,10 @@ export const google: Provider = {
       name: 'image',
       submits: [
         submitTo('predict', instancePrompt),
-        submitTo('generateContent', ({ contents }) => {
-          const { parts } = firstOf(contents);
-          return (Array.isArray(parts) ? parts : []).map((part) => Object(part)['text']).find(Boolean);
-        }),
+        submitTo('generateContent', spokenPrompt),
+        submitTo('streamGenerateContent', spokenPrompt),
       ],
+      stream: answers,
       variantOf: ({ generation: { path, model } }) =>
         model.includes('embedding')
           ? '-embedding'

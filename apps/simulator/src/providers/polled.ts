@@ -1,4 +1,5 @@
 import { keyIn, type Provider } from '../provider.js';
+import { responses } from '../streams/event-forms.js';
 
 const memberOf = (body: Record<string, unknown>, name: string) =>
   Object(body[name]) as Record<string, unknown>;
@@ -22,7 +23,11 @@ export const bytedance: Provider = {
       cancel: { method: 'DELETE', path: '/contents/generations/tasks/:id', queuedOnly: true },
     },
     { name: 'image', submits: [{ path: '/images/generations' }] },
-    { name: 'text', submits: [{ path: '/responses', promptOf: ({ input }) => JSON.stringify(input) }] },
+    {
+      name: 'text',
+      submits: [{ path: '/responses', promptOf: ({ input }) => JSON.stringify(input) }],
+      stream: responses,
+    },
   ],
 };
 

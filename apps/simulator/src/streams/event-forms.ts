@@ -1,0 +1,171 @@
+/** One server-sent event as it is sent. `isText` marks an event with a part of the answer's text. */
+export interface SentEvent {
+  bytes: string;
+  isText: boolean;
+}
+
+/** How a provider streams: the events of a whole reply, and the event of an error in mid-stream. */
+export interface EventForm {
+  /** Whether a call requests a stream. By default, its body has `"stream": true`. */
+  requested?: (url: string) => boolean;
+  events: (reply: JsonObject) => SentEvent[];
+  error: SentEvent;
+}
+
+type JsonObject = Record<string, unknown>;
+
+const event = (
+  data: object | string,
+  { name, isText = false }: { name?: string; isText?: boolean } = {},
+) => ({
+  bytes: `${name === undefined ? '' : `event: ${name}\n`}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`,
+  isText,
+});
+
+const comment = (text: string): SentEvent => ({ bytes: `: ${text}\n\n`, isText: false });
+
+const objectOf = (value: unknown): JsonObject => Object(value) as JsonObject;
+const objectsOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.map(objectOf) : []);
+
+const parts = 5;
+
+/** The text in a few pieces, which do not split a surrogate pair. */
+function pieces(text: unknown): string[] {
+  const characters = [...(typeof text === 'string' ? text : '')];
+  const size = Math.max(1, Math.ceil(characters.length / parts));
+  return Array.from({ length: Math.ceil(characters.length / size) }, (_, index) =>
+    characters.slice(index * size, (index + 1) * size).join(''),
+  );
+}
+
+/** OpenAI's Responses API: numbered events, named by their type; the last one repeats the whole response. */
+export const responses: EventForm = {
+  events(reply) {
+    let number = 0;
+    const named = (type: string, members: JsonObject, isText = false) =>
+      event({ type, sequence_number: number++, ...members }, { name: type, isText });
+    const begun = { ...reply, status: 'in_progress', incomplete_details: null, output: [], usage: null };
+    const written = objectsOf(reply['output']).flatMap((item, output_index) => {
+      const at = { item_id: item['id'], output_index };
+      const content = objectsOf(item['content']).flatMap((part, content_index) => [
+        named('response.content_part.added', { ...at, content_index, part: { ...part, text: '' } }),
+        ...pieces(part['text']).map((delta) =>
+          named('response.output_text.delta', { ...at, content_index, delta, logprobs: [] }, true),
+        ),
+        named('response.output_text.done', { ...at, content_index, text: part['text'], logprobs: [] }),
+        named('response.content_part.done', { ...at, content_index, part }),
+      ]);
+      return [
+        named('response.output_item.added', {
+          output_index,
+          item: { ...item, status: 'in_progress', content: [] },
+        }),
+        ...content,
+        named('response.output_item.done', { output_index, item }),
+      ];
+    });
+    return [
+      named('response.created', { response: begun }),
+      named('response.in_progress', { response: begun }),
+      ...written,
+      named(`response.${String(reply['status'] ?? 'completed')}`, { response: reply }),
+    ];
+  },
+  error: event(
+    { type: 'error', code: 'server_error', message: 'The server had an error.', param: null },
+    { name: 'error' },
+  ),
+};
+
+/** Anthropic's Messages API: the message begins without its content, and its usage is final in `message_delta`. */
+export const messages: EventForm = {
+  events({ content, stop_reason, stop_sequence, usage, ...message }) {
+    const named = (type: string, members: JsonObject = {}, isText = false) =>
+      event({ type, ...members }, { name: type, isText });
+    const begun = {
+      ...message,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: { ...objectOf(usage), output_tokens: 1 },
+    };
+    const blocks = objectsOf(content).flatMap((block, index) => [
+      named('content_block_start', { index, content_block: { ...block, text: '' } }),
+      ...(index === 0 ? [named('ping')] : []),
+      ...pieces(block['text']).map((text) =>
+        named('content_block_delta', { index, delta: { type: 'text_delta', text } }, true),
+      ),
+      named('content_block_stop', { index }),
+    ]);
+    const { output_tokens } = objectOf(usage);
+    return [
+      named('message_start', { message: begun }),
+      ...blocks,
+      named('message_delta', { delta: { stop_reason, stop_sequence }, usage: { output_tokens } }),
+      named('message_stop'),
+    ];
+  },
+  error: event(
+    { type: 'error', error: { type: 'api_error', message: 'Internal server error' } },
+    { name: 'error' },
+  ),
+};
+
+/** OpenRouter's chat completions: comments before the first chunk, and the usage in the last one. */
+export const completions: EventForm = {
+  events({ choices, usage, object: _object, ...others }) {
+    const chunk = (members: JsonObject, isText = false) =>
+      event({ ...others, object: 'chat.completion.chunk', ...members }, { isText });
+    const written = objectsOf(choices).flatMap(({ index, message, finish_reason }) => {
+      const { content, ...rest } = objectOf(message);
+      return [
+        chunk({ choices: [{ index, delta: { ...rest, content: '' }, finish_reason: null }] }),
+        ...pieces(content).map((text) =>
+          chunk({ choices: [{ index, delta: { content: text }, finish_reason: null }] }, true),
+        ),
+        chunk({ choices: [{ index, delta: { content: '' }, finish_reason }] }),
+      ];
+    });
+    return [
+      comment('OPENROUTER PROCESSING'),
+      ...written,
+      ...(usage === undefined ? [] : [chunk({ choices: [], usage })]),
+      event('[DONE]'),
+    ];
+  },
+  error: event({
+    error: { code: 502, message: 'Provider disconnected unexpectedly' },
+    choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }],
+  }),
+};
+
+/** Gemini: each event is an answer with the next part of the text; the last one has the reason why it ended. */
+export const answers: EventForm = {
+  requested: (url) => url.includes(':streamGenerateContent') && url.includes('alt=sse'),
+  events({ candidates, usageMetadata, ...others }) {
+    const { promptTokenCount, totalTokenCount: _total } = objectOf(usageMetadata);
+    const written = objectsOf(candidates).flatMap(({ content, index }) =>
+      objectsOf(objectOf(content)['parts']).flatMap((part) =>
+        pieces(part['text']).map((text) =>
+          event(
+            {
+              candidates: [{ content: { role: 'model', parts: [{ text }] }, index }],
+              usageMetadata: { promptTokenCount, totalTokenCount: promptTokenCount },
+              ...others,
+            },
+            { isText: true },
+          ),
+        ),
+      ),
+    );
+    const ends = objectsOf(candidates).map(({ content, ...end }) => ({
+      ...end,
+      ...(content !== undefined && { content: { role: 'model', parts: [{ text: '' }] } }),
+    }));
+    return [
+      ...written,
+      event({ ...(ends.length > 0 && { candidates: ends }), usageMetadata, ...others }),
+    ].map(({ bytes, isText }) => ({ bytes: bytes.replaceAll('\n', '\r\n'), isText }));
+  },
+  error: event({ error: { code: 500, message: 'An internal error.', status: 'INTERNAL' } }),
+};

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { FastifyReply } from 'fastify';
+import { amount, type Control } from '../control.js';
+import type { Generation } from '../ledger/generation.js';
+import type { Reply } from '../provider.js';
+import { stream } from '../wire.js';
+import type { EventForm, SentEvent } from './event-forms.js';
+
+const usualPauseMs = 20;
+/** How many bytes are sent at once if a control makes the stream longer. */
+const blockBytes = 16 * 1024;
+
+/**
+ * Sends a reply as events, or the fault that a control plans for the middle of the stream. Records the digest of the
+ * bytes that were sent, and when the caller closed the connection before the end.
+ */
+export function sendStream(
+  reply: FastifyReply,
+  { form, answer, control, generation, nowMs }: StreamFacts,
+): FastifyReply {
+  generation.replySha256 = null;
+  const { raw } = reply;
+  const left = new AbortController();
+  let isReset = false;
+  raw.once('close', () => {
+    if (raw.writableFinished || isReset) return;
+    generation.abortedAtMs = nowMs();
+    left.abort();
+  });
+  const headers = {
+    ...answer.headers,
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+  };
+  return stream(reply, answer.status, headers, sent());
+
+  async function* sent(): AsyncGenerator<Buffer> {
+    const digest = createHash('sha256');
+    await pause(amount(control, 'stream_slow', 0), undefined, { signal: left.signal });
+    for (const bytes of written(form, answer, control)) {
+      if (bytes === 'hang') {
+        await once(left.signal, 'abort');
+        return;
+      }
+      if (bytes === 'reset') {
+        isReset = true;
+        raw.socket?.resetAndDestroy();
+        return;
+      }
+      digest.update(bytes);
+      yield Buffer.from(bytes);
+      await pause(amount(control, 'stream_pause', usualPauseMs), undefined, { signal: left.signal });
+    }
+    generation.replySha256 = digest.digest('hex');
+  }
+}
+
+interface StreamFacts {
+  form: EventForm;
+  answer: Reply;
+  control: Control;
+  generation: Generation;
+  nowMs: () => number;
+}
+
+/** The bytes in the order in which they are sent, and the fault that ends them. */
+function* written(form: EventForm, { body }: Reply, control: Control): Generator<string | 'hang' | 'reset'> {
+  const events = form.events(JSON.parse(String(body)) as Record<string, unknown>);
+  const middle = events.findLastIndex(({ isText }) => isText);
+  const half = middle === -1 ? events.length - 1 : middle;
+  for (const { bytes } of events.slice(0, half)) yield bytes;
+  yield* filler(events, control);
+  if (control.has('stream_error')) return yield form.error.bytes;
+  if (control.has('stream_hang')) return yield 'hang';
+  if (control.has('stream_reset')) return yield 'reset';
+  if (control.has('stream_short')) return;
+  for (const { bytes } of events.slice(half)) yield bytes;
+}
+
+/** Repeats a part of the text until the stream has the length that a control states. */
+function* filler(events: readonly SentEvent[], control: Control): Generator<string> {
+  const text = events.find(({ isText }) => isText);
+  if (!text || !control.has('stream_bytes')) return;
+  const whole = events.reduce((sum, { bytes }) => sum + Buffer.byteLength(bytes), 0);
+  const each = Buffer.byteLength(text.bytes);
+  let missing = Math.ceil((amount(control, 'stream_bytes', 1024 * 1024) - whole) / each);
+  const atOnce = Math.max(1, Math.floor(blockBytes / each));
+  for (; missing > 0; missing -= atOnce) yield text.bytes.repeat(Math.min(missing, atOnce));
+}
