@@ -103,7 +103,11 @@ describe('admin catalog import openai-compatible', () => {
       'Skipped acme-tts: it is neither for chat, nor for embeddings, nor for images',
     ]);
     expect(server.keys).toContain('Bearer key-of-lab');
-    expect(rowOf('lab')).toMatchObject({ provider: 'lab', base: `${server.url}/openai` });
+    expect(rowOf('lab')).toMatchObject({
+      provider: 'lab',
+      base: `${server.url}/openai`,
+      stream: { member: 'stream', include_usage: true, end: '[DONE]' },
+    });
     expect(rowOf('lab__acme-chat-7b')).toMatchObject({
       id: 'lab/acme-chat-7b',
       constants: { model: 'Acme/Chat-7B' },

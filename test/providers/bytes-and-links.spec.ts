@@ -73,14 +73,19 @@ describe.each(transports().slice(0, 1))('bytes and links on %s', (transport) => 
     ]);
   });
 
-  it('a request for a stream is answered as a whole, and bills the tokens used', async () => {
+  it('the events of a stream are the result of its run, and it bills the tokens used', async () => {
     const tag = newTag('text');
     const said = `"messages":[{"role":"user","content":"[[sim:tag=${tag}]]"}] }`;
     const answer = await run('anthropic/claude-opus-5', `{ "max_tokens":64, "stream" : true,${said}`);
-    expect([answer.status, Buffer.from((await entryOf(tag)).bodyBase64, 'base64').toString()]).toEqual([
+    const { bodyBase64, replySha256 } = await entryOf(tag);
+    expect(Buffer.from(bodyBase64, 'base64').toString()).toBe(
+      `{"model":"claude-opus-5", "max_tokens":64, "stream" : true,${said}`,
+    );
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([
       200,
-      `{"model":"claude-opus-5", "max_tokens":64, "stream" : false,${said}`,
+      'text/event-stream; charset=utf-8',
     ]);
+    expect(sha256(answer.bytes)).toBe(replySha256);
     // 16 tokens at 5 dollars a million, and 12 at 25.
     expect(answer.headers.get('x-service-cost-cents')).toBe('0.038');
   });

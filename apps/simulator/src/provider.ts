@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Control } from './control.js';
 import type { Generation, Phase } from './ledger/generation.js';
-import type { EventForm } from './streams/event-forms.js';
+import type { EventForm } from './event-forms.js';
 
 /** One simulated provider. To add one, list it in `providers/providers.ts`. */
 export interface Provider {

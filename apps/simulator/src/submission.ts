@@ -8,7 +8,7 @@ import { durations, endOf, type Generation } from './ledger/generation.js';
 import type { Submit } from './provider.js';
 import { sendAccepted } from './reply-faults.js';
 import { notableHeaders, type Side, type Simulation, viewOf } from './simulation.js';
-import { sendStream } from './streams/send-stream.js';
+import { sendStream } from './send-stream.js';
 import { unknownUpload } from './uploads.js';
 import { digestOf, hang, refuseCall, send } from './wire.js';
 

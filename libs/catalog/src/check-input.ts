@@ -46,7 +46,7 @@ export interface ServerTerms {
   streams?: StreamPrice | undefined;
 }
 
-/** What the query of a call requests. */
+/** The parameters in the query of a call that change the provider's call. */
 export interface CallQuery {
   /** `sse` requests an event stream from a model whose provider has no member for it. */
   alt?: string | undefined;

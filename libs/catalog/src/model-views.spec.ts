@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it, jest } from '@jest/globals';
+import { type ProviderDefinition, providerList } from '#providers';
 import { routerModelDetail, routerModelListEntry } from '#schemas';
-import type { Model } from './model.js';
+import { type Model, servedBy } from './model.js';
 import { detail, entry, type Generation, openApiDocument } from './model-views.js';
 import { modelOfRow } from './testing/model-of-row.js';
 
@@ -113,6 +114,29 @@ describe('openApiDocument', () => {
         },
       },
     });
+  });
+
+  it.each([
+    [{ member: 'stream' }, ['part']],
+    [{ alt: 'sse' }, ['alt', 'part']],
+    [undefined, ['part']],
+  ] as const)('of v2 says that a model streams on request of %j', (request, names) => {
+    const definition = { ...(providerList[0] as ProviderDefinition), refusesTrue: undefined };
+    const model = servedBy(authored, {
+      ...definition,
+      streams: () => request && { request, maxTokens: [] },
+    });
+    const parameters = [{ name: 'alt' }, { name: 'part' }];
+    const ofRun = { ...frame, operation: { ...frame.operation, parameters } };
+    const { paths } = JSON.parse(openApiDocument(model, 'v2', ofRun).bytes.toString()) as {
+      paths: Record<string, { post: { parameters: object; responses: { '200': { content: object } } } }>;
+    };
+    const { post } = paths['/v2/models/a/b'] ?? {};
+    expect(post?.parameters).toEqual(names.map((name) => ({ name })));
+    expect(Object.keys(post?.responses['200'].content ?? {})).toEqual([
+      'application/json',
+      ...(request ? ['text/event-stream'] : []),
+    ]);
   });
 
   it('of a model without a schema accepts any object and says that no schema is authored', () => {

@@ -13,8 +13,9 @@ export interface ModelDocument {
 
 const maxUrlLength = 2048;
 
-/** The query parameter that selects the server of a run. */
+/** The query parameters that select the server of a run, and a stream. */
 const serverParameter = 'model_provider';
+const streamParameter = 'alt';
 
 const documentsOf = oncePerSchema(
   (): Partial<Record<`${Generation} ${'stays' | 'ends'}`, ModelDocument>> => ({}),
@@ -104,8 +105,12 @@ const servedBy = ({ id, servers }: Model) =>
     ? undefined
     : [id, ...servers].map((model) => ({ provider: visibleProvider(model), model }));
 
-/** The parameter that selects the server exists only if there are several. */
-function parameterOf({ id, servers }: Model, parameter: Parameter): Parameter[] {
+/**
+ * The parameter that selects the server exists only if there are several, and the one that requests a stream only if the
+ * input has no member for it.
+ */
+function parameterOf({ id, servers, stream }: Model, parameter: Parameter): Parameter[] {
+  if (parameter.name === streamParameter) return stream && 'alt' in stream.request ? [parameter] : [];
   if (parameter.name !== serverParameter) return [parameter];
   if (servers.length === 0) return [];
   return [{ ...parameter, schema: { ...parameter.schema, enum: [id, ...servers].map(visibleProvider) } }];
@@ -133,8 +138,10 @@ function queuedRun({ id }: Model, { externalDocs }: DocumentFrame) {
   };
 }
 
-const contentOf = ({ output }: Model) => ({
+const contentOf = ({ output, stream }: Model) => ({
   [output?.mediaType ?? '*/*']: { schema: output?.schema, example: output?.example },
+  // Events have the provider's own form.
+  ...(stream && { 'text/event-stream': { schema: { type: 'string' } } }),
 });
 
 /** The model in a list. */

@@ -165,7 +165,7 @@ export type Outcome =
     | { kind: 'canceled' }
   ) & { surprise?: Surprise | undefined };
 
-/** What an event stream brought, complete or not. */
+/** The content of an event stream, complete or not. */
 export interface ArrivedStream {
   /** The same reply without a stream, for the cost that it reports. Undefined if the usage did not arrive. */
   usage: HttpReply | undefined;
@@ -174,7 +174,7 @@ export interface ArrivedStream {
 }
 
 /** How callers request an event stream: with a member of the input that is true, or with `?alt=sse` on the call. */
-export type StreamRequest = { member: string } | { alt: 'sse' };
+type StreamRequest = { member: string } | { alt: 'sse' };
 
 /** `maxTokens`: the places in the input that limit the tokens of the answer. */
 export interface StreamTerms {

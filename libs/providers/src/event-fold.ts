@@ -14,8 +14,8 @@ export interface StreamSpec extends StreamTerms {
   /** Whether the final usage must be requested with `stream_options.include_usage`. */
   includeUsage?: true | undefined;
   /**
-   * What events add to the document, which is the reply without a stream. The value at `from` is merged into the value at
-   * `to`, in which `{name}` stands for the number of that name in the event.
+   * The parts of events that form the document, which is the reply without a stream. The value at `from` is merged into
+   * the value at `to`, in which `{name}` stands for the number of that name in the event.
    */
   fold: readonly { when?: Condition | undefined; from: Place; to: string }[];
   /** Members whose name differs between events and the document. */
@@ -182,6 +182,9 @@ const isText = (value: Json): value is string => typeof value === 'string';
 function errorOf({ errorStatus, statuses }: StreamSpec, event: Json): FoldedEvents['error'] {
   const body = isObject(event) && isObject(event['error']) ? event : { error: event };
   const [code] = valuesAt(body, errorStatus);
-  const known = statuses[String(code)] ?? Number(code);
-  return { status: Number.isInteger(known) && known >= 400 && known < 600 ? known : 500, body };
+  const status = typeof code === 'string' && Object.hasOwn(statuses, code) ? statuses[code] : Number(code);
+  return { status: isErrorStatus(status) ? status : 500, body };
 }
+
+const isErrorStatus = (status: number | undefined): status is number =>
+  status !== undefined && Number.isInteger(status) && status >= 400 && status < 600;

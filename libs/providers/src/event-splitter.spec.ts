@@ -1,10 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { dataOf, EventSplitter } from './event-splitter.js';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
-const text = (parts: Uint8Array | readonly Uint8Array[]): string =>
-  Buffer.concat([parts].flat() as Uint8Array[]).toString();
+const text = (part: Uint8Array): string => Buffer.from(part).toString();
 
 function split(chunks: readonly Uint8Array[]): { events: string[]; rest: string } {
   const splitter = new EventSplitter();

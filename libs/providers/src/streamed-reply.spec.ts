@@ -15,8 +15,8 @@ const stream = (events: string, cut?: StreamCut): HttpReply => ({
 });
 
 const builtIn = (name: string): ProviderAdapter => {
-  const { create, defaultBase } = providerOf(name);
-  return create(defaultBase, {});
+  const provider = providerOf(name);
+  return provider.create(provider.defaultBase, {});
 };
 
 const anthropic = [

@@ -1,5 +1,5 @@
 import { keyIn, type Provider } from '../provider.js';
-import { completions, messages, responses } from '../streams/event-forms.js';
+import { completions, messages, responses } from '../event-forms.js';
 
 /** For prompts nested deep in a conversation, the whole conversation serves as the prompt. */
 const words = (said: unknown) => said && JSON.stringify(said);

@@ -1,6 +1,6 @@
 import { createVerify, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { bearerOf, type Provider, type Reply, type Submit } from '../provider.js';
-import { answers } from '../streams/event-forms.js';
+import { answers } from '../event-forms.js';
 
 const models = '/projects/:project/locations/:location/publishers/google/models';
 const submitTo = (method: string, promptOf: NonNullable<Submit['promptOf']>): Submit => ({

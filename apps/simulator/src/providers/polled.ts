@@ -1,5 +1,5 @@
 import { keyIn, type Provider } from '../provider.js';
-import { responses } from '../streams/event-forms.js';
+import { responses } from '../event-forms.js';
 
 const memberOf = (body: Record<string, unknown>, name: string) =>
   Object(body[name]) as Record<string, unknown>;

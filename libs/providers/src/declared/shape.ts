@@ -55,7 +55,7 @@ const encode = z
             .describe('The fields to wrap, by their names in the input.'),
           force_false: forcedNames
             .default([])
-            .describe('Fields that are sent as false if the caller sets them.'),
+            .describe('Fields that request another kind of reply. As in `force_false` of `encode`.'),
         })
         .describe(
           'Wraps the values of fields in objects. For example, with the key `image_url`, `"image": "u"` becomes `"images": [{"image_url": "u"}]`.',
@@ -72,7 +72,9 @@ const encode = z
     z.strictObject({
       force_false: forcedNames
         .min(1)
-        .describe('Fields that are sent as false if the caller sets them, such as `stream`.'),
+        .describe(
+          'Fields that request another kind of reply, such as `background`. An input in which one is true is rejected, except for the `member` of `stream`. In inputs that earlier releases accepted, they are sent as false.',
+        ),
     }),
   ])
   .describe('How the body is built from the input. Without it, the body is the input, byte for byte.');

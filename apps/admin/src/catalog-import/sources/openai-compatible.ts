@@ -79,6 +79,21 @@ const declarationOf = (name: string, base: string): Draft => ({
     base,
     auth: { authorization: 'Bearer {secret}' },
     submit: { url: '{base}/{upstream.path}', encode: { force_false: ['stream'] }, timeout_seconds: 540 },
+    stream: {
+      member: 'stream',
+      include_usage: true,
+      max_tokens: ['/max_tokens', '/max_completion_tokens'],
+      fold: [{}],
+      names: { delta: 'message' },
+      text: [
+        '/choices/*/delta/content',
+        ['/choices/*/delta/reasoning', '/choices/*/delta/reasoning_content'],
+        '/choices/*/delta/refusal',
+        '/choices/*/delta/tool_calls/*/function/arguments',
+      ],
+      end: '[DONE]',
+      error_when: { path: '/error' },
+    },
     result_paths: ['/choices/*/message', '/data/*'],
     rejections: { msg: '/error/message', type: ['/error/type', '/error/code'], field: '/error/param' },
     rules: [
@@ -192,6 +207,8 @@ function draftOf(
 const unbounded = ['image_url', 'video_url', 'input_audio', 'file', 'tools'];
 const count = { type: 'integer', minimum: 1 };
 
+const notStreamed = { const: false, description: 'Must be false: the result is returned in full.' };
+
 const chatInput = {
   type: 'object',
   required: ['messages'],
@@ -210,7 +227,11 @@ const chatInput = {
     max_completion_tokens: { ...count, description: 'The maximum number of tokens of the answer.' },
     n: { ...count, description: 'The number of answers.' },
     temperature: { type: 'number', minimum: 0, description: 'The randomness of the answer.' },
-    stream: { type: 'boolean', description: 'Sent as false.' },
+    stream: {
+      type: 'boolean',
+      description: 'Return the answer as server-sent events while it is written.',
+    },
+    stream_options: { type: 'object', description: 'Options of the stream, such as include_usage.' },
   },
 };
 
@@ -222,6 +243,7 @@ const embeddingInput = {
       anyOf: [{ type: 'string' }, { type: 'array', items: {} }],
       description: 'The text, or several texts.',
     },
+    stream: notStreamed,
   },
 };
 
@@ -232,5 +254,6 @@ const imageInput = {
     prompt: { type: 'string', description: 'A description of the image.' },
     n: { ...count, description: 'The number of images.' },
     size: { type: 'string', description: 'The width and height in pixels.' },
+    stream: notStreamed,
   },
 };

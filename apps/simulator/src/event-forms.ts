@@ -30,20 +30,20 @@ const objectsOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? valu
 const parts = 5;
 
 /** The text in a few pieces, which do not split a surrogate pair. */
-function pieces(text: unknown): string[] {
-  const characters = [...(typeof text === 'string' ? text : '')];
-  const size = Math.max(1, Math.ceil(characters.length / parts));
-  return Array.from({ length: Math.ceil(characters.length / size) }, (_, index) =>
-    characters.slice(index * size, (index + 1) * size).join(''),
-  );
+function pieces(given: unknown): string[] {
+  const text = textOf(given, '');
+  const size = Math.max(1, Math.ceil(text.length / parts));
+  return text.match(new RegExp(`.{1,${size}}`, 'gsu')) ?? [];
 }
+
+const textOf = (value: unknown, byDefault: string): string => (typeof value === 'string' ? value : byDefault);
 
 /** OpenAI's Responses API: numbered events, named by their type; the last one repeats the whole response. */
 export const responses: EventForm = {
   events(reply) {
     let number = 0;
     const named = (type: string, members: JsonObject, isText = false) =>
-      event({ type, sequence_number: number++, ...members }, { name: type, isText });
+      typed(type, { sequence_number: number++, ...members }, isText);
     const begun = { ...reply, status: 'in_progress', incomplete_details: null, output: [], usage: null };
     const written = objectsOf(reply['output']).flatMap((item, output_index) => {
       const at = { item_id: item['id'], output_index };
@@ -68,7 +68,7 @@ export const responses: EventForm = {
       named('response.created', { response: begun }),
       named('response.in_progress', { response: begun }),
       ...written,
-      named(`response.${String(reply['status'] ?? 'completed')}`, { response: reply }),
+      named(`response.${textOf(reply['status'], 'completed')}`, { response: reply }),
     ];
   },
   error: event(
@@ -77,11 +77,13 @@ export const responses: EventForm = {
   ),
 };
 
+/** An event whose name is its type. */
+const typed = (type: string, members: JsonObject = {}, isText = false) =>
+  event({ type, ...members }, { name: type, isText });
+
 /** Anthropic's Messages API: the message begins without its content, and its usage is final in `message_delta`. */
 export const messages: EventForm = {
   events({ content, stop_reason, stop_sequence, usage, ...message }) {
-    const named = (type: string, members: JsonObject = {}, isText = false) =>
-      event({ type, ...members }, { name: type, isText });
     const begun = {
       ...message,
       content: [],
@@ -90,19 +92,19 @@ export const messages: EventForm = {
       usage: { ...objectOf(usage), output_tokens: 1 },
     };
     const blocks = objectsOf(content).flatMap((block, index) => [
-      named('content_block_start', { index, content_block: { ...block, text: '' } }),
-      ...(index === 0 ? [named('ping')] : []),
+      typed('content_block_start', { index, content_block: { ...block, text: '' } }),
+      ...(index === 0 ? [typed('ping')] : []),
       ...pieces(block['text']).map((text) =>
-        named('content_block_delta', { index, delta: { type: 'text_delta', text } }, true),
+        typed('content_block_delta', { index, delta: { type: 'text_delta', text } }, true),
       ),
-      named('content_block_stop', { index }),
+      typed('content_block_stop', { index }),
     ]);
     const { output_tokens } = objectOf(usage);
     return [
-      named('message_start', { message: begun }),
+      typed('message_start', { message: begun }),
       ...blocks,
-      named('message_delta', { delta: { stop_reason, stop_sequence }, usage: { output_tokens } }),
-      named('message_stop'),
+      typed('message_delta', { delta: { stop_reason, stop_sequence }, usage: { output_tokens } }),
+      typed('message_stop'),
     ];
   },
   error: event(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { startWithCaller, type Caller } from '../testing/caller.js';
+import { startWithCaller, type Caller } from './testing/caller.js';
 
 let caller: Caller;
 beforeAll(async () => void (caller = await startWithCaller({ defaultMs: 0 })));
@@ -42,7 +42,7 @@ it.each(['stream_hang', 'stream_slow=60000', 'stream_pause=60000'])(
     const call = opened(`[[sim:${token}]] [[sim:tag=${tag}]]`, leaving.signal).then((reply) => reply.text());
     while (!(await entryOf(tag))) continue;
     leaving.abort();
-    await expect(call).rejects.toThrow();
+    await expect(call).rejects.toThrow(/abort/);
     expect(await abortedAt(tag)).toEqual(expect.any(Number));
     expect(await entryOf(tag)).toMatchObject({ replySha256: null });
   },
@@ -54,7 +54,7 @@ it('with stream_reset, the simulator resets the connection in the middle of the 
   const read = async () => {
     for await (const chunk of reply.body ?? []) text += Buffer.from(chunk as Uint8Array).toString();
   };
-  await expect(read()).rejects.toThrow();
+  await expect(read()).rejects.toThrow(/terminated/);
   expect(text).toContain('chat.completion.chunk');
   expect(text).not.toContain('[DONE]');
   expect(await entryOf('reset')).toMatchObject({ abortedAtMs: null });

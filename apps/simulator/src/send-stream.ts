@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
-import { amount, type Control } from '../control.js';
-import type { Generation } from '../ledger/generation.js';
-import type { Reply } from '../provider.js';
-import { stream } from '../wire.js';
+import { amount, type Control } from './control.js';
+import type { Generation } from './ledger/generation.js';
+import type { Reply } from './provider.js';
+import { stream } from './wire.js';
 import type { EventForm, SentEvent } from './event-forms.js';
 
 const usualPauseMs = 20;
@@ -40,11 +40,11 @@ export function sendStream(
     const digest = createHash('sha256');
     await pause(amount(control, 'stream_slow', 0), undefined, { signal: left.signal });
     for (const bytes of written(form, answer, control)) {
-      if (bytes === 'hang') {
+      if (bytes === hanging) {
         await once(left.signal, 'abort');
         return;
       }
-      if (bytes === 'reset') {
+      if (bytes === reset) {
         isReset = true;
         raw.socket?.resetAndDestroy();
         return;
@@ -57,6 +57,10 @@ export function sendStream(
   }
 }
 
+const hanging = Symbol('hanging');
+const reset = Symbol('reset');
+type Ending = typeof hanging | typeof reset;
+
 interface StreamFacts {
   form: EventForm;
   answer: Reply;
@@ -66,15 +70,16 @@ interface StreamFacts {
 }
 
 /** The bytes in the order in which they are sent, and the fault that ends them. */
-function* written(form: EventForm, { body }: Reply, control: Control): Generator<string | 'hang' | 'reset'> {
-  const events = form.events(JSON.parse(String(body)) as Record<string, unknown>);
+function* written(form: EventForm, { body }: Reply, control: Control): Generator<string | Ending> {
+  const text = typeof body === 'string' ? body : '{}';
+  const events = form.events(JSON.parse(text) as Record<string, unknown>);
   const middle = events.findLastIndex(({ isText }) => isText);
   const half = middle === -1 ? events.length - 1 : middle;
   for (const { bytes } of events.slice(0, half)) yield bytes;
   yield* filler(events, control);
   if (control.has('stream_error')) return yield form.error.bytes;
-  if (control.has('stream_hang')) return yield 'hang';
-  if (control.has('stream_reset')) return yield 'reset';
+  if (control.has('stream_hang')) return yield hanging;
+  if (control.has('stream_reset')) return yield reset;
   if (control.has('stream_short')) return;
   for (const { bytes } of events.slice(half)) yield bytes;
 }
