@@ -19,6 +19,7 @@ const benchmarks = {
   start: () => import('./bench/start.mjs'),
   submit: () => import('./bench/submit.mjs'),
   sync: () => import('./bench/sync.mjs'),
+  streams: () => import('./bench/streams.mjs'),
   vacuum: () => import('./bench/vacuum.mjs'),
   webhooks: () => import('./bench/webhooks.mjs'),
   workers: () => import('./bench/workers.mjs'),

@@ -63,14 +63,14 @@ const essentials = {
 /** The sections of the reference; the first pattern that matches a name decides. */
 const subjects = {
   Postgres: /^DATABASE_/,
-  'Redis and queues': /^(REDIS_URL$|QUEUE_)/,
+  'Redis and queues': /^(REDIS_URL$|QUEUE_|STREAM_KEPT_)/,
   'Asset store': /^(S3_|STORE_|ASSET_(DIR|BASE_URL)$)/,
   'Secrets and access tokens': /^(SIGNING_SECRET$|SIGN_IN_|JWT_|AUTH_)/,
   'Calls and connections':
     /^(HOST|PORT|PUBLIC_BASE_URL|CORS_|TRUSTED_PROXIES|MAX_CONNECTIONS|KEEP_ALIVE_|CLOSE_TIMEOUT_|BODY_|FILE_LIMIT|SYNC_)/,
   'Catalog, registry and clients': /^(CATALOG_|REGISTRY_|COMPAT_CLIENTS)/,
   Workers: /^(WORKER_|CLAIM_|MAX_(POLL_)?CRASHES)/,
-  'Calls to providers': /^PROVIDER_(POLL|MAX_PAUSE|REPLY)_/,
+  'Calls to providers': /^(PROVIDER_(POLL|MAX_PAUSE|REPLY)_|STREAM_)/,
   'Assets and webhooks': /^(ASSET_|CALLER_DNS_SERVERS|WEBHOOK_)/,
   Retention: /RETENTION_/,
   'Logs, metrics and traces': /^(LOG_|INTERNAL_|OTEL_)/,

@@ -1,5 +1,5 @@
-// A provider that only waits: OpenAI's images after `takesMs`, and Black Forest Labs' runs, which are ready after
-// `takesMs`. POST /settings changes `takesMs`, and holds images back while `isClosed`; GET /counts returns how
+// A provider that only waits: OpenAI's images after `takesMs`, its responses as events from `takesMs` on, one each
+// 25 ms, and Black Forest Labs' runs, which are ready after `takesMs`. POST /settings changes `takesMs`, and holds images back while `isClosed`; GET /counts returns how
 // often it was called. Prints its address.
 import { createServer } from 'node:http';
 
@@ -10,6 +10,31 @@ let polls = 0;
 let submissions = 0;
 const file = Buffer.alloc(16 * 1024, 1);
 const json = { 'content-type': 'application/json' };
+const eventMs = 25;
+const deltas = 40;
+const usage = { input_tokens: 300, output_tokens: 40, total_tokens: 340 };
+const eventOf = (data) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
+const delta = eventOf({
+  type: 'response.output_text.delta',
+  item_id: 'msg',
+  output_index: 0,
+  delta: 'words ',
+});
+const completed = eventOf({
+  type: 'response.completed',
+  response: { id: 'resp', status: 'completed', output: [{ type: 'message', content: [] }], usage },
+});
+
+/** Writes the events of a response. Returns when the caller has left or has them all. */
+async function sendEvents(response) {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (let nth = 0; nth < deltas && !response.destroyed; nth += 1) {
+    response.write(delta);
+    await new Promise((resolve) => setTimeout(resolve, eventMs));
+  }
+  response.end(completed);
+}
+
 const reply = (response, body) => response.writeHead(200, json).end(JSON.stringify(body));
 
 const server = createServer((request, response) => {
@@ -39,6 +64,7 @@ const server = createServer((request, response) => {
       const url = `${origin()}/bfl/v1/get_result?id=${id}&readyAt=${Date.now() + takesMs}`;
       return reply(response, { id, polling_url: url });
     }
+    if (pathname === '/openai/responses') return void setTimeout(() => void sendEvents(response), takesMs);
     const picture = { created: 1, data: [{ b64_json: 'AAAA' }] };
     // A timer of 0 ms takes one.
     if (takesMs === 0) return void opened.then(() => reply(response, picture));

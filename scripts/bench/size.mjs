@@ -28,6 +28,8 @@ const sizes = {
   EXPIRED: [200_000, 2000],
   NODES: [100_000, 2000],
   HELD_CALLS: [5000, 100],
+  /** Event streams at once. */
+  STREAMS: [200, 16],
   /** Submitted runs whose polls are due. */
   OUTSTANDING: [10_000, 100],
   WEBHOOK_RUNS: [3000, 100],
