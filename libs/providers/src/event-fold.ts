@@ -137,17 +137,16 @@ function indexIn(list: readonly Json[], element: Json, position: number): number
 
 /** The path of a place with the event's numbers; undefined if a number is missing. */
 function pathIn(to: string, event: Json): (string | number)[] | undefined {
-  const path = pointerSegments(to).map((segment) => {
+  const path: (string | number)[] = [];
+  for (const segment of pointerSegments(to)) {
     const [, name] = /^\{(\w+)\}$/.exec(segment) ?? [];
-    return name === undefined ? segment : valuesAt(event, `/${name}`)[0];
-  });
-  return path.every(
-    (segment): segment is string | number =>
-      typeof segment === 'string' ||
-      (Number.isInteger(segment) && Number(segment) >= 0 && Number(segment) < maxIndex),
-  )
-    ? path
-    : undefined;
+    const [found] = valuesAt(event, `/${name}`);
+    if (name === undefined) path.push(segment);
+    else if (typeof found === 'number' && Number.isInteger(found) && found >= 0 && found < maxIndex)
+      path.push(found);
+    else return undefined;
+  }
+  return path;
 }
 
 /** Changes the value at a path, whose objects and lists are created. */
