@@ -8,6 +8,7 @@ export { longTimeouts } from './long-timeouts.js';
 export { Caller, type Answer, type Submitted } from './caller.js';
 export { newTag, unending } from './provider-side.js';
 export { openEvents } from './events.js';
+export { openAnswer, type LiveAnswer } from './streams.js';
 export { Receiver, verified } from './receiver.js';
 export { sha256 } from './digest.js';
 export { ownStorage } from './shared/described.js';

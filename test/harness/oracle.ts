@@ -71,6 +71,7 @@ interface SubmittedRun {
   model: string;
   upstream: Record<string, string>;
   members: Record<string, string> | null;
+  streams: boolean;
   body: Buffer;
 }
 
@@ -78,6 +79,7 @@ interface SubmittedRun {
 async function submissions(system: SystemSide, agedOut: readonly Submitted[]): Promise<string[]> {
   const runs = await system.sql<Omit<SubmittedRun, 'body'> & { body: Buffer | null; sent: boolean }>(
     `SELECT run.id AS "runId", run.provider, run.model, run.facts -> 'upstream' AS upstream, run.facts -> 'members' AS members,
+       run.facts ? 'streams' AS streams,
        payload.body,
        (run.dispatched_at IS NOT NULL OR run.sent_at IS NOT NULL) AS sent FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'input'`,
   );

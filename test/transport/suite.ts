@@ -3,6 +3,7 @@ import { createDatabase, startRedis, type TransportKind, transports } from '../h
 import { Bench } from './bench.js';
 import { deliveryCases } from './delivery-cases.js';
 import { signalCases } from './signal-cases.js';
+import { streamCases } from './stream-cases.js';
 import { wakeUpCases } from './wake-up-cases.js';
 
 /** A Redis for this file only, or a database on the run's server. */
@@ -39,6 +40,9 @@ export function transportSuite(kind: TransportKind): void {
     });
     describe('signals', () => {
       signalCases(() => bench);
+    });
+    describe('event streams', () => {
+      streamCases(() => bench);
     });
     describe('wake-ups', () => {
       wakeUpCases(() => bench);

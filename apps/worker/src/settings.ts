@@ -77,6 +77,14 @@ export const workerSettings = {
     'Maximum time for which a Retry-After pauses all submissions, or all polls, to a provider, in milliseconds. The throttled run itself waits as long as the provider asked.',
   ),
   PROVIDER_REPLY_LIMIT: count(64 * mebibyte, 'Maximum size of a provider’s JSON reply, in bytes.'),
+  STREAM_MAX_BYTES: count(
+    32 * mebibyte,
+    'Maximum size of an event stream from a provider, in bytes. A longer one is cut off and its run fails.',
+  ),
+  STREAM_IDLE_MS: milliseconds(
+    120_000,
+    'How long a provider’s event stream may pause, in milliseconds. Then it is cut off and its run fails as provider_timeout.',
+  ),
   WORKER_BODY_BUDGET: count(
     256 * mebibyte,
     'Maximum total size of the inputs and replies that a worker holds at once, in bytes. Further ones wait.',

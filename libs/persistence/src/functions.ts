@@ -20,6 +20,7 @@ import { retention } from './functions/retention.js';
 import { routerNow } from './functions/router-now.js';
 import { rowTriggers } from './functions/row-triggers.js';
 import { storedObjects } from './functions/stored-objects.js';
+import { streams } from './functions/streams.js';
 import { sweep } from './functions/sweep.js';
 import { take } from './functions/take.js';
 import { usage } from './functions/usage.js';
@@ -54,6 +55,7 @@ export const functions: readonly string[] = [
   refund,
   usage,
   attempts,
+  streams,
   registryFunctions,
   workersWanted,
   backups,
@@ -66,4 +68,4 @@ export const functionsDigest = createHash('sha256').update(functions.join('\n'))
  * The revision of the functions, by which `migrate` avoids replacing newer functions with older ones. If you change
  * a function, increment the revision and update the digest in `functions.spec.ts`.
  */
-export const functionsRevision = 5;
+export const functionsRevision = 6;

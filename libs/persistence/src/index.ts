@@ -87,7 +87,16 @@ export { type ListedRequest, type RequestDetail, RequestReader } from './request
 export { type AgedOut, type LiveState, RunReader, type RunResult, type RunState } from './run-reader.js';
 export { OnboardingRepository } from './onboarding.repository.js';
 export { type ProviderPause, ProviderPauseRepository } from './provider-pause.repository.js';
-export type { Ending, Granted, PayloadBody, RunFacts, Stage, WebhookAddress } from './run-facts.js';
+export type {
+  Ending,
+  Granted,
+  PayloadBody,
+  RunFacts,
+  Stage,
+  StreamFacts,
+  Used,
+  WebhookAddress,
+} from './run-facts.js';
 export { type Refund, RefundRepository, refundRefusals } from './refund.repository.js';
 export { recordRun } from './run-record.js';
 export {

@@ -32,6 +32,8 @@ function oldRowsOf({ RESULT_RETENTION_SECONDS, LEDGER_RETENTION_MONTHS }: Retent
     webhook: `run_id < v7_floor(${forgotten}) AND ended_at <= ${forgotten} ORDER BY run_id`,
     // A sample may quote a little of an input, so it is kept no longer than a result.
     provider_surprise: `last_at <= ${expired}`,
+    // Readers fetch them within seconds.
+    stream_piece: `sent_at <= ${ago('mins => 15')} ORDER BY sent_at`,
     ledger_entry: `at <= ${closed}`,
     // They remember expired runs.
     audit_record: `completed_at <= least(${closed}, ${forgotten})`,

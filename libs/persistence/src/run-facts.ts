@@ -33,6 +33,8 @@ export interface RunFacts {
   /** The basis of the amount that is billed unless the reply has all terms of `reported`. */
   basis: 'computed' | 'flat';
   reported: ReportedTerm[];
+  /** Present if the caller wants the provider's events as they arrive. */
+  streams?: StreamFacts;
   /** Members of the body that name the model and that the caller left out. */
   members?: Record<string, string | number | boolean>;
   /** The id of the call that admitted the run. Absent for runs that an earlier release admitted. */
@@ -45,6 +47,16 @@ export interface RunFacts {
   simulated?: true;
   /** The next provider, and its facts, if this one provably rejects the run. */
   fallback?: { provider: string; computedMicros: number; facts: RunFacts };
+}
+
+/** What is billed if a stream breaks before its provider reports the usage; amounts are micro-dollars. */
+export interface StreamFacts {
+  /** The computed price of the input alone. */
+  inputMicros: number;
+  /** The computed price of one token of output, which may be a fraction. */
+  tokenMicros: number;
+  /** Whether a caller waits for the events. Otherwise they are collected only. */
+  isLive: boolean;
 }
 
 /**
@@ -110,7 +122,16 @@ export type Ending =
       fields?: FieldError[];
       billable: boolean;
     }
-  | { outcome: 'cancelled' };
+  /** `billable`: the provider was stopped in the middle of an event stream. */
+  | { outcome: 'cancelled'; billable?: boolean };
+
+/** What a run has cost, in micro-dollars, as far as it is known. */
+export interface Used {
+  /** According to the last reply. */
+  reportedMicros?: number | undefined;
+  /** The computed price of the part of an event stream that arrived. */
+  arrivedMicros?: number | undefined;
+}
 
 export type Outcome = Ending['outcome'];
 
@@ -144,10 +165,8 @@ export interface Granted {
   queue?: 'webhooks';
 }
 
-/**
- * The JSON of an ending, without the bytes of its body. `reportedMicros` is the cost reported by the last reply.
- */
-export function endingRow(ending: Ending, reportedMicros?: number): string {
+/** The JSON of an ending, without the bytes of its body. */
+export function endingRow(ending: Ending, { reportedMicros, arrivedMicros }: Used = {}): string {
   switch (ending.outcome) {
     case 'succeeded':
       return jsonText({
@@ -162,10 +181,19 @@ export function endingRow(ending: Ending, reportedMicros?: number): string {
         providerUrls: ending.providerUrls ?? false,
         billable: true,
         reportedMicros,
+        arrivedMicros,
       });
     case 'failed': {
       const { outcome, bucket, status, billable } = ending;
-      return jsonText({ outcome, bucket, status, failure: failureRow(ending), billable, reportedMicros });
+      return jsonText({
+        outcome,
+        bucket,
+        status,
+        failure: failureRow(ending),
+        billable,
+        reportedMicros,
+        arrivedMicros,
+      });
     }
     case 'cancelled':
       // In the closed set of buckets, this one stands for a cancelled run.
@@ -173,7 +201,9 @@ export function endingRow(ending: Ending, reportedMicros?: number): string {
         outcome: 'cancelled',
         bucket: 'client_disconnected',
         status: 409,
-        billable: false,
+        billable: ending.billable ?? false,
+        reportedMicros,
+        arrivedMicros,
       });
   }
 }

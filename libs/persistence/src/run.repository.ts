@@ -21,6 +21,7 @@ import {
   payloadBody,
   payloadColumns,
   type PayloadRow,
+  type Used,
 } from './run-facts.js';
 import { type AgedOut, RunReader } from './run-reader.js';
 
@@ -114,6 +115,15 @@ export class RunRepository {
     );
   }
 
+  /** Whether the caller has asked to cancel a run that was sent to its provider. */
+  async isCancelRequested(runId: string): Promise<boolean> {
+    const rows = await this.database.work.query(
+      'SELECT FROM run WHERE id = $1 AND cancel_requested_at IS NOT NULL',
+      [runId],
+    );
+    return rows.length === 1;
+  }
+
   /** Records that the provider's cancel call was made, so that it is made only once. */
   async noteCancelSent(runId: string, epoch: number): Promise<boolean> {
     const rows = await this.database.work.query(
@@ -200,10 +210,10 @@ export class RunRepository {
    * Writes the outcome: the only terminal write. `won` is false if the run already has an outcome or the claim was
    * lost.
    */
-  finishRun(run: ClaimedRun, ending: Ending, reportedMicros?: number): Promise<Finished> {
+  finishRun(run: ClaimedRun, ending: Ending, used?: Used): Promise<Finished> {
     const [body] = ending.outcome === 'succeeded' ? payloadColumns(ending.body) : [null];
     const bytes = body?.length ?? 0;
-    return this.endings.add({ ...run, ending: endingRow(ending, reportedMicros), body, bytes });
+    return this.endings.add({ ...run, ending: endingRow(ending, used), body, bytes });
   }
 
   /** Cancels a waiting run. For a submitted run, records the request. */

@@ -4,5 +4,6 @@ export { type QueueCounts, type QueuedRun, type QueueName, queueNames, RunQueues
 export { type DeliveredRun, maxSlotless, RunProcessor, separationMs } from './run.processor.js';
 export { done, type JobResult, putBackFor, retryIn } from './run-worker.js';
 export { RunSignals } from './run-signals.js';
+export { RunStreams, type StreamPiece, type StreamWriter } from './run-streams.js';
 export { type QueueSettings, queueSettings } from './settings.js';
 export type { WakeUpListener } from './wake-ups.js';

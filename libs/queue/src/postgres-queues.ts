@@ -2,15 +2,16 @@ import { type Log, OutageLog, settlesWithin } from '#observability';
 import { BoundedPool } from './postgres-connections.js';
 import { PostgresListener } from './postgres-listener.js';
 import { type QueuedRun, RunQueues } from './run-queues.js';
+import { PostgresStreams } from './postgres-streams.js';
 import { RunSignals } from './run-signals.js';
 import type { QueueSettings } from './settings.js';
 import { Gathered, type WakeUpListener } from './wake-ups.js';
 
-/** One connection for signals and one for wake-ups. */
+/** One connection for signals and one for wake-ups, which pieces of event streams share. */
 const maxConnections = 2;
 const shutMs = 500;
 
-const channels = { signal: 'mr_run', wakeUp: 'mr_wake', dueRow: 'mr_due' } as const;
+const channels = { signal: 'mr_run', wakeUp: 'mr_wake', dueRow: 'mr_due', piece: 'mr_stream' } as const;
 type Channel = (typeof channels)[keyof typeof channels];
 
 /**
@@ -23,8 +24,10 @@ export class PostgresQueues extends RunQueues {
   readonly all = [];
   readonly isStuck = false;
   readonly signals: RunSignals;
+  readonly streams: PostgresStreams;
   private readonly outage: OutageLog;
   private readonly pool: BoundedPool;
+  private readonly streamSignals: RunSignals;
   private readonly notices = {
     wakeUp: new Gathered((providers) => this.notify(channels.wakeUp, providers)),
     dueRow: new Gathered((queues) => this.notify(channels.dueRow, queues)),
@@ -48,8 +51,17 @@ export class PostgresQueues extends RunQueues {
       settings.QUEUE_COMMAND_TIMEOUT_MS,
       'model-router notices',
     );
-    this.signals = new PostgresSignals(this.notices.signal, (callback, connected) =>
-      this.listen(channels.signal, callback, connected),
+    this.signals = new PostgresSignals(
+      (callback, connected) => this.listen(channels.signal, callback, connected),
+      this.notices.signal,
+    );
+    this.streamSignals = new PostgresSignals((callback, connected) =>
+      this.listen(channels.piece, callback, connected),
+    );
+    this.streams = new PostgresStreams(
+      (text, values) => this.answered(text, values),
+      settings.STREAM_KEPT_BYTES,
+      this.streamSignals,
     );
   }
 
@@ -94,7 +106,7 @@ export class PostgresQueues extends RunQueues {
     if (this.isClosed) return;
     await settlesWithin(Promise.all(Object.values(this.notices).map(({ sent }) => sent)), shutMs);
     this.isClosed = true;
-    await Promise.all([this.signals.close(), this.pool.shut()]);
+    await Promise.all([this.signals.close(), this.streamSignals.close(), this.pool.shut()]);
   }
 
   private notify(channel: Channel, payloads: string[]): Promise<boolean> {
@@ -106,13 +118,18 @@ export class PostgresQueues extends RunQueues {
 
   /** A lost notification only causes a delay, because workers look at the rows once a second. */
   private async sends(text: string, values: unknown[]): Promise<boolean> {
+    return (await this.answered(text, values)) !== null;
+  }
+
+  /** The rows; null if the database does not answer. */
+  private async answered<Row>(text: string, values: readonly unknown[]): Promise<Row[] | null> {
     try {
-      await this.pool.query(text, values);
+      const { rows } = await this.pool.query(text, [...values]);
       this.outage.back();
-      return true;
+      return rows as Row[];
     } catch (error) {
       this.lose(error);
-      return false;
+      return null;
     }
   }
 
@@ -143,14 +160,15 @@ class PostgresSignals extends RunSignals {
   private listener: PostgresListener | undefined;
 
   constructor(
-    private readonly notices: Gathered,
     private readonly listen: (callback: (runId: string) => void, connected: () => void) => PostgresListener,
+    /** Absent if a function of the database notifies. */
+    private readonly notices?: Gathered,
   ) {
     super();
   }
 
   async publish(runId: string): Promise<void> {
-    this.notices.add([runId]);
+    this.notices?.add([runId]);
   }
 
   async close(): Promise<void> {

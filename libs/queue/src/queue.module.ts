@@ -5,6 +5,7 @@ import { PostgresQueues } from './postgres-queues.js';
 import { RedisQueues } from './redis-queues.js';
 import { RunQueues } from './run-queues.js';
 import { RunSignals } from './run-signals.js';
+import { RunStreams } from './run-streams.js';
 import type { QueueSettings } from './settings.js';
 
 const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<QueueSettings>()
@@ -29,8 +30,9 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
       useFactory: openQueues,
     },
     { provide: RunSignals, inject: [RunQueues], useFactory: ({ signals }: RunQueues) => signals },
+    { provide: RunStreams, inject: [RunQueues], useFactory: ({ streams }: RunQueues) => streams },
   ],
-  exports: [RunQueues, RunSignals],
+  exports: [RunQueues, RunSignals, RunStreams],
 })
 export class QueueModule extends ConfigurableModuleClass implements OnApplicationShutdown {
   constructor(private readonly queues: RunQueues) {

@@ -10,6 +10,7 @@ import {
   workerConnection,
 } from './redis-connections.js';
 import { RedisSignals } from './redis-signals.js';
+import { RedisStreams } from './redis-streams.js';
 import { RedisWakeUps } from './redis-wake-ups.js';
 import { type QueueCounts, type QueuedRun, type QueueName, queueNames, RunQueues } from './run-queues.js';
 import { type JobData, prefixOf, type RunWorker, type WorkerContext, workersOf } from './run-worker.js';
@@ -26,12 +27,14 @@ const minBulkJobs = 8;
 export class RedisQueues extends RunQueues implements WorkerContext {
   readonly kind = 'redis';
   readonly signals: RedisSignals;
+  readonly streams: RedisStreams;
   readonly outage: OutageLog;
   readonly activity = new Activity();
   /** The BullMQ workers of this process, one per queue. */
   readonly workers = new Set<RunWorker>();
   private readonly byName: Record<QueueName, Queue>;
   private readonly producer: RedisClient;
+  private readonly streamSignals: RedisSignals;
   private readonly wakeUps: RedisWakeUps;
   private isRegistered = false;
   private isClosed = false;
@@ -54,7 +57,11 @@ export class RedisQueues extends RunQueues implements WorkerContext {
     });
     this.producer.on('ready', () => this.outage.back());
     const connect = () => producerConnection(settings, url);
-    this.signals = new RedisSignals(this.producer, connect, this.outage, settings.SIGNING_SECRET);
+    const signals = (channelPrefix?: string) =>
+      new RedisSignals(this.producer, connect, this.outage, settings.SIGNING_SECRET, channelPrefix);
+    this.signals = signals();
+    this.streamSignals = signals('mr:pieces:');
+    this.streams = new RedisStreams(this.producer, this.outage, settings, this.streamSignals);
     this.wakeUps = new RedisWakeUps(
       this.producer,
       () => this.connect('wake-ups'),
@@ -152,7 +159,7 @@ export class RedisQueues extends RunQueues implements WorkerContext {
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.isClosed = true;
-    await this.signals.close();
+    await Promise.all([this.signals.close(), this.streamSignals.close()]);
     disconnect(this.producer);
   }
 

@@ -6,7 +6,6 @@ import { RunSignals } from './run-signals.js';
 import { Gathered } from './wake-ups.js';
 
 const heartbeatMs = 5_000;
-const channelPrefix = 'mr:news:';
 /** An announcement cannot be opened for another run. */
 const purposeOf = (runId: string): string => `signal of run ${runId}`;
 
@@ -27,6 +26,7 @@ export class RedisSignals extends RunSignals {
     private readonly connect: () => RedisClient,
     private readonly outage: OutageLog,
     private readonly secrets: readonly string[],
+    private readonly channelPrefix = 'mr:news:',
   ) {
     super();
   }
@@ -35,7 +35,7 @@ export class RedisSignals extends RunSignals {
     if (!isReady(this.producer)) return;
     const [secret] = this.secrets;
     const sealed = announcement && secret !== undefined ? seal(secret, purposeOf(runId), announcement) : '';
-    this.unsent.push([channelPrefix + runId, sealed]);
+    this.unsent.push([this.channelPrefix + runId, sealed]);
     this.sending ??= turn().then(() => this.send());
     await this.sending;
   }
@@ -53,7 +53,7 @@ export class RedisSignals extends RunSignals {
 
   protected removed(runIds: string[]): void {
     if (this.subscriber && isReady(this.subscriber)) {
-      this.subscriber.unsubscribe(...runIds.map((runId) => channelPrefix + runId)).catch(() => {});
+      this.subscriber.unsubscribe(...runIds.map((runId) => this.channelPrefix + runId)).catch(() => {});
     }
   }
 
@@ -75,7 +75,7 @@ export class RedisSignals extends RunSignals {
     const subscriber = this.connect();
     subscriber.on('error', (error) => this.outage.trouble(error, 'subscriber'));
     subscriber.on('messageBuffer', (channel: Buffer, sealed: Buffer) =>
-      this.hear(channel.toString('latin1', channelPrefix.length), sealed),
+      this.hear(channel.toString('latin1', this.channelPrefix.length), sealed),
     );
     subscriber.on('ready', () => void this.resume());
     // A subscriber sends nothing by itself, so only a ping reveals a dead peer.
@@ -102,6 +102,6 @@ export class RedisSignals extends RunSignals {
   private async subscribeTo(runIds: string[]): Promise<void> {
     if (runIds.length === 0) return;
     // A failed subscription is lost with its connection and made again on the next one.
-    await this.subscriber?.subscribe(...runIds.map((runId) => channelPrefix + runId)).catch(() => {});
+    await this.subscriber?.subscribe(...runIds.map((runId) => this.channelPrefix + runId)).catch(() => {});
   }
 }

@@ -1,5 +1,6 @@
 import type { Queue } from 'bullmq';
 import type { RunSignals } from './run-signals.js';
+import type { RunStreams } from './run-streams.js';
 import type { WakeUpListener } from './wake-ups.js';
 
 /** The queues. Each serves all providers. */
@@ -36,6 +37,7 @@ export interface QueueCounts {
 export abstract class RunQueues {
   abstract readonly kind: 'redis' | 'postgres';
   abstract readonly signals: RunSignals;
+  abstract readonly streams: RunStreams;
   /** BullMQ's queues, for the board only. Empty without Redis. */
   abstract readonly all: readonly Queue[];
   /** Whether jobs wait while this process takes none, by the last counts. Only a restart helps then. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { milliseconds } from '#schemas';
+import { count, milliseconds } from '#schemas';
 
 const redisUrl = z
   .string()
@@ -26,6 +26,10 @@ export const queueSettings = {
   QUEUE_LOCK_MS: milliseconds(
     15_000,
     'How long a worker owns a job (without Redis, a due row) without renewing its lock, in milliseconds. Afterwards another worker may take it.',
+  ),
+  STREAM_KEPT_BYTES: count(
+    1024 * 1024,
+    'Maximum size of the part of an event stream that is kept for its readers while the run is in progress, in bytes. A caller that falls further behind waits for the end of the run and then receives the rest.',
   ),
   // A check may be skipped because the previous one was slightly late, so the jobs of a killed worker wait
   // for the lock plus twice this time: 19 s. Rows wait only for the lock.

@@ -1,4 +1,4 @@
-import { checkInput, oncePerSchema } from '#catalog';
+import { type CallQuery, checkInput, oncePerSchema } from '#catalog';
 import { InputRejection, RouterError } from '#errors';
 import { SETTINGS } from '#infrastructure';
 import { Turns } from '#observability';
@@ -52,13 +52,18 @@ export class BodyChecker implements OnApplicationShutdown {
    * Takes ownership of the bytes and returns them. Throws `InputRejection` for fields that the first server rejects,
    * and `RouterError` for any other problem.
    */
-  async checkBody(workspaceId: string, servers: Servers, bytes: Buffer): Promise<CheckedBody> {
-    if (bytes.length > smallBytes) return this.checkInThread(workspaceId, servers, bytes);
+  async checkBody(
+    workspaceId: string,
+    servers: Servers,
+    bytes: Buffer,
+    query: CallQuery = {},
+  ): Promise<CheckedBody> {
+    if (bytes.length > smallBytes) return this.checkInThread(workspaceId, servers, bytes, query);
     const input = parseInput(bytes);
     // The memory of a small body may be shared with other Buffers, so a copy is transferred.
     return input.index.values > maxSmallValues
-      ? this.checkInThread(workspaceId, servers, new Uint8Array(bytes))
-      : { bytes, terms: checkInput(servers, input) };
+      ? this.checkInThread(workspaceId, servers, new Uint8Array(bytes), query)
+      : { bytes, terms: checkInput(servers, input, query) };
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -69,8 +74,9 @@ export class BodyChecker implements OnApplicationShutdown {
     workspaceId: string,
     [server, ...others]: Servers,
     body: Uint8Array,
+    query: CallQuery,
   ): Promise<CheckedBody> {
-    const order: CheckOrder = { servers: [textOf(server), ...others.map(textOf)], bytes: body };
+    const order: CheckOrder = { servers: [textOf(server), ...others.map(textOf)], query, bytes: body };
     const report = await this.reportOf(workspaceId, order);
     if ('fields' in report) throw new InputRejection(report.fields);
     if ('detail' in report) throw new RouterError('invalid_input', report.detail);

@@ -1,4 +1,4 @@
-import { checkInput, type Model, type ServerTerms } from '#catalog';
+import { type CallQuery, checkInput, type Model, type ServerTerms } from '#catalog';
 import { type FieldError, InputRejection, RouterError } from '#errors';
 import { LRUCache } from 'lru-cache';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
@@ -14,6 +14,7 @@ export type Terms = readonly [ServerTerms, ...ServerTerms[]];
 export interface CheckOrder {
   /** As JSON, which is far faster to transfer than the model's many objects. */
   servers: Servers<ModelText>;
+  query: CallQuery;
   bytes: Uint8Array;
 }
 
@@ -27,10 +28,10 @@ export type CheckReport =
   { bytes: Uint8Array; terms: Terms } | { fields: FieldError[] } | { detail: string } | { bug: string };
 
 /** The function that the thread runs. */
-export function check({ servers: [server, ...others], bytes }: CheckOrder): unknown {
+export function check({ servers: [server, ...others], query, bytes }: CheckOrder): unknown {
   try {
     const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const terms = checkInput([known(server), ...others.map(known)], parseInput(body));
+    const terms = checkInput([known(server), ...others.map(known)], parseInput(body), query);
     return move({
       [transferableSymbol]: [bytes.buffer],
       [valueSymbol]: { bytes, terms } satisfies CheckReport,

@@ -52,7 +52,8 @@ export class RunAdmission {
   private async admit(call: WantedRun, input: AcceptedInput): Promise<AdmittedRun> {
     const { request, reply, caller, mode, webhook } = call;
     const { runId, model, key, fingerprint, body, candidates } = input;
-    const [{ row, price }] = candidates;
+    const [{ row, price, streams: terms }] = candidates;
+    const streams = terms !== undefined;
     const { workspaceId } = caller;
     const origin = request.publicOrigin;
     request.span?.set(runAttributes({ model: model.id }));
@@ -63,7 +64,7 @@ export class RunAdmission {
       model: model.id,
       provider: row.provider,
       mode,
-      facts: factsOf(model, candidates, { callId: request.id, traceparent: request.span?.traceparent }),
+      facts: factsOf(model, candidates, { callId: request.id, traceparent: request.span?.traceparent, isLive: mode === 'sync' }),
       reservedMicros: Math.max(...candidates.map((each) => each.price.upperMicros)),
       computedMicros: price.computedMicros,
       credential: caller.credential,
@@ -92,7 +93,7 @@ export class RunAdmission {
       nameRun(reply, runId);
       request.span?.set(runAttributes({ provider: row.provider }));
       const isFirst = { replayed: false, delivered: false };
-      return { workspaceId, modelId: model.id, key, runId, position, origin, ...isFirst };
+      return { workspaceId, modelId: model.id, key, runId, position, origin, streams, ...isFirst };
     }
     await this.payloads.discardInput(body);
     if (admitted.kind === 'refused') {
@@ -100,6 +101,6 @@ export class RunAdmission {
       throw refusal(admitted);
     }
     if (!admitted.matches) throw conflict('another request');
-    return this.joined.joinRun(call, { ...admitted, modelId: model.id, key });
+    return { ...(await this.joined.joinRun(call, { ...admitted, modelId: model.id, key })), streams };
   }
 }

@@ -52,12 +52,14 @@ export class RunCancellation implements OnApplicationShutdown {
     if (answer === null || answer === 'aged_out') return answer;
     if (answer.found === 'waiting')
       recordRun(runId, answer.record, this.log, this.metrics, 'cancelled before it was sent');
+    // Only the first request, so that a caller cannot cause more polls by repeating it.
+    const isDispatched = answer.found === 'dispatched' && !answer.isRepeated;
     await Promise.all([
       // The freed slot may have admitted other runs.
       this.queues.passOn(answer.granted),
-      // Only for the first request, so that a caller cannot cause more polls by repeating it.
-      answer.found === 'dispatched' && !answer.isRepeated && this.queues.runNow('poll', runId),
-      answer.found === 'waiting' && this.signals.publish(runId),
+      isDispatched && this.queues.runNow('poll', runId),
+      // Tells callers that the run has ended, or its worker to stop an event stream.
+      (isDispatched || answer.found === 'waiting') && this.signals.publish(runId),
     ]);
     return answer.found;
   }
@@ -69,6 +71,7 @@ export class RunCancellation implements OnApplicationShutdown {
     const left = await this.held.releaseRun(runId, isDisconnected);
     if (left.found === 'withdrawn')
       recordRun(runId, left.record, this.log, this.metrics, 'withdrawn: the result could not be collected');
+    if (left.found === 'going_on') await this.signals.publish(runId);
     await this.queues.passOn(left.granted);
     return left;
   }

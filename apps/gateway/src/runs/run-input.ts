@@ -29,6 +29,8 @@ export interface RunCall {
   segments: ModelSegments;
   /** The server that the caller picks. */
   picked: string | undefined;
+  /** The kind of reply that the query requests; see `CallQuery`. */
+  alt?: string | undefined;
 }
 
 /** The input of a run that may be admitted. */
@@ -63,6 +65,8 @@ export interface AdmittedRun extends NamedRun {
   origin: string;
   /** Whether an earlier call with the same key admitted it. */
   replayed: boolean;
+  /** Whether the provider's events are passed on while they arrive. */
+  streams: boolean;
 }
 
 /** The run of an earlier call with the same key. */
@@ -88,7 +92,7 @@ export class RunInput {
    * the model has been removed.
    */
   async acceptInput(call: RunCall): Promise<AcceptedInput | Replay> {
-    const { request, caller, segments, picked } = call;
+    const { request, caller, segments, picked, alt } = call;
     let found: Awaited<ReturnType<ModelServers['forRun']>>;
     try {
       found = await this.servers.forRun(caller, segments, picked);
@@ -104,7 +108,7 @@ export class RunInput {
     const key = idempotencyKey(request.headers['idempotency-key']);
     const { bytes, fingerprint, release } = await this.readHashed(call, model.id, key);
     try {
-      const checked = await this.checker.checkBody(caller.workspaceId, servers, bytes);
+      const checked = await this.checker.checkBody(caller.workspaceId, servers, bytes, { alt });
       const runId = newId();
       const body = await this.payloads.keepInput(runId, checked.bytes);
       const candidate = (terms: ServerTerms): Candidate => {
@@ -174,10 +178,10 @@ export function fingerprintOf(
 /** The facts of the first server for the run's row, with those of the next one nested as its fallback. */
 export function factsOf(
   model: Model,
-  [{ row, price, upstream, missingMembers: members, simulated }, next, ...others]: Candidates,
-  call: { callId: string; traceparent: string | undefined },
+  [{ row, price, upstream, missingMembers: members, simulated, streams }, next, ...others]: Candidates,
+  call: { callId: string; traceparent: string | undefined; isLive: boolean },
 ): RunFacts {
-  const { callId, traceparent } = call;
+  const { callId, traceparent, isLive } = call;
   return {
     upstream,
     assets: row.assetPointers,
@@ -186,6 +190,7 @@ export function factsOf(
     basis: price.basis,
     reported: price.reported,
     members,
+    ...(streams && { streams: { ...streams, isLive } }),
     callId,
     ...(traceparent !== undefined && { traceparent }),
     ...(simulated && { simulated }),

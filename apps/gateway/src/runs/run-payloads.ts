@@ -57,6 +57,20 @@ export class RunPayloads {
     void reply.header('content-type', mediaType).header('x-content-type-options', 'nosniff').send(payload);
   }
 
+  /** The bytes of an output from an offset on. */
+  async *readOutput({ body }: Output, from: number): AsyncGenerator<Uint8Array> {
+    if (!('storedAs' in body)) {
+      yield body.subarray(from);
+      return;
+    }
+    const stored = await this.store.get(body.storedAs, AbortSignal.timeout(this.settings.STORE_PAYLOAD_MS));
+    let toSkip = from;
+    for await (const chunk of stored.body as AsyncIterable<Buffer>) {
+      yield chunk.subarray(toSkip);
+      toSkip = Math.max(0, toSkip - chunk.length);
+    }
+  }
+
   private async open(reply: FastifyReply, key: string): Promise<Readable> {
     try {
       const asset = await openedFor(reply, this.settings.STORE_PAYLOAD_MS, (signal) =>

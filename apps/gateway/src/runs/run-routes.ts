@@ -18,6 +18,10 @@ export const serverQuery = z.object({
     description:
       'The server that runs the model, given by the first segment of its id. The input is then checked against that server’s schema, and no other server is tried. By default the first server that is set up runs the model; the next one that accepts the same input is tried only if the previous one provably did not take the run.',
   }),
+  alt: once().optional().meta({
+    description:
+      '`sse` requests the answer as server-sent events while it is written, from models whose input has no member for it, such as Gemini.',
+  }),
 });
 
 /**

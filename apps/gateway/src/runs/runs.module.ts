@@ -5,6 +5,7 @@ import { BodiesModule } from '../bodies/bodies.module.js';
 import { CatalogModule } from '../models/catalog.module.js';
 import { CostController } from './cost.controller.js';
 import { DeliveredResults } from './held/delivered-results.js';
+import { EventStreams } from './held/event-streams.js';
 import { HeldRuns } from './held/held-runs.js';
 import { HeldShares } from './held/held-shares.js';
 import { JoinedRuns } from './joined-runs.js';
@@ -27,6 +28,7 @@ import { SyncController } from './sync.controller.js';
     RunPayloads,
     RunCancellation,
     RunWatch,
+    EventStreams,
     HeldRuns,
     HeldShares,
     DeliveredResults,

@@ -39,6 +39,7 @@ export class SubmitController {
       segments,
       mode: 'queued',
       picked: query.model_provider,
+      alt: query.alt,
       webhook,
     });
     return {

@@ -9,6 +9,7 @@ import type { ModelSegments } from '../models/find-model.js';
 import { RouterError } from '#errors';
 import { ApiRoute } from '../http/api-route.js';
 import { DeliveredResults } from './held/delivered-results.js';
+import { EventStreams } from './held/event-streams.js';
 import { HeldRuns } from './held/held-runs.js';
 import { HeldShares } from './held/held-shares.js';
 import { outputOf, settledHeaders } from './found-run.js';
@@ -25,6 +26,7 @@ export class SyncController {
     private readonly shares: HeldShares,
     private readonly delivered: DeliveredResults,
     private readonly payloads: RunPayloads,
+    private readonly events: EventStreams,
   ) {}
 
   @Post(':provider/:model')
@@ -33,17 +35,19 @@ export class SyncController {
   async run(
     @Calling() caller: Caller,
     @Param() segments: ModelSegments,
-    @Query(new QueryPipe(serverQuery)) { model_provider: picked }: z.output<typeof serverQuery>,
+    @Query(new QueryPipe(serverQuery)) { model_provider: picked, alt }: z.output<typeof serverQuery>,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     this.shares.holdConnection(reply, caller.workspaceId);
     const gone = callerGone(reply);
-    const { run, result } = await this.held.awaitOutcome(
+    const { run, outcome } = await this.held.holdRun(
       (onAccepted) =>
-        this.admission.admitRun({ request, reply, caller, segments, mode: 'sync', picked, onAccepted }),
+        this.admission.admitRun({ request, reply, caller, segments, mode: 'sync', picked, alt, onAccepted }),
       gone,
     );
+    if (run.streams && (await this.events.sendEvents(reply, run.runId, outcome))) return;
+    const result = await outcome;
     // The provider's URLs may have expired since the first delivery, so the result cannot be repeated.
     const isOnce = result.outcome === 'succeeded' && result.providerUrls;
     if (isOnce && run.delivered)

@@ -27,6 +27,8 @@ import { ProviderResults } from './provider-results.js';
 import { isLarge, isUnread, ReplyReader, type Unread } from './reply-reader.js';
 
 type Terms = Pick<OutboundCall, 'workspaceId' | 'call' | 'timeoutMs' | 'share'> & RowOfReplies;
+/** `signal` aborts an event stream, and nothing else. */
+type SubmitTerms = Terms & Pick<OutboundCall, 'passOn' | 'signal'>;
 type StoredReply = Omit<HttpReply, 'body'>;
 
 interface NotedCall {
@@ -85,7 +87,7 @@ export class ProviderCall {
   async submit(
     provider: BoundProvider,
     run: SubmittedRun & { epoch: number },
-    terms: Terms & { parent: Span; callId: string | undefined; hasFallback: boolean },
+    terms: SubmitTerms & { parent: Span; callId: string | undefined; hasFallback: boolean },
   ): Promise<(ReadReply & { isKept: boolean }) | null> {
     const { parent, callId, hasFallback, reported, assets, ...call } = terms;
     const { runId, model } = run;
@@ -101,9 +103,12 @@ export class ProviderCall {
     span.end('fault' in reply ? reply.fault : undefined);
     await failpoint('dispatch.afterSubmit', runId);
     const asked = submitAsked(run, { reported, assets });
-    if (!isLarge(reply) || !isSuccess(reply) || !(await this.keepReply(run, reply))) {
+    // A stream is read at once, because only this process knows whether it was cut.
+    const mayKeep = isLarge(reply) && isSuccess(reply) && !call.call.stream;
+    if (!mayKeep || !(await this.keepReply(run, reply))) {
       const read = await this.replies.readNow(provider, reply, asked, runId);
-      this.noteRead(provider, { runId, phase: 'submit', hasFallback, reported }, read, reply);
+      const cancelRequested = 'cut' in reply && reply.cut === 'cancelled';
+      this.noteRead(provider, { runId, phase: 'submit', hasFallback, cancelRequested, reported }, read, reply);
       return { ...read, isKept: false };
     }
     const read = await this.replies.read(provider, reply, asked, { runId, readings: 0, isKept: true });
@@ -280,9 +285,9 @@ const cancelReadings = {
   unknown: 'The provider did not confirm the cancellation.',
 } as const;
 
-const submitAsked = ({ runId, model, upstream }: SubmittedRun, row: RowOfReplies): Asked => ({
+const submitAsked = ({ runId, model, upstream, streams }: SubmittedRun, row: RowOfReplies): Asked => ({
   phase: 'submit',
-  run: { runId, model, upstream },
+  run: { runId, model, upstream, streams },
   ...row,
 });
 

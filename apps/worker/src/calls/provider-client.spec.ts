@@ -27,7 +27,7 @@ async function provider(answer: RequestListener, adapter: object = {}, secret = 
   const client = new ProviderClient(
     { to: async () => agent, trusted: agent } as unknown as OutboundAgents,
     {} as Payloads,
-    { PROVIDER_REPLY_LIMIT: limit, ASSET_MAX_BYTES: limit },
+    { PROVIDER_REPLY_LIMIT: limit, STREAM_MAX_BYTES: 1000, STREAM_IDLE_MS: 1000, ASSET_MAX_BYTES: limit },
     new Metrics(),
   );
   const provider = {

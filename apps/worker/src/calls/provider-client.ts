@@ -17,6 +17,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Dispatcher, request } from 'undici';
 import { Payloads, type Share } from '../bytes/payloads.js';
 import type { WorkerSettings } from '../settings.js';
+import { collectEvents, type PassOn } from './event-stream.js';
 import { faultOf, NotConnected } from './fault.js';
 import { OutboundAgents } from './outbound-agents.js';
 import { Tokens } from './tokens.js';
@@ -34,6 +35,8 @@ export interface OutboundCall {
   /** The reply's bytes count against it. */
   share: Share;
   signal?: AbortSignal | undefined;
+  /** Takes the bytes of an event stream while they arrive. Absent if they are collected only. */
+  passOn?: PassOn | undefined;
 }
 
 /**
@@ -49,7 +52,7 @@ export class ProviderClient {
     private readonly agents: OutboundAgents,
     private readonly payloads: Payloads,
     @Inject(SETTINGS)
-    private readonly settings: Pick<WorkerSettings, 'PROVIDER_REPLY_LIMIT' | 'ASSET_MAX_BYTES'>,
+    private readonly settings: Pick<WorkerSettings, 'PROVIDER_REPLY_LIMIT' | 'ASSET_MAX_BYTES' | 'STREAM_IDLE_MS' | 'STREAM_MAX_BYTES'>,
     private readonly metrics: Metrics,
   ) {}
 
@@ -128,6 +131,7 @@ export class ProviderClient {
     signal: AbortSignal,
   ): Promise<Signal> {
     const { url, method, headers, pieces, body: whole } = outbound.call;
+    const quietMs = outbound.call.stream ? this.settings.STREAM_IDLE_MS : 0;
     const streamed = pieces && this.payloads.stream(pieces, signal);
     const reply = await request(url, {
       method,
@@ -135,11 +139,12 @@ export class ProviderClient {
       body: streamed?.body ?? whole ?? null,
       dispatcher,
       signal,
-      headersTimeout: 0,
-      bodyTimeout: 0,
+      headersTimeout: quietMs,
+      bodyTimeout: quietMs,
     });
     const body = decoded(reply);
-    return this.collect(reply, body, outbound, signal).finally(() => {
+    const collecting = this.collect(reply, body, outbound, signal);
+    return collecting.finally(() => {
       discardBody(body);
       discardBody(reply.body);
     });
@@ -149,10 +154,16 @@ export class ProviderClient {
   private async collect(
     { statusCode, headers }: Dispatcher.ResponseData,
     body: Readable,
-    { runId, share, operation }: OutboundCall,
+    { runId, share, operation, call, passOn, signal: cancelled }: OutboundCall,
     signal: AbortSignal,
   ): Promise<HttpReply | { fault: 'oversize' }> {
     const reply = { status: statusCode, headers: flatten(headers) };
+    const mediaType = reply.headers['content-type'] ?? '';
+    if (call.stream && statusCode === 200 && essenceOf(mediaType) === 'text/event-stream') {
+      const maxBytes = this.settings.STREAM_MAX_BYTES;
+      const terms = { ...call.stream, mediaType, maxBytes, share, passOn, signal, cancelled };
+      return { ...reply, ...(await collectEvents(body, terms)) };
+    }
     const isFile =
       statusCode === 200 && operation !== 'check' && !isText(reply.headers['content-type'] ?? '');
     const chunks: Buffer[] = [];

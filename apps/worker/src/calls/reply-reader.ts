@@ -107,7 +107,7 @@ export class ReplyReader implements OnApplicationShutdown {
     if (!isResult(provider.adapter, asked, reply))
       return { outcome: { kind: 'failed', failure: { class: 'unreadable', retry: 'never', note } } };
     const mediaType = reply.headers['content-type'] ?? 'application/octet-stream';
-    return { outcome: { kind: 'succeeded', output: { mediaType, body: reply.body } } };
+    return { outcome: { kind: 'succeeded', output: { mediaType, body: reply.passedOn ?? reply.body } } };
   }
 }
 

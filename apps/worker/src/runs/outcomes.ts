@@ -12,6 +12,7 @@ import {
   recordRun,
   RunRepository,
   type SweptRun,
+  type Used,
 } from '#persistence';
 import { type Handle, type ProviderFailure, type ProviderOutput, toRejection } from '#providers';
 import { done, type QueueName, RunQueues, RunSignals } from '#queue';
@@ -25,10 +26,7 @@ import type { WorkerSettings } from '../settings.js';
 export const readAgainMs = 2_000;
 
 /** A run whose outcome is known. */
-interface EndingRun extends ClaimedRun {
-  /** Its cost according to the provider's last reply. */
-  reportedMicros?: number | undefined;
-}
+interface EndingRun extends ClaimedRun, Used {}
 
 /** A run that its provider is working on. */
 export type OngoingRun = LiveRun & EndingRun;
@@ -187,6 +185,12 @@ export class Outcomes {
     return done;
   }
 
+  /** The provider was stopped in the middle of an event stream, because the caller cancelled the run or left. */
+  async endCancelled(run: OngoingRun): Promise<typeof done> {
+    await this.finishRun(run, { outcome: 'cancelled', billable: isUsed(run) });
+    return done;
+  }
+
   /** Fails the run with an internal error. `note` gives the reason in the log. */
   async failInternally(run: EndingRun, note: string): Promise<typeof done> {
     await this.finishRun(run, internalFailure('This run could not be processed.'), note);
@@ -202,7 +206,7 @@ export class Outcomes {
   /** Returns true if this write decided the outcome. */
   async finishRun(run: EndingRun, ending: Ending, note?: string): Promise<boolean> {
     await failpoint('finish.beforeCommit', run.runId);
-    const finished = await this.runs.finishRun(run, ending, run.reportedMicros);
+    const finished = await this.runs.finishRun(run, ending, run);
     await failpoint('finish.afterCommit', run.runId);
     if (finished.won) {
       recordRun(run.runId, finished.record, this.log, this.metrics, note);
@@ -251,5 +255,10 @@ const internalFailure = (detail: string): Ending => ({
 const failedEnding = (run: OngoingRun, failure: ProviderFailure): Ending => ({
   outcome: 'failed',
   ...toRejection(failure),
-  billable: failure.class === 'content_policy' && run.facts.chargesOnPolicyRejection === 'yes',
+  billable:
+    isUsed(run) || (failure.class === 'content_policy' && run.facts.chargesOnPolicyRejection === 'yes'),
 });
+
+/** Whether the provider bills a stream that ended early: it reported the usage, or text arrived. */
+const isUsed = ({ arrivedMicros, reportedMicros = arrivedMicros }: Used): boolean =>
+  arrivedMicros !== undefined && reportedMicros !== undefined && reportedMicros > 0;

@@ -9,22 +9,24 @@ import {
   TRACING,
   type Tracing,
 } from '#observability';
-import { DispatchRepository, type TakenRun } from '#persistence';
+import { DispatchRepository, type StreamFacts, type TakenRun } from '#persistence';
 import {
   type BoundProvider,
   type HttpCall,
   type Outcome,
   type ProviderFailure,
+  type ReadReply,
   RefusedInput,
   type Run,
 } from '#providers';
-import { done } from '#queue';
+import { done, RunStreams } from '#queue';
 import { withMembersFirst } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import { Payloads, type Share } from '../bytes/payloads.js';
 import { ProviderCall } from '../calls/provider-call.js';
 import { InputFiles } from '../calls/input-files.js';
 import type { WorkerSettings } from '../settings.js';
+import { CancelWatch } from './cancel-watch.js';
 import { type OngoingRun, Outcomes, type Submitted } from './outcomes.js';
 
 const retryTerms = { baseMs: 500, maxMs: 30_000 };
@@ -42,6 +44,8 @@ export class Submission {
     private readonly payloads: Payloads,
     private readonly files: InputFiles,
     private readonly calls: ProviderCall,
+    private readonly streams: RunStreams,
+    private readonly cancels: CancelWatch,
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
     @Inject(LOG) private readonly log: Log,
     @Inject(TRACING) private readonly tracing: Tracing,
@@ -88,13 +92,17 @@ export class Submission {
     // then. Nothing was sent, so the claim is released if it is still ours.
     if (performance.now() - begunAtMs >= this.settings.CLAIM_LEASE_MS)
       return await this.outcomes.postpone(run, 0);
-    // No signal is passed on, because aborting a submission could lose a result that is being paid for. The
-    // lease in Postgres holds the claim, and the time limit bounds the wait.
+    // Only a stream can be stopped: aborting another submission could lose a result that is being paid for.
+    // The lease in Postgres holds the claim, and the time limit bounds the wait.
+    const streams = call.stream && facts.streams;
+    using watch = streams && this.cancels.begin(runId);
     const read = await this.calls.submit(
       provider,
-      { runId, epoch, model, upstream: facts.upstream },
+      { runId, epoch, model, upstream: facts.upstream, streams: streams !== undefined },
       {
         call,
+        signal: watch?.signal,
+        passOn: streams?.isLive ? (mediaType) => this.streams.open(runId, mediaType) : undefined,
         workspaceId,
         timeoutMs: Math.min(provider.submitTimeoutMs, leftMs ?? facts.budgetMs),
         share,
@@ -106,7 +114,10 @@ export class Submission {
       },
     );
     if (read === null) return await this.outcomes.readLater(run);
-    return await this.record({ ...run, reportedMicros: read.reportedMicros }, read.outcome, read.isKept);
+    const { outcome, reportedMicros, isKept } = read;
+    const ended = { ...run, reportedMicros, arrivedMicros: arrivedMicros(facts.streams, read) };
+    if (watch?.signal.aborted && outcome.kind !== 'succeeded') return await this.outcomes.endCancelled(ended);
+    return await this.record(ended, outcome, isKept);
   }
 
   private failUnsent(provider: BoundProvider, run: TakenRun): Promise<Submitted> {
@@ -127,7 +138,8 @@ export class Submission {
     try {
       const signal = AbortSignal.timeout(this.settings.CLAIM_LEASE_MS * 4);
       const bytes = withMembersFirst(await this.payloads.readBody(body, share, signal), facts.members ?? {});
-      const run = { runId, model, upstream: facts.upstream, body: bytes };
+      const streams = facts.streams !== undefined;
+      const run = { runId, model, upstream: facts.upstream, streams, body: bytes };
       const prepared = await this.files.prepareFiles(provider, run, { workspaceId, share });
       return 'class' in prepared && epoch >= maxTries ? { ...prepared, retry: 'never' } : prepared;
     } catch (error) {
@@ -154,7 +166,7 @@ export class Submission {
           note: 'cancelled at submission',
         });
       case 'failed':
-        return isKept || outcome.failure.retry !== 'new_submit'
+        return isKept || run.arrivedMicros !== undefined || outcome.failure.retry !== 'new_submit'
           ? this.outcomes.failRun(run, outcome.failure)
           : this.retry(run, outcome.failure);
     }
@@ -176,6 +188,16 @@ export class Submission {
       ? this.outcomes.postpone(run, afterMs)
       : { kind: 'waits', provider: next, afterMs: 0 };
   }
+}
+
+/** The computed price of the part of a stream that arrived. Undefined if the reply is not a stream. */
+function arrivedMicros(
+  streams: StreamFacts | undefined,
+  { outcome, arrivedTokens }: ReadReply,
+): number | undefined {
+  if (streams === undefined || arrivedTokens === undefined) return undefined;
+  const isNothing = arrivedTokens === 0 && outcome.kind !== 'succeeded';
+  return isNothing ? 0 : Math.ceil(streams.inputMicros + arrivedTokens * streams.tokenMicros);
 }
 
 const isTooLate = (leftMs: number | null): boolean => leftMs !== null && leftMs < minSubmitMs;

@@ -23,6 +23,7 @@ export const refilledTables = [
   'provider_health',
   'provider_check',
   'provider_surprise',
+  'stream_piece',
   'registry_revision',
   'usage_sum',
   'usage_progress',

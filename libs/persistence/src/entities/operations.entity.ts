@@ -36,6 +36,18 @@ export class ProviderCheckRow {
   @Column('jsonb', { nullable: true }) answer: object | null;
 }
 
+/** A piece of an event stream on its way to gateways. Used without Redis. */
+@Entity({ name: 'stream_piece' })
+export class StreamPieceRow {
+  @PrimaryColumn('uuid') runId: string;
+  /** The offset of its first byte. */
+  @PrimaryColumn('bigint') start: string;
+  /** 0: the media type, 1: bytes, 2: the end. */
+  @PrimaryColumn('smallint') kind: number;
+  @Column('bytea') bytes: Buffer;
+  @Column('timestamptz') sentAt: Date;
+}
+
 /** Replies of one kind that a provider's declaration does not expect, and the newest of them. */
 @Entity({ name: 'provider_surprise' })
 export class ProviderSurpriseRow {

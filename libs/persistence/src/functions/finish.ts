@@ -10,8 +10,8 @@
  *
  * `runs`: `[{runId, epoch, ending, bodyFrom?, bodyBytes?}]`, where the last two locate the output in `bodies`.
  * `ending`: `{outcome, status, bucket?, failure?, mediaType?, storedAs?, assets?, linkExpiresAt?, providerUrls?,
- * billable, reportedMicros?}`. The billed amount is the cost that the provider reported, or else the computed
- * price, and never more than was reserved.
+ * billable, reportedMicros?, arrivedMicros?}`. The billed amount is the cost that the provider reported, or else the
+ * price of the part of a stream that arrived, or else the computed price, and never more than was reserved.
  */
 export const finish = /* sql */ `
 CREATE OR REPLACE FUNCTION milliseconds_between(since timestamptz, until timestamptz) RETURNS float LANGUAGE sql IMMUTABLE
@@ -51,14 +51,14 @@ BEGIN
         unnest(space_ids)
       ) WITH ORDINALITY AS each (run_id, claimed_epoch, body_from, body_bytes, ending, space_id, nth),
       jsonb_to_record(ending) AS reply (outcome text, bucket text, status integer, failure jsonb, "providerUrls" boolean,
-        billable boolean, "reportedMicros" bigint)
+        billable boolean, "reportedMicros" bigint, "arrivedMicros" bigint)
       WHERE space_id = ANY (locked) ORDER BY run_id, claimed_epoch, nth
     ), ended AS (
       UPDATE run SET stage = 'completed', completed_at = router_now(), lease_until = NULL,
         outcome = entry.outcome, bucket = entry.bucket, status = entry.status, failure = entry.failure,
         provider_urls = coalesce("providerUrls", false), reported_micros = coalesce("reportedMicros", reported_micros),
         billed_micros = CASE WHEN billable
-          THEN least(reserved_micros, coalesce(ceil(coalesce("reportedMicros", reported_micros) * markup), computed_micros)) ELSE 0 END
+          THEN least(reserved_micros, coalesce(ceil(coalesce("reportedMicros", reported_micros, "arrivedMicros") * markup), computed_micros)) ELSE 0 END
       FROM entry
       -- The bounds prune the other days' partitions: opening all of them takes longer than the update.
       WHERE id = ANY (ids) AND id BETWEEN first_id AND last_id AND id = run_id AND epoch = claimed_epoch AND stage <> 'completed'

@@ -24,6 +24,10 @@ BEGIN
     finished := finish(space_id, held.id, held.epoch, ending);
     RETURN jsonb_build_object('found', 'withdrawn', 'granted', finished -> 'granted', 'record', finished -> 'record');
   END IF;
+  IF held.facts ? 'streams' AND held.call ->> 'idempotencyKey' IS NULL THEN
+    -- Nobody can collect the stream, and the provider bills it only as far as it gets.
+    UPDATE run SET cancel_requested_at = coalesce(cancel_requested_at, router_now()) WHERE id = held_id;
+  END IF;
   RETURN jsonb_build_object('found', 'going_on', 'granted', '[]'::jsonb,
     'pollAfterMs', CASE WHEN held.handle IS NOT NULL THEN held.poll_after_ms END);
 END $$;

@@ -164,7 +164,7 @@ export class TestProcess {
     return this.runs.finishRun(
       { runId, epoch, workspaceId: run?.workspaceId ?? v7() },
       ending,
-      reportedMicros,
+      { reportedMicros },
     );
   }
 

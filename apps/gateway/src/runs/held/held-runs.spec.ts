@@ -27,10 +27,12 @@ function held(release: () => Promise<Released>, result: () => Promise<never>): H
 }
 
 const outcomeOf = (runs: HeldRuns, disconnected = new AbortController().signal) =>
-  runs.awaitOutcome(async (onAccepted) => {
-    onAccepted(run.runId);
-    return run;
-  }, disconnected);
+  runs
+    .holdRun(async (onAccepted) => {
+      onAccepted(run.runId);
+      return run;
+    }, disconnected)
+    .then(({ outcome }) => outcome);
 
 const failing = () => Promise.reject(away);
 const broken = () => Promise.reject(new Error('a defect'));

@@ -23,26 +23,37 @@ export class HeldRuns {
   }
 
   /**
-   * Admits a run and waits for its outcome. The run is watched before it is admitted, so that no signal is missed,
+   * Admits a run, and holds it until its outcome, which is a promise of its own: a caller may take the run's events
+   * meanwhile. The run is watched before it is admitted, so that no signal is missed,
    * and its row is read only if the signal did not carry the outcome. Throws `deadline_exceeded`, or
    * `client_disconnected` when `gone` aborted.
    */
-  async awaitOutcome<Run extends HeldRun>(
+  async holdRun<Run extends HeldRun>(
     admit: (onAccepted: (runId: string) => void) => Promise<Run>,
     gone: AbortSignal,
-  ): Promise<{ run: Run; result: RunOutcome }> {
+  ): Promise<{ run: Run; outcome: Promise<RunOutcome> }> {
     let watch: Watch | undefined;
+    let run: Run;
     try {
-      const run = await admit((runId) => (watch = this.watches.begin(runId, gone)));
-      if (watch === undefined || run.replayed) {
-        watch?.close();
-        watch = this.watches.begin(run.runId, gone);
-        // The run may be finished already.
-        watch.wake();
-      }
-      return { run, result: (await this.awaited(run, watch)) ?? (await this.leave(run, gone.aborted)) };
-    } finally {
+      run = await admit((runId) => (watch = this.watches.begin(runId, gone)));
+    } catch (error) {
       watch?.close();
+      throw error;
+    }
+    if (watch === undefined || run.replayed) {
+      watch?.close();
+      watch = this.watches.begin(run.runId, gone);
+      // The run may be finished already.
+      watch.wake();
+    }
+    return { run, outcome: this.outcomeOf(run, watch, gone) };
+  }
+
+  private async outcomeOf(run: HeldRun, watch: Watch, gone: AbortSignal): Promise<RunOutcome> {
+    try {
+      return (await this.awaited(run, watch)) ?? (await this.leave(run, gone.aborted));
+    } finally {
+      watch.close();
     }
   }
 

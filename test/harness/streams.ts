@@ -1,0 +1,47 @@
+/** An answer that is read while it arrives. */
+export interface LiveAnswer {
+  status: number;
+  headers: Headers;
+  /** The bytes so far. */
+  bytes(): Buffer;
+  /** Resolves when the answer has ended: true if it ended cleanly, false if it was cut off. */
+  ended: Promise<boolean>;
+  /** Closes the connection. */
+  leave(): void;
+}
+
+/** Calls a route and reads the answer while it arrives, `pauseMs` after each chunk. */
+export async function openAnswer(
+  url: string,
+  {
+    key,
+    body,
+    headers = {},
+    pauseMs = 0,
+  }: { key: string; body: string; headers?: Record<string, string>; pauseMs?: number },
+): Promise<LiveAnswer> {
+  const leaving = new AbortController();
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json', ...headers },
+    body,
+    signal: leaving.signal,
+  });
+  const chunks: Uint8Array[] = [];
+  const read = async () => {
+    for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+      chunks.push(chunk);
+      if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  };
+  return {
+    status: response.status,
+    headers: response.headers,
+    bytes: () => Buffer.concat(chunks),
+    ended: read().then(
+      () => true,
+      () => false,
+    ),
+    leave: () => leaving.abort(),
+  };
+}
