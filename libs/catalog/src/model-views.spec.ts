@@ -122,7 +122,7 @@ describe('openApiDocument', () => {
     [undefined, ['part']],
   ] as const)('of v2 says that a model streams on request of %j', (request, names) => {
     const definition = { ...(providerList[0] as ProviderDefinition), refusesTrue: undefined };
-    const model = servedBy(authored, {
+    const model = servedBy(modelOfRow({ ...row, input, output, example: { prompt: 'a cat' } }), {
       ...definition,
       streams: () => request && { request, maxTokens: [] },
     });

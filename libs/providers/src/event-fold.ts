@@ -1,4 +1,4 @@
-import { jsonExcess, type Json, type JsonPointer, pointerSegments, valuesAt } from '#schemas';
+import { jsonExcess, type Json, type JsonPointer, pointerSegments, valueAt, valuesAt } from '#schemas';
 import type { Condition } from './condition.js';
 import type { HttpReply, StreamTerms } from './contract.js';
 import { dataOf, EventSplitter } from './event-splitter.js';
@@ -94,7 +94,7 @@ export function foldEvents(spec: StreamSpec, reply: HttpReply): FoldedEvents {
       return;
     }
     for (const { when, from, to } of spec.fold) {
-      const [value] = valuesAt(event, from);
+      const value = valueAt(event, from);
       if (value === undefined || (when && !isTrue(when, event))) continue;
       const path = pathIn(to, event);
       if (path) folded.document = placed(folded.document, path, (into) => merged(into, value, from));
@@ -137,17 +137,16 @@ function indexIn(list: readonly Json[], element: Json, position: number): number
 
 /** The path of a place with the event's numbers; undefined if a number is missing. */
 function pathIn(to: string, event: Json): (string | number)[] | undefined {
-  const path = pointerSegments(to).map((segment) => {
+  const path: (string | number)[] = [];
+  for (const segment of pointerSegments(to)) {
     const [, name] = /^\{(\w+)\}$/.exec(segment) ?? [];
-    return name === undefined ? segment : valuesAt(event, `/${name}`)[0];
-  });
-  return path.every(
-    (segment): segment is string | number =>
-      typeof segment === 'string' ||
-      (Number.isInteger(segment) && Number(segment) >= 0 && Number(segment) < maxIndex),
-  )
-    ? path
-    : undefined;
+    const found = name === undefined ? segment : valueAt(event, `/${name}`);
+    if (name === undefined) path.push(segment);
+    else if (typeof found === 'number' && Number.isInteger(found) && found >= 0 && found < maxIndex)
+      path.push(found);
+    else return undefined;
+  }
+  return path;
 }
 
 /** Changes the value at a path, whose objects and lists are created. */
@@ -171,17 +170,22 @@ function placed(
 const lengthOf = (texts: StreamSpec['text'], event: Json): number =>
   texts
     .map((places) => {
-      const found = [places].flat().map((place) => valuesAt(event, place).filter(isText).join('').length);
-      return found.find((length) => length > 0) ?? 0;
+      for (const place of [places].flat()) {
+        const found = place.includes('*') ? valuesAt(event, place) : [valueAt(event, place)];
+        const length = found.reduce<number>(
+          (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
+          0,
+        );
+        if (length > 0) return length;
+      }
+      return 0;
     })
     .reduce((sum, length) => sum + length, 0);
-
-const isText = (value: Json): value is string => typeof value === 'string';
 
 /** Some providers send the members of the error without the object around them. */
 function errorOf({ errorStatus, statuses }: StreamSpec, event: Json): FoldedEvents['error'] {
   const body = isObject(event) && isObject(event['error']) ? event : { error: event };
-  const [code] = valuesAt(body, errorStatus);
+  const code = valueAt(body, errorStatus);
   const status = typeof code === 'string' && Object.hasOwn(statuses, code) ? statuses[code] : Number(code);
   return { status: isErrorStatus(status) ? status : 500, body };
 }

@@ -10,12 +10,13 @@ export class EventSplitter {
   private isAfterReturn = false;
   private isAfterBlankLine = false;
 
-  /** The events that the chunk completes, with the blank line that ends each of them. */
+  /** The events that the chunk completes, with the blank line that ends each of them. They may be views of the chunk. */
   push(chunk: Uint8Array): Uint8Array[] {
     const events: Uint8Array[] = [];
     let from = 0;
     const complete = (to: number) => {
-      events.push(Buffer.concat([...this.held, chunk.subarray(from, to)]));
+      const end = chunk.subarray(from, to);
+      events.push(this.held.length === 0 ? end : Buffer.concat([...this.held, end]));
       this.held = [];
       from = to;
       this.isAfterBlankLine = false;
@@ -41,15 +42,18 @@ export class EventSplitter {
   }
 }
 
-const decoder = new TextDecoder();
-
 /** The data of one event; several lines are joined. Empty if it has none, such as a comment. */
-export const dataOf = (event: Uint8Array): string =>
-  decoder
-    .decode(event)
-    .split(/\r\n|\r|\n/)
-    .flatMap((line) => {
-      if (line === 'data') return [''];
-      return line.startsWith('data:') ? [line.slice(line.startsWith('data: ') ? 6 : 5)] : [];
-    })
-    .join('\n');
+export function dataOf(event: Uint8Array): string {
+  const data: string[] = [];
+  for (const line of textOf(event).split(/\r\n?|\n/)) {
+    if (line.startsWith('data:')) data.push(line.slice(line.startsWith(' ', 5) ? 6 : 5));
+    else if (line === 'data') data.push('');
+  }
+  return data.join('\n');
+}
+
+/** Without a byte order mark. A decoder would be slow, because events are short. */
+function textOf({ buffer, byteOffset, length }: Uint8Array): string {
+  const text = Buffer.from(buffer, byteOffset, length).toString();
+  return text.startsWith('\uFEFF') ? text.slice(1) : text;
+}
