@@ -49,7 +49,7 @@ export interface RunFacts {
   fallback?: { provider: string; computedMicros: number; facts: RunFacts };
 }
 
-/** What is billed if a stream breaks before its provider reports the usage; amounts are micro-dollars. */
+/** Prices that are billed if a stream breaks before its provider reports the usage. Amounts are micro-dollars. */
 export interface StreamFacts {
   /** The computed price of the input alone. */
   inputMicros: number;
@@ -125,7 +125,7 @@ export type Ending =
   /** `billable`: the provider was stopped in the middle of an event stream. */
   | { outcome: 'cancelled'; billable?: boolean };
 
-/** What a run has cost, in micro-dollars, as far as it is known. */
+/** The known costs of a run, in micro-dollars. */
 export interface Used {
   /** According to the last reply. */
   reportedMicros?: number | undefined;

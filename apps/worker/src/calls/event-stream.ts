@@ -3,7 +3,7 @@ import { faultOf } from './fault.js';
 import type { Share } from '../bytes/payloads.js';
 
 /** Takes the bytes of an event stream for its caller. Never waits, so that a slow caller cannot hold up the worker. */
-export interface StreamSink {
+interface StreamSink {
   write(bytes: Uint8Array): void;
   /** `isWhole`: the provider has ended the stream. */
   close(isWhole: boolean): Promise<void>;
