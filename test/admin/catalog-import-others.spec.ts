@@ -36,6 +36,8 @@ describe('admin catalog import replicate', () => {
       upstream: { path: 'models/acme/official/predictions', model: 'acme/official' },
       price: { usd: 0.54, reported: [{ path: '/metrics/predict_time', usd: 0.001 }] },
       assets: ['/output/*'],
+      charges_on_policy_rejection: 'no',
+      policy_source: expect.stringContaining('replicate.com/docs/topics/billing'),
     });
     expect(rowOf('replicate__someone-community')['upstream']).toEqual({
       path: 'predictions',

@@ -74,6 +74,7 @@ const inputs = [...examples, ...Object.entries(published)].map(([id, input], at)
 describe.each(transports().slice(0, 1))('every example on %s', (transport) => {
   const system = sharedSystem(transport);
   const statuses = new Map<number, string>();
+  const bases = new Map<number, string | null>();
   let ledger: Awaited<ReturnType<typeof system.provider.ledger>>;
 
   beforeAll(async () => {
@@ -88,6 +89,12 @@ describe.each(transports().slice(0, 1))('every example on %s', (transport) => {
       statuses.set(at, `${status} ${status === 200 ? '' : bytes.subarray(0, 300).toString()}`);
     });
     ledger = await system.provider.ledger();
+    const records = await system.sql<{ run_id: string; basis: string | null }>(
+      'SELECT run_id, basis FROM audit_record WHERE run_id = ANY($1)',
+      [runs.map(({ run }) => run.requestId)],
+    );
+    const basisOf = new Map(records.map(({ run_id, basis }) => [run_id, basis]));
+    for (const { at, run } of runs) bases.set(at, basisOf.get(run.requestId) ?? null);
   });
 
   it.each(inputs)('$id reaches its provider byte for byte, and returns ($at)', ({ at, model, body }) => {
@@ -102,6 +109,13 @@ describe.each(transports().slice(0, 1))('every example on %s', (transport) => {
       isForm ? 'a form' : withoutUploads(sentOf(model, body), uploads),
     );
   });
+
+  it.each(inputs.filter(({ model }) => model.price.reported.length > 0))(
+    '$id is billed by what its provider reports ($at)',
+    ({ at }) => {
+      expect(bases.get(at)).toBe('reported');
+    },
+  );
 
   it('every server of a model can be picked', async () => {
     const caller = await system.caller({ inflightLimit: 1000, windowLimit: 10_000 });

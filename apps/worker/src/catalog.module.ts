@@ -41,7 +41,7 @@ async function openCatalog(
   const catalog = await LiveCatalog.open({
     directory: CATALOG_DIR,
     // A worker needs no model rows: each run carries the facts it needs.
-    builtInRows: false,
+    keepsModels: false,
     alsoWatched: PROVIDER_KEYS_DIR === undefined ? [] : [PROVIDER_KEYS_DIR],
     everyMs: CATALOG_POLL_MS,
     prepare: async (next) => providers.bind(next),

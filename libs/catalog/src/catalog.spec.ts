@@ -84,6 +84,42 @@ describe('page', () => {
     const page = catalogWith('a/x', 'c/z').page({ cursorAfterId: 'b/y', limit: 5, filter: all });
     expect(page).toMatchObject({ models: [{ id: 'c/z' }], hasMore: false });
   });
+
+  it('has the models whose ids, title or description contain all words, whatever the words and the cursor', () => {
+    const word = fc.stringMatching(/^[a-cA-C./]{1,3}$/);
+    const rows = fc.uniqueArray(
+      fc.record({ name: segment, alias: segment, title: word, description: fc.option(word) }),
+      { minLength: 1, maxLength: 20, selector: ({ name }) => name },
+    );
+    fc.assert(
+      fc.property(rows, fc.array(word, { maxLength: 3 }), segment, (some, words, after) => {
+        const models = some.map(({ name, alias, title, description }, nth) =>
+          modelOf(`a/${name}`, {
+            aliases: [`b/${alias}${nth}`],
+            title,
+            ...(description !== null && { description }),
+          }),
+        );
+        const cursorAfterId = `a/${after}`;
+        const found = catalogOf(models).page({ cursorAfterId, limit: 99, words, filter: all });
+        const texts = ({ id, aliases, title, description }: (typeof models)[number]) =>
+          [id, ...aliases, title ?? '', description ?? ''].map((text) => text.toLowerCase());
+        const expected = models
+          .filter((model) =>
+            words.every((each) => texts(model).some((text) => text.includes(each.toLowerCase()))),
+          )
+          .map(({ id }) => id)
+          .filter((id) => id > cursorAfterId);
+        expect(found.models.map(({ id }) => id)).toEqual(expected.toSorted());
+      }),
+    );
+  });
+
+  it('has no model twice whose text contains a word twice', () => {
+    const catalog = catalogOf([modelOf('a/flux-flux', { title: 'Flux' }), modelOf('a/other')]);
+    const found = (...words: string[]) => catalog.page({ limit: 9, words, filter: all }).models.length;
+    expect([found('flux'), found('o'), found('a/', 'flux'), found('fluxa')]).toEqual([1, 1, 1, 0]);
+  });
 });
 
 describe('suggest', () => {

@@ -2,6 +2,7 @@ import type { ProviderDefinition } from '#providers';
 import { hasEnded, type Model } from './model.js';
 import type { EndedModel } from './model-row.js';
 import { maxSuggestions, nearestIds } from './nearest-ids.js';
+import { SearchIndex } from './search-index.js';
 
 type ModelFilter = (model: Model) => boolean;
 
@@ -19,9 +20,9 @@ export interface Catalog {
   idOf(name: string): string;
   /**
    * The first `limit` models after `cursorAfterId` (which may no longer exist) that pass `filter`, and whether more
-   * follow.
+   * follow. Only models with all `words` in their ids, title or description.
    */
-  page(request: { cursorAfterId?: string; limit: number; filter: ModelFilter }): {
+  page(request: { cursorAfterId?: string; limit: number; words?: readonly string[]; filter: ModelFilter }): {
     models: Model[];
     hasMore: boolean;
   };
@@ -47,6 +48,8 @@ export function catalogOf(
     const model = byName.get(name);
     return model === undefined || hasEnded(model) ? undefined : model;
   };
+  let made: SearchIndex | undefined;
+  const index = () => (made ??= new SearchIndex(models));
   return Object.freeze<Catalog>({
     revision,
     models: Object.freeze(models),
@@ -54,9 +57,10 @@ export function catalogOf(
     ended,
     find,
     idOf: (name) => (byName.get(name) ?? endedByName.get(name))?.id ?? name,
-    page({ cursorAfterId = '', limit, filter }) {
+    page({ cursorAfterId = '', limit, words = [], filter }) {
       const served: Model[] = [];
-      for (let at = placeAfter(models, cursorAfterId); at < models.length; at += 1) {
+      const next = words.length === 0 ? (at: number) => at : index().matching(words);
+      for (let at = next(placeAfter(models, cursorAfterId)); at < models.length; at = next(at + 1)) {
         const model = models[at];
         if (model === undefined || hasEnded(model) || !filter(model)) continue;
         if (served.length === limit) return { models: served, hasMore: true };

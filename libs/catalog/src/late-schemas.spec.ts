@@ -186,19 +186,22 @@ describe('a row whose schemas are read on first use', () => {
   });
 });
 
+const opened = (keepsModels: boolean) =>
+  LiveCatalog.open({
+    directory,
+    keepsModels,
+    everyMs: 60_000,
+    prepare: async () => {},
+    report: () => {},
+    log: createLog('spec', 'silent'),
+    metrics: new Metrics(),
+  });
+
 describe('a reload', () => {
   it('keeps what was compiled for an unchanged row, and drops what a new document replaces', async () => {
     put('paint.json', document);
     put('paint.yaml', row());
-    const live = await LiveCatalog.open({
-      directory,
-      builtInRows: false,
-      everyMs: 60_000,
-      prepare: async () => {},
-      report: () => {},
-      log: createLog('spec', 'silent'),
-      metrics: new Metrics(),
-    });
+    const live = await opened(true);
     const before = found(live.current);
     const { input } = before;
     put('other.json', document);
@@ -215,5 +218,36 @@ describe('a reload', () => {
     // The old schema is no longer in memory, and its document has been replaced.
     expect(failure(() => before.input).internal).toContain('has changed');
     await live.close();
+  });
+
+  it('of a process without models refuses the same rows, and has the same revision', async () => {
+    put('paint.json', document);
+    put('paint.yaml', row());
+    put('ended.yaml', 'id: bfl/gone\nended: 2026-01-01\naliases: [bfl/old]\n');
+    const [whole, bare] = await Promise.all([opened(true), opened(false)]);
+    expect(bare.current.models).toEqual([]);
+    expect(bare.current.find('bfl/paint')).toBeUndefined();
+    const states = async () => {
+      await Promise.all([whole.renew(), bare.renew()]);
+      return [whole.state, bare.state];
+    };
+    const bad = {
+      'no price': { ...row(), price: undefined },
+      'no document': row('absent.json'),
+      'no provider': { ...row(), id: 'nobody/paint' },
+      'a taken alias': { ...row(), aliases: ['bfl/old'] },
+      'a wrong example': { ...row('inline', 'bfl/paint'), input: document.Input, output: undefined },
+    };
+    for (const [what, content] of Object.entries(bad)) {
+      put('paint.yaml', content);
+      const [one, other] = await states();
+      expect([what, one?.problem]).toEqual([what, expect.stringContaining('.yaml#')]);
+      expect(other).toEqual(one);
+    }
+    put('paint.yaml', { ...row(), title: 'Paint' });
+    const [one, other] = await states();
+    expect(one).toEqual({ revision: whole.current.revision });
+    expect(other).toEqual(one);
+    await Promise.all([whole.close(), bare.close()]);
   });
 });

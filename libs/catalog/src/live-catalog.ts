@@ -7,7 +7,7 @@ import { turns } from './catalog-files.js';
 import { builtInDirectories, catalogFrom, directoryRevisions, joinedRevision } from './load-catalog.js';
 import { forgetSchemas } from './late-schemas.js';
 import { areSame, type Model } from './model.js';
-import { type DirectoryRows, readDirectory } from './read-rows.js';
+import { checkDirectory, type DirectoryRows, readDirectory } from './read-rows.js';
 
 /** The settings of every process that uses the catalog. */
 export const catalogSettings = {
@@ -35,8 +35,11 @@ export interface CatalogState {
 interface LiveOptions {
   /** The operator's directory. Without it, the catalog is that of the release. */
   directory: string | undefined;
-  /** Whether to load the built-in rows, not only the operator's rows and the providers. */
-  builtInRows: boolean;
+  /**
+   * Whether to keep the models, built-in and the operator's. Otherwise the catalog has only providers; an invalid row
+   * still makes a directory unusable, so that all processes use the same revision.
+   */
+  keepsModels: boolean;
   /** More directories to watch, because `prepare` reads them. */
   alsoWatched?: readonly string[];
   everyMs: number;
@@ -63,8 +66,8 @@ export class LiveCatalog {
   /** Loads the first revision. Throws `BadCatalog`, because a process must not start with an invalid catalog. */
   static async open(options: LiveOptions): Promise<LiveCatalog> {
     // The files of a release do not change, so only the operator's files are read again.
-    const release = await readRelease(options.builtInRows);
-    return new LiveCatalog(await load(release, options.directory), release, options);
+    const release = await readRelease(options.keepsModels);
+    return new LiveCatalog(await load(release, options), release, options);
   }
 
   get current(): Catalog {
@@ -100,9 +103,9 @@ export class LiveCatalog {
   }
 
   private async renewNow(): Promise<void> {
-    const { directory, prepare, log } = this.options;
+    const { prepare, log } = this.options;
     try {
-      const next = await keepingUnchanged(await load(this.release, directory), this.catalog);
+      const next = await keepingUnchanged(await load(this.release, this.options), this.catalog);
       await prepare(next);
       const before = this.catalog;
       const isNew = next !== before;
@@ -148,8 +151,12 @@ async function readRelease(withRows: boolean): Promise<Release> {
   return { rows, revisions: rows.map(({ revision }) => revision) };
 }
 
-async function load(release: Release, directory: string | undefined): Promise<Catalog> {
-  const own = directory === undefined ? [] : [await readDirectory(directory)];
+async function load(
+  release: Release,
+  { directory, keepsModels }: Pick<LiveOptions, 'directory' | 'keepsModels'>,
+): Promise<Catalog> {
+  const read = keepsModels ? readDirectory : checkDirectory;
+  const own = directory === undefined ? [] : [await read(directory)];
   const revision = joinedRevision([...release.revisions, ...own.map((each) => each.revision)]);
   return catalogFrom([...release.rows, ...own], revision);
 }

@@ -6,7 +6,7 @@ import { type Catalog, catalogOf } from './catalog.js';
 import { digestOf, filesIn, revisionOfFiles } from './catalog-files.js';
 import { type Model, servedBy } from './model.js';
 import type { EndedModel } from './model-row.js';
-import { type CatalogProblem, type DirectoryRows, readDirectory } from './read-rows.js';
+import { type CatalogProblem, type DirectoryRows, type ModelOrNames, readDirectory } from './read-rows.js';
 
 /** Thrown if any row is invalid. Nothing of the catalog is then used. */
 export class BadCatalog extends Error {
@@ -84,7 +84,7 @@ export function layered(
   directories: readonly DirectoryRows[],
   builtIn: readonly ProviderDefinition[] = providerList,
 ) {
-  const models = new Map<string, { file: string; model: Model }>();
+  const rows = new Map<string, { file: string } & ModelOrNames>();
   const ended = new Map<string, EndedModel & { file: string }>();
   const declared = new Map<string, string>();
   const providers = new Map(builtIn.map((each) => [each.name, each]));
@@ -95,20 +95,24 @@ export function layered(
       declared.set(row.id, row.file);
       continue;
     }
-    models.delete(row.id);
+    rows.delete(row.id);
     ended.delete(row.id);
-    if ('model' in row) models.set(row.id, row);
+    if ('model' in row || 'names' in row) rows.set(row.id, row);
     else if ('ended' in row) ended.set(row.id, row);
   }
-  for (const row of models.values()) {
-    const { id, provider } = row.model;
+  const models: { file: string; model: Model }[] = [];
+  const named: { file: string; id: string; aliases: readonly string[] }[] = [];
+  for (const row of rows.values()) {
+    const { file } = row;
+    const { id, provider, aliases } = 'model' in row ? row.model : row.names;
+    named.push({ file, id, aliases });
     const definition = providers.get(provider);
-    if (definition !== undefined) models.set(id, { ...row, model: servedBy(row.model, definition) });
-    else {
+    if (definition === undefined) {
       const pointer = id.startsWith(`${provider}/`) ? '/id' : '/provider';
-      problems.push({ file: row.file, pointer, reason: `there is no provider "${provider}"` });
-    }
+      problems.push({ file, pointer, reason: `there is no provider "${provider}"` });
+    } else if ('model' in row) models.push({ file, model: servedBy(row.model, definition) });
   }
+  named.push(...ended.values());
   for (const [name, file] of declared) {
     const stem = settingStem(name);
     const other = [...providers.keys()].find((each) => each !== name && settingStem(each) === stem);
@@ -120,10 +124,6 @@ export function layered(
       });
     }
   }
-  const named = [
-    ...[...models.values()].map(({ file, model: { id, aliases } }) => ({ file, id, aliases })),
-    ...ended.values(),
-  ];
   const owners = new Map(named.map(({ id }) => [id, id]));
   for (const { file, id, aliases } of named) {
     for (const [index, alias] of aliases.entries()) {
@@ -134,7 +134,7 @@ export function layered(
     }
   }
   return {
-    models: [...models.values()],
+    models,
     ended: [...ended.values()],
     providers: [...providers.values()],
     problems,

@@ -7,6 +7,7 @@ import {
   routerProviderSegment,
 } from '#schemas';
 import { generated } from '#providers';
+import { jsonValue } from './json-value.js';
 import { price } from './price.js';
 
 const modalities = z.array(routerModality).min(1);
@@ -33,7 +34,7 @@ const successor = routerModelId
     'The id of the model that replaces this one. After the end, it is the first suggestion for callers.',
   );
 
-const inputValue = z.record(z.string(), z.json());
+const inputValue = z.record(z.string(), jsonValue);
 const pointer = z.string().regex(/^(\/[^/]+)+$/, 'expected a JSON pointer such as /images/*/url');
 
 const anySchema = z.unknown().meta({
@@ -157,7 +158,7 @@ export const modelRow = z
           .describe(
             'The schema of the result, shown in model documents. Results are not checked against it.',
           ),
-        example: z.json().optional().describe('An example of a result, shown in model documents.'),
+        example: jsonValue.optional().describe('An example of a result, shown in model documents.'),
       })
       .optional()
       .describe('The result of a run.'),

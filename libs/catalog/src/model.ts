@@ -114,16 +114,31 @@ export function readModel(
   documents?: Documents,
   lateDocuments: LateDocuments = () => undefined,
 ): { model: Model } | { problems: RowProblem[] } {
+  const checked = checkModel(row, documents, lateDocuments);
+  return 'problems' in checked ? checked : { model: checked.model() };
+}
+
+/** Finds the same problems as `readModel`. The model of a row without any is made only when it is called for. */
+export function checkModel(
+  row: unknown,
+  documents?: Documents,
+  lateDocuments: LateDocuments = () => undefined,
+): { row: Row; model: () => Model } | { problems: RowProblem[] } {
   const parsed = modelRow.safeParse(row, { reportInput: true });
   if (parsed.success) {
     const late = lateDocuments(onlyDocument(parsed.data) ?? '');
-    if (late !== undefined) return { model: lateModel(parsed.data, late) };
+    if (late !== undefined) return { row: parsed.data, model: () => lateModel(parsed.data, late) };
   }
   const read = readSchemas(parsed.success ? parsed.data : row, documents);
   const problems = [...(parsed.error ? rowProblems(parsed.error.issues) : []), ...read.problems];
   if (!parsed.success || problems.length > 0) return { problems };
-  return { model: modelFrom(parsed.data, accepted(parsed.data, read), read.input !== undefined) };
+  const { data } = parsed;
+  return { row: data, model: () => modelFrom(data, accepted(data, read), read.input !== undefined) };
 }
+
+/** The provider whose adapter and key serve the model of a row. */
+export const providerOf = ({ id, provider }: Pick<Row, 'id' | 'provider'>): string =>
+  provider ?? visibleProvider(id);
 
 /** The document of a row whose schemas are nothing but references to one document. */
 function onlyDocument({ input, output }: Row): string | undefined {
@@ -215,11 +230,10 @@ function modelFrom(row: Row, schemas: ModelSchemas, isAuthored: boolean): Model 
     output,
     ...same
   } = row;
-  const [provider = ''] = row.id.split('/');
   for (const member of Object.values(row)) frozen(member);
   return Object.freeze({
     ...same,
-    provider: row.provider ?? provider,
+    provider: providerOf(row),
     chargesOnPolicyRejection,
     budgetMs: budgetSeconds * 1000,
     assetPointers,

@@ -18,6 +18,13 @@ const reportedUnits = {
 const stored = <Place extends { path: string }>({ path, ...others }: Place) => ({ at: path, ...others });
 
 const reportedTerm = z.union([
+  z.strictObject({
+    header: z
+      .string()
+      .regex(/^[a-z0-9-]+$/, 'expected a header name in lower case')
+      .describe('The name of the reply header with the number, in lower case.'),
+    ...reportedUnits,
+  }),
   z
     .strictObject({
       path: pointer.describe(
@@ -46,13 +53,6 @@ const reportedTerm = z.union([
       ...reportedUnits,
     })
     .transform(stored),
-  z.strictObject({
-    header: z
-      .string()
-      .regex(/^[a-z0-9-]+$/, 'expected a header name in lower case')
-      .describe('The name of the reply header with the number, in lower case.'),
-    ...reportedUnits,
-  }),
   z.strictObject({
     count: pointer.describe('The place of a list in the reply. Its length is the number.'),
     ...reportedUnits,

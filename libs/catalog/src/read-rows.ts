@@ -13,7 +13,7 @@ import {
   turns,
 } from './catalog-files.js';
 import { type Documents, isObject } from './intake/intake.js';
-import { type LateDocuments, type Model, readModel } from './model.js';
+import { checkModel, type LateDocuments, type Model, providerOf } from './model.js';
 import { type EndedModel, endedRow, hidingRow } from './model-row.js';
 
 /** A problem in a catalog directory: the file, the place in it (a JSON pointer), and the reason. */
@@ -25,9 +25,12 @@ export interface CatalogProblem {
   isWarning?: true;
 }
 
+/** A model, or only what is compared between files. */
+export type ModelOrNames = { model: Model } | { names: Pick<Model, 'id' | 'provider' | 'aliases'> };
+
 /** The content of a file: a model, an ended model, a model to hide, or a provider. */
 type Row = { id: string } & (
-  { model: Model } | EndedModel | z.infer<typeof hidingRow> | { provider: ProviderDefinition }
+  ModelOrNames | EndedModel | z.infer<typeof hidingRow> | { provider: ProviderDefinition }
 );
 
 export interface DirectoryRows {
@@ -46,7 +49,12 @@ const maxLateBytes = 256 * 1024;
  * Reads every `*.yaml` file of a directory, one per turn of the event loop. Never throws: unreadable files are
  * problems.
  */
-export async function readDirectory(directory: string): Promise<DirectoryRows> {
+export const readDirectory = (directory: string): Promise<DirectoryRows> => rowsOf(directory, true);
+
+/** Finds the same problems as `readDirectory`, but keeps only the names of models. */
+export const checkDirectory = (directory: string): Promise<DirectoryRows> => rowsOf(directory, false);
+
+async function rowsOf(directory: string, keepsModels: boolean): Promise<DirectoryRows> {
   const texts = new Map<string, unknown>();
   const rows = new Map<string, Row & { file: string }>();
   const problems: CatalogProblem[] = [];
@@ -79,7 +87,7 @@ export async function readDirectory(directory: string): Promise<DirectoryRows> {
       refuse(file, '/extends', error);
       continue;
     }
-    const row = readRow(whole, documents, late);
+    const row = readRow(whole, keepsModels, documents, late);
     if ('problems' in row) {
       for (const { path, message } of row.problems) {
         refuse(file, pointerFrom(path), message.replace('Invalid input: ', ''));
@@ -96,6 +104,7 @@ export async function readDirectory(directory: string): Promise<DirectoryRows> {
 
 function readRow(
   row: unknown,
+  keepsModels: boolean,
   documents: Documents,
   late: LateDocuments,
 ): Row | { problems: readonly RowProblem[] } {
@@ -107,8 +116,11 @@ function readRow(
     const absent = (has(row, 'hidden') ? hidingRow : endedRow).safeParse(row);
     return absent.success ? absent.data : { problems: absent.error.issues };
   }
-  const read = readModel(row, documents, late);
-  return 'model' in read ? { id: read.model.id, model: read.model } : read;
+  const checked = checkModel(row, documents, late);
+  if ('problems' in checked) return checked;
+  const { id, aliases } = checked.row;
+  if (keepsModels) return { id, model: checked.model() };
+  return { id, names: { id, aliases, provider: providerOf(checked.row) } };
 }
 
 /** Fields that a row does not inherit from the row that it extends. */

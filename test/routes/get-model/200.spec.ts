@@ -10,7 +10,7 @@ describe('with a public https address', () => {
       id: 'bfl/flux-2-pro',
       provider: 'bfl',
       model: 'flux-2-pro',
-      billing: { charges_on_policy_rejection: 'unknown' },
+      billing: { charges_on_policy_rejection: 'no' },
       input_schema_url: 'https://router.example/v2/models/bfl/flux-2-pro/openapi.json',
     });
   });

@@ -19,7 +19,7 @@ import { ProviderKeys } from './provider-keys.js';
       useFactory: (settings: CatalogSettings, record: ProcessRecord, log: Log, metrics: Metrics) =>
         LiveCatalog.open({
           directory: settings.CATALOG_DIR,
-          builtInRows: true,
+          keepsModels: true,
           everyMs: settings.CATALOG_POLL_MS,
           prepare: compileAhead,
           report: (state) => record.report(state),

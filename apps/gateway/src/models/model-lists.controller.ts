@@ -33,10 +33,6 @@ const badQuery = failure(400, ['invalid_input'], 'The cursor has expired, or a p
 
 const shortText = oncePerModel((model) => JSON.stringify(entry(model)));
 const fullText = oncePerModel((model) => JSON.stringify(fullEntry(model)));
-/** The text that a search looks into. */
-const searchedText = oncePerModel(({ id, aliases, title, description }) =>
-  [id, ...aliases, title, description].join('\n').toLowerCase(),
-);
 const simulatedText = oncePerModel((model) => JSON.stringify({ ...fullEntry(model), simulated: true }));
 
 /** The query of a v2 list of models: the page, the view and the filters. */
@@ -133,7 +129,7 @@ export class ModelListsController {
 
   private page(
     caller: Caller,
-    { cursor, limit, ...query }: z.output<typeof modelQuery>,
+    { cursor, limit, q = '', ...query }: z.output<typeof modelQuery>,
     textOf: (model: Model) => string,
   ): string {
     const isMeant = matching(query);
@@ -141,6 +137,7 @@ export class ModelListsController {
     const request: Parameters<Catalog['page']>[0] = {
       ...(cursor !== undefined && { cursorAfterId: openCursor(cursor, sealing) }),
       limit,
+      words: q.split(/\s+/).filter((word) => word !== ''),
       // The query first, because it is cheaper than permissions and rules out most of thousands of models.
       filter: (model) =>
         isMeant(model) &&
@@ -159,16 +156,11 @@ export class ModelListsController {
   }
 }
 
-type ModelQuery = Pick<z.output<typeof modelQuery>, 'provider' | 'modality' | 'q'>;
+type ModelQuery = Pick<z.output<typeof modelQuery>, 'provider' | 'modality'>;
 
 /** Returns whether a model matches the filters. */
-function matching({ provider, modality, q }: ModelQuery): (model: Model) => boolean {
-  const words = q === undefined ? [] : q.toLowerCase().split(/\s+/);
-  return (model) => {
-    if (provider !== undefined && !model.id.startsWith(`${provider}/`)) return false;
-    if (modality !== undefined && !model.modalities?.out.includes(modality)) return false;
-    if (words.length === 0) return true;
-    const text = searchedText(model);
-    return words.every((word) => text.includes(word));
-  };
-}
+const matching =
+  ({ provider, modality }: ModelQuery) =>
+  ({ id, modalities }: Model): boolean =>
+    (provider === undefined || id.startsWith(`${provider}/`)) &&
+    (modality === undefined || modalities?.out.includes(modality) === true);

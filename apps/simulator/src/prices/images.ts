@@ -137,6 +137,8 @@ export const images: PriceList = {
   'fal/recraft-v3': (order) => styled(order, ['vector_illustration', 'vector_illustration/line_art'], 0.04),
   'fal/seedream-v4': (order) =>
     0.03 * order.units('/num_images', { usual: 1 }) * order.units('/max_images', { usual: 1 }),
+  'freepik/ai-image-relight': flat(0.11),
+  'freepik/ai-image-style-transfer': flat(0.11),
   'freepik/ai-image-upscaler-precision-v2': (order) =>
     // Prices per doubling, for an image of one megapixel.
     order.choice('/scale_factor', { 2: 0.17, 4: 0.68, 8: 2.72, 16: 4.76 }, '2'),

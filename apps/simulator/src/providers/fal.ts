@@ -20,6 +20,7 @@ export const fal: Provider = {
       poll: { path: '/:owner/:app/requests/:id/status' },
       fetch: { path: '/:owner/:app/requests/:id' },
       cancel: { method: 'PUT', path: '/:owner/:app/requests/:id/cancel' },
+      variantOf: ({ generation }) => (/gpt-image/.test(generation.model) ? '-with-usage' : ''),
       values: ({ generation: { id, model, body }, control, api, assets }) => {
         const run = `${api}/${model.split('/').slice(0, 2).join('/')}/requests/${id}`;
         const isVideo = /video|veo/.test(model);

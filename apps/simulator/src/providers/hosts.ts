@@ -39,7 +39,10 @@ export const freepik: Provider = {
   authorized: keyIn('x-magnific-api-key'),
   protocols: [
     { polled: 'skin-enhancer', submitted: skinEnhancers },
-    { polled: 'image-upscaler-precision-v2', submitted: ['image-upscaler-precision-v2'] },
+    ...['image-relight', 'image-style-transfer', 'image-upscaler-precision-v2'].map((kind) => ({
+      polled: kind,
+      submitted: [kind],
+    })),
   ].map(({ polled, submitted }) => ({
     submits: submitted.map((kind) => ({
       path: `/v1/ai/${kind}`,

@@ -30,6 +30,10 @@ export type RunPrice = { usd: number } | { usdPerSecond: number };
 /** The default time limit of a run, in seconds. A longer run fails and is not billed, so it bounds the price. */
 const budgetSeconds = 540;
 
+/** Why no model bills a run that its content policy rejects. */
+const failedRuns =
+  'replicate.com/docs/topics/billing: a run that fails is not charged, for all models; 2026-11-27';
+
 interface ReplicateOptions {
   api: SourceApi;
   price: RunPrice;
@@ -93,7 +97,8 @@ function draftOf(
       model: name,
       ...(!isOfficial && { version: version.id }),
     },
-    charges_on_policy_rejection: 'unknown',
+    charges_on_policy_rejection: 'no',
+    policy_source: failedRuns,
     price,
     budget_seconds: budgetSeconds,
     assets: files,
