@@ -159,11 +159,14 @@ describe.each(transports())('an event stream on %s', (transport) => {
 
   it('that the provider breaks off breaks off for the caller too, and is billed as far as it came', async () => {
     const caller = await system.caller();
-    const answer = await open(caller, 'Tell a story. [[sim:stream_reset]]');
+    const [words, key] = ['Tell a story. [[sim:stream_reset]]', newTag('reset')];
+    const answer = await open(caller, words, { key });
     expect(await answer.ended).toBe(false);
     const row = await ended(caller);
     expect(row).toMatchObject({ outcome: 'failed', bucket: 'provider_error', reported: null });
     expect(row.billed).toBeGreaterThan(0);
+    const retry = await open(caller, words, { key });
+    expect([retry.status, retry.headers.get('x-service-error-type')]).toEqual([502, 'provider_error']);
   });
 
   it('is stopped at the provider when a caller without a key leaves', async () => {

@@ -141,13 +141,19 @@ export class RunReader {
     return row ?? null;
   }
 
-  /** The facts needed to repeat the first answer to an idempotency key. They are kept at least as long as the key. */
-  async admission(workspaceId: string, runId: string): Promise<{ origin: string; position: number } | null> {
-    const [row] = await this.database.reads.query<{ origin: string; position: number }>(
-      `SELECT call ->> 'origin' AS origin, admitted_position AS position
+  /**
+   * The facts needed to repeat the first answer to an idempotency key. They are kept at least as long as the key.
+   * `streams`: the run is live and its caller gets the provider's events.
+   */
+  async admission(
+    workspaceId: string,
+    runId: string,
+  ): Promise<{ origin: string; position: number; streams: boolean } | null> {
+    const [row] = await this.database.reads.query<{ origin: string; position: number; streams: boolean }>(
+      `SELECT call ->> 'origin' AS origin, admitted_position AS position, facts ? 'streams' AND stage <> 'completed' AS streams
           FROM run WHERE id = $1 AND workspace_id = $2
         UNION ALL
-        SELECT origin, admitted_position FROM tombstone
+        SELECT origin, admitted_position, false FROM tombstone
           WHERE run_id = $1 AND workspace_id = $2 AND origin IS NOT NULL`,
       [runId, workspaceId],
     );

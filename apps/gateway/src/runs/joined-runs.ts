@@ -34,7 +34,7 @@ export class JoinedRuns {
       this.noteJoin(workspaceId, runId, request.id),
     ]);
     if (first === null) throw noLongerKept();
-    return { ...first, workspaceId, modelId, key, runId, replayed: true, delivered, streams: false };
+    return { ...first, workspaceId, modelId, key, runId, replayed: true, delivered };
   }
 
   /** So that the run is found by the id of this call. The answer does not depend on it. */

@@ -52,8 +52,7 @@ export class RunAdmission {
   private async admit(call: WantedRun, input: AcceptedInput): Promise<AdmittedRun> {
     const { request, reply, caller, mode, webhook } = call;
     const { runId, model, key, fingerprint, body, candidates } = input;
-    const [{ row, price, streams: terms }] = candidates;
-    const streams = terms !== undefined;
+    const [{ row, price, streams }] = candidates;
     const { workspaceId } = caller;
     const origin = request.publicOrigin;
     request.span?.set(runAttributes({ model: model.id }));
@@ -93,7 +92,7 @@ export class RunAdmission {
       nameRun(reply, runId);
       request.span?.set(runAttributes({ provider: row.provider }));
       const isFirst = { replayed: false, delivered: false };
-      return { workspaceId, modelId: model.id, key, runId, position, origin, streams, ...isFirst };
+      return { workspaceId, modelId: model.id, key, runId, position, origin, streams: streams !== undefined, ...isFirst };
     }
     await this.payloads.discardInput(body);
     if (admitted.kind === 'refused') {
@@ -101,6 +100,6 @@ export class RunAdmission {
       throw refusal(admitted);
     }
     if (!admitted.matches) throw conflict('another request');
-    return { ...(await this.joined.joinRun(call, { ...admitted, modelId: model.id, key })), streams };
+    return this.joined.joinRun(call, { ...admitted, modelId: model.id, key });
   }
 }
