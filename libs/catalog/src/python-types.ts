@@ -34,10 +34,16 @@ from typing_extensions import NotRequired, TypeAlias, TypedDict
 from ._types import File
 `;
 
-const callsHead = `"""The methods whose types depend on the model. The build writes them from the catalog."""
+// mypy compares each pair of overloads with each other, unless it ignores the errors of a file. That would take minutes.
+//
+// Nothing is a WrongModelOrInput, because no `copy` of a dict is an int. But mypy looks for an overload to blame without
+// type arguments, and finds that one, so that it reports a wrong call in one line. Otherwise it would print the overloads
+// of all models. Pyright blames the overload of the model.
+const callsHead = `# mypy: ignore-errors
+"""The methods whose types depend on the model. The build writes them from the catalog."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
-from typing import Any, Literal, overload
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from typing import Any, Literal, Protocol, TypeVar, overload
 
 import httpx
 
@@ -46,6 +52,13 @@ from ._async import AsyncTransport
 from ._flows import Extra, Flows, Input, OnProgress, OnStatus
 from ._sync import Transport
 from ._types import AnyModel, Event, Quote, Result, Run
+
+Copy = TypeVar("Copy", covariant=True)
+
+class WrongModelOrInput(Protocol[Copy]):
+    """The package has no such model, or the input does not fit it. For other models, write AnyModel(…) around the id."""
+
+    def copy(self) -> Copy: ...
 `;
 
 interface PythonRouter {
@@ -68,8 +81,7 @@ const timeout = 'timeout: float | None = ...';
 /** The methods that have an overload for each model, with their options and the type that they return. */
 function methodsOf({ isAsync }: PythonRouter) {
   const iterator = isAsync ? 'AsyncIterator' : 'Iterator';
-  const callback = (of: string, alias: string) =>
-    isAsync ? alias : `Callable[[${of}], None] | None`;
+  const callback = (of: string, alias: string) => (isAsync ? alias : `Callable[[${of}], None] | None`);
   const callbacks = [
     `on_status: ${callback('Run[Any]', 'OnStatus')} = ...`,
     `on_progress: ${callback('float', 'OnProgress')} = ...`,
@@ -77,7 +89,12 @@ function methodsOf({ isAsync }: PythonRouter) {
   const waits = isAsync ? 'async def' : 'def';
   const either = ' | str';
   return [
-    { start: `${waits} run`, either, options: [extra, key, timeout], returns: (output: string) => `Result[${output}]` },
+    {
+      start: `${waits} run`,
+      either,
+      options: [extra, key, timeout],
+      returns: (output: string) => `Result[${output}]`,
+    },
     {
       start: `${waits} submit`,
       either,
@@ -88,8 +105,7 @@ function methodsOf({ isAsync }: PythonRouter) {
       start: 'def subscribe',
       either,
       options: [extra, ...callbacks, key, text('webhook_url'), timeout],
-      returns: (output: string) =>
-        isAsync ? `Coroutine[Any, Any, Result[${output}]]` : `Result[${output}]`,
+      returns: (output: string) => (isAsync ? `Coroutine[Any, Any, Result[${output}]]` : `Result[${output}]`),
       also: `def subscribe(self, model: Mapping[str, object], *, ${timeout}) -> ${iterator}[Run[Any]]: ...`,
     },
     {
@@ -118,6 +134,7 @@ function classOf(router: PythonRouter, typed: readonly ({ id: string } & PythonT
         `${start}(self, model: ${model}, input: ${input}, *, ${options.join(', ')}) -> ${returns(output)}: ...`,
       );
     if (also !== undefined) add(also);
+    typedAs('str', 'WrongModelOrInput[int]', 'Any');
     for (const { id, input, output } of typed.filter(({ hasStream }) => hasStream || !onlyStreams))
       typedAs(`Literal[${JSON.stringify(id)}]`, `models.${input}${either}`, `models.${output}`);
     typedAs('AnyModel', either === '' ? 'Mapping[str, Any]' : 'Input', 'Any');
