@@ -9,7 +9,7 @@ import anyio
 import anyio.to_thread
 import httpx
 
-from ._steps import Chunk, ConnectionLost, Emit, Flow, Head, Notify, Open, Pause, Progress, Read, lost
+from ._steps import Chunk, ConnectionLost, Emit, Flow, Head, Notify, Open, Pause, Progress, Read
 from ._types import File
 
 T = TypeVar("T")
@@ -90,7 +90,7 @@ class _Exchange:
                 # The credential must reach only the router.
                 response = await self._client.send(request, stream=True, follow_redirects=False)
         except (httpx.TransportError, TimeoutError) as error:
-            raise lost(error)
+            raise ConnectionLost from error
         self._response = response
         self._chunks = response.aiter_bytes()
         return Head(response.status_code, response.headers)
@@ -103,7 +103,7 @@ class _Exchange:
                     if chunk:
                         return chunk
         except (httpx.TransportError, httpx.DecodingError, TimeoutError) as error:
-            raise lost(error)
+            raise ConnectionLost from error
         return b""
 
 

@@ -14,6 +14,7 @@ from ._media_type import media_type_of
 from ._steps import ConnectionLost, Flow, Head, Pause, Request, next_chunk, opened
 
 _MAX_TRIES = 5
+_LARGE_BYTES = 10_000_000
 _HEADER_VALUE = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
 
 
@@ -143,7 +144,11 @@ def _tried(
         while chunk := (yield from next_chunk()):
             chunks.append(chunk)
     except ConnectionLost as error:
-        raise RouterError("service_unavailable", str(error), idempotency_key=idempotency_key) from error.__cause__
+        message = "The router did not respond."
+        # A router that rejects a large body may close the connection before its answer can be read.
+        if request.body is not None and len(request.body) > _LARGE_BYTES:
+            message += f" The request has {len(request.body) // 1_000_000} MB, which may be too large."
+        raise RouterError("service_unavailable", message, idempotency_key=idempotency_key) from error.__cause__
     answer = Answer(head.status, head.headers, b"".join(chunks), idempotency_key)
     if answer.status < 300:
         return answer

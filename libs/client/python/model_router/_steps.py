@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any, Awaitable, Callable, Generator, Generic, Mapping, NamedTuple, Optional, TypeVar, Union
 
-import httpx
-
 from ._types import File
 
 T = TypeVar("T")
@@ -69,16 +67,6 @@ Flow = Generator[Step, Any, T]
 
 class ConnectionLost(Exception):
     """The network failed, or a time limit passed. The transport throws it into the flow; it never reaches the caller."""
-
-
-def lost(error: Exception) -> ConnectionLost:
-    if isinstance(error, httpx.WriteError):
-        text = "The router closed the connection before it had the whole request, which may be too large."
-    else:
-        text = "The router did not respond."
-    found = ConnectionLost(text)
-    found.__cause__ = error
-    return found
 
 
 class Progress(Generic[T]):

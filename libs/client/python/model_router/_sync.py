@@ -6,7 +6,7 @@ from typing import Any, Dict, Iterator, Optional, TypeVar, Union
 
 import httpx
 
-from ._steps import Chunk, ConnectionLost, Emit, Flow, Head, Notify, Open, Pause, Progress, Read, lost
+from ._steps import Chunk, ConnectionLost, Emit, Flow, Head, Notify, Open, Pause, Progress, Read
 from ._types import File
 
 T = TypeVar("T")
@@ -87,7 +87,7 @@ class _Exchange:
             # The credential must reach only the router.
             response = self._client.send(request, stream=True, follow_redirects=False)
         except httpx.TransportError as error:
-            raise lost(error)
+            raise ConnectionLost from error
         # httpcore reads the time limit of the body when it starts to read the body.
         timeouts["read"] = max(min(step.max_silence_s, step.ends_at - time.monotonic()), 0.001)
         self._response = response
@@ -96,11 +96,11 @@ class _Exchange:
 
     def _chunk(self) -> bytes:
         if time.monotonic() >= self._ends_at:
-            raise lost(TimeoutError("The response took too long."))
+            raise ConnectionLost from TimeoutError("The response took too long.")
         try:
             return next((chunk for chunk in self._chunks if chunk), b"")
         except (httpx.TransportError, httpx.DecodingError) as error:
-            raise lost(error)
+            raise ConnectionLost from error
 
 
 def _content(file: File) -> object:
