@@ -47,7 +47,7 @@ async function mypyErrors(files: readonly string[], env: Record<string, string> 
   ];
   const { stdout, stderr } = await outputOf(checker ?? '', words, env);
   if (stderr !== '') throw new Error(stderr);
-  return [...stdout.matchAll(/^(\S+?):(\d+): (?:error|note): (.*)$/gm)].map(
+  return [...stdout.matchAll(/^(\S+?):(\d+): (?:error|note): (?!.* defined here$)(.*)$/gm)].map(
     ([, file = '', line = '', message = '']) => ({ file: path.basename(file), line: Number(line), message }),
   );
 }

@@ -1,5 +1,6 @@
 """Retries, time limits and odd answers, with a server that answers as a live system cannot be made to."""
 
+import json
 import os
 import time
 import unittest
@@ -92,6 +93,35 @@ class Transport:
         self.script = [(503, unavailable, [b"{}"]), (200, {}, [state]), (500, {}, [b"{}"])]
         error = self.failure(lambda: self.router.collect({"response_url": "/r", "status_url": "/s"}))
         self.assertEqual((error.bucket, error.status), ("service_unavailable", 503))
+
+    def test_polls_if_the_stream_is_not_available(self):
+        run = {"request_id": "r", "status_url": "/s", "response_url": "/r"}
+        states = [{**run, "status": status} for status in ("IN_QUEUE", "IN_PROGRESS", "COMPLETED")]
+        answers = [(200, {"Content-Type": "application/json"}, [json.dumps(state).encode()]) for state in states]
+        self.script = [(404, {}, [b"{}"]), *answers]
+        self.assertEqual(list(self.router.subscribe(run)), states)
+        self.assertEqual([each.path for each in self.seen], ["/s/stream", "/s", "/s", "/s"])
+
+    def test_tells_of_progress_and_of_each_state_once(self):
+        run = {"request_id": "r", "status": "IN_QUEUE", "status_url": "/s", "response_url": "/r"}
+        started = {**run, "status": "IN_PROGRESS"}
+        done = {**run, "status": "COMPLETED"}
+        events = [("", run), ("", started), ("progress", {"progress": 0.5}), ("", started), ("", done)]
+        stream = "".join(
+            (f"event: {event}\n" if event else "") + f"data: {json.dumps(data)}\n\n" for event, data in events
+        )
+        as_json = {"Content-Type": "application/json"}
+        self.script = [
+            (201, as_json, [json.dumps(run).encode()]),
+            (200, {"Content-Type": "text/event-stream"}, [stream.encode()]),
+            (200, as_json, [b"{}"]),
+        ]
+        statuses, progress = [], []
+        self.router.subscribe(
+            MODEL, {}, on_status=lambda state: statuses.append(state.status), on_progress=progress.append
+        )
+        self.assertEqual(statuses, ["IN_QUEUE", "IN_PROGRESS", "COMPLETED"])
+        self.assertEqual(progress, [0.5])
 
     def test_the_proxy_from_the_environment_is_used(self):
         self.script = [(200, {"Content-Type": "application/json"}, [b"{}"])]
