@@ -18,8 +18,8 @@ const programs: Record<string, [needs: string, command: string[]]> = {
   js: [process.execPath, [process.execPath, '--input-type=module', '--eval']],
   python: [python, [python, '-c']],
 };
-/** Snippets with third-party clients run in test/operations. */
-const foreign = /from '@(fal-ai|comfyorg)\//;
+/** Snippets with third-party clients run in test/operations, and these of Python in python-guide.spec.ts. */
+const foreign = /from '@(fal-ai|comfyorg)\/|^from (fastapi|flask|django)\b|router\.stream\(/m;
 
 const snippets = filesBelow('docs/guide').flatMap((page) =>
   [...textOf(page).matchAll(/(?<=\n)```(\w+)\n([^]*?)\n```/g)]
