@@ -24,7 +24,7 @@ export function projectOf(toml: string): Project {
     description: member('description'),
     requiresPython: member('requires-python'),
     license: member('license'),
-    dependencies: [.../^dependencies = \[(.*)\]$/m.exec(toml)?.[1]?.matchAll(/"([^"]+)"/g) ?? []].map(
+    dependencies: [...(/^dependencies = \[(.*)\]$/m.exec(toml)?.[1]?.matchAll(/"([^"]+)"/g) ?? [])].map(
       ([, each = '']) => each,
     ),
   };

@@ -80,7 +80,7 @@ class ModelCalls:
         webhook_url: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> Union[Result[Any], Iterator[Run[Any]]]:
-        """Queues a run, calls `on_status` and `on_progress` as it goes on, and returns its result.
+        """Queues a run, calls `on_status` and `on_progress` while it runs, and returns its result.
 
         With a submitted run in place of a model and its input, yields every change of its state until it completes.
         """
@@ -185,7 +185,7 @@ class AsyncModelCalls:
         webhook_url: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> Union[Coroutine[Any, Any, Result[Any]], AsyncIterator[Run[Any]]]:
-        """Queues a run, calls `on_status` and `on_progress` as it goes on, and returns its result.
+        """Queues a run, calls `on_status` and `on_progress` while it runs, and returns its result.
 
         Both may be coroutine functions. With a submitted run in place of a model and its input, yields every change of
         its state until it completes.
