@@ -143,7 +143,7 @@ function classOf(router: PythonRouter, typed: readonly ({ id: string } & PythonT
 }
 
 /** The types of a model. Cached, because the types of all models take longer than one request may take. */
-export const pythonTypes = oncePerModel((model): PythonTypes => {
+const pythonTypes = oncePerModel((model): PythonTypes => {
   const { id, title, description, isAuthored } = model;
   const name = id
     .split(/[^A-Za-z0-9]+/)

@@ -2,7 +2,9 @@
 
 import json
 import os
+import sys
 import time
+import traceback
 import unittest
 from email.utils import formatdate
 from pathlib import Path
@@ -129,6 +131,19 @@ class Transport:
             Router("http://router.example.com", key="x").run(MODEL, {})
         self.assertEqual(self.seen[0].path, f"http://router.example.com/v2/models/{MODEL}")
         self.assertEqual(self.seen[0].headers["Proxy-Authorization"], "Basic bWU6eW91")
+
+    def test_a_traceback_names_the_error_as_callers_import_it_and_the_call(self):
+        headers = {"X-Service-Error-Type": "unauthorized", "X-Service-Request-Id": "c"}
+        self.script = [(401, headers, [b'{"detail": "No such key."}'])]
+        error = self.failure(lambda: self.router.run(MODEL, {}))
+        shown = traceback.format_exception_only(error)
+        self.assertEqual(shown[0], "model_router.RouterError: No such key.\n")
+        if sys.version_info >= (3, 11):
+            self.assertEqual(shown[1], "bucket: unauthorized, status: 401, call_id: c\n")
+
+    def test_a_printed_result_shows_its_output_once(self):
+        self.script = [(200, {"Content-Type": "application/json"}, [b'{"text": "fox"}'])]
+        self.assertEqual(repr(self.router.run(MODEL, {})).count("fox"), 1)
 
     def test_the_package_has_types(self):
         self.assertTrue((Path(model_router.__file__).parent / "py.typed").exists())

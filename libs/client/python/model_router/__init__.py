@@ -21,6 +21,10 @@ from ._types import (
 )
 from ._webhook import WebhookEvent, WebhookVerificationError, verify_webhook
 
+# Tracebacks name the classes as callers import them.
+for _public in (AsyncRouter, Result, Router, RouterError, Run, WebhookVerificationError):
+    _public.__module__ = __name__
+
 __all__ = [
     "AnyModel",
     "AsyncRouter",

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional
 
 BUCKETS = (
@@ -51,6 +52,10 @@ class RouterError(Exception):
         self.retry_after = retry_after
         self.committed_spend_cents = committed_spend_cents
         self.idempotency_key = idempotency_key
+        # Tracebacks show it below the message.
+        if sys.version_info >= (3, 11):
+            facts = {"bucket": self.bucket, "status": status, "request_id": request_id, "call_id": call_id}
+            self.add_note(", ".join(f"{name}: {value}" for name, value in facts.items() if value))
 
     @property
     def run_id(self) -> Optional[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Awaitable, Dict, Generic, List, NamedTuple, Optional, Protocol, TypedDict, TypeVar, Union
 
 Output = TypeVar("Output")
@@ -36,7 +36,7 @@ class Result(Generic[Output]):
     """
 
     output: Output
-    bytes: builtins.bytes
+    bytes: builtins.bytes = field(repr=False)
     content_type: str
     cost_cents: Optional[float] = None
     request_id: Optional[str] = None
