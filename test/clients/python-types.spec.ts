@@ -4,6 +4,7 @@ import { cpSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { loadCatalog } from '#catalog';
 import { pathOf, textOf } from '../documents/checkout-files.js';
 import { failOnLeftovers, temporaryFolder } from '../harness/index.js';
 import { mypy, pythonWithHttpx } from './python-programs.js';
@@ -65,12 +66,40 @@ async function pyrightErrors(): Promise<Found[]> {
   }));
 }
 
+/** A program that gives the example of each model, and its example output, the types of that model. */
+async function examples(): Promise<string> {
+  const stub = textOf('libs/client/dist/python/model_router/_model_calls.pyi');
+  const typed = stub.matchAll(/^ {4}def run\(self, model: Literal\["(.+?)"\], input: models\.(\w+)Input /gm);
+  const names = new Map([...typed].map(([, id, name]) => [id, name]));
+  const { models } = await loadCatalog();
+  expect(models.filter(({ id }) => !names.has(id))).toEqual([]);
+  const lines = models.flatMap(({ id, example, output }, index) => {
+    const name = names.get(id) ?? '';
+    const isJson = output?.example !== undefined && output.mediaType.endsWith('json');
+    return [
+      `input_${index}: models.${name}Input = ${pythonOf(example)}\n`,
+      ...(isJson ? [`output_${index}: models.${name}Output = ${pythonOf(output.example)}\n`] : []),
+    ];
+  });
+  return `from model_router import models\n\n${lines.join('')}`;
+}
+
+function pythonOf(value: unknown): string {
+  if (value === null) return 'None';
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (Array.isArray(value)) return `[${value.map(pythonOf).join(', ')}]`;
+  if (typeof value !== 'object') return JSON.stringify(value);
+  const members = Object.entries(value).map(([name, of]) => `${JSON.stringify(name)}: ${pythonOf(of)}`);
+  return `{${members.join(', ')}}`;
+}
+
 let folder = '';
 
-beforeAll(() => {
+beforeAll(async () => {
   folder = temporaryFolder('python-types');
   cpSync(pathOf(programs), folder, { recursive: true });
   cpSync(pathOf('libs/client/python/model_router'), path.join(folder, 'client'), { recursive: true });
+  writeFileSync(path.join(folder, 'examples.py'), await examples());
   // A checker does not judge an installed package.
   cpSync(pathOf('libs/client/dist/python'), path.join(folder, 'installed'), { recursive: true });
   const settings = {
@@ -87,8 +116,8 @@ beforeAll(() => {
     expect(await mypyErrors([pathOf('libs/client/python/model_router')])).toEqual([]);
   }, 160_000);
 
-  it('finds each wrong id and field in a line of its own, and nothing in right programs', async () => {
-    const files = ['right.py', 'wrong.py'].map((file) => path.join(folder, file));
+  it('finds each wrong id and field in a line of its own, and nothing in right programs and in examples of models', async () => {
+    const files = ['right.py', 'wrong.py', 'examples.py'].map((file) => path.join(folder, file));
     const found = await mypyErrors(files, { MYPYPATH: path.join(folder, 'installed') });
     expect(found.filter(({ file }) => file !== 'wrong.py')).toEqual([]);
     expect(linesOf(found)).toEqual(wrongLines);

@@ -56,8 +56,9 @@ it('choices that differ in their members are types of their own, with the common
     properties: { prompt: { type: 'string' } },
     required: ['prompt'],
   } as const;
-  const choice = (name: string) => ({ properties: { [name]: { type: 'integer' } }, required: [name] });
-  const item = { ...common, oneOf: [choice('width'), choice('height')] } as unknown as JsonSchema;
+  const width = { properties: { width: { type: 'integer' } }, required: ['width'] };
+  const height = { properties: { height: { type: 'integer' } }, required: ['height'] };
+  const item = { ...common, oneOf: [width, height] } as unknown as JsonSchema;
   expect(typesOf({ item })).toEqual({ item: 'AcmePaint11InputItem1 | AcmePaint11InputItem2' });
   const required = { ...common, anyOf: [{ required: ['prompt'] }] } as unknown as JsonSchema;
   expect(typesOf({ item: required })).toEqual({ item: 'AcmePaint11InputItem' });
