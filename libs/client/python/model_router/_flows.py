@@ -240,16 +240,15 @@ class _Shown:
         self._on_status = on_status
         self._on_progress = on_progress
         self._state: Mapping[str, object] = {}
-        self._progress: Optional[float] = None
 
     def steps(self, run: "Run[Any]") -> Iterator[Step]:
         progress: Optional[float] = run.get("progress")
         state = {name: member for name, member in run.items() if name != "progress"}
         if state != self._state and self._on_status is not None:
             yield Notify(self._on_status, run)
-        if progress is not None and progress != self._progress and self._on_progress is not None:
+        if progress is not None and self._on_progress is not None:
             yield Notify(self._on_progress, progress)
-        self._state, self._progress = state, progress
+        self._state = state
 
 
 def _path_of(model: str) -> str:
