@@ -3,7 +3,7 @@
 // PYTHON names the Python of that ComfyUI, if it is not python3. With BASE_URL and API_KEY the router is tried too, and
 // with --run an image is made, and paid, by each of the models.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync } from 'node:fs';
+import { cpSync, existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -20,8 +20,16 @@ const target = path.join(nodes, 'model-router');
 const client = fileURLToPath(new URL('../python/model_router', import.meta.resolve('model-router-client')));
 cpSync(path.join(source, '__init__.py'), path.join(target, '__init__.py'));
 cpSync(client, path.join(target, 'model_router'), { recursive: true });
+// ComfyUI-Manager reads this list, too.
+writeFileSync(path.join(target, 'requirements.txt'), 'httpx>=0.23\n');
 console.log(`installed: ${target}`);
 
+const python = process.env.PYTHON ?? 'python3';
+if (spawnSync(python, ['-c', 'import httpx']).status !== 0) {
+  const install = ['-m', 'pip', 'install', '--quiet', '--requirement', path.join(target, 'requirements.txt')];
+  if (spawnSync(python, install, { stdio: 'inherit' }).status !== 0) process.exit(1);
+}
+
 const selfTest = [path.join(source, 'self_test.py'), target, ...options];
-const { status } = spawnSync(process.env.PYTHON ?? 'python3', selfTest, { stdio: 'inherit' });
+const { status } = spawnSync(python, selfTest, { stdio: 'inherit' });
 process.exit(status ?? 1);

@@ -1,7 +1,9 @@
-// Part of `npm run build`: completes the built TypeScript client, which exists as an ES module and for CommonJS.
+// Part of `npm run build`: completes the built TypeScript client, which exists as an ES module and for CommonJS, and the
+// Python client.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { loadCatalog } from '../../dist/libs/catalog/src/load-catalog.js';
 import { withModelTypes } from '../../dist/libs/catalog/src/model-types.js';
+import { writePythonTypes } from './write-python-types.mjs';
 
 const inClient = (file) => new URL(`dist/${file}`, import.meta.url);
 
@@ -17,3 +19,5 @@ writeFileSync(
   inClient('models.d.ts'),
   "export type { FileInput, InputOf, ModelId, Models, OutputOf } from './cjs/models.js';\n",
 );
+
+writePythonTypes(models);

@@ -5,18 +5,21 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { filesBelow, pathOf, textOf } from '../documents/checkout-files.js';
 import { failOnLeftovers, sharedSystem, temporaryFolder, transports } from '../harness/index.js';
+import { pythonWithHttpx } from './python-programs.js';
 import { tinyImage } from './tiny-image.js';
 
 const [transport = 'postgres'] = transports();
+
+const python = pythonWithHttpx() ?? 'python3 with httpx';
 
 /** How to run a snippet, by the language of its fence. Snippets in other languages, such as `console`, don't run. */
 const programs: Record<string, [needs: string, command: string[]]> = {
   sh: ['curl', ['bash', '-eo', 'pipefail', '-c']],
   js: [process.execPath, [process.execPath, '--input-type=module', '--eval']],
-  python: ['python3', ['python3', '-c']],
+  python: [python, [python, '-c']],
 };
-/** Snippets with third-party clients run in test/operations. */
-const foreign = /from '@(fal-ai|comfyorg)\//;
+/** Snippets with third-party clients run in test/operations, and these of Python in python-guide.spec.ts. */
+const foreign = /from '@(fal-ai|comfyorg)\/|^from (fastapi|flask|django)\b|router\.stream\(/m;
 
 const snippets = filesBelow('docs/guide').flatMap((page) =>
   [...textOf(page).matchAll(/(?<=\n)```(\w+)\n([^]*?)\n```/g)]
@@ -45,7 +48,7 @@ describe('the guide for callers', () => {
   });
 
   it.each(runnable)('runs $name', async ({ language, text }) => {
-    const caller = await system.caller({}, undefined, ['catalog', 'run', 'requests', 'usage']);
+    const caller = await system.caller({}, undefined, ['catalog', 'run', 'requests', 'usage', 'manage']);
     const { requestId } = await caller.submit('bfl/flux-2-pro', '{"prompt": "a red fox"}');
     const [program = '', ...options] = programs[language]?.[1] ?? [];
     const env = {
@@ -54,7 +57,7 @@ describe('the guide for callers', () => {
       API_KEY: caller.key,
       RUNS: `${system.gateways[0]?.url}/v2/models/bfl/flux-2-pro/requests`,
       ID: requestId,
-      PYTHONPATH: pathOf('libs/client/python'),
+      PYTHONPATH: pathOf('libs/client/dist/python'),
       PYTHONDONTWRITEBYTECODE: '1',
     };
     const { stdout } = await promisify(execFile)(program, [...options, text], {

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { pythonWithHttpx } from '../clients/python-programs.js';
 import { pathOf } from '../documents/checkout-files.js';
 import { freePort, System } from '../harness/faults.js';
 import {
@@ -16,6 +17,7 @@ import {
 } from '../harness/index.js';
 
 const run = promisify(execFile);
+const python = pythonWithHttpx() ?? 'python3';
 const examples = ['web-app', 'batch', 'comfyui-node'];
 
 /** Stubs of the packages in ComfyUI's Python, as far as the node uses them. */
@@ -159,7 +161,7 @@ describe('the clients and examples', () => {
         writeFileSync(path.join(brought, file), text);
       const { stdout } = await run('npx', npx('model-router-comfyui-node', comfy, ...options), {
         cwd: temporaryFolder('empty'),
-        env: { ...env, PYTHONPATH: brought, PYTHONDONTWRITEBYTECODE: '1' },
+        env: { ...env, PYTHON: python, PYTHONPATH: brought, PYTHONDONTWRITEBYTECODE: '1' },
         timeout: 120_000,
       });
       return stdout;

@@ -105,9 +105,12 @@ for name, digest in record.items():
         made = base64.urlsafe_b64encode(hashlib.sha256(wheel.read(name)).digest()).rstrip(b"=").decode()
         assert digest == "sha256=" + made, name
 metadata = Parser().parsestr(wheel.read(stem + ".dist-info/METADATA").decode())
-print(metadata["Name"], metadata["Version"], metadata["Requires-Python"])`;
+print(metadata["Name"], metadata["Version"], metadata["Requires-Python"], metadata.get_all("Requires-Dist"))`;
     const { stdout, stderr } = spawnSync('python3', ['-c', check, wheel, version], { encoding: 'utf8' });
-    expect([stdout.trim(), stderr]).toEqual([`model-router-client ${version} >=3.9`, '']);
+    expect([stdout.trim(), stderr]).toEqual([
+      `model-router-client ${version} >=3.10 ['httpx>=0.23', 'anyio>=3.6']`,
+      '',
+    ]);
     const source = entries(path.join(out, `model_router_client-${version}.tar.gz`));
     for (const name of [
       'PKG-INFO',
@@ -115,6 +118,7 @@ print(metadata["Name"], metadata["Version"], metadata["Requires-Python"])`;
       'LICENSE',
       'model_router/__init__.py',
       'model_router/py.typed',
+      'model_router/models.pyi',
     ])
       expect(source).toContain(`model_router_client-${version}/${name}`);
   });

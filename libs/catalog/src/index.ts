@@ -28,6 +28,7 @@ export {
 export type { CatalogProblem } from './read-rows.js';
 export { didYouMean, suggesting } from './nearest-ids.js';
 export { modelType, withModelTypes } from './model-types.js';
+export { pythonStubs } from './python-types.js';
 export { type Price, pricePointers } from './price.js';
 export { quote } from './quote.js';
 export { priceText, reportedText } from './price-text.js';

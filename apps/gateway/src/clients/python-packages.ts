@@ -7,6 +7,8 @@ interface Project {
   description: string;
   requiresPython: string;
   license: string;
+  /** The packages that it needs, with their versions. */
+  dependencies: readonly string[];
 }
 
 /** Reads the client's own pyproject.toml, in which each of these members is a line. */
@@ -22,12 +24,15 @@ export function projectOf(toml: string): Project {
     description: member('description'),
     requiresPython: member('requires-python'),
     license: member('license'),
+    dependencies: [...(/^dependencies = \[(.*)\]$/m.exec(toml)?.[1]?.matchAll(/"([^"]+)"/g) ?? [])].map(
+      ([, each = '']) => each,
+    ),
   };
 }
 
 const stemOf = ({ name, version }: Project) => `${name.replaceAll('-', '_')}-${version}`;
 
-const metadata = ({ name, version, description, license, requiresPython }: Project) =>
+const metadata = ({ name, version, description, license, requiresPython, dependencies }: Project) =>
   [
     'Metadata-Version: 2.1',
     `Name: ${name}`,
@@ -35,6 +40,7 @@ const metadata = ({ name, version, description, license, requiresPython }: Proje
     `Summary: ${description}`,
     `License: ${license}`,
     `Requires-Python: ${requiresPython}`,
+    ...dependencies.map((each) => `Requires-Dist: ${each}`),
     'License-File: LICENSE',
     '',
   ].join('\n');

@@ -25,6 +25,7 @@ function filesBelow(folder: string, matches: RegExp): Entry[] {
 
 const license = { name: 'LICENSE', bytes: readFileSync(path.join(root, 'LICENSE')) };
 const modules = filesBelow(python, /^model_router\/([^/]+\.py|py\.typed)$/);
+const typedModules = filesBelow(path.join(client, 'dist/python'), /^model_router\/([^/]+\.pyi?|py\.typed)$/);
 const toml = filesBelow(python, /^pyproject\.toml$/);
 const project = projectOf(String(toml[0]?.bytes));
 
@@ -50,8 +51,8 @@ const packages = [
     name: `${manifest.name}-${manifest.version}.tgz`,
     bytes: tarball(npmFiles.map(({ name, bytes }) => ({ name: `package/${name}`, bytes }))),
   },
-  wheel(project, modules, license.bytes),
-  sourceDistribution(project, [license, ...toml, ...modules]),
+  wheel(project, typedModules, license.bytes),
+  sourceDistribution(project, [license, ...toml, ...typedModules]),
 ];
 
 rmSync(packagesFolder, { recursive: true, force: true });

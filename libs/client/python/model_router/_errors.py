@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional
+import sys
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional
 
 BUCKETS = (
     "invalid_input",
@@ -24,8 +25,9 @@ BUCKETS = (
 class RouterError(Exception):
     """A failed call. `bucket` says what to do about it; the message is safe to show to people.
 
-    `status` is 0 if there was no response. `fields` lists the input fields that the model rejected. To collect a run
-    that may have started, repeat the request with `idempotency_key`: it never starts a second run.
+    `status` is 0 if there was no response. `fields` lists the input fields that the model rejected. `request_id` is the
+    run that the call belongs to, if there is one, and `call_id` identifies the HTTP call. To collect a run that may have
+    started, repeat the request with `idempotency_key`: it never starts a second run.
     """
 
     def __init__(
@@ -35,8 +37,8 @@ class RouterError(Exception):
         *,
         status: int = 0,
         fields: Optional[List[Dict[str, Any]]] = None,
+        request_id: Optional[str] = None,
         call_id: Optional[str] = None,
-        run_id: Optional[str] = None,
         retry_after: Optional[float] = None,
         committed_spend_cents: Optional[int] = None,
         idempotency_key: Optional[str] = None,
@@ -45,8 +47,26 @@ class RouterError(Exception):
         self.bucket = bucket if bucket in BUCKETS else "internal_error"
         self.status = status
         self.fields = fields or []
+        self.request_id = request_id
         self.call_id = call_id
-        self.run_id = run_id
         self.retry_after = retry_after
         self.committed_spend_cents = committed_spend_cents
         self.idempotency_key = idempotency_key
+        # Tracebacks show it below the message.
+        if sys.version_info >= (3, 11):
+            facts = {"bucket": self.bucket, "status": status, "request_id": request_id, "call_id": call_id}
+            self.add_note(", ".join(f"{name}: {value}" for name, value in facts.items() if value))
+
+    @property
+    def run_id(self) -> Optional[str]:
+        """The same as `request_id`."""
+        return self.request_id
+
+
+class Ids(NamedTuple):
+    request_id: Optional[str]
+    call_id: Optional[str]
+
+
+def ids_of(headers: Mapping[str, str]) -> Ids:
+    return Ids(headers.get("X-Service-Run-Id"), headers.get("X-Service-Request-Id"))

@@ -5,7 +5,7 @@ import hashlib
 import hmac
 import json
 import time
-from typing import Any, Dict, Mapping, Sequence, Union
+from typing import Any, Dict, Iterable, Protocol, Sequence, Tuple, TypedDict, Union
 
 _TOLERANCE_S = 300.0
 
@@ -14,14 +14,30 @@ class WebhookVerificationError(Exception):
     """The request is not from the router, or is too old. Respond with 400 and do not trust its content."""
 
 
+class WebhookEvent(TypedDict):
+    """A call about a completed run. `data` is its status, as `Router.status` returns it."""
+
+    type: str
+    timestamp: str
+    data: Dict[str, Any]
+
+
+class _Headers(Protocol):
+    def items(self) -> Iterable[Tuple[str, str]]: ...
+
+
 def verify_webhook(
-    body: Union[bytes, str], headers: Mapping[str, str], secret: Union[str, Sequence[str]]
-) -> Dict[str, Any]:
+    body: Union[bytes, str], headers: _Headers, secret: Union[str, Sequence[str]]
+) -> WebhookEvent:
     """Verifies a webhook request as Standard Webhooks specifies, and returns its event.
 
-    `body` is the raw body, before any parsing. During a rotation, pass both secrets; a signature by either is valid.
-    Raises `ValueError` if a secret is empty or not base64, which is an error in your configuration.
+    `body` is the raw body, before any parsing: `await request.body()` in FastAPI, `request.get_data()` in Flask and
+    `request.body` in Django. `headers` is the framework's `request.headers`. An event may arrive more than once, with the
+    same `webhook-id`. During a rotation, pass both secrets; a signature by either is valid. Raises `ValueError` if a
+    secret is empty or not base64, which is an error in your configuration.
     """
+    if not isinstance(body, (bytes, str)):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError("Pass the raw body as bytes or str. A body that was parsed cannot be verified.")
     secrets = [secret] if isinstance(secret, str) else secret
     keys = [_key_of(each, number) for number, each in enumerate(secrets, start=1)]
     text = body if isinstance(body, bytes) else body.encode()
@@ -40,7 +56,8 @@ def verify_webhook(
         wanted = "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
         for signature in signatures.split(" "):
             if hmac.compare_digest(signature.encode(), wanted.encode()):
-                return json.loads(text)
+                event: WebhookEvent = json.loads(text)
+                return event
     raise WebhookVerificationError("No signature matches the secret.")
 
 

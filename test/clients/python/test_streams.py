@@ -1,0 +1,97 @@
+"""Streams of events, from a server that sends what a provider sends."""
+
+import json
+import time
+import unittest
+
+from model_router import Event, Router
+from support import ServerTest, WaitingRouter
+
+MODEL = "openai/gpt-4o"
+STREAM = {"Content-Type": "text/event-stream; charset=utf-8", "X-Service-Run-Id": "r", "X-Service-Request-Id": "c"}
+
+
+class Streams:
+    def test_events_come_as_they_are_sent(self):
+        received = []
+
+        def parts():
+            yield b"\xef\xbb\xbf: a comment\n\nevent: start\nid: 1\ndata: {\"text\": \"gr\xc3"
+            yield b"\xbc\xc3\x9f\"}\r\n\r"
+            yield b"\ndata: first\ndata:second\n\n"
+            for _ in range(100):
+                if len(received) == 2:
+                    break
+                time.sleep(0.05)
+            else:
+                return
+            yield b"retry: 5\nid\rdata\r\rdata: [DONE]\n\ndata: unfinished"
+
+        self.script = [(200, STREAM, parts())]
+        for event in self.router.stream(MODEL, {"messages": []}):
+            received.append(event)
+        self.assertEqual(
+            received,
+            [
+                Event("start", '{"text": "grüß"}', "1"),
+                Event("message", "first\nsecond", "1"),
+                Event("message", "", ""),
+                Event("message", "[DONE]", ""),
+            ],
+        )
+        [request] = self.seen
+        self.assertEqual(request.path, "/v2/models/openai/gpt-4o")
+        self.assertEqual(json.loads(request.content), {"messages": [], "stream": True})
+        self.assertEqual(len(request.headers["Idempotency-Key"]), 36)
+
+    def test_the_last_event_may_end_with_a_carriage_return(self):
+        self.script = [(200, STREAM, [b"data: last\r\r"])]
+        self.assertEqual([event.data for event in self.router.stream(MODEL, {})], ["last"])
+
+    def test_a_rejection_is_an_error(self):
+        headers = {"X-Service-Error-Type": "invalid_input", "Content-Type": "application/json"}
+        self.script = [(422, headers, [b'{"detail": [{"loc": ["body", "stream"], "msg": "no"}]}'])]
+        error = self.failure(lambda: list(self.router.stream(MODEL, {})))
+        self.assertEqual((error.bucket, error.status, str(error)), ("invalid_input", 422, "body.stream: no"))
+
+    def test_a_busy_router_is_asked_again_with_the_same_key(self):
+        busy = (503, {"X-Service-Error-Type": "service_unavailable"}, [b"{}"])
+        self.script = [busy, (200, STREAM, [b"data: 1\n\n"])]
+        self.assertEqual([event.data for event in self.router.stream(MODEL, {})], ["1"])
+        self.assertEqual(len({request.headers["Idempotency-Key"] for request in self.seen}), 1)
+        self.assertEqual(len(self.seen), 2)
+
+    def test_a_stream_that_breaks_off_is_an_error_with_the_id_of_the_run(self):
+        self.script = [(200, {**STREAM, "Content-Length": "100"}, [b"data: 1\n\n"])]
+        events = self.router.stream(MODEL, {}, idempotency_key="k")
+        self.assertEqual(next(events).data, "1")
+        error = self.failure(lambda: next(events))
+        self.assertEqual((error.bucket, error.status, error.request_id), ("service_unavailable", 200, "r"))
+        self.assertEqual((error.call_id, error.idempotency_key, len(self.seen)), ("c", "k", 1))
+
+    def test_an_output_that_is_not_streamed_is_an_error_that_says_how_to_collect_it(self):
+        self.script = [(200, {"Content-Type": "application/json"}, [b"{}"])]
+        error = self.failure(lambda: list(self.router.stream(MODEL, {}, idempotency_key="k")))
+        self.assertEqual((error.bucket, error.idempotency_key), ("invalid_input", "k"))
+
+    def test_the_time_limit_ends_a_stream(self):
+        def slowly():
+            for _ in range(30):
+                yield b"data: 1\n\n"
+                time.sleep(0.2)
+
+        self.script = [(200, STREAM, slowly())]
+        error = self.failure(lambda: list(self.router.stream(MODEL, {}, timeout=1)))
+        self.assertEqual((error.bucket, error.status), ("deadline_exceeded", 0))
+
+
+class StreamsOfRouter(Streams, ServerTest):
+    make = Router
+
+
+class StreamsOfAsyncRouter(Streams, ServerTest):
+    make = WaitingRouter
+
+
+if __name__ == "__main__":
+    unittest.main()
