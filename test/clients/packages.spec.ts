@@ -17,19 +17,57 @@ if (!hasPip) {
   process.stderr.write('skipping the installation of the Python client: pip is not installed\n');
 }
 
-/** A program with one call that fits the model and one that does not. */
+/** A program with calls that fit the models and calls that do not. */
 const program = `
-import { createRouter } from 'model-router-client';
+import { createRouter, type CostEstimate, type Router, type ServerSentEvent } from 'model-router-client';
 declare const process: { env: Record<string, string>; stdout: { write(text: string): void } };
 
-const router = createRouter({ baseUrl: process.env['BASE_URL'] ?? '', key: process.env['API_KEY'] ?? '' });
-void router.run('bfl/flux-2-pro', { prompt: 'a red fox' }).then(({ output }) => {
+const router: Router = createRouter({ baseUrl: process.env['BASE_URL'] ?? '', key: process.env['API_KEY'] ?? '' });
+void router.run('bfl/flux-2-pro', { prompt: 'a red fox' }, { extra: { tomorrow: 1 } }).then(({ output }) => {
   const sample: string = output.result.sample;
   process.stdout.write(sample);
 });
-export const wrong = () =>
+export const right = async (anyId: string, event: { prompt: string }) => {
+  const cost: CostEstimate = await router.cost('bfl/flux-2-pro', { prompt: 'a', input_image: new Blob([]) });
+  const subscribed = await router.subscribe('bfl/flux-2-pro', event, { onProgress: (share) => share + 1 });
+  const sample: string = subscribed.output.result.sample;
+  const run = await router.submit('bfl/flux-2-pro', '{"prompt": "a"}');
+  const collected: string = (await router.collect(run)).output.result.sample;
+  for await (const each of router.stream('openai/gpt-5', { input: 'a' })) ((text: ServerSentEvent) => text.data)(each);
+  const other = await router.run(anyId, { whatever: true });
+  await router.run('acme/new' as string, { whatever: true });
+  return [cost.expected_cents, sample, collected, other.output];
+};
+export const wrong = () => [
   // @ts-expect-error the prompt is a text
-  router.run('bfl/flux-2-pro', { prompt: 1 });
+  router.run('bfl/flux-2-pro', { prompt: 1 }),
+  // @ts-expect-error the prompt is missing
+  router.run('bfl/flux-2-pro', {}),
+  // @ts-expect-error a misspelled field
+  router.run('bfl/flux-2-pro', { prompt: 'a', hieght: 1024 }),
+  // @ts-expect-error a misspelled id
+  router.run('bfl/flux-9-pro', { prompt: 'a' }),
+  // @ts-expect-error a misspelled field
+  router.submit('bfl/flux-2-pro', { prompt: 'a', hieght: 1024 }),
+  // @ts-expect-error a misspelled id
+  router.submit('bfl/flux-9-pro', { prompt: 'a' }),
+  // @ts-expect-error a misspelled field
+  router.cost('bfl/flux-2-pro', { prompt: 'a', hieght: 1024 }),
+  // @ts-expect-error a misspelled id
+  router.cost('bfl/flux-9-pro', { prompt: 'a' }),
+  // @ts-expect-error a misspelled field
+  router.subscribe('bfl/flux-2-pro', { prompt: 'a', hieght: 1024 }),
+  // @ts-expect-error a misspelled id
+  router.subscribe('bfl/flux-9-pro', { prompt: 'a' }),
+  // @ts-expect-error a misspelled field
+  router.stream('openai/gpt-5', { input: 'a', inptu: 'a' }),
+  // @ts-expect-error a misspelled id
+  router.stream('openai/gpt-9', { input: 'a' }),
+  // @ts-expect-error not a state
+  router.requests.list({ status: 'DONE' }),
+  // @ts-expect-error not a grouping
+  router.usage({ groupBy: 'provider' }),
+];
 `;
 
 /** How TypeScript resolves the package, by the kind of project. */

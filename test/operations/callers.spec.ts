@@ -241,12 +241,16 @@ describe('the clients and examples', () => {
         await router.run('bfl/flux-2-pro', {});
         // @ts-expect-error a format is one of three
         await router.run('bfl/flux-2-pro', { prompt: 'x', output_format: 'bmp' });
+        // @ts-expect-error no model has this id
         await router.run('acme/paint', { anything: 1 });
+        await router.run('acme/paint' as string, { anything: 1 });
         interface Input { prompt: string }
         const input: Input = { prompt: 'x' };
-        await router.run('acme/paint', input);
+        await router.run('acme/paint' as string, input);
         await router.run('bfl/flux-2-pro', input);
+        // @ts-expect-error no model has this field
         await router.run('bfl/flux-2-pro', { prompt: 'x', of_tomorrow: 1 });
+        await router.run('bfl/flux-2-pro', { prompt: 'x' }, { extra: { of_tomorrow: 1 } });
         const bytes: Uint8Array = new Uint8Array(1);
         await router.upload(bytes);
         const sound: Blob = (await router.run('openai/tts-1', { input: 'x', voice: 'ash' })).output;
