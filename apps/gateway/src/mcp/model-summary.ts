@@ -159,9 +159,14 @@ function membersOf({ properties = {}, required = [], allOf = [] }: Schema): Memb
   return [...own, ...allOf.flatMap(membersOf)];
 }
 
-const isNever = (schema: unknown) =>
-  schema === false ||
-  (typeof schema === 'object' && schema !== null && 'not' in schema && !('type' in schema));
+/** Whether nothing but null fits. Rows mark fields this way that the service does not support. */
+function isNever(schema: Schema | boolean): boolean {
+  if (typeof schema === 'boolean') return !schema;
+  const variants = schema.anyOf ?? schema.oneOf;
+  if (variants !== undefined) return variants.every(isNever);
+  if (schema.enum?.every((each) => each === null)) return true;
+  return schema.type === 'null' || ('not' in schema && schema.type === undefined);
+}
 
 /** A schema in a few words, and its description without them. */
 function typeText(schema: Schema, detail: Detail, depth = 0): { text: string; description: string } {
