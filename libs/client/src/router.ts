@@ -244,6 +244,17 @@ export function createRouter(options: RouterOptions) {
       );
     },
 
+    /** The model's OpenAPI document: the schemas of its input and output, an example and the price. */
+    document(model: string, options: CallOptions = {}): Promise<Record<string, unknown>> {
+      return bounded(options, async ({ connection, signal }) => {
+        const url = `/v2/models/${model}/openapi.json`;
+        return parsed((await call(connection, { method: 'GET', url }, signal)).bytes) as Record<
+          string,
+          unknown
+        >;
+      });
+    },
+
     /** Yields every model that you can run and that the filter does not exclude. */
     models({ search, provider, modality, ...rest }: ModelsFilter = {}): AsyncGenerator<ModelEntry> {
       return allPages(session, '/v2/models', { view: 'full', q: search, provider, modality }, rest);
