@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createProvider } from '../../libs/client/src/ai.js';
-import { inputSchemaOf, putImages, putPrompt } from '../../libs/client/src/ai-fields.js';
+import { inputSchemaOf, type Put, putImages, putPrompt } from '../../libs/client/src/ai-fields.js';
 import { InputBuilder, type InputSchema } from '../../libs/client/src/ai-input.js';
 import { mediaOf } from '../../libs/client/src/ai-output.js';
 import { createRouter, type Router } from '../../libs/client/src/index.js';
@@ -247,8 +247,8 @@ describe('the provider for the ai SDK', () => {
       if (kind === 'image' || kind === 'video') await fits(id, kind, main === 'image');
     expect(counts.image.fit / counts.image.all).toBeGreaterThan(0.8);
     expect(counts.video.fit / counts.video.all).toBeGreaterThan(0.7);
-    process.stderr.write(JSON.stringify([counts, unread]));
-    expect(unread).toEqual([]);
+    // The example of this model is a video, although its first modality is the image.
+    expect(unread).toEqual(['beeble/switchx']);
   });
 
   it('says that text models are not offered', () => {
@@ -260,8 +260,9 @@ describe('the provider for the ai SDK', () => {
 /** The input of a call with a prompt, and an image if the model needs one. */
 function plainInput(schema: InputSchema, needsImage: boolean): Record<string, unknown> {
   const builder = new InputBuilder(schema);
-  putPrompt(builder, () => {}, 'a fox');
-  if (needsImage) putImages(builder, () => {}, ['https://example.com/fox.png']);
+  const put: Put = (_feature, names, ...notations) => void builder.put(names, ...notations);
+  putPrompt(builder, put, 'a fox');
+  if (needsImage) putImages(builder, put, ['https://example.com/fox.png']);
   return builder.input;
 }
 

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { pathOf } from '../documents/checkout-files.js';
 import { failOnLeftovers, sharedSystem, temporaryFolder, transports } from '../harness/index.js';
 import { typeCheck } from './type-check.js';
 
@@ -70,6 +71,25 @@ export const wrong = () => [
 ];
 `;
 
+const sdkProgram = `
+import type { ProviderV3 } from '@ai-sdk/provider';
+import { experimental_generateSpeech, experimental_generateVideo, experimental_transcribe, generateImage } from 'ai';
+import { createRouter } from 'model-router-client';
+import { createProvider } from 'model-router-client/ai';
+
+const models = createProvider(createRouter({ baseUrl: '', key: '' }), { onRun: ({ runId }) => runId.length });
+export const provider: ProviderV3 = models;
+export const calls = async () => {
+  const { images } = await generateImage({ model: models.image('bfl/flux-2-pro'), prompt: 'a red fox' });
+  const { videos } = await experimental_generateVideo({ model: models.video('luma/ray-2'), prompt: 'a dog' });
+  const { audio } = await experimental_generateSpeech({ model: models.speech('openai/tts-1'), text: 'hello' });
+  const { text } = await experimental_transcribe({ model: models.transcription('openai/whisper-1'), audio: new Uint8Array() });
+  return [images.length, videos.length, audio.mediaType, text];
+};
+// @ts-expect-error an image model makes no videos
+export const wrong = () => experimental_generateVideo({ model: models.image('bfl/flux-2-pro'), prompt: 'a dog' });
+`;
+
 /** How TypeScript resolves the package, by the kind of project. */
 const projects: [kind: string, file: string, options: Record<string, string>][] = [
   ['an ES module', 'module.mts', { module: 'nodenext' }],
@@ -120,6 +140,31 @@ describe('the clients of a running gateway', () => {
       expect(stdout).toMatch(/^http/);
     },
   );
+
+  it('has a provider that the types of the ai SDK accept, as an ES module and in CommonJS', async () => {
+    const app = path.join(folder, 'app');
+    for (const name of [
+      'ai',
+      '@ai-sdk',
+      '@opentelemetry',
+      'zod',
+      '@standard-schema',
+      'json-schema',
+      '@types',
+      'eventsource-parser',
+      '@vercel',
+    ])
+      if (existsSync(pathOf(`node_modules/${name}`)) && !existsSync(path.join(app, 'node_modules', name)))
+        symlinkSync(pathOf(`node_modules/${name}`), path.join(app, 'node_modules', name));
+    const options = { skipLibCheck: true, noEmit: true };
+    for (const [file, module] of [
+      ['sdk.mts', 'nodenext'],
+      ['sdk.cts', 'nodenext'],
+    ] as const) {
+      writeFileSync(path.join(app, file), sdkProgram);
+      await typeCheck(app, file, { ...options, module });
+    }
+  });
 
   const describePip = hasPip ? describe : describe.skip;
   describePip('with pip', () => {

@@ -19,6 +19,7 @@ export const oneImage = [
   'image_url',
   'input_image',
   'img_url',
+  'image_uri',
   'promptImage',
   'first_frame_image',
   'image_prompt',

@@ -32,7 +32,9 @@ const defaults: Readonly<Record<MediaKind, string>> = {
 /** Members with further files beside the output itself. */
 const beside = /watermark|cover|thumb|preview|last_?frame|draft|poster|source|origin|input|mask/i;
 const dataUrl = /^data:([^;,]*)[^,]*;base64,(.*)$/s;
-const longBase64 = /^[A-Za-z0-9+/]{200,}={0,2}$/;
+/** Base64 that is too long for a text, or begins like a PNG, JPEG, GIF, WebP, MP4 or MP3. */
+const base64 =
+  /^(?:[A-Za-z0-9+/]{200,}|(?:iVBORw0KGgo|\/9j\/|R0lGOD|UklGR|AAAA[\w+/]{4}ZnR5c|SUQz)[A-Za-z0-9+/]*)={0,2}$/;
 
 /**
  * The files of this kind in an output, in order: a binary output is one, and a JSON output has URLs or base64. Files
@@ -68,7 +70,7 @@ function mediaIn(text: string, kind: MediaKind): Media | undefined {
   }
   const [, type = '', encoded = ''] = dataUrl.exec(text) ?? [];
   if (type.startsWith(`${kind}/`)) return { mediaType: type, bytes: fromBase64(encoded) };
-  return longBase64.test(text) ? { mediaType: defaults[kind], bytes: fromBase64(text) } : undefined;
+  return base64.test(text) ? { mediaType: defaults[kind], bytes: fromBase64(text) } : undefined;
 }
 
 export const fromBase64 = (text: string): Uint8Array<ArrayBuffer> =>
