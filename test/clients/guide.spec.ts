@@ -38,6 +38,8 @@ describe('the guide for callers', () => {
     mkdirSync(path.join(folder, 'node_modules'));
     writeFileSync(path.join(folder, 'photo.png'), tinyImage);
     symlinkSync(pathOf('libs/client'), path.join(folder, 'node_modules', 'model-router-client'));
+    for (const name of ['ai', 'express', 'hono'])
+      symlinkSync(pathOf(`node_modules/${name}`), path.join(folder, 'node_modules', name));
   });
 
   it('has snippets in each language', () => {
@@ -45,7 +47,7 @@ describe('the guide for callers', () => {
   });
 
   it.each(runnable)('runs $name', async ({ language, text }) => {
-    const caller = await system.caller({}, undefined, ['catalog', 'run', 'requests', 'usage']);
+    const caller = await system.caller({}, undefined, ['catalog', 'run', 'requests', 'usage', 'manage']);
     const { requestId } = await caller.submit('bfl/flux-2-pro', '{"prompt": "a red fox"}');
     const [program = '', ...options] = programs[language]?.[1] ?? [];
     const env = {

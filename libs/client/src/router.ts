@@ -202,7 +202,7 @@ export function createRouter(options: RouterOptions) {
       return bounded(options, (bound) => submitted(bound, model, input, facts), { idempotencyKey });
     },
 
-    /** What a run with this input costs. Runs nothing and costs nothing, but uploads the files in the input. */
+    /** Says what a run with this input costs. Runs nothing and costs nothing, but uploads the files in the input. */
     async cost<Id extends ModelId>(
       model: AcceptedId<Id>,
       input: InputOf<Id> | string,

@@ -21,7 +21,7 @@ export interface CallOptions {
   timeoutMs?: number;
 }
 
-/** What an error says about the call that it ends. `runId` is known once the router has answered with it. */
+/** The ids that an error carries. `runId` is known once the router has answered with it. */
 interface CallFacts {
   idempotencyKey?: string;
   runId?: string;

@@ -52,11 +52,11 @@ export interface ModelEntry {
   simulated?: true;
 }
 
-/** What a run with an input costs, in US cents. */
+/** The price of a run with an input, in US cents. */
 export interface CostEstimate {
-  /** What is billed, unless the provider reports the usage. */
+  /** The amount that is billed, unless the provider reports the usage. */
   expected_cents: number;
-  /** The most that is billed, which is reserved while the run is live. */
+  /** The largest amount that may be billed. It is reserved while the run is live. */
   reserved_cents: number;
   /** `reported`: the provider will report the usage. `computed`: depends on the input. `flat`: does not. */
   basis: 'flat' | 'computed' | 'reported';

@@ -50,7 +50,7 @@ export interface ModelSummary {
   gives?: string[];
   price?: string;
   output?: string;
-  /** What each field of the input takes, required ones first. */
+  /** A line for each field of the input. Required ones come first. */
   inputs: Record<string, string>;
   /** Optional fields for which there is no room. */
   more_inputs?: string[];

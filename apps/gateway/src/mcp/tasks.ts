@@ -23,7 +23,7 @@ const from = ({ input_modalities: kinds }: Entry, kind: Modality) => kinds.inclu
 const mainly = ({ input_modalities: [main] }: Entry, kind: Modality) => main === kind;
 const gives = ({ output_modalities: [main] }: Entry, kind: Modality) => main === kind;
 
-/** What agents look for, derived from the modalities and texts of a model. A model may do several. */
+/** The tasks that agents look for. They are derived from the modalities and texts of a model, which may do several. */
 export const tasks = {
   text_to_image: { output: 'image', fits: (entry) => mainly(entry, 'text') },
   edit_image: { output: 'image', fits: (entry) => from(entry, 'image') && !upscales(entry) },
