@@ -155,6 +155,27 @@ describe('an agent', () => {
     expect(new Set(models.map(({ id }) => id.split('/')[0])).size).toBeGreaterThan(8);
   });
 
+  it.each([
+    ['text to speech', 'openai/tts-1'],
+    ['kontxt', 'bfl/flux-kontext-pro'],
+    ['seadance video', 'fal/fal-seedance-2.0'],
+  ])('finds close models for %s, which no model says as a whole', async (query, id) => {
+    expect(await idsOn({ query })).toContain(id);
+  });
+
+  it('finds nothing for words that no model has', async () => {
+    expect(await idsOn({ query: 'qqqqqq' })).toEqual([]);
+  });
+
+  it('may send an input as a text of JSON, whose digits are kept', async () => {
+    const input = `{ "prompt":"a red fox", "seed":9007199254740993 }`;
+    const { value } = await call('run_model', { model, input });
+    const sent = await caller.call('GET', `/v2/requests/${String(value['request_id'])}/input`);
+    expect(sent.bytes.toString()).toBe(input);
+    const wrong = await call('run_model', { model, input: 'not JSON' });
+    expect(wrong).toMatchObject({ isError: true, text: expect.stringMatching(/^invalid_input: /) });
+  });
+
   it('estimates the cost of a run, and does not run it', async () => {
     const tag = newTag('priced');
     const { value } = await call('estimate_cost', { model, input: { prompt: `[[sim:tag=${tag}]]` } });

@@ -48,7 +48,7 @@ describe('the clients and examples', () => {
   beforeAll(async () => {
     const [transport = 'postgres'] = transports();
     system = await System.start({ transport });
-    caller = await system.caller();
+    caller = await system.caller({}, undefined, ['catalog', 'run', 'requests']);
     env = { ...process.env, BASE_URL: system.gateways[0]?.url ?? '', API_KEY: caller.key };
   });
   afterAll(() => system.stop());
@@ -64,8 +64,20 @@ describe('the clients and examples', () => {
       await node([pathOf('test/operations/agent.mjs')], { VERSIONS: versions }),
     ) as Record<string, { text: string; isError: boolean }>;
     expect(said).toMatchObject({
-      tools: ['find_models', 'describe_model', 'run_model', 'get_run', 'cancel_run'],
-      found: { isError: false, text: expect.stringContaining('"has_more": true') },
+      tools: [
+        'find_models',
+        'describe_model',
+        'estimate_cost',
+        'run_model',
+        'get_run',
+        'cancel_run',
+        'list_runs',
+        'upload_file',
+      ],
+      found: { isError: false, text: expect.stringContaining('"next_cursor"') },
+      priced: { isError: false, text: expect.stringContaining('"expected_cents":3') },
+      listed: { isError: false, text: expect.stringContaining(`"model":"bfl/flux-2-pro"`) },
+      uploaded: { isError: false, text: expect.stringContaining('"content_type":"text/plain"') },
       described: { isError: false, text: expect.stringContaining('"prompt"') },
       ran: { isError: false, text: expect.stringContaining('"Ready"') },
       refused: { isError: true, text: expect.stringMatching(/^invalid_input: /) },

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { model, optional, runInput } from './arguments.js';
 import { type ModelDocument, summaryOf } from './model-summary.js';
 import type { OwnRoutes } from './own-routes.js';
-import { taskNames, tasks } from './tasks.js';
+import { taskNames, tasks, tasksOf } from './tasks.js';
 import { bodyOf, failureResult, structuredResult, textResult } from './tool-results.js';
 
 /** The most that one page of models takes, in bytes of JSON. */
@@ -67,8 +67,12 @@ export function registerCatalogTools(server: McpServer, routes: OwnRoutes, input
       const filters = { q: query, provider, modality: modality ?? (task && tasks[task].output) };
       const found = await entriesOf(routes, filters);
       if (!Array.isArray(found)) return failureResult(found);
-      const fitting = found.filter((entry) => task === undefined || tasks[task].fits(entry));
-      return structuredResult(pageOf(ranked(fitting, query), Number.parseInt(cursor ?? '0', 10) || 0));
+      // The route wants all words. An agent would take an empty list for a missing ability.
+      const all = found.length === 0 && query ? await entriesOf(routes, { ...filters, q: undefined }) : found;
+      if (!Array.isArray(all)) return failureResult(all);
+      const fitting = all.filter((entry) => task === undefined || tasks[task].fits(entry));
+      const order = found.length === 0 ? closest(fitting, query) : ranked(fitting, query);
+      return structuredResult(pageOf(order, Number.parseInt(cursor ?? '0', 10) || 0));
     },
   );
 
@@ -145,6 +149,32 @@ function ranked(entries: readonly RouterModelFullEntry[], query = ''): RouterMod
   return placed
     .sort((one, other) => Number(other.isNamed) - Number(one.isNamed) || one.place - other.place)
     .map(({ entry }) => entry);
+}
+
+/** Models that share the most words with a query, or with the tasks that it names. Words may have a typo. */
+function closest(entries: readonly RouterModelFullEntry[], query = ''): RouterModelFullEntry[] {
+  const words = wordsOf(query).filter((word) => word.length > 2);
+  const scored = ranked(entries).map((entry) => {
+    const own = wordsOf([entry.id, entry.title, entry.description, ...tasksOf(entry)].join(' '));
+    const score = words.filter((word) => own.some((each) => isClose(each, word))).length;
+    return { entry, score };
+  });
+  const best = Math.max(1, ...scored.map(({ score }) => score));
+  return scored.filter(({ score }) => score === best).map(({ entry }) => entry);
+}
+
+const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\d.]+/gu) ?? [];
+
+/** Whether the words are equal, or differ by one letter that is missing, added or another. */
+function isClose(one: string, other: string): boolean {
+  if (one === other) return true;
+  if (Math.min(one.length, other.length) < 5 || Math.abs(one.length - other.length) > 1) return false;
+  let start = 0;
+  while (start < one.length && one[start] === other[start]) start += 1;
+  let end = 0;
+  while (end < Math.min(one.length, other.length) - start && one.at(-1 - end) === other.at(-1 - end))
+    end += 1;
+  return Math.max(one.length, other.length) - start - end <= 1;
 }
 
 /** As many models from a place on as fit into a page, at least one. */

@@ -1,5 +1,6 @@
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { release } from '#observability';
+import { inputOf } from './arguments.js';
 import { registerCatalogTools } from './catalog-tools.js';
 import { registerFileTool } from './file-tool.js';
 import type { OwnRoutes } from './own-routes.js';
@@ -19,8 +20,8 @@ export const mcpHandler = (...parts: Parameters<typeof mcpServer>) =>
 function mcpServer(routes: OwnRoutes, input: Buffer | undefined, terms: Terms): McpServer {
   const identity = { name: 'model-router', title: 'Model router', version: release.version };
   const server = new McpServer(identity, { instructions });
-  registerCatalogTools(server, routes, input);
-  registerRunTools(server, routes, input, terms);
+  registerCatalogTools(server, routes, inputOf(input));
+  registerRunTools(server, routes, inputOf(input), terms);
   registerFileTool(server, routes, input);
   return server;
 }

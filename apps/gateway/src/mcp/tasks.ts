@@ -42,3 +42,9 @@ export const tasks = {
 
 export type TaskName = keyof typeof tasks;
 export const taskNames = Object.keys(tasks) as [TaskName, ...TaskName[]];
+
+/** The tasks of a model, in words. */
+export const tasksOf = (entry: Entry): string[] =>
+  taskNames
+    .filter((name) => entry.output_modalities.includes(tasks[name].output) && tasks[name].fits(entry))
+    .map((name) => name.replaceAll('_', ' '));
