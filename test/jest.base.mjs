@@ -29,7 +29,7 @@ const project = {
     '^(\\.{1,2}/.*)\\.js$': '$1',
     // Under the condition "source" these packages export TypeScript, which is not compiled in node_modules.
     '^(eventsource|eventsource-parser)$': '<rootDir>/node_modules/$1/dist/index.js',
-    '^eventsource-parser/stream$': '<rootDir>/node_modules/eventsource-parser/dist/stream.js',
+    '^(eventsource-parser)/stream$': '<rootDir>/node_modules/$1/dist/stream.js',
   },
 };
 

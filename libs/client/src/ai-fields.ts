@@ -1,7 +1,7 @@
 import type { InputBuilder, InputSchema } from './ai-input.js';
 
 // The names that models have for the options of a call. The first that a model has is used.
-export const prompts = [
+const prompts = [
   'prompt',
   'text_prompt',
   'prompt_text',
@@ -14,7 +14,7 @@ export const spoken = ['text', 'input', 'text_prompt', 'prompt'];
 export const counts = ['n', 'num_images', 'numberResults', 'sampleCount'];
 export const ratios = ['aspect_ratio', 'aspectRatio', 'ratio'];
 export const seeds = ['seed', 'random_seed'];
-export const oneImage = [
+const oneImage = [
   'image',
   'image_url',
   'input_image',
@@ -24,16 +24,9 @@ export const oneImage = [
   'first_frame_image',
   'image_prompt',
 ];
-export const firstFrames = ['first_frame_image', 'first_frame_img', ...oneImage, 'images', 'image_urls'];
+const firstFrames = ['first_frame_image', 'first_frame_img', ...oneImage, 'images', 'image_urls'];
 export const lastFrames = ['last_frame_image', 'last_frame_img', 'last_image', 'end_image_url', 'image_tail'];
-export const manyImages = [
-  'images',
-  'image_urls',
-  'reference_images',
-  'referenceImages',
-  'ref_images',
-  'image',
-];
+const manyImages = ['images', 'image_urls', 'reference_images', 'referenceImages', 'ref_images', 'image'];
 export const masks = ['mask', 'mask_url', 'mask_image'];
 
 /** Puts an option into a field, or records that no field takes it. */

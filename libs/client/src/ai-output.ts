@@ -31,7 +31,6 @@ const defaults: Readonly<Record<MediaKind, string>> = {
 };
 /** Members with further files beside the output itself. */
 const beside = /watermark|cover|thumb|preview|last_?frame|draft|poster|source|origin|input|mask/i;
-const dataUrl = /^data:([^;,]*)[^,]*;base64,(.*)$/s;
 /** Base64 that is too long for a text, or begins like a PNG, JPEG, GIF, WebP, MP4 or MP3. */
 const base64 =
   /^(?:[A-Za-z0-9+/]{200,}|(?:iVBORw0KGgo|\/9j\/|R0lGOD|UklGR|AAAA[\w+/]{4}ZnR5c|SUQz)[A-Za-z0-9+/]*)={0,2}$/;
@@ -68,8 +67,11 @@ function mediaIn(text: string, kind: MediaKind): Media | undefined {
       ? { mediaType: known ?? defaults[kind], url: text }
       : undefined;
   }
-  const [, type = '', encoded = ''] = dataUrl.exec(text) ?? [];
-  if (type.startsWith(`${kind}/`)) return { mediaType: type, bytes: fromBase64(encoded) };
+  if (text.startsWith(`data:${kind}/`)) {
+    const [head = '', encoded = ''] = text.split(',');
+    const [mediaType = ''] = head.slice('data:'.length).split(';');
+    return head.endsWith(';base64') ? { mediaType, bytes: fromBase64(encoded) } : undefined;
+  }
   return base64.test(text) ? { mediaType: defaults[kind], bytes: fromBase64(text) } : undefined;
 }
 
@@ -89,17 +91,17 @@ export function transcriptOf(output: unknown): Transcript | undefined {
     {}) as Record<string, unknown>;
   if (typeof text !== 'string') return undefined;
   const parts = [segments, words].find((each) => Array.isArray(each) && each.length > 0) as
-    { text?: unknown; word?: unknown; start?: unknown; end?: unknown }[] | undefined;
+    { text?: string; word?: string; start?: number; end?: number }[] | undefined;
   const code = [language_code, language].find((each) => typeof each === 'string' && each.length <= 3);
   const seconds = [duration, audio_duration_secs].find((each) => typeof each === 'number');
   return {
     text,
     segments: (parts ?? []).map((each) => ({
-      text: String(each.text ?? each.word ?? ''),
+      text: each.text ?? each.word ?? '',
       startSecond: Number(each.start),
       endSecond: Number(each.end),
     })),
     language: code as string | undefined,
-    durationInSeconds: seconds as number | undefined,
+    durationInSeconds: seconds,
   };
 }

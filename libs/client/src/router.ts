@@ -60,50 +60,6 @@ export function createRouter(options: RouterOptions) {
   const session = createSession(options);
   const { bounds, bounded } = session;
 
-  /** Files are uploaded first, so that every attempt sends the same bytes. */
-  async function posted(
-    { connection, signal }: BoundedCall,
-    path: string,
-    input: unknown,
-    { extra, idempotencyKey, tryMs }: { extra?: object; idempotencyKey?: string; tryMs?: number },
-  ): Promise<Answer> {
-    const body = await inputText(connection, input, extra, signal);
-    const headers = { 'content-type': 'application/json' };
-    const request: Request = { method: 'POST', url: path, headers, body };
-    const given = {
-      ...(idempotencyKey !== undefined && { idempotencyKey }),
-      ...(tryMs !== undefined && { tryMs }),
-    };
-    return call(connection, { ...request, ...given }, signal);
-  }
-
-  async function submitted<Output>(
-    bound: BoundedCall,
-    model: string,
-    input: unknown,
-    { webhookUrl, ...rest }: SubmitOptions,
-  ): Promise<RunStatus<Output>> {
-    const query = webhookUrl === undefined ? '' : `?webhook_url=${encodeURIComponent(webhookUrl)}`;
-    return parsed(
-      (await posted(bound, `/v2/models/${model}/requests${query}`, input, rest)).bytes,
-    ) as RunStatus<Output>;
-  }
-
-  async function collected<Output>(
-    { connection, signal }: BoundedCall,
-    run: RunHandle<Output>,
-  ): Promise<RunResult<Output>> {
-    const isOutcome = async ({ status, bucket }: RouterError) =>
-      status !== 0 && (await statusOf(connection, run, signal)).error_type === bucket;
-    const request = { method: 'GET', url: run.response_url, tryMs: maxHeldMs, isOutcome } as const;
-    let answer = await call(connection, request, signal);
-    while (answer.status === 202) {
-      for await (const _state of follow(connection, run, signal));
-      answer = await call(connection, request, signal);
-    }
-    return resultOf(answer);
-  }
-
   async function* states(run: RunHandle, options: CallOptions): AsyncGenerator<RunStatus> {
     const { connection, signal, explained, end } = bounds(options, { runId: run.request_id });
     try {
@@ -281,4 +237,48 @@ function resultOf<Output>({ headers, bytes }: Answer): RunResult<Output> {
     runId,
     callId,
   };
+}
+
+/** Files are uploaded first, so that every attempt sends the same bytes. */
+async function posted(
+  { connection, signal }: BoundedCall,
+  path: string,
+  input: unknown,
+  { extra, idempotencyKey, tryMs }: { extra?: object; idempotencyKey?: string; tryMs?: number },
+): Promise<Answer> {
+  const body = await inputText(connection, input, extra, signal);
+  const headers = { 'content-type': 'application/json' };
+  const request: Request = { method: 'POST', url: path, headers, body };
+  const given = {
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...(tryMs !== undefined && { tryMs }),
+  };
+  return call(connection, { ...request, ...given }, signal);
+}
+
+async function submitted<Output>(
+  bound: BoundedCall,
+  model: string,
+  input: unknown,
+  { webhookUrl, ...rest }: SubmitOptions,
+): Promise<RunStatus<Output>> {
+  const query = webhookUrl === undefined ? '' : `?webhook_url=${encodeURIComponent(webhookUrl)}`;
+  return parsed(
+    (await posted(bound, `/v2/models/${model}/requests${query}`, input, rest)).bytes,
+  ) as RunStatus<Output>;
+}
+
+async function collected<Output>(
+  { connection, signal }: BoundedCall,
+  run: RunHandle<Output>,
+): Promise<RunResult<Output>> {
+  const isOutcome = async ({ status, bucket }: RouterError) =>
+    status !== 0 && (await statusOf(connection, run, signal)).error_type === bucket;
+  const request = { method: 'GET', url: run.response_url, tryMs: maxHeldMs, isOutcome } as const;
+  let answer = await call(connection, request, signal);
+  while (answer.status === 202) {
+    for await (const _state of follow(connection, run, signal));
+    answer = await call(connection, request, signal);
+  }
+  return resultOf(answer);
 }

@@ -118,13 +118,12 @@ describe('a stream', () => {
 });
 
 describe('leaving a stream', () => {
-  const endless: Respond = (response) => void response.writeHead(200, streaming).write('data: a\n\n');
   let closed: Promise<unknown>;
   beforeEach(() => {
     script = [
       (response) => {
         closed = once(response, 'close');
-        endless(response);
+        response.writeHead(200, streaming).write('data: a\n\n');
       },
     ];
   });

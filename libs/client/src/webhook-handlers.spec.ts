@@ -84,14 +84,16 @@ const inExpress =
   (given, onEvent) => {
     const app = express();
     for (const each of before) app.use(each);
-    app.post('/hook', nodeWebhookHandler(given, onEvent) as Middleware);
+    app.post('/hook', nodeWebhookHandler(given, onEvent));
     // Express prints errors unless a handler takes them.
-    app.use(((
-      _error: unknown,
-      _request: unknown,
-      response: { sendStatus: (status: number) => void },
-      _next: unknown,
-    ) => response.sendStatus(500)) as Middleware);
+    app.use(
+      (
+        _error: unknown,
+        _request: unknown,
+        response: { sendStatus: (status: number) => void },
+        _next: unknown,
+      ) => response.sendStatus(500),
+    );
     return listening(app);
   };
 
@@ -179,16 +181,18 @@ it('says that a parser came first in Express', async () => {
   const errors: unknown[] = [];
   const app = express();
   app.use(express.json());
-  app.post('/hook', nodeWebhookHandler(secret, take) as Middleware);
-  app.use(((
-    error: unknown,
-    _request: unknown,
-    response: { sendStatus: (status: number) => void },
-    _next: unknown,
-  ) => {
-    errors.push(error);
-    response.sendStatus(500);
-  }) as Middleware);
+  app.post('/hook', nodeWebhookHandler(secret, take));
+  app.use(
+    (
+      error: unknown,
+      _request: unknown,
+      response: { sendStatus: (status: number) => void },
+      _next: unknown,
+    ) => {
+      errors.push(error);
+      response.sendStatus(500);
+    },
+  );
   expect((await post(await listening(app), signed())).status).toBe(500);
   expect(errors).toEqual([expect.objectContaining({ message: expect.stringContaining('raw body') })]);
 });

@@ -109,7 +109,7 @@ export interface WebhookDelivery {
 
 export type UsageGrouping = 'day' | 'model' | 'key';
 
-export interface UsageNumbers {
+interface UsageNumbers {
   runs: number;
   succeeded: number;
   cost_cents: number;

@@ -2,7 +2,9 @@ import { expect, it } from '@jest/globals';
 import { gatewayForFile, sharedGateway } from '../gateways.js';
 
 const ours = 'https://app.example.com';
-const gateway = gatewayForFile({ CORS_ALLOWED_ORIGINS: `https://other.example.com,${ours},http://localhost:*` });
+const gateway = gatewayForFile({
+  CORS_ALLOWED_ORIGINS: `https://other.example.com,${ours},http://localhost:*`,
+});
 const closed = sharedGateway();
 
 const preflight = (base: string, origin: string, path = '/v2/models/bfl/flux-2-pro/requests') =>

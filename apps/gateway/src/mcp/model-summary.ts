@@ -40,7 +40,7 @@ export interface ModelDocument {
   >;
 }
 
-export interface ModelSummary {
+interface ModelSummary {
   model: string;
   about?: string;
   /** The first day without the model, and the model to use instead. */
@@ -91,7 +91,7 @@ export function summaryOf(document: ModelDocument): ModelSummary {
   const output = Object.keys(operation?.post.responses['200']?.content ?? {})[0];
   const schema = body?.schema ?? {};
   // The title is in bold, for people.
-  const about = document.info.description?.replaceAll('**', '').replaceAll(/\s*\n+\s*/g, ': ');
+  const about = document.info.description?.replaceAll('**', '').replaceAll(/\n+/g, ': ');
   const { ends, successor } = document['x-service-lifecycle'] ?? {};
   const head = {
     model: document.info.title,
@@ -196,7 +196,9 @@ function plainText(schema: Schema, detail: Detail, depth: number): string {
 }
 
 function choicesText(choices: unknown[], { choices: max }: Detail): string {
-  const texts = choices.filter((each) => each !== null).map((each) => String(each));
+  const texts = choices
+    .filter((each) => each !== null)
+    .map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
   return texts.length > max ? `${texts.slice(0, max).join('|')}|… (${texts.length})` : texts.join('|');
 }
 

@@ -40,7 +40,7 @@ export const tasks = {
   embedding: { output: 'embedding', fits: () => true },
 } as const satisfies Record<string, Task>;
 
-export type TaskName = keyof typeof tasks;
+type TaskName = keyof typeof tasks;
 export const taskNames = Object.keys(tasks) as [TaskName, ...TaskName[]];
 
 /** The tasks of a model, in words. */
