@@ -25,7 +25,12 @@ const project = {
     ],
   },
   transformIgnorePatterns: ['/node_modules/(?!(cookie|content-disposition)/)'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  moduleNameMapper: {
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+    // Under the condition "source" these packages export TypeScript, which is not compiled in node_modules.
+    '^(eventsource|eventsource-parser)$': '<rootDir>/node_modules/$1/dist/index.js',
+    '^(eventsource-parser)/stream$': '<rootDir>/node_modules/$1/dist/stream.js',
+  },
 };
 
 /** A project whose files need no service. */

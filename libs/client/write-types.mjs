@@ -15,9 +15,9 @@ writeFileSync(inClient('cjs/package.json'), '{ "type": "commonjs" }\n');
 const { models } = await loadCatalog();
 const declared = inClient('cjs/models.d.ts');
 writeFileSync(declared, withModelTypes(readFileSync(declared, 'utf8'), models));
-writeFileSync(
-  inClient('models.d.ts'),
-  "export type { FileInput, InputOf, ModelId, Models, OutputOf } from './cjs/models.js';\n",
+const names = [...readFileSync(declared, 'utf8').matchAll(/^export (?:type|interface) (\w+)/gm)].map(
+  ([, name]) => name,
 );
+writeFileSync(inClient('models.d.ts'), `export type { ${names.join(', ')} } from './cjs/models.js';\n`);
 
 writePythonTypes(models);

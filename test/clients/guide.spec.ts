@@ -41,6 +41,8 @@ describe('the guide for callers', () => {
     mkdirSync(path.join(folder, 'node_modules'));
     writeFileSync(path.join(folder, 'photo.png'), tinyImage);
     symlinkSync(pathOf('libs/client'), path.join(folder, 'node_modules', 'model-router-client'));
+    for (const name of ['ai', 'express', 'hono'])
+      symlinkSync(pathOf(`node_modules/${name}`), path.join(folder, 'node_modules', name));
   });
 
   it('has snippets in each language', () => {

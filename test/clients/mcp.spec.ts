@@ -8,9 +8,16 @@ import {
   unending,
   waitFor,
 } from '../harness/index.js';
+import { tinyImage } from './tiny-image.js';
 
 const [transport = 'postgres'] = transports();
 const model = 'bfl/flux-2-pro';
+
+interface Found {
+  models: { id: string; title?: string }[];
+  total: number;
+  next_cursor?: string;
+}
 
 interface ToolResult {
   content: { type: string; text: string }[];
@@ -42,7 +49,7 @@ describe('POST /mcp', () => {
     const [, message = ''] = /^data: (\{.*)$/m.exec(await answer.text()) ?? [];
     return (JSON.parse(message) as { result: unknown }).result;
   };
-  const called = async (name: string, input: Record<string, unknown> = {}) => {
+  const called = async (name: string, input: Record<string, unknown> | null = {}) => {
     const { content, isError } = (await asked('tools/call', { name, arguments: input })) as ToolResult;
     const text = content[0]?.text ?? '';
     return {
@@ -58,31 +65,42 @@ describe('POST /mcp', () => {
     expect(tools.map(({ name }) => name)).toEqual([
       'find_models',
       'describe_model',
+      'estimate_cost',
       'run_model',
       'get_run',
       'cancel_run',
+      'list_runs',
+      'upload_file',
     ]);
   });
 
   it('finds models and describes one', async () => {
-    const { data } = (await called('find_models')).value() as { data: { id: string }[] };
-    expect(data.length).toBe(20);
-    const found = (
+    const { models, total, next_cursor: next } = (await called('find_models')).value() as unknown as Found;
+    expect(total).toBeGreaterThan(300);
+    expect(next).toBe(String(models.length));
+    const { models: narrowed } = (
       await called('find_models', { query: 'flux', provider: 'bfl', modality: 'image' })
-    ).value();
-    const narrowed = found['data'] as { id: string; title: string }[];
+    ).value() as unknown as Found;
     expect(narrowed.map(({ id }) => id)).toContain(model);
     expect(narrowed.filter(({ id, title }) => !id.startsWith('bfl/') || title === undefined)).toEqual([]);
     const described = await called('describe_model', { model });
-    expect(described.text).toContain('"prompt"');
-    expect(described.value()).toMatchObject({ info: { title: model } });
+    expect(described.value()).toMatchObject({
+      model,
+      price: expect.stringMatching(/^\$/),
+      inputs: { prompt: expect.stringMatching(/^required string/) },
+      example: { prompt: expect.any(String) },
+    });
+    const document = await called('describe_model', { model, full: true });
+    expect(document.value()).toMatchObject({ openapi: '3.1.0', info: { title: model } });
   });
 
   it('treats null and an empty string as an omitted optional argument', async () => {
+    const all = (await called('find_models')).text;
+    expect((await called('find_models', null)).text).toBe(all);
     for (const nothing of [null, '']) {
-      const others = { query: nothing, provider: nothing, modality: nothing, cursor: nothing };
-      const { data } = (await called('find_models', others)).value() as { data: object[] };
-      expect(data.length).toBe(20);
+      const others = { task: nothing, query: nothing, provider: nothing, modality: nothing, cursor: nothing };
+      expect((await called('find_models', others)).text).toBe(all);
+      expect((await called('describe_model', { model, full: nothing })).value()).toMatchObject({ model });
       const ran = await called('run_model', {
         model,
         input: { prompt: 'a red fox' },
@@ -90,7 +108,31 @@ describe('POST /mcp', () => {
         wait_seconds: nothing,
       });
       expect(ran.value()).toMatchObject({ status: 'COMPLETED', output: { status: 'Ready' } });
+      const { runs } = (
+        await called('list_runs', { model: nothing, status: nothing, limit: nothing, cursor: nothing })
+      ).value() as { runs: object[] };
+      expect(runs.length).toBeGreaterThan(0);
+      const uploaded = await called('upload_file', {
+        data: tinyImage.toString('base64'),
+        content_type: nothing,
+      });
+      expect(uploaded.value()).toMatchObject({ content_type: 'image/png' });
     }
+  });
+
+  it.each(['*/*', 'text/html, */*;q=0.1', 'application/json, text/event-stream'])(
+    'answers Accept: %s',
+    async (accept) => {
+      const answer = await post('{"jsonrpc":"2.0","id":1,"method":"tools/list"}', { accept });
+      expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('find_models')]);
+    },
+  );
+
+  it('answers 406 to a client that takes only JSON, because the answer is a stream', async () => {
+    const answer = await post('{"jsonrpc":"2.0","id":1,"method":"tools/list"}', {
+      accept: 'application/json',
+    });
+    expect(answer.status).toBe(406);
   });
 
   it('runs a model and returns its output and cost', async () => {

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { pathOf } from '../documents/checkout-files.js';
 import { failOnLeftovers, sharedSystem, temporaryFolder, transports } from '../harness/index.js';
 import { pythonWithHttpx } from './python-programs.js';
 import { typeCheck } from './type-check.js';
@@ -19,19 +20,76 @@ if (!hasPip) {
   process.stderr.write('skipping the installation of the Python client: pip is not installed\n');
 }
 
-/** A program with one call that fits the model and one that does not. */
+/** A program with calls that fit the models and calls that do not. */
 const program = `
-import { createRouter } from 'model-router-client';
+import { createRouter, type CostEstimate, type Router, type ServerSentEvent } from 'model-router-client';
 declare const process: { env: Record<string, string>; stdout: { write(text: string): void } };
 
-const router = createRouter({ baseUrl: process.env['BASE_URL'] ?? '', key: process.env['API_KEY'] ?? '' });
-void router.run('bfl/flux-2-pro', { prompt: 'a red fox' }).then(({ output }) => {
+const router: Router = createRouter({ baseUrl: process.env['BASE_URL'] ?? '', key: process.env['API_KEY'] ?? '' });
+void router.run('bfl/flux-2-pro', { prompt: 'a red fox' }, { extra: { tomorrow: 1 } }).then(({ output }) => {
   const sample: string = output.result.sample;
   process.stdout.write(sample);
 });
-export const wrong = () =>
+export const right = async (anyId: string, event: { prompt: string }) => {
+  const cost: CostEstimate = await router.cost('bfl/flux-2-pro', { prompt: 'a', input_image: new Blob([]) });
+  const subscribed = await router.subscribe('bfl/flux-2-pro', event, { onProgress: (share) => share + 1 });
+  const sample: string = subscribed.output.result.sample;
+  const run = await router.submit('bfl/flux-2-pro', '{"prompt": "a"}');
+  const collected: string = (await router.collect(run)).output.result.sample;
+  for await (const each of router.stream('openai/gpt-5', { input: 'a' })) ((text: ServerSentEvent) => text.data)(each);
+  const other = await router.run(anyId, { whatever: true });
+  await router.run('acme/new' as string, { whatever: true });
+  return [cost.expected_cents, sample, collected, other.output];
+};
+export const wrong = () => [
   // @ts-expect-error the prompt is a text
-  router.run('bfl/flux-2-pro', { prompt: 1 });
+  router.run('bfl/flux-2-pro', { prompt: 1 }),
+  // @ts-expect-error the prompt is missing
+  router.run('bfl/flux-2-pro', {}),
+  // @ts-expect-error a misspelled field
+  router.run('bfl/flux-2-pro', { prompt: 'a', hieght: 1024 }),
+  // @ts-expect-error a misspelled id
+  router.run('bfl/flux-9-pro', { prompt: 'a' }),
+  // @ts-expect-error a misspelled field
+  router.submit('bfl/flux-2-pro', { prompt: 'a', hieght: 1024 }),
+  // @ts-expect-error a misspelled id
+  router.submit('bfl/flux-9-pro', { prompt: 'a' }),
+  // @ts-expect-error a misspelled field
+  router.cost('bfl/flux-2-pro', { prompt: 'a', hieght: 1024 }),
+  // @ts-expect-error a misspelled id
+  router.cost('bfl/flux-9-pro', { prompt: 'a' }),
+  // @ts-expect-error a misspelled field
+  router.subscribe('bfl/flux-2-pro', { prompt: 'a', hieght: 1024 }),
+  // @ts-expect-error a misspelled id
+  router.subscribe('bfl/flux-9-pro', { prompt: 'a' }),
+  // @ts-expect-error a misspelled field
+  router.stream('openai/gpt-5', { input: 'a', inptu: 'a' }),
+  // @ts-expect-error a misspelled id
+  router.stream('openai/gpt-9', { input: 'a' }),
+  // @ts-expect-error not a state
+  router.requests.list({ status: 'DONE' }),
+  // @ts-expect-error not a grouping
+  router.usage({ groupBy: 'provider' }),
+];
+`;
+
+const sdkProgram = `
+import type { ProviderV3 } from '@ai-sdk/provider';
+import { experimental_generateSpeech, experimental_generateVideo, experimental_transcribe, generateImage } from 'ai';
+import { createRouter } from 'model-router-client';
+import { createProvider } from 'model-router-client/ai';
+
+const models = createProvider(createRouter({ baseUrl: '', key: '' }), { onRun: ({ runId }) => runId.length });
+export const provider: ProviderV3 = models;
+export const calls = async () => {
+  const { images } = await generateImage({ model: models.image('bfl/flux-2-pro'), prompt: 'a red fox' });
+  const { videos } = await experimental_generateVideo({ model: models.video('luma/ray-2'), prompt: 'a dog' });
+  const { audio } = await experimental_generateSpeech({ model: models.speech('openai/tts-1'), text: 'hello' });
+  const { text } = await experimental_transcribe({ model: models.transcription('openai/whisper-1'), audio: new Uint8Array() });
+  return [images.length, videos.length, audio.mediaType, text];
+};
+// @ts-expect-error an image model makes no videos
+export const wrong = () => experimental_generateVideo({ model: models.image('bfl/flux-2-pro'), prompt: 'a dog' });
 `;
 
 /** How TypeScript resolves the package, by the kind of project. */
@@ -84,6 +142,31 @@ describe('the clients of a running gateway', () => {
       expect(stdout).toMatch(/^http/);
     },
   );
+
+  it('has a provider that the types of the ai SDK accept, as an ES module and in CommonJS', async () => {
+    const app = path.join(folder, 'app');
+    for (const name of [
+      'ai',
+      '@ai-sdk',
+      '@opentelemetry',
+      'zod',
+      '@standard-schema',
+      'json-schema',
+      '@types',
+      'eventsource-parser',
+      '@vercel',
+    ])
+      if (existsSync(pathOf(`node_modules/${name}`)) && !existsSync(path.join(app, 'node_modules', name)))
+        symlinkSync(pathOf(`node_modules/${name}`), path.join(app, 'node_modules', name));
+    const options = { skipLibCheck: true, noEmit: true };
+    for (const [file, module] of [
+      ['sdk.mts', 'nodenext'],
+      ['sdk.cts', 'nodenext'],
+    ] as const) {
+      writeFileSync(path.join(app, file), sdkProgram);
+      await typeCheck(app, file, { ...options, module });
+    }
+  });
 
   const describePip = hasPip && python !== undefined ? describe : describe.skip;
   describePip('with pip', () => {

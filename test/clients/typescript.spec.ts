@@ -14,6 +14,12 @@ import { tinyImage } from './tiny-image.js';
 const [transport = 'postgres'] = transports();
 const model = 'bfl/flux-2-pro';
 
+async function all<Entry>(entries: AsyncIterable<Entry>): Promise<Entry[]> {
+  const found: Entry[] = [];
+  for await (const entry of entries) found.push(entry);
+  return found;
+}
+
 const failure = async (act: Promise<unknown>): Promise<RouterError> => {
   const error: unknown = await act.then(
     () => undefined,
@@ -36,7 +42,7 @@ describe('the TypeScript client', () => {
     });
 
   beforeAll(async () => {
-    caller = await system.caller();
+    caller = await system.caller({}, undefined, ['catalog', 'run', 'requests', 'usage', 'manage']);
     router = routerOf(caller);
   });
 
@@ -130,6 +136,8 @@ describe('the TypeScript client', () => {
       'deadline_exceeded',
     ]);
     expect(found[0]?.message).toContain(model);
+    // The cause of the time limit is the last network error.
+    expect(found[3]?.cause).toMatchObject({ message: 'fetch failed' });
   });
 
   it('collects a timed-out run with its idempotency key, and pays once', async () => {
@@ -174,12 +182,96 @@ describe('the TypeScript client', () => {
     expect(await router.upload(image)).toMatch(/^http/);
   });
 
-  it('lists the models of all pages', async () => {
+  it('lists the models of all pages, and those that a filter finds', async () => {
     const ids: string[] = [];
     for await (const { id } of router.models()) ids.push(id);
     expect(ids.length).toBeGreaterThan(100);
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids).toContain(model);
+    const found = await all(router.models({ search: 'flux 2', provider: 'bfl', modality: 'image' }));
+    expect(found.map(({ id }) => id)).toContain(model);
+    expect(
+      found.filter(({ provider, output_modalities: kinds }) => provider !== 'bfl' || kinds[0] !== 'image'),
+    ).toEqual([]);
+    expect(found[0]?.price.text).toMatch(/^\$/);
+  });
+
+  it('subscribes to a model: reports states and progress, and returns the result', async () => {
+    const states: string[] = [];
+    const shares: number[] = [];
+    const { output, runId, callId } = await router.subscribe(
+      model,
+      { prompt: '[[sim:takes=2500]]' },
+      { onStatus: ({ status }) => states.push(status), onProgress: (share) => shares.push(share) },
+    );
+    expect(output).toMatchObject({ status: 'Ready' });
+    expect([runId, callId]).toEqual([
+      expect.stringMatching(/^[0-9a-f-]{36}$/),
+      expect.stringMatching(/^[0-9a-f-]{36}$/),
+    ]);
+    expect(states[0]).toBe('IN_QUEUE');
+    expect(states.at(-1)).toBe('COMPLETED');
+    expect(shares.every((share) => share >= 0 && share <= 1)).toBe(true);
+  });
+
+  it('throws the error of a run that it subscribed to, with the id of the run', async () => {
+    const failed = await failure(router.subscribe(model, { prompt: '[[sim:policy_output]]' }));
+    expect(failed.bucket).toBe('content_policy_violation');
+    expect((await router.requests.get(failed.runId ?? '')).error_type).toBe('content_policy_violation');
+  });
+
+  it('says what a run costs before it runs', async () => {
+    const estimate = await router.cost(model, { prompt: 'a red fox' });
+    const { costCents } = await router.run(model, { prompt: 'a red fox' });
+    expect(estimate.expected_cents).toBeGreaterThan(0);
+    expect(costCents).toBeLessThanOrEqual(estimate.reserved_cents);
+    expect(await failure(router.cost(model, { prompt: 1 }))).toMatchObject({
+      status: 422,
+      bucket: 'invalid_input',
+    });
+  });
+
+  it('lists and reads the runs of the workspace, by the ids of runs and of calls', async () => {
+    const { runId = '', callId = '' } = await router.run(model, { prompt: 'listed' });
+    const listed = await all(
+      router.requests.list({ model, outcome: 'succeeded', from: new Date(Date.now() - 3_600_000) }),
+    );
+    expect(listed.map(({ request_id: id }) => id)).toContain(runId);
+    expect(await all(router.requests.list({ errorType: 'rate_limited' }))).toEqual([]);
+    const byRun = await router.requests.get(runId);
+    expect(byRun).toMatchObject({ request_id: runId, model, status: 'COMPLETED', attempts: 1 });
+    expect(await router.requests.get(callId)).toEqual(byRun);
+  });
+
+  it('sums usage and cost', async () => {
+    await router.run(model, { prompt: 'used' });
+    const { data, total, group_by: grouping } = await router.usage({ groupBy: ['day', 'model'] });
+    expect(grouping).toEqual(['day', 'model']);
+    expect(data.find((each) => each.model === model)?.runs).toBeGreaterThan(0);
+    expect(total.cost_cents).toBeGreaterThan(0);
+    expect((await router.usage({ to: '2026-01-01T00:00:00Z' })).total.runs).toBe(0);
+  });
+
+  it('uploads, lists, reads and deletes files', async () => {
+    const file = await router.files.upload(new Blob([tinyImage]));
+    expect(file).toMatchObject({ content_type: 'image/png', size: tinyImage.length });
+    expect((await all(router.files.list())).map(({ id }) => id)).toContain(file.id);
+    expect(await router.files.get(file.id)).toMatchObject({ id: file.id });
+    await router.files.delete(file.id);
+    expect(await failure(router.files.get(file.id))).toMatchObject({ status: 404 });
+  });
+
+  it('fetches the secret that signs webhooks', async () => {
+    expect(await router.webhookSecret()).toMatch(/^whsec_/);
+    const { key } = await system.caller();
+    const other = createRouter({ key, baseUrl: system.gateways[0]?.url ?? '' });
+    expect(await failure(other.webhookSecret())).toMatchObject({ status: 403, bucket: 'forbidden' });
+  });
+
+  it('streams a model', async () => {
+    const events = await all(router.stream('openai/gpt-5-mini', { input: 'hello' }));
+    const text = events.map(({ data }) => data).join('');
+    expect(text).toContain('"output"');
   });
 });
 

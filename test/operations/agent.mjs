@@ -26,8 +26,11 @@ const left = JSON.parse(
   (await call('run_model', { model, input: { prompt: '[[sim:takes=3000]]' }, wait_seconds: 0 })).text,
 );
 const cancelled = await call('cancel_run', { model, request_id: left.request_id });
+const priced = await call('estimate_cost', { model, input: { prompt: 'a red fox' } });
+const listed = await call('list_runs', { model, limit: 1 });
+const uploaded = await call('upload_file', { data: 'aGVsbG8=', content_type: 'text/plain' });
 const followed = await call('get_run', { model, request_id: left.request_id });
-const answers = { found, described, ran, refused, cancelled, followed };
+const answers = { found, described, priced, ran, refused, cancelled, followed, listed, uploaded };
 process.stdout.write(
   JSON.stringify({
     instructions: client.getInstructions(),

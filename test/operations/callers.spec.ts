@@ -50,7 +50,7 @@ describe('the clients and examples', () => {
   beforeAll(async () => {
     const [transport = 'postgres'] = transports();
     system = await System.start({ transport });
-    caller = await system.caller();
+    caller = await system.caller({}, undefined, ['catalog', 'run', 'requests']);
     env = { ...process.env, BASE_URL: system.gateways[0]?.url ?? '', API_KEY: caller.key };
   });
   afterAll(() => system.stop());
@@ -66,8 +66,20 @@ describe('the clients and examples', () => {
       await node([pathOf('test/operations/agent.mjs')], { VERSIONS: versions }),
     ) as Record<string, { text: string; isError: boolean }>;
     expect(said).toMatchObject({
-      tools: ['find_models', 'describe_model', 'run_model', 'get_run', 'cancel_run'],
-      found: { isError: false, text: expect.stringContaining('"has_more": true') },
+      tools: [
+        'find_models',
+        'describe_model',
+        'estimate_cost',
+        'run_model',
+        'get_run',
+        'cancel_run',
+        'list_runs',
+        'upload_file',
+      ],
+      found: { isError: false, text: expect.stringContaining('"next_cursor"') },
+      priced: { isError: false, text: expect.stringContaining('"expected_cents":3') },
+      listed: { isError: false, text: expect.stringContaining(`"model":"bfl/flux-2-pro"`) },
+      uploaded: { isError: false, text: expect.stringContaining('"content_type":"text/plain"') },
       described: { isError: false, text: expect.stringContaining('"prompt"') },
       ran: { isError: false, text: expect.stringContaining('"Ready"') },
       refused: { isError: true, text: expect.stringMatching(/^invalid_input: /) },
@@ -243,12 +255,16 @@ describe('the clients and examples', () => {
         await router.run('bfl/flux-2-pro', {});
         // @ts-expect-error a format is one of three
         await router.run('bfl/flux-2-pro', { prompt: 'x', output_format: 'bmp' });
+        // @ts-expect-error no model has this id
         await router.run('acme/paint', { anything: 1 });
+        await router.run('acme/paint' as string, { anything: 1 });
         interface Input { prompt: string }
         const input: Input = { prompt: 'x' };
-        await router.run('acme/paint', input);
+        await router.run('acme/paint' as string, input);
         await router.run('bfl/flux-2-pro', input);
+        // @ts-expect-error no model has this field
         await router.run('bfl/flux-2-pro', { prompt: 'x', of_tomorrow: 1 });
+        await router.run('bfl/flux-2-pro', { prompt: 'x' }, { extra: { of_tomorrow: 1 } });
         const bytes: Uint8Array = new Uint8Array(1);
         await router.upload(bytes);
         const sound: Blob = (await router.run('openai/tts-1', { input: 'x', voice: 'ash' })).output;

@@ -60,6 +60,8 @@ export async function startGatewayAndWorker(
   ]);
 }
 
+const onThisMachine = 'http://127.0.0.1:*,http://localhost:*';
+
 /** The environment of every app. Variables that the user set and that are not empty take precedence. */
 export function appEnvironment(
   { env, folder, secrets }: Installation,
@@ -72,7 +74,9 @@ export function appEnvironment(
     ASSET_DIR: folder.assets,
     ASSET_BASE_URL: urls.baseUrl,
     // Users who try webhooks receive them on this machine.
-    WEBHOOK_ALLOWED_ORIGINS: 'http://127.0.0.1:*,http://localhost:*',
+    WEBHOOK_ALLOWED_ORIGINS: onThisMachine,
+    // Development servers of web pages use many ports.
+    CORS_ALLOWED_ORIGINS: onThisMachine,
     // Ctrl-C waits for no call: both are less than the launcher's own grace period.
     CLOSE_TIMEOUT_MS: '2000',
     WORKER_CLOSE_MS: '2000',

@@ -1,15 +1,17 @@
 import { errorOf, RouterError } from './router-error.js';
-import { chunksOf, maxTimerMs, timeLimit, unlessAborted } from './time-limit.js';
+import { chunksOf, maxTimerMs, type TimeLimit, timeLimit, unlessAborted } from './time-limit.js';
 
 export interface Connection {
   /** Without a trailing slash. */
   baseUrl: string;
   credential: Record<string, string>;
   fetch: typeof fetch;
+  /** Called after each attempt, with its error if it failed. */
+  tried?: (failure: RouterError | undefined) => void;
 }
 
 export interface Request {
-  method: 'GET' | 'POST' | 'PUT';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** A path below the base URL, or a URL from the router. */
   url: string;
   headers?: Record<string, string>;
@@ -31,15 +33,43 @@ export interface Answer {
 const maxTries = 5;
 const defaultTryMs = 60_000;
 
-/** Makes a request, and retries it only if that can neither start nor bill anything twice. */
-export async function call(connection: Connection, request: Request, signal: AbortSignal): Promise<Answer> {
+/** Reads a successful response. Ends the limit, unless the response is still to be read. */
+type Take<T> = (response: Response, limit: TimeLimit) => Promise<T>;
+
+/** Makes a request and reads its answer. */
+export const call = (connection: Connection, request: Request, signal: AbortSignal): Promise<Answer> =>
+  retried(connection, request, signal, async (response, limit) => {
+    const { status, headers } = response;
+    const bytes = await bytesOf(response, limit.signal);
+    limit.end();
+    return { status, headers, bytes };
+  });
+
+/** Makes a request whose answer is read as it arrives. End the limit when it has been read or is abandoned. */
+export const open = (
+  connection: Connection,
+  request: Request,
+  signal: AbortSignal,
+): Promise<{ response: Response; limit: TimeLimit }> =>
+  retried(connection, request, signal, async (response, limit) => ({ response, limit }));
+
+/** Retries a request only if that can neither start nor bill anything twice. */
+async function retried<T>(
+  connection: Connection,
+  request: Request,
+  signal: AbortSignal,
+  take: Take<T>,
+): Promise<T> {
   let tries = 0;
   let wasUnavailable: boolean | undefined;
   for (;;) {
     try {
-      return await tried(connection, request, signal);
+      const taken = await tried(connection, request, signal, take);
+      connection.tried?.(undefined);
+      return taken;
     } catch (error) {
       if (!(error instanceof RouterError)) throw error;
+      connection.tried?.(error);
       // Only consecutive failures of this kind count: any other answer shows that the router is up.
       const isUnavailable = error.bucket === 'service_unavailable';
       tries = isUnavailable === wasUnavailable ? tries + 1 : 1;
@@ -67,34 +97,37 @@ export function prepared(
   return { url: given ? new URL(given.pathname + given.search, baseUrl).href : baseUrl + url, headers: all };
 }
 
-async function tried(connection: Connection, request: Request, signal: AbortSignal): Promise<Answer> {
+async function tried<T>(
+  connection: Connection,
+  request: Request,
+  signal: AbortSignal,
+  take: Take<T>,
+): Promise<T> {
   const { method, body, idempotencyKey, tryMs = defaultTryMs } = request;
   const { url, headers } = prepared(connection, request);
   const limit = timeLimit(tryMs, signal);
-  let answer: Answer;
   try {
-    const response = await send(
-      connection,
-      url,
-      { method, headers, ...(body !== undefined && { body }) },
-      limit.signal,
-    );
-    const chunks: Uint8Array<ArrayBuffer>[] = [];
-    for await (const chunk of chunksOf(response.body, limit.signal)) chunks.push(chunk);
-    const bytes = new Uint8Array(await new Blob(chunks).arrayBuffer());
-    answer = { status: response.status, headers: response.headers, bytes };
+    const init = { method, headers, ...(body !== undefined && { body }) };
+    const response = await send(connection, url, init, limit.signal);
+    if (response.status < 400) return await take(response, limit);
+    const bytes = await bytesOf(response, limit.signal);
+    const payload = parsed(bytes);
+    // This 400 is a regular answer to a cancellation.
+    if ((payload as { status?: unknown } | undefined)?.status === 'ALREADY_COMPLETED')
+      return await take(new Response(bytes, response), limit);
+    throw errorOf(response.status, response.headers, payload, idempotencyKey);
   } catch (cause) {
+    limit.end();
     if (cause instanceof RouterError) throw cause;
     signal.throwIfAborted();
     throw new RouterError('service_unavailable', 'The router did not respond.', { cause, idempotencyKey });
-  } finally {
-    limit.end();
   }
-  if (answer.status < 400) return answer;
-  const payload = parsed(answer.bytes);
-  // This 400 is a regular answer to a cancellation.
-  if ((payload as { status?: unknown } | undefined)?.status === 'ALREADY_COMPLETED') return answer;
-  throw errorOf(answer.status, answer.headers, payload, idempotencyKey);
+}
+
+async function bytesOf({ body }: Response, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  for await (const chunk of chunksOf(body, signal)) chunks.push(chunk);
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 
 /** Resolves when the headers arrive. A redirect is an error, because the credential must reach only the router. */

@@ -1,6 +1,25 @@
-export { createRouter, type Router, type RouterOptions } from './router.js';
-export type { CallOptions, RunOptions, SubmitOptions, RunResult } from './router.js';
+export { createRouter, type Router } from './router.js';
+export type { InputOptions, ModelsFilter, RunOptions, RunResult } from './router.js';
+export type { SubmitOptions, SubscribeOptions } from './router.js';
+export type { CallOptions, RouterOptions } from './session.js';
+export type { RequestsFilter, UsageOptions } from './account.js';
 export { type Bucket, bucketNames, type FieldError, RouterError } from './router-error.js';
-export type { InputOf, ModelId, Models, OutputOf } from './models.js';
-export type { CancelAnswer, ModelEntry, RunHandle, RunStatus } from './wire.js';
+export type { FileInput, InputOf, ModelId, Models, OutputOf } from './models.js';
+export type { ServerSentEvent } from './server-sent-events.js';
+export type { StreamOptions } from './stream.js';
+export type {
+  CancelAnswer,
+  CostEstimate,
+  Modality,
+  ModelEntry,
+  RunDetails,
+  RunEntry,
+  RunHandle,
+  RunStatus,
+  UploadedFile,
+  Usage,
+  UsageGrouping,
+  WebhookDelivery,
+} from './wire.js';
 export { verifyWebhook, type WebhookEvent, WebhookVerificationError } from './webhook.js';
+export { nodeWebhookHandler, webhookHandler, type WebhookSecret } from './webhook-handlers.js';

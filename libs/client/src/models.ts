@@ -11,16 +11,24 @@ export interface Models {}
 export type ModelId = keyof Models | (string & {});
 
 /**
- * The input of a model. A file can replace any string, such as a URL. Fields that the schema does not name are passed
- * on to the provider.
+ * The ID that a method accepts. A literal must be an ID of `Models`, which finds misspelled ones. A value of the type
+ * `string` is any ID: use `'acme/new' as string` for a model that `Models` does not have.
+ */
+export type AcceptedId<Id extends ModelId> = Id extends keyof Models
+  ? Id
+  : string extends Id
+    ? Id
+    : [keyof Models] extends [never]
+      ? Id
+      : keyof Models;
+
+/**
+ * The input of a model. A file can replace any string, such as a URL. Fields that the schema does not name are errors;
+ * the option `extra` of each method adds them.
  */
 export type InputOf<Id extends ModelId> = Id extends keyof Models
-  ? WithFiles<Models[Id] extends { input: infer Input } ? Input : never> & OtherFields
+  ? WithFiles<Models[Id] extends { input: infer Input } ? Input : never>
   : object;
-
-// `unknown` would reject values whose type is an interface.
-// oxlint-disable-next-line typescript/no-explicit-any
-type OtherFields = Record<string, any>;
 
 /** The output of a model: parsed JSON, or a `Blob` for anything else. */
 export type OutputOf<Id extends ModelId> = Id extends keyof Models

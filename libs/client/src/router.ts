@@ -1,32 +1,20 @@
-import { type Answer, call, type Connection, parsed, type Request } from './calls.js';
+import { accountMethods, allPages } from './account.js';
+import { type Answer, call, parsed, type Request } from './calls.js';
 import { follow, statusOf } from './follow.js';
 import { isJson } from './media-type.js';
-import type { FileInput, InputOf, ModelId, OutputOf } from './models.js';
-import { idsOf, RouterError } from './router-error.js';
-import { timeLimit } from './time-limit.js';
-import { uploaded, withFilesUploaded } from './uploads.js';
-import type { CancelAnswer, ModelEntry, ModelPage, RunHandle, RunStatus } from './wire.js';
+import type { AcceptedId, FileInput, InputOf, ModelId, OutputOf } from './models.js';
+import { idsOf, type RouterError } from './router-error.js';
+import { type BoundedCall, type CallOptions, createSession, type RouterOptions } from './session.js';
+import { type StreamOptions, streamedOutput } from './stream.js';
+import { inputText, uploadedFile } from './uploads.js';
+import type { CancelAnswer, CostEstimate, Modality, ModelEntry, RunHandle, RunStatus } from './wire.js';
 
-export interface RouterOptions {
-  /** An API key. Keep it secret: in a browser, use a short-lived `token` or go through your own server. */
-  key?: string;
-  /** An access token. */
-  token?: string;
-  /** For example `https://router.example.com`. */
-  baseUrl: string;
-  /** Time limit of each method call, including retries and waiting. Defaults to 15 minutes. */
-  timeoutMs?: number;
-  /** Replaces the global `fetch`, for example to use a proxy. */
-  fetch?: typeof fetch;
+export interface InputOptions extends CallOptions {
+  /** Fields that the types of the model do not have, such as new ones of its provider. They are added to the input. */
+  extra?: Readonly<Record<string, unknown>>;
 }
 
-export interface CallOptions {
-  /** Ends the wait, not the run. To end the run, use `cancel`. */
-  signal?: AbortSignal;
-  timeoutMs?: number;
-}
-
-export interface RunOptions extends CallOptions {
+export interface RunOptions extends InputOptions {
   /**
    * Identifies the run for 24 hours: the same input with the same key collects it instead of starting another one.
    * Generated for each call by default. Pass your own to avoid paying twice even if your program crashes.
@@ -37,6 +25,21 @@ export interface RunOptions extends CallOptions {
 export interface SubmitOptions extends RunOptions {
   /** Called when the run completes; see `verifyWebhook`. */
   webhookUrl?: string;
+}
+
+export interface SubscribeOptions extends SubmitOptions {
+  /** Called with each new state of the run, first with that of its submission. */
+  onStatus?: (status: RunStatus) => void;
+  /** Called with a share from 0 to 1 whenever it changes, if the provider reports progress. */
+  onProgress?: (progress: number) => void;
+}
+
+export interface ModelsFilter extends CallOptions {
+  /** Words in the id, title or description. */
+  search?: string;
+  provider?: string;
+  /** The kind of output. */
+  modality?: Modality;
 }
 
 export interface RunResult<Output> {
@@ -52,36 +55,15 @@ export interface RunResult<Output> {
   callId: string | undefined;
 }
 
-const defaultTimeoutMs = 900_000;
-
 /** Creates a client for a model router. */
-export function createRouter({ key, token, baseUrl, timeoutMs, fetch: given }: RouterOptions) {
-  if ((key === undefined) === (token === undefined)) throw new TypeError('Pass either a key or a token.');
-  if (!/^https?:\/\//i.test(baseUrl)) throw new TypeError('baseUrl must start with https:// or http://.');
-  const connection: Connection = {
-    baseUrl: baseUrl.replace(/(?<!\/)\/+$/, ''),
-    credential: key === undefined ? { authorization: `Bearer ${token}` } : { 'x-api-key': key },
-    fetch: given ?? ((...request) => fetch(...request)),
-  };
+export function createRouter(options: RouterOptions) {
+  const session = createSession(options);
+  const { bounds, bounded } = session;
 
-  /** The caller's signal, whose reason is thrown unchanged, and the time limit, which becomes a `RouterError`. */
-  function bounds({ signal, timeoutMs: ofCall }: CallOptions, idempotencyKey?: string) {
-    const limit = timeLimit(ofCall ?? timeoutMs ?? defaultTimeoutMs, signal);
-    const explained = (error: unknown): unknown =>
-      limit.hasPassed() && error === limit.signal.reason
-        ? new RouterError('deadline_exceeded', 'The call reached its time limit.', { idempotencyKey })
-        : error;
-    return { ...limit, explained };
-  }
-
-  async function bounded<T>(
-    options: CallOptions,
-    act: (signal: AbortSignal) => Promise<T>,
-    idempotencyKey?: string,
-  ): Promise<T> {
-    const { signal, explained, end } = bounds(options, idempotencyKey);
+  async function* states(run: RunHandle, options: CallOptions): AsyncGenerator<RunStatus> {
+    const { connection, signal, explained, end } = bounds(options, { runId: run.request_id });
     try {
-      return await act(signal);
+      yield* follow(connection, run, signal);
     } catch (error) {
       throw explained(error);
     } finally {
@@ -89,81 +71,122 @@ export function createRouter({ key, token, baseUrl, timeoutMs, fetch: given }: R
     }
   }
 
-  /** Files are uploaded first, so that every attempt sends the same bytes. */
-  async function requested(
-    path: string,
+  async function finished<Output>(
+    model: string,
     input: unknown,
-    options: RunOptions,
-    tryMs?: number,
-  ): Promise<Answer> {
-    const idempotencyKey = options.idempotencyKey ?? crypto.randomUUID();
+    { onStatus, onProgress, ...rest }: SubscribeOptions,
+  ): Promise<RunResult<Output>> {
+    const facts: { idempotencyKey: string; runId?: string } = { idempotencyKey: keyOf(rest) };
     return bounded(
-      options,
-      async (signal) => {
-        const body = typeof input === 'string' ? input : await withFilesUploaded(connection, input, signal);
-        const headers = { 'content-type': 'application/json' };
-        const request: Request = { method: 'POST', url: path, headers, body, idempotencyKey };
-        return call(connection, tryMs === undefined ? request : { ...request, tryMs }, signal);
+      rest,
+      async (bound) => {
+        const run = await submitted<Output>(bound, model, input, { ...rest, ...facts });
+        facts.runId = run.request_id;
+        let [known, progress] = ['', -1];
+        const told = ({ progress: share, ...state }: RunStatus) => {
+          if (JSON.stringify(state) !== known) onStatus?.(state);
+          known = JSON.stringify(state);
+          if (share !== undefined && share !== progress) onProgress?.((progress = share));
+        };
+        told(run);
+        for await (const state of follow(bound.connection, run, bound.signal)) told(state);
+        return collected(bound, run);
       },
-      idempotencyKey,
+      facts,
     );
   }
 
+  /** Yields every change of a submitted run's state until it completes. */
+  function subscribe(run: RunHandle, options?: CallOptions): AsyncGenerator<RunStatus>;
+  /**
+   * Runs a model through the queue and waits for its result: submits, follows and collects. An error carries the
+   * `runId` once the run is submitted.
+   */
+  function subscribe<Id extends ModelId>(
+    model: AcceptedId<Id>,
+    input: InputOf<Id> | string,
+    options?: SubscribeOptions,
+  ): Promise<RunResult<OutputOf<Id>>>;
+  function subscribe(first: RunHandle | string, second: unknown, options: SubscribeOptions = {}): unknown {
+    return typeof first === 'string'
+      ? finished(first, second, options)
+      : states(first, (second as CallOptions | undefined) ?? {});
+  }
+
   return {
+    ...accountMethods(session),
+    subscribe,
+
     /** Runs a model and waits for its result on one connection. A string as the input is sent unchanged. */
     async run<Id extends ModelId>(
-      model: Id,
+      model: AcceptedId<Id>,
       input: InputOf<Id> | string,
       options: RunOptions = {},
     ): Promise<RunResult<OutputOf<Id>>> {
-      return resultOf(await requested(`/v2/models/${model}`, input, options, maxHeldMs));
+      const idempotencyKey = keyOf(options);
+      const facts = { ...options, idempotencyKey, tryMs: maxHeldMs };
+      return bounded(
+        options,
+        async (bound) => resultOf(await posted(bound, `/v2/models/${model}`, input, facts)),
+        { idempotencyKey },
+      );
+    },
+
+    /**
+     * Runs a model that streams, and yields the provider's own events as they arrive. An object as the input gets
+     * `stream: true`. If the model answers whole, yields one event with its output.
+     *
+     * Leaving the loop ends the request. It also cancels the run, unless you passed an `idempotencyKey`: then the run
+     * continues, and the same call with the same key streams it again.
+     */
+    stream<Id extends ModelId>(
+      model: AcceptedId<Id>,
+      input: InputOf<Id> | string,
+      options: StreamOptions = {},
+    ) {
+      return streamedOutput(session, model, input, options);
     },
 
     /** Queues a run and returns its `request_id` and URLs, which are all that the other methods need. */
     async submit<Id extends ModelId>(
-      model: Id,
+      model: AcceptedId<Id>,
       input: InputOf<Id> | string,
       options: SubmitOptions = {},
     ): Promise<RunStatus<OutputOf<Id>>> {
-      const { webhookUrl } = options;
-      const query = webhookUrl === undefined ? '' : `?webhook_url=${encodeURIComponent(webhookUrl)}`;
-      const { bytes } = await requested(`/v2/models/${model}/requests${query}`, input, options);
-      return parsed(bytes) as RunStatus<OutputOf<Id>>;
+      const idempotencyKey = keyOf(options);
+      const facts = { ...options, idempotencyKey };
+      return bounded(options, (bound) => submitted(bound, model, input, facts), { idempotencyKey });
+    },
+
+    /** Says what a run with this input costs. Runs nothing and costs nothing, but uploads the files in the input. */
+    async cost<Id extends ModelId>(
+      model: AcceptedId<Id>,
+      input: InputOf<Id> | string,
+      options: InputOptions = {},
+    ): Promise<CostEstimate> {
+      return bounded(options, async (bound) => {
+        const { extra } = options;
+        const { bytes } = await posted(
+          bound,
+          `/v2/models/${model}/cost`,
+          input,
+          extra === undefined ? {} : { extra },
+        );
+        return parsed(bytes) as CostEstimate;
+      });
     },
 
     status(run: RunHandle, options: CallOptions = {}): Promise<RunStatus> {
-      return bounded(options, (signal) => statusOf(connection, run, signal));
-    },
-
-    /** Yields every change of the run's state until it completes. */
-    async *subscribe(run: RunHandle, options: CallOptions = {}): AsyncGenerator<RunStatus> {
-      const { signal, explained, end } = bounds(options);
-      try {
-        yield* follow(connection, run, signal);
-      } catch (error) {
-        throw explained(error);
-      } finally {
-        end();
-      }
+      return bounded(options, ({ connection, signal }) => statusOf(connection, run, signal));
     },
 
     /** Waits for the run's result. Throws the run's error if it failed or was cancelled. */
     collect<Output = unknown>(run: RunHandle<Output>, options: CallOptions = {}): Promise<RunResult<Output>> {
-      return bounded(options, async (signal) => {
-        const isOutcome = async ({ status, bucket }: RouterError) =>
-          status !== 0 && (await statusOf(connection, run, signal)).error_type === bucket;
-        const request = { method: 'GET', url: run.response_url, tryMs: maxHeldMs, isOutcome } as const;
-        let answer = await call(connection, request, signal);
-        while (answer.status === 202) {
-          for await (const _state of follow(connection, run, signal));
-          answer = await call(connection, request, signal);
-        }
-        return resultOf(answer);
-      });
+      return bounded(options, (bound) => collected(bound, run), { runId: run.request_id });
     },
 
     cancel(run: RunHandle, options: CallOptions = {}): Promise<CancelAnswer> {
-      return bounded(options, async (signal) => {
+      return bounded(options, async ({ connection, signal }) => {
         const { bytes } = await call(connection, { method: 'PUT', url: run.cancel_url }, signal);
         return parsed(bytes) as CancelAnswer;
       });
@@ -171,20 +194,26 @@ export function createRouter({ key, token, baseUrl, timeoutMs, fetch: given }: R
 
     /** Uploads a file and returns its URL for use in inputs. `run` and `submit` upload files in the input themselves. */
     upload(file: FileInput, options: CallOptions = {}): Promise<string> {
-      return bounded(options, (signal) => uploaded(connection, file, signal));
+      return bounded(
+        options,
+        async ({ connection, signal }) => (await uploadedFile(connection, file, signal)).url,
+      );
     },
 
-    /** Yields every model that you can run. */
-    async *models(options: CallOptions = {}): AsyncGenerator<ModelEntry> {
-      let page: ModelPage | undefined;
-      do {
-        const cursor =
-          page?.next_cursor === undefined ? '' : `&cursor=${encodeURIComponent(page.next_cursor)}`;
-        const url = `/v2/models?limit=100${cursor}`;
-        const read = (signal: AbortSignal) => call(connection, { method: 'GET', url }, signal);
-        page = parsed((await bounded(options, read)).bytes) as ModelPage;
-        yield* page.data;
-      } while (page.has_more);
+    /** The model's OpenAPI document: the schemas of its input and output, an example and the price. */
+    document(model: string, options: CallOptions = {}): Promise<Record<string, unknown>> {
+      return bounded(options, async ({ connection, signal }) => {
+        const url = `/v2/models/${model}/openapi.json`;
+        return parsed((await call(connection, { method: 'GET', url }, signal)).bytes) as Record<
+          string,
+          unknown
+        >;
+      });
+    },
+
+    /** Yields every model that you can run and that the filter does not exclude. */
+    models({ search, provider, modality, ...rest }: ModelsFilter = {}): AsyncGenerator<ModelEntry> {
+      return allPages(session, '/v2/models', { view: 'full', q: search, provider, modality }, rest);
     },
   };
 }
@@ -193,6 +222,8 @@ export type Router = ReturnType<typeof createRouter>;
 
 /** The router holds a synchronous run for 10 minutes by default; this leaves room for a longer setting. */
 const maxHeldMs = 3_600_000;
+
+const keyOf = ({ idempotencyKey }: RunOptions): string => idempotencyKey ?? crypto.randomUUID();
 
 function resultOf<Output>({ headers, bytes }: Answer): RunResult<Output> {
   const contentType = headers.get('content-type') ?? '';
@@ -206,4 +237,48 @@ function resultOf<Output>({ headers, bytes }: Answer): RunResult<Output> {
     runId,
     callId,
   };
+}
+
+/** Files are uploaded first, so that every attempt sends the same bytes. */
+async function posted(
+  { connection, signal }: BoundedCall,
+  path: string,
+  input: unknown,
+  { extra, idempotencyKey, tryMs }: { extra?: object; idempotencyKey?: string; tryMs?: number },
+): Promise<Answer> {
+  const body = await inputText(connection, input, extra, signal);
+  const headers = { 'content-type': 'application/json' };
+  const request: Request = { method: 'POST', url: path, headers, body };
+  const given = {
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...(tryMs !== undefined && { tryMs }),
+  };
+  return call(connection, { ...request, ...given }, signal);
+}
+
+async function submitted<Output>(
+  bound: BoundedCall,
+  model: string,
+  input: unknown,
+  { webhookUrl, ...rest }: SubmitOptions,
+): Promise<RunStatus<Output>> {
+  const query = webhookUrl === undefined ? '' : `?webhook_url=${encodeURIComponent(webhookUrl)}`;
+  return parsed(
+    (await posted(bound, `/v2/models/${model}/requests${query}`, input, rest)).bytes,
+  ) as RunStatus<Output>;
+}
+
+async function collected<Output>(
+  { connection, signal }: BoundedCall,
+  run: RunHandle<Output>,
+): Promise<RunResult<Output>> {
+  const isOutcome = async ({ status, bucket }: RouterError) =>
+    status !== 0 && (await statusOf(connection, run, signal)).error_type === bucket;
+  const request = { method: 'GET', url: run.response_url, tryMs: maxHeldMs, isOutcome } as const;
+  let answer = await call(connection, request, signal);
+  while (answer.status === 202) {
+    for await (const _state of follow(connection, run, signal));
+    answer = await call(connection, request, signal);
+  }
+  return resultOf(answer);
 }

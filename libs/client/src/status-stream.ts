@@ -1,7 +1,8 @@
 import { type Connection, prepared, send } from './calls.js';
 import { mediaTypeOf } from './media-type.js';
 import { RouterError } from './router-error.js';
-import { chunksOf, type TimeLimit, timeLimit } from './time-limit.js';
+import { eventsOf } from './server-sent-events.js';
+import { timeLimit } from './time-limit.js';
 import type { RunHandle, RunStatus } from './wire.js';
 
 /** The server sends at least a comment every 15 s. A stream that is silent for this long is broken. */
@@ -29,7 +30,7 @@ export async function* streamedStates(
       throw new RouterError('invalid_input', 'The stream is not available.', { status: response.status });
     }
     let state: RunStatus | undefined;
-    for await (const { event, data } of eventsOf(response.body, silence)) {
+    for await (const { event, data } of eventsOf(response.body, silence.signal, silence.restart)) {
       const payload = JSON.parse(data) as Partial<RunStatus>;
       if (event === 'progress' && state !== undefined)
         state = { ...state, progress: Number(payload.progress) };
@@ -39,24 +40,5 @@ export async function* streamedStates(
   } finally {
     // Also runs if the consumer stops early.
     silence.end();
-  }
-}
-
-async function* eventsOf(body: ReadableStream<Uint8Array<ArrayBuffer>>, silence: TimeLimit) {
-  const decoder = new TextDecoder();
-  let rest = '';
-  for await (const chunk of chunksOf(body, silence.signal)) {
-    silence.restart();
-    const blocks = `${rest}${decoder.decode(chunk, { stream: true })}`.split(/\r?\n\r?\n/);
-    rest = blocks.pop() ?? '';
-    for (const block of blocks) {
-      const field = (name: string) =>
-        block
-          .split(/\r?\n/)
-          .filter((line) => line.startsWith(`${name}:`))
-          .map((line) => line.slice(name.length + 1).trimStart())
-          .join('\n');
-      if (field('data') !== '') yield { event: field('event'), data: field('data') };
-    }
   }
 }

@@ -11,21 +11,25 @@ export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
 }
 
-type HeadersLike = Headers | Record<string, string | string[] | undefined>;
+export type HeadersLike = Headers | Record<string, string | string[] | undefined>;
 
 const toleranceS = 300;
+
+export const notRaw =
+  'The signature is over the raw body, but this one was parsed: verify the webhook before anything parses its body.';
 
 /**
  * Verifies a webhook request as Standard Webhooks specifies, and returns its event. `body` is the raw body, before any
  * parsing. During a rotation, pass both secrets; a signature by either is valid. An event may arrive more than once,
- * with the same `webhook-id`. Throws a `TypeError` if a secret is empty or not base64, which is an error in your
- * configuration.
+ * with the same `webhook-id`. Throws a `TypeError` if the body was parsed, or if a secret is empty or not base64, which
+ * are errors in your configuration.
  */
 export async function verifyWebhook(
   body: string | Uint8Array,
   headers: HeadersLike,
   secret: string | readonly string[],
 ): Promise<WebhookEvent> {
+  if (typeof body !== 'string' && !(body instanceof Uint8Array)) throw new TypeError(notRaw);
   const keys = [secret].flat().map(keyOf);
   const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
   const id = headerOf(headers, 'webhook-id');

@@ -1,4 +1,4 @@
-import type { Bucket } from './router-error.js';
+import type { Bucket, FieldError } from './router-error.js';
 
 declare const output: unique symbol;
 
@@ -30,16 +30,112 @@ export interface CancelAnswer {
   status: 'CANCELLATION_REQUESTED' | 'ALREADY_COMPLETED';
 }
 
+/** A kind of input or output. */
+export type Modality = 'text' | 'image' | 'video' | 'audio' | '3d' | 'embedding';
+
 export interface ModelEntry {
   id: string;
   provider: string;
   model: string;
   /** Whether a content policy rejection by the provider is billed. Treat unknown values as `yes`. */
   billing: { charges_on_policy_rejection: 'yes' | 'no' | 'unknown' };
+  title?: string;
+  description?: string;
+  input_modalities: Modality[];
+  output_modalities: Modality[];
+  /** `from_usd` is the price of one unit with the cheapest options, in US dollars; `text` is the complete price. */
+  price: { from_usd: number; unit: string; text: string; date?: string };
+  aliases: string[];
+  /** The providers that can serve the model, its own first. */
+  servers: string[];
+  /** Whether the simulator answers in place of the provider, which generates nothing. */
+  simulated?: true;
 }
 
-export interface ModelPage {
-  data: ModelEntry[];
+/** The price of a run with an input, in US cents. */
+export interface CostEstimate {
+  /** The amount that is billed, unless the provider reports the usage. */
+  expected_cents: number;
+  /** The largest amount that may be billed. It is reserved while the run is live. */
+  reserved_cents: number;
+  /** `reported`: the provider will report the usage. `computed`: depends on the input. `flat`: does not. */
+  basis: 'flat' | 'computed' | 'reported';
+}
+
+/** A run in the workspace's list. Times are ISO 8601, amounts US cents. What does not apply is absent. */
+export interface RunEntry extends Partial<Omit<RunHandle, 'request_id'>> {
+  request_id: string;
+  model: string;
+  status: RunStatus['status'];
+  outcome?: 'succeeded' | 'failed' | 'cancelled';
+  error_type?: Bucket;
+  key_id?: string;
+  key_name?: string;
+  created_at: string;
+  granted_at?: string;
+  started_at?: string;
+  output_at?: string;
+  completed_at?: string;
+  duration_ms?: number;
+  reserved_cents: number;
+  cost_cents?: number;
+  cost_basis?: CostEstimate['basis'];
+  result_available: boolean;
+  simulated?: true;
+}
+
+export interface RunDetails extends RunEntry {
+  error_detail?: string;
+  error_fields?: FieldError[];
+  attempts?: number;
+  cancel_requested_at?: string;
+  asset_count?: number;
+  webhook?: WebhookDelivery;
+}
+
+export interface WebhookDelivery {
+  request_id: string;
+  model: string;
+  error_type?: Bucket;
+  url: string;
+  form: 'standard' | 'fal';
+  state: 'pending' | 'delivered' | 'given_up';
+  tries: number;
+  problem?: string;
+  created_at: string;
+  next_try_at?: string;
+  ended_at?: string;
+}
+
+export type UsageGrouping = 'day' | 'model' | 'key';
+
+interface UsageNumbers {
+  runs: number;
+  succeeded: number;
+  cost_cents: number;
+}
+
+/** The runs that ended in a time range, and what they cost. */
+export interface Usage {
+  from: string;
+  to: string;
+  group_by: UsageGrouping[];
+  data: (UsageNumbers & { day?: string; model?: string; key_id?: string })[];
+  total: UsageNumbers;
+}
+
+export interface UploadedFile {
+  id: string;
+  /** For use in inputs. Anyone with it can open the file until it expires. */
+  url: string;
+  content_type: string;
+  /** In bytes. */
+  size: number;
+  expires_at: string;
+}
+
+export interface Page<Entry> {
+  data: Entry[];
   has_more: boolean;
   next_cursor?: string;
 }

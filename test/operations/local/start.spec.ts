@@ -69,6 +69,20 @@ describe.each(transports())('npm start with %s as transport', (transport) => {
     requestUrl = `${ready.base_url}/v2/models/bfl/flux-2-pro/requests/${requestId?.trim()}`;
   });
 
+  it('lets pages of this machine call it from a browser, on any port, and no others', async () => {
+    const [local, numeric] = ['http://localhost:5173', 'http://127.0.0.1:3000'];
+    const allowed: (string | null)[] = [];
+    for (const origin of [local, numeric, 'https://app.example.com']) {
+      const headers = { origin, 'access-control-request-method': 'POST' };
+      const answer = await fetch(`${ready.base_url}/v2/models/bfl/flux-2-pro`, {
+        method: 'OPTIONS',
+        headers,
+      });
+      allowed.push(answer.headers.get('access-control-allow-origin'));
+    }
+    expect(allowed).toEqual([local, numeric, null]);
+  });
+
   it('prints an admin command that works', async () => {
     const line = launched
       .out()

@@ -2,7 +2,9 @@ import { expect, it } from '@jest/globals';
 import { gatewayForFile, sharedGateway } from '../gateways.js';
 
 const ours = 'https://app.example.com';
-const gateway = gatewayForFile({ CORS_ALLOWED_ORIGINS: `https://other.example.com,${ours}` });
+const gateway = gatewayForFile({
+  CORS_ALLOWED_ORIGINS: `https://other.example.com,${ours},http://localhost:*`,
+});
 const closed = sharedGateway();
 
 const preflight = (base: string, origin: string, path = '/v2/models/bfl/flux-2-pro/requests') =>
@@ -42,9 +44,19 @@ it('pages of an allowed origin may call and read, failures included', async () =
   expect((await preflight(gateway().url, ours, '/fal/proxy')).status).toBe(204);
 });
 
+it('pages of an origin with any port may call, whatever their port', async () => {
+  for (const origin of ['http://localhost:5173', 'http://localhost', 'http://localhost:3000']) {
+    const asked = await preflight(gateway().url, origin);
+    expect([asked.status, asked.headers.get('access-control-allow-origin')]).toEqual([204, origin]);
+  }
+});
+
 it('other pages get no permission, and no page does if no origin is allowed', async () => {
   for (const [base, origin] of [
     [gateway().url, 'https://app.example.com.evil.example'],
+    [gateway().url, 'https://app.example.com:8443'],
+    [gateway().url, 'https://localhost:3000'],
+    [gateway().url, 'http://localhost.evil.example:3000'],
     [gateway().url, 'null'],
     [closed().url, ours],
   ] as const) {

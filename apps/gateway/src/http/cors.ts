@@ -1,3 +1,4 @@
+import { isOriginOf } from '#schemas';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { responseHeaders } from './response-headers.js';
 import { requestPath } from '../answers/request-path.js';
@@ -8,16 +9,16 @@ const routerPath = /^\/v2\//;
 const exposing = 'access-control-expose-headers';
 const exposedHeaders = Object.keys(responseHeaders).join(', ');
 
-/** Lets pages of these origins call the v2 routes. */
+/** Lets pages of these origins call the v2 routes. `*` as the port of an origin matches any port. */
 export function allowOrigins(server: FastifyInstance, origins: readonly string[]): void {
-  const allowed = new Set(origins);
-  if (allowed.size === 0) return;
+  if (origins.length === 0) return;
+  const isAllowed = (origin: string) => URL.canParse(origin) && isOriginOf(new URL(origin), origins);
   server.addHook('onRequest', (request, reply, done) => {
     const { origin } = request.headers;
     if (!routerPath.test(requestPath(request.url))) return done();
     // On every answer, so that a cache does not give a page an answer that was meant for another origin.
     reply.header('vary', 'Origin');
-    if (origin === undefined || !allowed.has(origin)) return done();
+    if (origin === undefined || !isAllowed(origin)) return done();
     reply.header('access-control-allow-origin', origin).header(exposing, exposedHeaders);
     const requestedMethod = request.headers['access-control-request-method'];
     if (request.method !== 'OPTIONS' || requestedMethod === undefined) return done();

@@ -8,11 +8,17 @@ import { Readiness } from '../http/readiness.js';
 import { callerGone } from '../http/replies.js';
 import { answer, ApiRoute, registryFailure } from '../http/api-route.js';
 import { HeldShares } from '../runs/held/held-shares.js';
-import { mayWait, partsOf } from './message-parts.js';
+import { mayWait, partsOf, withArguments } from './message-parts.js';
 import { ownRoutes } from './own-routes.js';
 
 /** Larger inputs must be passed by URL. */
 const maxMessageBytes = 1024 * 1024;
+
+/** The protocol's library knows only the two media types, not the wildcard of HTTP or a missing header. */
+const acceptOf = (accept = '*/*') =>
+  accept.split(',').some((each) => each.trim().startsWith('*/*'))
+    ? 'application/json, text/event-stream'
+    : accept;
 
 /** The Model Context Protocol (streamable HTTP, without sessions). Agents call the routes of runs as tools. */
 @Controller('mcp')
@@ -30,7 +36,7 @@ export class McpController {
     area: 'Agents',
     summary: 'Send a Model Context Protocol message',
     description:
-      'Streamable HTTP, without sessions. The tools find, describe and run models, and follow and cancel runs, with the credential of this request; running also requires the scope `run`. A message may have at most 1 MiB, and at most 64 KiB without the input of a run.',
+      'Streamable HTTP, without sessions. The tools find, describe, price and run models, follow, cancel and list runs, and upload files, with the credential of this request; running, prices and uploads also require the scope `run`, and the list of runs `requests`. A message may have at most 1 MiB, and at most 64 KiB without the input of a run or the bytes of a file.',
     answers: [
       answer(200, 'The response to the message.', { 'application/json': null, 'text/event-stream': null }),
       answer(202, 'The notification was accepted.'),
@@ -54,17 +60,19 @@ export class McpController {
     });
     try {
       const { envelope, input } = partsOf(bytes);
-      const parsedBody = parseSmall(envelope);
+      const parsedBody = withArguments(parseSmall(envelope));
       if (mayWait(parsedBody)) this.shares.holdConnection(reply, caller.workspaceId);
       // The protocol's library is loaded with the first message, because many gateways never get one.
       const { mcpHandler } = await import('./mcp-server.js');
       const handler = mcpHandler(ownRoutes(request), input, terms);
       const message = new Request(`${request.publicOrigin}/mcp`, {
         method: 'POST',
-        headers: Object.entries(request.headers).map(([name, value]): [string, string] => [
-          name,
-          String(value),
-        ]),
+        headers: [
+          ...Object.entries(request.headers)
+            .filter(([name]) => name !== 'accept')
+            .map(([name, value]): [string, string] => [name, String(value)]),
+          ['accept', acceptOf(request.headers.accept)],
+        ],
         signal: gone,
       });
       await reply.send(await handler.fetch(message, { parsedBody }));

@@ -18,7 +18,9 @@ describe('partsOf', () => {
       '{ "seed":9007199254740993 }',
     ],
     ['{"params":{"arguments":{"input":[1]}}}', '{"params":{"arguments":{"input":[]}}}', '[1]'],
-    ['{"params":{"arguments":{"input":"a"}}}', '{"params":{"arguments":{"input":"a"}}}', '"a"'],
+    ['{"params":{"arguments":{"input":"a"}}}', '{"params":{"arguments":{"input":""}}}', '"a"'],
+    ['{"params":{"arguments":{"data":"YQ=="}}}', '{"params":{"arguments":{"data":""}}}', '"YQ=="'],
+    ['{"params":{"arguments":{"data":null}}}', '{"params":{"arguments":{"data":null}}}', 'null'],
     ['{"params":{"input":{"a":1}}}', '{"params":{"input":{"a":1}}}', undefined],
   ])('%s', (message, envelope, input) => expect(parts(message)).toEqual([envelope, input]));
 
@@ -29,6 +31,7 @@ describe('partsOf', () => {
   it.each([
     '{"params":{"arguments":{"input":{"a":1},"input":{"b":2}}}}',
     '{"params":{"arguments":{"input":{"a":1}}},"params":{"arguments":{"input":1}}}',
+    '{"params":{"arguments":{"input":{"a":1},"data":"YQ=="}}}',
   ])('rejects the two inputs of %s', (message) =>
     expect(() => parts(message)).toThrow('The message has more than one input.'),
   );

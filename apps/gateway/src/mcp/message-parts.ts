@@ -13,12 +13,24 @@ const waitingCall = z.object({
 export const mayWait = (message: unknown): boolean =>
   [message].flat().some((each) => waitingCall.safeParse(each).success);
 
-const emptied: Readonly<Record<string, Buffer>> = { '{': Buffer.from('{}'), '[': Buffer.from('[]') };
+const nullArguments = z.looseObject({ params: z.looseObject({ arguments: z.null() }) });
+
+/** The message with empty arguments in place of null, which some agents send to tools without required ones. */
+export function withArguments(message: Record<string, unknown>): Record<string, unknown> {
+  const { success, data } = nullArguments.safeParse(message);
+  return success ? { ...data, params: { ...data.params, arguments: {} } } : message;
+}
+
+const emptied: Readonly<Record<string, Buffer>> = {
+  '{': Buffer.from('{}'),
+  '[': Buffer.from('[]'),
+  '"': Buffer.from('""'),
+};
 
 /**
- * Splits a message into the input of a run, as raw bytes, and the rest, with an empty value in the input's place. The
- * input may be large and is never parsed here, because the route of the run checks it. Throws `invalid_input` if the
- * rest is not small.
+ * Splits a message into the input of a run or the bytes of a file, as raw JSON, and the rest, with an empty value in
+ * its place. The input may be large and is never parsed here, because the route of the run checks it. Throws
+ * `invalid_input` if the rest is not small.
  */
 export function partsOf(message: Buffer): { envelope: Buffer; input: Buffer | undefined } {
   const [place, second] = inputsOf(message);
@@ -45,7 +57,7 @@ function inputsOf(message: Buffer): JsonPlace[] {
     if (members > maxSmallValues) throw tooManyValues();
   };
   try {
-    return placesOf(message, ['/params/arguments/input'], visit);
+    return placesOf(message, ['/params/arguments/input', '/params/arguments/data'], visit);
   } catch (error) {
     throw error instanceof RouterError
       ? error

@@ -13,11 +13,11 @@ export interface RouteAnswer {
 /** The largest body that a tool shows. */
 export const maxReadBytes = 1024 * 1024;
 
-/** Calls a route of this gateway; `body` is JSON. */
+/** Calls a route of this gateway; `body` is JSON unless `contentType` says otherwise. */
 export type OwnRoutes = (
   method: 'GET' | 'POST' | 'PUT',
   path: string,
-  options?: { body?: Buffer; idempotencyKey?: string },
+  options?: { body?: Buffer; contentType?: string; idempotencyKey?: string },
 ) => Promise<RouteAnswer>;
 
 /** Headers that describe the request itself, not its caller. */
@@ -40,13 +40,13 @@ export function ownRoutes(request: FastifyRequest): OwnRoutes {
   const callers = Object.entries(request.headers).filter(
     ([name, value]) => value !== undefined && !ownHeaders.has(name),
   );
-  return async (method, path, { body, idempotencyKey } = {}) => {
+  return async (method, path, { body, contentType = 'application/json', idempotencyKey } = {}) => {
     const answer = await request.server.inject({
       method,
       url: path,
       headers: {
         ...Object.fromEntries(callers),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(body !== undefined && { 'content-type': contentType }),
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
       },
       ...(body !== undefined && { payload: body }),

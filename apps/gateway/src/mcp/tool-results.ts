@@ -1,5 +1,5 @@
 import { type Bucket, bucketNames } from '#errors';
-import { cut, essenceOf, isJsonType, longStringsOf, replaceStrings, stringAt } from '#schemas';
+import { cut, essenceOf, isExact, isJsonType, longStringsOf, replaceStrings, stringAt } from '#schemas';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { maxReadBytes, type RouteAnswer } from './own-routes.js';
 
@@ -30,6 +30,20 @@ export const textResult = (value: unknown): CallToolResult => ({
   content: [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value, null, 1) }],
 });
 
+/** A result for programs, and the same as text for agents that read only text. */
+export const structuredResult = (value: Readonly<Record<string, unknown>>): CallToolResult => ({
+  ...textResult(JSON.stringify(value)),
+  structuredContent: value,
+});
+
+/** A link that an agent can show or open. */
+export const linkTo = (url: string, mediaType: string) => ({
+  type: 'resource_link' as const,
+  uri: url,
+  name: new URL(url).pathname.split('/').at(-1) || 'output',
+  mimeType: mediaType,
+});
+
 export const failureResult = async (answer: RouteAnswer): Promise<CallToolResult> =>
   failureOf(answer, await bodyOf(answer));
 
@@ -54,7 +68,7 @@ export async function bodyOf(answer: RouteAnswer): Promise<Readonly<Record<strin
 
 /**
  * The output of a run, cut to what an agent can read; the full output is at `response_url`. JSON stays text, because
- * parsing would change a 64-bit seed.
+ * parsing would change a 64-bit seed. Files have links.
  */
 export async function outputResult(
   answer: RouteAnswer,
@@ -69,16 +83,65 @@ export async function outputResult(
   const bytes = isShown && mayFit ? await answer.read() : answer.discard();
   const facts = { ...run, cost_cents: Number(headers['x-service-cost-cents']) };
   if (isJson && bytes !== undefined) {
-    const output = withShortStrings(bytes).toString();
-    return output.length <= maxTextLength
-      ? textResult(`${JSON.stringify(facts).slice(0, -1)},"output":${output}}`)
-      : textResult({ ...facts, output: shortText(output, maxTextLength) });
+    const full = withShortStrings(bytes).toString();
+    const output = full.length <= maxTextLength ? full : JSON.stringify(shortText(full, maxTextLength));
+    const files = filesIn(full);
+    const value: unknown = JSON.parse(output);
+    return {
+      content: [
+        { type: 'text', text: `${JSON.stringify({ ...facts, files }).slice(0, -1)},"output":${output}}` },
+        ...files.map(({ url, media_type: type }) => linkTo(url, type)),
+      ],
+      // A program would not notice lost digits, so it gets the text.
+      structuredContent: { ...facts, files, output: isExact(value) ? value : output },
+    };
   }
   const size = String(headers['content-length'] ?? 'Many');
-  const result = textResult({ ...facts, output: `${size} bytes of ${mediaType}, at response_url` });
+  const result = structuredResult({ ...facts, output: `${size} bytes of ${mediaType}, at response_url` });
   if (bytes !== undefined && (kind === 'image' || kind === 'audio'))
     result.content.push({ type: kind, data: bytes.toString('base64'), mimeType: mediaType });
+  else if (typeof run['response_url'] === 'string')
+    result.content.push(linkTo(run['response_url'], mediaType));
   return result;
+}
+
+const maxFiles = 20;
+const mediaTypes: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  gif: 'image/gif',
+  svg: 'image/svg+xml',
+  avif: 'image/avif',
+  mp4: 'video/mp4',
+  webm: 'video/webm',
+  mov: 'video/quicktime',
+  mp3: 'audio/mpeg',
+  wav: 'audio/wav',
+  flac: 'audio/flac',
+  ogg: 'audio/ogg',
+  opus: 'audio/ogg',
+  m4a: 'audio/mp4',
+  aac: 'audio/aac',
+  glb: 'model/gltf-binary',
+  gltf: 'model/gltf+json',
+  obj: 'model/obj',
+  usdz: 'model/vnd.usdz+zip',
+  zip: 'application/zip',
+};
+
+/** The media files that a JSON output has URLs of, each once. */
+function filesIn(json: string): { url: string; media_type: string }[] {
+  const found = new Map<string, string>();
+  for (const [, text = ''] of json.matchAll(/"(https?:[^"\\\s]+)"/g)) {
+    if (!URL.canParse(text)) continue;
+    const [, extension = ''] = /\.([a-z0-9]+)$/i.exec(new URL(text).pathname) ?? [];
+    const mediaType = mediaTypes[extension.toLowerCase()];
+    if (mediaType !== undefined) found.set(text, mediaType);
+    if (found.size === maxFiles) break;
+  }
+  return [...found].map(([url, media_type]) => ({ url, media_type }));
 }
 
 const withShortStrings = (json: Buffer): Buffer =>

@@ -1,0 +1,220 @@
+import { shortened } from '#schemas';
+
+/** The largest summary in bytes of JSON, which is about 500 tokens. */
+export const maxSummaryBytes = 2048;
+
+interface Schema {
+  type?: string | string[];
+  description?: string;
+  enum?: unknown[];
+  const?: unknown;
+  default?: unknown;
+  minimum?: number;
+  maximum?: number;
+  minItems?: number;
+  maxItems?: number;
+  maxLength?: number;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  allOf?: Schema[];
+}
+
+/** The parts of a model's OpenAPI document that a summary reads. */
+export interface ModelDocument {
+  info: { title: string; description?: string };
+  'x-service-input-modalities'?: string[];
+  'x-service-output-modalities'?: string[];
+  'x-service-price'?: { text: string };
+  'x-service-lifecycle'?: { ends: string; successor?: string };
+  paths: Record<
+    string,
+    {
+      post: {
+        requestBody: { content: Record<string, { schema?: Schema; example?: unknown }> };
+        responses: Record<string, { content?: Record<string, object> }>;
+      };
+    }
+  >;
+}
+
+interface ModelSummary {
+  model: string;
+  about?: string;
+  /** The first day without the model, and the model to use instead. */
+  ends?: string;
+  successor?: string;
+  takes?: string[];
+  gives?: string[];
+  price?: string;
+  output?: string;
+  /** A line for each field of the input. Required ones come first. */
+  inputs: Record<string, string>;
+  /** Optional fields for which there is no room. */
+  more_inputs?: string[];
+  example?: unknown;
+  notes?: string;
+}
+
+/** How much a summary says. */
+interface Detail {
+  /** The longest description of a required and of an optional field, in characters. */
+  required: number;
+  optional: number;
+  /** The levels of objects that are spelled out. */
+  depth: number;
+  /** The longest list of choices. */
+  choices: number;
+  /** The number of optional fields that are more than a name. */
+  fields: number;
+}
+
+/** From most to least. The first that fits is taken, and the last always fits. */
+const details: Detail[] = [
+  { required: 200, optional: 200, depth: 4, choices: 40, fields: 100 },
+  { required: 200, optional: 80, depth: 4, choices: 20, fields: 100 },
+  { required: 120, optional: 40, depth: 3, choices: 20, fields: 100 },
+  { required: 100, optional: 0, depth: 3, choices: 20, fields: 100 },
+  { required: 80, optional: 0, depth: 2, choices: 12, fields: 30 },
+  { required: 60, optional: 0, depth: 2, choices: 8, fields: 15 },
+  { required: 40, optional: 0, depth: 1, choices: 6, fields: 5 },
+  { required: 0, optional: 0, depth: 0, choices: 3, fields: 0 },
+];
+const full = 'describe_model with full: true returns the whole schema.';
+
+/** A model in at most `maxSummaryBytes`: what it takes and gives, an example and the price. */
+export function summaryOf(document: ModelDocument): ModelSummary {
+  const [operation] = Object.values(document.paths);
+  const body = operation?.post.requestBody.content['application/json'];
+  const output = Object.keys(operation?.post.responses['200']?.content ?? {})[0];
+  const schema = body?.schema ?? {};
+  // The title is in bold, for people.
+  const about = document.info.description?.replaceAll('**', '').replaceAll(/\n+/g, ': ');
+  const { ends, successor } = document['x-service-lifecycle'] ?? {};
+  const head = {
+    model: document.info.title,
+    ...(about !== undefined && { about: shortened(about, 300) }),
+    ...(ends !== undefined && { ends }),
+    ...(successor !== undefined && { successor }),
+    takes: document['x-service-input-modalities'] ?? [],
+    gives: document['x-service-output-modalities'] ?? [],
+    ...(document['x-service-price'] && { price: shortened(document['x-service-price'].text, 400) }),
+    ...(output !== undefined && { output }),
+  };
+  const example = JSON.stringify(body?.example ?? {}).length > 500 ? undefined : body?.example;
+  const made = details.map((detail) => () => withInputs(head, schema, example, detail));
+  return firstThatFits(made) ?? { model: document.info.title, inputs: {}, notes: full };
+}
+
+function withInputs(head: Omit<ModelSummary, 'inputs'>, schema: Schema, example: unknown, detail: Detail) {
+  const members = membersOf(schema);
+  const required = members.filter((each) => each.isRequired);
+  const optional = members.filter((each) => !each.isRequired);
+  const shown = optional.slice(0, detail.fields);
+  const line = ({ schema: of, isRequired }: Member, maxText: number) => {
+    const { text, description } = typeText(of, detail);
+    return [isRequired ? `required ${text}` : text, short(description, maxText)].filter(Boolean).join('. ');
+  };
+  const inputs = Object.fromEntries([
+    ...required.map((each) => [each.name, line(each, detail.required)]),
+    ...shown.map((each) => [each.name, line(each, detail.optional)]),
+  ]) as Record<string, string>;
+  const more = optional.slice(detail.fields, detail.fields + 20).map(({ name }) => name);
+  const notes =
+    members.length === 0
+      ? 'The catalog has no schema of the input: send what the provider documents.'
+      : detail === details[0]
+        ? undefined
+        : `Shortened: ${full}`;
+  return {
+    ...head,
+    inputs,
+    ...(more.length > 0 && { more_inputs: more }),
+    ...(example !== undefined && { example }),
+    ...(notes !== undefined && { notes }),
+  };
+}
+
+function firstThatFits(made: (() => ModelSummary)[]): ModelSummary | undefined {
+  for (const make of made) {
+    const summary = make();
+    if (Buffer.byteLength(JSON.stringify(summary)) <= maxSummaryBytes) return summary;
+  }
+  return undefined;
+}
+
+interface Member {
+  name: string;
+  schema: Schema;
+  isRequired: boolean;
+}
+
+/** The members of an object. Those that the service adds itself, such as the name of the model, are left out. */
+function membersOf({ properties = {}, required = [], allOf = [] }: Schema): Member[] {
+  const own = Object.entries(properties)
+    .filter(([, schema]) => schema.const === undefined && !isNever(schema))
+    .map(([name, schema]) => ({ name, schema, isRequired: required.includes(name) }));
+  return [...own, ...allOf.flatMap(membersOf)];
+}
+
+/** Whether nothing but null fits. Rows mark fields this way that the service does not support. */
+function isNever(schema: Schema | boolean): boolean {
+  if (typeof schema === 'boolean') return !schema;
+  const variants = schema.anyOf ?? schema.oneOf;
+  if (variants !== undefined) return variants.every(isNever);
+  if (schema.enum?.every((each) => each === null)) return true;
+  return schema.type === 'null' || ('not' in schema && schema.type === undefined);
+}
+
+/** A schema in a few words, and its description without them. */
+function typeText(schema: Schema, detail: Detail, depth = 0): { text: string; description: string } {
+  const { description = '' } = schema;
+  const text = [plainText(schema, detail, depth), boundsText(schema)].filter(Boolean).join(', ');
+  return { text, description };
+}
+
+function plainText(schema: Schema, detail: Detail, depth: number): string {
+  const { type, items, properties, enum: choices, anyOf, oneOf } = schema;
+  if (choices !== undefined) return choicesText(choices, detail);
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  const variants = anyOf ?? oneOf;
+  if (variants !== undefined && properties === undefined) {
+    const texts = variants
+      .filter((each) => each.type !== 'null')
+      .map((each) => typeText(each, detail, depth).text);
+    return short([...new Set(texts)].join(' or '), detail.depth === 0 ? 40 : 400);
+  }
+  if (type === 'array') return `array of ${typeText(items ?? {}, detail, depth).text}`;
+  if (properties === undefined) return [type ?? 'any'].flat().join(' or ');
+  if (depth >= detail.depth) return 'object';
+  const members = membersOf(schema).map(
+    (each) => `${each.name}${each.isRequired ? '' : '?'}: ${typeText(each.schema, detail, depth + 1).text}`,
+  );
+  return `{${members.join('; ')}}`;
+}
+
+function choicesText(choices: unknown[], { choices: max }: Detail): string {
+  const texts = choices
+    .filter((each) => each !== null)
+    .map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
+  return texts.length > max ? `${texts.slice(0, max).join('|')}|… (${texts.length})` : texts.join('|');
+}
+
+function boundsText({ minimum, maximum, minItems, maxItems, maxLength, default: fallback }: Schema): string {
+  const number =
+    minimum !== undefined && maximum !== undefined
+      ? `${minimum} to ${maximum}`
+      : minimum !== undefined
+        ? `at least ${minimum}`
+        : maximum !== undefined
+          ? `at most ${maximum}`
+          : '';
+  const many = maxItems === undefined ? '' : `${minItems ?? 0} to ${maxItems} items`;
+  const long = maxLength === undefined ? '' : `at most ${maxLength} characters`;
+  const given = fallback === undefined || fallback === null ? '' : `default ${JSON.stringify(fallback)}`;
+  return [number, many, long, given.length > 60 ? '' : given].filter(Boolean).join(', ');
+}
+
+const short = (text: string, max: number): string => (max === 0 ? '' : shortened(text, max));
