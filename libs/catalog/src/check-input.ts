@@ -1,4 +1,4 @@
-import { type FieldError, InputRejection } from '#errors';
+import { type FieldError, InputRejection, type UnknownField } from '#errors';
 import { isExact, type JsonIndex, pointerFrom, pointerSegments, valueAt } from '#schemas';
 import {
   _,
@@ -19,6 +19,7 @@ import type { ConstantValue } from './model-row.js';
 import { type Quote, quote } from './quote.js';
 import { settleUnions } from './settle-unions.js';
 import { asSpelledByCaller, asSpelledByRow } from './spelling.js';
+import { unknownFields } from './unknown-fields.js';
 import { childOf, echoed, precedence, worded } from './vocabulary.js';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -39,6 +40,8 @@ export interface ServerTerms {
   missingMembers: Record<string, ConstantValue>;
   /** The provider's address for the call. */
   upstream: Record<string, string>;
+  /** The fields that are most likely typos. */
+  unknownFields: UnknownField[];
 }
 
 /**
@@ -50,7 +53,7 @@ export function checkInput(
   input: ParsedInput,
 ): [ServerTerms, ...ServerTerms[]] {
   const fields = bodyErrors(server, input);
-  if (fields.length > 0) throw new InputRejection(fields);
+  if (fields.length > 0) throw new InputRejection(fields, unknownFields(server, input.body));
   const fitting = others.filter(
     (other) => declaresFields(other, input) && bodyErrors(other, input).length === 0,
   );
@@ -62,6 +65,7 @@ const termsOf = (model: Model, { body }: ParsedInput): ServerTerms => ({
   price: quote(model, body),
   missingMembers: missingMembers(model, body),
   upstream: addressFor(model, body),
+  unknownFields: unknownFields(model, body),
 });
 
 /** The members that name the model and that the body leaves out, so the router adds them. */
