@@ -29,5 +29,6 @@ export { didYouMean, suggesting } from './nearest-ids.js';
 export { modelType, withModelTypes } from './model-types.js';
 export { type Price, pricePointers } from './price.js';
 export { quote } from './quote.js';
+export { atOrigin, sampleUrl } from './samples.js';
 export { priceText, reportedText } from './price-text.js';
 export { type CatalogSettings, catalogSettings, type CatalogState, LiveCatalog } from './live-catalog.js';
