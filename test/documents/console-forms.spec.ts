@@ -1,0 +1,159 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { createSchemaUtils, type RJSFSchema, type ValidatorType } from '@rjsf/utils';
+import { loadCatalog } from '#catalog';
+
+type Input = Record<string, unknown>;
+type Path = (string | number)[];
+interface Shown {
+  properties: Record<string, object>;
+  required: string[];
+}
+
+/** The parts of the console's form that need no browser. */
+interface Form {
+  inputSchema: (schema: object, example?: Input) => Shown;
+  layoutOf: (
+    shown: Shown,
+    input: Input,
+  ) => { first: string[]; rest: string[]; filled: number; isShort: boolean };
+  extrasOf: (shown: Shown, input: Input) => { path: Path; value: unknown }[];
+  without: (input: Input, path: Path) => Input;
+  formDefaults: object;
+  validator: ValidatorType;
+  fieldTaking: (
+    document: { input: object; example: Input },
+    kind: string,
+  ) => { field: string; valueWith: (url: string) => unknown } | undefined;
+}
+
+// The console has a compiler configuration of its own, so its types can't be imported.
+const page = '../../apps/console/src/pages/model';
+const parts = ['form/form-schema', 'form/form-layout', 'form/form-defaults', 'form/validator', 'takes'];
+
+let form: Form;
+let models: {
+  id: string;
+  input: object;
+  example: Input;
+  constants: Input;
+  refused: Input[];
+  takes: string[];
+}[];
+
+beforeAll(async () => {
+  const loaded = await Promise.all(parts.map((part) => import(`${page}/${part}.ts`) as Promise<object>));
+  form = Object.assign({}, ...loaded) as Form;
+  models = (await loadCatalog()).models.map((model) => ({
+    id: model.id,
+    input: model.input,
+    example: (model.example ?? {}) as Input,
+    constants: model.constants ?? {},
+    refused: model.counterExamples.map(({ input }) => input as Input),
+    takes: model.modalities?.in ?? [],
+  }));
+});
+
+const leavesOf = (value: unknown, path: Path = []): string[] =>
+  typeof value === 'object' && value !== null && Object.keys(value).length > 0
+    ? Object.entries(value).flatMap(([name, part]) => leavesOf(part, [...path, name]))
+    : [`${path.join('/')} ${JSON.stringify(value)}`];
+
+describe('the form of every model', () => {
+  it('shows all that is sent: in an unfolded field, or among the inputs without a field', () => {
+    for (const { id, input: schema, example, constants, refused } of models) {
+      const shown = form.inputSchema(schema, example);
+      const odd = { ...example, hieght: 1024, nested: { of: ['the', 'provider'] }, ...constants };
+      for (const sent of [{}, example, odd, ...refused]) {
+        const { first, rest, filled, isShort } = form.layoutOf(shown, sent);
+        const unfolded = [...first, ...(filled > 0 || isShort ? rest : [])];
+        const extras = form.extrasOf(shown, sent);
+        // From the last to the first, so that places in lists stay right.
+        const inFields = [...extras].reverse().reduce((left, { path }) => form.without(left, path), sent);
+        const hidden = Object.keys(inFields).filter((name) => !unfolded.includes(name));
+        expect([id, sent, hidden]).toEqual([id, sent, []]);
+        const seen = [
+          ...leavesOf(inFields).filter((leaf) => !/ (\{\}|\[\])$/.test(leaf)),
+          ...extras.flatMap(({ path, value }) => leavesOf(value, path)),
+        ];
+        const all = leavesOf(sent).filter((leaf) => leaf !== ' {}');
+        expect([id, all.filter((leaf) => !seen.includes(leaf) && !/ (\{\}|\[\])$/.test(leaf))]).toEqual([
+          id,
+          [],
+        ]);
+      }
+      expect([id, form.layoutOf(shown, {}).filled]).toEqual([id, 0]);
+    }
+  });
+
+  it('has a field for every value of the example', () => {
+    const without = models
+      .filter(({ input, example }) => form.extrasOf(form.inputSchema(input, example), example).length > 0)
+      .map(({ id }) => id);
+    expect(without).toEqual([]);
+  });
+
+  it('adds nothing to what the user entered, except the member that tells the shown alternative', () => {
+    const added = models.flatMap(({ id, input: schema, example }) => {
+      const utils = createSchemaUtils(
+        form.validator,
+        form.inputSchema(schema, example) as RJSFSchema,
+        form.formDefaults,
+      );
+      return [{}, example].flatMap((entered) => {
+        const made = utils.getDefaultFormState(
+          form.inputSchema(schema, example) as RJSFSchema,
+          structuredClone(entered),
+        );
+        const before = leavesOf(entered);
+        return leavesOf(made)
+          .filter((leaf) => !before.includes(leaf))
+          .map((leaf) => `${id} ${leaf}`);
+      });
+    });
+    expect(added).toEqual(
+      ['meshy-5', 'meshy-6', 'meshy-7', 'meshy-7.1'].map((model) => `meshy/${model} mode "preview"`),
+    );
+  });
+
+  it('has no field for the members that name the model', () => {
+    for (const { id, input, constants } of models) {
+      const { properties, required } = form.inputSchema(input);
+      for (const name of Object.keys(constants)) {
+        expect([id, name, Object.hasOwn(properties, name), required.includes(name)]).toEqual([
+          id,
+          name,
+          false,
+          false,
+        ]);
+      }
+    }
+  });
+
+  it('takes a file of a kind that the model accepts, in a field of its schema', () => {
+    const url = 'https://router.example/assets/result';
+    const endings: Record<string, string> = { image: '.png', video: '.mp4', audio: '.mp3', '3d': '.glb' };
+    const without: string[] = [];
+    for (const { id, input, example, takes } of models) {
+      for (const kind of takes.filter((each) => Object.hasOwn(endings, each))) {
+        const file = url + endings[kind];
+        const taking = form.fieldTaking({ input, example }, kind);
+        if (taking === undefined) {
+          without.push(`${id} ${kind}`);
+          continue;
+        }
+        const filled = { [taking.field]: taking.valueWith(file) };
+        expect([id, JSON.stringify(filled).includes(file)]).toEqual([id, true]);
+        expect([id, kind, form.extrasOf(form.inputSchema(input), filled)]).toEqual([id, kind, []]);
+      }
+    }
+    // Models with messages, and those that take their provider's own ids or only inline files.
+    expect(
+      without.filter(
+        (each) =>
+          !/^(anthropic|openai|byteplus\/seed-|gemini|openrouter|veo|tripo|meshy|minimax\/minimax-h3|runware\/runware-seedance|kling\/videos-video-extend)/.test(
+            each,
+          ),
+      ),
+    ).toEqual([]);
+  });
+});
