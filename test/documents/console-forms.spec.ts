@@ -11,6 +11,8 @@ interface Shown {
 
 /** The parts of the console's form that need no browser. */
 interface Form {
+  tasks: string[];
+  tasksOf: (facts: { id: string; input_modalities: string[]; output_modalities: string[] }) => string[];
   inputSchema: (schema: object, example?: Input) => Shown;
   layoutOf: (
     shown: Shown,
@@ -27,8 +29,15 @@ interface Form {
 }
 
 // The console has a compiler configuration of its own, so its types can't be imported.
-const page = '../../apps/console/src/pages/model';
-const parts = ['form/form-schema', 'form/form-layout', 'form/form-defaults', 'form/validator', 'takes'];
+const page = '../../apps/console/src';
+const parts = [
+  'pages/model/form/form-schema',
+  'pages/model/form/form-layout',
+  'pages/model/form/form-defaults',
+  'pages/model/form/validator',
+  'pages/model/takes',
+  'finding/tasks',
+];
 
 let form: Form;
 let models: {
@@ -38,6 +47,7 @@ let models: {
   constants: Input;
   refused: Input[];
   takes: string[];
+  makes: string[];
 }[];
 
 beforeAll(async () => {
@@ -50,6 +60,9 @@ beforeAll(async () => {
     constants: model.constants ?? {},
     refused: model.counterExamples.map(({ input }) => input as Input),
     takes: model.modalities?.in ?? [],
+    makes: model.modalities?.out ?? [],
+    title: model.title,
+    description: model.description,
   }));
 });
 
@@ -156,4 +169,14 @@ describe('the form of every model', () => {
       ),
     ).toEqual([]);
   });
+});
+
+it('every model has a task, and every task has models', () => {
+  const found = models.map(({ takes, makes, ...facts }) => ({
+    id: facts.id,
+    tasks: form.tasksOf({ ...facts, input_modalities: takes, output_modalities: makes }),
+  }));
+  expect(found.filter(({ tasks }) => tasks.length === 0)).toEqual([]);
+  const used = new Set(found.flatMap(({ tasks }) => tasks));
+  expect(form.tasks.filter((task) => !used.has(task))).toEqual([]);
 });

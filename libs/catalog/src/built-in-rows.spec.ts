@@ -96,7 +96,7 @@ describe('the built-in rows', () => {
     ]);
   });
 
-  it('have no foreign URLs in their examples: files are samples of the console, which exist', () => {
+  it('have neither foreign URLs nor seeds in their examples: files are samples of the console, which exist', () => {
     const origin = 'https://service.example';
     const found = new Set<string>();
     for (const model of catalog.models) {
@@ -107,6 +107,8 @@ describe('the built-in rows', () => {
         found.add(url.slice(`${origin}/console/samples/`.length));
       }
     }
+    const seeded = catalog.models.filter(({ example }) => /"seed"/i.test(JSON.stringify(example)));
+    expect(seeded.map(({ id }) => id)).toEqual([]);
     const samples = join(packageRoot(), 'apps/console/public/samples');
     expect([...found].sort()).toEqual(readdirSync(samples).sort());
   });

@@ -1,6 +1,6 @@
 /**
  * The origin that stands for the service's own in the examples of the built-in rows. The console's folder `samples`
- * has the files.
+ * has the files. Its photographs are in the public domain: the portrait by NASA, the others dedicated to it by CC0.
  */
 const standIn = 'https://router.example/';
 

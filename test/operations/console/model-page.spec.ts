@@ -107,7 +107,7 @@ describeWith('the page of a model', () => {
 
   it('points out an unknown field, with the one that was meant, and renames it', async () => {
     await open('/models/bfl/flux-2-pro?view=json');
-    await page.getByLabel('JSON', { exact: true }).fill('{"prompt":"A kite","hieght":1024}');
+    await page.getByRole('textbox', { name: 'JSON' }).fill('{"prompt":"A kite","hieght":1024}');
     await page.getByText('Did you mean “height”?').waitFor();
     await page.getByText('Form', { exact: true }).click();
     const extras = page.getByRole('region', { name: 'Also sent, without a field in this form' });

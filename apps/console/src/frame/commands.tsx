@@ -5,9 +5,9 @@ import { Contrast, KeyRound, LogOut, type LucideIcon, Moon, Pin, Search, Sun } f
 import { useMemo, useState } from 'react';
 import { type ModelEntry, useModels } from '../api/models.ts';
 import { session } from '../api/session.ts';
-import { recentModels } from '../pages/model/recent-models.ts';
-import { searchable, searched } from '../pages/models/find.ts';
-import { togglePin, usePins } from '../pages/models/pins.ts';
+import { recentModels } from '../finding/recent-models.ts';
+import { searchable, searched } from '../finding/find.ts';
+import { togglePin, usePins } from '../finding/pins.ts';
 import { texts } from '../texts/index.ts';
 import { guide, operatorPages, pages } from './navigation.ts';
 import classes from './commands.module.css';
@@ -138,10 +138,10 @@ function Models({ label, models }: { label: string; models: readonly ModelEntry[
   );
 }
 
-/** What can be done from anywhere, and with the model whose page is open. */
+/** The actions that the palette offers everywhere, and those for the model whose page is open. */
 function useActions(models: readonly ModelEntry[], pinned: readonly string[]): Action[] {
   const navigate = useNavigate();
-  const { setColorScheme } = useMantineColorScheme();
+  const { setColorScheme } = useMantineColorScheme({ keepTransitions: true });
   const queries = useQueryClient();
   const { frame } = texts;
   const open = models.find(({ id }) => location.pathname.endsWith(`/models/${id}`));

@@ -8,7 +8,7 @@ import { modelDocumentQuery } from '../../api/model-document.ts';
 import { type ModelEntry, useModels } from '../../api/models.ts';
 import type { Medium } from '../../parts/media.ts';
 import { texts } from '../../texts/index.ts';
-import { searchable, searched } from '../models/find.ts';
+import { searchable, searched } from '../../finding/find.ts';
 import { draftOf, keepDraft } from './drafts.ts';
 import { fieldTaking, withFile } from './takes.ts';
 import { emptyInput } from './use-input.ts';

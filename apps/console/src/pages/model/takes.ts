@@ -39,7 +39,7 @@ export const withFile = (input: Input, { field, valueWith }: Taking, url: string
 
 interface Search {
   kind: MediaKind;
-  /** What the field must say that it takes. */
+  /** The kind that the field must name. */
   wanted: FileKind;
   /** The value at this place in the model's example. */
   example: unknown;

@@ -3,7 +3,7 @@ import type { Input } from '../../api/model-document.ts';
 import { texts } from '../../texts/index.ts';
 import { type Draft, draftOf, keepDraft } from './drafts.ts';
 
-/** The input of a run as text; null if it can't be had any more. */
+/** The input of a run as text; null if it has expired. */
 type Restored = string | null | undefined;
 
 interface State extends Draft {

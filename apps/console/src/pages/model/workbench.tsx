@@ -20,7 +20,7 @@ import { History } from './history.tsx';
 import { JsonInput } from './json-input.tsx';
 import classes from './model.module.css';
 import { ModelTabs } from './model-tabs.tsx';
-import { rememberModel } from './recent-models.ts';
+import { rememberModel } from '../../finding/recent-models.ts';
 import { RunPanel } from './run-panel.tsx';
 import { fieldTaking, withFile } from './takes.ts';
 import { emptyInput, useInput } from './use-input.ts';

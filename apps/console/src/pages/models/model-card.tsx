@@ -8,7 +8,7 @@ import { texts } from '../../texts/index.ts';
 import { ModalityChips } from './modality.tsx';
 import { ModelMark } from './model-mark.tsx';
 import classes from './models.module.css';
-import { togglePin } from './pins.ts';
+import { togglePin } from '../../finding/pins.ts';
 import { priceFrom } from './price-from.ts';
 import { modalities } from './search.ts';
 

@@ -7,14 +7,14 @@ import { Empty } from '../../parts/empty.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { texts } from '../../texts/index.ts';
-import { recentModels } from '../model/recent-models.ts';
+import { recentModels } from '../../finding/recent-models.ts';
 import { CardSkeletons, ModelCard } from './model-card.tsx';
 import classes from './models.module.css';
 import { found, listed, providersOf } from './selection.ts';
-import { usePins } from './pins.ts';
+import { usePins } from '../../finding/pins.ts';
 import { type ModelsSearch, type Sort, sorts } from './search.ts';
 import { useRendered } from './rendered.ts';
-import { tasks } from './tasks.ts';
+import { tasks } from '../../finding/tasks.ts';
 
 /** The gallery of models, filtered by words, task and provider. */
 export function ModelsPage() {

@@ -1,4 +1,4 @@
-import { type Task, tasks } from './tasks.ts';
+import { type Task, tasks } from '../../finding/tasks.ts';
 
 /** Output modalities, from which a card takes its drawing. */
 export const modalities = ['image', 'video', 'audio', '3d', 'text', 'embedding'] as const;

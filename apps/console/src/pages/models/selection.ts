@@ -1,8 +1,8 @@
 import type { ModelEntry } from '../../api/models.ts';
-import { type Searchable, searchable, searched } from './find.ts';
+import { type Searchable, searchable, searched } from '../../finding/find.ts';
 import { displayPrice } from './price-from.ts';
 import type { Sort } from './search.ts';
-import type { Task } from './tasks.ts';
+import type { Task } from '../../finding/tasks.ts';
 
 interface Selection {
   words: string;

@@ -16,7 +16,7 @@ interface ExtraInputsProps {
   onChange: (input: Input) => void;
 }
 
-/** What is sent although the form has no field for it, and the field that was most likely meant. */
+/** Lists the parts of the input that have no field in the form, and suggests the field that was most likely meant. */
 export function ExtraInputs({ shown, input, unknown, onChange }: ExtraInputsProps) {
   const extras = extrasOf(shown, input);
   if (extras.length === 0) return null;

@@ -1,6 +1,6 @@
 import type { FieldProblem } from '../../../api/problem.ts';
 
-/** What the templates of the form need besides the schema and the input. */
+/** The form passes this to its templates besides the schema and the input. */
 export interface FormContext {
   problems: readonly FieldProblem[];
   /** The field that was just filled from elsewhere. */

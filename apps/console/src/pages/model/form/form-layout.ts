@@ -10,7 +10,7 @@ export interface Extra {
 const maxUnfolded = 3;
 
 /** Which top-level fields are shown at once, and which are in the section that can be folded. */
-export interface FormLayout {
+interface FormLayout {
   first: string[];
   rest: string[];
   /** How many fields of the section hold a value. It can't be folded while there are any: what is sent is shown. */

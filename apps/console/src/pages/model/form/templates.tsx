@@ -108,7 +108,7 @@ function MoreInputs({ count, filled, isShort, isWrong, children }: MoreInputsPro
     >
       <summary
         onClick={(event) => {
-          // What is sent, or is wrong, can't be hidden.
+          // Nothing that is sent or wrong may be hidden.
           if (mustShow) event.preventDefault();
         }}
       >

@@ -1,6 +1,6 @@
-import type { ModelEntry } from '../../api/models.ts';
+import type { ModelEntry } from '../api/models.ts';
 
-/** What models do, in the order of the filter. */
+/** The tasks of models, in the order of the filter. */
 export const tasks = [
   'text-to-image',
   'edit',

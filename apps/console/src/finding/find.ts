@@ -1,5 +1,5 @@
-import type { ModelEntry } from '../../api/models.ts';
-import { texts } from '../../texts/index.ts';
+import type { ModelEntry } from '../api/models.ts';
+import { texts } from '../texts/index.ts';
 import { type Task, tasksOf } from './tasks.ts';
 
 /** A model with the texts that a search looks into, in lower case. */
