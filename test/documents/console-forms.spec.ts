@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { createSchemaUtils, type RJSFSchema, type ValidatorType } from '@rjsf/utils';
 import { loadCatalog } from '#catalog';
 
 type Input = Record<string, unknown>;
@@ -21,14 +20,20 @@ interface Form {
   extrasOf: (shown: Shown, input: Input) => { path: Path; value: unknown }[];
   without: (input: Input, path: Path) => Input;
   formDefaults: object;
-  validator: ValidatorType;
+  validator: object;
+  /** Of the library that draws the form. */
+  createSchemaUtils: (
+    validator: object,
+    shown: Shown,
+    defaults: object,
+  ) => { getDefaultFormState: (shown: Shown, entered: Input) => unknown };
   fieldTaking: (
     document: { input: object; example: Input },
     kind: string,
   ) => { field: string; valueWith: (url: string) => unknown } | undefined;
 }
 
-// The console has a compiler configuration of its own, so its types can't be imported.
+// The types of the console and of its libraries need a browser's, which this code doesn't have.
 const page = '../../apps/console/src';
 const parts = [
   'pages/model/form/form-schema',
@@ -51,7 +56,8 @@ let models: {
 }[];
 
 beforeAll(async () => {
-  const loaded = await Promise.all(parts.map((part) => import(`${page}/${part}.ts`) as Promise<object>));
+  const files = [...parts.map((part) => `${page}/${part}.ts`), '@rjsf/utils'];
+  const loaded = await Promise.all(files.map((file) => import(file) as Promise<object>));
   form = Object.assign({}, ...loaded) as Form;
   models = (await loadCatalog()).models.map((model) => ({
     id: model.id,
@@ -81,7 +87,7 @@ describe('the form of every model', () => {
         const unfolded = [...first, ...(filled > 0 || isShort ? rest : [])];
         const extras = form.extrasOf(shown, sent);
         // From the last to the first, so that places in lists stay right.
-        const inFields = [...extras].reverse().reduce((left, { path }) => form.without(left, path), sent);
+        const inFields = extras.toReversed().reduce((left, { path }) => form.without(left, path), sent);
         const hidden = Object.keys(inFields).filter((name) => !unfolded.includes(name));
         expect([id, sent, hidden]).toEqual([id, sent, []]);
         const seen = [
@@ -107,16 +113,10 @@ describe('the form of every model', () => {
 
   it('adds nothing to what the user entered, except the member that tells the shown alternative', () => {
     const added = models.flatMap(({ id, input: schema, example }) => {
-      const utils = createSchemaUtils(
-        form.validator,
-        form.inputSchema(schema, example) as RJSFSchema,
-        form.formDefaults,
-      );
+      const shown = form.inputSchema(schema, example);
+      const utils = form.createSchemaUtils(form.validator, shown, form.formDefaults);
       return [{}, example].flatMap((entered) => {
-        const made = utils.getDefaultFormState(
-          form.inputSchema(schema, example) as RJSFSchema,
-          structuredClone(entered),
-        );
+        const made = utils.getDefaultFormState(shown, structuredClone(entered));
         const before = leavesOf(entered);
         return leavesOf(made)
           .filter((leaf) => !before.includes(leaf))

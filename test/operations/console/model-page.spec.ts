@@ -5,6 +5,8 @@ import { failOnLeftovers, waitFor } from '../../harness/index.js';
 import { calling } from './filled.js';
 import { ShownConsole } from './shown.js';
 
+const until = (isTrue: () => Promise<boolean>, what: string) => waitFor(isTrue, { withinMs: 20_000, what });
+
 const { describeWith, tools } = await withTools('chromium');
 
 describeWith('the page of a model', () => {
@@ -25,7 +27,6 @@ describeWith('the page of a model', () => {
     page
       .locator('input, textarea')
       .evaluateAll((fields) => fields.map((field) => (field as unknown as { value: string }).value));
-  const until = (isTrue: () => Promise<boolean>, what: string) => waitFor(isTrue, { withinMs: 20_000, what });
   const inputOf = (id: string) =>
     calling(shown.ready)<Record<string, unknown>>('GET', `/v2/requests/${id}/input`);
   /** Runs the model, waits for its result, and returns the ID of the run. */

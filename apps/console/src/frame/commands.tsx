@@ -163,9 +163,9 @@ function useActions(models: readonly ModelEntry[], pinned: readonly string[]): A
       Icon: KeyRound,
       act: () => void navigate({ to: '/keys', search: { new: true } }),
     },
-    { name: 'light', label: frame.useLight, Icon: Sun, act: () => setColorScheme('light') },
-    { name: 'dark', label: frame.useDark, Icon: Moon, act: () => setColorScheme('dark') },
-    { name: 'system', label: frame.useSystem, Icon: Contrast, act: () => setColorScheme('auto') },
+    { name: 'light', label: frame.toLight, Icon: Sun, act: () => setColorScheme('light') },
+    { name: 'dark', label: frame.toDark, Icon: Moon, act: () => setColorScheme('dark') },
+    { name: 'system', label: frame.toSystem, Icon: Contrast, act: () => setColorScheme('auto') },
     {
       name: 'sign-out',
       label: frame.signOut,

@@ -16,19 +16,19 @@ interface OutputProps {
   /** The model's declared output modalities. */
   modalities: readonly string[];
   /** More buttons for a file. */
-  actions?: (medium: Medium) => ReactNode;
+  renderActions?: (medium: Medium) => ReactNode;
 }
 
 /**
  * Shows a run's output: media in full size, text as text, and the raw JSON collapsed below. None of it is inserted into
  * the page as markup: every image, SVG included, is an `img`, and markup is shown as plain text.
  */
-export function Output({ result, modalities, actions }: OutputProps) {
+export function Output({ result, modalities, renderActions }: OutputProps) {
   const { media, texts: said } = useMemo(() => resultFindings(result, modalities), [result, modalities]);
   return (
     <div className={classes.output}>
       {media.map((medium) => (
-        <MediumView key={medium.url} medium={medium} actions={actions?.(medium)} />
+        <MediumView key={medium.url} medium={medium} actions={renderActions?.(medium)} />
       ))}
       {said.map((text, place) => (
         <div key={place} className={classes.said}>

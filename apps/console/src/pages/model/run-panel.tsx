@@ -23,13 +23,13 @@ interface RunPanelProps {
   id: string;
   requestId: string | undefined;
   modalities: readonly string[];
-  useMedium: (medium: Medium, taking: Taking) => void;
+  takeMedium: (medium: Medium, taking: Taking) => void;
   /** This model's own field for a file of this kind. */
   taking: (kind: MediaKind) => Taking | undefined;
 }
 
 /** Progress and result of the run started on this page. */
-export function RunPanel({ id, requestId, modalities, useMedium, taking }: RunPanelProps) {
+export function RunPanel({ id, requestId, modalities, takeMedium, taking }: RunPanelProps) {
   const { status, progress, error } = useRunStatus(id, requestId);
   const isCompleted = status?.status === 'COMPLETED';
   const result = useQuery({ ...runResultQuery(id, requestId ?? ''), enabled: isCompleted });
@@ -69,12 +69,12 @@ export function RunPanel({ id, requestId, modalities, useMedium, taking }: RunPa
         <Output
           result={result.data}
           modalities={modalities}
-          actions={(medium) => {
+          renderActions={(medium) => {
             const own = taking(medium.kind);
             return (
               <>
                 {own !== undefined && (
-                  <Button variant="subtle" color="gray" size="xs" onClick={() => useMedium(medium, own)}>
+                  <Button variant="subtle" color="gray" size="xs" onClick={() => takeMedium(medium, own)}>
                     {texts.output.use}
                   </Button>
                 )}

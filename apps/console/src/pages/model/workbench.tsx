@@ -192,7 +192,7 @@ export function Workbench({ id, document, entry }: WorkbenchProps) {
             id={id}
             requestId={run}
             modalities={entry?.output_modalities ?? []}
-            useMedium={(medium, taking) => {
+            takeMedium={(medium, taking) => {
               void fileLink(medium.url, medium.name).then((url) =>
                 setInput(withFile(input, taking, url), { field: taking.field, from: id }),
               );

@@ -28,7 +28,6 @@ export function listed(
   { pinned, recent }: Preferred,
   sort: Sort,
 ): Searchable[] {
-  const placeIn = (ids: readonly string[], id: string) => (ids.includes(id) ? ids.indexOf(id) : ids.length);
   const order = models.map((model) => {
     const { group, usd } = displayPrice(model.price);
     return {
@@ -61,6 +60,9 @@ export function found(all: readonly Searchable[], selection: Selection): ModelEn
     })
     .map(({ model }) => model);
 }
+
+const placeIn = (ids: readonly string[], id: string): number =>
+  ids.includes(id) ? ids.indexOf(id) : ids.length;
 
 export const providersOf = (models: readonly ModelEntry[]): string[] =>
   [...new Set(models.map(({ provider }) => provider))].sort();

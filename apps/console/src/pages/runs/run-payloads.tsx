@@ -39,7 +39,7 @@ function Collected({ run }: { run: RunDetail }) {
       <Output
         result={data}
         modalities={entry?.output_modalities ?? []}
-        actions={(medium) => <SendTo medium={medium} from={run.model} />}
+        renderActions={(medium) => <SendTo medium={medium} from={run.model} />}
       />
     );
   }
