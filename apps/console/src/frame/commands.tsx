@@ -67,8 +67,8 @@ export function Commands({ isOperator, close }: { isOperator: boolean; close: ()
       padding={0}
       size={560}
       yOffset={96}
-      title={null}
-      aria-label={texts.frame.palette}
+      title={texts.frame.palette}
+      classNames={{ header: 'visually-hidden' }}
     >
       <Combobox store={combobox} onOptionSubmit={go} withinPortal={false}>
         <Combobox.EventsTarget>
@@ -87,7 +87,7 @@ export function Commands({ isOperator, close }: { isOperator: boolean; close: ()
             }}
           />
         </Combobox.EventsTarget>
-        <Combobox.Options className={classes.options}>
+        <Combobox.Options className={classes.options} aria-label={texts.frame.palette}>
           {run !== undefined && (
             <Combobox.Group label={texts.frame.groupRuns}>
               <Combobox.Option value={`/runs/${run}`}>{texts.frame.openRun(run)}</Combobox.Option>

@@ -14,7 +14,8 @@ import { fieldTaking, withFile } from './takes.ts';
 import { emptyInput } from './use-input.ts';
 import classes from './model.module.css';
 
-const maxShown = 30;
+/** As many as are visible without scrolling. */
+const maxShown = 6;
 
 interface SendToProps {
   medium: Medium;
@@ -86,7 +87,7 @@ export function SendTo({ medium, from }: SendToProps) {
               combobox.updateSelectedOptionIndex();
             }}
           />
-          <Combobox.Options mah={280} className={classes.sendOptions}>
+          <Combobox.Options aria-label={texts.output.sendToHint}>
             {found.map(({ model }) => (
               <SendOption key={model.id} model={model} />
             ))}
