@@ -77,7 +77,12 @@ const pages: ShownPage[] = [
       await page.getByRole('option', { name: 'Create key' }).waitFor();
     },
   },
-  { name: 'runs', path: () => '/runs', text: 'Succeeded' },
+  {
+    name: 'runs',
+    path: () => '/runs',
+    text: 'Succeeded',
+    act: (page) => page.getByText('A slow pan over a harbour at night').first().waitFor(),
+  },
   { name: 'run', path: ({ succeeded }) => `/runs/${succeeded}`, text: 'A lighthouse on a cliff' },
   { name: 'run-failed', path: ({ failed }) => `/runs/${failed}`, text: 'Content rejected' },
   {

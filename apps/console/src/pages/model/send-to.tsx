@@ -9,6 +9,7 @@ import { type ModelEntry, useModels } from '../../api/models.ts';
 import type { Medium } from '../../parts/media.ts';
 import { texts } from '../../texts/index.ts';
 import { searchable, searched } from '../../finding/find.ts';
+import { recentModels } from '../../finding/recent-models.ts';
 import { draftOf, keepDraft } from './drafts.ts';
 import { fieldTaking, withFile } from './takes.ts';
 import { emptyInput } from './use-input.ts';
@@ -32,7 +33,7 @@ export function SendTo({ medium, from }: SendToProps) {
   const navigate = useNavigate();
   const combobox = useCombobox({ onDropdownClose: () => setWords('') });
   const accepting = useMemo(
-    () => searchable(models.filter((each) => each.input_modalities.includes(medium.kind))),
+    () => searchable(likelyFirst(models.filter((each) => each.input_modalities.includes(medium.kind)))),
     [models, medium.kind],
   );
   const found = combobox.dropdownOpened ? searched(accepting, words).slice(0, maxShown) : [];
@@ -102,6 +103,14 @@ export function SendTo({ medium, from }: SendToProps) {
       )}
     </>
   );
+}
+
+/** The models run last come first, and those that only describe the file come last. */
+function likelyFirst(models: readonly ModelEntry[]): ModelEntry[] {
+  const recent = recentModels();
+  const rank = ({ id, output_modalities: outputs }: ModelEntry) =>
+    recent.includes(id) ? recent.indexOf(id) - recent.length : Number(outputs[0] === 'text');
+  return models.toSorted((one, other) => rank(one) - rank(other));
 }
 
 function SendOption({ model: { id, title } }: { model: ModelEntry }) {
