@@ -21,7 +21,7 @@ interface Form {
   without: (input: Input, path: Path) => Input;
   formDefaults: object;
   validator: object;
-  /** Of the library that draws the form. */
+  /** The library that draws the form has this function. */
   createSchemaUtils: (
     validator: object,
     shown: Shown,
