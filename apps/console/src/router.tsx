@@ -9,6 +9,7 @@ import type { ReactNode } from 'react';
 import { NotFound } from './frame/not-found.tsx';
 import { Shell } from './frame/shell.tsx';
 import { guidePage } from './pages/guide/pages.ts';
+import { keysSearch } from './pages/keys/search.ts';
 import { modelSearch } from './pages/model/search.ts';
 import { modelsSearch } from './pages/models/search.ts';
 import { auditSearch } from './pages/operator/audit-search.ts';
@@ -67,6 +68,7 @@ const routes = [
   }),
   createRoute({
     ...under('keys'),
+    validateSearch: keysSearch,
     component: lazyPage(async () => (await import('./pages/keys/keys-page.tsx')).KeysPage),
   }),
   createRoute({

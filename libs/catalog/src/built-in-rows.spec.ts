@@ -1,8 +1,9 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { inputErrors } from './check-input.js';
 import {
+  atOrigin,
   builtInDirectories,
   type Catalog,
   checkCatalog,
@@ -14,7 +15,7 @@ import {
 } from './index.js';
 import { hasEnded } from './model.js';
 import { providerList } from '#providers';
-import { routerModelDetail } from '#schemas';
+import { packageRoot, routerModelDetail } from '#schemas';
 
 const frame = { servers: [], externalDocs: { description: '', url: '' }, operation: {}, components: {} };
 
@@ -93,6 +94,23 @@ describe('the built-in rows', () => {
       'openai/tts-1-hd',
       'runway/aleph2',
     ]);
+  });
+
+  it('have neither foreign URLs nor seeds in their examples: files are samples of the console, which exist', () => {
+    const origin = 'https://service.example';
+    const found = new Set<string>();
+    for (const model of catalog.models) {
+      for (const [url] of JSON.stringify(atOrigin(model.example, origin)).matchAll(
+        /[a-z][a-z0-9+.]*:\/\/[^"]+/gi,
+      )) {
+        expect([model.id, url]).toEqual([model.id, expect.stringContaining(`${origin}/console/samples/`)]);
+        found.add(url.slice(`${origin}/console/samples/`.length));
+      }
+    }
+    const seeded = catalog.models.filter(({ example }) => /"seed"/i.test(JSON.stringify(example)));
+    expect(seeded.map(({ id }) => id)).toEqual([]);
+    const samples = join(packageRoot(), 'apps/console/public/samples');
+    expect([...found].sort()).toEqual(readdirSync(samples).sort());
   });
 
   it('name the model themselves: a body may leave the name out or repeat it, but cannot run another model', () => {

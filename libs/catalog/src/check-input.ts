@@ -1,4 +1,4 @@
-import { type FieldError, InputRejection } from '#errors';
+import { type FieldError, InputRejection, type UnknownField } from '#errors';
 import { isExact, type JsonIndex, pointerFrom, pointerSegments, valueAt } from '#schemas';
 import {
   _,
@@ -19,6 +19,7 @@ import type { ConstantValue } from './model-row.js';
 import { type Quote, quote, type StreamPrice, streamPrice } from './quote.js';
 import { settleUnions } from './settle-unions.js';
 import { asSpelledByCaller, asSpelledByRow } from './spelling.js';
+import { unknownFields } from './unknown-fields.js';
 import { childOf, echoed, precedence, worded } from './vocabulary.js';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -39,6 +40,8 @@ export interface ServerTerms {
   missingMembers: Record<string, ConstantValue>;
   /** The provider's address for the call. */
   upstream: Record<string, string>;
+  /** The fields that are most likely typos. */
+  unknownFields: UnknownField[];
   /**
    * Present if the call requests an event stream. If the stream breaks off before its usage arrives, this price is billed
    * for the part that arrived.
@@ -62,7 +65,7 @@ export function checkInput(
   query: CallQuery = {},
 ): [ServerTerms, ...ServerTerms[]] {
   const fields = bodyErrors(server, input);
-  if (fields.length > 0) throw new InputRejection(fields);
+  if (fields.length > 0) throw new InputRejection(fields, unknownFields(server, input.body));
   const streams = requestsStream(server, input, query);
   const fitting = others.filter(
     (other) =>
@@ -78,6 +81,7 @@ const termsOf = (model: Model, input: ParsedInput, query: CallQuery): ServerTerm
   price: quote(model, input.body),
   missingMembers: missingMembers(model, input.body),
   upstream: addressFor(model, input.body),
+  unknownFields: unknownFields(model, input.body),
   ...(requestsStream(model, input, query) && {
     streams: streamPrice(model, input.body, model.stream?.maxTokens ?? []),
   }),

@@ -31,5 +31,6 @@ export { modelType, withModelTypes } from './model-types.js';
 export { pythonStubs } from './python-types.js';
 export { type Price, pricePointers } from './price.js';
 export { quote } from './quote.js';
+export { atOrigin, sampleUrl } from './samples.js';
 export { priceText, reportedText } from './price-text.js';
 export { type CatalogSettings, catalogSettings, type CatalogState, LiveCatalog } from './live-catalog.js';

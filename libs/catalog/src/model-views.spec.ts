@@ -162,6 +162,16 @@ describe('openApiDocument', () => {
     expect(openApiDocument(authored, 'v2', frame).bytes).toBe(bytes);
   });
 
+  it('has the sample files of the example at the address of the service', () => {
+    const url = 'https://router.example/console/samples/cat.jpg';
+    const sampled = modelOfRow({ ...row, input, output, example: { prompt: url, seeds: [{ url }] } });
+    const { bytes } = openApiDocument(sampled, 'v2', { ...frame, servers: [{ url: 'http://here:8080' }] });
+    const here = 'http://here:8080/console/samples/cat.jpg';
+    expect(bytes.toString()).toContain(
+      `"example":${JSON.stringify({ prompt: here, seeds: [{ url: here }] })}`,
+    );
+  });
+
   it('has equal bytes for an equal row of another revision', () => {
     const again = modelOfRow({ ...row, input, output, example: { prompt: 'a cat' } });
     expect(openApiDocument(again, 'v2', frame)).toEqual(openApiDocument(authored, 'v2', frame));

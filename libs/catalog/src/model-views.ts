@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { RouterModelDetail, RouterModelFullEntry, RouterModelListEntry } from '#schemas';
 import { endsSoon, type Model, oncePerSchema, visibleProvider } from './model.js';
 import { priceFrom, priceText } from './price-text.js';
+import { atOrigin } from './samples.js';
 
 export type Generation = 'v1' | 'v2';
 
@@ -30,7 +31,7 @@ interface Parameter {
 
 /** The part that the documents of all models share: the run route, as described by the service. */
 export interface DocumentFrame {
-  servers: readonly object[];
+  servers: readonly { url: string }[];
   externalDocs: { description: string; url: string };
   operation: { security?: unknown; parameters?: Parameter[]; responses?: Record<string, object> };
   components: object;
@@ -59,7 +60,12 @@ function render(model: Model, generation: Generation, frame: DocumentFrame): Mod
     parameters: frame.operation.parameters?.flatMap((each) => parameterOf(model, each)),
     requestBody: {
       required: true,
-      content: { 'application/json': { schema: model.input, example: model.example } },
+      content: {
+        'application/json': {
+          schema: model.input,
+          example: atOrigin(model.example, frame.servers[0]?.url),
+        },
+      },
     },
     responses: {
       '200': {

@@ -46,7 +46,7 @@ function joined(asked: string): string {
  * The number of edits between two names, or undefined if it exceeds `limit`. Two neighbouring characters in the
  * wrong order are one edit, because that is a common typo. Keeps only two rows of the table.
  */
-function distanceWithin(one: string, other: string, limit: number): number | undefined {
+export function distanceWithin(one: string, other: string, limit: number): number | undefined {
   if (Math.abs(one.length - other.length) > limit) return undefined;
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   let previous: number[] = [];

@@ -9,9 +9,18 @@ export interface FieldError {
   input?: unknown;
 }
 
+/** A field that the model's schema does not name, and the similar one that it does: most likely a typo. */
+export interface UnknownField {
+  name: string;
+  suggestion: string;
+}
+
 /** A 422: the model or its schema does not accept these fields. */
 export class InputRejection extends RouterError {
-  constructor(readonly fields: FieldError[]) {
+  constructor(
+    readonly fields: FieldError[],
+    readonly unknownFields: readonly UnknownField[] = [],
+  ) {
     super('invalid_input', 'The model does not accept this input.', { status: 422 });
     this.name = 'InputRejection';
   }

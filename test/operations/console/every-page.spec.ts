@@ -31,11 +31,58 @@ const pages: ShownPage[] = [
     text: 'No result yet',
     as: 'studio',
     act: async (page) => {
+      await page.getByRole('button', { name: 'Try example' }).click();
       await page.getByRole('button', { name: /^Run/ }).click();
       await page.locator('canvas[data-shown]').first().waitFor();
     },
   },
-  { name: 'runs', path: () => '/runs', text: 'Succeeded' },
+  {
+    name: 'model-filled',
+    path: () => '/models/bfl/flux-kontext-pro',
+    text: 'No result yet',
+    as: 'studio',
+    act: async (page) => {
+      await page.getByRole('button', { name: 'Try example' }).click();
+      await page.locator('img[src*="/console/samples/"]').first().waitFor();
+    },
+  },
+  {
+    name: 'model-unknown',
+    path: () => '/models/bfl/flux-2-pro?view=json',
+    text: 'No result yet',
+    as: 'studio',
+    act: async (page) => {
+      await page.getByRole('textbox', { name: 'JSON' }).fill('{"prompt":"A kite","hieght":1024}');
+      await page.getByText('Did you mean “height”?').waitFor();
+      await page.getByText('Form', { exact: true }).click();
+      await page.getByRole('button', { name: 'Rename' }).waitFor();
+    },
+  },
+  {
+    name: 'model-send',
+    path: ({ succeeded }) => `/models/bfl/flux-2-pro?run=${succeeded}`,
+    text: 'Billed $0.03',
+    act: async (page) => {
+      await page.getByRole('button', { name: 'Send to…' }).click();
+      await page.getByRole('option').first().waitFor();
+    },
+  },
+  {
+    name: 'palette',
+    path: () => '/models',
+    text: 'FLUX.2 Pro',
+    act: async (page) => {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('dialog').getByRole('textbox').fill('key');
+      await page.getByRole('option', { name: 'Create key' }).waitFor();
+    },
+  },
+  {
+    name: 'runs',
+    path: () => '/runs',
+    text: 'Succeeded',
+    act: (page) => page.getByText('A slow pan over a harbour at night').first().waitFor(),
+  },
   { name: 'run', path: ({ succeeded }) => `/runs/${succeeded}`, text: 'A lighthouse on a cliff' },
   { name: 'run-failed', path: ({ failed }) => `/runs/${failed}`, text: 'Content rejected' },
   {

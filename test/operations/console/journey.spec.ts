@@ -141,6 +141,7 @@ describeWith('the console, from the sign-in to a revoked key', () => {
     ['meshy/meshy-6', 'canvas'],
   ])('runs %s and shows its %s', async (model, element) => {
     await page.goto(`${shown.ready.base_url}/console/models/${model}`);
+    await page.getByRole('button', { name: 'Try example' }).click();
     await page.getByRole('button', { name: 'Run', exact: false }).filter({ hasText: /^Run/ }).first().click();
     const medium = page.getByRole('region', { name: 'Result' }).locator(element).first();
     await medium.waitFor();

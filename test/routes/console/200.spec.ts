@@ -52,3 +52,17 @@ it('the first page’s script stays below 200 KB compressed', async () => {
   expect(bytes).toBeGreaterThan(50_000);
   expect(bytes).toBeLessThan(200_000);
 });
+
+it('the sample files of the models’ examples are served to anyone', async () => {
+  for (const [file, type] of [
+    ['cat.jpg', 'image/jpeg'],
+    ['clip.mp4', 'video/mp4'],
+    ['chime.mp3', 'audio/mpeg'],
+    ['shape.glb', 'model/gltf-binary'],
+  ]) {
+    const answer = await get(`/console/samples/${file}`);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, type]);
+    expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(500);
+  }
+  expect((await get('/console/samples/none.jpg')).status).toBe(404);
+});

@@ -39,3 +39,11 @@ it('fields that a run would reject are rejected', async () => {
   const answer = await caller.call('POST', `${model}/cost`, { body: '{"prompt":1}' });
   expect([answer.status, answer.json()]).toMatchObject([422, { detail: [{ loc: ['body', 'prompt'] }] }]);
 });
+
+it('fields that are most likely typos are pointed out, in rejections too', async () => {
+  const { caller } = await gateway().caller();
+  const typo = await caller.call('POST', `${model}/cost`, { body: '{"prompt":"x","hieght":1024}' });
+  expect([typo.status, typo.headers.get('x-service-unknown-fields')]).toEqual([200, 'hieght (height?)']);
+  const missing = await caller.call('POST', `${model}/cost`, { body: '{"promt":"x"}' });
+  expect([missing.status, missing.headers.get('x-service-unknown-fields')]).toEqual([422, 'promt (prompt?)']);
+});

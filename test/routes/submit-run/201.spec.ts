@@ -39,6 +39,21 @@ describe('a gateway', () => {
     }
   });
 
+  it('points out fields that are most likely typos, and forwards them all the same', async () => {
+    const { caller } = await gateway().caller();
+    // A body of this size is checked in a thread.
+    const large = 'x'.repeat(70_000);
+    for (const prompt of ['x', large]) {
+      const misspelled = JSON.stringify({ prompt, hieght: 1024, widht: 'large', 'a b': 1, other: 1 });
+      const run = await caller.submit('bfl/flux-2-pro', misspelled);
+      expect((await gateway().storedInput(run)).bytes.toString()).toBe(misspelled);
+      const answer = await caller.call('POST', path, { body: misspelled });
+      expect(answer.headers.get('x-service-unknown-fields')).toBe('hieght (height?), widht (width?)');
+    }
+    const known = await caller.call('POST', path, { body: '{"prompt":"x","height":1024}' });
+    expect([known.status, known.headers.has('x-service-unknown-fields')]).toEqual([201, false]);
+  });
+
   it('reports how many runs of the workspace are ahead', async () => {
     const { caller } = await gateway().caller();
     const positions: unknown[] = [];

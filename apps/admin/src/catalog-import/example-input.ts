@@ -1,4 +1,4 @@
-import { inputErrors, type JsonSchema, type Model } from '#catalog';
+import { inputErrors, type JsonSchema, type Model, sampleUrl } from '#catalog';
 import { branchesOf, plain } from './schema-facts.js';
 
 /** An input that the model accepts: a published example, or one made of defaults and listed values. */
@@ -49,9 +49,12 @@ function objectOf({ properties = {}, required = [] }: JsonSchema): Record<string
 function textOf({ format, minLength = 0, maxLength }: JsonSchema, name: string): string {
   const [, kind] = /(image|video|audio|mesh|model)/.exec(name) ?? [];
   const isLink = format === 'uri' || /url|uri|^(input_)?(image|video|audio|mask)s?$/.test(name);
-  const endings: Record<string, string> = { video: 'mp4', audio: 'mp3', mesh: 'glb', model: 'glb' };
-  const text = isLink
-    ? `https://files.example/input.${endings[kind ?? ''] ?? 'png'}`
-    : 'A lighthouse at dusk';
+  const samples: Record<string, string> = {
+    video: 'clip.mp4',
+    audio: 'chime.mp3',
+    mesh: 'shape.glb',
+    model: 'shape.glb',
+  };
+  const text = isLink ? sampleUrl(samples[kind ?? ''] ?? 'coffee.jpg') : 'A lighthouse at dusk';
   return text.padEnd(minLength, '.').slice(0, maxLength);
 }

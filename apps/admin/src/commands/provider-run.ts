@@ -1,4 +1,4 @@
-import { type Catalog, type Model, quote } from '#catalog';
+import { atOrigin, type Catalog, type Model, quote } from '#catalog';
 import { requestDetailView } from '#persistence';
 import { centsFromMicros } from '#schemas';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -80,7 +80,7 @@ async function submit(base: URL, model: Model, provider: string, key: string): P
   const response = await fetch(new URL(path, base.href.endsWith('/') ? base : `${base.href}/`), {
     method: 'POST',
     headers: { 'x-api-key': key, 'content-type': 'application/json' },
-    body: JSON.stringify(model.example),
+    body: JSON.stringify(atOrigin(model.example, base.href)),
     redirect: 'error',
     signal: AbortSignal.timeout(callMs),
   });

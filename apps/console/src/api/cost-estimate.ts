@@ -2,7 +2,7 @@ import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { useDebouncedValue } from '@mantine/hooks';
 import { call } from './client.ts';
 import type { components } from './openapi.d.ts';
-import { type FieldProblem, Problem } from './problem.ts';
+import { type FieldProblem, Problem, type UnknownField, unknownFieldsOf } from './problem.ts';
 
 export type CostEstimate = components['schemas']['RouterCostEstimate'];
 
@@ -17,17 +17,20 @@ export function useCostEstimate(model: string, text: string, isJson: boolean) {
     enabled: isJson,
     placeholderData: keepPreviousData,
   });
-  const fields: FieldProblem[] = error instanceof Problem ? error.fields : [];
-  return { estimate: error === null ? data : undefined, fields, isFetching: isFetching || settled !== text };
+  const problem = error instanceof Problem ? error : undefined;
+  const fields: FieldProblem[] = problem?.fields ?? [];
+  const unknown: UnknownField[] = (error === null ? data?.unknown : problem?.unknownFields) ?? [];
+  const isFinal = !isFetching && settled === text;
+  return { estimate: error === null ? data?.estimate : undefined, fields, unknown, isFinal };
 }
 
 const costQuery = (model: string, body: string) =>
   queryOptions({
     queryKey: ['cost', model, body],
-    queryFn: async ({ signal }): Promise<CostEstimate> => {
+    queryFn: async ({ signal }) => {
       const headers = { 'content-type': 'application/json' };
       const answer = await call(`/v2/models/${model}/cost`, { method: 'POST', headers, body, signal });
-      return (await answer.json()) as CostEstimate;
+      return { estimate: (await answer.json()) as CostEstimate, unknown: unknownFieldsOf(answer) };
     },
     gcTime: 60_000,
     retry: false,

@@ -26,3 +26,21 @@ export async function uploadFile(file: File): Promise<StoredFile> {
   });
   return (await answer.json()) as StoredFile;
 }
+
+/** The link of a file that another model can read. A file that has none, because it is inline, is uploaded first. */
+export async function fileLink(url: string, name: string): Promise<string> {
+  if (/^https?:/.test(url)) return url;
+  const bytes = url.startsWith('data:') ? bytesOf(url) : await (await fetch(url)).blob();
+  return (await uploadFile(new File([bytes], name, { type: bytes.type }))).url;
+}
+
+/** The security policy allows no request for a data URL. */
+function bytesOf(dataUrl: string): Blob {
+  const comma = dataUrl.indexOf(',');
+  const head = dataUrl.slice('data:'.length, comma);
+  const data = dataUrl.slice(comma + 1);
+  const bytes = /;base64$/i.test(head)
+    ? Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0))
+    : new TextEncoder().encode(decodeURIComponent(data));
+  return new Blob([bytes], { type: head.replace(/;base64$/i, '') });
+}

@@ -14,6 +14,7 @@ export interface Schema {
   enum?: unknown[];
   const?: unknown;
   default?: unknown;
+  examples?: unknown[];
   anyOf?: Schema[];
   oneOf?: Schema[];
   allOf?: Schema[];
@@ -21,6 +22,7 @@ export interface Schema {
   maximum?: number;
   multipleOf?: number;
   maxLength?: number;
+  pattern?: string;
   format?: string;
   not?: unknown;
 }
@@ -65,9 +67,15 @@ export const modelDocumentQuery = (id: string) =>
       return {
         isAuthored: document['x-service-input-schema-authored'],
         input: body?.schema ?? { type: 'object' },
-        example: body?.example ?? {},
+        example: atThisOrigin(body?.example ?? {}),
         output: post?.responses['200']?.content?.['application/json']?.schema,
       };
     },
     staleTime: 5 * 60_000,
   });
+
+/** Sample files have relative URLs if the service doesn't know its own address. */
+const atThisOrigin = (example: Input): Input =>
+  JSON.parse(JSON.stringify(example), (_, value: unknown) =>
+    typeof value === 'string' && value.startsWith('/console/samples/') ? location.origin + value : value,
+  ) as Input;

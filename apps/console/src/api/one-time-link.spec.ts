@@ -15,6 +15,7 @@ Object.assign(globalThis, {
     getItem: (name: string) => stored.get(name) ?? null,
     setItem: (name: string, text: string) => void stored.set(name, text),
     removeItem: (name: string) => void stored.delete(name),
+    clear: () => stored.clear(),
   },
   confirm: (question: string) => {
     questions.push(question);

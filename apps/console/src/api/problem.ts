@@ -15,6 +15,7 @@ export class Problem extends Error {
   /** The run that the call belongs to. */
   readonly runId: string | undefined;
   readonly fields: FieldProblem[];
+  readonly unknownFields: UnknownField[];
 
   constructor(facts: {
     status: number;
@@ -23,6 +24,7 @@ export class Problem extends Error {
     callId?: string | undefined;
     runId?: string | undefined;
     fields?: FieldProblem[];
+    unknownFields?: UnknownField[];
   }) {
     super(facts.detail);
     this.status = facts.status;
@@ -30,6 +32,7 @@ export class Problem extends Error {
     this.callId = facts.callId;
     this.runId = facts.runId;
     this.fields = facts.fields ?? [];
+    this.unknownFields = facts.unknownFields ?? [];
   }
 }
 
@@ -49,8 +52,21 @@ export async function problemOf(response: Response): Promise<Problem> {
     callId: response.headers.get('x-service-request-id') ?? undefined,
     runId: response.headers.get('x-service-run-id') ?? undefined,
     fields,
+    unknownFields: unknownFieldsOf(response),
   });
 }
+
+/** A field that is most likely a typo, and the one that was meant. */
+export interface UnknownField {
+  name: string;
+  suggestion: string;
+}
+
+/** Reads `hieght (height?), widht (width?)`. */
+export const unknownFieldsOf = ({ headers }: Pick<Response, 'headers'>): UnknownField[] =>
+  [...(headers.get('x-service-unknown-fields') ?? '').matchAll(/([\w.-]+) \(([\w.-]+)\?\)/g)].map(
+    ([, name = '', suggestion = '']) => ({ name, suggestion }),
+  );
 
 /** Nothing with that ID exists, or this caller can't see it. */
 export const isMissing = (error: unknown): error is Problem =>

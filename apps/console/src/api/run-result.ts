@@ -13,19 +13,39 @@ export type RunResult = { costCents: number | undefined; contentType: string } &
 export const runResultQuery = (model: string, requestId: string) =>
   queryOptions({
     queryKey: ['run-result', requestId],
-    queryFn: async ({ signal }): Promise<RunResult> => {
-      const answer = await call(`/v2/models/${model}/requests/${requestId}`, { signal });
-      const contentType = answer.headers.get('content-type') ?? '';
-      const cost = answer.headers.get('x-service-cost-cents');
-      const facts = { contentType, costCents: cost === null ? undefined : Number(cost) };
-      const mediaType = mediaTypeOf(contentType);
-      if (/[/+]json$/.test(mediaType)) {
-        const text = await answer.text();
-        return { ...facts, kind: 'json', text, value: JSON.parse(text) as unknown };
-      }
-      if (mediaType.startsWith('text/')) return { ...facts, kind: 'text', text: await answer.text() };
-      return { ...facts, kind: 'bytes', url: URL.createObjectURL(await answer.blob()) };
+    queryFn: async ({ signal }) => read(await call(resultUrl(model, requestId), { signal })),
+    staleTime: Infinity,
+    retry: false,
+  });
+
+/** A preview isn't worth more than this. */
+const maxPreviewBytes = 512 * 1024;
+
+/** The result for a preview; null if it is too large, because it has its files inline. */
+export const runPreviewQuery = (model: string, requestId: string) =>
+  queryOptions({
+    queryKey: ['run-preview', requestId],
+    queryFn: async ({ signal }) => {
+      const answer = await call(resultUrl(model, requestId), { signal });
+      if (Number(answer.headers.get('content-length') ?? Infinity) <= maxPreviewBytes) return read(answer);
+      await answer.body?.cancel();
+      return null;
     },
     staleTime: Infinity,
     retry: false,
   });
+
+const resultUrl = (model: string, requestId: string) => `/v2/models/${model}/requests/${requestId}`;
+
+async function read(answer: Response): Promise<RunResult> {
+  const contentType = answer.headers.get('content-type') ?? '';
+  const cost = answer.headers.get('x-service-cost-cents');
+  const facts = { contentType, costCents: cost === null ? undefined : Number(cost) };
+  const mediaType = mediaTypeOf(contentType);
+  if (/[/+]json$/.test(mediaType)) {
+    const text = await answer.text();
+    return { ...facts, kind: 'json', text, value: JSON.parse(text) as unknown };
+  }
+  if (mediaType.startsWith('text/')) return { ...facts, kind: 'text', text: await answer.text() };
+  return { ...facts, kind: 'bytes', url: URL.createObjectURL(await answer.blob()) };
+}

@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, bodyOf, call } from './client.ts';
 import type { components } from './openapi.d.ts';
+import { promptOf } from './prompt-of.ts';
 
 export type RunDetail = components['schemas']['RouterRequestDetail'];
 
@@ -22,6 +23,25 @@ export const runInputQuery = (requestId: string) =>
     queryKey: ['run', requestId, 'input'],
     queryFn: async ({ signal }) => (await call(`/v2/requests/${requestId}/input`, { signal })).text(),
     staleTime: Infinity,
+  });
+
+/** A list shows nothing of a larger input, which has its files inline. */
+const maxListedBytes = 64 * 1024;
+
+/** The prompt of a run for a list; null if its input has none, is too large, or has expired. */
+export const runPromptQuery = (requestId: string) =>
+  queryOptions({
+    queryKey: ['run', requestId, 'prompt'],
+    queryFn: async ({ signal }) => {
+      const answer = await call(`/v2/requests/${requestId}/input`, { signal });
+      if (Number(answer.headers.get('content-length') ?? Infinity) <= maxListedBytes) {
+        return promptOf(await answer.json()) ?? null;
+      }
+      await answer.body?.cancel();
+      return null;
+    },
+    staleTime: Infinity,
+    retry: false,
   });
 
 export const cancelRun = ({ cancel_url }: RunDetail): Promise<Response> =>

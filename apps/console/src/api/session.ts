@@ -31,7 +31,9 @@ export const useNotice = (): Notice | null => useSyncExternalStore(subscribe, se
 function set(text: string | null, reason: Notice | null): void {
   credential = text;
   notice = reason;
-  if (text === null) sessionStorage.removeItem(place);
+  // A user who signs out leaves nothing behind, drafts included. They outlive a session that has expired.
+  if (text === null && reason === null) sessionStorage.clear();
+  else if (text === null) sessionStorage.removeItem(place);
   else sessionStorage.setItem(place, text);
   for (const listener of listeners) listener();
 }

@@ -1,8 +1,13 @@
-import { Combobox, InputBase, Modal, useCombobox } from '@mantine/core';
+import { Combobox, InputBase, Modal, useCombobox, useMantineColorScheme } from '@mantine/core';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { Search } from 'lucide-react';
-import { useState } from 'react';
-import { useModels } from '../api/models.ts';
+import { Contrast, KeyRound, LogOut, type LucideIcon, Moon, Pin, Search, Sun } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import { type ModelEntry, useModels } from '../api/models.ts';
+import { session } from '../api/session.ts';
+import { recentModels } from '../finding/recent-models.ts';
+import { searchable, searched } from '../finding/find.ts';
+import { togglePin, usePins } from '../finding/pins.ts';
 import { texts } from '../texts/index.ts';
 import { guide, operatorPages, pages } from './navigation.ts';
 import classes from './commands.module.css';
@@ -10,29 +15,49 @@ import classes from './commands.module.css';
 /** Runs and calls have IDs of the same form. */
 const runId = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const maxModels = 8;
+const maxPreferred = 5;
 
-/** The command palette: finds pages and models that contain every word typed, and runs by their ID or a call's. */
+interface Action {
+  name: string;
+  label: string;
+  Icon: LucideIcon;
+  act: () => void;
+}
+
+/**
+ * The command palette: finds pages and actions by every word typed, models as the gallery does, and runs by their ID or
+ * a call's. Before anything is typed, it lists the models that the user pinned or ran last.
+ */
 export function Commands({ isOperator, close }: { isOperator: boolean; close: () => void }) {
   const [text, setText] = useState('');
   const navigate = useNavigate();
   // The combobox handles Escape, because its input doesn't pass the key on to the modal.
   const combobox = useCombobox({ opened: true, onDropdownClose: close });
   const { models } = useModels();
+  const pinned = usePins();
+  const list = useMemo(() => searchable(models), [models]);
+  const actions = useActions(models, pinned);
 
   const words = text.trim().toLowerCase().split(/\s+/);
-  const matches = (...facts: (string | undefined)[]) => {
-    const all = facts.join(' ').toLowerCase();
-    return words.every((word) => all.includes(word));
-  };
-  const destinations = [...pages, ...(isOperator ? operatorPages : []), guide].filter(({ label }) =>
-    matches(label),
+  const matches = ({ label }: { label: string }) => words.every((word) => label.toLowerCase().includes(word));
+  const isBlank = text.trim() === '';
+  const destinations = [...pages, ...(isOperator ? operatorPages : []), guide].filter(matches);
+  const preferred = [...new Set([...pinned, ...recentModels()])].flatMap(
+    (id) => models.find((each) => each.id === id) ?? [],
   );
-  const found = models.filter(({ id, title }) => matches(id, title)).slice(0, maxModels);
+  const found = isBlank
+    ? preferred.slice(0, maxPreferred)
+    : searched(list, text)
+        .slice(0, maxModels)
+        .map(({ model }) => model);
+  const possible = isBlank ? [] : actions.filter(matches);
   const run = runId.test(text.trim()) ? text.trim().toLowerCase() : undefined;
 
-  const go = (to: string) => {
+  const go = (chosen: string) => {
     close();
-    void navigate({ to });
+    const action = actions.find(({ name }) => name === chosen);
+    if (action === undefined) void navigate({ to: chosen });
+    else action.act();
   };
   return (
     <Modal
@@ -42,8 +67,8 @@ export function Commands({ isOperator, close }: { isOperator: boolean; close: ()
       padding={0}
       size={560}
       yOffset={96}
-      title={null}
-      aria-label={texts.frame.palette}
+      title={texts.frame.palette}
+      classNames={{ header: 'visually-hidden' }}
     >
       <Combobox store={combobox} onOptionSubmit={go} withinPortal={false}>
         <Combobox.EventsTarget>
@@ -62,12 +87,13 @@ export function Commands({ isOperator, close }: { isOperator: boolean; close: ()
             }}
           />
         </Combobox.EventsTarget>
-        <Combobox.Options className={classes.options}>
+        <Combobox.Options className={classes.options} aria-label={texts.frame.palette}>
           {run !== undefined && (
             <Combobox.Group label={texts.frame.groupRuns}>
               <Combobox.Option value={`/runs/${run}`}>{texts.frame.openRun(run)}</Combobox.Option>
             </Combobox.Group>
           )}
+          {isBlank && <Models label={texts.frame.groupPreferred} models={found} />}
           {destinations.length > 0 && (
             <Combobox.Group label={texts.frame.groupPages}>
               {destinations.map(({ to, label, Icon }) => (
@@ -78,21 +104,76 @@ export function Commands({ isOperator, close }: { isOperator: boolean; close: ()
               ))}
             </Combobox.Group>
           )}
-          {found.length > 0 && (
-            <Combobox.Group label={texts.frame.groupModels}>
-              {found.map(({ id, title }) => (
-                <Combobox.Option key={id} value={`/models/${id}`} className={classes.option}>
-                  <span>{title ?? id}</span>
-                  <code className={classes.id}>{id}</code>
+          {possible.length > 0 && (
+            <Combobox.Group label={texts.frame.groupActions}>
+              {possible.map(({ name, label, Icon }) => (
+                <Combobox.Option key={name} value={name} className={classes.option}>
+                  <Icon size={16} aria-hidden />
+                  {label}
                 </Combobox.Option>
               ))}
             </Combobox.Group>
           )}
-          {run === undefined && destinations.length + found.length === 0 && (
+          {!isBlank && <Models label={texts.frame.groupModels} models={found} />}
+          {run === undefined && destinations.length + possible.length + found.length === 0 && (
             <Combobox.Empty>{texts.frame.paletteEmpty}</Combobox.Empty>
           )}
         </Combobox.Options>
       </Combobox>
     </Modal>
   );
+}
+
+function Models({ label, models }: { label: string; models: readonly ModelEntry[] }) {
+  if (models.length === 0) return null;
+  return (
+    <Combobox.Group label={label}>
+      {models.map(({ id, title }) => (
+        <Combobox.Option key={id} value={`/models/${id}`} className={classes.option}>
+          <span>{title ?? id}</span>
+          <code className={classes.id}>{id}</code>
+        </Combobox.Option>
+      ))}
+    </Combobox.Group>
+  );
+}
+
+/** The actions that the palette offers everywhere, and those for the model whose page is open. */
+function useActions(models: readonly ModelEntry[], pinned: readonly string[]): Action[] {
+  const navigate = useNavigate();
+  const { setColorScheme } = useMantineColorScheme({ keepTransitions: true });
+  const queries = useQueryClient();
+  const { frame } = texts;
+  const open = models.find(({ id }) => location.pathname.endsWith(`/models/${id}`));
+  const pin: Action[] = open
+    ? [
+        {
+          name: 'pin',
+          label: (pinned.includes(open.id) ? texts.models.unpin : texts.models.pin)(open.title ?? open.id),
+          Icon: Pin,
+          act: () => togglePin(open.id),
+        },
+      ]
+    : [];
+  return [
+    ...pin,
+    {
+      name: 'create-key',
+      label: texts.keys.create,
+      Icon: KeyRound,
+      act: () => void navigate({ to: '/keys', search: { new: true } }),
+    },
+    { name: 'light', label: frame.toLight, Icon: Sun, act: () => setColorScheme('light') },
+    { name: 'dark', label: frame.toDark, Icon: Moon, act: () => setColorScheme('dark') },
+    { name: 'system', label: frame.toSystem, Icon: Contrast, act: () => setColorScheme('auto') },
+    {
+      name: 'sign-out',
+      label: frame.signOut,
+      Icon: LogOut,
+      act: () => {
+        session.signOut();
+        queries.clear();
+      },
+    },
+  ];
 }

@@ -86,7 +86,8 @@ const schemes = [
 ] as const;
 
 function ThemeMenu() {
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  // Turning transitions off for the change would need a <style> element, which the security policy forbids.
+  const { colorScheme, setColorScheme } = useMantineColorScheme({ keepTransitions: true });
   const { Icon: Current } = schemes.find(({ value }) => value === colorScheme) ?? schemes[2];
   return (
     <Menu position="bottom-end">

@@ -1,10 +1,11 @@
 import { Button, Skeleton } from '@mantine/core';
 import { Download, ExternalLink, ImageOff } from 'lucide-react';
-import { lazy, Suspense, useCallback, useMemo, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useCallback, useMemo, useState } from 'react';
 import type { RunResult } from '../api/run-result.ts';
 import { texts } from '../texts/index.ts';
 import { CopyText } from './copy-text.tsx';
-import { endingOf, findingsIn, type Findings, kindOfType, type Medium } from './media.ts';
+import type { Medium } from './media.ts';
+import { resultFindings } from './result-findings.ts';
 import classes from './output.module.css';
 
 /** Loads about 1 MB of 3D code, which most visits never need. */
@@ -14,28 +15,20 @@ interface OutputProps {
   result: RunResult;
   /** The model's declared output modalities. */
   modalities: readonly string[];
-  onUse?: (medium: Medium) => void;
+  /** More buttons for a file. */
+  renderActions?: (medium: Medium) => ReactNode;
 }
 
 /**
  * Shows a run's output: media in full size, text as text, and the raw JSON collapsed below. None of it is inserted into
  * the page as markup: every image, SVG included, is an `img`, and markup is shown as plain text.
  */
-export function Output({ result, modalities, onUse }: OutputProps) {
-  const { media, texts: said } = useMemo((): Findings => {
-    if (result.kind === 'json') return findingsIn(result.value, modalities);
-    if (result.kind === 'text') return { media: [], texts: [result.text] };
-    const kind = kindOfType(result.contentType);
-    if (kind === undefined) return { media: [], texts: [] };
-    return {
-      media: [{ kind, url: result.url, name: `result.${endingOf(result.contentType)}` }],
-      texts: [],
-    };
-  }, [result, modalities]);
+export function Output({ result, modalities, renderActions }: OutputProps) {
+  const { media, texts: said } = useMemo(() => resultFindings(result, modalities), [result, modalities]);
   return (
     <div className={classes.output}>
       {media.map((medium) => (
-        <MediumView key={medium.url} medium={medium} onUse={onUse} />
+        <MediumView key={medium.url} medium={medium} actions={renderActions?.(medium)} />
       ))}
       {said.map((text, place) => (
         <div key={place} className={classes.said}>
@@ -59,7 +52,7 @@ export function Output({ result, modalities, onUse }: OutputProps) {
   );
 }
 
-function MediumView({ medium, onUse }: { medium: Medium; onUse: OutputProps['onUse'] }) {
+function MediumView({ medium, actions }: { medium: Medium; actions: ReactNode }) {
   const { url, name } = medium;
   const [isBroken, setIsBroken] = useState(false);
   const setBroken = useCallback(() => setIsBroken(true), []);
@@ -97,11 +90,7 @@ function MediumView({ medium, onUse }: { medium: Medium; onUse: OutputProps['onU
             {texts.output.open}
           </Button>
         )}
-        {isLink && onUse !== undefined && (
-          <Button variant="subtle" color="gray" size="xs" onClick={() => onUse(medium)}>
-            {texts.output.use}
-          </Button>
-        )}
+        {actions}
         {isLink && <CopyText text={url} label={texts.output.copyLink} />}
         <code className={classes.name}>{name}</code>
       </figcaption>

@@ -16,8 +16,17 @@ export const model = {
   missing: 'Model not found',
   missingAdvice:
     'The ID may be mistyped, the model may have been retired, or your key or token may not have access to it.',
+  tryExample: 'Try example',
+  clear: 'Clear',
+  filled: (field: string, from: string) => `${field} holds the output of ${from}.`,
+  inputGone: 'The input of this run has expired.',
+  changed: 'The input has changed since this run.',
+  restore: 'Restore its input',
+  incomplete: 'Complete the marked fields to run the model.',
+  history: 'Recent results',
+  historyItem: (status: string, when: string) => `${status}, ${when}`,
   blank: 'No result yet',
-  blankDetail: 'Press Run to see a result. You’ll be charged the price shown.',
+  blankDetail: 'Fill in the input or try the example, then press Run. You’ll be charged the price shown.',
   progress: 'Progress',
   phase: {
     submitted: 'Submitted',
@@ -68,7 +77,12 @@ export const model = {
 
 /** The input form of a model. */
 export const form = {
-  more: (count: number) => `More inputs (${count})`,
+  more: (count: number, filled: number) =>
+    filled === 0 ? `More inputs (${count})` : `More inputs (${count}, ${filled} set)`,
+  example: (value: string) => `Example: ${value}`,
+  extras: 'Also sent, without a field in this form',
+  meant: (name: string) => `Did you mean “${name}”?`,
+  rename: 'Rename',
   add: 'Add',
   remove: (place: number) => `Remove item ${place}`,
   choose: 'Choose',

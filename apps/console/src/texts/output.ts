@@ -7,6 +7,11 @@ export const output = {
   download: 'Download',
   open: 'Open',
   use: 'Use as input',
+  sendTo: 'Send to…',
+  sendToHint: 'Find a model that takes this file',
+  noneTakes: 'No model found',
+  noField: (model: string) =>
+    `The form of ${model} has no field for this file. Its link has been copied: paste it in the JSON view.`,
   copyLink: 'Copy link',
   raw: 'Raw output',
   bytes: (type: string) => `The result is a file of type ${type}.`,

@@ -8,7 +8,7 @@ export const runs = {
   duration: 'Duration',
   cost: 'Cost',
   key: 'Key',
-  run: 'Run',
+  result: 'Result',
   any: 'Any',
   allTime: 'All time',
   clear: 'Clear filters',

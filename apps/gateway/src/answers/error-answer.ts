@@ -7,6 +7,7 @@ import type {
 } from '#schemas';
 import { requestPath } from './request-path.js';
 import { runIdHeader } from './run-of-call.js';
+import { unknownFieldsHeader, unknownFieldsText } from './unknown-fields.js';
 
 export interface ErrorAnswer {
   status: number;
@@ -29,6 +30,8 @@ export function errorAnswer(
       'x-service-request-id': requestId,
       ...(runId !== undefined && { [runIdHeader]: runId }),
       ...(isRouter && { 'x-service-error-type': error.bucket }),
+      ...(error instanceof InputRejection &&
+        error.unknownFields.length > 0 && { [unknownFieldsHeader]: unknownFieldsText(error.unknownFields) }),
     },
     body: JSON.stringify(isRouter ? routerErrorBody(error) : registryErrorBody(error)),
   };

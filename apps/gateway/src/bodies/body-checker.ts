@@ -78,7 +78,7 @@ export class BodyChecker implements OnApplicationShutdown {
   ): Promise<CheckedBody> {
     const order: CheckOrder = { servers: [textOf(server), ...others.map(textOf)], query, bytes: body };
     const report = await this.reportOf(workspaceId, order);
-    if ('fields' in report) throw new InputRejection(report.fields);
+    if ('fields' in report) throw new InputRejection(report.fields, report.unknownFields);
     if ('detail' in report) throw new RouterError('invalid_input', report.detail);
     if ('bug' in report) throw new Error(report.bug);
     const { buffer, byteOffset, byteLength } = report.bytes;

@@ -1,5 +1,5 @@
 import { type CallQuery, checkInput, type Model, type ServerTerms } from '#catalog';
-import { type FieldError, InputRejection, RouterError } from '#errors';
+import { type FieldError, InputRejection, RouterError, type UnknownField } from '#errors';
 import { LRUCache } from 'lru-cache';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { parseInput } from './parse-input.js';
@@ -25,7 +25,10 @@ export interface ModelText {
 
 /** The result as plain data, because errors lose their class between threads. */
 export type CheckReport =
-  { bytes: Uint8Array; terms: Terms } | { fields: FieldError[] } | { detail: string } | { bug: string };
+  | { bytes: Uint8Array; terms: Terms }
+  | { fields: FieldError[]; unknownFields: readonly UnknownField[] }
+  | { detail: string }
+  | { bug: string };
 
 /** The function that the thread runs. */
 export function check({ servers: [server, ...others], query, bytes }: CheckOrder): unknown {
@@ -37,7 +40,10 @@ export function check({ servers: [server, ...others], query, bytes }: CheckOrder
       [valueSymbol]: { bytes, terms } satisfies CheckReport,
     });
   } catch (error) {
-    if (error instanceof InputRejection) return { fields: error.fields } satisfies CheckReport;
+    if (error instanceof InputRejection) {
+      const { fields, unknownFields } = error;
+      return { fields, unknownFields } satisfies CheckReport;
+    }
     if (error instanceof RouterError) return { detail: error.publicDetail } satisfies CheckReport;
     return { bug: String(error) } satisfies CheckReport;
   }

@@ -10,7 +10,7 @@ import { ApiExcludeController } from '../http/api-route.js';
 /** The folder beside this app where `npm run build` puts the console. */
 const root = fileURLToPath(new URL('../../../console', import.meta.url));
 
-/** Files served besides the page itself and `assets/`. */
+/** Files served besides the page itself, `assets/`, and the files in the models' examples, `samples/`. */
 const plainFiles = new Set(['theme.js', 'mark.svg']);
 
 /**
@@ -54,7 +54,7 @@ export class ConsoleController implements OnModuleInit {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { '*': file } = params;
-    if (file.startsWith('assets/') || plainFiles.has(file)) return void reply.sendFile(file);
+    if (/^(assets|samples)\//.test(file) || plainFiles.has(file)) return void reply.sendFile(file);
     void reply
       .header('content-security-policy', await this.currentPolicy())
       .header('cross-origin-opener-policy', 'same-origin')

@@ -12,6 +12,10 @@ export const responseHeaders = {
     description:
       'The id of the run that the call belongs to: its `request_id`. Absent if the call belongs to no run.',
   }),
+  'X-Service-Unknown-Fields': z.string().optional().meta({
+    description:
+      'Up to ten top-level fields of the input that the model’s schema does not name and that resemble one it does, each with that one: `hieght (height?), widht (width?)`. The input is forwarded all the same.',
+  }),
   'X-Service-Error-Type': routerErrorType,
   Location: z.string().meta({ description: 'A URL relative to that of the request.' }),
   ETag: z.string().meta({ description: 'A strong ETag of the bytes.' }),

@@ -1,8 +1,9 @@
 import { WorkspaceRepository } from '#persistence';
 import { centsFromMicros, type RouterCostEstimate, wholeMicros } from '#schemas';
-import { Controller, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import { Controller, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import { nameUnknownFields } from '../answers/unknown-fields.js';
 import { Access, Calling, noCredential } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { BodyChecker } from '../bodies/body-checker.js';
@@ -32,12 +33,14 @@ export class CostController {
     @Param() segments: ModelSegments,
     @Query(new QueryPipe(serverQuery)) { model_provider: picked }: z.output<typeof serverQuery>,
     @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RouterCostEstimate> {
     const { servers } = await this.servers.forRun(caller, segments, picked);
     const { bytes, release } = await this.bodies.readBody(request.raw, caller.workspaceId);
     try {
       const { terms } = await this.checker.checkBody(caller.workspaceId, servers, bytes);
-      const [{ price }] = terms;
+      const [{ price, unknownFields }] = terms;
+      nameUnknownFields(reply, unknownFields);
       const standing = await this.workspaces.standing(caller.workspaceId);
       if (standing === null) throw noCredential();
       const billed = (micros: number) => centsFromMicros(wholeMicros(micros * standing.markup));

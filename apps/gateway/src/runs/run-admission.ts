@@ -4,6 +4,7 @@ import { RunQueues } from '#queue';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { nameRun } from '../answers/run-of-call.js';
+import { nameUnknownFields } from '../answers/unknown-fields.js';
 import { conflict, JoinedRuns } from './joined-runs.js';
 import { RunCancellation } from './run-cancellation.js';
 import { RunPayloads } from './run-payloads.js';
@@ -41,6 +42,7 @@ export class RunAdmission {
   async admitRun(call: WantedRun): Promise<AdmittedRun> {
     const input = await this.input.acceptInput(call);
     if (input.kind === 'replay') return this.joined.joinRun(call, input);
+    nameUnknownFields(call.reply, input.candidates[0].unknownFields);
     try {
       call.onAccepted?.(input.runId);
       return await this.admit(call, input);

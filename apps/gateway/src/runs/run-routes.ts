@@ -31,6 +31,8 @@ export const serverQuery = z.object({
 const ofRun: HeaderName[] = ['X-Service-Run-Id'];
 const settled: HeaderName[] = [...ofRun, 'X-Service-Cost-Cents', 'X-Service-Model-Provider'];
 const joined: HeaderName[] = ['Idempotent-Replayed'];
+/** The header of answers to a call with an input. */
+const ofInput: HeaderName[] = ['X-Service-Unknown-Fields'];
 
 /** Usually JSON; some models answer with bytes, under their own content type. */
 const output = { ...json(routerModelOutput), '*/*': null };
@@ -96,20 +98,20 @@ export const runModel = {
   description:
     'The body is the model’s own input and is forwarded byte for byte; the response is the model’s own output. The connection stays open until the result is ready. After a 504 or a lost connection, a retry with the same `Idempotency-Key` collects the run in progress instead of starting another, and its response has the header `Idempotent-Replayed`. A completed run is billed whether or not the response arrived.',
   answers: [
-    answer(200, 'The result, as the provider returned it.', output, [...joined, ...settled]),
+    answer(200, 'The result, as the provider returned it.', output, [...ofInput, ...joined, ...settled]),
     failure(
       400,
       ['invalid_input', 'content_policy_violation'],
       'The request is malformed, or the provider rejected its content.',
-      { headers: [...joined, ...settled] },
+      { headers: [...ofInput, ...joined, ...settled] },
     ),
     ...refusals,
-    ...outcomeFailures([...joined, ...settled]),
+    ...outcomeFailures([...ofInput, ...joined, ...settled]),
     failure(
       504,
       ['deadline_exceeded', 'provider_timeout'],
       'The router stopped holding the connection and the run continues, or the provider did not answer in time.',
-      { headers: ['Retry-After', ...joined, ...settled] },
+      { headers: ['Retry-After', ...ofInput, ...joined, ...settled] },
     ),
   ],
 } as const;
@@ -123,10 +125,10 @@ export const estimateCost = {
   description:
     'The body is the input of the run and is checked the same way. Nothing is sent to the provider, and nothing is charged.',
   answers: [
-    answer(200, 'The cost for this workspace at current prices.', json(routerCostEstimate)),
+    answer(200, 'The cost for this workspace at current prices.', json(routerCostEstimate), ofInput),
     failure(400, ['invalid_input'], 'The request is malformed.'),
     modelNotFound,
-    rejectedFields(),
+    rejectedFields(ofInput),
   ],
 } as const;
 
@@ -223,13 +225,13 @@ export const submitRun = {
       201,
       'The run is admitted.',
       json(routerQueueSubmitResponse),
-      [...ofRun, ...joined],
+      [...ofInput, ...ofRun, ...joined],
       Object.fromEntries(
         [getRunStatus, streamRunStatus, collectRun, cancelRun].map(({ name }) => [name, submittedRun]),
       ),
     ),
     failure(400, ['invalid_input'], 'The request is malformed, or its webhook URL is not allowed.'),
     ...refusals,
-    rejectedFields(),
+    rejectedFields(ofInput),
   ],
 } as const;

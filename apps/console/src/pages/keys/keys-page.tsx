@@ -1,5 +1,6 @@
 import { Badge, Button, Table } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { type ApiKey, keysQuery, type NewApiKey } from '../../api/keys.ts';
@@ -18,7 +19,10 @@ import classes from './keys-page.module.css';
 export function KeysPage() {
   const keys = useInfiniteQuery(keysQuery);
   const ownId = useQuery(workspaceQuery).data?.credential.key_id;
-  const [isCreating, setCreating] = useState(false);
+  const { new: isCreating = false } = useSearch({ from: '/keys' });
+  const navigate = useNavigate({ from: '/keys' });
+  const setCreating = (isOpen: boolean) =>
+    void navigate({ search: isOpen ? { new: true } : {}, replace: true, resetScroll: false });
   const [created, setCreated] = useState<NewApiKey>();
   return (
     <>

@@ -1,5 +1,5 @@
 import { useId, useMemo, useRef } from 'react';
-import type { FieldProblem } from '../../api/problem.ts';
+import type { FieldProblem, UnknownField } from '../../api/problem.ts';
 import { texts } from '../../texts/index.ts';
 import classes from './json-input.module.css';
 import { linesOf } from './json-lines.ts';
@@ -10,10 +10,12 @@ interface JsonInputProps {
   /** Why the text isn't a JSON object. */
   syntax: string | undefined;
   problems: readonly FieldProblem[];
+  /** Fields that are most likely typos. */
+  unknown: readonly UnknownField[];
 }
 
 /** The input exactly as it will be sent, with a mark on each rejected line. */
-export function JsonInput({ text, onChange, syntax, problems }: JsonInputProps) {
+export function JsonInput({ text, onChange, syntax, problems, unknown }: JsonInputProps) {
   const gutter = useRef<HTMLDivElement>(null);
   const listId = useId();
   const marks = useMemo(() => {
@@ -59,6 +61,11 @@ export function JsonInput({ text, onChange, syntax, problems }: JsonInputProps) 
         {marks.map(({ line, path, msg }) => (
           <li key={`${path}${msg}`}>
             {texts.model.line(line + 1)} <code>{path}</code> {msg}
+          </li>
+        ))}
+        {unknown.map(({ name, suggestion }) => (
+          <li key={name} className={classes.unknown}>
+            <code>{name}</code> {texts.form.meant(suggestion)}
           </li>
         ))}
       </ul>

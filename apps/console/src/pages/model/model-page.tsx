@@ -2,7 +2,6 @@ import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { CalendarClock } from 'lucide-react';
-import { requestInputQuery } from '../../api/request-input.ts';
 import { modelDocumentQuery } from '../../api/model-document.ts';
 import { useModels } from '../../api/models.ts';
 import { isMissing } from '../../api/problem.ts';
@@ -21,12 +20,9 @@ const route = getRouteApi('/models/$provider/$model');
 /** A model's input form, result and details. */
 export function ModelPage() {
   const { provider, model } = route.useParams();
-  const { from } = route.useSearch();
   const id = `${provider}/${model}`;
   const entry = useModels().models.find((each) => each.id === id || each.aliases.includes(id));
   const document = useQuery(modelDocumentQuery(id));
-  const earlier = useQuery({ ...requestInputQuery(from ?? ''), enabled: from !== undefined });
-  const isReady = document.data !== undefined && (from === undefined || !earlier.isPending);
   return (
     <>
       <PageTitle
@@ -61,14 +57,8 @@ export function ModelPage() {
         </Failure>
       ) : document.error !== null ? (
         <Failure error={document.error} retry={() => void document.refetch()} />
-      ) : isReady ? (
-        <Workbench
-          key={`${id} ${from}`}
-          id={id}
-          document={document.data}
-          entry={entry}
-          initial={earlier.data ?? document.data.example}
-        />
+      ) : document.data !== undefined ? (
+        <Workbench key={id} id={id} document={document.data} entry={entry} />
       ) : (
         <ModelSkeleton />
       )}

@@ -9,24 +9,27 @@ import { type RunStatus, useRunStatus } from '../../api/run-status.ts';
 import { CopyId } from '../../parts/copy-id.tsx';
 import { duration } from '../../parts/duration.ts';
 import { Failure } from '../../parts/failure.tsx';
-import type { Medium } from '../../parts/media.ts';
+import type { MediaKind, Medium } from '../../parts/media.ts';
 import { useNow } from '../../parts/moment.tsx';
 import { dollarsOfCents } from '../../parts/money.ts';
 import { Output } from '../../parts/output.tsx';
 import { Status } from '../../parts/status.tsx';
 import { texts } from '../../texts/index.ts';
 import classes from './model.module.css';
+import { SendTo } from './send-to.tsx';
+import type { Taking } from './takes.ts';
 
 interface RunPanelProps {
   id: string;
   requestId: string | undefined;
   modalities: readonly string[];
-  useMedium: (medium: Medium) => void;
-  takes: (kind: Medium['kind']) => boolean;
+  takeMedium: (medium: Medium, taking: Taking) => void;
+  /** This model's own field for a file of this kind. */
+  taking: (kind: MediaKind) => Taking | undefined;
 }
 
 /** Progress and result of the run started on this page. */
-export function RunPanel({ id, requestId, modalities, useMedium, takes }: RunPanelProps) {
+export function RunPanel({ id, requestId, modalities, takeMedium, taking }: RunPanelProps) {
   const { status, progress, error } = useRunStatus(id, requestId);
   const isCompleted = status?.status === 'COMPLETED';
   const result = useQuery({ ...runResultQuery(id, requestId ?? ''), enabled: isCompleted });
@@ -66,7 +69,19 @@ export function RunPanel({ id, requestId, modalities, useMedium, takes }: RunPan
         <Output
           result={result.data}
           modalities={modalities}
-          onUse={modalities.some((each) => takes(each as Medium['kind'])) ? useMedium : undefined}
+          renderActions={(medium) => {
+            const own = taking(medium.kind);
+            return (
+              <>
+                {own !== undefined && (
+                  <Button variant="subtle" color="gray" size="xs" onClick={() => takeMedium(medium, own)}>
+                    {texts.output.use}
+                  </Button>
+                )}
+                <SendTo medium={medium} from={id} />
+              </>
+            );
+          }}
         />
       )}
     </div>

@@ -1,7 +1,7 @@
 import { Table } from '@mantine/core';
-import { queryOptions, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { api, bodyOf } from '../../api/client.ts';
+import { modelRunsQuery } from '../../api/model-runs.ts';
 import { duration } from '../../parts/duration.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { Failure } from '../../parts/failure.tsx';
@@ -12,16 +12,9 @@ import { Status } from '../../parts/status.tsx';
 import { texts } from '../../texts/index.ts';
 import classes from './model.module.css';
 
-const runsQuery = (model: string) =>
-  queryOptions({
-    queryKey: ['requests', 'of-model', model],
-    queryFn: ({ signal }) =>
-      bodyOf(api.GET('/v2/requests', { params: { query: { model, limit: 20 } }, signal })),
-  });
-
 /** The latest runs of this model in the workspace. */
 export function RunsTab({ id }: { id: string }) {
-  const { data, error, refetch, isPending } = useQuery(runsQuery(id));
+  const { data, error, refetch, isPending } = useQuery(modelRunsQuery(id));
   if (isPending) return <TableSkeleton rows={4} />;
   if (error !== null) return <Failure error={error} retry={() => void refetch()} />;
   if (data.data.length === 0) return <Empty title={texts.model.noRuns} detail={texts.model.noRunsDetail} />;

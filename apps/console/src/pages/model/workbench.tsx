@@ -1,25 +1,29 @@
 import { Button, Kbd, SegmentedControl, Skeleton } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Play } from 'lucide-react';
-import { lazy, Suspense, useRef, useState } from 'react';
+import { lazy, Suspense, useMemo, useRef, useState } from 'react';
 import { useCostEstimate } from '../../api/cost-estimate.ts';
 import { call } from '../../api/client.ts';
+import { fileLink } from '../../api/files.ts';
 import type { Input, ModelDocument } from '../../api/model-document.ts';
 import type { ModelEntry } from '../../api/models.ts';
 import { isRefusal } from '../../api/problem.ts';
+import { runInputQuery } from '../../api/run.ts';
 import { Failure } from '../../parts/failure.tsx';
-import type { Medium } from '../../parts/media.ts';
+import { indentedJson } from '../../parts/indented-json.ts';
 import { texts } from '../../texts/index.ts';
 import { CostLine } from './cost-line.tsx';
-import { fieldFor } from './field-for.ts';
+import { constantsOf, labelOf } from './form/form-schema.ts';
+import { History } from './history.tsx';
 import { JsonInput } from './json-input.tsx';
 import classes from './model.module.css';
 import { ModelTabs } from './model-tabs.tsx';
-import { rememberModel } from './recent-models.ts';
+import { rememberModel } from '../../finding/recent-models.ts';
 import { RunPanel } from './run-panel.tsx';
-import { useInput } from './use-input.ts';
+import { fieldTaking, withFile } from './takes.ts';
+import { emptyInput, useInput } from './use-input.ts';
 
 const InputForm = lazy(async () => ({ default: (await import('./form/input-form.tsx')).InputForm }));
 const route = getRouteApi('/models/$provider/$model');
@@ -28,16 +32,20 @@ interface WorkbenchProps {
   id: string;
   document: ModelDocument;
   entry: ModelEntry | undefined;
-  initial: Input;
 }
 
 /** The input on the left, the run on the right, and the tabs below. */
-export function Workbench({ id, document, entry, initial }: WorkbenchProps) {
+export function Workbench({ id, document, entry }: WorkbenchProps) {
   const { run, view, from } = route.useSearch();
   const navigate = useNavigate({ from: '/models/$provider/$model' });
   const queries = useQueryClient();
-  const { text, setText, input, setInput, syntax } = useInput(`${id} ${from ?? ''}`, initial);
-  const { estimate, fields } = useCostEstimate(id, text, syntax === undefined);
+  const earlier = useEarlierInput(run ?? from, document);
+  const { text, setText, input, setInput, submitted, filled, isPending, syntax } = useInput(
+    id,
+    run ?? from,
+    earlier,
+  );
+  const { estimate, fields, unknown, isFinal } = useCostEstimate(id, text, syntax === undefined);
   const [isSubmitting, setSubmitting] = useState(false);
   const [refusal, setRefusal] = useState<unknown>();
   // Missing fields aren't mistakes until the user tries to run the model.
@@ -45,12 +53,15 @@ export function Workbench({ id, document, entry, initial }: WorkbenchProps) {
   /** A submission that may have arrived although its answer didn't. Running the same input again joins its run. */
   const unanswered = useRef<{ text: string; key: string }>(undefined);
   const problems = wasTried || view === 'json' ? fields : fields.filter(({ type }) => type !== 'missing');
+  const isIncomplete = wasTried && isFinal && fields.length > 0;
 
   const submit = async () => {
-    if (isSubmitting || syntax !== undefined) return;
+    if (isSubmitting || isPending || syntax !== undefined) return;
     setTried(true);
-    setSubmitting(true);
     setRefusal(undefined);
+    // The service has already said what is wrong with this input.
+    if (isFinal && fields.length > 0) return;
+    setSubmitting(true);
     const key = unanswered.current?.text === text ? unanswered.current.key : crypto.randomUUID();
     unanswered.current = { text, key };
     try {
@@ -62,8 +73,14 @@ export function Workbench({ id, document, entry, initial }: WorkbenchProps) {
       const { request_id } = (await answer.json()) as { request_id: string };
       unanswered.current = undefined;
       rememberModel(id);
+      queries.setQueryData(runInputQuery(request_id).queryKey, text);
+      submitted(request_id, text);
       void queries.invalidateQueries({ queryKey: ['requests'] });
-      await navigate({ search: (now) => ({ ...now, run: request_id }), replace: true, resetScroll: false });
+      await navigate({
+        search: (now) => ({ ...now, run: request_id, from: undefined }),
+        replace: true,
+        resetScroll: false,
+      });
     } catch (error) {
       if (isRefusal(error)) unanswered.current = undefined;
       setRefusal(error);
@@ -73,17 +90,32 @@ export function Workbench({ id, document, entry, initial }: WorkbenchProps) {
   };
   useHotkeys([['mod+Enter', () => void submit()]], []);
 
-  const use = ({ kind, url }: Medium) => {
-    const field = fieldFor(document.input, kind);
-    if (field !== undefined) setInput({ ...input, [field.name]: field.isList ? [url] : url });
-  };
-  const takes = (kind: Medium['kind']) => fieldFor(document.input, kind) !== undefined;
+  // The example fills only what is empty.
+  const canTry =
+    syntax === undefined && Object.keys(document.example).some((name) => input[name] === undefined);
+  const isChanged = run !== undefined && typeof earlier === 'string' && !isPending && !isSame(earlier, text);
   return (
     <>
       <div className={classes.columns}>
         <section aria-label={texts.model.input} className={classes.column}>
           <div className={classes.bar}>
             <h2>{texts.model.input}</h2>
+            <div className={classes.example}>
+              {canTry && (
+                <Button
+                  variant="subtle"
+                  size="compact-xs"
+                  onClick={() => setInput({ ...document.example, ...input })}
+                >
+                  {texts.model.tryExample}
+                </Button>
+              )}
+              {text.trim() !== emptyInput && (
+                <Button variant="subtle" color="gray" size="compact-xs" onClick={() => setText(emptyInput)}>
+                  {texts.model.clear}
+                </Button>
+              )}
+            </div>
             <SegmentedControl
               size="xs"
               aria-label={texts.model.view}
@@ -101,22 +133,43 @@ export function Workbench({ id, document, entry, initial }: WorkbenchProps) {
               }
             />
           </div>
-          {view === 'json' || !document.isAuthored ? (
-            <JsonInput text={text} onChange={setText} syntax={syntax} problems={problems} />
+          {earlier === null && <p className="dimmed">{texts.model.inputGone}</p>}
+          {filled !== undefined && (
+            <p role="status" className={classes.filledNote}>
+              {texts.model.filled(labelOf(filled.field), filled.from)}
+            </p>
+          )}
+          {isPending ? (
+            <FormSkeleton />
+          ) : view === 'json' || !document.isAuthored ? (
+            <JsonInput text={text} onChange={setText} syntax={syntax} problems={problems} unknown={unknown} />
           ) : syntax !== undefined ? (
             <p className="dimmed">{texts.model.noForm}</p>
           ) : (
             <Suspense fallback={<FormSkeleton />}>
-              <InputForm schema={document.input} input={input} onChange={setInput} problems={problems} />
+              <InputForm
+                document={document}
+                input={input}
+                onChange={setInput}
+                problems={problems}
+                unknown={unknown}
+                filled={filled && [filled.field]}
+              />
             </Suspense>
           )}
           <div className={classes.submit}>
-            <CostLine estimate={estimate} isRefused={fields.length > 0} />
+            {isIncomplete ? (
+              <p role="alert" className={classes.incomplete}>
+                {texts.model.incomplete}
+              </p>
+            ) : (
+              <CostLine estimate={estimate} isRefused={fields.length > 0} />
+            )}
             <Button
               leftSection={<Play size={14} aria-hidden />}
               rightSection={<Kbd className={classes.keys}>⌘↵</Kbd>}
               loading={isSubmitting}
-              disabled={syntax !== undefined}
+              disabled={syntax !== undefined || isPending}
               onClick={() => void submit()}
             >
               {texts.model.run}
@@ -127,19 +180,51 @@ export function Workbench({ id, document, entry, initial }: WorkbenchProps) {
           {refusal !== undefined && (
             <Failure error={refusal} title={texts.model.refused} advice={texts.failure.advice} />
           )}
+          {isChanged && (
+            <p className={classes.changed}>
+              {texts.model.changed}
+              <Button variant="subtle" size="compact-xs" onClick={() => setText(earlier)}>
+                {texts.model.restore}
+              </Button>
+            </p>
+          )}
           <RunPanel
             id={id}
             requestId={run}
             modalities={entry?.output_modalities ?? []}
-            useMedium={use}
-            takes={takes}
+            takeMedium={(medium, taking) => {
+              void fileLink(medium.url, medium.name).then((url) =>
+                setInput(withFile(input, taking, url), { field: taking.field, from: id }),
+              );
+            }}
+            taking={(kind) => fieldTaking(document, kind)}
           />
+          <History id={id} shown={run} modalities={entry?.output_modalities ?? []} />
         </section>
       </div>
       <ModelTabs id={id} document={document} entry={entry} text={text} />
     </>
   );
 }
+
+/**
+ * The input of the run in the address, as indented text and without the members that name the model; null if it has
+ * expired, and undefined while it is loading.
+ */
+function useEarlierInput(run: string | undefined, { input }: ModelDocument): string | null | undefined {
+  const { data, error } = useQuery({ ...runInputQuery(run ?? ''), enabled: run !== undefined });
+  return useMemo(() => {
+    if (error !== null) return null;
+    if (data === undefined) return undefined;
+    const constants = constantsOf(input);
+    const sent = JSON.parse(data) as Input;
+    if (!constants.some((name) => Object.hasOwn(sent, name))) return indentedJson(data);
+    const rest = Object.entries(sent).filter(([name]) => !constants.includes(name));
+    return JSON.stringify(Object.fromEntries(rest), null, 2);
+  }, [data, error, input]);
+}
+
+const isSame = (one: string, other: string): boolean => indentedJson(one) === indentedJson(other);
 
 function FormSkeleton() {
   return (

@@ -1,6 +1,6 @@
 import { Skeleton } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { CalendarClock, Clock } from 'lucide-react';
+import { CalendarClock, Clock, Pin } from 'lucide-react';
 import { memo } from 'react';
 import type { ModelEntry } from '../../api/models.ts';
 import { Simulated } from '../../parts/simulated.tsx';
@@ -8,6 +8,7 @@ import { texts } from '../../texts/index.ts';
 import { ModalityChips } from './modality.tsx';
 import { ModelMark } from './model-mark.tsx';
 import classes from './models.module.css';
+import { togglePin } from '../../finding/pins.ts';
 import { priceFrom } from './price-from.ts';
 import { modalities } from './search.ts';
 
@@ -15,9 +16,11 @@ import { modalities } from './search.ts';
 export const ModelCard = memo(function ModelCard({
   model,
   isRecent,
+  isPinned,
 }: {
   model: ModelEntry;
   isRecent: boolean;
+  isPinned: boolean;
 }) {
   const { id, provider, model: name, title, description, lifecycle } = model;
   return (
@@ -47,6 +50,15 @@ export const ModelCard = memo(function ModelCard({
           )}
         </span>
       </Link>
+      <button
+        type="button"
+        className={classes.pin}
+        aria-pressed={isPinned}
+        aria-label={isPinned ? texts.models.unpin(title ?? id) : texts.models.pin(title ?? id)}
+        onClick={() => togglePin(id)}
+      >
+        <Pin size={14} aria-hidden />
+      </button>
     </li>
   );
 });

@@ -7,16 +7,18 @@ import { Empty } from '../../parts/empty.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { texts } from '../../texts/index.ts';
-import { recentModels } from '../model/recent-models.ts';
+import { recentModels } from '../../finding/recent-models.ts';
 import { CardSkeletons, ModelCard } from './model-card.tsx';
 import classes from './models.module.css';
 import { found, listed, providersOf } from './selection.ts';
-import { modalities, type Modality } from './search.ts';
+import { usePins } from '../../finding/pins.ts';
+import { type ModelsSearch, type Sort, sorts } from './search.ts';
 import { useRendered } from './rendered.ts';
+import { tasks } from '../../finding/tasks.ts';
 
-/** The gallery of models, filtered by words, output modality and provider. */
+/** The gallery of models, filtered by words, task and provider. */
 export function ModelsPage() {
-  const { q = '', modality, provider } = useSearch({ from: '/models' });
+  const { q = '', task, modality, provider, sort = 'used' } = useSearch({ from: '/models' });
   const navigate = useNavigate({ from: '/models' });
   const { models, query } = useModels();
   const { hasNextPage, error } = query;
@@ -28,16 +30,20 @@ export function ModelsPage() {
     setSeen(q);
     if (q === '') setText('');
   }
-  const search = (part: { q?: string; modality?: Modality; provider?: string }) =>
+  const search = (part: ModelsSearch) =>
     void navigate({ search: (now) => ({ ...now, ...part }), replace: true, resetScroll: false });
 
   const words = useDeferredValue(text);
   const recent = useMemo(() => recentModels(), []);
-  const all = useMemo(() => listed(models, recent), [models, recent]);
-  const shown = useMemo(() => found(all, { words, modality, provider }), [all, words, modality, provider]);
-  const selection = JSON.stringify([words, modality, provider]);
+  const pinned = usePins();
+  const all = useMemo(() => listed(models, { pinned, recent }, sort), [models, pinned, recent, sort]);
+  const shown = useMemo(
+    () => found(all, { words, task, modality, provider }),
+    [all, words, task, modality, provider],
+  );
+  const selection = JSON.stringify([words, task, modality, provider, sort]);
   const { rendered, end } = useRendered(shown, selection);
-  const isFiltered = text !== '' || modality !== undefined || provider !== undefined;
+  const isFiltered = [task, modality, provider].some((each) => each !== undefined) || text !== '';
 
   return (
     <>
@@ -65,16 +71,22 @@ export function ModelsPage() {
           value={provider ?? ''}
           onChange={({ currentTarget: { value } }) => search({ provider: value || undefined })}
         />
-        <div className={classes.chips}>
-          {modalities.map((each) => (
+        <NativeSelect
+          aria-label={texts.models.sort}
+          data={sorts.map((value) => ({ value, label: texts.models.sorts[value] }))}
+          value={sort}
+          onChange={({ currentTarget: { value } }) => search({ sort: value as Sort })}
+        />
+        <div className={classes.chips} role="group" aria-label={texts.models.task}>
+          {tasks.map((each) => (
             <Button
               key={each}
               size="xs"
-              variant={each === modality ? 'light' : 'default'}
-              aria-pressed={each === modality}
-              onClick={() => search({ modality: each === modality ? undefined : each })}
+              variant={each === task ? 'light' : 'default'}
+              aria-pressed={each === task}
+              onClick={() => search({ task: each === task ? undefined : each })}
             >
-              {texts.models.modality[each]}
+              {texts.models.tasks[each]}
             </Button>
           ))}
         </div>
@@ -83,7 +95,12 @@ export function ModelsPage() {
       {query.isPending && <CardSkeletons />}
       <ul className={classes.cards}>
         {rendered.map((model) => (
-          <ModelCard key={model.id} model={model} isRecent={recent.includes(model.id)} />
+          <ModelCard
+            key={model.id}
+            model={model}
+            isRecent={recent.includes(model.id)}
+            isPinned={pinned.includes(model.id)}
+          />
         ))}
       </ul>
       {rendered.length < shown.length && <div ref={end} className={classes.more} />}

@@ -1,45 +1,68 @@
 import type { ModelEntry } from '../../api/models.ts';
+import { type Searchable, searchable, searched } from '../../finding/find.ts';
+import { displayPrice } from './price-from.ts';
+import type { Sort } from './search.ts';
+import type { Task } from '../../finding/tasks.ts';
 
 interface Selection {
   words: string;
+  task: Task | undefined;
   modality: string | undefined;
   provider: string | undefined;
 }
 
-/** A model with the text that a search looks into. */
-interface Listed {
-  model: ModelEntry;
-  text: string;
-}
-
 const collator = new Intl.Collator();
 
-/**
- * The models in the order of the gallery: recently used ones first (`recent` has the latest first), then by title.
- * Sorting thousands of models takes longer than a key press may, so this does not depend on the search.
- */
-export function listed(models: readonly ModelEntry[], recent: readonly string[]): Listed[] {
-  const place = (id: string) => (recent.includes(id) ? recent.indexOf(id) : recent.length);
-  return models
-    .map((model) => ({ model, place: place(model.id), name: model.title ?? model.id }))
-    .sort((one, other) => one.place - other.place || collator.compare(one.name, other.name))
-    .map(({ model }) => {
-      const { id, title, description, aliases } = model;
-      return { model, text: [id, title, description, ...aliases].join('\n').toLowerCase() };
-    });
+/** IDs that come first: those that the user pinned, then those used last. */
+interface Preferred {
+  pinned: readonly string[];
+  recent: readonly string[];
 }
 
-/** The models that match, in the same order. */
-export function found(all: readonly Listed[], { words, modality, provider }: Selection): ModelEntry[] {
-  const wanted = words.trim().toLowerCase().split(/\s+/);
-  return all
-    .filter(({ model: { provider: its, output_modalities: outputs }, text }) => {
-      if (provider !== undefined && its !== provider) return false;
-      if (modality !== undefined && !outputs.some((each) => each === modality)) return false;
-      return wanted.every((word) => text.includes(word));
+/**
+ * The models in the order of the gallery: pinned ones first, then by use, name or price. Sorting thousands of models
+ * takes longer than a key press may, so this does not depend on the search.
+ */
+export function listed(
+  models: readonly ModelEntry[],
+  { pinned, recent }: Preferred,
+  sort: Sort,
+): Searchable[] {
+  const order = models.map((model) => {
+    const { group, usd } = displayPrice(model.price);
+    return {
+      model,
+      keys: [
+        placeIn(pinned, model.id),
+        ...(sort === 'price' ? [group, usd] : sort === 'used' ? [placeIn(recent, model.id)] : []),
+      ],
+      name: model.title ?? model.id,
+    };
+  });
+  order.sort((one, other) => {
+    for (const [place, key] of one.keys.entries()) {
+      const difference = key - (other.keys[place] ?? 0);
+      if (difference !== 0) return difference;
+    }
+    return collator.compare(one.name, other.name);
+  });
+  return searchable(order.map(({ model }) => model));
+}
+
+/** The models that match, best first. */
+export function found(all: readonly Searchable[], selection: Selection): ModelEntry[] {
+  const { words, task, modality, provider } = selection;
+  return searched(all, words)
+    .filter(({ model, tasks }) => {
+      if (provider !== undefined && model.provider !== provider) return false;
+      if (modality !== undefined && !model.output_modalities.some((each) => each === modality)) return false;
+      return task === undefined || tasks.includes(task);
     })
     .map(({ model }) => model);
 }
+
+const placeIn = (ids: readonly string[], id: string): number =>
+  ids.includes(id) ? ids.indexOf(id) : ids.length;
 
 export const providersOf = (models: readonly ModelEntry[]): string[] =>
   [...new Set(models.map(({ provider }) => provider))].sort();

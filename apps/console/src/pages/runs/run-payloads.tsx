@@ -10,6 +10,7 @@ import { Failure } from '../../parts/failure.tsx';
 import { indentedJson } from '../../parts/indented-json.ts';
 import { Output } from '../../parts/output.tsx';
 import { texts } from '../../texts/index.ts';
+import { SendTo } from '../model/send-to.tsx';
 import classes from './run-page.module.css';
 
 export function RunOutput({ run }: { run: RunDetail }) {
@@ -33,7 +34,15 @@ export function RunOutput({ run }: { run: RunDetail }) {
 function Collected({ run }: { run: RunDetail }) {
   const { data, error, refetch } = useQuery(runResultQuery(run.model, run.request_id));
   const entry = useModels().models.find(({ id }) => id === run.model);
-  if (data !== undefined) return <Output result={data} modalities={entry?.output_modalities ?? []} />;
+  if (data !== undefined) {
+    return (
+      <Output
+        result={data}
+        modalities={entry?.output_modalities ?? []}
+        renderActions={(medium) => <SendTo medium={medium} from={run.model} />}
+      />
+    );
+  }
   return error ? <Failure error={error} retry={() => void refetch()} /> : <Skeleton height={320} />;
 }
 

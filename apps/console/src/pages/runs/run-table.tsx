@@ -1,9 +1,13 @@
 import { useMediaQuery } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { useModels } from '../../api/models.ts';
+import { runPromptQuery } from '../../api/run.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { dollarsOfCents } from '../../parts/money.ts';
 import { RunDuration } from '../../parts/run-duration.tsx';
+import { RunThumb } from '../../parts/run-thumb.tsx';
 import { Status } from '../../parts/status.tsx';
 import { useWindowRows } from '../../parts/use-window-rows.ts';
 import { texts } from '../../texts/index.ts';
@@ -19,7 +23,7 @@ interface RunTableProps {
 /** Renders only the visible rows, so that 100,000 runs scroll as smoothly as a few. */
 export function RunTable({ runs, isMore, readMore }: RunTableProps) {
   const body = useRef<HTMLDivElement>(null);
-  const rowHeight = useMediaQuery('(max-width: 640px)') ? 64 : 44;
+  const rowHeight = useMediaQuery('(max-width: 640px)') ? 72 : 56;
   const { first, end } = useWindowRows(body, runs.length, rowHeight);
   const isEndNear = end >= runs.length - 20;
   useEffect(() => {
@@ -37,7 +41,7 @@ export function RunTable({ runs, isMore, readMore }: RunTableProps) {
           <div role="row" aria-rowindex={1} className={classes.row}>
             {columns.map(({ name, label, isNumber }) => (
               <div role="columnheader" key={name} className={classes[name]} data-number={isNumber}>
-                {label}
+                {name === 'thumb' ? <span className="visually-hidden">{label}</span> : label}
               </div>
             ))}
           </div>
@@ -75,22 +79,49 @@ interface Column {
 }
 
 const columns: readonly Column[] = [
+  { name: 'thumb', label: texts.runs.result, Cell: ThumbCell },
   { name: 'time', label: texts.runs.time, Cell: ({ run }) => <Moment at={run.created_at} /> },
   { name: 'model', label: texts.runs.model, Cell: ModelCell },
   { name: 'status', label: texts.runs.status, Cell: StatusCell },
   { name: 'duration', label: texts.runs.duration, Cell: RunDuration, isNumber: true },
   { name: 'cost', label: texts.runs.cost, Cell: CostCell, isNumber: true },
   { name: 'key', label: texts.runs.key, Cell: KeyCell },
-  { name: 'id', label: texts.runs.run, Cell: ({ run }) => <code>{shortened(run.request_id)}</code> },
 ];
+
+function ThumbCell({ run }: { run: Run }) {
+  const entry = useModels().models.find(({ id }) => id === run.model);
+  return (
+    <span className={classes.picture}>
+      {useIsStill() && <RunThumb run={run} modalities={entry?.output_modalities ?? []} />}
+    </span>
+  );
+}
 
 /** The link covers the whole row. */
 function ModelCell({ run }: { run: Run }) {
+  // Inputs are kept as long as results.
+  const isKept = run.status !== 'COMPLETED' || run.result_available;
+  const { data: prompt } = useQuery({ ...runPromptQuery(run.request_id), enabled: useIsStill() && isKept });
   return (
-    <Link to="/runs/$requestId" params={{ requestId: run.request_id }} className={classes.link}>
-      {run.model}
-    </Link>
+    <>
+      <Link to="/runs/$requestId" params={{ requestId: run.request_id }} className={classes.link}>
+        {run.model}
+      </Link>
+      {typeof prompt === 'string' && <span className={classes.prompt}>{prompt}</span>}
+    </>
   );
+}
+
+/** Rows that are scrolled past ask for nothing. */
+const stillMs = 200;
+
+function useIsStill(): boolean {
+  const [isStill, setStill] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setStill(true), stillMs);
+    return () => clearTimeout(timer);
+  }, []);
+  return isStill;
 }
 
 function StatusCell({ run }: { run: Run }) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { fileKindOf, formSchema, labelOf } from './form-schema.ts';
+import { constantsOf, fileKindOf, formSchema, inputSchema, labelOf } from './form-schema.ts';
 
 describe('formSchema', () => {
   it('shows a nullable field as its non-null type', () => {
@@ -26,6 +26,31 @@ describe('formSchema', () => {
   });
 });
 
+describe('inputSchema', () => {
+  const schema = {
+    type: 'object',
+    required: ['model', 'prompt'],
+    properties: {
+      model: { const: 'flux' },
+      prompt: { type: 'string' },
+      sizes: { type: 'array', items: { type: 'integer' } },
+    },
+  };
+
+  it('leaves out the members that name the model', () => {
+    const { properties, required } = inputSchema(schema);
+    expect([Object.keys(properties ?? {}), required]).toEqual([['prompt', 'sizes'], ['prompt']]);
+    expect(constantsOf(schema)).toEqual(['model']);
+  });
+
+  it('takes placeholders from the example', () => {
+    expect(inputSchema(schema, { prompt: 'A fox', sizes: [512] }).properties).toEqual({
+      prompt: { type: 'string', examples: ['A fox'] },
+      sizes: { type: 'array', items: { type: 'integer', examples: [512] } },
+    });
+  });
+});
+
 it.each([
   ['guidance_scale', 'Guidance scale'],
   ['imageUrls', 'Image URLs'],
@@ -41,6 +66,10 @@ it.each([
   ['prompt', 'What the image should show.', undefined],
   ['image_size', 'A size.', undefined],
   ['callback_url', 'A URL.', undefined],
+  ['first_frame_image', 'First frame of the video, as a URL.', 'image'],
+  ['image_urls', 'References.', 'image'],
+  ['garment', 'Image of the garment, as base64 or a URL.', 'image'],
+  ['file', 'Audio or video, as a URL.', 'any'],
 ])('detects the file kind of %s', (name, description, kind) =>
   expect(fileKindOf(name, { type: 'string', description })).toBe(kind),
 );

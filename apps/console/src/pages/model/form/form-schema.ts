@@ -1,10 +1,28 @@
-import type { Schema } from '../../../api/model-document.ts';
+import type { Input, Schema } from '../../../api/model-document.ts';
+
+/**
+ * The schema of the input as the form shows it. Members that name the model are left out, because the router adds
+ * them. Texts and numbers of the example become placeholders of fields that have no default.
+ */
+export function inputSchema(schema: Schema, example: Input = {}): Schema {
+  const { properties = {}, required = [], ...rest } = formSchema(schema, example);
+  const isShown = (name: string) => properties[name]?.const === undefined;
+  return {
+    ...rest,
+    properties: Object.fromEntries(Object.entries(properties).filter(([name]) => isShown(name))),
+    required: required.filter(isShown),
+  };
+}
+
+/** The members of the input that name the model. */
+export const constantsOf = ({ properties = {} }: Schema): string[] =>
+  Object.keys(properties).filter((name) => properties[name]?.const !== undefined);
 
 /**
  * The schema as the form shows it: nullable fields have their non-null type, and choices have names. Fields that the
  * router rejects or merely tolerates are left to the JSON view.
  */
-export function formSchema(schema: Schema): Schema {
+export function formSchema(schema: Schema, example?: unknown): Schema {
   const {
     patternProperties: _refused,
     additionalProperties: _open,
@@ -14,21 +32,29 @@ export function formSchema(schema: Schema): Schema {
   } = collapsed(schema);
   return {
     ...rest,
+    // Any JSON is most likely a text. Other values are left to the JSON view.
+    ...(isUntyped(rest) && { type: 'string' }),
     // The form would fill in a container's default piece by piece.
     ...(shown !== undefined && shown !== null && typeof shown !== 'object' && { default: shown }),
-    ...(rest.properties && { properties: mapped(rest.properties) }),
-    ...(rest.items && { items: formSchema(rest.items) }),
+    ...(isPlaceholder(example) && { examples: [example] }),
+    ...(rest.properties && { properties: mapped(rest.properties, example) }),
+    ...(rest.items && { items: formSchema(rest.items, Array.isArray(example) ? example[0] : undefined) }),
     ...(rest.anyOf && { anyOf: named(rest.anyOf) }),
     ...(rest.oneOf && { oneOf: named(rest.oneOf) }),
-    ...(rest.allOf && { allOf: rest.allOf.map(formSchema) }),
+    ...(rest.allOf && { allOf: rest.allOf.map((each) => formSchema(each, example)) }),
   };
 }
 
-const mapped = (properties: Record<string, Schema>) =>
+const kinds = ['type', 'enum', 'const', 'anyOf', 'oneOf', 'allOf', 'properties', 'items'] as const;
+const isUntyped = (schema: Schema): boolean => kinds.every((each) => schema[each] === undefined);
+
+const isPlaceholder = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
+
+const mapped = (properties: Record<string, Schema>, example: unknown) =>
   Object.fromEntries(
     Object.entries(properties)
       .filter(([, { not }]) => not === undefined)
-      .map(([name, property]) => [name, formSchema(property)]),
+      .map(([name, property]) => [name, formSchema(property, (Object(example) as Input)[name])]),
   );
 
 /** `anyOf [x, null]` and `type: [x, null]` are x. */
@@ -79,30 +105,33 @@ export type FileKind = 'image' | 'video' | 'audio' | '3d' | 'any';
 /** Guesses from a string field's name and description whether it takes the URL of a file, and of which kind. */
 export function fileKindOf(
   name: string,
-  { description = '', format, enum: choices, maxLength }: Schema,
+  { description = '', format, enum: choices, maxLength, pattern }: Schema,
 ): FileKind | undefined {
   if (choices !== undefined || (maxLength !== undefined && maxLength < 100)) return undefined;
   const words = labelOf(name).toLowerCase();
-  if (
-    /\b(id|type|size|name|format|token|mode|style|prompt|text|quality|resolution|ratio|count)$/.test(words)
-  ) {
-    return undefined;
-  }
-  const isUrl = format === 'uri' || /\b(url|uri|base64|upload(ed)?)\b/i.test(`${words} ${description}`);
+  const isOther =
+    /\b(id|type|size|name|format|token|mode|style|prompt|text|quality|resolution|ratio|count)$/.test(words);
+  const takesLinks = pattern?.startsWith('^(https?|data):') === true;
+  if (isOther && !takesLinks && words !== 'image prompt') return undefined;
+  const isUrl =
+    format === 'uri' || /\b(url|uri|base64|data ur[li]|upload(ed)?)s?\b/i.test(`${words} ${description}`);
   const named =
-    /\b(image|img|mask|frame|photo|picture|video|audio|sound|voice|music|mesh|model|file)s?\b/.exec(
+    /\b(image|img|mask|frame|keyframe|background|photo|picture|video|audio|sound|voice|music|mesh|model|file)s?\b/.exec(
       words,
     )?.[1];
-  if (!isUrl || (named === undefined && !/^(url|uri|source|input|reference)/.test(words) && format !== 'uri'))
-    return undefined;
+  const saysFile =
+    named !== undefined ||
+    format === 'uri' ||
+    takesLinks ||
+    /^(url|uri|source|input|reference)/.test(words) ||
+    /^(image|video|audio) of/i.test(description);
+  if (!isUrl || !saysFile) return undefined;
   if (/callback|webhook|link/.test(words)) return undefined;
-  const text =
-    named === undefined || named === 'file' || named === 'frame'
-      ? `${words} ${description.toLowerCase()}`
-      : named;
+  const text = named === undefined || named === 'file' ? `${words} ${description.toLowerCase()}` : named;
+  if (/video/.test(text) && /audio/.test(text)) return 'any';
   if (/video/.test(text)) return 'video';
   if (/audio|sound|voice|music|speech/.test(text)) return 'audio';
   if (/mesh|model|3d|glb/.test(text)) return '3d';
-  if (/image|img|mask|frame|photo|picture/.test(text)) return 'image';
+  if (/image|img|mask|frame|background|photo|picture/.test(text)) return 'image';
   return 'any';
 }

@@ -3,6 +3,7 @@ import type { WidgetProps } from '@rjsf/utils';
 import { Dices } from 'lucide-react';
 import { texts } from '../../../texts/index.ts';
 import classes from './form.module.css';
+import { exampleOf } from './form-context.ts';
 import { labelOf } from './form-schema.ts';
 
 const maxSeed = 2 ** 31 - 1;
@@ -47,7 +48,7 @@ export function NumberField({ id, name, schema, value, onChange }: WidgetProps) 
         allowDecimal={!isInteger}
         clampBehavior="none"
         hideControls
-        placeholder={shown === undefined ? undefined : String(shown)}
+        placeholder={shown === undefined ? placeholderOf(exampleOf(schema)) : String(shown)}
         value={number ?? ''}
         onChange={(next) => onChange(typeof next === 'number' ? next : undefined)}
       />
@@ -66,6 +67,9 @@ export function NumberField({ id, name, schema, value, onChange }: WidgetProps) 
     </div>
   );
 }
+
+const placeholderOf = (example: unknown): string | undefined =>
+  typeof example === 'number' ? texts.form.example(String(example)) : undefined;
 
 /** The largest of 1, 0.1, 0.01, … that divides the range into at least 20 steps. */
 function stepOf(minimum = 0, maximum = 1): number {

@@ -8,15 +8,15 @@ import type {
   TemplatesType,
 } from '@rjsf/utils';
 import { Plus, Trash2 } from 'lucide-react';
-import type { FieldProblem } from '../../../api/problem.ts';
+import { type ReactNode, useState } from 'react';
+import type { Input as FormInput, Schema } from '../../../api/model-document.ts';
 import { texts } from '../../../texts/index.ts';
 import classes from './form.module.css';
+import type { FormContext } from './form-context.ts';
+import { layoutOf } from './form-layout.ts';
 import { labelOf } from './form-schema.ts';
 
 const { form } = texts;
-
-/** Up to this many optional inputs stay unfolded. */
-const maxUnfolded = 3;
 
 export const templates: Partial<TemplatesType> = {
   FieldTemplate,
@@ -33,14 +33,21 @@ function FieldTemplate(props: FieldTemplateProps) {
   if (hidden) return <div hidden>{children}</div>;
   const { path } = fieldPathId;
   if (path.length === 0) return children;
-  const { problems = [] } = registry.formContext as { problems?: FieldProblem[] };
+  const { problems, filled } = registry.formContext as FormContext;
   const message = problems.find(({ loc }) => loc.slice(1).join('/') === path.join('/'))?.msg;
   const isItem = typeof path.at(-1) === 'number';
   const isGroup = schema.type === 'object' && !isItem;
   return (
     <Input.Wrapper
       id={id}
-      className={`${classes.field} ${isGroup ? classes.group : ''}`}
+      ref={filled?.join('/') === path.join('/') ? intoView : undefined}
+      className={[
+        classes.field,
+        isGroup && classes.group,
+        filled?.join('/') === path.join('/') && classes.filled,
+      ]
+        .filter(Boolean)
+        .join(' ')}
       label={isItem ? undefined : <span title={String(path.at(-1))}>{labelOf(label)}</span>}
       labelElement={schema.type === 'object' || schema.type === 'array' ? 'div' : 'label'}
       withAsterisk={required}
@@ -52,25 +59,63 @@ function FieldTemplate(props: FieldTemplateProps) {
   );
 }
 
-/** At the top level, required fields come first and the rest is folded. */
-function ObjectFieldTemplate({ properties, schema, fieldPathId }: ObjectFieldTemplateProps) {
+/** A field that was just filled from elsewhere. */
+const intoView = (element: Element | null) => element?.scrollIntoView({ block: 'center' });
+
+/** At the top level, required fields come first and the rest is folded, unless it holds a value. */
+function ObjectFieldTemplate(props: ObjectFieldTemplateProps) {
+  const { properties, schema, formData, fieldPathId, registry } = props;
   const fields = properties.filter(({ hidden }) => !hidden);
-  const isFirst = ({ name }: { name: string }) =>
-    schema.required?.includes(name) || /^(prompt|text|messages)$/.test(name);
-  const isTop = fieldPathId.path.length === 0;
-  const rest = isTop ? fields.filter((field) => !isFirst(field)) : [];
-  const first = isTop ? fields.filter(isFirst) : fields;
-  const shown = first.length === 0 ? rest.splice(0, maxUnfolded) : first;
+  if (fieldPathId.path.length > 0) {
+    return <div className={classes.fields}>{fields.map(({ content }) => content)}</div>;
+  }
+  const { first, rest, filled, isShort } = layoutOf(schema as Schema, (formData ?? {}) as FormInput);
+  const { problems } = registry.formContext as FormContext;
+  const isWrong = problems.some(({ loc }) => rest.includes(String(loc[1])));
+  const contentOf = (names: string[]) =>
+    names.map((name) => fields.find((field) => field.name === name)?.content);
   return (
     <div className={classes.fields}>
-      {shown.map(({ content }) => content)}
+      {contentOf(first)}
       {rest.length > 0 && (
-        <details className={classes.more} open={rest.length <= maxUnfolded || undefined}>
-          <summary>{form.more(rest.length)}</summary>
-          <div className={classes.fields}>{rest.map(({ content }) => content)}</div>
-        </details>
+        <MoreInputs count={rest.length} filled={filled} isShort={isShort} isWrong={isWrong}>
+          {contentOf(rest)}
+        </MoreInputs>
       )}
     </div>
+  );
+}
+
+interface MoreInputsProps {
+  count: number;
+  filled: number;
+  isShort: boolean;
+  /** Whether a field in the section is rejected. */
+  isWrong: boolean;
+  children: ReactNode;
+}
+
+function MoreInputs({ count, filled, isShort, isWrong, children }: MoreInputsProps) {
+  const [isUnfolded, setUnfolded] = useState(isShort);
+  const mustShow = filled > 0 || isWrong;
+  return (
+    <details
+      className={classes.more}
+      open={isUnfolded || mustShow}
+      onToggle={(event) => {
+        if (!mustShow) setUnfolded(event.currentTarget.open);
+      }}
+    >
+      <summary
+        onClick={(event) => {
+          // Nothing that is sent or wrong may be hidden.
+          if (mustShow) event.preventDefault();
+        }}
+      >
+        {form.more(count, filled)}
+      </summary>
+      <div className={classes.fields}>{children}</div>
+    </details>
   );
 }
 

@@ -1,6 +1,7 @@
 import { Checkbox, SegmentedControl, Select, Textarea, TextInput } from '@mantine/core';
 import type { RegistryWidgetsType, WidgetProps } from '@rjsf/utils';
 import { FileField } from './file-field.tsx';
+import { exampleOf } from './form-context.ts';
 import { fileKindOf, labelOf } from './form-schema.ts';
 import { NumberField } from './number-field.tsx';
 import type { Schema } from '../../../api/model-document.ts';
@@ -38,7 +39,7 @@ function TextWidget(props: WidgetProps) {
     required,
     value: text,
     maxLength: schema.maxLength,
-    placeholder: typeof schema.default === 'string' ? schema.default : undefined,
+    placeholder: typeof schema.default === 'string' ? schema.default : placeholderOf(exampleOf(schema)),
   };
   return /prompt|^text$|content|script|lyrics|instructions|description/i.test(field) ? (
     <Textarea
@@ -52,6 +53,9 @@ function TextWidget(props: WidgetProps) {
     <TextInput {...common} onChange={(event) => set(event.currentTarget.value)} />
   );
 }
+
+const placeholderOf = (example: unknown): string | undefined =>
+  typeof example === 'string' ? form.example(example) : undefined;
 
 /** List items take the name of their list. */
 const fieldName = (id: string, name: string) =>

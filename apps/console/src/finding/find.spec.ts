@@ -1,0 +1,110 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ModelEntry } from '../api/models.ts';
+import { searchable, searched } from './find.ts';
+import { found, listed } from '../pages/models/selection.ts';
+import { tasksOf } from './tasks.ts';
+
+const model = (
+  id: string,
+  title: string,
+  [inputs, outputs]: [string, string],
+  { description = 'Generates.', usd = 1, unit = 'run' } = {},
+) =>
+  ({
+    id,
+    provider: id.split('/')[0],
+    model: id.split('/')[1],
+    title,
+    description,
+    aliases: [],
+    input_modalities: inputs.split('+'),
+    output_modalities: outputs.split('+'),
+    price: { from_usd: usd, unit, text: '' },
+  }) as unknown as ModelEntry;
+
+const models = [
+  model('bfl/flux-kontext-pro', 'FLUX.1 Kontext Pro', ['image+text', 'image'], { usd: 0.04 }),
+  model('bfl/flux-2-pro', 'FLUX.2 Pro', ['text+image', 'image'], { usd: 0.03 }),
+  model('kling/videos-lip-sync', 'Kling Lip Sync', ['video+audio+text', 'video'], {
+    usd: 0.07,
+    unit: 'duration',
+  }),
+  model('openai/tts-1', 'TTS 1', ['text', 'audio'], { usd: 0.000015, unit: 'characters of input' }),
+  model('elevenlabs/music', 'Eleven Music', ['text', 'audio']),
+  model('openai/whisper-1', 'Whisper', ['audio+text', 'text']),
+  model('stability/upscale-fast', 'Fast Upscaler', ['image', 'image'], { usd: 0.02 }),
+  model('openai/gpt-5', 'GPT-5', ['text+image', 'text']),
+  model('runway/gen4_turbo', 'Gen-4 Turbo', ['image+text', 'video']),
+];
+const ids = (query: string) => searched(searchable(models), query).map(({ model: { id } }) => id);
+const order = (sort: 'used' | 'name' | 'price', pinned: string[] = [], recent: string[] = []) =>
+  listed(models, { pinned, recent }, sort).map(({ model: { id } }) => id);
+
+describe('searched', () => {
+  it.each([
+    ['kontxt', 'bfl/flux-kontext-pro'],
+    ['wisper', 'openai/whisper-1'],
+    ['upscalre', 'stability/upscale-fast'],
+    ['transcrption', 'openai/whisper-1'],
+    ['talking head', 'kling/videos-lip-sync'],
+    ['tts', 'openai/tts-1'],
+    ['animate', 'runway/gen4_turbo'],
+    ['chatbot', 'openai/gpt-5'],
+    ['flux edit', 'bfl/flux-kontext-pro'],
+  ])('finds %s', (query, id) => expect(ids(query)).toContain(id));
+
+  it('needs a match for every word, and puts names before descriptions', () => {
+    expect(ids('flux qqqqqq')).toEqual([]);
+    expect(ids('music')[0]).toBe('elevenlabs/music');
+  });
+});
+
+describe('tasksOf', () => {
+  it.each([
+    ['bfl/flux-2-pro', ['text-to-image', 'edit']],
+    ['bfl/flux-kontext-pro', ['edit']],
+    ['stability/upscale-fast', ['upscale']],
+    ['runway/gen4_turbo', ['image-to-video']],
+    ['kling/videos-lip-sync', ['lip-sync']],
+    ['openai/tts-1', ['speech']],
+    ['elevenlabs/music', ['music']],
+    ['openai/whisper-1', ['transcription']],
+    ['openai/gpt-5', ['text']],
+  ])('of %s are %j', (id, tasks) => {
+    const entry = models.find((each) => each.id === id);
+    expect(entry && tasksOf(entry)).toEqual(tasks);
+  });
+});
+
+describe('the order of the gallery', () => {
+  it('is by name, with recently used models first', () => {
+    expect(order('used', [], ['runway/gen4_turbo', 'openai/gpt-5']).slice(0, 2)).toEqual([
+      'runway/gen4_turbo',
+      'openai/gpt-5',
+    ]);
+    expect(order('name', [], ['runway/gen4_turbo'])[0]).toBe('elevenlabs/music');
+  });
+
+  it('is by price among models with the same unit', () => {
+    const priced = order('price').filter((id) => /^(bfl|stability|kling|openai\/tts)/.test(id));
+    expect(priced).toEqual([
+      'stability/upscale-fast',
+      'bfl/flux-2-pro',
+      'bfl/flux-kontext-pro',
+      'kling/videos-lip-sync',
+      'openai/tts-1',
+    ]);
+  });
+
+  it('has pinned models first, whatever the order', () => {
+    for (const sort of ['used', 'name', 'price'] as const) {
+      expect(order(sort, ['openai/whisper-1'], ['bfl/flux-2-pro'])[0]).toBe('openai/whisper-1');
+    }
+  });
+
+  it('keeps only models of the chosen task', () => {
+    const all = listed(models, { pinned: [], recent: [] }, 'name');
+    const edits = found(all, { words: '', task: 'edit', modality: undefined, provider: undefined });
+    expect(edits.map(({ id }) => id)).toEqual(['bfl/flux-kontext-pro', 'bfl/flux-2-pro']);
+  });
+});

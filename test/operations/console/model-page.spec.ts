@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { withTools } from '../../harness/faults.js';
+import { failOnLeftovers, waitFor } from '../../harness/index.js';
+import { calling } from './filled.js';
+import { ShownConsole } from './shown.js';
+
+const until = (isTrue: () => Promise<boolean>, what: string) => waitFor(isTrue, { withinMs: 20_000, what });
+
+const { describeWith, tools } = await withTools('chromium');
+
+describeWith('the page of a model', () => {
+  let shown: ShownConsole;
+  let page: Page;
+
+  beforeAll(async () => {
+    shown = await ShownConsole.start(tools.chromium);
+    page = await shown.open('/models/bfl/flux-2-pro');
+  });
+  afterAll(() => shown.close());
+
+  const prompt = () => page.getByRole('textbox', { name: /prompt/i });
+  const run = () => page.getByRole('button', { name: /^Run/ }).click();
+  const open = (path: string) => page.goto(`${shown.ready.base_url}/console${path}`);
+  const runInAddress = () => new URL(page.url()).searchParams.get('run') ?? '';
+  const values = async () =>
+    page
+      .locator('input, textarea')
+      .evaluateAll((fields) => fields.map((field) => (field as unknown as { value: string }).value));
+  const inputOf = (id: string) =>
+    calling(shown.ready)<Record<string, unknown>>('GET', `/v2/requests/${id}/input`);
+  /** Runs the model, waits for its result, and returns the ID of the run. */
+  const result = async () => {
+    const before = runInAddress();
+    await run();
+    await until(async () => runInAddress() !== before, 'the run in the address');
+    await page.getByText(/^Billed/).waitFor();
+    return runInAddress();
+  };
+
+  it('starts empty, with the example as a placeholder, and does not run without the required fields', async () => {
+    await prompt().waitFor();
+    expect([await prompt().inputValue(), await prompt().getAttribute('placeholder')]).toEqual([
+      '',
+      'Example: A lighthouse in a storm at dusk',
+    ]);
+    await run();
+    await page.getByRole('alert').getByText('Complete the marked fields to run the model.').waitFor();
+    expect(runInAddress()).toBe('');
+  });
+
+  it('fills in the example for all to see, and sends what it shows', async () => {
+    await page.getByText('More inputs (15)').waitFor();
+    await page.getByRole('button', { name: 'Try example' }).click();
+    await page.getByText('More inputs (15, 2 set)').click();
+    await page.getByLabel('Width').filter({ visible: true }).first().waitFor();
+    const sent = await inputOf(await result());
+    const shownValues = await values();
+    expect(sent).toEqual({ prompt: 'A lighthouse in a storm at dusk', width: 1024, height: 1024 });
+    for (const value of Object.values(sent)) expect(shownValues).toContain(String(value));
+  });
+
+  it('restores form, code and result of the run in its address', async () => {
+    const [first, second] = ['A red fox', 'A grey wolf'];
+    await prompt().fill(first);
+    const earlier = await result();
+    await prompt().fill(second);
+    await result();
+    await open(`/models/bfl/flux-2-pro?run=${earlier}`);
+    await until(async () => (await prompt().inputValue()) === first, 'the prompt of the run');
+    await page.getByText(`"prompt": "${first}"`).filter({ visible: true }).first().waitFor();
+    await page.getByText(/^Billed/).waitFor();
+  });
+
+  it('keeps a draft on the way to another page and over a reload, and restores the input of the run', async () => {
+    const shownRun = runInAddress();
+    await prompt().fill('A draft');
+    await page.getByRole('link', { name: 'Runs', exact: true }).click();
+    await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor();
+    await open('/models/bfl/flux-2-pro');
+    await until(async () => (await prompt().inputValue()) === 'A draft', 'the draft');
+    await open(`/models/bfl/flux-2-pro?run=${shownRun}`);
+    await until(async () => (await prompt().inputValue()) === 'A draft', 'the draft of this run');
+    await page.getByText('The input has changed since this run.').waitFor();
+    await page.getByRole('button', { name: 'Restore its input' }).click();
+    await until(async () => (await prompt().inputValue()) === 'A red fox', 'the input of the run');
+  });
+
+  it('lists the last results, and a click restores input and output', async () => {
+    const history = page.getByRole('region', { name: 'Recent results' });
+    await until(async () => (await history.getByRole('link').count()) === 3, 'three results');
+    await history.locator('img').first().waitFor();
+    await history.getByRole('link').first().click();
+    await until(async () => (await prompt().inputValue()) === 'A grey wolf', 'the input of the last run');
+  });
+
+  it('sends an output to another model, and shows the field that it fills', async () => {
+    await page.getByRole('button', { name: 'Send to…' }).click();
+    await page.getByRole('textbox', { name: 'Find a model that takes this file' }).fill('gen4_turbo');
+    await page.getByRole('option', { name: /gen4_turbo/ }).click();
+    await page.waitForURL(/runway\/gen4_turbo/);
+    await page.getByText('Prompt image holds the output of bfl/flux-2-pro.').waitFor();
+    await until(
+      async () => (await values()).some((value) => value.includes('/assets/')),
+      'the link in its field',
+    );
+  });
+
+  it('points out an unknown field, with the one that was meant, and renames it', async () => {
+    await open('/models/bfl/flux-2-pro?view=json');
+    await page.getByRole('textbox', { name: 'JSON' }).fill('{"prompt":"A kite","hieght":1024}');
+    await page.getByText('Did you mean “height”?').waitFor();
+    await page.getByText('Form', { exact: true }).click();
+    const extras = page.getByRole('region', { name: 'Also sent, without a field in this form' });
+    await extras.getByText('hieght').waitFor();
+    await extras.getByRole('button', { name: 'Rename' }).click();
+    await extras.waitFor({ state: 'detached' });
+    await until(async () => (await values()).includes('1024'), 'the height in its field');
+  });
+
+  it('leaves the members that name the model out of form and code', async () => {
+    await open('/models/openai/gpt-image-2');
+    await page.getByRole('button', { name: 'Try example' }).click();
+    await page.getByText('"prompt"').first().waitFor();
+    expect(await page.getByText('"model"').count()).toBe(0);
+    expect(await page.getByLabel('Model', { exact: true }).count()).toBe(0);
+  });
+
+  it('shows samples of its own in the example of a model that takes files', async () => {
+    await open('/models/bfl/flux-kontext-pro');
+    await page.getByRole('button', { name: 'Try example' }).click();
+    const image = page.locator('img[src*="/console/samples/"]').first();
+    await until(
+      async () =>
+        (await image.evaluate((node) => (node as unknown as { naturalWidth: number }).naturalWidth)) > 0,
+      'the sample to load',
+    );
+  });
+
+  it('never violated its security policy or contacted another server', () => {
+    expect(shown.troubles).toEqual([]);
+  });
+});
+
+failOnLeftovers();
