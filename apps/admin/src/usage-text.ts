@@ -1,5 +1,5 @@
 import type { UsageRecord } from '#persistence';
-import { centsFromMicros } from '#schemas';
+import { attributionView, centsFromMicros, tagsText } from '#schemas';
 
 type Value = string | number | boolean | null;
 
@@ -23,6 +23,8 @@ const columns: Record<string, (record: UsageRecord) => Value> = {
   billed_cents: ({ billedMicros }) => centsFromMicros(billedMicros),
   basis: ({ basis }) => basis,
   caller_left: ({ callerLeft }) => callerLeft,
+  tags: ({ attribution }) => tagsText(attributionView(attribution).tags) || null,
+  end_user: ({ attribution }) => attributionView(attribution).user ?? null,
 };
 
 export const usageDocument = (record: UsageRecord): Record<string, Value> =>

@@ -35,7 +35,13 @@ function oldRowsOf({ RESULT_RETENTION_SECONDS, LEDGER_RETENTION_MONTHS }: Retent
     ledger_entry: `at <= ${closed}`,
     // They remember expired runs.
     audit_record: `completed_at <= least(${closed}, ${forgotten})`,
+    // Found by id, and kept as long as the audit record.
+    run_attribution: `run_id < v7_floor(least(${closed}, ${forgotten})) AND NOT EXISTS (
+          SELECT FROM audit_record WHERE audit_record.workspace_id = run_attribution.workspace_id
+            AND audit_record.run_id = run_attribution.run_id
+        ) ORDER BY run_id`,
     usage_sum: `at <= ${closed} - interval '1 day'`,
+    usage_dimension_sum: `at <= ${closed} - interval '1 day'`,
     // Keys end before every record that names them. The console lists codes and sessions for a month after their
     // end.
     api_key: `session_until <= ${ago('days => 30')} OR expires_at <= ${closed} OR revoked_at <= ${closed}`,

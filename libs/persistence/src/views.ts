@@ -1,4 +1,5 @@
 import {
+  attributionView,
   centsFromMicros,
   type OperatorProvider,
   type OperatorProviderCheck,
@@ -90,6 +91,7 @@ export const requestView = (run: ListedRequest, origin?: string): RouterRequest 
   ...(run.bucket !== null && { error_type: run.bucket }),
   ...(run.keyId !== null && { key_id: run.keyId }),
   ...(run.keyName !== null && { key_name: run.keyName }),
+  ...attributionView(run.attribution),
   ...timesOf(run),
   ...(run.completedAt && {
     duration_ms: Math.max(0, run.completedAt.getTime() - run.admittedAt.getTime()),
@@ -136,6 +138,7 @@ export const keyView = (row: KeyRow): RouterKey => ({
   name: row.name,
   prefix: row.prefix,
   scopes: row.scopes,
+  ...(row.tags && { tags: row.tags }),
   state: row.state,
   ...(row.madeBy !== null && { made_by: row.madeBy }),
   ...(row.madeBySubject !== null && { made_by_subject: row.madeBySubject }),
@@ -147,10 +150,11 @@ export const keyView = (row: KeyRow): RouterKey => ({
 type UsageNumbers = Pick<UsageGroup, 'runs' | 'succeeded' | 'billedMicros'>;
 
 export const usageView = (groups: readonly UsageGroup[]): Pick<RouterUsageResponse, 'data' | 'total'> => ({
-  data: groups.map(({ day, model, keyId, ...numbers }) => ({
+  data: groups.map(({ day, model, keyId, attribution = null, ...numbers }) => ({
     ...(day !== undefined && { day }),
     ...(model !== undefined && { model }),
     ...(keyId && { key_id: keyId }),
+    ...attributionView(attribution),
     ...usageTotal([numbers]),
   })),
   total: usageTotal(groups),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { attributionFields, routerTagName, routerTags } from './attribution.js';
 import { cents, count, moment, pageOf, simulated, text } from './fields.js';
 import { workspaceScopes } from './access-token.js';
 import { routerErrorType, routerValidationErrorDetail } from './error-shapes.js';
@@ -23,6 +24,7 @@ const routerRequest = z
     error_type: routerErrorType.optional(),
     key_id: keyId().optional(),
     key_name: text('The name of the API key.').optional(),
+    ...attributionFields,
     created_at: moment('When the run was admitted.'),
     granted_at: moment('When the run got its slot. Until then it waited in the backlog.').optional(),
     started_at: moment('When the run was sent to the provider.').optional(),
@@ -68,7 +70,12 @@ export const routerRequestListResponse = pageOf(routerRequest, 'At most `limit` 
   description: 'One page of the runs of a workspace.',
 });
 
-export const usageGroupings = ['day', 'model', 'key'] as const;
+/** How usage is grouped. */
+export const usageGrouping = z.union(
+  [z.enum(['day', 'model', 'key', 'user']), z.templateLiteral(['tag:', routerTagName])],
+  'must be one or more of day, model, key, user and tag:<name>, separated by commas',
+);
+export type UsageGrouping = z.infer<typeof usageGrouping>;
 
 export const usageNumbers = {
   runs: count('The number of runs that ended.'),
@@ -80,13 +87,17 @@ export const routerUsageResponse = z
   .object({
     from: moment('Start of the range. Runs that ended at or after this time are included.'),
     to: moment('End of the range. Runs that ended before this time are included.'),
-    group_by: z.array(z.enum(usageGroupings)).describe('The grouping of the runs.'),
+    group_by: z.array(usageGrouping).describe('The grouping of the runs.'),
     data: z
       .array(
         z.object({
           day: z.iso.date().optional().describe('The UTC day on which the runs ended.'),
           model: routerModelId.optional(),
           key_id: keyId().optional(),
+          tags: routerTags
+            .optional()
+            .describe('The tag by which the runs are grouped. Absent for the runs without it.'),
+          user: attributionFields.user.describe('The end user. Absent for the runs without one.'),
           ...usageNumbers,
         }),
       )
@@ -139,6 +150,9 @@ export const routerKeyInput = z
       .datetime({ offset: true })
       .optional()
       .describe('When the key expires. Without it, the key expires with the key that makes it, or never.'),
+    tags: routerTags
+      .optional()
+      .describe('Tags that every run of the key gets. A call with another value of one of them is refused.'),
   })
   .meta({ id: 'RouterKeyInput', description: 'A request for a new API key.' });
 
@@ -153,6 +167,7 @@ const routerKey = z
     name: text('The name of the key.'),
     prefix: text('The first characters of the key.'),
     scopes: z.array(z.string()).describe('The scopes of the key.'),
+    tags: routerTags.optional().describe('The tags that every run of the key gets. Absent if there are none.'),
     state: z.enum(['live', 'revoked', 'expired']).describe('Whether the key works.'),
     made_by: z
       .uuid()

@@ -28,8 +28,26 @@ export {
   routerUsageResponse,
   type RouterWorkspace,
   routerWorkspace,
-  usageGroupings,
+  type UsageGrouping,
+  usageGrouping,
 } from './account-shapes.js';
+export {
+  type Attribution,
+  attributionOf,
+  attributionView,
+  type Dimension,
+  isDimension,
+  isUser,
+  maxTags,
+  routerTagList,
+  routerUser,
+  tagDimension,
+  tagOf,
+  type Tags,
+  tagsOf,
+  tagsText,
+  tagSyntax,
+} from './attribution.js';
 export {
   firstKeyName,
   isWorkspaceName,

@@ -9,6 +9,8 @@ import {
   WebhookRepository,
 } from '#persistence';
 import {
+  attributionOf,
+  isUser,
   routerErrorType,
   routerModelId,
   routerModelInput,
@@ -21,6 +23,7 @@ import {
   routerRequestListResponse,
   routerRunOutcome,
   stagesOf,
+  tagOf,
 } from '#schemas';
 import type { SigningSettings } from '#storage';
 import { Controller, Get, Inject, Param, Query, Req, Res } from '@nestjs/common';
@@ -29,7 +32,7 @@ import { z } from 'zod';
 import { nameRun } from '../answers/run-of-call.js';
 import { Access, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
-import { listPage, momentQuery, pageQuery, QueryPipe } from '../http/query.pipe.js';
+import { listPage, momentQuery, once, pageQuery, QueryPipe } from '../http/query.pipe.js';
 import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 import { foundRun } from '../runs/found-run.js';
 import { RunPayloads } from '../runs/run-payloads.js';
@@ -46,6 +49,19 @@ const requestQuery = pageQuery.extend({
   key: z.uuid('must be the id of a key').toLowerCase().optional().meta({
     description: 'Only runs admitted with the key of this id.',
   }),
+  tag: once()
+    .transform((text, context) => {
+      const tag = tagOf(text);
+      if (tag !== null) return { [tag[0]]: tag[1] };
+      context.addIssue('must be a tag such as project=alpha');
+      return z.NEVER;
+    })
+    .optional()
+    .meta({ type: 'string', description: 'Only runs with this tag, such as `project=alpha`.' }),
+  user: once()
+    .refine(isUser, 'must be 1 to 128 visible ASCII characters')
+    .optional()
+    .meta({ description: 'Only runs for this end user, as the `X-Service-User` of the call named it.' }),
   from: momentQuery('Only runs admitted at or after this time.'),
   to: momentQuery('Only runs admitted before this time.'),
 });
@@ -96,6 +112,7 @@ export class RequestsController {
           outcome: query.outcome,
           bucket: query.error_type,
           keyId: query.key,
+          attribution: attributionOf(query.tag ?? {}, query.user) ?? undefined,
           from: query.from,
           until: query.to,
         };

@@ -14,7 +14,7 @@ function scripted(script: Partial<Record<string, (number | Error)[]>>) {
   const end = once(round, 'end');
   const verb = (name: string) => async () => {
     calls.push(name);
-    if (name === 'usage_sum') round.emit('end');
+    if (name === 'usage_dimension_sum') round.emit('end');
     const next = script[name]?.shift() ?? 0;
     if (next instanceof Error) throw next;
     return next;
@@ -94,7 +94,9 @@ describe('a round of retention', () => {
       'api_key',
       'addUpUsage',
       'audit_record',
+      'run_attribution',
       'usage_sum',
+      'usage_dimension_sum',
     ]);
   });
 

@@ -63,7 +63,9 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     await this.each(signal, 'ended API keys', () => this.repository.deleteOld('api_key'));
     await this.each(signal, 'usage', () => this.repository.addUpUsage());
     await this.each(signal, 'audit records', () => this.repository.deleteOld('audit_record'));
+    await this.each(signal, 'attributions', () => this.repository.deleteOld('run_attribution'));
     await this.each(signal, 'usage sums', () => this.repository.deleteOld('usage_sum'));
+    await this.each(signal, 'sums of dimensions', () => this.repository.deleteOld('usage_dimension_sum'));
   }
 
   /** Repeats a verb until nothing is left. If it fails, the other verbs still get their turn. */

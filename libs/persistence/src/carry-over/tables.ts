@@ -4,6 +4,7 @@ export const carriedTables = [
   'api_key',
   'ledger_entry',
   'audit_record',
+  'run_attribution',
   'operator_action',
   'provider_pause',
   'publisher',
@@ -25,6 +26,7 @@ export const refilledTables = [
   'provider_surprise',
   'registry_revision',
   'usage_sum',
+  'usage_dimension_sum',
   'usage_progress',
 ] as const;
 

@@ -1,3 +1,4 @@
+import type { Tags } from '#schemas';
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { bigint, createdNow, numeric } from './columns.js';
 
@@ -63,6 +64,8 @@ export class ApiKey {
   @Column('text', { unique: true }) prefix: string;
   @Column('bytea') hash: Buffer;
   @Column('text', { array: true }) scopes: string[];
+  /** The tags that every run of the key gets. Null if there are none. */
+  @Column('jsonb', { nullable: true }) tags: Tags | null;
   @Column({ ...createdNow, update: false }) createdAt: Date;
   @Column('timestamptz', { nullable: true }) expiresAt: Date | null;
   @Column('timestamptz', { nullable: true }) revokedAt: Date | null;
