@@ -13,7 +13,7 @@ import {
   WorkspaceRepository,
   type WorkspaceSettings,
 } from '#persistence';
-import { readSettings } from '#schemas';
+import { readSettings, type Tags } from '#schemas';
 import { runKeys } from '#storage';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -24,6 +24,9 @@ import type { RunningApp } from '../harness/spawn-app.js';
 import { waitFor } from '../harness/wait-for.js';
 
 type WorkspaceFacts = WorkspaceSettings & WorkspaceLimits & { balanceMicros?: number | null };
+
+/** Makes another key of the workspace, whose runs get these tags. */
+type KeyWith = (tags: Tags, scopes?: string[]) => Promise<Caller>;
 
 /** Now, or a time ago such as `25 hours`: the clock of the connection is set back. */
 interface Moment {
@@ -66,16 +69,20 @@ export class RouteGateway {
   async caller(
     facts: WorkspaceFacts = {},
     scopes: string[] = ['catalog', 'run'],
-  ): Promise<{ caller: Caller; workspace: Workspace; keyId: string }> {
+  ): Promise<{ caller: Caller; workspace: Workspace; keyId: string; keyWith: KeyWith }> {
     return this.operate(async (workspaces) => {
       const workspace = await workspaces.create(`test-${process.pid}-${process.hrtime.bigint()}`, facts);
       const keys = new ApiKeyRepository(this.database);
-      const { key, row } = await keys.create(
-        workspace.id,
-        { name: 'test', scopes, expiresAt: null },
-        { actor: 'test' },
-      );
-      return { caller: new Caller(() => [this.url], key), workspace, keyId: row.id };
+      const made = async (facts: { scopes: string[]; tags?: Tags }) => {
+        const { key, row } = await keys.create(
+          workspace.id,
+          { name: 'test', expiresAt: null, ...facts },
+          { actor: 'test' },
+        );
+        return { caller: new Caller(() => [this.url], key), keyId: row.id };
+      };
+      const keyWith: KeyWith = async (tags, its = scopes) => (await made({ scopes: its, tags })).caller;
+      return { ...(await made({ scopes })), workspace, keyWith };
     });
   }
 
