@@ -88,7 +88,8 @@ export function scopeList(text: string): Scope[] {
 /** A tag such as `project=alpha`, added to those of earlier options. */
 export function tag(text: string, earlier: Tags = {}): Tags {
   const given = tagOf(text);
-  if (given === null) throw new InvalidArgumentError(`Expected a tag such as project=alpha, with ${tagSyntax}.`);
+  if (given === null)
+    throw new InvalidArgumentError(`Expected a tag such as project=alpha, with ${tagSyntax}.`);
   const [name, value] = given;
   if (name in earlier) throw new InvalidArgumentError(`The tag "${name}" is given twice.`);
   if (Object.keys(earlier).length === maxTags)

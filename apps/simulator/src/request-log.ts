@@ -23,7 +23,8 @@ export class RequestLog {
 
   add(request: RecordedRequest): void {
     this.total += 1;
-    if (request.ownHeader || (request.listener === 'assets' && request.credential)) this.violations.push(request);
+    if (request.ownHeader || (request.listener === 'assets' && request.credential))
+      this.violations.push(request);
     this.recent.push(request);
     if (this.recent.length > maxKept) this.recent = this.recent.slice(maxKept / 2);
   }

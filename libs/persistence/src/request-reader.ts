@@ -60,7 +60,9 @@ export interface RequestDetail extends ListedRequest {
 }
 
 /** Parameters 4 to 10, and 14. */
-const accepted = (attribution: string) => `($4::text IS NULL OR model = $4) AND ($5::text IS NULL OR credential = $5)
+const accepted = (
+  attribution: string,
+) => `($4::text IS NULL OR model = $4) AND ($5::text IS NULL OR credential = $5)
   AND ($6::text[] IS NULL OR stage = ANY ($6))
   AND ($7::text IS NULL OR outcome = $7)
   AND ($8::text IS NULL OR bucket = $8)

@@ -106,7 +106,11 @@ it('by a dimension counts the runs without a value too, and adds up no rows for 
     'SELECT DISTINCT dimension FROM usage_dimension_sum WHERE workspace_id = $1 ORDER BY 1',
     [id],
   );
-  expect(dimensions).toEqual([{ dimension: 'tag:project' }, { dimension: 'tag:team' }, { dimension: 'user' }]);
+  expect(dimensions).toEqual([
+    { dimension: 'tag:project' },
+    { dimension: 'tag:team' },
+    { dimension: 'user' },
+  ]);
 });
 
 it('of a workspace without runs is zero', async () => {

@@ -167,7 +167,9 @@ const routerKey = z
     name: text('The name of the key.'),
     prefix: text('The first characters of the key.'),
     scopes: z.array(z.string()).describe('The scopes of the key.'),
-    tags: routerTags.optional().describe('The tags that every run of the key gets. Absent if there are none.'),
+    tags: routerTags
+      .optional()
+      .describe('The tags that every run of the key gets. Absent if there are none.'),
     state: z.enum(['live', 'revoked', 'expired']).describe('Whether the key works.'),
     made_by: z
       .uuid()

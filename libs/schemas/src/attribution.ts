@@ -45,7 +45,7 @@ export function tagOf(text: string): [name: string, value: string] | null {
  * malformed text.
  */
 export function tagsOf(text: string): { tags: Tags } | { repeated: string } | null {
-  const given = text.split(',').map((each) => tagOf(each.replace(/^[ \t]+|[ \t]+$/g, '')));
+  const given = text.split(',').map((each) => tagOf(each.trim()));
   if (given.length > maxTags) return null;
   const tags = new Map<string, string>();
   for (const tag of given) {
@@ -76,10 +76,11 @@ export function attributionView(attribution: Attribution | null): { tags?: Tags;
   };
 }
 
-/** Tags as in `X-Service-Tags`. */
+/** Tags as in `X-Service-Tags`, by name: the database does not keep their order. */
 export const tagsText = (tags: Tags = {}): string =>
   Object.entries(tags)
     .map(([tag, its]) => `${tag}=${its}`)
+    .toSorted()
     .join(',');
 
 export const routerTagName = z.string().regex(name);
@@ -87,7 +88,10 @@ export const routerTagName = z.string().regex(name);
 export const routerTags = z
   .record(routerTagName, z.string().regex(value))
   .refine((tags) => Object.keys(tags).length <= maxTags, `must not have more than ${maxTags} members`)
-  .meta({ description: `At most ${maxTags} tags: ${tagSyntax}.`, example: { project: 'alpha', team: 'web' } });
+  .meta({
+    description: `At most ${maxTags} tags: ${tagSyntax}.`,
+    example: { project: 'alpha', team: 'web' },
+  });
 
 export const routerUser = z.string().regex(user);
 

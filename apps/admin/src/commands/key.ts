@@ -1,5 +1,13 @@
 import { type ApiKeyRepository, type KeyKind, keyKinds, type KeyRow, keyView } from '#persistence';
-import { callerScopes, type RouterKey, type Scope, sessionScopes, signInUrl, type Tags, tagsText } from '#schemas';
+import {
+  callerScopes,
+  type RouterKey,
+  type Scope,
+  sessionScopes,
+  signInUrl,
+  type Tags,
+  tagsText,
+} from '#schemas';
 import { type Command, Option } from 'commander';
 import type { Answer, Desk } from '../answer.js';
 import { answering, type Services } from '../open-database.js';

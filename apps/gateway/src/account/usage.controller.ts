@@ -20,7 +20,8 @@ const usageQuery = z.object({
     .meta({
       type: 'string',
       default: 'day',
-      description: 'Groups the runs by `day`, `model`, `key`, or several of them, such as `day,model`, and by `user` or the values of one tag, such as `tag:project`.',
+      description:
+        'Groups the runs by `day`, `model`, `key`, or several of them, such as `day,model`, and by `user` or the values of one tag, such as `tag:project`.',
     }),
   from: momentQuery('Only runs that finished at or after this time; by default 30 days before `to`.'),
   to: momentQuery('Only runs that finished before this time; by default now.'),

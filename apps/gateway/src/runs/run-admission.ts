@@ -115,8 +115,5 @@ export class RunAdmission {
 /** Whom the run is counted for, in the trace: `router.user`, and `router.tag.<name>` for each tag. */
 const spanAttributes = (attribution: Attribution = {}): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(attribution).map(([dimension, value]) => [
-      `router.${dimension.replace(':', '.')}`,
-      value,
-    ]),
+    Object.entries(attribution).map(([dimension, value]) => [`router.${dimension.replace(':', '.')}`, value]),
   );
