@@ -42,6 +42,7 @@ export const routerRoutes: [method: string, path: string][] = [
   ['GET', '/v2/clients/model-router-client.tgz'],
   ['GET', '/v2/requests'],
   ['GET', '/v2/requests/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234'],
+  ['DELETE', '/v2/requests/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234'],
   ['GET', '/v2/requests/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234/input'],
   ['GET', '/v2/usage'],
   ['GET', '/v2/workspace'],

@@ -15,7 +15,7 @@ import {
 } from '#persistence';
 import { readSettings, type Tags } from '#schemas';
 import { runKeys } from '#storage';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Caller, type Submitted } from '../harness/caller.js';
 import { withClockAt } from '../harness/database.js';
@@ -141,6 +141,13 @@ export class RouteGateway {
     return row.storedAs === null
       ? { bytes: row.body ?? Buffer.alloc(0), beside: false }
       : { bytes: readFileSync(path.join(this.assets, row.storedAs)), beside: true };
+  }
+
+  /** Counts the rows of a run's objects, and lists its files in the store. */
+  async objectsOf({ requestId }: Submitted): Promise<{ rows: number; files: string[] }> {
+    const rows = await this.database.reads.query('SELECT 1 FROM stored_object WHERE owner_id = $1', [requestId]);
+    const files = readdirSync(this.assets, { recursive: true }).map(String);
+    return { rows: rows.length, files: files.filter((name) => name.includes(requestId)) };
   }
 
   /** Prepares an output outside the database; `put` stores it. */

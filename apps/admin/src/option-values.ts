@@ -74,6 +74,10 @@ export function globs(text: string): string[] {
   return found;
 }
 
+/** How long a workspace keeps results, in seconds, or `default` for no period of its own. */
+export const resultSeconds = (text: string): number | 'default' =>
+  text === 'default' ? text : wholeNumber(60)(text);
+
 /** One or more comma-separated scopes, without duplicates. */
 export function scopeList(text: string): Scope[] {
   const found = items(text);

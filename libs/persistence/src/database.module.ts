@@ -11,6 +11,7 @@ import { Database } from './database.js';
 import { DatabaseOutage } from './database-outage.js';
 import { DueRowRepository } from './due-row.repository.js';
 import { ProcessRow } from './entities/operations.entity.js';
+import { ErasureRepository } from './erasure.repository.js';
 import { FileRepository } from './file.repository.js';
 import { HeldRunRepository } from './held-run.repository.js';
 import { DispatchRepository } from './dispatch.repository.js';
@@ -46,6 +47,7 @@ const services = [
   AttemptRepository,
   CallRepository,
   DueRowRepository,
+  ErasureRepository,
   FileRepository,
   HeldRunRepository,
   NodeReader,

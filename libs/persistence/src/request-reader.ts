@@ -45,7 +45,7 @@ export interface ListedRequest
   attribution: Attribution | null;
   /** Whether the simulator serves it. */
   simulated: boolean;
-  /** Whether status and collect still answer: the run is live, or its result has not aged out. */
+  /** Whether status and collect still answer: the run is live, or its result was neither deleted nor has aged out. */
   isKept: boolean;
 }
 
@@ -125,6 +125,10 @@ function rangeOf(columns: readonly string[], values: string, { requestId }: Requ
   };
 }
 
+/** Parameters 12 and 13. The row of a run may be deleted before its result expires. */
+const isKept = `CASE age_of(completed_at, $12, $13)
+  WHEN 'kept' THEN EXISTS (SELECT FROM run WHERE run.id = ended.run_id) ELSE false END`;
+
 /** Parameters 1 to 16. One statement, so that a run that ends meanwhile is listed once. */
 function listed(filter: RequestFilter): string {
   const ended = endedOf(filter);
@@ -138,7 +142,7 @@ function listed(filter: RequestFilter): string {
         AND ($3::uuid IS NULL OR outbox.run_id = $3) AND ${accepted("call -> 'attribution'")} ORDER BY outbox.run_id DESC LIMIT $11)
     UNION ALL
     (SELECT ended.run_id, model, stage, outcome, bucket, ${keyId}, ${runTimes},
-        cost_micros::float, billed_micros::float, basis, attribution, simulated, age_of(completed_at, $12, $13) = 'kept'
+        cost_micros::float, billed_micros::float, basis, attribution, simulated, ${isKept}
       FROM ${ended.from}
       WHERE ${ended.where} AND ${accepted('attribution')} ORDER BY ${ended.orderBy} LIMIT $11)
   ) AS either ORDER BY "requestId" DESC LIMIT $11) AS listed LEFT JOIN api_key ON api_key.id = "keyId"::uuid`;

@@ -6,6 +6,8 @@ import { DATABASE_OPTIONS, type RetentionSettings, tombstoneSeconds } from './se
 const batchRows = 5000;
 const batchBytes = 64 * 1024 * 1024;
 const batchSpaces = 10;
+/** Each of them may have large rows. */
+const erasedRows = 200;
 
 const daySeconds = 86_400;
 
@@ -81,6 +83,15 @@ export class RetentionRepository {
       FROM (VALUES (${ago('secs => $1')})) AS expired (cutoff)`;
     const bounds = [this.periods.RESULT_RETENTION_SECONDS, batchRows, batchBytes];
     const [row] = await this.database.work.query<{ runs: number }>(text, bounds);
+    return row?.runs ?? 0;
+  }
+
+  /** Deletes the data of a batch of runs whose workspaces keep results for a shorter time of their own. */
+  async eraseExpired(): Promise<number> {
+    const [row] = await this.database.work.query<{ runs: number }>('SELECT erase_expired($1, $2) AS runs', [
+      this.periods.RESULT_RETENTION_SECONDS,
+      erasedRows,
+    ]);
     return row?.runs ?? 0;
   }
 

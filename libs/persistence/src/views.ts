@@ -45,6 +45,7 @@ export const workspaceView = (state: WorkspaceState): OperatorWorkspace => ({
   visible: state.visible,
   runnable: state.runnable,
   markup: state.markup,
+  ...(state.resultRetentionSeconds !== null && { result_retention_seconds: state.resultRetentionSeconds }),
   limits: {
     ...runLimits(state),
     files: { limit: state.fileLimit, current: state.files },

@@ -22,6 +22,7 @@ it.each([
   ['requests', 'GET', '/v2/requests'],
   ['requests', 'GET', '/v2/requests/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234'],
   ['requests', 'GET', '/v2/requests/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234/input'],
+  ['manage', 'DELETE', '/v2/requests/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234'],
   ['requests', 'GET', '/v2/files'],
   ['requests', 'GET', '/v2/webhooks/deliveries'],
   ['manage', 'POST', '/v2/webhooks/deliveries/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234/redeliver'],

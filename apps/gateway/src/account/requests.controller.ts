@@ -1,4 +1,5 @@
 import { LiveCatalog } from '#catalog';
+import { RouterError } from '#errors';
 import { SETTINGS } from '#infrastructure';
 import {
   CallRepository,
@@ -26,7 +27,7 @@ import {
   tagOf,
 } from '#schemas';
 import type { SigningSettings } from '#storage';
-import { Controller, Get, Inject, Param, Query, Req, Res } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { nameRun } from '../answers/run-of-call.js';
@@ -35,6 +36,7 @@ import type { Caller } from '../auth/caller.js';
 import { listPage, momentQuery, once, pageQuery, QueryPipe } from '../http/query.pipe.js';
 import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 import { foundRun } from '../runs/found-run.js';
+import { RunErasure } from '../runs/run-erasure.js';
 import { RunPayloads } from '../runs/run-payloads.js';
 
 const requestQuery = pageQuery.extend({
@@ -81,6 +83,7 @@ export class RequestsController {
     private readonly calls: CallRepository,
     private readonly webhooks: WebhookRepository,
     private readonly payloads: RunPayloads,
+    private readonly erasure: RunErasure,
     private readonly catalog: LiveCatalog,
     @Inject(SETTINGS) private readonly settings: SigningSettings,
   ) {}
@@ -182,6 +185,38 @@ export class RequestsController {
     const { runId, input } = foundRun(found, id);
     nameRun(reply, runId);
     await this.payloads.sendOutput(reply, foundRun(input, runId));
+  }
+
+  @Delete(':requestId')
+  @HttpCode(204)
+  @Access({ scope: 'manage' })
+  @ApiRoute({
+    name: 'DeleteRequest',
+    area: 'Account',
+    summary: 'Delete the input, the output and the files of a run',
+    description:
+      'The data is gone within a minute, usually when the response arrives: input, output, error, copied files, and what providers answered. The run stays listed with its times and cost, and its bill stays; its result and input answer 410. Files that were uploaded for inputs are separate and stay. Deleting a deleted run has no effect.',
+    answers: [
+      answer(204, 'The data has been deleted.', undefined, ['X-Service-Run-Id']),
+      notFound,
+      failure(409, ['invalid_input'], 'The run has not ended. Cancel it first, or wait for its end.', {
+        headers: ['X-Service-Run-Id'],
+      }),
+    ],
+  })
+  async erase(
+    @Calling() { workspaceId, credential }: Caller,
+    @Param('requestId') id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
+    const found = await this.readRun(workspaceId, id, async (runId) => {
+      const result = await this.erasure.eraseRun(workspaceId, runId, credential);
+      return result && { runId, result };
+    });
+    const { runId, result } = foundRun(found, id);
+    nameRun(reply, runId);
+    if (result === 'live')
+      throw new RouterError('invalid_input', 'The run has not ended. Delete it when it has.', { status: 409 });
   }
 
   /** Reads a run by its id, or by the id of a call that admitted or joined it. */

@@ -11,6 +11,7 @@ import { JoinedRuns } from './joined-runs.js';
 import { RunPayloads } from './run-payloads.js';
 import { RunAdmission } from './run-admission.js';
 import { RunCancellation } from './run-cancellation.js';
+import { RunErasure } from './run-erasure.js';
 import { RunInput } from './run-input.js';
 import { RunWatch } from './run-watch.js';
 import { RunsController } from './runs.controller.js';
@@ -25,12 +26,13 @@ import { SyncController } from './sync.controller.js';
     RunAdmission,
     JoinedRuns,
     RunPayloads,
+    RunErasure,
     RunCancellation,
     RunWatch,
     HeldRuns,
     HeldShares,
     DeliveredResults,
   ],
-  exports: [HeldShares, RunPayloads, RunWatch],
+  exports: [HeldShares, RunErasure, RunPayloads, RunWatch],
 })
 export class RunsModule {}

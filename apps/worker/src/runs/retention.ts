@@ -49,6 +49,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
   private async round(signal: AbortSignal): Promise<void> {
     await this.each(signal, 'partitions', () => this.repository.ensurePartitions(), 'once');
     await this.each(signal, 'expired idempotency keys', () => this.repository.deleteOld('idempotency_key'));
+    await this.each(signal, 'results of shorter periods', () => this.repository.eraseExpired());
     await this.each(signal, 'objects of expired results', () => this.repository.releaseObjects());
     await this.each(signal, 'finished days', () => this.dropDay());
     await this.each(signal, 'aged-out runs', () => this.repository.ageOut());

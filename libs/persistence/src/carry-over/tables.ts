@@ -28,6 +28,7 @@ export const refilledTables = [
   'usage_sum',
   'usage_dimension_sum',
   'usage_progress',
+  'workspace_erasure',
 ] as const;
 
 /** Counters of live runs. Runs are not carried over, so these columns start at their defaults. */

@@ -28,6 +28,8 @@ export class Workspace {
   /** The secrets that sign the workspace's webhooks, newest first. */
   @Column('text', { array: true, default: () => 'ARRAY[new_webhook_secret()]' }) webhookSecrets: string[];
   @Column('timestamptz', { nullable: true }) webhookSecretRotatedAt: Date | null;
+  /** How long results are kept, in seconds, if shorter than those of all workspaces. Null for no own period. */
+  @Column('integer', { nullable: true }) resultRetentionSeconds: number | null;
 
   // Only the SQL functions change these counters, each in the transaction of the run that it counts.
   @Column(counter) inflight: number;
@@ -45,6 +47,14 @@ export class Workspace {
   undispatchedCountedAt: Date;
   @Column(counter) inflightPeak: number;
   @Column({ ...counter, ...bigint }) committedPeakMicros: number;
+}
+
+/** Up to which ended run the data of a workspace was deleted because of its own period. */
+@Entity()
+export class WorkspaceErasure {
+  @PrimaryColumn('uuid') workspaceId: string;
+  @Column('timestamptz') completedAt: Date;
+  @Column('uuid') runId: string;
 }
 
 /**
