@@ -45,6 +45,7 @@ export const routerRoutes: [method: string, path: string][] = [
   ['DELETE', '/v2/requests/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234'],
   ['GET', '/v2/requests/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234/input'],
   ['GET', '/v2/usage'],
+  ['GET', '/v2/ledger'],
   ['GET', '/v2/workspace'],
   ['POST', '/v2/sign-in/links'],
   ['GET', '/v2/webhooks/secret'],

@@ -1,6 +1,6 @@
 import type { UsageRecord } from '#persistence';
 import { describe, expect, it } from '@jest/globals';
-import { csvCell, exportFormats, usageDocument } from './usage-text.js';
+import { exportFormats, usageDocument } from './usage-text.js';
 
 const record: UsageRecord = {
   requestId: '0190f3c4-0000-7000-8000-000000000001',
@@ -37,27 +37,5 @@ describe('exportFormats', () => {
     const line = exportFormats.jsonl.line(record);
     expect(line.indexOf('\n')).toBe(line.length - 1);
     expect(JSON.parse(line)).toEqual(usageDocument(record));
-  });
-});
-
-describe('csvCell', () => {
-  it.each([
-    ['plain', 'plain'],
-    ['two\nlines', '"two\nlines"'],
-    ['a,b', '"a,b"'],
-    ['say "x"', '"say ""x"""'],
-    ['=1+1', "'=1+1"],
-    ['+1', "'+1"],
-    ['-1', "'-1"],
-    ['@sum(a,b)', `"'@sum(a,b)"`],
-    ['\t=1', "'\t=1"],
-    ['\r=1', `"'\r=1"`],
-    ['a=1', 'a=1'],
-    [-1, '-1'],
-    [null, ''],
-    [0, '0'],
-    [true, 'true'],
-  ])('writes %j as %j', (value, text) => {
-    expect(csvCell(value)).toBe(text);
   });
 });

@@ -15,6 +15,7 @@ import { ErasureRepository } from './erasure.repository.js';
 import { FileRepository } from './file.repository.js';
 import { HeldRunRepository } from './held-run.repository.js';
 import { DispatchRepository } from './dispatch.repository.js';
+import { LedgerReader } from './ledger-reader.js';
 import { OnboardingRepository } from './onboarding.repository.js';
 import { OutboxRepository } from './outbox.repository.js';
 import { OperatorActionReader } from './operator-action-reader.js';
@@ -50,6 +51,7 @@ const services = [
   ErasureRepository,
   FileRepository,
   HeldRunRepository,
+  LedgerReader,
   NodeReader,
   OperatorActionReader,
   OperatorReader,

@@ -7,6 +7,7 @@ import {
   type OperatorSurprise,
   type OperatorWorkspace,
   type RouterKey,
+  type RouterLedgerEntry,
   type RouterRequest,
   type RouterRequestDetail,
   type RouterUsageResponse,
@@ -16,6 +17,7 @@ import {
   statusOf,
 } from '#schemas';
 import type { KeyRow } from './api-key.repository.js';
+import type { ListedEntry } from './ledger-reader.js';
 import type { OperatorRun } from './operator-reader.js';
 import type { ProviderCheckAnswer } from './provider-check.repository.js';
 import type { ProviderState } from './provider-reader.js';
@@ -146,6 +148,18 @@ export const keyView = (row: KeyRow): RouterKey => ({
   created_at: row.createdAt.toISOString(),
   ...(row.expiresAt && { expires_at: row.expiresAt.toISOString() }),
   ...(row.revokedAt && { revoked_at: row.revokedAt.toISOString() }),
+});
+
+export const ledgerEntryView = (entry: ListedEntry): RouterLedgerEntry => ({
+  id: entry.id,
+  kind: entry.runId === null ? 'credits' : entry.amountMicros < 0 ? 'bill' : 'refund',
+  created_at: entry.at.toISOString(),
+  amount_cents: centsFromMicros(entry.amountMicros),
+  ...(entry.balanceMicros !== null && { balance_cents: centsFromMicros(entry.balanceMicros) }),
+  ...(entry.runId !== null && { request_id: entry.runId }),
+  ...(entry.model !== null && { model: entry.model }),
+  ...(entry.basis !== null && { cost_basis: entry.basis }),
+  ...attributionView(entry.attribution),
 });
 
 type UsageNumbers = Pick<UsageGroup, 'runs' | 'succeeded' | 'billedMicros'>;

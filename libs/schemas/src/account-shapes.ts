@@ -106,6 +106,41 @@ export const routerUsageResponse = z
   })
   .meta({ id: 'RouterUsageResponse', description: 'The usage of a workspace and its cost.' });
 
+const signedCents = (description: string) =>
+  z.number().describe(`${description}, in US dollar cents, as a decimal number.`);
+
+const routerLedgerEntry = z
+  .object({
+    id: z.string().regex(/^\d+$/).describe('The id of the entry. A later entry has a higher one.'),
+    kind: z
+      .enum(['bill', 'refund', 'credits'])
+      .describe(
+        '`bill`: of a run. `refund`: of a bill. `credits`: credits that the operator added or took back.',
+      ),
+    created_at: moment('When the entry was made.'),
+    amount_cents: signedCents('The change of the credits: negative for a bill'),
+    balance_cents: signedCents('The credits after it').optional().meta({
+      description:
+        'The credits after it, in US dollar cents, as a decimal number. Absent if credits were unlimited.',
+    }),
+    request_id: routerQueueRequestId.optional(),
+    model: routerModelId.optional(),
+    cost_basis: z
+      .enum(['reported', 'computed', 'flat'])
+      .optional()
+      .describe('The basis of a bill, as in the list of runs.'),
+    ...attributionFields,
+  })
+  .meta({
+    id: 'RouterLedgerEntry',
+    description: 'A change of the credits of a workspace. A bill or a refund has the facts of its run.',
+  });
+
+export const routerLedgerResponse = pageOf(routerLedgerEntry, 'At most `limit` entries, newest first.', {
+  id: 'RouterLedgerResponse',
+  description: 'One page of the ledger of a workspace.',
+});
+
 export const allowance = (description: string, amount: z.ZodNumber = z.int()) =>
   z.object({ limit: amount.min(0), current: amount.min(0) }).describe(description);
 
@@ -221,6 +256,7 @@ export type RouterCostEstimate = z.infer<typeof routerCostEstimate>;
 export type RouterRequest = z.infer<typeof routerRequest>;
 export type RouterRequestDetail = z.infer<typeof routerRequestDetail>;
 export type RouterUsageResponse = z.infer<typeof routerUsageResponse>;
+export type RouterLedgerEntry = z.infer<typeof routerLedgerEntry>;
 export type RouterWorkspace = z.infer<typeof routerWorkspace>;
 export type RouterKey = z.infer<typeof routerKey>;
 export type RouterNewKey = z.infer<typeof routerNewKey>;

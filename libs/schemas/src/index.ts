@@ -30,6 +30,8 @@ export {
   routerWorkspace,
   type UsageGrouping,
   usageGrouping,
+  type RouterLedgerEntry,
+  routerLedgerResponse,
 } from './account-shapes.js';
 export {
   type Attribution,
@@ -115,6 +117,7 @@ export {
 export { type RouterFile, routerFile, routerFileId, routerFileListResponse } from './file-shapes.js';
 export type { Page } from './fields.js';
 export { serviceHealth } from './health-shape.js';
+export { type CsvValue, csvLine } from './csv.js';
 export { isExact, markInexact } from './exact-number.js';
 export {
   isUuid,

@@ -27,6 +27,7 @@ it.each([
   ['requests', 'GET', '/v2/webhooks/deliveries'],
   ['manage', 'POST', '/v2/webhooks/deliveries/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234/redeliver'],
   ['usage', 'GET', '/v2/usage'],
+  ['usage', 'GET', '/v2/ledger'],
   ['workspace', 'GET', '/v2/workspace'],
   ['run', 'GET', `${run}/status/stream`],
   ['manage', 'GET', '/v2/webhooks/secret'],

@@ -126,6 +126,7 @@ const promised: [method: string, path: string, answers: [number, string[]][]][] 
   ['GET', '/v2/webhooks/deliveries', plain(200, 400, 401, 403)],
   ['POST', '/v2/webhooks/deliveries/{request_id}/redeliver', plain(202, 401, 403, 404)],
   ['GET', '/v2/usage', plain(200, 400, 401, 403)],
+  ['GET', '/v2/ledger', plain(200, 400, 401, 403)],
   ['GET', '/v2/workspace', plain(200, 401, 403)],
   ['GET', '/v2/keys', plain(200, 401, 403)],
   ['POST', '/v2/keys', plain(201, 400, 401, 403)],
