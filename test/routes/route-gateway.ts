@@ -145,7 +145,9 @@ export class RouteGateway {
 
   /** Counts the rows of a run's objects, and lists its files in the store. */
   async objectsOf({ requestId }: Submitted): Promise<{ rows: number; files: string[] }> {
-    const rows = await this.database.reads.query('SELECT 1 FROM stored_object WHERE owner_id = $1', [requestId]);
+    const rows = await this.database.reads.query('SELECT 1 FROM stored_object WHERE owner_id = $1', [
+      requestId,
+    ]);
     const files = readdirSync(this.assets, { recursive: true }).map(String);
     return { rows: rows.length, files: files.filter((name) => name.includes(requestId)) };
   }

@@ -8,7 +8,9 @@ import { recordAction } from './operator-actions.js';
 import type { Granted } from './run-facts.js';
 import { UnknownWorkspace } from './sql-errors.js';
 
-export type WorkspaceSettings = Partial<Pick<Workspace, 'enabled' | 'visible' | 'runnable' | 'markup' | 'resultRetentionSeconds'>>;
+export type WorkspaceSettings = Partial<
+  Pick<Workspace, 'enabled' | 'visible' | 'runnable' | 'markup' | 'resultRetentionSeconds'>
+>;
 
 export type WorkspaceLimits = Partial<
   Pick<
@@ -55,7 +57,10 @@ const standingColumns = `inflight, inflight_limit AS "inflightLimit", committed_
 export interface WorkspaceState
   extends
     WorkspaceStanding,
-    Pick<Workspace, 'id' | 'name' | 'enabled' | 'visible' | 'runnable' | 'createdAt' | 'resultRetentionSeconds'>,
+    Pick<
+      Workspace,
+      'id' | 'name' | 'enabled' | 'visible' | 'runnable' | 'createdAt' | 'resultRetentionSeconds'
+    >,
     Pick<Workspace, 'fileLimit' | 'fileBytesLimit'> {
   files: number;
   fileBytes: number;

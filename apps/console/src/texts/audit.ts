@@ -28,7 +28,8 @@ const actions = {
 
 export const audit = {
   title: 'Audit',
-  about: 'What operators changed, and every key and sign-in link that was made, used or revoked, and every run whose data was deleted.',
+  about:
+    'What operators changed, and every key and sign-in link that was made, used or revoked, and every run whose data was deleted.',
   time: 'Time',
   actor: 'By',
   action: 'Action',

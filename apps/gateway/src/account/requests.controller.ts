@@ -216,7 +216,9 @@ export class RequestsController {
     const { runId, result } = foundRun(found, id);
     nameRun(reply, runId);
     if (result === 'live')
-      throw new RouterError('invalid_input', 'The run has not ended. Delete it when it has.', { status: 409 });
+      throw new RouterError('invalid_input', 'The run has not ended. Delete it when it has.', {
+        status: 409,
+      });
   }
 
   /** Reads a run by its id, or by the id of a call that admitted or joined it. */

@@ -17,11 +17,7 @@ export class RunErasure {
   ) {}
 
   /** `by` names the credential. Objects that the store does not delete now are deleted by the next round of retention. */
-  async eraseRun(
-    workspaceId: string,
-    runId: string,
-    by: string,
-  ): ReturnType<ErasureRepository['eraseRun']> {
+  async eraseRun(workspaceId: string, runId: string, by: string): ReturnType<ErasureRepository['eraseRun']> {
     const result = await this.erasures.eraseRun(workspaceId, runId, by);
     if (result === 'erased') await this.deleteObjects(runId);
     return result;
