@@ -1,8 +1,10 @@
 import { readSettings } from '#schemas';
 import { expect, it } from '@jest/globals';
 import { Client } from 'pg';
+import { v7 } from 'uuid';
 import { RetentionRepository } from './retention.repository.js';
 import { retentionSettings } from './settings.js';
+import { succeeded } from './testing/runs.js';
 import { SpecDatabase } from './testing/spec-database.js';
 import { UsageReader } from './usage-reader.js';
 
@@ -164,4 +166,26 @@ it('keeps sums a day longer than the records', async () => {
   expect(await sums(id)).toEqual([]);
   expect(await one.sql('SELECT FROM usage_dimension_sum WHERE workspace_id = $1', [id])).toEqual([]);
   expect(await usage.totals({ workspaceId: id })).toEqual({ runs: 0, billedMicros: 0 });
+});
+
+it('keeps the names of a run for lists as long as its audit record', async () => {
+  const { id } = await one.workspace();
+  const attribution = { user: 'u', 'tag:project': 'alpha' };
+  const call = { requestId: v7(), route: 'POST', origin: 'https://router.example.com', attribution };
+  const runId = await one.run(id, { call });
+  const names = () =>
+    one.sql('SELECT dimension, value FROM run_attribution WHERE run_id = $1 ORDER BY dimension', [runId]);
+  expect(await names()).toEqual([]);
+  await one.runTo(runId, succeeded);
+  const both = [
+    { dimension: 'tag:project', value: 'alpha' },
+    { dimension: 'user', value: 'u' },
+  ];
+  expect(await names()).toEqual(both);
+  const old = new RetentionRepository(file.process('14 months').database, periods);
+  while ((await old.deleteOld('run_attribution')) > 0);
+  expect(await names()).toEqual(both);
+  for (const table of ['ledger_entry', 'audit_record', 'run_attribution'] as const)
+    while ((await old.deleteOld(table)) > 0);
+  expect(await names()).toEqual([]);
 });
