@@ -53,6 +53,25 @@ describe('admin key and token', () => {
     expect(madeMs).toBeLessThanOrEqual(after);
   });
 
+  it('creates a key with tags, which its replacement keeps', async () => {
+    const words = ['key', 'create', '--workspace', 'acme', '--tag', 'project=alpha', '--tag', 'team=a=b'];
+    const tags = { project: 'alpha', team: 'a=b' };
+    const made = await answerOf<KeyDocument & { tags: object }>(env, ...words);
+    expect(made.tags).toEqual(tags);
+    expect(await caller(made.key)).toMatchObject({ tags });
+    expect((await runAdmin(env, 'key', 'list')).out).toContain('project=alpha,team=a=b');
+    const { key } = await answerOf<KeyDocument>(env, 'key', 'rotate', made.prefix);
+    expect(await caller(key)).toMatchObject({ tags });
+    for (const [tag, says] of [
+      ['project', 'Expected a tag such as project=alpha'],
+      ['team=c', 'given twice'],
+    ])
+      expect(await runAdmin(env, ...words, '--tag', tag ?? '')).toMatchObject({
+        code: 2,
+        error: expect.stringContaining(says ?? ''),
+      });
+  });
+
   it('lists keys by prefix, and never their text or hash', async () => {
     const { key, prefix } = await answerOf<KeyDocument>(env, 'key', 'create', '--workspace', 'other');
     const { code, out } = await runAdmin(env, 'key', 'list', '--json');

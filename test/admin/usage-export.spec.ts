@@ -3,7 +3,7 @@ import { commandGroups } from '../../apps/admin/src/command-groups.js';
 import { runProgram } from '../../apps/admin/src/program.js';
 import { createDatabase, failOnLeftovers, longTimeouts, type TestDatabase } from '../harness/index.js';
 import { insertRecords } from './many-records.js';
-import { exportedLines } from './run-admin.js';
+import { answerOf, exportedLines, runAdmin } from './run-admin.js';
 
 describe('admin usage export of many records', () => {
   let database: TestDatabase;
@@ -45,6 +45,29 @@ describe('admin usage export of many records', () => {
       },
     );
     expect([code, pages]).toEqual([0, [1_000, 1_000, 1_000, 1_000, 1_000, 1_000]]);
+  });
+
+  it('has the tags and the end user of each run, by which the summary groups', async () => {
+    const [heading = '', ...lines] = await exportedLines(env, ['--workspace', 'calm']);
+    expect(heading.trimEnd().split(',').slice(-2)).toEqual(['tags', 'end_user']);
+    const tagged = lines.filter((line) => line.trimEnd().endsWith(',"project=alpha,team=web",u-7'));
+    expect([tagged.length, lines.length]).toEqual([10, 1_000]);
+    for (const [by, value, group] of [
+      ['tag:project', 'alpha', { tags: { project: 'alpha' } }],
+      ['user', 'u-7', { user: 'u-7' }],
+    ] as const) {
+      const words = ['usage', '--workspace', 'calm', '--by', by];
+      const { groups } = await answerOf<{ groups: object[] }>(env, ...words);
+      expect(groups).toEqual([
+        { ...group, runs: 10, succeeded: 10, cost_cents: 0 },
+        { runs: 990, succeeded: 990, cost_cents: 0 },
+      ]);
+      expect((await runAdmin(env, ...words)).out).toContain(`${value} `);
+    }
+    expect(await runAdmin(env, 'usage', '--workspace', 'calm', '--by', 'tag')).toMatchObject({
+      code: 2,
+      error: expect.stringContaining('tag:<name>'),
+    });
   });
 
   it('prints all workspaces in sequence, under one heading', async () => {

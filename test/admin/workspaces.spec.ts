@@ -104,6 +104,17 @@ describe('admin workspace and credits', () => {
     expect([code === 0, error]).toEqual([false, expect.stringContaining('Expected a number from 0 to 100')]);
   });
 
+  it('sets how long results are kept, and shows it', async () => {
+    const set = (seconds: string) => answerOf(env, 'workspace', 'set', 'narrow', '--result-seconds', seconds);
+    expect(await set('3600')).toMatchObject({ result_retention_seconds: 3600 });
+    expect((await runAdmin(env, 'workspace', 'show', 'narrow')).out).toMatch(
+      /^results +kept for 3600 seconds$/m,
+    );
+    expect(await set('default')).not.toHaveProperty('result_retention_seconds');
+    const { code, error } = await runAdmin(env, 'workspace', 'set', 'narrow', '--result-seconds', '59');
+    expect([code, error]).toEqual([2, expect.stringContaining('60')]);
+  });
+
   it('sets and adds credits through the ledger, so that entries and balance match', async () => {
     const { id } = await answerOf<WorkspaceDocument>(env, 'workspace', 'set', 'open', '--credits-cents', '0');
     await answerOf(env, 'workspace', 'set', 'open', '--credits-cents', '300');

@@ -121,7 +121,8 @@ async function submissions(system: SystemSide, agedOut: readonly Submitted[]): P
       );
   }
   const violations = await system.provider.violations();
-  if (violations > 0) broken.push(`I2 ${violations} requests carried our key where it must not go`);
+  if (violations > 0)
+    broken.push(`I2 ${violations} requests carried our key where it must not go, or a header of ours`);
   return broken;
 }
 

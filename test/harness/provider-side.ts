@@ -45,7 +45,7 @@ export class ProviderSide {
     return this.get(`/peaks?tag=${encodeURIComponent(tag)}`);
   }
 
-  /** Keys that arrived at an address that must not get one. */
+  /** Requests with a key at an address that must not get one, or with a header that callers send to the router. */
   async violations(): Promise<number> {
     const { violations } = await this.get<{ violations: unknown[] | number }>('/requests');
     return Array.isArray(violations) ? violations.length : violations;

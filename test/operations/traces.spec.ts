@@ -51,7 +51,7 @@ describe('traces', () => {
 
   it('show caller, gateway and worker as one tree, without spans for polls that changed nothing', async () => {
     const run = await caller.submit(model, `{"prompt":"traced ${unending}"}`, {
-      headers: { traceparent },
+      headers: { traceparent, 'x-service-tags': 'project=alpha', 'x-service-user': 'u' },
       query: `?webhook_url=${encodeURIComponent(receiver.url)}`,
     });
     await waitFor(async () => ((await system.provider.ledger())[0]?.pollCount ?? 0) > 0, {
@@ -77,6 +77,10 @@ describe('traces', () => {
       `SELECT call ->> 'requestId' AS "callId" FROM run WHERE id = $1`,
       [run.requestId],
     );
+    expect(spans.find(({ service }) => service === 'gateway')?.attributes).toMatchObject({
+      'router.tag.project': 'alpha',
+      'router.user': 'u',
+    });
     for (const { attributes, resource } of spans) {
       expect(attributes).toMatchObject({
         'router.run_id': run.requestId,

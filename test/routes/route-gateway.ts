@@ -13,9 +13,9 @@ import {
   WorkspaceRepository,
   type WorkspaceSettings,
 } from '#persistence';
-import { readSettings } from '#schemas';
+import { readSettings, type Tags } from '#schemas';
 import { runKeys } from '#storage';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Caller, type Submitted } from '../harness/caller.js';
 import { withClockAt } from '../harness/database.js';
@@ -24,6 +24,9 @@ import type { RunningApp } from '../harness/spawn-app.js';
 import { waitFor } from '../harness/wait-for.js';
 
 type WorkspaceFacts = WorkspaceSettings & WorkspaceLimits & { balanceMicros?: number | null };
+
+/** Makes another key of the workspace, whose runs get these tags. */
+type KeyWith = (tags: Tags, scopes?: string[]) => Promise<Caller>;
 
 /** Now, or a time ago such as `25 hours`: the clock of the connection is set back. */
 interface Moment {
@@ -66,16 +69,20 @@ export class RouteGateway {
   async caller(
     facts: WorkspaceFacts = {},
     scopes: string[] = ['catalog', 'run'],
-  ): Promise<{ caller: Caller; workspace: Workspace; keyId: string }> {
+  ): Promise<{ caller: Caller; workspace: Workspace; keyId: string; keyWith: KeyWith }> {
     return this.operate(async (workspaces) => {
       const workspace = await workspaces.create(`test-${process.pid}-${process.hrtime.bigint()}`, facts);
       const keys = new ApiKeyRepository(this.database);
-      const { key, row } = await keys.create(
-        workspace.id,
-        { name: 'test', scopes, expiresAt: null },
-        { actor: 'test' },
-      );
-      return { caller: new Caller(() => [this.url], key), workspace, keyId: row.id };
+      const made = async (facts: { scopes: string[]; tags?: Tags }) => {
+        const { key, row } = await keys.create(
+          workspace.id,
+          { name: 'test', expiresAt: null, ...facts },
+          { actor: 'test' },
+        );
+        return { caller: new Caller(() => [this.url], key), keyId: row.id };
+      };
+      const keyWith: KeyWith = async (tags, its = scopes) => (await made({ scopes: its, tags })).caller;
+      return { ...(await made({ scopes })), workspace, keyWith };
     });
   }
 
@@ -134,6 +141,15 @@ export class RouteGateway {
     return row.storedAs === null
       ? { bytes: row.body ?? Buffer.alloc(0), beside: false }
       : { bytes: readFileSync(path.join(this.assets, row.storedAs)), beside: true };
+  }
+
+  /** Counts the rows of a run's objects, and lists its files in the store. */
+  async objectsOf({ requestId }: Submitted): Promise<{ rows: number; files: string[] }> {
+    const rows = await this.database.reads.query('SELECT 1 FROM stored_object WHERE owner_id = $1', [
+      requestId,
+    ]);
+    const files = readdirSync(this.assets, { recursive: true }).map(String);
+    return { rows: rows.length, files: files.filter((name) => name.includes(requestId)) };
   }
 
   /** Prepares an output outside the database; `put` stores it. */

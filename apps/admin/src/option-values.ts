@@ -3,11 +3,17 @@ import {
   isUuid,
   isWorkspaceName,
   maxCents,
+  maxTags,
   microsFromCents,
   momentOf,
   routerQueueRequestId,
   type Scope,
   scopes,
+  tagOf,
+  type Tags,
+  tagSyntax,
+  type UsageGrouping,
+  usageGrouping,
 } from '#schemas';
 import { InvalidArgumentError } from 'commander';
 import { personName } from './actor.js';
@@ -68,6 +74,10 @@ export function globs(text: string): string[] {
   return found;
 }
 
+/** How long a workspace keeps results, in seconds, or `default` for no period of its own. */
+export const resultSeconds = (text: string): number | 'default' =>
+  text === 'default' ? text : wholeNumber(60)(text);
+
 /** One or more comma-separated scopes, without duplicates. */
 export function scopeList(text: string): Scope[] {
   const found = items(text);
@@ -77,6 +87,25 @@ export function scopeList(text: string): Scope[] {
       `Expected one or more of ${scopes.join(', ')}, separated by commas.${didYouMean(unknown ?? '', scopes)}`,
     );
   return [...new Set(found)];
+}
+
+/** A tag such as `project=alpha`, added to those of earlier options. */
+export function tag(text: string, earlier: Tags = {}): Tags {
+  const given = tagOf(text);
+  if (given === null)
+    throw new InvalidArgumentError(`Expected a tag such as project=alpha, with ${tagSyntax}.`);
+  const [name, value] = given;
+  if (name in earlier) throw new InvalidArgumentError(`The tag "${name}" is given twice.`);
+  if (Object.keys(earlier).length === maxTags)
+    throw new InvalidArgumentError(`A key has at most ${maxTags} tags.`);
+  return { ...earlier, [name]: value };
+}
+
+/** A grouping of usage. */
+export function grouping(text: string): UsageGrouping {
+  const { data } = usageGrouping.safeParse(text);
+  if (data === undefined) throw new InvalidArgumentError('Expected day, model, key, user or tag:<name>.');
+  return data;
 }
 
 /** The name of a workspace. */

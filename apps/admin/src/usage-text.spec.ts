@@ -1,6 +1,6 @@
 import type { UsageRecord } from '#persistence';
 import { describe, expect, it } from '@jest/globals';
-import { csvCell, exportFormats, usageDocument } from './usage-text.js';
+import { exportFormats, usageDocument } from './usage-text.js';
 
 const record: UsageRecord = {
   requestId: '0190f3c4-0000-7000-8000-000000000001',
@@ -21,13 +21,14 @@ const record: UsageRecord = {
   billedMicros: 0,
   basis: null,
   callerLeft: false,
+  attribution: { 'tag:project': 'alpha', user: '@u', 'tag:team': 'web' },
 };
 
 describe('exportFormats', () => {
   it('has a heading with all columns and one line per record in CSV', () => {
     expect(exportFormats.csv.heading).toBe(`${Object.keys(usageDocument(record)).join(',')}\r\n`);
     expect(exportFormats.csv.line(record)).toBe(
-      `${record.requestId},${record.runId},acme,"token:a ""b"", c",,bfl/flux-2-pro,bfl,POST /v2/models/{provider}/{model},failed,provider_error,502,2026-01-01T00:00:00.000001Z,2026-01-01T00:00:01.500001Z,1500,20.0001,0,,false\r\n`,
+      `${record.requestId},${record.runId},acme,"token:a ""b"", c",,bfl/flux-2-pro,bfl,POST /v2/models/{provider}/{model},failed,provider_error,502,2026-01-01T00:00:00.000001Z,2026-01-01T00:00:01.500001Z,1500,20.0001,0,,false,"project=alpha,team=web",'@u\r\n`,
     );
   });
 
@@ -36,27 +37,5 @@ describe('exportFormats', () => {
     const line = exportFormats.jsonl.line(record);
     expect(line.indexOf('\n')).toBe(line.length - 1);
     expect(JSON.parse(line)).toEqual(usageDocument(record));
-  });
-});
-
-describe('csvCell', () => {
-  it.each([
-    ['plain', 'plain'],
-    ['two\nlines', '"two\nlines"'],
-    ['a,b', '"a,b"'],
-    ['say "x"', '"say ""x"""'],
-    ['=1+1', "'=1+1"],
-    ['+1', "'+1"],
-    ['-1', "'-1"],
-    ['@sum(a,b)', `"'@sum(a,b)"`],
-    ['\t=1', "'\t=1"],
-    ['\r=1', `"'\r=1"`],
-    ['a=1', 'a=1'],
-    [-1, '-1'],
-    [null, ''],
-    [0, '0'],
-    [true, 'true'],
-  ])('writes %j as %j', (value, text) => {
-    expect(csvCell(value)).toBe(text);
   });
 });

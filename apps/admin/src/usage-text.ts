@@ -1,10 +1,8 @@
 import type { UsageRecord } from '#persistence';
-import { centsFromMicros } from '#schemas';
-
-type Value = string | number | boolean | null;
+import { attributionView, centsFromMicros, type CsvValue, csvLine, tagsText } from '#schemas';
 
 /** The fields of a record in every format. Amounts are in US cents with up to four decimals. */
-const columns: Record<string, (record: UsageRecord) => Value> = {
+const columns: Record<string, (record: UsageRecord) => CsvValue> = {
   request_id: ({ requestId }) => requestId,
   run_id: ({ runId }) => runId,
   workspace: ({ workspace }) => workspace,
@@ -23,9 +21,11 @@ const columns: Record<string, (record: UsageRecord) => Value> = {
   billed_cents: ({ billedMicros }) => centsFromMicros(billedMicros),
   basis: ({ basis }) => basis,
   caller_left: ({ callerLeft }) => callerLeft,
+  tags: ({ attribution }) => tagsText(attributionView(attribution).tags) || null,
+  end_user: ({ attribution }) => attributionView(attribution).user ?? null,
 };
 
-export const usageDocument = (record: UsageRecord): Record<string, Value> =>
+export const usageDocument = (record: UsageRecord): Record<string, CsvValue> =>
   Object.fromEntries(Object.entries(columns).map(([name, valueOf]) => [name, valueOf(record)]));
 
 interface ExportFormat {
@@ -36,15 +36,8 @@ interface ExportFormat {
 /** The export formats. Each text includes its line ending. */
 export const exportFormats = {
   csv: {
-    heading: `${Object.keys(columns).join(',')}\r\n`,
-    line: (record) => `${Object.values(usageDocument(record)).map(csvCell).join(',')}\r\n`,
+    heading: csvLine(Object.keys(columns)),
+    line: (record) => csvLine(Object.values(usageDocument(record))),
   },
   jsonl: { heading: '', line: (record) => `${JSON.stringify(usageDocument(record))}\n` },
 } as const satisfies Record<string, ExportFormat>;
-
-/** A cell as in RFC 4180. A text that a spreadsheet would read as a formula gets an apostrophe in front. */
-export function csvCell(value: Value): string {
-  const isFormula = typeof value === 'string' && /^[=+\-@\t\r]/.test(value);
-  const text = value === null ? '' : `${isFormula ? "'" : ''}${value}`;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}

@@ -87,4 +87,9 @@ describe('GET /requests', () => {
     expect(violations).toHaveLength(4);
     expect(await caller.entries()).toMatchObject([{ pollCount: 0 }]);
   });
+
+  it('reports a header that callers send to the router', async () => {
+    await call(`${caller.simulator.api}/bfl/v1/x`, { method: 'POST', headers: { 'x-service-user': 'u' } });
+    expect((await caller.admin('/requests')).json['violations']).toHaveLength(1);
+  });
 });

@@ -5,6 +5,8 @@ export interface RecordedRequest {
   method: string;
   path: string;
   credential: boolean;
+  /** Whether it carried a header of the router's own, which is for the router alone. */
+  ownHeader: boolean;
   status: number | null;
 }
 
@@ -12,7 +14,7 @@ const maxKept = 100_000;
 
 /**
  * Keeps the latest requests only: with thousands of polls a second, an unbounded log would limit how long a load test
- * can last. Requests that carried a credential to the second listener are all kept.
+ * can last. Requests that carried a credential to the second listener, or a header of the router's own, are all kept.
  */
 export class RequestLog {
   private recent: RecordedRequest[] = [];
@@ -21,7 +23,8 @@ export class RequestLog {
 
   add(request: RecordedRequest): void {
     this.total += 1;
-    if (request.listener === 'assets' && request.credential) this.violations.push(request);
+    if (request.ownHeader || (request.listener === 'assets' && request.credential))
+      this.violations.push(request);
     this.recent.push(request);
     if (this.recent.length > maxKept) this.recent = this.recent.slice(maxKept / 2);
   }

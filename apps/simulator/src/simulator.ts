@@ -83,6 +83,7 @@ function recordRequests(app: FastifyInstance, simulation: Simulation, listener: 
       method: request.method,
       path: request.url,
       credential: carriesCredential(request.headers),
+      ownHeader: Object.keys(request.headers).some((name) => name.startsWith('x-service-')),
       status: null,
     };
     open.set(request, record);

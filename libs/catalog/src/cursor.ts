@@ -13,6 +13,7 @@ export interface CursorContext {
     | 'catalog'
     | 'requests'
     | 'deliveries'
+    | 'ledger'
     | 'files'
     | 'uploads'
     | 'keys'

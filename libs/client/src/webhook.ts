@@ -4,6 +4,9 @@ export interface WebhookEvent {
   type: 'run.completed';
   timestamp: string;
   data: RunStatus;
+  /** The tags and the end user of the run, if its call named them. */
+  tags?: Record<string, string>;
+  user?: string;
 }
 
 /** The request is not from the router, or is too old. Respond with 400 and do not trust its content. */

@@ -1,4 +1,4 @@
-import { isUuid } from '#schemas';
+import { isUuid, maxTags, type Tags } from '#schemas';
 import { Injectable } from '@nestjs/common';
 import { timingSafeEqual } from 'node:crypto';
 import { v7 } from 'uuid';
@@ -14,6 +14,8 @@ export interface CallerRow extends Pick<Workspace, 'enabled' | 'visible' | 'runn
   workspaceName: string;
   scopes: string[];
   keyId: string | null;
+  /** The tags that every run of the key gets. Null if there are none. */
+  tags: Tags | null;
 }
 
 /**
@@ -60,7 +62,14 @@ export const maxKeysADay = 1_000;
  */
 const maxMakers = 8;
 
-type KeyRefusal = 'caller_ended' | 'too_many_makers' | 'outlives_maker' | 'too_many_a_day' | 'too_many';
+type KeyRefusal =
+  | 'caller_ended'
+  | 'too_many_makers'
+  | 'contradicts_tags'
+  | 'too_many_tags'
+  | 'outlives_maker'
+  | 'too_many_a_day'
+  | 'too_many';
 
 /** Thrown when a key is not made. */
 export class KeyRefused extends Error {
@@ -77,7 +86,7 @@ export class KeyRefused extends Error {
 const workspaceColumns = `workspace.id AS "workspaceId", workspace.name AS "workspaceName", workspace.enabled,
   workspace.visible, workspace.runnable`;
 
-const keyColumns = `api_key.id, workspace_id AS "workspaceId", name, prefix, scopes, made_by AS "madeBy",
+const keyColumns = `api_key.id, workspace_id AS "workspaceId", name, prefix, scopes, tags, made_by AS "madeBy",
   made_by_subject AS "madeBySubject", created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt",
   CASE WHEN one_time THEN 'code' WHEN session_until IS NOT NULL THEN 'session' ELSE 'key' END AS kind`;
 
@@ -93,7 +102,7 @@ const isOfKind: Record<KeyKind, string> = {
   session: 'session_until IS NOT NULL AND NOT one_time',
 };
 
-export type NewKeyFacts = Pick<KeyRow, 'name' | 'scopes' | 'expiresAt'>;
+export type NewKeyFacts = Pick<KeyRow, 'name' | 'scopes' | 'expiresAt'> & { tags?: Tags | undefined };
 
 /** A new sign-in link. */
 export interface NewCode {
@@ -120,7 +129,7 @@ export class ApiKeyRepository {
   async byApiKey(key: string): Promise<KeyCaller | null> {
     if (!isApiKey(key)) return null;
     const [row] = await this.database.reads.query<KeyCaller & { hash: Buffer }>(
-      `SELECT ${workspaceColumns}, api_key.scopes, api_key.id AS "keyId", api_key.hash,
+      `SELECT ${workspaceColumns}, api_key.scopes, api_key.tags, api_key.id AS "keyId", api_key.hash,
           (extract(epoch FROM nullif(ends, 'infinity') - router_now()) * 1000)::float8 AS "remainingMs"
         FROM api_key JOIN workspace ON workspace.id = api_key.workspace_id CROSS JOIN LATERAL key_end(api_key.id) AS ends
         WHERE api_key.prefix = $1 AND NOT api_key.one_time AND ends > router_now()`,
@@ -132,7 +141,7 @@ export class ApiKeyRepository {
   }
 
   /** The workspace named by an access token. The scopes come from the token itself. */
-  async byWorkspace(workspaceId: string): Promise<Omit<CallerRow, 'scopes' | 'keyId'> | null> {
+  async byWorkspace(workspaceId: string): Promise<Omit<CallerRow, 'scopes' | 'keyId' | 'tags'> | null> {
     const [row] = await this.database.reads.query<CallerRow>(
       `SELECT ${workspaceColumns} FROM workspace WHERE id = $1`,
       [workspaceId],
@@ -159,14 +168,14 @@ export class ApiKeyRepository {
    */
   async create(
     workspaceId: string,
-    { name, scopes, expiresAt }: NewKeyFacts,
+    { name, scopes, expiresAt, tags }: NewKeyFacts,
     { actor, keyId = null, token = null }: KeyMaker,
     { isCode = false, lifetimeSeconds = codeSeconds, transaction }: Making = {},
   ): Promise<{ key: string; row: KeyRow }> {
     const key = newApiKey();
     const making = (transaction ?? this.database.work).query<KeyRow & { refused: KeyRefusal | null }>(
       `SELECT refused, ${newKeyColumns}
-        FROM make_key($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) AS answer,
+        FROM make_key($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) AS answer,
           LATERAL (SELECT (answer.made).*) AS api_key`,
       [
         v7(),
@@ -185,6 +194,8 @@ export class ApiKeyRepository {
         maxKeysADay,
         maxMakers,
         lifetimeSeconds,
+        tags ? JSON.stringify(tags) : null,
+        maxTags,
       ],
     );
     // `make_key` checks the maker first, so a missing row is the workspace's.

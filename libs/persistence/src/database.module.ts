@@ -11,9 +11,11 @@ import { Database } from './database.js';
 import { DatabaseOutage } from './database-outage.js';
 import { DueRowRepository } from './due-row.repository.js';
 import { ProcessRow } from './entities/operations.entity.js';
+import { ErasureRepository } from './erasure.repository.js';
 import { FileRepository } from './file.repository.js';
 import { HeldRunRepository } from './held-run.repository.js';
 import { DispatchRepository } from './dispatch.repository.js';
+import { LedgerReader } from './ledger-reader.js';
 import { OnboardingRepository } from './onboarding.repository.js';
 import { OutboxRepository } from './outbox.repository.js';
 import { OperatorActionReader } from './operator-action-reader.js';
@@ -46,8 +48,10 @@ const services = [
   AttemptRepository,
   CallRepository,
   DueRowRepository,
+  ErasureRepository,
   FileRepository,
   HeldRunRepository,
+  LedgerReader,
   NodeReader,
   OperatorActionReader,
   OperatorReader,

@@ -5,6 +5,7 @@ import { attempts } from './functions/attempts.js';
 import { backlog } from './functions/backlog.js';
 import { backups } from './functions/backups.js';
 import { credentialChanges } from './functions/credential-changes.js';
+import { erasure } from './functions/erasure.js';
 import { finish } from './functions/finish.js';
 import { keepOutput } from './functions/keep-output.js';
 import { lockedWorkspaces } from './functions/locked-workspaces.js';
@@ -38,6 +39,7 @@ export const functions: readonly string[] = [
   partitions,
   retention,
   storedObjects,
+  erasure,
   providerHealth,
   providerPause,
   backlog,

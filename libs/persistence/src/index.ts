@@ -45,6 +45,8 @@ export type { ClaimedRun, Copying, LiveRun, Poll } from './live-run.js';
 export { DispatchRepository, type SweptRun, type TakenRun } from './dispatch.repository.js';
 export { type DueRow, DueRowRepository } from './due-row.repository.js';
 export { Workspace } from './entities/workspace.entity.js';
+export { LedgerReader, type LedgerRange, type ListedEntry } from './ledger-reader.js';
+export { ErasureRepository } from './erasure.repository.js';
 export { HeldRunRepository, type Released } from './held-run.repository.js';
 export { keyPrefix, newApiKey } from './key-format.js';
 export { migrate, type Migrated, schemaIsCurrent } from './migrate.js';
@@ -110,6 +112,7 @@ export { RetentionRepository } from './retention.repository.js';
 export {
   deliveryView,
   keyView,
+  ledgerEntryView,
   operatorRunView,
   providerCheckView,
   providerView,

@@ -34,8 +34,12 @@ interface LinkFacts {
   linkSeconds: number;
 }
 
+/** A link has the tags of its key and no others, so it is never refused because of tags. */
+type LinkRefusal =
+  'unknown_key' | 'lacks_scope' | Exclude<KeyRefused['reason'], 'contradicts_tags' | 'too_many_tags'>;
+
 /** Why a link is not made. Operators of the API get these texts. */
-export const linkRefusals: Record<'unknown_key' | 'lacks_scope' | KeyRefused['reason'], string> = {
+export const linkRefusals: Record<LinkRefusal, string> = {
   unknown_key: 'The workspace has no such live API key.',
   lacks_scope: 'The link cannot have a scope that its key lacks.',
   caller_ended: 'The key of the link has just been revoked or has expired.',
@@ -100,7 +104,8 @@ export class OnboardingRepository {
     return this.keys
       .createCode(workspaceId, scopes, { actor, keyId: key?.id ?? null }, making)
       .catch((error: unknown) => {
-        if (error instanceof KeyRefused) return { refused: linkRefusals[error.reason] };
+        if (error instanceof KeyRefused && error.reason in linkRefusals)
+          return { refused: linkRefusals[error.reason as LinkRefusal] };
         throw error;
       });
   }

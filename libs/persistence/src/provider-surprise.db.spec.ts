@@ -1,10 +1,12 @@
 import { expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
 import { type NotedSurprise, ProviderSurpriseRepository } from './provider-surprise.repository.js';
+import { testModel } from './testing/runs.js';
 import { SpecDatabase } from './testing/spec-database.js';
 
 const file = await SpecDatabase.create();
-const { database } = file.process();
+const one = file.process();
+const { database } = one;
 const surprises = new ProviderSurpriseRepository(database);
 
 const noted = (more: Partial<NotedSurprise>): NotedSurprise => ({
@@ -18,7 +20,13 @@ const noted = (more: Partial<NotedSurprise>): NotedSurprise => ({
 });
 
 it('keeps one row of each provider and kind, with the sum and the newest reply', async () => {
-  const newest = noted({ count: 3, detail: 'It says “Painting”.', httpStatus: 200, reply: '{"a":"\u0000"}' });
+  const newest = noted({
+    count: 3,
+    runId: await one.run((await one.workspace()).id),
+    detail: 'It says “Painting”.',
+    httpStatus: 200,
+    reply: '{"a":"\u0000"}',
+  });
   await surprises.note([noted({ agoMs: 60_000 }), noted({ kind: 'missing_cost' })]);
   await surprises.note([newest]);
   const listed = await surprises.list();
@@ -32,7 +40,7 @@ it('keeps one row of each provider and kind, with the sum and the newest reply',
   expect(row).toMatchObject({
     provider: 'bfl',
     runId: newest.runId,
-    model: null,
+    model: testModel,
     detail: newest.detail,
     httpStatus: 200,
     reply: '{"a":"\uFFFD"}',

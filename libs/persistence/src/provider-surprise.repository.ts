@@ -42,12 +42,14 @@ export class ProviderSurpriseRepository {
     await this.database.work.query(
       `INSERT INTO provider_surprise AS known
           (provider, kind, count, first_at, last_at, run_id, detail, http_status, reply)
-        SELECT provider, kind, count, at, at, "runId", detail, "httpStatus", reply
+        SELECT provider, kind, count, at, at, "runId", coalesce(kept.detail, ''), "httpStatus", kept.reply
         FROM (
           SELECT *, router_now() - "agoMs" * interval '1 millisecond' AS at
           FROM jsonb_to_recordset($1) AS one (provider text, kind text, count bigint, "agoMs" double precision,
             "runId" uuid, detail text, "httpStatus" integer, reply text)
         ) AS one
+        -- Nothing is quoted of a run that was deleted. The lock makes a deletion wait for this statement, or the reverse.
+        LEFT JOIN LATERAL (SELECT one.detail, one.reply FROM run WHERE run.id = "runId" FOR KEY SHARE) AS kept ON true
         -- Two workers that write several rows lock them in the same order.
         ORDER BY provider, kind
         ON CONFLICT (provider, kind) DO UPDATE SET count = known.count + excluded.count,

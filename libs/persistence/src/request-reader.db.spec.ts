@@ -18,13 +18,14 @@ const rareKey = '0198a1c2-7d3e-7f4a-8b5c-6d7e8f905678';
 async function endedRuns(workspaceId: string, count: number): Promise<void> {
   await process.sql(
     `INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, provider, route, outcome, bucket, status,
-       caller_left, admitted_at, completed_at, cost_micros, billed_micros)
+       caller_left, admitted_at, completed_at, cost_micros, billed_micros, attribution)
      SELECT overlay(v7_floor(at)::text placing substr(gen_random_uuid()::text, 25) from 25)::uuid, $1, gen_random_uuid(),
        CASE WHEN is_rare THEN 'key:${rareKey}' ELSE 'token:x' END,
        CASE WHEN is_rare THEN 'fal/flux/dev' ELSE 'bfl/flux-2-pro' END, 'bfl', 'POST',
        CASE WHEN is_rare THEN 'cancelled' WHEN n % 1000 = 0 THEN 'failed' ELSE 'succeeded' END,
        CASE WHEN is_rare THEN 'client_disconnected' WHEN n % 1000 = 0 THEN 'provider_error' END, 200, false, at,
-       at + interval '1 second', 1, 0
+       at + interval '1 second', 1, 0,
+       jsonb_strip_nulls(jsonb_build_object('tag:project', 'alpha', 'user', CASE WHEN is_rare THEN 'u' END))
      FROM (SELECT n, n > 99990 AS is_rare, router_now() - n * interval '300 seconds' AS at FROM generate_series(1, $2::integer) AS n) AS times`,
     [workspaceId, count],
   );
@@ -41,9 +42,13 @@ describe('with 100,000 runs of one workspace, and another workspace', () => {
     await endedRuns(other.id, 1_000);
     // Values that are rare in one workspace are common in another.
     await process.sql(
-      `UPDATE audit_record SET model = 'fal/flux/dev', credential = 'key:${rareKey}', outcome = 'cancelled', bucket = 'client_disconnected'
-        WHERE workspace_id = $1`,
+      `UPDATE audit_record SET model = 'fal/flux/dev', credential = 'key:${rareKey}', outcome = 'cancelled', bucket = 'client_disconnected',
+          attribution = '{"user": "u"}' WHERE workspace_id = $1`,
       [other.id],
+    );
+    await process.sql(
+      `INSERT INTO run_attribution SELECT workspace_id, dimension, value, run_id
+       FROM audit_record, jsonb_each_text(attribution) AS given (dimension, value)`,
     );
     await process.run(own.id);
     await process.sql(
@@ -51,7 +56,7 @@ describe('with 100,000 runs of one workspace, and another workspace', () => {
        SELECT $1::uuid, gen_random_uuid(), 'bfl', 'dispatch', 1, 'infinity' FROM generate_series(1, 10000)`,
       [other.id],
     );
-    await process.sql('ANALYZE audit_record, outbox');
+    await process.sql('ANALYZE audit_record, run_attribution, outbox');
   });
 
   it.each<[string, RequestFilter]>([
@@ -69,6 +74,9 @@ describe('with 100,000 runs of one workspace, and another workspace', () => {
     ['the runs with a rare outcome', { outcome: 'cancelled' }],
     ['the runs with a rare error', { bucket: 'client_disconnected' }],
     ['the runs of an unknown model', { model: 'no/model' }],
+    ['the runs with a common tag', { attribution: { 'tag:project': 'alpha' } }],
+    ['the runs of a rare user', { attribution: { user: 'u' } }],
+    ['the runs of an unknown user', { attribution: { user: 'v' } }],
   ])('reads %s by index, and only the rows that it lists', async (_what, filter) => {
     const plan = await planOf(process, (database) =>
       new RequestReader(database, periods).page(workspaceId, filter, { limit: 20 }),
@@ -76,7 +84,7 @@ describe('with 100,000 runs of one workspace, and another workspace', () => {
 
     const text = plan.map(({ node }) => node).join('\n');
     expect(text).not.toMatch(/Seq Scan on (run|audit|outbox)/);
-    expect(text).toMatch(/using audit_record_\w+ on|Result/);
+    expect(text).toMatch(/using (audit_record|run_attribution)_\w+ on|Result/);
     expect(plan.filter(({ node, rows }) => node.includes('Scan') && rows > 20)).toEqual([]);
   });
 
@@ -85,6 +93,8 @@ describe('with 100,000 runs of one workspace, and another workspace', () => {
     ['a rare key', 10, { keyId: rareKey }],
     ['a rare outcome', 10, { outcome: 'cancelled' }],
     ['a rare error', 10, { bucket: 'client_disconnected', outcome: 'cancelled' }],
+    ['a rare user', 10, { attribution: { user: 'u', 'tag:project': 'alpha' } }],
+    ['a user and another tag', 0, { attribution: { user: 'u', 'tag:project': 'beta' } }],
     ['an error and a model that never met', 0, { bucket: 'provider_error', model: 'fal/flux/dev' }],
     [
       'a rare model and a time at which it was not called',

@@ -1,4 +1,5 @@
 import type { Bucket } from '#errors';
+import type { Attribution } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import { Database } from './database.js';
 import type { Run } from './entities/run.entity.js';
@@ -26,6 +27,8 @@ export interface RequestFilter {
   stages?: readonly Stage[] | undefined;
   outcome?: Outcome | undefined;
   bucket?: Bucket | undefined;
+  /** Runs with all of these values. */
+  attribution?: Attribution | undefined;
   /** Admitted at or after `from` and before `until`. */
   from?: Date | undefined;
   until?: Date | undefined;
@@ -39,9 +42,10 @@ export interface ListedRequest
   keyId: string | null;
   keyName: string | null;
   basis: Basis | null;
+  attribution: Attribution | null;
   /** Whether the simulator serves it. */
   simulated: boolean;
-  /** Whether status and collect still answer: the run is live, or its result has not aged out. */
+  /** Whether status and collect still answer: the run is live, or its result was neither deleted nor has aged out. */
   isKept: boolean;
 }
 
@@ -55,13 +59,16 @@ export interface RequestDetail extends ListedRequest {
   assets: number | null;
 }
 
-/** Parameters 4 to 10. */
-const accepted = `($4::text IS NULL OR model = $4) AND ($5::text IS NULL OR credential = $5)
+/** Parameters 4 to 10, and 14. */
+const accepted = (
+  attribution: string,
+) => `($4::text IS NULL OR model = $4) AND ($5::text IS NULL OR credential = $5)
   AND ($6::text[] IS NULL OR stage = ANY ($6))
   AND ($7::text IS NULL OR outcome = $7)
   AND ($8::text IS NULL OR bucket = $8)
   AND ($9::timestamptz IS NULL OR admitted_at >= $9)
-  AND ($10::timestamptz IS NULL OR admitted_at < $10)`;
+  AND ($10::timestamptz IS NULL OR admitted_at < $10)
+  AND ($14::jsonb IS NULL OR ${attribution} @> $14)`;
 
 /**
  * Parameters 2, 3, 9 and 10. An id begins with the time by its gateway's clock, so it bounds the search. The time by
@@ -84,32 +91,60 @@ const columnOf = { bucket: 'bucket', keyId: 'credential', model: 'model', outcom
  * Selects ended runs, newest first, as a range of the index of one filter. With equalities, the planner would walk
  * all runs backwards for a model that is rare in this workspace and common in others.
  */
-function endedOf(filter: RequestFilter): { where: string; orderBy: string } {
+function endedOf(filter: RequestFilter): { from: string; where: string; orderBy: string } {
+  if (filter.attribution !== undefined) return attributedTo(filter);
   const lead = indexed.find(([name]) => filter[name] !== undefined);
   const columns = ['workspace_id', ...(lead ? [columnOf[lead[0]]] : []), 'run_id'];
   const values = ['$1::uuid', ...(lead ? [lead[1]] : [])].join(', ');
-  const isOne = filter.requestId === undefined ? '' : ' AND run_id = $3';
   return {
-    where: `(${columns.join(', ')}) >= (${values}, ${firstId}) AND (${columns.join(', ')}) < (${values}, ${endId})${isOne}`,
+    from: `(SELECT *, 'completed' AS stage FROM audit_record) AS ended`,
+    ...rangeOf(columns, values, filter),
+  };
+}
+
+/** Selects the same by a value of a dimension: as a range of these values, each with its audit record. Parameters 15 and 16. */
+function attributedTo(filter: RequestFilter): ReturnType<typeof endedOf> {
+  const columns = ['workspace_id', 'dimension', 'value', 'run_id'].map((column) => `named.${column}`);
+  return {
+    // The limit of one record keeps the order of the names.
+    from: `run_attribution AS named CROSS JOIN LATERAL (
+        SELECT audit_record.*, 'completed' AS stage FROM audit_record
+        WHERE audit_record.workspace_id = $1 AND audit_record.run_id = named.run_id LIMIT 1
+      ) AS ended`,
+    ...rangeOf(columns, '$1::uuid, $15::text, $16::text', filter),
+  };
+}
+
+/** The range of an index whose last column is the id of a run, and its order. */
+function rangeOf(columns: readonly string[], values: string, { requestId }: RequestFilter) {
+  const names = columns.join(', ');
+  const isOne = requestId === undefined ? '' : ` AND ${columns.at(-1)} = $3`;
+  return {
+    where: `(${names}) >= (${values}, ${firstId}) AND (${names}) < (${values}, ${endId})${isOne}`,
     orderBy: columns.map((column) => `${column} DESC`).join(', '),
   };
 }
 
-/** Parameters 1 to 13. One statement, so that a run that ends meanwhile is listed once. */
+/** Parameters 12 and 13. The row of a run may be deleted before its result expires. */
+const isKept = `CASE age_of(completed_at, $12, $13)
+  WHEN 'kept' THEN EXISTS (SELECT FROM run WHERE run.id = ended.run_id) ELSE false END`;
+
+/** Parameters 1 to 16. One statement, so that a run that ends meanwhile is listed once. */
 function listed(filter: RequestFilter): string {
   const ended = endedOf(filter);
   return `(SELECT * FROM (
     (SELECT id AS "requestId", model, stage, outcome, bucket, ${keyId}, ${runTimes},
         run.reserved_micros::float AS "reservedMicros", NULL::float AS "billedMicros", NULL AS basis,
+        call -> 'attribution' AS attribution,
         ${isSimulated} AS simulated, true AS "isKept"
       FROM outbox JOIN run ON run.id = outbox.run_id
       WHERE outbox.workspace_id = $1 AND outbox.run_id >= ${firstId} AND outbox.run_id < ${endId}
-        AND ($3::uuid IS NULL OR outbox.run_id = $3) AND ${accepted} ORDER BY outbox.run_id DESC LIMIT $11)
+        AND ($3::uuid IS NULL OR outbox.run_id = $3) AND ${accepted("call -> 'attribution'")} ORDER BY outbox.run_id DESC LIMIT $11)
     UNION ALL
-    (SELECT run_id, model, stage, outcome, bucket, ${keyId}, ${runTimes},
-        cost_micros::float, billed_micros::float, basis, simulated, age_of(completed_at, $12, $13) = 'kept'
-      FROM (SELECT *, 'completed' AS stage FROM audit_record) AS ended
-      WHERE ${ended.where} AND ${accepted} ORDER BY ${ended.orderBy} LIMIT $11)
+    (SELECT ended.run_id, model, stage, outcome, bucket, ${keyId}, ${runTimes},
+        cost_micros::float, billed_micros::float, basis, attribution, simulated, ${isKept}
+      FROM ${ended.from}
+      WHERE ${ended.where} AND ${accepted('attribution')} ORDER BY ${ended.orderBy} LIMIT $11)
   ) AS either ORDER BY "requestId" DESC LIMIT $11) AS listed LEFT JOIN api_key ON api_key.id = "keyId"::uuid`;
 }
 
@@ -173,6 +208,8 @@ export class RequestReader {
       limit,
       this.settings.RESULT_RETENTION_SECONDS,
       tombstoneSeconds,
+      filter.attribution === undefined ? null : JSON.stringify(filter.attribution),
+      ...(Object.entries(filter.attribution ?? {})[0] ?? []),
     ];
   }
 }

@@ -6,6 +6,8 @@ import { DATABASE_OPTIONS, type RetentionSettings, tombstoneSeconds } from './se
 const batchRows = 5000;
 const batchBytes = 64 * 1024 * 1024;
 const batchSpaces = 10;
+/** Each of them may have large rows. */
+const erasedRows = 200;
 
 const daySeconds = 86_400;
 
@@ -37,7 +39,13 @@ function oldRowsOf({ RESULT_RETENTION_SECONDS, LEDGER_RETENTION_MONTHS }: Retent
     ledger_entry: `at <= ${closed}`,
     // They remember expired runs.
     audit_record: `completed_at <= least(${closed}, ${forgotten})`,
+    // Found by id, and kept as long as the audit record.
+    run_attribution: `run_id < v7_floor(least(${closed}, ${forgotten})) AND NOT EXISTS (
+          SELECT FROM audit_record WHERE audit_record.workspace_id = run_attribution.workspace_id
+            AND audit_record.run_id = run_attribution.run_id
+        ) ORDER BY run_id`,
     usage_sum: `at <= ${closed} - interval '1 day'`,
+    usage_dimension_sum: `at <= ${closed} - interval '1 day'`,
     // Keys end before every record that names them. The console lists codes and sessions for a month after their
     // end.
     api_key: `session_until <= ${ago('days => 30')} OR expires_at <= ${closed} OR revoked_at <= ${closed}`,
@@ -77,6 +85,15 @@ export class RetentionRepository {
       FROM (VALUES (${ago('secs => $1')})) AS expired (cutoff)`;
     const bounds = [this.periods.RESULT_RETENTION_SECONDS, batchRows, batchBytes];
     const [row] = await this.database.work.query<{ runs: number }>(text, bounds);
+    return row?.runs ?? 0;
+  }
+
+  /** Deletes the data of a batch of runs whose workspaces keep results for a shorter time of their own. */
+  async eraseExpired(): Promise<number> {
+    const [row] = await this.database.work.query<{ runs: number }>('SELECT erase_expired($1, $2) AS runs', [
+      this.periods.RESULT_RETENTION_SECONDS,
+      erasedRows,
+    ]);
     return row?.runs ?? 0;
   }
 

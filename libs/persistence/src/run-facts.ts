@@ -1,5 +1,5 @@
 import type { Bucket, FieldError } from '#errors';
-import type { ReportedTerm } from '#schemas';
+import type { Attribution, ReportedTerm } from '#schemas';
 
 export type { Stage } from '#schemas';
 
@@ -68,6 +68,8 @@ export interface AdmittingCall {
   origin: string;
   idempotencyKey?: string;
   webhook?: WebhookAddress;
+  /** Absent for a run without tags and without an end user. */
+  attribution?: Attribution;
 }
 
 /** The webhook URL of a run, and the format of the call. */

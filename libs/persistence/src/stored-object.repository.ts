@@ -60,6 +60,24 @@ export class StoredObjectRepository {
     return rows.map(({ key }) => key);
   }
 
+  /** Takes the objects of a run that are due, like `takeDue`. */
+  async takeOf(runId: string): Promise<string[]> {
+    const rows = await this.database.work.query<{ key: string }>(
+      `UPDATE stored_object SET deleting = true, delete_at = router_now() + interval '5 minutes'
+        WHERE owner_id = $1 AND workspace_id IS NULL AND delete_at <= router_now() RETURNING key`,
+      [runId],
+    );
+    return rows.map(({ key }) => key);
+  }
+
+  /** Makes taken objects due again, because the store did not delete them. */
+  async giveBack(keys: readonly string[]): Promise<void> {
+    await this.database.work.query(
+      'UPDATE stored_object SET delete_at = router_now() WHERE key = ANY($1) AND deleting',
+      [keys],
+    );
+  }
+
   /** Counts the objects that no run needs. */
   async unneeded(): Promise<UnneededObjects> {
     const [row] = await this.database.reads.query<UnneededObjects>(

@@ -1,3 +1,4 @@
+import { type Attribution, type Dimension, isDimension, type UsageGrouping } from '#schemas';
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
 import type { AuditRecord, LedgerEntry } from './entities/billing.entity.js';
@@ -52,7 +53,7 @@ const columns = `audit_record.request_id AS "requestId", audit_record.run_id AS 
   credential, api_key.prefix AS "keyPrefix", model, provider, route, outcome, bucket, status,
   ${utc('admitted_at')} AS "admittedAt", ${utc('completed_at')} AS "completedAt",
   round(extract(epoch FROM completed_at - admitted_at) * 1000)::float AS "latencyMs",
-  cost_micros::float AS "costMicros", billed_micros::float AS "billedMicros", basis,
+  cost_micros::float AS "costMicros", billed_micros::float AS "billedMicros", basis, attribution,
   caller_left AS "callerLeft"`;
 
 const tables = `audit_record LEFT JOIN workspace ON workspace.id = audit_record.workspace_id
@@ -67,6 +68,8 @@ export interface UsageGroup {
   model?: string;
   /** Null for runs that were admitted with an access token. */
   keyId?: string | null;
+  /** The value of the dimension. Null for the runs without one. */
+  attribution?: Attribution | null;
   runs: number;
   succeeded: number;
   billedMicros: number;
@@ -79,27 +82,44 @@ const groupings = {
   key: keyId,
 } as const;
 
-type UsageGrouping = keyof typeof groupings;
+/** How usage between two moments is read, from records that are added up or not. */
+type ReadParts = Record<keyof UsageParts, (from: string, until: string) => string>;
 
-/** Reads usage between two moments, from records that are added up or not. */
-const readPart: Record<keyof UsageParts, (from: string, until: string) => string> = {
+const readPart: ReadParts = {
   day: (from, until) => readSums('day', from, until),
   hour: (from, until) => readSums('hour', from, until),
-  record: (from, until) =>
-    `SELECT completed_at AS at, model, credential, 1 AS runs, (outcome = 'succeeded')::integer AS succeeded, billed_micros
-      FROM audit_record WHERE workspace_id = $1 AND completed_at >= ${from} AND completed_at < ${until}`,
+  record: (from, until) => readRecords('', from, until),
 };
 
 const readSums = (unit: string, from: string, until: string): string =>
   `SELECT at, model, credential, runs, succeeded, billed_micros
     FROM usage_sum WHERE workspace_id = $1 AND unit = '${unit}' AND at >= ${from} AND at < ${until}`;
 
-/** Reads the parts. The values of their moments begin with parameter 2. */
-function readParts(parts: UsageParts): { text: string; moments: string[] } {
+const readRecords = (more: string, from: string, until: string): string =>
+  `SELECT completed_at AS at, model, credential, 1 AS runs, (outcome = 'succeeded')::integer AS succeeded, billed_micros${more}
+    FROM audit_record WHERE workspace_id = $1 AND completed_at >= ${from} AND completed_at < ${until}`;
+
+/** The same with the value of a dimension, whose name is parameter 2. */
+const readValues: ReadParts = {
+  day: (from, until) => readValueSums('day', from, until),
+  hour: (from, until) => readValueSums('hour', from, until),
+  record: (from, until) => readRecords(', attribution ->> $2::text AS value', from, until),
+};
+
+/** Runs without a value are all runs less those with one, so they need no sums of their own. */
+const readValueSums = (unit: string, from: string, until: string): string =>
+  `SELECT *, NULL AS value FROM (${readSums(unit, from, until)}) AS every
+    UNION ALL
+    SELECT at, model, credential, sign * runs, sign * succeeded, sign * billed_micros, CASE sign WHEN 1 THEN value END
+    FROM usage_dimension_sum, (VALUES (1), (-1)) AS counted (sign)
+    WHERE workspace_id = $1 AND dimension = $2 AND unit = '${unit}' AND at >= ${from} AND at < ${until}`;
+
+/** Reads the parts. The values of their moments begin with parameter `first`. */
+function readParts(parts: UsageParts, read: ReadParts, first: number): { text: string; moments: string[] } {
   const moments: string[] = [];
-  const place = (ms: number) => `$${moments.push(momentOf(ms)) + 1}::timestamptz`;
+  const place = (ms: number) => `$${moments.push(momentOf(ms)) + first - 1}::timestamptz`;
   const texts = (['day', 'hour', 'record'] as const).flatMap((part) =>
-    parts[part].map(([from, until]) => readPart[part](place(from), place(until))),
+    parts[part].map(([from, until]) => read[part](place(from), place(until))),
   );
   return { text: texts.join(' UNION ALL '), moments };
 }
@@ -145,18 +165,26 @@ export class UsageReader {
     return row ?? { runs: 0, billedMicros: 0 };
   }
 
-  /** Reads at most `limit` groups, ordered by the grouping. Without a grouping, all runs are one group. */
+  /**
+   * Reads at most `limit` groups, ordered by the grouping, of which at most one is a dimension. Without a grouping, all
+   * runs are one group.
+   */
   async groups(range: UsageRange, by: readonly UsageGrouping[], limit: number): Promise<UsageGroup[]> {
-    const { text, moments } = readParts(usageParts(spanOf(range), await this.addedUntil(range.workspaceId)));
+    const dimension = by.find(isDimension);
+    const parts = usageParts(spanOf(range), await this.addedUntil(range.workspaceId));
+    const { text, moments } =
+      dimension === undefined ? readParts(parts, readPart, 2) : readParts(parts, readValues, 3);
     if (text === '') return [];
     const places = by.map((_, index) => index + 1).join(', ');
-    return this.database.list<UsageGroup>(
+    const rows = await this.database.list<UsageGroup & { value?: string | null }>(
       range.workspaceId,
-      `SELECT ${[...by.map((each) => groupings[each]), 'sum(runs)::float AS runs'].join(', ')},
+      `SELECT ${[...by.map((each) => (isDimension(each) ? 'value' : groupings[each])), 'sum(runs)::float AS runs'].join(', ')},
           sum(succeeded)::float AS succeeded, sum(billed_micros)::float AS "billedMicros"
-        FROM (${text}) AS parts ${by.length > 0 ? `GROUP BY ${places} ORDER BY ${places}` : 'HAVING count(*) > 0'} LIMIT ${limit}`,
-      [range.workspaceId, ...moments],
+        FROM (${text}) AS parts ${by.length > 0 ? `GROUP BY ${places}` : ''} HAVING sum(runs) > 0
+        ${by.length > 0 ? `ORDER BY ${places}` : ''} LIMIT ${limit}`,
+      [range.workspaceId, ...(dimension === undefined ? [] : [dimension]), ...moments],
     );
+    return dimension === undefined ? rows : rows.map((row) => attributed(row, dimension));
   }
 
   /** Up to when the records of a workspace are added up. Sums before that moment never change. */
@@ -178,6 +206,11 @@ export class UsageReader {
     );
   }
 }
+
+const attributed = (
+  { value = null, ...group }: UsageGroup & { value?: string | null },
+  dimension: Dimension,
+): UsageGroup => ({ ...group, attribution: value === null ? null : { [dimension]: value } });
 
 const valuesOf = ({ workspaceId, from, until }: UsageRange): unknown[] => [workspaceId, from, until];
 

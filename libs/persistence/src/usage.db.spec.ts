@@ -1,8 +1,10 @@
 import { readSettings } from '#schemas';
 import { expect, it } from '@jest/globals';
 import { Client } from 'pg';
+import { v7 } from 'uuid';
 import { RetentionRepository } from './retention.repository.js';
 import { retentionSettings } from './settings.js';
+import { succeeded } from './testing/runs.js';
 import { SpecDatabase } from './testing/spec-database.js';
 import { UsageReader } from './usage-reader.js';
 
@@ -20,9 +22,11 @@ const otherKey = 'key:0198a1c2-7d3e-7f4a-8b5c-6d7e8f905678';
 async function record(workspaceId: string, count: number): Promise<void> {
   await one.sql(
     `INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, provider, route, outcome, bucket, status,
-       caller_left, admitted_at, completed_at, cost_micros, billed_micros)
+       caller_left, admitted_at, completed_at, cost_micros, billed_micros, attribution)
      SELECT gen_random_uuid(), $1, gen_random_uuid(), ($3::text[])[1 + n % 4], 'bfl/model-' || n % 3, 'bfl', 'POST',
-       CASE WHEN n % 7 = 0 THEN 'failed' ELSE 'succeeded' END, NULL, 200, false, at, at, 100, CASE WHEN n % 7 = 0 THEN 0 ELSE n % 90 END
+       CASE WHEN n % 7 = 0 THEN 'failed' ELSE 'succeeded' END, NULL, 200, false, at, at, 100, CASE WHEN n % 7 = 0 THEN 0 ELSE n % 90 END,
+       CASE n % 4 WHEN 0 THEN jsonb_build_object('user', 'u' || n % 5, 'tag:project', 'p' || n % 6)
+         WHEN 1 THEN jsonb_build_object('tag:team', 't' || n % 3) END
      FROM (SELECT n, router_now() - random() * interval '10 days' AS at FROM generate_series(1, $2::integer) AS n) AS times`,
     [workspaceId, count, [key, otherKey, 'token:a', 'token:b']],
   );
@@ -47,7 +51,17 @@ const recordsBefore = async (workspaceId: string): Promise<number> => {
   return row?.runs ?? 0;
 };
 
-const groupings = [['day'], ['model'], ['key'], ['day', 'model', 'key'], []] as const;
+const groupings = [
+  ['day'],
+  ['model'],
+  ['key'],
+  ['day', 'model', 'key'],
+  ['user'],
+  ['tag:project'],
+  ['tag:team', 'day', 'model', 'key'],
+  ['tag:none'],
+  [],
+] as const;
 
 /** The usage of several ranges, some of them hours, some days, up to ten days. */
 async function read(workspaceId: string, nowMs: number): Promise<unknown[]> {
@@ -76,6 +90,29 @@ it('is the same from the sums as from the records, in any range and grouping', a
   ]);
   expect(await read(id, nowMs)).toEqual(fromRecords);
   expect(await usage.totals({ workspaceId: id })).toMatchObject({ runs: 5_000 });
+});
+
+it('by a dimension counts the runs without a value too, and adds up no rows for them', async () => {
+  const { id } = await one.workspace();
+  await record(id, 400);
+  await addUp();
+  const users = await usage.groups({ workspaceId: id }, ['user'], 10);
+  expect(users.map(({ attribution, runs }) => [attribution, runs])).toEqual([
+    ...[0, 1, 2, 3, 4].map((nth) => [{ user: `u${nth}` }, 20]),
+    [null, 300],
+  ]);
+  expect(await usage.groups({ workspaceId: id }, ['tag:none'], 10)).toMatchObject([
+    { attribution: null, runs: 400 },
+  ]);
+  const dimensions = await one.sql(
+    'SELECT DISTINCT dimension FROM usage_dimension_sum WHERE workspace_id = $1 ORDER BY 1',
+    [id],
+  );
+  expect(dimensions).toEqual([
+    { dimension: 'tag:project' },
+    { dimension: 'tag:team' },
+    { dimension: 'user' },
+  ]);
 });
 
 it('of a workspace without runs is zero', async () => {
@@ -125,6 +162,30 @@ it('keeps sums a day longer than the records', async () => {
   const old = new RetentionRepository(file.process('14 months').database, periods);
   while ((await old.deleteOld('audit_record')) > 0);
   while ((await old.deleteOld('usage_sum')) > 0);
+  while ((await old.deleteOld('usage_dimension_sum')) > 0);
   expect(await sums(id)).toEqual([]);
+  expect(await one.sql('SELECT FROM usage_dimension_sum WHERE workspace_id = $1', [id])).toEqual([]);
   expect(await usage.totals({ workspaceId: id })).toEqual({ runs: 0, billedMicros: 0 });
+});
+
+it('keeps the names of a run for lists as long as its audit record', async () => {
+  const { id } = await one.workspace();
+  const attribution = { user: 'u', 'tag:project': 'alpha' };
+  const call = { requestId: v7(), route: 'POST', origin: 'https://router.example.com', attribution };
+  const runId = await one.run(id, { call });
+  const names = () =>
+    one.sql('SELECT dimension, value FROM run_attribution WHERE run_id = $1 ORDER BY dimension', [runId]);
+  expect(await names()).toEqual([]);
+  await one.runTo(runId, succeeded);
+  const both = [
+    { dimension: 'tag:project', value: 'alpha' },
+    { dimension: 'user', value: 'u' },
+  ];
+  expect(await names()).toEqual(both);
+  const old = new RetentionRepository(file.process('14 months').database, periods);
+  while ((await old.deleteOld('run_attribution')) > 0);
+  expect(await names()).toEqual(both);
+  for (const table of ['ledger_entry', 'audit_record', 'run_attribution'] as const)
+    while ((await old.deleteOld(table)) > 0);
+  expect(await names()).toEqual([]);
 });

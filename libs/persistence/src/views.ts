@@ -1,4 +1,5 @@
 import {
+  attributionView,
   centsFromMicros,
   type OperatorProvider,
   type OperatorProviderCheck,
@@ -6,6 +7,7 @@ import {
   type OperatorSurprise,
   type OperatorWorkspace,
   type RouterKey,
+  type RouterLedgerEntry,
   type RouterRequest,
   type RouterRequestDetail,
   type RouterUsageResponse,
@@ -15,6 +17,7 @@ import {
   statusOf,
 } from '#schemas';
 import type { KeyRow } from './api-key.repository.js';
+import type { ListedEntry } from './ledger-reader.js';
 import type { OperatorRun } from './operator-reader.js';
 import type { ProviderCheckAnswer } from './provider-check.repository.js';
 import type { ProviderState } from './provider-reader.js';
@@ -44,6 +47,7 @@ export const workspaceView = (state: WorkspaceState): OperatorWorkspace => ({
   visible: state.visible,
   runnable: state.runnable,
   markup: state.markup,
+  ...(state.resultRetentionSeconds !== null && { result_retention_seconds: state.resultRetentionSeconds }),
   limits: {
     ...runLimits(state),
     files: { limit: state.fileLimit, current: state.files },
@@ -90,6 +94,7 @@ export const requestView = (run: ListedRequest, origin?: string): RouterRequest 
   ...(run.bucket !== null && { error_type: run.bucket }),
   ...(run.keyId !== null && { key_id: run.keyId }),
   ...(run.keyName !== null && { key_name: run.keyName }),
+  ...attributionView(run.attribution),
   ...timesOf(run),
   ...(run.completedAt && {
     duration_ms: Math.max(0, run.completedAt.getTime() - run.admittedAt.getTime()),
@@ -136,6 +141,7 @@ export const keyView = (row: KeyRow): RouterKey => ({
   name: row.name,
   prefix: row.prefix,
   scopes: row.scopes,
+  ...(row.tags && { tags: row.tags }),
   state: row.state,
   ...(row.madeBy !== null && { made_by: row.madeBy }),
   ...(row.madeBySubject !== null && { made_by_subject: row.madeBySubject }),
@@ -144,13 +150,26 @@ export const keyView = (row: KeyRow): RouterKey => ({
   ...(row.revokedAt && { revoked_at: row.revokedAt.toISOString() }),
 });
 
+export const ledgerEntryView = (entry: ListedEntry): RouterLedgerEntry => ({
+  id: entry.id,
+  kind: entry.runId === null ? 'credits' : entry.amountMicros < 0 ? 'bill' : 'refund',
+  created_at: entry.at.toISOString(),
+  amount_cents: centsFromMicros(entry.amountMicros),
+  ...(entry.balanceMicros !== null && { balance_cents: centsFromMicros(entry.balanceMicros) }),
+  ...(entry.runId !== null && { request_id: entry.runId }),
+  ...(entry.model !== null && { model: entry.model }),
+  ...(entry.basis !== null && { cost_basis: entry.basis }),
+  ...attributionView(entry.attribution),
+});
+
 type UsageNumbers = Pick<UsageGroup, 'runs' | 'succeeded' | 'billedMicros'>;
 
 export const usageView = (groups: readonly UsageGroup[]): Pick<RouterUsageResponse, 'data' | 'total'> => ({
-  data: groups.map(({ day, model, keyId, ...numbers }) => ({
+  data: groups.map(({ day, model, keyId, attribution = null, ...numbers }) => ({
     ...(day !== undefined && { day }),
     ...(model !== undefined && { model }),
     ...(keyId && { key_id: keyId }),
+    ...attributionView(attribution),
     ...usageTotal([numbers]),
   })),
   total: usageTotal(groups),

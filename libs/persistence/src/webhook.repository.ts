@@ -1,4 +1,5 @@
 import type { Bucket } from '#errors';
+import type { Attribution } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import { Database, operators } from './database.js';
 import type { Webhook } from './entities/run.entity.js';
@@ -29,6 +30,8 @@ export interface DueWebhook extends Omit<
   callId: string | null;
   provider: string | null;
   traceparent: string | null;
+  /** The run's tags and end user, from its audit record. */
+  attribution: Attribution | null;
   output: { mediaType: string; body: PayloadBody } | null;
 }
 
@@ -181,11 +184,12 @@ export class WebhookRepository {
           CASE WHEN webhook_secret_rotated_at > router_now() - interval '24 hours' THEN webhook_secrets
             ELSE webhook_secrets[1:1] END AS secrets,
           run.status, run.failure, run.provider, run.facts ->> 'callId' AS "callId",
-          run.facts ->> 'traceparent' AS traceparent, media_type AS "mediaType", body, stored_as AS "storedAs"
+          run.facts ->> 'traceparent' AS traceparent, attribution, media_type AS "mediaType", body, stored_as AS "storedAs"
         FROM due JOIN workspace ON workspace.id = due.workspace_id
           -- A result that has expired is not sent, although its row may still exist.
           LEFT JOIN run ON run.id = due.run_id
             AND due.completed_at > router_now() - make_interval(secs => ${this.periods.RESULT_RETENTION_SECONDS})
+          LEFT JOIN audit_record ON audit_record.workspace_id = due.workspace_id AND audit_record.run_id = due.run_id
           LEFT JOIN payload ON form = 'fal' AND payload.run_id = run.id AND kind = 'output'`,
       values,
     );

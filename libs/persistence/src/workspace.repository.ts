@@ -3,12 +3,14 @@ import { Injectable } from '@nestjs/common';
 import { v7 } from 'uuid';
 import { Database, operators, type Transaction } from './database.js';
 import { IdempotencyKey, Outbox, StoredObject, Webhook } from './entities/run.entity.js';
-import { ApiKey, Workspace } from './entities/workspace.entity.js';
+import { ApiKey, Workspace, WorkspaceErasure } from './entities/workspace.entity.js';
 import { recordAction } from './operator-actions.js';
 import type { Granted } from './run-facts.js';
 import { UnknownWorkspace } from './sql-errors.js';
 
-export type WorkspaceSettings = Partial<Pick<Workspace, 'enabled' | 'visible' | 'runnable' | 'markup'>>;
+export type WorkspaceSettings = Partial<
+  Pick<Workspace, 'enabled' | 'visible' | 'runnable' | 'markup' | 'resultRetentionSeconds'>
+>;
 
 export type WorkspaceLimits = Partial<
   Pick<
@@ -55,7 +57,10 @@ const standingColumns = `inflight, inflight_limit AS "inflightLimit", committed_
 export interface WorkspaceState
   extends
     WorkspaceStanding,
-    Pick<Workspace, 'id' | 'name' | 'enabled' | 'visible' | 'runnable' | 'createdAt'>,
+    Pick<
+      Workspace,
+      'id' | 'name' | 'enabled' | 'visible' | 'runnable' | 'createdAt' | 'resultRetentionSeconds'
+    >,
     Pick<Workspace, 'fileLimit' | 'fileBytesLimit'> {
   files: number;
   fileBytes: number;
@@ -65,6 +70,7 @@ export interface WorkspaceState
 }
 
 const workspaceStates = `SELECT id, name, enabled, visible, runnable, created_at AS "createdAt", ${standingColumns},
+    result_retention_seconds AS "resultRetentionSeconds",
     file_limit AS "fileLimit", file_bytes_limit::float AS "fileBytesLimit", uploads.*, today.*
   FROM workspace, LATERAL (
     SELECT count(*)::integer AS files, coalesce(sum(bytes), 0)::float AS "fileBytes"
@@ -216,7 +222,7 @@ export class WorkspaceRepository {
       await manager.query('SELECT FROM workspace WHERE id = $1 FOR UPDATE', [id]);
       if (await manager.existsBy(Outbox, { workspaceId: id })) return false;
       await manager.update(StoredObject, { workspaceId: id }, { deleteAt: () => 'router_now()' });
-      for (const entity of [Webhook, IdempotencyKey, ApiKey])
+      for (const entity of [Webhook, IdempotencyKey, WorkspaceErasure, ApiKey])
         await manager.delete(entity, { workspaceId: id });
       await manager.delete(Workspace, { id });
       await recordAction(manager, { actor: by, action: 'workspace.delete', subject: name, details: { id } });

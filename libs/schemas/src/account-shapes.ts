@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { attributionFields, routerTagName, routerTags } from './attribution.js';
 import { cents, count, moment, pageOf, simulated, text } from './fields.js';
 import { workspaceScopes } from './access-token.js';
 import { routerErrorType, routerValidationErrorDetail } from './error-shapes.js';
@@ -23,6 +24,7 @@ const routerRequest = z
     error_type: routerErrorType.optional(),
     key_id: keyId().optional(),
     key_name: text('The name of the API key.').optional(),
+    ...attributionFields,
     created_at: moment('When the run was admitted.'),
     granted_at: moment('When the run got its slot. Until then it waited in the backlog.').optional(),
     started_at: moment('When the run was sent to the provider.').optional(),
@@ -68,7 +70,12 @@ export const routerRequestListResponse = pageOf(routerRequest, 'At most `limit` 
   description: 'One page of the runs of a workspace.',
 });
 
-export const usageGroupings = ['day', 'model', 'key'] as const;
+/** How usage is grouped. */
+export const usageGrouping = z.union(
+  [z.enum(['day', 'model', 'key', 'user']), z.templateLiteral(['tag:', routerTagName])],
+  'must be one or more of day, model, key, user and tag:<name>, separated by commas',
+);
+export type UsageGrouping = z.infer<typeof usageGrouping>;
 
 export const usageNumbers = {
   runs: count('The number of runs that ended.'),
@@ -80,13 +87,17 @@ export const routerUsageResponse = z
   .object({
     from: moment('Start of the range. Runs that ended at or after this time are included.'),
     to: moment('End of the range. Runs that ended before this time are included.'),
-    group_by: z.array(z.enum(usageGroupings)).describe('The grouping of the runs.'),
+    group_by: z.array(usageGrouping).describe('The grouping of the runs.'),
     data: z
       .array(
         z.object({
           day: z.iso.date().optional().describe('The UTC day on which the runs ended.'),
           model: routerModelId.optional(),
           key_id: keyId().optional(),
+          tags: routerTags
+            .optional()
+            .describe('The tag by which the runs are grouped. Absent for the runs without it.'),
+          user: attributionFields.user.describe('The end user. Absent for the runs without one.'),
           ...usageNumbers,
         }),
       )
@@ -94,6 +105,41 @@ export const routerUsageResponse = z
     total: z.object(usageNumbers).describe('The totals over all groups.'),
   })
   .meta({ id: 'RouterUsageResponse', description: 'The usage of a workspace and its cost.' });
+
+const signedCents = (description: string) =>
+  z.number().describe(`${description}, in US dollar cents, as a decimal number.`);
+
+const routerLedgerEntry = z
+  .object({
+    id: z.string().regex(/^\d+$/).describe('The id of the entry. A later entry has a higher one.'),
+    kind: z
+      .enum(['bill', 'refund', 'credits'])
+      .describe(
+        '`bill`: of a run. `refund`: of a bill. `credits`: credits that the operator added or took back.',
+      ),
+    created_at: moment('When the entry was made.'),
+    amount_cents: signedCents('The change of the credits: negative for a bill'),
+    balance_cents: signedCents('The credits after it').optional().meta({
+      description:
+        'The credits after it, in US dollar cents, as a decimal number. Absent if credits were unlimited.',
+    }),
+    request_id: routerQueueRequestId.optional(),
+    model: routerModelId.optional(),
+    cost_basis: z
+      .enum(['reported', 'computed', 'flat'])
+      .optional()
+      .describe('The basis of a bill, as in the list of runs.'),
+    ...attributionFields,
+  })
+  .meta({
+    id: 'RouterLedgerEntry',
+    description: 'A change of the credits of a workspace. A bill or a refund has the facts of its run.',
+  });
+
+export const routerLedgerResponse = pageOf(routerLedgerEntry, 'At most `limit` entries, newest first.', {
+  id: 'RouterLedgerResponse',
+  description: 'One page of the ledger of a workspace.',
+});
 
 export const allowance = (description: string, amount: z.ZodNumber = z.int()) =>
   z.object({ limit: amount.min(0), current: amount.min(0) }).describe(description);
@@ -139,6 +185,9 @@ export const routerKeyInput = z
       .datetime({ offset: true })
       .optional()
       .describe('When the key expires. Without it, the key expires with the key that makes it, or never.'),
+    tags: routerTags
+      .optional()
+      .describe('Tags that every run of the key gets. A call with another value of one of them is refused.'),
   })
   .meta({ id: 'RouterKeyInput', description: 'A request for a new API key.' });
 
@@ -153,6 +202,9 @@ const routerKey = z
     name: text('The name of the key.'),
     prefix: text('The first characters of the key.'),
     scopes: z.array(z.string()).describe('The scopes of the key.'),
+    tags: routerTags
+      .optional()
+      .describe('The tags that every run of the key gets. Absent if there are none.'),
     state: z.enum(['live', 'revoked', 'expired']).describe('Whether the key works.'),
     made_by: z
       .uuid()
@@ -204,6 +256,7 @@ export type RouterCostEstimate = z.infer<typeof routerCostEstimate>;
 export type RouterRequest = z.infer<typeof routerRequest>;
 export type RouterRequestDetail = z.infer<typeof routerRequestDetail>;
 export type RouterUsageResponse = z.infer<typeof routerUsageResponse>;
+export type RouterLedgerEntry = z.infer<typeof routerLedgerEntry>;
 export type RouterWorkspace = z.infer<typeof routerWorkspace>;
 export type RouterKey = z.infer<typeof routerKey>;
 export type RouterNewKey = z.infer<typeof routerNewKey>;

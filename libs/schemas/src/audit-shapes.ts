@@ -20,6 +20,7 @@ export const operatorActions = [
   'restore.objects',
   'restore.runs',
   'run.cancel',
+  'run.delete',
   'run.refund',
   'sign_in.create',
   'sign_in.use',

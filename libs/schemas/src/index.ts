@@ -28,8 +28,28 @@ export {
   routerUsageResponse,
   type RouterWorkspace,
   routerWorkspace,
-  usageGroupings,
+  type UsageGrouping,
+  usageGrouping,
+  type RouterLedgerEntry,
+  routerLedgerResponse,
 } from './account-shapes.js';
+export {
+  type Attribution,
+  attributionOf,
+  attributionView,
+  type Dimension,
+  isDimension,
+  isUser,
+  maxTags,
+  routerTagList,
+  routerUser,
+  tagDimension,
+  tagOf,
+  type Tags,
+  tagsOf,
+  tagsText,
+  tagSyntax,
+} from './attribution.js';
 export {
   firstKeyName,
   isWorkspaceName,
@@ -97,6 +117,7 @@ export {
 export { type RouterFile, routerFile, routerFileId, routerFileListResponse } from './file-shapes.js';
 export type { Page } from './fields.js';
 export { serviceHealth } from './health-shape.js';
+export { type CsvValue, csvLine } from './csv.js';
 export { isExact, markInexact } from './exact-number.js';
 export {
   isUuid,

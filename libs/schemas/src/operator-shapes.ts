@@ -31,6 +31,12 @@ export const operatorWorkspace = z
     name: text('The name of the workspace.'),
     created_at: moment('When the workspace was created.'),
     ...facts,
+    result_retention_seconds: z
+      .int()
+      .optional()
+      .describe(
+        'Seconds until the results and assets of the workspace are deleted, if it has a period of its own. The operator’s period for all workspaces is the most.',
+      ),
     limits: z
       .object({
         ...runAllowances,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { attributionFields } from './attribution.js';
 import { count, moment, pageOf, text } from './fields.js';
 import { routerErrorType } from './error-shapes.js';
 import { routerModelId, routerQueueRequestId } from './identifiers.js';
@@ -12,6 +13,7 @@ export const routerRunCompleted = z
     type: z.literal('run.completed'),
     timestamp: moment('When the run was completed.'),
     data: routerQueueStatusResponse,
+    ...attributionFields,
   })
   .meta({
     id: 'RouterRunCompleted',

@@ -61,6 +61,24 @@ it('a path with a text that no header can hold is answered as usual', async () =
   }
 });
 
+it('a run that is begun through the proxy has the tags and the end user of the call', async () => {
+  const { caller } = await gateway().caller({}, ['run', 'requests']);
+  const submitted = await fetch(`${gateway().url}/fal/proxy`, {
+    method: 'POST',
+    headers: {
+      authorization: `Key ${caller.key}`,
+      'x-fal-target-url': 'https://queue.fal.run/fal-ai/flux/dev',
+      'content-type': 'application/json',
+      'x-service-tags': 'project=alpha',
+      'x-service-user': 'u',
+    },
+    body: input,
+  });
+  expect(submitted.status).toBe(201);
+  const found = await caller.call('GET', '/v2/requests?tag=project=alpha');
+  expect(found.json()['data']).toMatchObject([{ tags: { project: 'alpha' }, user: 'u' }]);
+});
+
 it('requests differ by their target, not by the proxy’s own address', async () => {
   const { caller } = await gateway().caller();
   const submit = (target: string) =>

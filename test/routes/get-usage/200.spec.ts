@@ -55,6 +55,28 @@ it('finished runs are added up by day, model and key, even after they expired', 
   expect((await usage(caller, `?to=${day(10)}`)).data).toEqual([]);
 });
 
+it('finished runs are added up by end user and by the values of one tag', async () => {
+  const { caller } = await gateway().caller({}, scopes);
+  const finish = async (headers: Record<string, string>) =>
+    gateway().finish(await caller.submit('bfl/flux-2-pro', input, { headers }), succeeded);
+  await finish({ 'x-service-tags': 'project=alpha,team=web', 'x-service-user': 'u1' });
+  await finish({ 'x-service-tags': 'project=beta' });
+  await finish({ 'x-service-tags': 'project=alpha' });
+  await finish({});
+  expect((await usage(caller, '?group_by=tag:project')).data).toMatchObject([
+    { tags: { project: 'alpha' }, runs: 2 },
+    { tags: { project: 'beta' }, runs: 1 },
+    { runs: 1 },
+  ]);
+  const byUser = await usage(caller, '?group_by=model,user');
+  expect(byUser).toMatchObject({
+    group_by: ['model', 'user'],
+    data: [{ model: 'bfl/flux-2-pro', user: 'u1', runs: 1 }, { runs: 3 }],
+    total: { runs: 4 },
+  });
+  expect(byUser.data[1]).not.toHaveProperty('user');
+});
+
 it('a workspace sees nothing of another one', async () => {
   const { caller } = await gateway().caller({}, scopes);
   await gateway().finish(await caller.submit('bfl/flux-2-pro', input), succeeded);

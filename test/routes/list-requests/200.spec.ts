@@ -137,6 +137,34 @@ it('every filter works, alone and combined', async () => {
   expect(await found(`from=${at}&model=none/none`)).toEqual([]);
 });
 
+it('runs are found by a tag and by their end user, while they are live and after they end', async () => {
+  const { caller, keyWith } = await gateway().caller({}, scopes);
+  const byKey = await keyWith({ project: 'alpha' }, scopes);
+  const headers = { 'x-service-tags': 'project=alpha, team=a=b', 'x-service-user': 'u,1' };
+  const ended = await caller.submit(model, input, { headers });
+  await gateway().finish(ended, succeeded);
+  const live = await caller.submit(model, input, { headers: { 'x-service-tags': 'team=c' } });
+  const fixed = await byKey.submit(model, input, { headers: { 'x-service-user': 'u,1' } });
+  await caller.submit(model, input);
+  const found = async (query: string) => idsOf(await page(caller, `?${query}`));
+  expect(await found('tag=project=alpha')).toEqual([fixed.requestId, ended.requestId]);
+  expect(await found(`tag=${encodeURIComponent('team=a=b')}`)).toEqual([ended.requestId]);
+  expect(await found('tag=team=c')).toEqual([live.requestId]);
+  expect(await found('user=u,1')).toEqual([fixed.requestId, ended.requestId]);
+  expect(await found('user=u,1&tag=team=c')).toEqual([]);
+  expect(await found('user=u,1&tag=project=alpha&status=COMPLETED')).toEqual([ended.requestId]);
+  expect(await found('tag=project=alph')).toEqual([]);
+  const { data } = await page(caller);
+  expect(data.map(({ tags, user }) => [tags, user])).toEqual([
+    [undefined, undefined],
+    [{ project: 'alpha' }, 'u,1'],
+    [{ team: 'c' }, undefined],
+    [{ project: 'alpha', team: 'a=b' }, 'u,1'],
+  ]);
+  const stranger = await gateway().caller({}, scopes);
+  expect((await page(stranger.caller, '?tag=project=alpha')).data).toEqual([]);
+});
+
 it('lists a run whose result has expired, without URLs, and nothing of another workspace', async () => {
   const { caller } = await gateway().caller({}, scopes);
   const run = await caller.submit(model, input);

@@ -18,11 +18,13 @@ describe.each(generations)('a rejected call on %s', (generation) => {
     return caller.call('POST', url, { body, headers: { ...(await bearer(workspace.id)), ...headers } });
   };
 
-  it('is 400 for a body that is not a JSON object, and for a malformed Idempotency-Key', async () => {
+  it('is 400 for a body that is not a JSON object, and for malformed headers', async () => {
     for (const answer of [
       await call({}, path, '[1]'),
       await call({}, path, '{"prompt":'),
       await call({}, path, '{"prompt":"x"}', { 'idempotency-key': 'a b' }),
+      await call({}, path, '{"prompt":"x"}', { 'x-service-tags': 'a' }),
+      await call({}, path, '{"prompt":"x"}', { 'x-service-user': 'a b' }),
     ])
       expect([answer.status, answer.headers.get('x-service-error-type')]).toEqual([400, 'invalid_input']);
   });

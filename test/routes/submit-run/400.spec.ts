@@ -52,6 +52,39 @@ it('a key of 255 characters is accepted', async () => {
   expect((await caller.call('POST', path, { body: '{"prompt":"x"}', headers })).status).toBe(201);
 });
 
+const tagged = (count: number) => ({
+  'x-service-tags': Array.from({ length: count }, (_, nth) => `t${nth}=x`).join(),
+});
+
+it.each([
+  ['tags without a value', { 'x-service-tags': 'project' }, 'project=alpha'],
+  ['a tag with an empty value', { 'x-service-tags': 'project=' }, 'project=alpha'],
+  ['an upper-case name', { 'x-service-tags': 'Project=a' }, 'project=alpha'],
+  ['a name of 33 characters', { 'x-service-tags': `${'n'.repeat(33)}=a` }, 'project=alpha'],
+  ['a value of 129 characters', { 'x-service-tags': `n=${'v'.repeat(129)}` }, 'project=alpha'],
+  ['a value with a space', { 'x-service-tags': 'n=a b' }, 'project=alpha'],
+  ['a value that is not ASCII', { 'x-service-tags': 'n=\u00e9' }, 'project=alpha'],
+  ['an empty tag', { 'x-service-tags': 'a=1,,b=2' }, 'project=alpha'],
+  ['17 tags', tagged(17), '1 to 16'],
+  ['a repeated tag', { 'x-service-tags': 'a=1, b=2, a=1' }, '"a" twice'],
+  ['an empty user', { 'x-service-user': '' }, 'X-Service-User must be'],
+  ['a user of 129 characters', { 'x-service-user': 'u'.repeat(129) }, 'X-Service-User must be'],
+  ['a user with a space', { 'x-service-user': 'a b' }, 'X-Service-User must be'],
+])('rejects %s', async (_what, headers: Record<string, string>, says) => {
+  const { caller } = await gateway().caller();
+  const answer = await caller.call('POST', path, { body: '{"prompt":"x"}', headers });
+  expect([answer.status, answer.bucket]).toEqual([400, 'invalid_input']);
+  expect(answer.json()['detail']).toContain(says);
+});
+
+it('rejects a 17th tag that the key adds', async () => {
+  const { keyWith } = await gateway().caller();
+  const caller = await keyWith({ project: 'alpha' });
+  const answer = await caller.call('POST', path, { body: '{"prompt":"x"}', headers: tagged(16) });
+  expect([answer.status, answer.json()['detail']]).toEqual([400, expect.stringContaining('at most 16 tags')]);
+  expect((await caller.call('POST', path, { body: '{"prompt":"x"}', headers: tagged(15) })).status).toBe(201);
+});
+
 it.each([
   ['is not a URL', 'webhook_url=hook', 'webhook_url must be an absolute URL.'],
   ['is not https', 'webhook_url=http://hooks.example/a', 'http: is not https'],

@@ -4,6 +4,18 @@ import { sharedGateway } from '../gateways.js';
 const gateway = sharedGateway();
 const path = '/v2/models/bfl/flux-2-pro/requests';
 
+it('tags and users are no part of the request that a key stands for: a retry joins the run with its own', async () => {
+  const { caller } = await gateway().caller({}, ['run', 'requests']);
+  const submit = (more: Record<string, string>) =>
+    caller.call('POST', path, { body: '{"prompt":"x"}', headers: { 'idempotency-key': 'k', ...more } });
+  const first = await submit({ 'x-service-tags': 'project=alpha', 'x-service-user': 'u' });
+  const again = await submit({ 'x-service-tags': 'project=beta' });
+  expect([again.status, again.bytes.toString()]).toEqual([201, first.bytes.toString()]);
+  expect(again.headers.get('idempotent-replayed')).toBe('true');
+  const run = await caller.call('GET', `/v2/requests/${String(first.json()['request_id'])}`);
+  expect(run.json()).toMatchObject({ tags: { project: 'alpha' }, user: 'u' });
+});
+
 it.each([
   ['another body', path, '{"prompt":"y"}'],
   ['other white space', path, '{"prompt": "x"}'],

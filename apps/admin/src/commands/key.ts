@@ -1,9 +1,17 @@
 import { type ApiKeyRepository, type KeyKind, keyKinds, type KeyRow, keyView } from '#persistence';
-import { callerScopes, type RouterKey, type Scope, sessionScopes, signInUrl } from '#schemas';
+import {
+  callerScopes,
+  type RouterKey,
+  type Scope,
+  sessionScopes,
+  signInUrl,
+  type Tags,
+  tagsText,
+} from '#schemas';
 import { type Command, Option } from 'commander';
 import type { Answer, Desk } from '../answer.js';
 import { answering, type Services } from '../open-database.js';
-import { httpUrl, keyId, line, scopeList, wholeNumber } from '../option-values.js';
+import { httpUrl, keyId, line, scopeList, tag, wholeNumber } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
 import { table } from '../table.js';
 import { unknownName } from '../unknown-name.js';
@@ -20,6 +28,7 @@ export const keyCommands: CommandGroup = (program, desk) => {
     .option('--name <text>', 'name of the key, such as its purpose', line, 'key')
     .option('--scopes <list>', 'its scopes, comma-separated', scopeList, [...callerScopes])
     .option('--expires-days <n>', 'days until it expires (default: never)', wholeNumber(1, 36_500))
+    .option('--tag <name=value>', 'tag that each of its runs gets; may be repeated', tag)
     .action(answering(desk, create));
 
   key
@@ -97,13 +106,14 @@ interface CreateOptions {
   name: string;
   scopes: Scope[];
   expiresDays?: number;
+  tag?: Tags;
 }
 
 async function create({ workspaces, keys, actor }: Services, options: CreateOptions): Promise<Answer> {
-  const { name, scopes, expiresDays } = options;
+  const { name, scopes, expiresDays, tag: tags } = options;
   const workspace = await workspaces.find(options.workspace);
   const expiresAt = expiresDays === undefined ? null : new Date(Date.now() + expiresDays * dayMs);
-  const { key, row } = await keys.create(workspace.id, { name, scopes, expiresAt }, { actor });
+  const { key, row } = await keys.create(workspace.id, { name, scopes, expiresAt, tags }, { actor });
   return {
     document: { ...keyDocument(row, workspace.name), key },
     text: newKeyLines(key, row, workspace.name).join('\n'),
@@ -147,6 +157,7 @@ async function list(
     KIND: (key) => key.kind,
     NAME: (key) => key.name,
     SCOPES: (key) => key.scopes.join(','),
+    TAGS: (key) => tagsText(key.tags) || '-',
     STATE: (key) => key.state,
     EXPIRES: (key) => key.expires_at ?? 'never',
     ID: (key) => key.id,

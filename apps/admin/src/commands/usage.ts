@@ -1,10 +1,10 @@
 import { type UsageRange, type UsageRecord, usageView } from '#persistence';
-import { centsFromMicros, centsText, usageGroupings } from '#schemas';
+import { centsFromMicros, centsText, type UsageGrouping } from '#schemas';
 import { type Command, Option } from 'commander';
 import { type Answer, clearLine, type Desk } from '../answer.js';
 import { everWorkspaces, type NamedWorkspace } from '../known-workspaces.js';
 import { answering, type Services, withServices } from '../open-database.js';
-import { instant, wholeNumber } from '../option-values.js';
+import { grouping, instant, wholeNumber } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
 import { table } from '../table.js';
 import { exportFormats, usageDocument } from '../usage-text.js';
@@ -21,7 +21,7 @@ interface ListOptions extends RangeOptions {
 
 interface SummaryOptions extends RangeOptions {
   workspace: string;
-  by: (typeof usageGroupings)[number];
+  by: UsageGrouping;
 }
 
 interface ExportOptions extends RangeOptions {
@@ -43,7 +43,7 @@ export const usageCommands: CommandGroup = (program, desk) => {
       ),
   )
     .requiredOption('--workspace <name>', 'name or id of the workspace')
-    .addOption(new Option('--by <group>', 'how to group the runs').choices(usageGroupings).default('day'))
+    .option('--by <group>', 'how to group the runs: day, model, key, user or tag:<name>', grouping, 'day')
     .action(answering(desk, summary));
 
   withRange(usage.command('list').description('List the last finished runs of a workspace, newest first.'))
@@ -81,8 +81,8 @@ async function summary(services: Services, { workspace, by, from, until }: Summa
   return {
     document: { workspace: name, by, groups: data, total },
     text: table(data, {
-      [by.toUpperCase()]: ({ day, model, key_id = '' }) =>
-        day ?? model ?? named.get(key_id) ?? (key_id || '-'),
+      [by.toUpperCase()]: ({ day, model, key_id = '', tags = {}, user }) =>
+        day ?? model ?? user ?? Object.values(tags)[0] ?? named.get(key_id) ?? (key_id || '-'),
       RUNS: ({ runs }) => runs,
       SUCCEEDED: ({ succeeded }) => succeeded,
       'BILLED (CENTS)': ({ cost_cents }) => cost_cents,

@@ -10,6 +10,7 @@ import {
   creditsToMicros,
   factor,
   globs,
+  resultSeconds,
   wholeNumber,
   workspaceName,
 } from '../option-values.js';
@@ -28,6 +29,7 @@ interface SettingOptions {
   runnable?: string[];
   markup?: number;
   creditsCents?: Credits;
+  resultSeconds?: number | 'default';
 }
 
 interface LimitOptions {
@@ -135,7 +137,12 @@ const withSettings = (command: Command): Command =>
       globs,
     )
     .option('--markup <factor>', 'factor applied to the cost of its runs (default: 1)', factor)
-    .option('--credits-cents <n|unlimited>', 'its credits in US cents', creditsToMicros);
+    .option('--credits-cents <n|unlimited>', 'its credits in US cents', creditsToMicros)
+    .option(
+      '--result-seconds <n|default>',
+      'seconds until its results and assets are deleted, at least 60; RESULT_RETENTION_SECONDS is the most (default: that)',
+      resultSeconds,
+    );
 
 const withLimits = (command: Command): Command =>
   command
@@ -148,11 +155,19 @@ const withLimits = (command: Command): Command =>
 
 const globsOf = ({ visible = [], runnable = [] }: SettingOptions): string[] => [...visible, ...runnable];
 
-const settingsOf = ({ enabled, disabled, visible, runnable, markup }: SettingOptions) => ({
+const settingsOf = ({
+  enabled,
+  disabled,
+  visible,
+  runnable,
+  markup,
+  resultSeconds: seconds,
+}: SettingOptions) => ({
   ...((enabled ?? disabled) && { enabled: enabled === true }),
   ...(visible && { visible }),
   ...(runnable && { runnable }),
   ...(markup !== undefined && { markup }),
+  ...(seconds !== undefined && { resultRetentionSeconds: seconds === 'default' ? null : seconds }),
 });
 
 const limitsOf = ({
@@ -228,8 +243,12 @@ const settingsText = (workspace: OperatorWorkspace): string =>
     ['visible', workspace.visible.join(',') || 'none'],
     ['runnable', workspace.runnable.join(',') || 'none'],
     ['markup', String(workspace.markup)],
+    ['results', keptText(workspace)],
     ['credits', `${creditsText(workspace)}${workspace.credits_cents === null ? '' : ' cents'}`],
   ]);
+
+const keptText = ({ result_retention_seconds: seconds }: OperatorWorkspace): string =>
+  seconds === undefined ? 'kept as by default' : `kept for ${seconds} seconds`;
 
 function limitsText({ limits: of, held_cents, ...workspace }: OperatorWorkspace): string {
   const rows: [string, { limit: number | string; current: number }][] = [

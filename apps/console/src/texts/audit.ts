@@ -15,6 +15,7 @@ const actions = {
   'restore.objects': 'Stored objects deleted',
   'restore.runs': 'Restored runs ended',
   'run.cancel': 'Run cancelled',
+  'run.delete': 'Run deleted',
   'run.refund': 'Run refunded',
   'sign_in.create': 'Sign-in link created',
   'sign_in.use': 'Sign-in link used',
@@ -27,7 +28,8 @@ const actions = {
 
 export const audit = {
   title: 'Audit',
-  about: 'What operators changed, and every key and sign-in link that was made, used or revoked.',
+  about:
+    'What operators changed, and every key and sign-in link that was made, used or revoked, and every run whose data was deleted.',
   time: 'Time',
   actor: 'By',
   action: 'Action',

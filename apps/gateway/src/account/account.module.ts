@@ -5,6 +5,7 @@ import { BodiesModule } from '../bodies/bodies.module.js';
 import { CatalogModule } from '../models/catalog.module.js';
 import { RunsModule } from '../runs/runs.module.js';
 import { KeysController } from './keys.controller.js';
+import { LedgerController } from './ledger.controller.js';
 import { RequestsController } from './requests.controller.js';
 import { SignInController } from './sign-in.controller.js';
 import { UsageController } from './usage.controller.js';
@@ -13,6 +14,13 @@ import { WorkspaceController } from './workspace.controller.js';
 /** Routes for a workspace's own runs, usage, limits and keys. */
 @Module({
   imports: [InfrastructureModule, CatalogModule, AuthModule, BodiesModule, RunsModule],
-  controllers: [RequestsController, UsageController, WorkspaceController, KeysController, SignInController],
+  controllers: [
+    RequestsController,
+    UsageController,
+    LedgerController,
+    WorkspaceController,
+    KeysController,
+    SignInController,
+  ],
 })
 export class AccountModule {}

@@ -1,6 +1,6 @@
 import { RouterError } from '#errors';
 import { KeyRefused, maxKeysADay, maxLiveKeys } from '#persistence';
-import type { Scope } from '#schemas';
+import { maxTags, type Scope } from '#schemas';
 import type { Caller } from '../auth/caller.js';
 import { noCredential, unlessDeleted } from '../auth/caller.guard.js';
 import { failure } from '../http/api-route.js';
@@ -16,6 +16,16 @@ const refusals = {
     new RouterError(
       'forbidden',
       'This key cannot create another key: its chain of creators is at the maximum length.',
+    ),
+  contradicts_tags: () =>
+    new RouterError(
+      'forbidden',
+      'The tags contradict those of the key that creates this one, which the new key gets too.',
+    ),
+  too_many_tags: () =>
+    new RouterError(
+      'invalid_input',
+      `A key has at most ${maxTags} tags, including those of the key that creates it.`,
     ),
   too_many_a_day: () =>
     new RouterError(

@@ -67,7 +67,7 @@ export class KeysController {
     area: 'Account',
     summary: 'Create an API key',
     description:
-      'The response contains the text of the key. It is shown only once and is not stored. The new key belongs to the key that creates it: it cannot expire later, and is revoked with it. A key created by a console session belongs to the key that opened the session.',
+      'The response contains the text of the key. It is shown only once and is not stored. The new key belongs to the key that creates it: it cannot expire later, has its tags too, and is revoked with it. A key created by a console session belongs to the key that opened the session.',
     body: routerKeyInput,
     answers: [
       answer(201, 'The key was created and works immediately.', json(routerNewKey), ['Cache-Control']),
@@ -79,13 +79,13 @@ export class KeysController {
       failure(
         403,
         ['forbidden', 'not_enabled'],
-        'The credential lacks `manage` or a scope of the new key, its chain of creators is too long, or the router is not enabled for its workspace.',
+        'The credential lacks `manage` or a scope of the new key, its tags differ from those of the new key, its chain of creators is too long, or the router is not enabled for its workspace.',
       ),
       tooManyKeys,
     ],
   })
   async create(@Calling() caller: Caller, @Req() request: FastifyRequest): Promise<RouterNewKey> {
-    const { name, scopes, expires_at } = await this.bodies.readObject(
+    const { name, scopes, expires_at, tags } = await this.bodies.readObject(
       request.raw,
       caller.workspaceId,
       keyInput,
@@ -95,7 +95,7 @@ export class KeysController {
     if (expiresAt !== null && expiresAt.getTime() <= Date.now()) {
       throw new RouterError('invalid_input', 'expires_at must be in the future.');
     }
-    const facts = { name, scopes: [...new Set(scopes)], expiresAt };
+    const facts = { name, scopes: [...new Set(scopes)], expiresAt, tags };
     const { key, row } = await orRefused(this.keys.create(caller.workspaceId, facts, makerOf(caller)));
     return { ...keyView(row), key };
   }

@@ -1,4 +1,5 @@
 import { LiveCatalog } from '#catalog';
+import { RouterError } from '#errors';
 import { SETTINGS } from '#infrastructure';
 import {
   CallRepository,
@@ -9,6 +10,8 @@ import {
   WebhookRepository,
 } from '#persistence';
 import {
+  attributionOf,
+  isUser,
   routerErrorType,
   routerModelId,
   routerModelInput,
@@ -21,17 +24,19 @@ import {
   routerRequestListResponse,
   routerRunOutcome,
   stagesOf,
+  tagOf,
 } from '#schemas';
 import type { SigningSettings } from '#storage';
-import { Controller, Get, Inject, Param, Query, Req, Res } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Inject, Param, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { nameRun } from '../answers/run-of-call.js';
 import { Access, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
-import { listPage, momentQuery, pageQuery, QueryPipe } from '../http/query.pipe.js';
+import { listPage, momentQuery, once, pageQuery, QueryPipe } from '../http/query.pipe.js';
 import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 import { foundRun } from '../runs/found-run.js';
+import { RunErasure } from '../runs/run-erasure.js';
 import { RunPayloads } from '../runs/run-payloads.js';
 
 const requestQuery = pageQuery.extend({
@@ -46,6 +51,19 @@ const requestQuery = pageQuery.extend({
   key: z.uuid('must be the id of a key').toLowerCase().optional().meta({
     description: 'Only runs admitted with the key of this id.',
   }),
+  tag: once()
+    .transform((text, context) => {
+      const tag = tagOf(text);
+      if (tag !== null) return { [tag[0]]: tag[1] };
+      context.addIssue('must be a tag such as project=alpha');
+      return z.NEVER;
+    })
+    .optional()
+    .meta({ type: 'string', description: 'Only runs with this tag, such as `project=alpha`.' }),
+  user: once()
+    .refine(isUser, 'must be 1 to 128 visible ASCII characters')
+    .optional()
+    .meta({ description: 'Only runs for this end user, as the `X-Service-User` of the call named it.' }),
   from: momentQuery('Only runs admitted at or after this time.'),
   to: momentQuery('Only runs admitted before this time.'),
 });
@@ -65,6 +83,7 @@ export class RequestsController {
     private readonly calls: CallRepository,
     private readonly webhooks: WebhookRepository,
     private readonly payloads: RunPayloads,
+    private readonly erasure: RunErasure,
     private readonly catalog: LiveCatalog,
     @Inject(SETTINGS) private readonly settings: SigningSettings,
   ) {}
@@ -96,6 +115,7 @@ export class RequestsController {
           outcome: query.outcome,
           bucket: query.error_type,
           keyId: query.key,
+          attribution: attributionOf(query.tag ?? {}, query.user) ?? undefined,
           from: query.from,
           until: query.to,
         };
@@ -165,6 +185,40 @@ export class RequestsController {
     const { runId, input } = foundRun(found, id);
     nameRun(reply, runId);
     await this.payloads.sendOutput(reply, foundRun(input, runId));
+  }
+
+  @Delete(':requestId')
+  @HttpCode(204)
+  @Access({ scope: 'manage' })
+  @ApiRoute({
+    name: 'DeleteRequest',
+    area: 'Account',
+    summary: 'Delete the input, the output and the files of a run',
+    description:
+      'The data is gone within a minute, usually when the response arrives: input, output, error, copied files, and what providers answered. The run stays listed with its times and cost, and its bill stays; its result and input answer 410. Files that were uploaded for inputs are separate and stay. Deleting a deleted run has no effect.',
+    answers: [
+      answer(204, 'The data has been deleted.', undefined, ['X-Service-Run-Id']),
+      notFound,
+      failure(409, ['invalid_input'], 'The run has not ended. Cancel it first, or wait for its end.', {
+        headers: ['X-Service-Run-Id'],
+      }),
+    ],
+  })
+  async erase(
+    @Calling() { workspaceId, credential }: Caller,
+    @Param('requestId') id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
+    const found = await this.readRun(workspaceId, id, async (runId) => {
+      const result = await this.erasure.eraseRun(workspaceId, runId, credential);
+      return result && { runId, result };
+    });
+    const { runId, result } = foundRun(found, id);
+    nameRun(reply, runId);
+    if (result === 'live')
+      throw new RouterError('invalid_input', 'The run has not ended. Delete it when it has.', {
+        status: 409,
+      });
   }
 
   /** Reads a run by its id, or by the id of a call that admitted or joined it. */

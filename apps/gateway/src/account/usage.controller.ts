@@ -1,6 +1,6 @@
 import { RouterError } from '#errors';
 import { UsageReader, usageView } from '#persistence';
-import { type RouterUsageResponse, routerUsageResponse, usageGroupings } from '#schemas';
+import { isDimension, type RouterUsageResponse, routerUsageResponse, usageGrouping } from '#schemas';
 import { Controller, Get, Query } from '@nestjs/common';
 import { z } from 'zod';
 import { Access, Calling } from '../auth/caller.guard.js';
@@ -10,17 +10,18 @@ import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 
 const defaultRangeMs = 30 * 24 * 3600 * 1000;
 const maxGroups = 10_000;
-const mustBeGroupings = `must be one or more of ${usageGroupings.join(', ')}, separated by commas`;
 
 const usageQuery = z.object({
   group_by: once()
     .default('day')
     .transform((text) => [...new Set(text.split(','))])
-    .pipe(z.array(z.enum(usageGroupings, mustBeGroupings)))
+    .pipe(z.array(usageGrouping))
+    .refine((by) => by.filter(isDimension).length <= 1, 'must have at most one of user and tag:<name>')
     .meta({
       type: 'string',
       default: 'day',
-      description: 'Groups the runs by `day`, `model`, `key`, or several of them, such as `day,model`.',
+      description:
+        'Groups the runs by `day`, `model`, `key`, or several of them, such as `day,model`, and by `user` or the values of one tag, such as `tag:project`.',
     }),
   from: momentQuery('Only runs that finished at or after this time; by default 30 days before `to`.'),
   to: momentQuery('Only runs that finished before this time; by default now.'),
@@ -37,7 +38,7 @@ export class UsageController {
     area: 'Account',
     summary: 'Get the usage and cost of the workspace',
     description:
-      'Runs that finished in a time range, grouped by day (UTC), model or key. Computed from the billing records, which outlive the runs (13 months by default).',
+      'Runs that finished in a time range, grouped by day (UTC), model, key, end user or the values of a tag. Computed from the billing records, which outlive the runs (13 months by default).',
     query: usageQuery,
     answers: [
       answer(200, 'The groups and their total.', json(routerUsageResponse)),

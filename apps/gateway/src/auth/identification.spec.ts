@@ -17,6 +17,7 @@ const row: KeyCaller = {
   runnable: ['**'],
   scopes: ['run'],
   keyId: 'k',
+  tags: null,
   remainingMs: null,
 };
 

@@ -107,6 +107,7 @@ export class Identification {
     const caller = {
       ...workspace,
       keyId: null,
+      tags: null,
       scopes,
       credential: `token:${subject}`,
       token: { subject, expiresAt: new Date(expiresAtMs) },

@@ -1,10 +1,12 @@
 import { failpoint, Metrics, runAttributes } from '#observability';
 import { type Admission, AdmissionRepository, AnswerLost, type WebhookAddress } from '#persistence';
 import { RunQueues } from '#queue';
+import type { Attribution } from '#schemas';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { nameRun } from '../answers/run-of-call.js';
 import { nameUnknownFields } from '../answers/unknown-fields.js';
+import { attributionOfCall } from './attribution.js';
 import { conflict, JoinedRuns } from './joined-runs.js';
 import { RunCancellation } from './run-cancellation.js';
 import { RunPayloads } from './run-payloads.js';
@@ -40,24 +42,29 @@ export class RunAdmission {
 
   /** Returns the run that the call begins or joins. Throws if the call is rejected. */
   async admitRun(call: WantedRun): Promise<AdmittedRun> {
+    const attribution = attributionOfCall(call.request.headers, call.caller);
     const input = await this.input.acceptInput(call);
     if (input.kind === 'replay') return this.joined.joinRun(call, input);
     nameUnknownFields(call.reply, input.candidates[0].unknownFields);
     try {
       call.onAccepted?.(input.runId);
-      return await this.admit(call, input);
+      return await this.admit(call, input, attribution);
     } finally {
       input.release();
     }
   }
 
-  private async admit(call: WantedRun, input: AcceptedInput): Promise<AdmittedRun> {
+  private async admit(
+    call: WantedRun,
+    input: AcceptedInput,
+    attribution: Attribution | undefined,
+  ): Promise<AdmittedRun> {
     const { request, reply, caller, mode, webhook } = call;
     const { runId, model, key, fingerprint, body, candidates } = input;
     const [{ row, price, streams }] = candidates;
     const { workspaceId } = caller;
     const origin = request.publicOrigin;
-    request.span?.set(runAttributes({ model: model.id }));
+    request.span?.set({ ...runAttributes({ model: model.id }), ...spanAttributes(attribution) });
     const measured = this.metrics.admissionSeconds.startTimer();
     const admitting = this.admissions.admitRun({
       runId,
@@ -75,6 +82,7 @@ export class RunAdmission {
         origin,
         ...(key !== undefined && { idempotencyKey: key }),
         ...(webhook && { webhook }),
+        ...(attribution && { attribution }),
       },
       ...(key !== undefined && fingerprint !== undefined && { key, fingerprint }),
       body,
@@ -105,3 +113,9 @@ export class RunAdmission {
     return this.joined.joinRun(call, { ...admitted, modelId: model.id, key });
   }
 }
+
+/** Whom the run is counted for, in the trace: `router.user`, and `router.tag.<name>` for each tag. */
+const spanAttributes = (attribution: Attribution = {}): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(attribution).map(([dimension, value]) => [`router.${dimension.replace(':', '.')}`, value]),
+  );

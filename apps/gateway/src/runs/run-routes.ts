@@ -1,11 +1,15 @@
 import {
+  maxTags,
   routerCostEstimate,
   routerModelInput,
   routerModelOutput,
   routerQueueCancelResponse,
   routerQueueStatusResponse,
   routerQueueSubmitResponse,
+  routerTagList,
+  routerUser,
   routerValidationErrorResponse,
+  tagSyntax,
 } from '#schemas';
 import { z } from 'zod';
 import { once } from '../http/query.pipe.js';
@@ -69,6 +73,15 @@ const withInput = {
         description:
           'Names this run within the workspace for 24 hours. A retry with the same key and the same request joins the run, or repeats its result, instead of starting another.',
       }),
+    'X-Service-Tags': routerTagList.meta({
+      description: `Tags by which the run is counted and found: at most ${maxTags}, with ${tagSyntax}. They are stored with the run, never sent to the provider, and not compared when an Idempotency-Key is used again.`,
+      example: 'project=alpha,team=web',
+    }),
+    'X-Service-User': routerUser.meta({
+      description:
+        'The end user of the caller for whom the run is made, as the caller names it. It is treated like a tag.',
+      example: 'user-7',
+    }),
   }),
   body: routerModelInput,
 };

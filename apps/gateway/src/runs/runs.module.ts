@@ -12,6 +12,7 @@ import { JoinedRuns } from './joined-runs.js';
 import { RunPayloads } from './run-payloads.js';
 import { RunAdmission } from './run-admission.js';
 import { RunCancellation } from './run-cancellation.js';
+import { RunErasure } from './run-erasure.js';
 import { RunInput } from './run-input.js';
 import { RunWatch } from './run-watch.js';
 import { RunsController } from './runs.controller.js';
@@ -26,6 +27,7 @@ import { SyncController } from './sync.controller.js';
     RunAdmission,
     JoinedRuns,
     RunPayloads,
+    RunErasure,
     RunCancellation,
     RunWatch,
     EventStreams,
@@ -33,6 +35,6 @@ import { SyncController } from './sync.controller.js';
     HeldShares,
     DeliveredResults,
   ],
-  exports: [HeldShares, RunPayloads, RunWatch],
+  exports: [HeldShares, RunErasure, RunPayloads, RunWatch],
 })
 export class RunsModule {}

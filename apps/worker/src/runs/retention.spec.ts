@@ -14,7 +14,7 @@ function scripted(script: Partial<Record<string, (number | Error)[]>>) {
   const end = once(round, 'end');
   const verb = (name: string) => async () => {
     calls.push(name);
-    if (name === 'usage_sum') round.emit('end');
+    if (name === 'usage_dimension_sum') round.emit('end');
     const next = script[name]?.shift() ?? 0;
     if (next instanceof Error) throw next;
     return next;
@@ -22,6 +22,7 @@ function scripted(script: Partial<Record<string, (number | Error)[]>>) {
   const dropDay = async () => ((await verb('dropDay')()) === 0 ? null : '2026-01-01');
   const upkeep = {
     ensurePartitions: verb('ensurePartitions'),
+    eraseExpired: verb('eraseExpired'),
     releaseObjects: verb('releaseObjects'),
     ageOut: verb('ageOut'),
     dropDay,
@@ -75,6 +76,7 @@ describe('a round of retention', () => {
     expect(await oneRound({ ageOut: [500, 20], deleteDue: [100], dropDay: [1, 1] })).toEqual([
       'ensurePartitions',
       'idempotency_key',
+      'eraseExpired',
       'releaseObjects',
       'dropDay',
       'dropDay',
@@ -94,7 +96,9 @@ describe('a round of retention', () => {
       'api_key',
       'addUpUsage',
       'audit_record',
+      'run_attribution',
       'usage_sum',
+      'usage_dimension_sum',
     ]);
   });
 
@@ -105,9 +109,10 @@ describe('a round of retention', () => {
 
   it('continues with the next verb when one fails', async () => {
     const calls = await oneRound({ idempotency_key: [new Error('away')], ageOut: [new Error('away')] });
-    expect(calls.slice(0, 7)).toEqual([
+    expect(calls.slice(0, 8)).toEqual([
       'ensurePartitions',
       'idempotency_key',
+      'eraseExpired',
       'releaseObjects',
       'dropDay',
       'ageOut',

@@ -49,6 +49,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
   private async round(signal: AbortSignal): Promise<void> {
     await this.each(signal, 'partitions', () => this.repository.ensurePartitions(), 'once');
     await this.each(signal, 'expired idempotency keys', () => this.repository.deleteOld('idempotency_key'));
+    await this.each(signal, 'results of shorter periods', () => this.repository.eraseExpired());
     await this.each(signal, 'objects of expired results', () => this.repository.releaseObjects());
     await this.each(signal, 'finished days', () => this.dropDay());
     await this.each(signal, 'aged-out runs', () => this.repository.ageOut());
@@ -63,7 +64,9 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     await this.each(signal, 'ended API keys', () => this.repository.deleteOld('api_key'));
     await this.each(signal, 'usage', () => this.repository.addUpUsage());
     await this.each(signal, 'audit records', () => this.repository.deleteOld('audit_record'));
+    await this.each(signal, 'attributions', () => this.repository.deleteOld('run_attribution'));
     await this.each(signal, 'usage sums', () => this.repository.deleteOld('usage_sum'));
+    await this.each(signal, 'sums of dimensions', () => this.repository.deleteOld('usage_dimension_sum'));
   }
 
   /** Repeats a verb until nothing is left. If it fails, the other verbs still get their turn. */

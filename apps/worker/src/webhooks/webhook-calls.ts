@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { Metrics, runAttributes, TRACING, type Tracing, withTimeout } from '#observability';
 import type { DueWebhook } from '#persistence';
-import { isJsonType, type RouterRunCompleted, runUrls, statusBody } from '#schemas';
+import { attributionView, isJsonType, type RouterRunCompleted, runUrls, statusBody } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import { request } from 'undici';
 import { Payloads, type Share } from '../bytes/payloads.js';
@@ -47,12 +47,13 @@ export class WebhookCalls {
   /** The status body, or in fal's form the output itself, byte for byte. */
   private async bodyOf(webhook: DueWebhook, share: Share, signal: AbortSignal): Promise<Buffer> {
     if (webhook.form === 'fal') return this.inFalsForm(webhook, share, signal);
-    const { runId, model, origin, bucket, completedAt } = webhook;
+    const { runId, model, origin, bucket, completedAt, attribution } = webhook;
     const state = { stage: 'completed', position: null, bucket } as const;
     const body: RouterRunCompleted = {
       type: 'run.completed',
       timestamp: completedAt.toISOString(),
       data: statusBody(runId, state, runUrls(origin, { modelId: model, runId })),
+      ...attributionView(attribution),
     };
     return Buffer.from(JSON.stringify(body));
   }

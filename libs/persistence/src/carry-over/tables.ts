@@ -4,6 +4,7 @@ export const carriedTables = [
   'api_key',
   'ledger_entry',
   'audit_record',
+  'run_attribution',
   'operator_action',
   'provider_pause',
   'publisher',
@@ -26,7 +27,9 @@ export const refilledTables = [
   'stream_piece',
   'registry_revision',
   'usage_sum',
+  'usage_dimension_sum',
   'usage_progress',
+  'workspace_erasure',
 ] as const;
 
 /** Counters of live runs. Runs are not carried over, so these columns start at their defaults. */

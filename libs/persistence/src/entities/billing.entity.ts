@@ -1,3 +1,4 @@
+import type { Attribution } from '#schemas';
 import { Check, Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import type { Basis } from '../run-facts.js';
 import { bigint, createdNow } from './columns.js';
@@ -62,6 +63,18 @@ export class AuditRecord {
   @Column('text', { nullable: true }) basis: Basis | null;
   /** Whether the simulator served the run. */
   @Column('boolean', { default: false }) simulated: boolean;
+  /** Null for a run without tags and without an end user. */
+  @Column('jsonb', { nullable: true }) attribution: Attribution | null;
+}
+
+/** A value of a dimension of a finished run, by which the run is found. */
+@Entity()
+@Index('run_attribution_run', ['runId'])
+export class RunAttribution {
+  @PrimaryColumn('uuid') workspaceId: string;
+  @PrimaryColumn('text') dimension: string;
+  @PrimaryColumn('text') value: string;
+  @PrimaryColumn('uuid') runId: string;
 }
 
 /** The audit records of an hour or a day, added up. */
@@ -73,6 +86,25 @@ export class UsageSum {
   @PrimaryColumn('text') unit: 'hour' | 'day';
   /** The start of the hour or day, in UTC. */
   @PrimaryColumn('timestamptz') at: Date;
+  @PrimaryColumn('text') model: string;
+  /** `key:<id>`, or `token` for all access tokens. */
+  @PrimaryColumn('text') credential: string;
+  @Column(bigint) runs: number;
+  @Column(bigint) succeeded: number;
+  @Column(bigint) billedMicros: number;
+}
+
+/** The audit records of an hour or a day that have a value of a dimension, added up. */
+@Entity()
+@Check('usage_dimension_sum_unit_check', `unit IN ('hour', 'day')`)
+@Index('usage_dimension_sum_age', ['at'], { type: 'brin' })
+export class UsageDimensionSum {
+  @PrimaryColumn('uuid') workspaceId: string;
+  @PrimaryColumn('text') dimension: string;
+  @PrimaryColumn('text') unit: 'hour' | 'day';
+  /** The start of the hour or day, in UTC. */
+  @PrimaryColumn('timestamptz') at: Date;
+  @PrimaryColumn('text') value: string;
   @PrimaryColumn('text') model: string;
   /** `key:<id>`, or `token` for all access tokens. */
   @PrimaryColumn('text') credential: string;

@@ -1,3 +1,4 @@
+import type { Tags } from '#schemas';
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { bigint, createdNow, numeric } from './columns.js';
 
@@ -27,6 +28,8 @@ export class Workspace {
   /** The secrets that sign the workspace's webhooks, newest first. */
   @Column('text', { array: true, default: () => 'ARRAY[new_webhook_secret()]' }) webhookSecrets: string[];
   @Column('timestamptz', { nullable: true }) webhookSecretRotatedAt: Date | null;
+  /** How long results are kept, in seconds, if shorter than those of all workspaces. Null for no own period. */
+  @Column('integer', { nullable: true }) resultRetentionSeconds: number | null;
 
   // Only the SQL functions change these counters, each in the transaction of the run that it counts.
   @Column(counter) inflight: number;
@@ -46,6 +49,14 @@ export class Workspace {
   @Column({ ...counter, ...bigint }) committedPeakMicros: number;
 }
 
+/** Up to which ended run the data of a workspace was deleted because of its own period. */
+@Entity()
+export class WorkspaceErasure {
+  @PrimaryColumn('uuid') workspaceId: string;
+  @Column('timestamptz') completedAt: Date;
+  @Column('uuid') runId: string;
+}
+
 /**
  * A caller's key, a console session, or the code that opens one. Only its SHA-256 is stored. `prefix` finds the
  * row.
@@ -63,6 +74,8 @@ export class ApiKey {
   @Column('text', { unique: true }) prefix: string;
   @Column('bytea') hash: Buffer;
   @Column('text', { array: true }) scopes: string[];
+  /** The tags that every run of the key gets. Null if there are none. */
+  @Column('jsonb', { nullable: true }) tags: Tags | null;
   @Column({ ...createdNow, update: false }) createdAt: Date;
   @Column('timestamptz', { nullable: true }) expiresAt: Date | null;
   @Column('timestamptz', { nullable: true }) revokedAt: Date | null;

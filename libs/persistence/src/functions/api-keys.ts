@@ -36,15 +36,17 @@ RETURNS void LANGUAGE sql AS $$
   INSERT INTO operator_action (actor, action, subject, details)
   SELECT record_key_action.actor, record_key_action.action, key.id::text, jsonb_build_object(
     'workspace', workspace.name, 'name', key.name, 'prefix', key.prefix, 'scopes', key.scopes,
-    'made_by', key.made_by, 'expires_at', key.expires_at) || details
+    'made_by', key.made_by, 'expires_at', key.expires_at)
+    || CASE WHEN key.tags IS NULL THEN '{}' ELSE jsonb_build_object('tags', key.tags) END || details
   FROM workspace WHERE workspace.id = key.workspace_id
 $$;
 
 -- by_key and by_subject: the caller's key, or the subject of the caller's access token. Both are null for an operator.
--- latest: when the caller's access token expires. code_s: how long a code works, in seconds.
+-- latest: when the caller's access token expires. code_s: how long a code works, in seconds. The new key also has the tags of
+-- its maker: otherwise a call could escape them by making a key.
 CREATE OR REPLACE FUNCTION make_key(key_id uuid, space uuid, key_name text, key_prefix text, key_hash bytea,
   key_scopes text[], ends timestamptz, is_code boolean, by_key uuid, by_subject text, latest timestamptz, actor text,
-  max_live integer, max_a_day integer, max_makers integer, code_s double precision)
+  max_live integer, max_a_day integer, max_makers integer, code_s double precision, key_tags jsonb, max_tags integer)
 RETURNS TABLE (refused text, made api_key) LANGUAGE plpgsql AS $$
 DECLARE
   caller api_key;
@@ -64,6 +66,15 @@ BEGIN
     latest := key_end(maker);
     IF (SELECT count(*) FROM key_and_makers(maker)) > max_makers THEN
       RETURN QUERY SELECT 'too_many_makers', NULL::api_key;
+      RETURN;
+    END IF;
+    IF key_tags || caller.tags <> caller.tags || key_tags THEN
+      RETURN QUERY SELECT 'contradicts_tags', NULL::api_key;
+      RETURN;
+    END IF;
+    key_tags := coalesce(caller.tags || key_tags, caller.tags, key_tags);
+    IF (SELECT count(*) FROM jsonb_object_keys(key_tags)) > max_tags THEN
+      RETURN QUERY SELECT 'too_many_tags', NULL::api_key;
       RETURN;
     END IF;
   END IF;
@@ -93,14 +104,24 @@ BEGIN
     RETURN;
   END IF;
   INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes, expires_at, one_time, made_by, made_by_subject,
-    session_until)
-  VALUES (key_id, space, key_name, key_prefix, key_hash, key_scopes, ends, is_code, maker, by_subject, session_end)
+    session_until, tags)
+  VALUES (key_id, space, key_name, key_prefix, key_hash, key_scopes, ends, is_code, maker, by_subject, session_end,
+    nullif(key_tags, '{}'))
   RETURNING api_key.* INTO made;
   PERFORM record_key_action(actor, CASE WHEN is_code THEN 'sign_in.create' ELSE 'key.create' END, made);
   RETURN NEXT;
 END $$;
 
--- The signature of the previous release, whose codes work for 15 minutes.
+-- The signature of the previous release, which knows no tags.
+CREATE OR REPLACE FUNCTION make_key(key_id uuid, space uuid, key_name text, key_prefix text, key_hash bytea,
+  key_scopes text[], ends timestamptz, is_code boolean, by_key uuid, by_subject text, latest timestamptz, actor text,
+  max_live integer, max_a_day integer, max_makers integer, code_s double precision)
+RETURNS TABLE (refused text, made api_key) LANGUAGE sql AS $$
+  SELECT * FROM make_key(key_id, space, key_name, key_prefix, key_hash, key_scopes, ends, is_code, by_key, by_subject,
+    latest, actor, max_live, max_a_day, max_makers, code_s, NULL, 16)
+$$;
+
+-- The signature of an earlier release, whose codes work for 15 minutes.
 CREATE OR REPLACE FUNCTION make_key(key_id uuid, space uuid, key_name text, key_prefix text, key_hash bytea,
   key_scopes text[], ends timestamptz, is_code boolean, by_key uuid, by_subject text, latest timestamptz, actor text,
   max_live integer, max_a_day integer, max_makers integer)
@@ -145,9 +166,9 @@ BEGIN
   IF former.id IS NULL THEN
     RETURN;
   END IF;
-  INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes, expires_at, made_by, made_by_subject)
+  INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes, expires_at, made_by, made_by_subject, tags)
   VALUES (new_id, former.workspace_id, former.name, new_prefix, new_hash, former.scopes, former.expires_at, former.made_by,
-    former.made_by_subject)
+    former.made_by_subject, former.tags)
   RETURNING api_key.* INTO made;
   UPDATE api_key SET made_by = new_id WHERE made_by = old_id;
   UPDATE api_key SET expires_at = least(expires_at, router_now() + make_interval(secs => keep_s)),

@@ -82,10 +82,11 @@ BEGIN
       WHERE billed_micros > 0 ORDER BY space_id, nth
     ), recorded AS (
       INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, provider, route, outcome, bucket, status,
-        caller_left, admitted_at, granted_at, dispatched_at, output_at, completed_at, cost_micros, billed_micros, basis, simulated)
+        caller_left, admitted_at, granted_at, dispatched_at, output_at, completed_at, cost_micros, billed_micros, basis, simulated,
+        attribution)
       SELECT id, space_id, (call ->> 'requestId')::uuid, credential, model, provider, call ->> 'route', outcome, bucket, status,
         caller_left_at IS NOT NULL, admitted_at, granted_at, dispatched_at, output_at, completed_at, reserved_micros,
-        billed_micros, basis, simulated
+        billed_micros, basis, simulated, call -> 'attribution'
       FROM ended
     ), called AS (
       -- Enqueued at once, like a run; the reconciler picks it up if that fails.
@@ -128,6 +129,10 @@ BEGIN
         PERFORM need_objects(ARRAY(SELECT jsonb_array_elements_text(done.ending -> 'assets')),
           (done.ending ->> 'linkExpiresAt')::timestamptz);
       END IF;
+    END IF;
+    IF done.call ? 'attribution' THEN
+      INSERT INTO run_attribution (workspace_id, dimension, value, run_id)
+      SELECT done.space_id, key, value, done.id FROM jsonb_each_text(done.call -> 'attribution');
     END IF;
     -- The provider has no run, or the caller is told to retry, so the same key may start another run.
     IF done.sent_at IS NULL OR done.bucket = 'service_unavailable' THEN

@@ -1,6 +1,8 @@
 /**
  * `add_up_usage(spaces, closed_at)` adds the audit records of each workspace's next hour to `usage_sum`, by hour and by
- * day, and returns how many workspaces it advanced. Usage of a long time is then read from a few rows.
+ * day, and returns how many workspaces it advanced. Usage of a long time is then read from a few rows. Records with an
+ * attribution are also added up by each of its dimensions, in `usage_dimension_sum`; what a dimension leaves out is the
+ * difference to `usage_sum`.
  *
  * The sums are exact only if no run can still end before `closed_at`. `finish_all` dates a run while it holds the lock
  * of its workspace, so the caller locks the workspaces once after `closed_at`, in an earlier transaction: every run
@@ -34,6 +36,18 @@ BEGIN
     ) AS added, unnest(ARRAY['hour', 'day']) AS unit
     ON CONFLICT (workspace_id, unit, at, model, credential) DO UPDATE SET runs = usage_sum.runs + excluded.runs,
       succeeded = usage_sum.succeeded + excluded.succeeded, billed_micros = usage_sum.billed_micros + excluded.billed_micros;
+    INSERT INTO usage_dimension_sum (workspace_id, dimension, unit, at, value, model, credential, runs, succeeded, billed_micros)
+    SELECT space, dimension, unit, date_trunc(unit, begins, 'UTC'), value, model, credential, runs, succeeded, billed_micros
+    FROM (
+      SELECT dimension, value, model, CASE WHEN credential LIKE 'key:%' THEN credential ELSE 'token' END AS credential,
+        count(*) AS runs, count(*) FILTER (WHERE outcome = 'succeeded') AS succeeded, sum(billed_micros) AS billed_micros
+      FROM audit_record, jsonb_each_text(attribution) AS given (dimension, value)
+      WHERE workspace_id = space AND completed_at >= begins AND completed_at < ends AND attribution IS NOT NULL
+      GROUP BY 1, 2, 3, 4
+    ) AS added, unnest(ARRAY['hour', 'day']) AS unit
+    ON CONFLICT (workspace_id, dimension, unit, at, value, model, credential) DO UPDATE SET
+      runs = usage_dimension_sum.runs + excluded.runs, succeeded = usage_dimension_sum.succeeded + excluded.succeeded,
+      billed_micros = usage_dimension_sum.billed_micros + excluded.billed_micros;
     UPDATE usage_progress SET until = ends WHERE workspace_id = space;
     advanced := advanced + 1;
   END LOOP;

@@ -48,6 +48,7 @@ export class TestProcess {
   readonly storedObjects: StoredObjectRepository;
   readonly pauses: ProviderPauseRepository;
   readonly health: ProviderHealthRepository;
+  readonly surprises: ProviderSurpriseRepository;
   readonly providers: ProviderReader;
   readonly retention: RetentionRepository;
   readonly workspaces: WorkspaceRepository;
@@ -69,12 +70,13 @@ export class TestProcess {
     this.storedObjects = new StoredObjectRepository(this.database);
     this.pauses = new ProviderPauseRepository(this.database);
     this.health = new ProviderHealthRepository(this.database, this.pauses);
+    this.surprises = new ProviderSurpriseRepository(this.database);
     this.providers = new ProviderReader(
       this.database,
       this.outbox,
       this.health,
       new ProviderCheckRepository(this.database),
-      new ProviderSurpriseRepository(this.database),
+      this.surprises,
     );
     this.retention = new RetentionRepository(this.database, periods);
   }

@@ -1,4 +1,4 @@
-import { Autocomplete, Button, Select } from '@mantine/core';
+import { Autocomplete, Button, Select, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { bucketOptions } from '../../parts/buckets.ts';
@@ -53,6 +53,20 @@ export function FilterBar({ filters, change, clear }: FilterBarProps) {
           size="xs"
         />
       )}
+      <TextFilter
+        key={`tag ${filters.tag}`}
+        label={texts.runs.tag}
+        placeholder={texts.runs.tagExample}
+        value={filters.tag}
+        change={(tag) => change({ tag })}
+      />
+      <TextFilter
+        key={`user ${filters.user}`}
+        label={texts.runs.user}
+        placeholder={texts.runs.any}
+        value={filters.user}
+        change={(user) => change({ user })}
+      />
       <Select
         label={texts.runs.time}
         placeholder={texts.runs.allTime}
@@ -93,6 +107,35 @@ function ModelFilter({ model, change }: { model: string | undefined; change: Fil
       }}
       onClear={() => apply('')}
       clearable
+      size="xs"
+    />
+  );
+}
+
+interface TextFilterProps {
+  label: string;
+  placeholder: string;
+  value: string | undefined;
+  change: (value: string | undefined) => void;
+}
+
+/** Applies the text when the user leaves the field or presses Enter. */
+function TextFilter({ label, placeholder, value = '', change }: TextFilterProps) {
+  const [text, setText] = useState(value);
+  const apply = () => {
+    const next = text.trim();
+    if (next !== value) change(next === '' ? undefined : next);
+  };
+  return (
+    <TextInput
+      label={label}
+      placeholder={placeholder}
+      value={text}
+      onChange={({ currentTarget }) => setText(currentTarget.value)}
+      onBlur={apply}
+      onKeyDown={({ key }) => {
+        if (key === 'Enter') apply();
+      }}
       size="xs"
     />
   );

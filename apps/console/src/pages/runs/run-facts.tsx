@@ -39,6 +39,14 @@ export function RunFacts({ run }: { run: RunDetail }) {
           </Link>
         </Fact>
         <Fact name={texts.run.key}>{run.key_name ?? texts.run.token}</Fact>
+        {run.tags !== undefined && (
+          <Fact name={texts.run.tags}>
+            {Object.entries(run.tags)
+              .map(([name, value]) => `${name}=${value}`)
+              .join(', ')}
+          </Fact>
+        )}
+        {run.user !== undefined && <Fact name={texts.run.user}>{run.user}</Fact>}
         <Fact name={texts.run.admitted}>
           <Moment at={run.created_at} />
         </Fact>

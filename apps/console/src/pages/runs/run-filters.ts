@@ -26,13 +26,18 @@ export const states = ['IN_QUEUE', 'IN_PROGRESS', 'succeeded', 'failed', 'cancel
 const isOutcome = (state: string): state is NonNullable<Run['outcome']> => !state.startsWith('IN_');
 
 /** Rounds the range down to the minute, so that the same filter gives the same query for a while. */
-export function runQueryOf({ state, error, model, key, range }: RunsSearch, nowMs: number): RunQuery {
+export function runQueryOf(
+  { state, error, model, key, tag, user, range }: RunsSearch,
+  nowMs: number,
+): RunQuery {
   const ms = rangesMs[range as RangeName] as number | undefined;
   return {
     ...(state && (isOutcome(state) ? { outcome: state } : { status: state as Run['status'] })),
     ...(error && { error_type: error as NonNullable<RunQuery['error_type']> }),
     ...(model && { model }),
     ...(key && { key }),
+    ...(tag && { tag }),
+    ...(user && { user }),
     ...(ms !== undefined && { from: new Date(Math.floor((nowMs - ms) / 60_000) * 60_000).toISOString() }),
   };
 }

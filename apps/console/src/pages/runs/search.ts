@@ -4,11 +4,14 @@ export interface RunsSearch {
   error?: string;
   model?: string;
   key?: string;
+  /** A tag, such as `project=alpha`. */
+  tag?: string;
+  user?: string;
   range?: string;
 }
 
 export function runsSearch(search: Record<string, unknown>): RunsSearch {
-  const names = ['state', 'error', 'model', 'key', 'range'] as const;
+  const names = ['state', 'error', 'model', 'key', 'tag', 'user', 'range'] as const;
   return Object.fromEntries(
     names.flatMap((name) => {
       const value = search[name];

@@ -13,6 +13,8 @@ export interface RunQuery {
   error_type?: NonNullable<Run['error_type']>;
   model?: string;
   key?: string;
+  tag?: string;
+  user?: string;
   from?: string;
   to?: string;
 }

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from '../../api/client.ts';
+import type { UsageDimension } from './usage-range.ts';
 import type { components } from '../../api/openapi.d.ts';
 
 type Usage = components['schemas']['RouterUsageResponse'];
@@ -18,6 +19,24 @@ export function useUsage({ from, to }: { from: string; to: string }) {
         }),
       ),
     placeholderData: (before) => before,
+  });
+}
+
+/** Grouped by the end user or the values of a tag. Reads nothing without one of these. */
+export function useUsageBy(
+  dimension: UsageDimension | undefined,
+  { from, to }: { from: string; to: string },
+) {
+  return useQuery({
+    queryKey: ['usage', dimension, from, to],
+    queryFn: ({ signal }) =>
+      bodyOf(
+        api.GET('/v2/usage', {
+          params: { query: { group_by: dimension ?? 'day', from, to: `${to}T23:59:59.999Z` } },
+          signal,
+        }),
+      ),
+    enabled: dimension !== undefined,
   });
 }
 

@@ -13,8 +13,15 @@ import { count } from '../../parts/quantities.ts';
 import { texts } from '../../texts/index.ts';
 import { UsageChart } from './usage-chart.tsx';
 import { csvOf } from './usage-csv.ts';
-import { type Measure, shareOf, sums, useUsage } from './usage-data.ts';
-import { daysOf, rangeDays, type RangeName, useUsageSearch } from './usage-range.ts';
+import { type Measure, shareOf, sums, useUsage, useUsageBy } from './usage-data.ts';
+import {
+  daysOf,
+  isDimension,
+  rangeDays,
+  type RangeName,
+  type UsageDimension,
+  useUsageSearch,
+} from './usage-range.ts';
 import { UsageTable } from './usage-table.tsx';
 import classes from './usage-page.module.css';
 
@@ -33,12 +40,14 @@ export function UsagePage() {
   const measure: Measure = search.show === 'runs' ? 'runs' : 'cost_cents';
   const by = search.by ?? 'model';
   const rows = data?.data ?? [];
+  const dimension = isDimension(by) ? by : undefined;
+  const byDimension = useUsageBy(dimension, days);
   const nameOf = {
     model: ({ model = '' }) => model,
     day: ({ day = '' }) => day,
     key: ({ key_id }: { key_id?: string }) =>
       key_id === undefined ? texts.usage.token : (keyNames.get(key_id) ?? key_id),
-  }[by];
+  };
   return (
     <>
       <PageTitle title={texts.usage.title} detail={texts.usage.about}>
@@ -102,10 +111,11 @@ export function UsagePage() {
           <UsageChart rows={rows} days={days} measure={measure} />
           <div className={classes.tableHead}>
             <h2>{texts.usage.table}</h2>
+            <TagGrouping key={by} by={by} change={(next) => change({ by: next })} />
             <SegmentedControl
               size="xs"
               aria-label={texts.usage.by}
-              data={(['model', 'key', 'day'] as const).map((value) => ({
+              data={(['model', 'key', 'day', 'user'] as const).map((value) => ({
                 value,
                 label: texts.usage.bys[value],
               }))}
@@ -113,14 +123,53 @@ export function UsagePage() {
               onChange={(value) => change({ by: value === 'model' ? undefined : value })}
             />
           </div>
-          <UsageTable
-            sums={by === 'day' ? sums(rows, nameOf).sort(newestFirst) : sums(rows, nameOf)}
-            heading={texts.usage.bys[by]}
-            measure={measure}
-          />
+          {isDimension(by) ? (
+            byDimension.error ? (
+              <Failure error={byDimension.error} retry={() => void byDimension.refetch()} />
+            ) : (
+              <UsageTable
+                sums={sums(byDimension.data?.data ?? [], valueOf(by))}
+                heading={by === 'user' ? texts.usage.bys.user : by.slice('tag:'.length)}
+                measure={measure}
+              />
+            )
+          ) : (
+            <UsageTable
+              sums={by === 'day' ? sums(rows, nameOf.day).sort(newestFirst) : sums(rows, nameOf[by])}
+              heading={texts.usage.bys[by]}
+              measure={measure}
+            />
+          )}
         </div>
       )}
     </>
+  );
+}
+
+const valueOf =
+  (by: UsageDimension) =>
+  ({ tags, user }: { tags?: Record<string, string>; user?: string }): string =>
+    by === 'user' ? (user ?? texts.usage.noUser) : (Object.values(tags ?? {})[0] ?? texts.usage.noTag);
+
+/** Groups by the tag whose name is typed, when the user leaves the field or presses Enter. */
+function TagGrouping({ by, change }: { by: string; change: (by: UsageDimension) => void }) {
+  const [name, setName] = useState(by.startsWith('tag:') ? by.slice('tag:'.length) : '');
+  const apply = () => {
+    const next = `tag:${name.trim()}`;
+    if (next !== by && isDimension(next)) change(next);
+  };
+  return (
+    <TextInput
+      size="xs"
+      aria-label={texts.usage.byTag}
+      placeholder={texts.usage.tag}
+      value={name}
+      onChange={({ currentTarget }) => setName(currentTarget.value)}
+      onBlur={apply}
+      onKeyDown={({ key }) => {
+        if (key === 'Enter') apply();
+      }}
+    />
   );
 }
 

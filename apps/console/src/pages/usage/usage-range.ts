@@ -3,6 +3,12 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 export const rangeDays = { '7d': 7, '30d': 30, '90d': 90, '12m': 365 } as const;
 export type RangeName = keyof typeof rangeDays;
 
+/** A dimension by which the table can be grouped, in the API's words. */
+export type UsageDimension = 'user' | `tag:${string}`;
+
+export const isDimension = (by: unknown): by is UsageDimension =>
+  typeof by === 'string' && /^(?:user|tag:[a-z0-9_.-]{1,32})$/.test(by);
+
 /** The page's state, which is kept in its address. */
 interface UsageSearch {
   range?: RangeName;
@@ -10,7 +16,7 @@ interface UsageSearch {
   from?: string;
   to?: string;
   show?: 'runs';
-  by?: 'key' | 'day';
+  by?: 'key' | 'day' | UsageDimension;
 }
 
 const day = (value: unknown) =>
@@ -20,7 +26,7 @@ export const usageSearch = ({ range, from, to, show, by }: Record<string, unknow
   ...(typeof range === 'string' && range in rangeDays && { range: range as RangeName }),
   ...(day(from) && day(to) && { from: day(from), to: day(to) }),
   ...(show === 'runs' && { show }),
-  ...((by === 'key' || by === 'day') && { by }),
+  ...((by === 'key' || by === 'day' || isDimension(by)) && { by }),
 });
 
 export function useUsageSearch(): [UsageSearch, (changes: UsageSearch) => void] {
