@@ -61,7 +61,7 @@ describe('summaryOf', () => {
 
   it.each([
     [1, false, false],
-    [30, true, false],
+    [30, true, true],
     [300, true, true],
     [3000, true, true],
   ])('fits with %s long fields, and names those without room', (count, isShortened, hasNamesOnly) => {
