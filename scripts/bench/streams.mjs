@@ -63,6 +63,8 @@ export async function* run() {
   }
 }
 
+const ascending = (values) => values.toSorted((a, b) => a - b);
+
 /** Opens `atOnce` streams. Milliseconds to the first byte of each and between all chunks, each sorted. */
 async function streamed(origin, request, atOnce) {
   const pool = new Pool(origin, { connections: atOnce });
@@ -84,6 +86,5 @@ async function streamed(origin, request, atOnce) {
     }),
   );
   await pool.close();
-  const ascending = (values) => values.toSorted((a, b) => a - b);
   return { first: ascending(first), gaps: ascending(gaps) };
 }

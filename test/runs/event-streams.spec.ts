@@ -33,6 +33,7 @@ const streamed = {
 } as const;
 type Streaming = keyof typeof streamed;
 const models = Object.keys(streamed) as Streaming[];
+const usual: Streaming = 'openai/gpt-5.5';
 
 interface Row {
   id: string;
@@ -44,26 +45,31 @@ interface Row {
   output: string | null;
 }
 
+/** Waits until a part of the text has arrived. */
+const begun = (answer: LiveAnswer) =>
+  waitFor(async () => answer.bytes().includes('output_text.delta'), {
+    withinMs: 30_000,
+    what: 'the first text',
+  });
+
 describe.each(transports())('an event stream on %s', (transport) => {
   const system = sharedSystem(transport);
 
   const open = (
     caller: TestCaller,
     words: string,
-    { model = 'openai/gpt-5.5' as Streaming, key = '', pauseMs = 0, gateway = 0 } = {},
+    {
+      model = usual,
+      key = '',
+      pauseMs = 0,
+      gateway = 0,
+    }: { model?: Streaming; key?: string; pauseMs?: number; gateway?: number } = {},
   ): Promise<LiveAnswer> =>
     openAnswer(`${system.gateways[gateway]?.url}/v2/models/${model}`, {
       key: caller.key,
       body: JSON.stringify(streamed[model](words)),
       headers: key === '' ? {} : { 'idempotency-key': key },
       pauseMs,
-    });
-
-  /** Waits until a part of the text has arrived. */
-  const begun = (answer: LiveAnswer) =>
-    waitFor(async () => answer.bytes().includes('output_text.delta'), {
-      withinMs: 30_000,
-      what: 'the first text',
     });
 
   const rows = (caller: TestCaller) =>

@@ -4,7 +4,7 @@ import { maxPieceBytes, type StreamPiece, StreamWriter } from './run-streams.js'
 /** A writer whose pieces are stored when `store` is called. */
 function slowWriter() {
   const sent: StreamPiece[] = [];
-  let answer: (isStored: boolean) => void = () => {};
+  let answer: ((isStored: boolean) => void) | undefined;
   const writer = new StreamWriter((piece) => {
     sent.push(piece);
     return new Promise((stored) => (answer = stored));
@@ -13,7 +13,7 @@ function slowWriter() {
     writer,
     sent,
     store: async (isStored = true) => {
-      answer(isStored);
+      answer?.(isStored);
       await new Promise(setImmediate);
     },
   };

@@ -72,7 +72,11 @@ export class RunAdmission {
       model: model.id,
       provider: row.provider,
       mode,
-      facts: factsOf(model, candidates, { callId: request.id, traceparent: request.span?.traceparent, isLive: mode === 'sync' }),
+      facts: factsOf(model, candidates, {
+        callId: request.id,
+        traceparent: request.span?.traceparent,
+        isLive: mode === 'sync',
+      }),
       reservedMicros: Math.max(...candidates.map((each) => each.price.upperMicros)),
       computedMicros: price.computedMicros,
       credential: caller.credential,
@@ -102,7 +106,16 @@ export class RunAdmission {
       nameRun(reply, runId);
       request.span?.set(runAttributes({ provider: row.provider }));
       const isFirst = { replayed: false, delivered: false };
-      return { workspaceId, modelId: model.id, key, runId, position, origin, streams: streams !== undefined, ...isFirst };
+      return {
+        workspaceId,
+        modelId: model.id,
+        key,
+        runId,
+        position,
+        origin,
+        streams: streams !== undefined,
+        ...isFirst,
+      };
     }
     await this.payloads.discardInput(body);
     if (admitted.kind === 'refused') {

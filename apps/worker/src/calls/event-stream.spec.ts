@@ -2,6 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { Readable } from 'node:stream';
 import { collectEvents } from './event-stream.js';
 
+const text = (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes).toString();
+
 /** Collects a stream, and what its sink got. */
 async function collected(
   body: AsyncIterable<Buffer>,
@@ -26,7 +28,6 @@ async function collected(
     cancelled,
     withholds,
   });
-  const text = (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes).toString();
   return {
     body: text(reply.body),
     passedOn: text(reply.passedOn),
@@ -44,6 +45,8 @@ async function* failing(error: Error): AsyncGenerator<Buffer> {
   throw error;
 }
 
+const withholds = (data: string): boolean => data === 'usage';
+
 describe('an event stream', () => {
   it('is passed on unchanged and collected', async () => {
     expect(await collected(chunks('data: 1\n', '\ndata: 2\n\n'))).toEqual({
@@ -56,7 +59,6 @@ describe('an event stream', () => {
   });
 
   it('is passed on without the events that are withheld; the reply has them', async () => {
-    const withholds = (data: string) => data === 'usage';
     expect(
       await collected(chunks('data: 1\n\nda', 'ta: usage\n\ndata: 2\n\nrest'), { withholds }),
     ).toMatchObject({

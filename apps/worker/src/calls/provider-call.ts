@@ -108,7 +108,12 @@ export class ProviderCall {
     if (!mayKeep || !(await this.keepReply(run, reply))) {
       const read = await this.replies.readNow(provider, reply, asked, runId);
       const cancelRequested = 'cut' in reply && reply.cut === 'cancelled';
-      this.noteRead(provider, { runId, phase: 'submit', hasFallback, cancelRequested, reported }, read, reply);
+      this.noteRead(
+        provider,
+        { runId, phase: 'submit', hasFallback, cancelRequested, reported },
+        read,
+        reply,
+      );
       return { ...read, isKept: false };
     }
     const read = await this.replies.read(provider, reply, asked, { runId, readings: 0, isKept: true });

@@ -52,7 +52,10 @@ export class ProviderClient {
     private readonly agents: OutboundAgents,
     private readonly payloads: Payloads,
     @Inject(SETTINGS)
-    private readonly settings: Pick<WorkerSettings, 'PROVIDER_REPLY_LIMIT' | 'ASSET_MAX_BYTES' | 'STREAM_IDLE_MS' | 'STREAM_MAX_BYTES'>,
+    private readonly settings: Pick<
+      WorkerSettings,
+      'PROVIDER_REPLY_LIMIT' | 'ASSET_MAX_BYTES' | 'STREAM_IDLE_MS' | 'STREAM_MAX_BYTES'
+    >,
     private readonly metrics: Metrics,
   ) {}
 

@@ -163,11 +163,9 @@ export class TestProcess {
       'SELECT workspace_id AS "workspaceId" FROM run WHERE id = $1',
       [runId],
     );
-    return this.runs.finishRun(
-      { runId, epoch, workspaceId: run?.workspaceId ?? v7() },
-      ending,
-      { reportedMicros },
-    );
+    return this.runs.finishRun({ runId, epoch, workspaceId: run?.workspaceId ?? v7() }, ending, {
+      reportedMicros,
+    });
   }
 
   /** The counters of a workspace’s live runs, and their peaks. */
