@@ -21,8 +21,13 @@ interface Call {
   tag: string;
   body: string;
   gateway: App;
-  /** Undefined if the gateway died before it answered. */
-  answer: LiveAnswer | undefined;
+  answer: LiveAnswer;
+}
+
+/** The calls whose streams arrived whole, and those whose streams broke off. */
+async function split(calls: readonly Call[]): Promise<{ whole: Call[]; broken: Call[] }> {
+  const ends = await Promise.all(calls.map(({ answer }) => answer.ended));
+  return { whole: calls.filter((_, nth) => ends[nth]), broken: calls.filter((_, nth) => !ends[nth]) };
 }
 
 describe.each(transports())('event streams on %s', (transport) => {
@@ -63,7 +68,7 @@ describe.each(transports())('event streams on %s', (transport) => {
       }),
     );
     await waitFor(
-      () => calls.filter(({ answer }) => answer?.bytes().includes('output_text.delta')).length > crowd / 2,
+      () => calls.filter(({ answer }) => answer.bytes().includes('output_text.delta')).length > crowd / 2,
       { withinMs: 60_000, what: 'the text of most streams' },
     );
     return calls;
@@ -86,22 +91,13 @@ describe.each(transports())('event streams on %s', (transport) => {
       { withinMs: 90_000, what: `an answer for ${call.tag}` },
     );
 
-  /** The calls whose streams arrived whole, and those whose streams broke off. */
-  async function split(calls: readonly Call[]): Promise<{ whole: Call[]; broken: Call[] }> {
-    const ends = await Promise.all(calls.map(({ answer }) => answer?.ended));
-    return {
-      whole: calls.filter((_, nth) => ends[nth] === true),
-      broken: calls.filter((_, nth) => ends[nth] !== true),
-    };
-  }
-
   it('a worker dies: its streams break off and their runs end as outcome unknown; the others arrive whole', async () => {
     const calls = await begin('worker', '[[sim:stream_pause=1000]]');
     const [doomed] = system.workers;
     await system.kill(doomed as App);
     await system.startWorker();
     const { whole, broken } = await split(calls);
-    for (const { tag, answer } of whole) expect(sha256(answer?.bytes() ?? '')).toBe(await sentOnce(tag));
+    for (const { tag, answer } of whole) expect(sha256(answer.bytes())).toBe(await sentOnce(tag));
     expect(whole.length).toBeGreaterThan(0);
     expect(broken.length).toBeGreaterThan(0);
     for (const call of broken) {
