@@ -13,7 +13,7 @@ Output = TypeVar("Output")
 class AnyModel(str):
     """The id of a model for which this package has no types, such as one that your operator added.
 
-    A call with it takes any input: `router.run(AnyModel("acme/paint"), {"prompt": "a red fox"})`.
+    A call with it takes any input: `router.run(AnyModel("acme/sketch"), {"prompt": "a red fox"})`.
     """
 
 

@@ -38,6 +38,7 @@ export class ProviderCheckRow {
 
 /** A piece of an event stream on its way to gateways. Used without Redis. */
 @Entity({ name: 'stream_piece' })
+@Index('stream_piece_sent_at', ['sentAt'])
 export class StreamPieceRow {
   @PrimaryColumn('uuid') runId: string;
   /** The offset of its first byte. */
