@@ -11,7 +11,7 @@ import { refusal, refusingLimits } from './refusal.js';
 import { type AcceptedInput, type AdmittedRun, factsOf, type RunCall, RunInput } from './run-input.js';
 
 /** A call, and the options of its run. `onAccepted` is called just before the run is admitted. */
-interface WantedRun extends RunCall {
+export interface WantedRun extends RunCall {
   reply: FastifyReply;
   mode: Admission['mode'];
   webhook?: WebhookAddress | undefined;
@@ -64,13 +64,17 @@ export class RunAdmission {
       model: model.id,
       provider: row.provider,
       mode,
-      facts: factsOf(model, candidates, { callId: request.id, traceparent: request.span?.traceparent, isLive: mode === 'sync' }),
+      facts: factsOf(model, candidates, {
+        callId: request.id,
+        traceparent: request.span?.traceparent,
+        isLive: mode === 'sync',
+      }),
       reservedMicros: Math.max(...candidates.map((each) => each.price.upperMicros)),
       computedMicros: price.computedMicros,
       credential: caller.credential,
       call: {
         requestId: request.id,
-        route: `POST ${request.routeOptions.url?.replaceAll(/:(\w+)/g, '{$1}')}`,
+        route: `POST ${pathTemplate(request.routeOptions.url ?? '')}`,
         origin,
         ...(key !== undefined && { idempotencyKey: key }),
         ...(webhook && { webhook }),
@@ -104,3 +108,7 @@ export class RunAdmission {
     return { ...(await this.joined.joinRun(call, { ...admitted, modelId: model.id, key })), streams };
   }
 }
+
+/** The path of a route with its parameters in braces. A parameter may have a pattern, and `::` is a colon. */
+const pathTemplate = (url: string): string =>
+  url.replaceAll(/(?<!:):(\w+)(?:\(.+?\))?/g, '{$1}').replaceAll('::', ':');
