@@ -34,7 +34,13 @@ export class VendorCalls {
     return vendor.entry(this.models.listedModel(caller, vendor, nameInPath(request) ?? ''));
   }
 
-  async run(vendor: Vendor, route: VendorRoute, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  /** Returns the reply, for which the framework waits; without it, it would send an empty body before a stream begins. */
+  async run(
+    vendor: Vendor,
+    route: VendorRoute,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> {
     const caller = await identifyCaller(this.identification, request, 'run');
     const { alt } = request.query as { alt?: unknown };
     if (route.alt !== undefined && alt !== route.alt)
@@ -43,6 +49,7 @@ export class VendorCalls {
         'Add alt=sse to the query: the router streams only as server-sent events.',
       );
     await this.runs.answerRun(await this.callOf(vendor, route, { request, reply, caller }));
+    return reply;
   }
 
   /** The run of the row that the path or the body names, on the vendor's own server. */
