@@ -1,4 +1,4 @@
-import { InputRejection, type RouterError } from '#errors';
+import { type FieldError, InputRejection, type RouterError } from '#errors';
 import type {
   FastifyInstance,
   FastifyReply,
@@ -70,8 +70,7 @@ function takenFromQuery({ raw }: FastifyRequest, name: string): string | undefin
 function errorFormOf({ errorBody }: Vendor): ErrorForm {
   return (error, { requestId, runId }) => {
     const { status, bucket } = error;
-    const fields =
-      error instanceof InputRejection ? error.fields.map(({ loc }) => loc.slice(1).join('.')) : [];
+    const fields = error instanceof InputRejection ? error.fields.map(nameOf) : [];
     const body = errorBody({ status, bucket, message: messageOf(error), fields, requestId });
     return { headers: mayRepeat(error, runId) ? none : doNotRepeat, body };
   };
@@ -92,6 +91,9 @@ const maxFields = 10;
 /** The text of an error. These formats have no list of fields, so the text names the first ones. */
 function messageOf(error: RouterError): string {
   if (!(error instanceof InputRejection)) return error.publicDetail;
-  const fields = error.fields.slice(0, maxFields).map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`);
+  const fields = error.fields.slice(0, maxFields).map((field) => `${nameOf(field)}: ${field.msg}`);
   return `${error.publicDetail} ${fields.join('; ')}.`;
 }
+
+/** The path of a field without its first segment, which says that the field is in the body. */
+const nameOf = ({ loc: [root = 'body', ...path] }: FieldError): string => path.join('.') || String(root);

@@ -1,4 +1,4 @@
-import { type Catalog, LiveCatalog, type Model, suggesting } from '#catalog';
+import { type Catalog, LiveCatalog, type Model, suggesting, visibleProvider } from '#catalog';
 import { RouterError } from '#errors';
 import { Injectable } from '@nestjs/common';
 import { type Caller, mayRun, maySee } from '../auth/caller.js';
@@ -63,7 +63,8 @@ export class VendorModels {
     const rows = this.rowsOf(vendor);
     const isOfVendor = (model: Model) =>
       (rows.get(vendor.nameOf(model)) ?? []).includes(model) && maySee(caller, model.id);
-    const ids = this.catalog.current.suggest(`${vendor.provider}/${name}`, isOfVendor);
+    const [{ id } = { id: `${vendor.provider}/` }] = [...rows.values()].flat();
+    const ids = this.catalog.current.suggest(`${visibleProvider(id)}/${name}`, isOfVendor);
     const names = ids
       .flatMap((id) => this.catalog.current.find(id) ?? [])
       .map((model) => vendor.nameOf(model));
