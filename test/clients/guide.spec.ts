@@ -38,6 +38,10 @@ describe('the guide for callers', () => {
     mkdirSync(path.join(folder, 'node_modules'));
     writeFileSync(path.join(folder, 'photo.png'), tinyImage);
     symlinkSync(pathOf('libs/client'), path.join(folder, 'node_modules', 'model-router-client'));
+    mkdirSync(path.join(folder, 'node_modules', '@anthropic-ai'));
+    mkdirSync(path.join(folder, 'node_modules', '@google'));
+    for (const name of ['openai', '@anthropic-ai/sdk', '@google/genai'])
+      symlinkSync(pathOf(`node_modules/${name}`), path.join(folder, 'node_modules', name));
   });
 
   it('has snippets in each language', () => {

@@ -16,7 +16,7 @@ const [transport = 'postgres'] = transports();
 const system = sharedSystem(transport);
 const url = () => system.gateways[0]?.url ?? '';
 
-/** What every client can do, in its own words. */
+/** Translates the calls of every client into the same words. */
 interface Client {
   /** The client as its documents show it, with our base URL and key. */
   models: () => Promise<string[]>;
@@ -46,13 +46,14 @@ const openaiClient = ({ key }: TestCaller): Client => {
   };
 };
 
+const message = (content: string, model = 'claude-opus-5') => ({
+  model,
+  max_tokens: 100,
+  messages: [{ role: 'user' as const, content }],
+});
+
 const anthropicClient = ({ key }: TestCaller): Client => {
   const client = new Anthropic({ baseURL: `${url()}/anthropic`, apiKey: key });
-  const message = (content: string, model = 'claude-opus-5') => ({
-    model,
-    max_tokens: 100,
-    messages: [{ role: 'user' as const, content }],
-  });
   return {
     models: async () => {
       const ids: string[] = [];
@@ -94,6 +95,13 @@ const geminiClient = ({ key }: TestCaller): Client => {
   };
 };
 
+const ledger = (tag: string) => system.provider.ledger(tag);
+const countOf = async (events: AsyncIterable<unknown>) => {
+  let count = 0;
+  for await (const _ of events) count += 1;
+  return count;
+};
+
 const clients = [
   ['openai', openaiClient, 'gpt-5.5', 'gpt-5.55'],
   ['@anthropic-ai/sdk', anthropicClient, 'claude-opus-5', 'claude-opus-55'],
@@ -116,12 +124,6 @@ describe.each(clients)('the official client %s', (_name, clientOf, known, misspe
       },
       (error: unknown) => client.failure(error),
     );
-  const ledger = (tag: string) => system.provider.ledger(tag);
-  const drain = async (events: AsyncIterable<unknown>) => {
-    let count = 0;
-    for await (const _ of events) count += 1;
-    return count;
-  };
 
   it('lists the models', async () => {
     expect(await client.models()).toContain(known);
@@ -140,7 +142,7 @@ describe.each(clients)('the official client %s', (_name, clientOf, known, misspe
 
   it('streams', async () => {
     const tag = newTag('sdk');
-    expect(await drain(client.stream(`Say hello. [[sim:tag=${tag}]]`))).toBeGreaterThan(1);
+    expect(await countOf(client.stream(`Say hello. [[sim:tag=${tag}]]`))).toBeGreaterThan(1);
     expect(await ledger(tag)).toHaveLength(1);
   });
 

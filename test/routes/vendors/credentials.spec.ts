@@ -52,7 +52,7 @@ it('a key in the query of a Gemini call is in no log, and not in the run', async
   });
   const answer = await answering;
   expect([answer.status, answer.headers.get('x-service-run-id')]).toEqual([200, run.requestId]);
-  // The key is no part of the request that its Idempotency-Key names.
+  // The fingerprint of the request does not include the key.
   const { path: same } = gemini.call(gemini.model);
   const retry = await fetch(`${open().url}${same}`, {
     method: 'POST',

@@ -126,7 +126,7 @@ describe.each(vendorSides)('a failed call below $base', (vendor) => {
     expect(await failed(answer, 502, 'provider_error')).toBe(detail);
   });
 
-  it('is 504 for a run that goes on; a retry with the same key joins it, and another model is 409', async () => {
+  it('is 504 for a run that continues; a retry with the same key joins it, and another model is 409', async () => {
     const { caller, workspace } = await small().caller();
     const named = { 'idempotency-key': 'k' };
     await failed(await send(small(), caller.key, undefined, named), 504, 'deadline_exceeded');

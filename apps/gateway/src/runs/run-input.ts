@@ -38,7 +38,7 @@ export interface RunCall {
 }
 
 /** The body of a call, and the fingerprint of a call with an Idempotency-Key. `release` gives back its memory budget. */
-export interface ReadBody {
+interface ReadBody {
   bytes: Buffer;
   fingerprint: string | undefined;
   release: () => void;

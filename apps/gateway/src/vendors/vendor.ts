@@ -8,7 +8,7 @@ import type { Bucket } from '#errors';
 export interface Vendor {
   /** Its name in `COMPAT_CLIENTS`. */
   name: string;
-  /** What works, for the description of the setting. */
+  /** Names what works, for the description of the setting. */
   serves: string;
   /** The path below which its clients call. */
   base: string;
@@ -39,7 +39,7 @@ export interface VendorRoute {
 }
 
 /** A failed call, as the body of its answer describes it. */
-export interface VendorFailure {
+interface VendorFailure {
   status: number;
   bucket: Bucket;
   message: string;
