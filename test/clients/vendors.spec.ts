@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import Anthropic from '@anthropic-ai/sdk';
+import Anthropic, { APIError as AnthropicError } from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
-import OpenAI from 'openai';
+import OpenAI, { APIError as OpenaiError } from 'openai';
 import {
   failOnLeftovers,
   newTag,
@@ -40,7 +40,7 @@ const openaiClient = ({ key }: TestCaller): Client => {
       yield* await client.responses.create({ model: 'gpt-5.5', input, stream: true }, { signal });
     },
     failure: (error) =>
-      error instanceof OpenAI.APIError
+      error instanceof OpenaiError
         ? { status: error.status, text: error.message }
         : { status: undefined, text: String(error) },
   };
@@ -68,7 +68,7 @@ const anthropicClient = ({ key }: TestCaller): Client => {
       yield* await client.messages.create({ ...message(words), stream: true }, { signal });
     },
     failure: (error) =>
-      error instanceof Anthropic.APIError
+      error instanceof AnthropicError
         ? { status: error.status, text: error.message }
         : { status: undefined, text: String(error) },
   };

@@ -6,6 +6,9 @@ import { vendorSides } from './vendor-calls.js';
 const gateway = sharedGateway();
 const small = sharedGateway('small');
 
+const keyOf = async (facts: Parameters<RouteGateway['caller']>[0] = {}, at = gateway()) =>
+  (await at.caller(facts)).caller.key;
+
 describe.each(vendorSides)('a failed call below $base', (vendor) => {
   const send = (
     at: RouteGateway,
@@ -19,9 +22,6 @@ describe.each(vendorSides)('a failed call below $base', (vendor) => {
       body,
       signal: AbortSignal.timeout(30_000),
     });
-
-  const keyOf = async (facts: Parameters<RouteGateway['caller']>[0] = {}, at = gateway()) =>
-    (await at.caller(facts)).caller.key;
 
   /** Expects the vendor's error with our headers, and returns its text. */
   const failed = async (
