@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Bucket } from '#errors';
+import { waitFor } from '../../harness/wait-for.js';
 import { type RouteGateway, sharedGateway } from '../gateways.js';
 import { vendorSides } from './vendor-calls.js';
 
@@ -144,5 +145,24 @@ describe.each(vendorSides)('a failed call below $base', (vendor) => {
     expect(retry.headers.get('idempotent-replayed')).toBe('true');
     expect(retry.headers.get('x-service-run-id')).toBe(run.requestId);
     expect(retry.headers.get('x-service-cost-cents')).toMatch(/^[0-9.]+$/);
+  });
+
+  it('is not 404 for a retry of a run whose model the caller may no longer see: it collects the run', async () => {
+    const { caller, workspace } = await small().caller();
+    const named = { 'idempotency-key': 'k' };
+    await failed(await send(small(), caller.key, undefined, named), 504, 'deadline_exceeded');
+    await small().operate((workspaces) => workspaces.change(workspace.id, { visible: [] }, 'test'));
+    const run = await small().admittedRun(workspace);
+    await small().finish(run, {
+      outcome: 'succeeded',
+      mediaType: 'application/json',
+      body: Buffer.from('{"late":true}'),
+    });
+    await waitFor(async () => (await send(small(), caller.key)).status === 404, {
+      withinMs: 60_000,
+      what: 'the gateway to hear of the change',
+    });
+    const retry = await send(small(), caller.key, undefined, named);
+    expect([retry.status, await retry.text()]).toEqual([200, '{"late":true}']);
   });
 });

@@ -6,6 +6,7 @@ import { identifyCaller } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { Identification } from '../auth/identification.js';
 import { parseInput, smallBytes } from '../bodies/parse-input.js';
+import type { ModelSegments } from '../models/find-model.js';
 import { fingerprintOfPath, RunInput } from '../runs/run-input.js';
 import { SyncRuns } from '../runs/sync-runs.js';
 import { MemberText } from './member-text.js';
@@ -70,12 +71,10 @@ export class VendorCalls {
       if (name === undefined) throw unnamed(body.bytes);
       try {
         const { id } = this.models.find(caller, vendor, route, name);
-        const [provider = '', model = ''] = id.split('/');
-        return { ...common, segments: { provider, model }, picked: visibleProvider(id) };
+        return { ...common, segments: segmentsOf(id), picked: visibleProvider(id) };
       } catch (refusal) {
         if (!(refusal instanceof RouterError)) throw refusal;
-        // The call may collect a run of a model that was removed.
-        const segments = { provider: vendor.provider, model: name };
+        const segments = segmentsOf(this.models.formerId(vendor, name));
         return { ...common, segments, picked: undefined, refusal };
       }
     } catch (error) {
@@ -86,6 +85,11 @@ export class VendorCalls {
 }
 
 const nameInPath = ({ params }: FastifyRequest): string | undefined => (params as { model?: string }).model;
+
+function segmentsOf(id: string): ModelSegments {
+  const provider = visibleProvider(id);
+  return { provider, model: id.slice(provider.length + 1) };
+}
 
 /** The error of a body that names no model. Throws if the body is not a JSON object. */
 function unnamed(bytes: Buffer): InputRejection {

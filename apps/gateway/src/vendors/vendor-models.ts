@@ -46,6 +46,12 @@ export class VendorModels {
     return listed(vendor, found);
   }
 
+  /** The id of a row that the caller may no longer see, or that was removed. A retry collects its run by this id. */
+  formerId(vendor: Vendor, name: string): string {
+    const [row] = this.rowsOf(vendor).get(name) ?? [];
+    return row?.id ?? this.catalog.current.idOf(this.idFor(vendor, name));
+  }
+
   private isListed(caller: Caller, model: Model): boolean {
     return this.isVisible(caller, model) && mayRun(caller, model.id) && this.servers.hasKey(model);
   }
@@ -63,12 +69,17 @@ export class VendorModels {
     const rows = this.rowsOf(vendor);
     const isOfVendor = (model: Model) =>
       (rows.get(vendor.nameOf(model)) ?? []).includes(model) && maySee(caller, model.id);
-    const [{ id } = { id: `${vendor.provider}/` }] = [...rows.values()].flat();
-    const ids = this.catalog.current.suggest(`${visibleProvider(id)}/${name}`, isOfVendor);
+    const ids = this.catalog.current.suggest(this.idFor(vendor, name), isOfVendor);
     const names = ids
       .flatMap((id) => this.catalog.current.find(id) ?? [])
       .map((model) => vendor.nameOf(model));
     return new RouterError('model_not_found', `There is no such model.${suggesting(names)}`);
+  }
+
+  /** The id that a row with this name would have: those of a vendor begin alike. */
+  private idFor(vendor: Vendor, name: string): string {
+    const [[row] = []] = this.rowsOf(vendor).values();
+    return `${row === undefined ? vendor.provider : visibleProvider(row.id)}/${name}`;
   }
 
   private rowsOf(vendor: Vendor): Rows {
