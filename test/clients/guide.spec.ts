@@ -41,7 +41,9 @@ describe('the guide for callers', () => {
     mkdirSync(path.join(folder, 'node_modules'));
     writeFileSync(path.join(folder, 'photo.png'), tinyImage);
     symlinkSync(pathOf('libs/client'), path.join(folder, 'node_modules', 'model-router-client'));
-    for (const name of ['ai', 'express', 'hono'])
+    mkdirSync(path.join(folder, 'node_modules', '@anthropic-ai'));
+    mkdirSync(path.join(folder, 'node_modules', '@google'));
+    for (const name of ['ai', 'express', 'hono', 'openai', '@anthropic-ai/sdk', '@google/genai'])
       symlinkSync(pathOf(`node_modules/${name}`), path.join(folder, 'node_modules', name));
   });
 

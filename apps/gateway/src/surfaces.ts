@@ -1,7 +1,8 @@
+import { clientSetting } from './client-setting.js';
 import { AccountModule } from './account/account.module.js';
 import { ClientsModule } from './clients/clients.module.js';
 import { CompatModule } from './compat/compat.module.js';
-import { compatSettings } from './compat/settings.js';
+import { compatClients } from './compat/settings.js';
 import { ConsoleModule } from './console/console.module.js';
 import { FilesModule } from './files/files.module.js';
 import { McpModule } from './mcp/mcp.module.js';
@@ -10,6 +11,8 @@ import { nodeSettings } from './nodes/settings.js';
 import { OperatorModule } from './operator/operator.module.js';
 import { ReferenceModule } from './reference/reference.module.js';
 import { StreamsModule } from './streams/streams.module.js';
+import { vendorClients } from './vendors/settings.js';
+import { VendorsModule } from './vendors/vendors.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 /**
@@ -24,13 +27,20 @@ export const surfaces = [
   OperatorModule,
   NodesModule,
   CompatModule,
+  VendorsModule,
   ReferenceModule,
   ClientsModule,
   ConsoleModule,
   StreamsModule,
 ];
 
+/** Clients of other services, by their names in `COMPAT_CLIENTS`. */
+const clients = {
+  ...compatClients,
+  ...vendorClients,
+};
+
 export const surfaceSettings = {
-  ...compatSettings,
+  COMPAT_CLIENTS: clientSetting(clients),
   ...nodeSettings,
 };

@@ -16,7 +16,7 @@ export function checkAnswerHeaders(server: FastifyInstance, log: Log): void {
       log.error({ request_id: request.id, header: name }, 'dropped a header that cannot be sent');
     }
     const lacksBucket = reply.statusCode >= 400 && !reply.hasHeader('x-service-error-type');
-    if (lacksBucket && isRouterPath(request.originalUrl))
+    if (lacksBucket && (isRouterPath(request.originalUrl) || request.routeOptions.config?.errorForm))
       reply.header('x-service-error-type', 'internal_error');
     done(null, payload);
   });

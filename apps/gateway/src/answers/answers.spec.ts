@@ -3,6 +3,7 @@ import { RouterError } from '#errors';
 import { createLog } from '#observability';
 import { fastify, type FastifyInstance } from 'fastify';
 import { checkAnswerHeaders } from './answer-headers.js';
+import type { ErrorForm } from './error-answer.js';
 import { ErrorFilter } from './error.filter.js';
 
 const log = createLog('gateway', 'silent');
@@ -35,6 +36,11 @@ async function answerOf(
 const fail = (error: Error) => () => {
   throw error;
 };
+
+const errorForm: ErrorForm = ({ publicDetail }, { requestId }) => ({
+  headers: { 'x-own': 'yes' },
+  body: { own: publicDetail, requestId },
+});
 
 describe('an answer', () => {
   it('is sent without a header that Node would reject', async () => {
@@ -79,6 +85,24 @@ describe('an answer', () => {
       error: 'internal_error',
       message: 'The service failed; the error has been logged.',
     });
+  });
+
+  it('on a route with a format of its own has that body, our status and our headers', async () => {
+    const answer = await answerOf(
+      '/own',
+      () => ({}),
+      (server) =>
+        server.get('/own', { config: { errorForm } }, fail(new RouterError('rate_limited', 'Slow down.'))),
+    );
+    expect(answer).toMatchObject({
+      status: 429,
+      headers: {
+        'x-own': 'yes',
+        'x-service-error-type': 'rate_limited',
+        'x-service-request-id': 'one-call',
+      },
+    });
+    expect(JSON.parse(answer.body)).toEqual({ own: 'Slow down.', requestId: 'one-call' });
   });
 
   it('bypasses the framework when hooks throw', async () => {

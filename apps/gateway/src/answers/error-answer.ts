@@ -15,25 +15,46 @@ export interface ErrorAnswer {
   body: string;
 }
 
+interface FailedCall {
+  requestId: string;
+  runId?: string | undefined;
+}
+
+/** The body of an error on a route that has its own, and the headers that only such a route adds. */
+export type ErrorForm = (
+  error: RouterError,
+  call: FailedCall,
+) => { headers: Record<string, string>; body: object };
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Replaces the shape that the path of the route gives to its errors. Their status and headers stay the same. */
+    errorForm?: ErrorForm;
+  }
+}
+
 /**
  * Builds the answer to a failed call. Broken bytes may lack a path; then the answer has the router's shape.
  */
 export function errorAnswer(
   error: RouterError,
-  { requestId, runId, url }: { requestId: string; runId?: string | undefined; url: string | undefined },
+  { url, form, ...call }: FailedCall & { url: string | undefined; form?: ErrorForm | undefined },
 ): ErrorAnswer {
+  const { requestId, runId } = call;
   const isRouter = url === undefined || isRouterPath(url);
+  const own = form?.(error, call);
   return {
     status: error.status,
     headers: {
       'content-type': 'application/json; charset=utf-8',
       'x-service-request-id': requestId,
       ...(runId !== undefined && { [runIdHeader]: runId }),
-      ...(isRouter && { 'x-service-error-type': error.bucket }),
+      ...((isRouter || own) && { 'x-service-error-type': error.bucket }),
       ...(error instanceof InputRejection &&
         error.unknownFields.length > 0 && { [unknownFieldsHeader]: unknownFieldsText(error.unknownFields) }),
+      ...own?.headers,
     },
-    body: JSON.stringify(isRouter ? routerErrorBody(error) : registryErrorBody(error)),
+    body: JSON.stringify(own?.body ?? (isRouter ? routerErrorBody(error) : registryErrorBody(error))),
   };
 }
 

@@ -23,7 +23,8 @@ export class ErrorFilter implements ExceptionFilter {
     this.record(error, request, reply);
     if (reply.sent) return;
     const runId = runIdOf(reply);
-    const answer = errorAnswer(error, { requestId: request.id, runId, url: request.originalUrl });
+    const { errorForm: form } = request.routeOptions.config ?? {};
+    const answer = errorAnswer(error, { requestId: request.id, runId, url: request.originalUrl, form });
     // A second error of one call means that sending the first one failed, so hooks and their headers are skipped.
     if (this.answered.has(reply)) return writeBare(reply, answer);
     this.answered.add(reply);

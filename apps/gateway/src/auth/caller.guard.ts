@@ -26,18 +26,27 @@ class CallerGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const scope = this.reflector.get(RequiredScope, context.getHandler());
-    const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const credential = credentialOf(request.headers, generationOf(request));
-    const caller = credential && (await this.identification.find(credential));
-    // One text for every reason, so that callers cannot find out which credentials exist.
-    if (!caller) throw noCredential();
-    request.caller = caller;
-    if (!caller.enabled) throw notEnabled();
-    if (!caller.scopes.includes(scope)) {
-      throw new RouterError('forbidden', `This credential lacks the scope "${scope}".`);
-    }
+    await identifyCaller(this.identification, context.switchToHttp().getRequest<FastifyRequest>(), scope);
     return true;
   }
+}
+
+/** Identifies the caller of a request, and notes it there. Throws unless its credential has the scope. */
+export async function identifyCaller(
+  identification: Identification,
+  request: FastifyRequest,
+  scope: Scope,
+): Promise<Caller> {
+  const credential = credentialOf(request.headers, generationOf(request));
+  const caller = credential && (await identification.find(credential));
+  // One text for every reason, so that callers cannot find out which credentials exist.
+  if (!caller) throw noCredential();
+  request.caller = caller;
+  if (!caller.enabled) throw notEnabled();
+  if (!caller.scopes.includes(scope)) {
+    throw new RouterError('forbidden', `This credential lacks the scope "${scope}".`);
+  }
+  return caller;
 }
 
 /** Also thrown for a cached credential whose workspace has been deleted. */

@@ -1,19 +1,9 @@
-import { list } from '#schemas';
-import type { z } from 'zod';
-
-const clients = ['comfy', 'fal'];
-
-/** Settings for the clients of other services. */
-export const compatSettings = {
-  COMPAT_CLIENTS: list(clients.join(','))
-    .refine((items) => items.every((item) => [...clients, 'none'].includes(item)), {
-      message: `must be ${clients.join(', ')}, both, or none`,
-    })
-    .meta({
-      description:
-        'Clients of other services that work here once their base URL and key are changed: `comfy` (its header names) and `fal` (its proxy and Authorization scheme). `none` turns both off.',
-      example: 'comfy,fal',
-    }),
+/** The clients of other services in `COMPAT_CLIENTS`, each with what works. */
+export const compatClients: Readonly<Record<string, string>> = {
+  comfy: 'its header names',
+  fal: 'its proxy and Authorization scheme',
 };
 
-export type CompatSettings = z.infer<z.ZodObject<typeof compatSettings>>;
+export interface CompatSettings {
+  COMPAT_CLIENTS: readonly string[];
+}

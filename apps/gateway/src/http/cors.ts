@@ -9,13 +9,24 @@ const routerPath = /^\/v2\//;
 const exposing = 'access-control-expose-headers';
 const exposedHeaders = Object.keys(responseHeaders).join(', ');
 
-/** Lets pages of these origins call the v2 routes. `*` as the port of an origin matches any port. */
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Pages of the allowed origins may call this route, as they may call those of v2. */
+    openToPages?: boolean;
+  }
+}
+
+/**
+ * Lets pages of these origins call the v2 routes, and those that are open to pages. `*` as the port of an origin matches
+ * any port.
+ */
 export function allowOrigins(server: FastifyInstance, origins: readonly string[]): void {
   if (origins.length === 0) return;
   const isAllowed = (origin: string) => URL.canParse(origin) && isOriginOf(new URL(origin), origins);
   server.addHook('onRequest', (request, reply, done) => {
     const { origin } = request.headers;
-    if (!routerPath.test(requestPath(request.url))) return done();
+    if (!routerPath.test(requestPath(request.url)) && !request.routeOptions.config?.openToPages)
+      return done();
     // On every answer, so that a cache does not give a page an answer that was meant for another origin.
     reply.header('vary', 'Origin');
     if (origin === undefined || !isAllowed(origin)) return done();

@@ -29,7 +29,7 @@ export const httpSettings = {
     )
     .meta({
       description:
-        'Origins whose pages may call the /v2 routes from a browser, separated by commas; `*` as the port matches any. If unset, none may.',
+        'Origins whose pages may call the /v2 routes, and the paths for the SDKs of providers, from a browser, separated by commas; `*` as the port matches any. If unset, none may.',
       example: 'https://app.example.com',
     }),
   TRUSTED_PROXIES: list()

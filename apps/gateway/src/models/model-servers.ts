@@ -34,6 +34,11 @@ export class ModelServers {
     return server !== undefined && this.isSimulatedServer(server);
   }
 
+  /** Whether this server has a key. Lists call this. */
+  hasKey({ provider }: Model): boolean {
+    return this.keys.has(provider);
+  }
+
   /** Whether the simulator serves the runs of this server. */
   isSimulatedServer({ provider }: Model): boolean {
     return this.keys.isSimulated(provider);

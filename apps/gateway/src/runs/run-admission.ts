@@ -14,7 +14,7 @@ import { refusal, refusingLimits } from './refusal.js';
 import { type AcceptedInput, type AdmittedRun, factsOf, type RunCall, RunInput } from './run-input.js';
 
 /** A call, and the options of its run. `onAccepted` is called just before the run is admitted. */
-interface WantedRun extends RunCall {
+export interface WantedRun extends RunCall {
   reply: FastifyReply;
   mode: Admission['mode'];
   webhook?: WebhookAddress | undefined;
@@ -82,7 +82,7 @@ export class RunAdmission {
       credential: caller.credential,
       call: {
         requestId: request.id,
-        route: `POST ${request.routeOptions.url?.replaceAll(/:(\w+)/g, '{$1}')}`,
+        route: `POST ${pathTemplate(request.routeOptions.url ?? '')}`,
         origin,
         ...(key !== undefined && { idempotencyKey: key }),
         ...(webhook && { webhook }),
@@ -132,3 +132,7 @@ const spanAttributes = (attribution: Attribution = {}): Record<string, string> =
   Object.fromEntries(
     Object.entries(attribution).map(([dimension, value]) => [`router.${dimension.replace(':', '.')}`, value]),
   );
+
+/** The path of a route with its parameters in braces. A parameter may have a pattern, and `::` is a colon. */
+const pathTemplate = (url: string): string =>
+  url.replaceAll(/(?<!:):(\w+)(?:\(.+?\))?/g, '{$1}').replaceAll('::', ':');

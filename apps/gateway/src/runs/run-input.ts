@@ -31,6 +31,17 @@ export interface RunCall {
   picked: string | undefined;
   /** The kind of reply that the query requests; see `CallQuery`. */
   alt?: string | undefined;
+  /** The body, if it was read already, because it names the model. */
+  body?: ReadBody | undefined;
+  /** Why the call cannot begin a run. It may still collect an earlier one. */
+  refusal?: RouterError | undefined;
+}
+
+/** The body of a call, and the fingerprint of a call with an Idempotency-Key. `release` gives back its memory budget. */
+interface ReadBody {
+  bytes: Buffer;
+  fingerprint: string | undefined;
+  release: () => void;
 }
 
 /** The input of a run that may be admitted. */
@@ -95,18 +106,19 @@ export class RunInput {
     const { request, caller, segments, picked, alt } = call;
     let found: Awaited<ReturnType<ModelServers['forRun']>>;
     try {
+      if (call.refusal !== undefined) throw call.refusal;
       found = await this.servers.forRun(caller, segments, picked);
     } catch (refusal) {
       const modelId = this.catalog.current.idOf(`${segments.provider}/${segments.model}`);
-      return this.replayOr(refusal, call, modelId, async (key) => {
-        const { fingerprint, release } = await this.readHashed(call, modelId, key);
+      return this.replayOr(refusal, call, modelId, async () => {
+        const { fingerprint, release } = await this.bodyOf(call, modelId);
         release();
         return fingerprint;
-      });
+      }).finally(() => call.body?.release());
     }
     const { model, servers } = found;
     const key = idempotencyKey(request.headers['idempotency-key']);
-    const { bytes, fingerprint, release } = await this.readHashed(call, model.id, key);
+    const { bytes, fingerprint, release } = await this.bodyOf(call, model.id);
     try {
       const checked = await this.checker.checkBody(caller.workspaceId, servers, bytes, { alt });
       const runId = newId();
@@ -124,13 +136,28 @@ export class RunInput {
     }
   }
 
-  /** Reads the body and, if there is a key, the fingerprint of the request. */
-  private async readHashed({ request, caller }: RunCall, modelId: string, key: string | undefined) {
-    const hash = key === undefined ? undefined : fingerprintOf(request, modelId);
+  /**
+   * Reads the body of a call. If the call has an Idempotency-Key, the body is added to `fingerprint`. `seen` gets each
+   * chunk as it arrives.
+   */
+  async readBody(
+    { request, caller }: Pick<RunCall, 'request' | 'caller'>,
+    fingerprint: () => Hash,
+    seen?: (chunk: Buffer) => void,
+  ): Promise<ReadBody> {
+    const key = idempotencyKey(request.headers['idempotency-key']);
+    const hash = key === undefined ? undefined : fingerprint();
     const { bytes, release } = await this.bodies.readBody(request.raw, caller.workspaceId, {
-      seen: (chunk) => hash?.update(chunk),
+      seen: (chunk) => {
+        hash?.update(chunk);
+        seen?.(chunk);
+      },
     });
     return { bytes, release, fingerprint: hash?.digest('hex') };
+  }
+
+  private async bodyOf(call: RunCall, modelId: string): Promise<ReadBody> {
+    return call.body ?? this.readBody(call, () => fingerprintOf(call.request, modelId));
   }
 
   /**
@@ -172,8 +199,11 @@ export function fingerprintOf(
 ): Hash {
   const query = originalUrl.indexOf('?');
   const path = `${routeOptions.url?.replace(':provider/:model', modelId)}${query < 0 ? '' : originalUrl.slice(query)}`;
-  return createHash('sha256').update(`POST ${path}\n`);
+  return fingerprintOfPath(path);
 }
+
+/** The fingerprint of a call by its path and query alone, when the body names the model. */
+export const fingerprintOfPath = (path: string): Hash => createHash('sha256').update(`POST ${path}\n`);
 
 /** The facts of the first server for the run's row, with those of the next one nested as its fallback. */
 export function factsOf(

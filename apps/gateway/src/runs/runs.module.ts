@@ -17,6 +17,7 @@ import { RunInput } from './run-input.js';
 import { RunWatch } from './run-watch.js';
 import { RunsController } from './runs.controller.js';
 import { SubmitController } from './submit.controller.js';
+import { SyncRuns } from './sync-runs.js';
 import { SyncController } from './sync.controller.js';
 
 @Module({
@@ -34,7 +35,8 @@ import { SyncController } from './sync.controller.js';
     HeldRuns,
     HeldShares,
     DeliveredResults,
+    SyncRuns,
   ],
-  exports: [HeldShares, RunErasure, RunPayloads, RunWatch],
+  exports: [HeldShares, RunErasure, RunInput, RunPayloads, RunWatch, SyncRuns],
 })
 export class RunsModule {}

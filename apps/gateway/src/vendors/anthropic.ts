@@ -1,0 +1,41 @@
+import { type ListedModel, unknownDate, type Vendor } from './vendor.js';
+
+const types: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  503: 'overloaded_error',
+  504: 'timeout_error',
+};
+
+const entry = ({ name, title }: ListedModel) => ({
+  type: 'model',
+  id: name,
+  display_name: title,
+  created_at: unknownDate.toISOString(),
+});
+
+export const anthropic: Vendor = {
+  name: 'anthropic',
+  serves: 'messages',
+  base: '/anthropic/v1',
+  provider: 'anthropic',
+  nameOf: ({ id, constants }) => String(constants?.['model'] ?? id.slice(id.indexOf('/') + 1)),
+  requestIdHeader: 'request-id',
+  routes: [{ path: '/messages', serves: ({ upstream }) => upstream['path'] === 'messages' }],
+  errorBody: ({ status, message, requestId }) => ({
+    type: 'error',
+    error: { type: types[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error'), message },
+    request_id: requestId,
+  }),
+  entry,
+  list: (models) => ({
+    data: models.map(entry),
+    has_more: false,
+    first_id: models.at(0)?.name ?? null,
+    last_id: models.at(-1)?.name ?? null,
+  }),
+};

@@ -1,0 +1,47 @@
+import type { Model } from '#catalog';
+import type { ListedModel, Vendor } from './vendor.js';
+
+/** The names of google.rpc.Code. */
+const statuses: Readonly<Record<number, string>> = {
+  401: 'UNAUTHENTICATED',
+  402: 'FAILED_PRECONDITION',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  409: 'ABORTED',
+  429: 'RESOURCE_EXHAUSTED',
+  500: 'INTERNAL',
+  502: 'UNKNOWN',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+};
+
+const isText = ({ upstream }: Model): boolean => upstream['protocol'] === 'text';
+
+const entry = ({ name, title, description, paths }: ListedModel) => ({
+  name: `models/${name}`,
+  displayName: title,
+  description,
+  supportedGenerationMethods: paths.map((path) => path.slice(path.indexOf(':') + 1)),
+});
+
+/** The Gemini API. Its rows run on Vertex AI, which takes the same bodies for these methods. */
+export const gemini: Vendor = {
+  name: 'gemini',
+  serves: 'generateContent and streamGenerateContent',
+  base: '/gemini/v1beta',
+  provider: 'google',
+  nameOf: ({ upstream }) => upstream['path'] ?? '',
+  key: { header: 'x-goog-api-key', query: 'key' },
+  routes: [
+    {
+      path: '/models/{model}:generateContent',
+      serves: (model) => isText(model) || model.upstream['method'] === 'generateContent',
+    },
+    { path: '/models/{model}:streamGenerateContent', serves: isText, alt: 'sse' },
+  ],
+  errorBody: ({ status, message }) => ({
+    error: { code: status, message, status: statuses[status] ?? 'INVALID_ARGUMENT' },
+  }),
+  entry,
+  list: (models) => ({ models: models.map(entry) }),
+};

@@ -1,0 +1,49 @@
+import type { Bucket } from '#errors';
+import { type ListedModel, unknownDate, type Vendor, type VendorRoute } from './vendor.js';
+
+/** Codes of OpenAI that differ from the buckets. */
+const codes: Partial<Record<Bucket, string>> = {
+  unauthorized: 'invalid_api_key',
+  insufficient_credits: 'insufficient_quota',
+  rate_limited: 'rate_limit_exceeded',
+  concurrency_limit_exceeded: 'rate_limit_exceeded',
+};
+
+const types: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  402: 'insufficient_quota',
+  403: 'permission_error',
+  429: 'rate_limit_error',
+};
+
+const route = (path: string): VendorRoute => ({
+  path: `/${path}`,
+  serves: ({ upstream }) => upstream['path'] === path,
+});
+
+const entry = ({ name }: ListedModel) => ({
+  id: name,
+  object: 'model',
+  created: unknownDate.getTime() / 1000,
+  owned_by: 'openai',
+});
+
+export const openai: Vendor = {
+  name: 'openai',
+  serves: 'responses, images, speech and embeddings',
+  base: '/openai/v1',
+  provider: 'openai',
+  nameOf: ({ id, constants }) => String(constants?.['model'] ?? id.slice(id.indexOf('/') + 1)),
+  requestIdHeader: 'x-request-id',
+  routes: ['responses', 'images/generations', 'audio/speech', 'embeddings'].map(route),
+  errorBody: ({ status, bucket, message, fields: [param = null] }) => ({
+    error: {
+      message,
+      type: types[status] ?? (status < 500 ? 'invalid_request_error' : 'server_error'),
+      param,
+      code: codes[bucket] ?? bucket,
+    },
+  }),
+  entry,
+  list: (models) => ({ object: 'list', data: models.map(entry) }),
+};

@@ -1,0 +1,124 @@
+import { type Catalog, LiveCatalog, type Model, suggesting, visibleProvider } from '#catalog';
+import { RouterError } from '#errors';
+import { Injectable } from '@nestjs/common';
+import { type Caller, mayRun, maySee } from '../auth/caller.js';
+import { ModelServers } from '../models/model-servers.js';
+import type { ListedModel, Vendor, VendorRoute } from './vendor.js';
+
+/** The rows that a vendor's paths run, by every name that its clients may use. */
+type Rows = ReadonlyMap<string, readonly Model[]>;
+
+/** Finds the rows of a vendor by the names that its clients use. */
+@Injectable()
+export class VendorModels {
+  /** A catalog never changes, so its index is made once. */
+  private readonly indexes = new WeakMap<Catalog, Map<Vendor, Rows>>();
+
+  constructor(
+    private readonly catalog: LiveCatalog,
+    private readonly servers: ModelServers,
+  ) {}
+
+  /** The row with this name that the path runs. Throws a 404 for a row that the caller may not see. */
+  find(caller: Caller, vendor: Vendor, route: VendorRoute, name: string): Model {
+    const visible = this.named(caller, vendor, name);
+    const served = visible.filter((model) => route.serves(model));
+    const found = served.find(({ id }) => mayRun(caller, id)) ?? served[0];
+    if (found !== undefined) return found;
+    const [other] = visible;
+    if (other === undefined) throw this.unknown(caller, vendor, name);
+    const paths = pathsOf(vendor, other).map((path) => `${vendor.base}${path}`);
+    throw new RouterError('model_not_found', `This path does not run the model; ${paths.join(' or ')} does.`);
+  }
+
+  /** Everything that the caller may run and that the vendor's provider serves, in the order of the catalog. */
+  list(caller: Caller, vendor: Vendor): ListedModel[] {
+    const rows = new Set([...this.rowsOf(vendor).values()].flat());
+    return this.catalog.current.models
+      .filter((model) => rows.has(model) && this.isListed(caller, model))
+      .map((model) => listed(vendor, model));
+  }
+
+  /** One model of the list. Throws a 404 for any other name. */
+  listedModel(caller: Caller, vendor: Vendor, name: string): ListedModel {
+    const found = this.named(caller, vendor, name).find((model) => this.isListed(caller, model));
+    if (found === undefined) throw this.unknown(caller, vendor, name);
+    return listed(vendor, found);
+  }
+
+  /** The id of a row that the caller may no longer see, or that was removed. A retry collects its run by this id. */
+  formerId(vendor: Vendor, name: string): string {
+    const [row] = this.rowsOf(vendor).get(name) ?? [];
+    return row?.id ?? this.catalog.current.idOf(this.idFor(vendor, name));
+  }
+
+  private isListed(caller: Caller, model: Model): boolean {
+    return this.isVisible(caller, model) && mayRun(caller, model.id) && this.servers.hasKey(model);
+  }
+
+  /** Models end by date, within one revision of the catalog. */
+  private isVisible(caller: Caller, { id }: Model): boolean {
+    return maySee(caller, id) && this.catalog.current.find(id) !== undefined;
+  }
+
+  private named(caller: Caller, vendor: Vendor, name: string): Model[] {
+    return (this.rowsOf(vendor).get(name) ?? []).filter((model) => this.isVisible(caller, model));
+  }
+
+  private unknown(caller: Caller, vendor: Vendor, name: string): RouterError {
+    const rows = this.rowsOf(vendor);
+    const isOfVendor = (model: Model) =>
+      (rows.get(vendor.nameOf(model)) ?? []).includes(model) && maySee(caller, model.id);
+    const ids = this.catalog.current.suggest(this.idFor(vendor, name), isOfVendor);
+    const names = ids
+      .flatMap((id) => this.catalog.current.find(id) ?? [])
+      .map((model) => vendor.nameOf(model));
+    return new RouterError('model_not_found', `There is no such model.${suggesting(names)}`);
+  }
+
+  /** The id that a row with this name would have: those of a vendor begin alike. */
+  private idFor(vendor: Vendor, name: string): string {
+    const [[row] = []] = this.rowsOf(vendor).values();
+    return `${row === undefined ? vendor.provider : visibleProvider(row.id)}/${name}`;
+  }
+
+  private rowsOf(vendor: Vendor): Rows {
+    const catalog = this.catalog.current;
+    let byVendor = this.indexes.get(catalog);
+    if (byVendor === undefined) this.indexes.set(catalog, (byVendor = new Map<Vendor, Rows>()));
+    let rows = byVendor.get(vendor);
+    if (rows === undefined) byVendor.set(vendor, (rows = indexed(catalog, vendor)));
+    return rows;
+  }
+}
+
+function indexed({ models }: Catalog, vendor: Vendor): Rows {
+  const rows = new Map<string, Model[]>();
+  const add = (name: string, model: Model) => {
+    const known = rows.get(name);
+    if (known === undefined) rows.set(name, [model]);
+    else if (!known.includes(model)) known.push(model);
+  };
+  const own = models.filter(
+    (model) => model.provider === vendor.provider && pathsOf(vendor, model).length > 0,
+  );
+  // A row’s own name takes precedence over another row’s alias.
+  for (const model of own) add(vendor.nameOf(model), model);
+  for (const model of own) {
+    for (const name of [model.id, ...model.aliases]) {
+      add(name, model);
+      add(name.slice(name.indexOf('/') + 1), model);
+    }
+  }
+  return rows;
+}
+
+const pathsOf = ({ routes }: Vendor, model: Model): string[] =>
+  routes.filter((route) => route.serves(model)).map(({ path }) => path);
+
+const listed = (vendor: Vendor, model: Model): ListedModel => ({
+  name: vendor.nameOf(model),
+  title: model.title ?? model.id,
+  description: model.description ?? '',
+  paths: pathsOf(vendor, model),
+});

@@ -1,0 +1,61 @@
+import type { Model } from '#catalog';
+import type { Bucket } from '#errors';
+
+/**
+ * A service whose own clients call the router: what differs from the other services. Its bodies are those of the
+ * provider's rows, so nothing is translated.
+ */
+export interface Vendor {
+  /** Its name in `COMPAT_CLIENTS`. */
+  name: string;
+  /** Names what works, for the description of the setting. */
+  serves: string;
+  /** The path below which its clients call. */
+  base: string;
+  /** The provider whose rows it runs. */
+  provider: string;
+  /** The name by which its clients know a row. */
+  nameOf: (model: Model) => string;
+  /** Where its clients send their key, if neither in `X-Api-Key` nor as `Authorization: Bearer`. */
+  key?: { header: string; query: string };
+  /** The header in which its clients expect the id of the call. */
+  requestIdHeader?: string;
+  routes: readonly VendorRoute[];
+  errorBody: (failure: VendorFailure) => object;
+  /** The body of `GET /models/{model}`. */
+  entry: (model: ListedModel) => object;
+  /** The body of `GET /models`, which lists everything on one page. */
+  list: (models: readonly ListedModel[]) => object;
+}
+
+/** A path that runs models by POST. */
+export interface VendorRoute {
+  /** Below the base. The name of the model is `{model}` in the path, or else the member `model` of the body. */
+  path: string;
+  /** Whether the provider serves this row at this path. */
+  serves: (model: Model) => boolean;
+  /** The parameter that the query must have, because other values request another format. */
+  alt?: 'sse';
+}
+
+/** A failed call, as the body of its answer describes it. */
+interface VendorFailure {
+  status: number;
+  bucket: Bucket;
+  message: string;
+  /** The invalid fields, such as `messages.0.role`; empty unless the status is 422. */
+  fields: readonly string[];
+  requestId: string;
+}
+
+/** A model that the caller may run. */
+export interface ListedModel {
+  name: string;
+  title: string;
+  description: string;
+  /** The paths that run it. */
+  paths: readonly string[];
+}
+
+/** Catalog rows have no date of release; Anthropic's reference names this value for unknown ones. */
+export const unknownDate = new Date(0);

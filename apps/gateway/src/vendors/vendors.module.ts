@@ -1,0 +1,31 @@
+import { InfrastructureModule, SETTINGS } from '#infrastructure';
+import { Inject, Module, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance } from 'fastify';
+import { AuthModule } from '../auth/auth.module.js';
+import { CatalogModule } from '../models/catalog.module.js';
+import { RunsModule } from '../runs/runs.module.js';
+import { serveVendor } from './serve-vendor.js';
+import type { VendorSettings } from './settings.js';
+import { VendorCalls } from './vendor-calls.js';
+import { VendorModels } from './vendor-models.js';
+import { vendors } from './vendors.js';
+
+/** Serves vendors' own clients on the vendors' paths. */
+@Module({
+  imports: [InfrastructureModule, CatalogModule, AuthModule, RunsModule],
+  providers: [VendorModels, VendorCalls],
+})
+export class VendorsModule implements OnModuleInit {
+  constructor(
+    private readonly host: HttpAdapterHost,
+    private readonly calls: VendorCalls,
+    @Inject(SETTINGS) private readonly settings: VendorSettings,
+  ) {}
+
+  onModuleInit(): void {
+    const server: FastifyInstance = this.host.httpAdapter.getInstance();
+    for (const vendor of vendors)
+      if (this.settings.COMPAT_CLIENTS.includes(vendor.name)) serveVendor(server, vendor, this.calls);
+  }
+}

@@ -1,0 +1,134 @@
+import { expect, it } from '@jest/globals';
+import { gatewayForFile, sharedGateway } from '../gateways.js';
+import { anthropic, gemini, openai, type VendorSide, vendorSides } from './vendor-calls.js';
+
+const gateway = sharedGateway();
+const onlyOpenai = gatewayForFile({ COMPAT_CLIENTS: 'fal,openai' });
+
+const get = async (vendor: VendorSide, path: string, key: string) => {
+  const response = await fetch(`${gateway().url}${vendor.base}${path}`, { headers: vendor.credential(key) });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+};
+
+/** A workspace that may run one model of each vendor, and see one more. */
+const few = async () => {
+  const runnable = vendorSides.map(({ id }) => id);
+  const { caller } = await gateway().caller({ runnable, visible: [...runnable, 'openai/gpt-5'] });
+  return caller.key;
+};
+
+it('openai: lists the models that the caller may run', async () => {
+  const key = await few();
+  const entry = { id: 'gpt-5.5', object: 'model', created: 0, owned_by: 'openai' };
+  expect((await get(openai, '/models', key)).body).toEqual({ object: 'list', data: [entry] });
+  expect(await get(openai, '/models/gpt-5.5', key)).toEqual({ status: 200, body: entry });
+  expect((await get(openai, '/models/gpt-5', key)).status).toBe(404);
+});
+
+it('anthropic: lists the models that the caller may run', async () => {
+  const key = await few();
+  const entry = {
+    type: 'model',
+    id: 'claude-opus-5',
+    display_name: 'Claude Opus 5',
+    created_at: '1970-01-01T00:00:00.000Z',
+  };
+  expect((await get(anthropic, '/models', key)).body).toEqual({
+    data: [entry],
+    has_more: false,
+    first_id: 'claude-opus-5',
+    last_id: 'claude-opus-5',
+  });
+  expect(await get(anthropic, '/models/claude-opus-5', key)).toEqual({ status: 200, body: entry });
+});
+
+it('gemini: lists the models that the caller may run, with their methods', async () => {
+  const key = await few();
+  const entry = {
+    name: 'models/gemini-2.5-flash',
+    displayName: 'Gemini 2.5 Flash',
+    description: expect.stringContaining('questions'),
+    supportedGenerationMethods: ['generateContent', 'streamGenerateContent'],
+  };
+  expect((await get(gemini, '/models', key)).body).toEqual({ models: [entry] });
+  expect(await get(gemini, '/models/gemini-2.5-flash', key)).toEqual({ status: 200, body: entry });
+});
+
+it.each(vendorSides)('$base lists only models that one of its paths runs', async (vendor) => {
+  const { caller } = await gateway().caller();
+  const { body } = await get(vendor, '/models', caller.key);
+  const text = JSON.stringify(body);
+  expect(text).toContain(`${vendor.model}"`);
+  for (const name of ['whisper-1', 'veo-3.1', 'gemini-embedding-001', 'flux-2-pro'])
+    expect(text).not.toContain(name);
+});
+
+it('a model is not run at the path of another kind, and the error says where it is', async () => {
+  const { caller } = await gateway().caller();
+  const response = await fetch(`${gateway().url}/openai/v1/responses`, {
+    method: 'POST',
+    headers: { ...openai.credential(caller.key), 'content-type': 'application/json' },
+    body: '{"input":"x","model":"gpt-image-1.5"}',
+  });
+  expect([response.status, await response.json()]).toEqual([
+    404,
+    {
+      error: {
+        message: 'This path does not run the model; /openai/v1/images/generations does.',
+        type: 'invalid_request_error',
+        param: null,
+        code: 'model_not_found',
+      },
+    },
+  ]);
+});
+
+it('a body without a model, or with one that is not a text, is 422', async () => {
+  const { caller } = await gateway().caller();
+  const send = async (body: string) => {
+    const response = await fetch(`${gateway().url}/anthropic/v1/messages`, {
+      method: 'POST',
+      headers: { ...anthropic.credential(caller.key), 'content-type': 'application/json' },
+      body,
+    });
+    return [response.status, anthropic.textOf((await response.json()) as never)];
+  };
+  const accepts = 'The model does not accept this input.';
+  expect(await send('{"metadata":{"model":"claude-opus-5"}}')).toEqual([
+    422,
+    `${accepts} model: Field required.`,
+  ]);
+  expect(await send('{"model":5}')).toEqual([422, `${accepts} model: Input should be a valid string.`]);
+});
+
+it('Google’s array of events is refused, because the router streams server-sent events', async () => {
+  const { caller } = await gateway().caller();
+  const { path, body } = gemini.call(gemini.model);
+  const stream = await fetch(`${gateway().url}${path.replace('generateC', 'streamGenerateC')}`, {
+    method: 'POST',
+    headers: { ...gemini.credential(caller.key), 'content-type': 'application/json' },
+    body,
+  });
+  expect([stream.status, await stream.json()]).toEqual([
+    400,
+    {
+      error: {
+        code: 400,
+        message: 'Add alt=sse to the query: the router streams only as server-sent events.',
+        status: 'INVALID_ARGUMENT',
+      },
+    },
+  ]);
+});
+
+it('COMPAT_CLIENTS lists the vendors that are on', async () => {
+  const statuses = vendorSides.map(async ({ base }) => {
+    const response = await fetch(`${onlyOpenai().url}${base}/models`);
+    return [response.status, Object.keys((await response.json()) as object)];
+  });
+  expect(await Promise.all(statuses)).toEqual([
+    [401, ['error']],
+    [404, ['error', 'message']],
+    [404, ['error', 'message']],
+  ]);
+});
