@@ -18,7 +18,7 @@ interface Joining {
 }
 
 let joining: Joining;
-let models: Model[];
+let models: readonly Model[];
 beforeAll(async () => {
   // The types of the console need a browser's, which this code doesn't have.
   const files = ['event-stream', 'streamed-text'].map((name) => `../../apps/console/src/api/${name}.ts`);

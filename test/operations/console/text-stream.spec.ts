@@ -14,6 +14,9 @@ const byQuery = 'vertexai/gemini-2.5-flash';
 /** The provider writes its last words long after the first ones. */
 const slow = '[[sim:stream_pause=1500]]';
 
+const input = (words: string, more: object = { stream: true }) =>
+  JSON.stringify({ input: `Name three stone bridges. ${words}`, ...more });
+
 describeWith('a text model in the console', () => {
   let shown: ShownConsole;
   let page: Page;
@@ -25,7 +28,7 @@ describeWith('a text model in the console', () => {
   afterAll(() => shown.close());
 
   const ask = <Body>(path: string) => calling(shown.ready)<Body>('GET', path);
-  const result = () => page.getByRole('region', { name: 'Result' });
+  const result = () => page.getByRole('region', { name: 'Result', exact: true });
   const answer = () => result().getByRole('log', { name: 'Answer' });
   const run = () => page.getByRole('button', { name: /^Run/ }).click();
   const runInAddress = () => new URL(page.url()).searchParams.get('run') ?? '';
@@ -34,8 +37,7 @@ describeWith('a text model in the console', () => {
   const statusOf = async () =>
     (await ask<{ status: string }>(`/v2/models/${byMember}/requests/${runInAddress()}/status`)).status;
   const open = (path: string) => page.goto(`${shown.ready.base_url}/console${path}`);
-  const input = (words: string, more: object = { stream: true }) =>
-    JSON.stringify({ input: `Name three stone bridges. ${words}`, ...more });
+  const count = async () => (await ask<{ data: unknown[] }>('/v2/requests?limit=100')).data.length;
   const whole = async () => {
     await result()
       .getByText(/^Billed/)
@@ -87,6 +89,9 @@ describeWith('a text model in the console', () => {
     await result().getByRole('alert').getByText('The run failed').waitFor();
     expect((await wordsOf()).length).toBeGreaterThan(0);
     expect(await answer().getAttribute('aria-live')).toBe('off');
+    await result()
+      .getByText(/^You were charged/)
+      .waitFor();
     await keepScreenshot(page, { name: 'text-broken', size: 'desktop', theme: 'light' });
     expect(await violations(page)).toEqual([]);
   });
@@ -114,7 +119,6 @@ describeWith('a text model in the console', () => {
   });
 
   it('joins the run once if the connection breaks, and runs it once', async () => {
-    const count = async () => (await ask<{ data: unknown[] }>('/v2/requests?limit=100')).data.length;
     await open(`/models/${byMember}?view=json`);
     await json().fill(input(''));
     const before = await count();
@@ -159,7 +163,7 @@ describeWith('a text model in the console', () => {
     await called;
     await other.getByText(/^Billed/).waitFor();
     await other.getByRole('log', { name: 'Answer' }).waitFor();
-    await other.getByRole('region', { name: 'Result' }).scrollIntoViewIfNeeded();
+    await other.getByRole('region', { name: 'Result', exact: true }).scrollIntoViewIfNeeded();
     await keepScreenshot(other, { name: 'text-model', size, theme });
     expect(await violations(other)).toEqual([]);
     await other.context().close();

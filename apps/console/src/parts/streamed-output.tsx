@@ -40,7 +40,7 @@ function Words({ text, isOpen }: Pick<StreamedOutputProps, 'text' | 'isOpen'>) {
   const isAtEnd = useRef(true);
   useLayoutEffect(() => {
     if (isOpen && isAtEnd.current && box.current !== null) box.current.scrollTop = box.current.scrollHeight;
-  }, [text, isOpen]);
+  });
   return (
     <div
       ref={box}

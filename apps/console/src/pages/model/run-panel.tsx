@@ -4,7 +4,9 @@ import { Link } from '@tanstack/react-router';
 import { Square } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 import { call } from '../../api/client.ts';
+import { runQuery } from '../../api/run.ts';
 import { runResultQuery } from '../../api/run-result.ts';
+import { Problem } from '../../api/problem.ts';
 import { type RunStatus, useRunStatus } from '../../api/run-status.ts';
 import { streamedText, type TextPlaces } from '../../api/streamed-text.ts';
 import { CopyId } from '../../parts/copy-id.tsx';
@@ -51,6 +53,11 @@ export function RunPanel({
   const { status, progress, error } = useRunStatus(id, requestId);
   const isCompleted = status?.status === 'COMPLETED';
   const result = useQuery({ ...runResultQuery(id, requestId ?? ''), enabled: isCompleted });
+  const failure = result.error instanceof Problem ? result.error : undefined;
+  // Only the run itself tells whether a failure was billed.
+  const failed = useQuery({ ...runQuery(requestId ?? ''), enabled: failure !== undefined });
+  const lostCents = failed.data?.cost_cents ?? 0;
+  const costCents = result.data?.costCents ?? (lostCents > 0 ? lostCents : undefined);
   const queries = useQueryClient();
   useEffect(() => {
     // The cost is final now, so credits and the list of runs are out of date.
@@ -69,7 +76,10 @@ export function RunPanel({
   if (isStarting) {
     return (
       <div className={classes.panel}>
-        <Waiting phase={texts.model.phase.starting} />
+        <div className={classes.statusLine} />
+        <div className={classes.steady}>
+          <Waiting phase={texts.model.phase.starting} />
+        </div>
       </div>
     );
   }
@@ -84,8 +94,8 @@ export function RunPanel({
   if (error !== undefined) return <Failure error={error} title={texts.model.lost} />;
   return (
     <div className={classes.panel}>
-      <StatusLine id={id} requestId={requestId} status={status} costCents={result.data?.costCents} />
-      <div className={isStreamed ? classes.steady : undefined}>
+      <StatusLine id={id} requestId={requestId} status={status} costCents={costCents} />
+      <div className={isStreamed && failure === undefined ? classes.steady : undefined}>
         {words !== undefined ? (
           <StreamedOutput text={words} isOpen={!isCompleted} events={events} />
         ) : !isCompleted ? (
@@ -112,8 +122,16 @@ export function RunPanel({
           )
         )}
       </div>
-      {result.error !== null && (
-        <Failure error={result.error} title={texts.model.failed} advice={texts.failure.advice} />
+      {result.error !== null && !failed.isLoading && (
+        <Failure
+          error={result.error}
+          title={texts.model.failed}
+          advice={
+            lostCents > 0 && failure?.bucket !== undefined
+              ? { [failure.bucket]: texts.failure.billed(dollarsOfCents(lostCents)) }
+              : texts.failure.advice
+          }
+        />
       )}
     </div>
   );

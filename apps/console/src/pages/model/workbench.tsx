@@ -50,8 +50,9 @@ export function Workbench({ id, document, entry }: WorkbenchProps) {
   const [isSubmitting, setSubmitting] = useState(false);
   const [isSwitchedOn, setSwitchedOn] = useState(false);
   const { live, start } = useStreamedRun(id);
-  const { stream } = document;
-  const isStream = stream?.member === undefined ? isSwitchedOn : input[stream.member] === true;
+  const isStream =
+    document.stream?.member === undefined ? isSwitchedOn : input[document.stream.member] === true;
+  const stream = isStream ? document.stream : undefined;
   const [refusal, setRefusal] = useState<unknown>();
   // Missing fields aren't mistakes until the user tries to run the model.
   const [wasTried, setTried] = useState(false);
@@ -83,13 +84,14 @@ export function Workbench({ id, document, entry }: WorkbenchProps) {
     unanswered.current = { text, key };
     try {
       const run =
-        stream !== undefined && isStream
+        stream !== undefined
           ? await start({ body: text, key, query: stream.query, places: stream.text })
           : await queued(id, text, key);
       await show(run);
     } catch (error) {
       // The run failed before its stream began, and says so itself.
-      if (isStream && error instanceof Problem && error.runId !== undefined) await show(error.runId);
+      if (stream !== undefined && error instanceof Problem && error.runId !== undefined)
+        await show(error.runId);
       else {
         if (isRefusal(error)) unanswered.current = undefined;
         setRefusal(error);
@@ -176,7 +178,7 @@ export function Workbench({ id, document, entry }: WorkbenchProps) {
               <CostLine estimate={estimate} isRefused={fields.length > 0} />
             )}
             <div className={classes.actions}>
-              {stream?.query !== undefined && (
+              {document.stream?.query !== undefined && (
                 <Switch
                   size="sm"
                   label={texts.model.stream}
@@ -212,9 +214,9 @@ export function Workbench({ id, document, entry }: WorkbenchProps) {
             id={id}
             requestId={run}
             modalities={entry?.output_modalities ?? []}
-            isStarting={isSubmitting && isStream}
+            isStarting={isSubmitting && stream !== undefined}
             live={live}
-            places={stream?.text}
+            places={document.stream?.text}
             takeMedium={(medium, taking) => {
               void fileLink(medium.url, medium.name).then((url) =>
                 setInput(withFile(input, taking, url), { field: taking.field, from: id }),
@@ -225,7 +227,7 @@ export function Workbench({ id, document, entry }: WorkbenchProps) {
           <History id={id} shown={run} modalities={entry?.output_modalities ?? []} />
         </section>
       </div>
-      <ModelTabs id={id} document={document} entry={entry} text={text} />
+      <ModelTabs id={id} document={document} entry={entry} text={text} stream={stream} />
     </>
   );
 }
