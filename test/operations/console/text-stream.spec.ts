@@ -90,7 +90,7 @@ describeWith('a text model in the console', () => {
     expect((await wordsOf()).length).toBeGreaterThan(0);
     expect(await answer().getAttribute('aria-live')).toBe('off');
     await result()
-      .getByText(/^You were charged/)
+      .getByText(/^You were billed/)
       .waitFor();
     await keepScreenshot(page, { name: 'text-broken', size: 'desktop', theme: 'light' });
     expect(await violations(page)).toEqual([]);

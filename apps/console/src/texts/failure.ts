@@ -19,7 +19,7 @@ export const failure = {
   } as Record<string, string>,
   /** After a failed run that the provider charges for, such as a stream that broke. */
   billed: (amount: string) =>
-    `You were charged ${amount} for what the provider had done by then. Try again, or change the input first.`,
+    `You were billed ${amount} for the part that the provider completed. Try again, or change the input.`,
   /** After a failed run that was not billed: whether money was spent, and what to do, by bucket. */
   advice: {
     invalid_input: 'You weren’t charged. Correct the input and run it again.',
