@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it, jest } from '@jest/globals';
 import { type ProviderDefinition, providerList } from '#providers';
 import { routerModelDetail, routerModelListEntry } from '#schemas';
+import { loadCatalog } from './load-catalog.js';
 import { type Model, servedBy } from './model.js';
 import { detail, entry, type Generation, openApiDocument } from './model-views.js';
 import { modelOfRow } from './testing/model-of-row.js';
@@ -22,6 +23,8 @@ const frame = {
 };
 const read = (model: Model, generation: Generation): unknown =>
   JSON.parse(openApiDocument(model, generation, frame).bytes.toString());
+const streamOf = (model: Model): unknown =>
+  (read(model, 'v2') as { 'x-service-stream'?: object })['x-service-stream'];
 
 describe('openApiDocument', () => {
   it('of v1 describes the input', () => {
@@ -124,7 +127,7 @@ describe('openApiDocument', () => {
     const definition = { ...(providerList[0] as ProviderDefinition), refusesTrue: undefined };
     const model = servedBy(modelOfRow({ ...row, input, output, example: { prompt: 'a cat' } }), {
       ...definition,
-      streams: () => request && { request, maxTokens: [] },
+      streams: () => request && { request, maxTokens: [], text: [] },
     });
     const parameters = [{ name: 'alt' }, { name: 'part' }];
     const ofRun = { ...frame, operation: { ...frame.operation, parameters } };
@@ -137,6 +140,31 @@ describe('openApiDocument', () => {
       'application/json',
       ...(request ? ['text/event-stream'] : []),
     ]);
+  });
+
+  it('of every built-in model that streams says how, and where the text is', async () => {
+    const { models } = await loadCatalog();
+    const streaming = models.filter(({ stream }) => stream !== undefined);
+    expect(streaming.length).toBeGreaterThan(30);
+    const spoken = {
+      anthropic: '/delta/text',
+      google: '/candidates/*/content/parts/*/text',
+      openrouter: '/choices/*/delta/content',
+    };
+    for (const model of streaming) {
+      const request = model.provider === 'google' ? { query: 'alt=sse' } : { member: 'stream' };
+      const place = Object.entries(spoken).find(([name]) => name === model.provider)?.[1] ?? '/delta';
+      expect([model.id, streamOf(model)]).toEqual([
+        model.id,
+        { ...request, text: expect.arrayContaining([place]) },
+      ]);
+      // Another server of the model has its text at the same places.
+      const servers = models.filter(({ id, stream }) => model.servers.includes(id) && stream !== undefined);
+      for (const server of servers)
+        expect([server.id, streamOf(server)]).toEqual([server.id, streamOf(model)]);
+    }
+    const silent = models.filter(({ stream }) => stream === undefined);
+    expect(silent.filter((model) => streamOf(model) !== undefined)).toEqual([]);
   });
 
   it('of a model without a schema accepts any object and says that no schema is authored', () => {

@@ -88,6 +88,7 @@ function render(model: Model, generation: Generation, frame: DocumentFrame): Mod
     'x-service-servers': servedBy(model),
     'x-service-lifecycle': endsSoon(model) ? { ends: model.ends, successor: model.successor } : undefined,
     'x-service-price': priceOf(model),
+    'x-service-stream': streamOf(model),
     paths: { [runPath(model, generation)]: { post: operation } },
     components: frame.components,
   };
@@ -120,6 +121,14 @@ function parameterOf({ id, servers, stream }: Model, parameter: Parameter): Para
   if (parameter.name !== serverParameter) return [parameter];
   if (servers.length === 0) return [];
   return [{ ...parameter, schema: { ...parameter.schema, enum: [id, ...servers].map(visibleProvider) } }];
+}
+
+/** How to request a stream, and the places of the answer's text in its events, as JSON pointers. */
+function streamOf({ stream }: Model) {
+  if (stream === undefined) return undefined;
+  const { request, text } = stream;
+  const requested = 'alt' in request ? { query: `${streamParameter}=${request.alt}` } : request;
+  return { ...requested, text };
 }
 
 const priceOf = ({ price }: Model) => {

@@ -42,8 +42,8 @@ const provider = (facts: Partial<ProviderDefinition>): ProviderDefinition => ({
 const served = (facts: Partial<ProviderDefinition>, more: object = {}): Model =>
   servedBy(modelOfRow(row(more)), provider(facts));
 
-const byMember = () => ({ request: { member: 'stream' }, maxTokens: ['/max_tokens'] });
-const byQuery = () => ({ request: { alt: 'sse' as const }, maxTokens: ['/max_tokens'] });
+const byMember = () => ({ request: { member: 'stream' }, maxTokens: ['/max_tokens'], text: [] });
+const byQuery = () => ({ request: { alt: 'sse' as const }, maxTokens: ['/max_tokens'], text: [] });
 
 const streamsOf = (model: Model, body: object, query?: CallQuery): ServerTerms['streams'] =>
   checkInput([model], parsedInput(body), query)[0].streams;

@@ -1,5 +1,5 @@
 import type { Bucket, FieldError } from '#errors';
-import type { Json, SurpriseKind } from '#schemas';
+import type { Json, JsonPointer, SurpriseKind } from '#schemas';
 import type { CheckSpec } from './check-spec.js';
 import type { AccountReports, AccountTrouble } from './condition.js';
 
@@ -180,6 +180,11 @@ type StreamRequest = { member: string } | { alt: 'sse' };
 export interface StreamTerms {
   request: StreamRequest;
   maxTokens: readonly string[];
+  /**
+   * Texts, by their places in events, whose parts are joined. In an inner list, the first place with a text counts for the
+   * length of the answer.
+   */
+  text: readonly (JsonPointer | readonly JsonPointer[])[];
 }
 
 /**

@@ -22,11 +22,6 @@ export interface StreamSpec extends StreamTerms {
   names: Readonly<Record<string, string>>;
   /** Lists, by their places in events, whose elements are appended. Other elements are merged by `index` or position. */
   appended: readonly string[];
-  /**
-   * Texts, by their places in events, whose parts are joined. In an inner list, the first place with a text counts for the
-   * length of the answer.
-   */
-  text: readonly (JsonPointer | readonly JsonPointer[])[];
   /** The event that brings the final usage. By default, usage in any event counts. */
   usageWhen?: Condition | undefined;
   /** The last event of a complete stream: its data, or conditions, of which one must hold. */

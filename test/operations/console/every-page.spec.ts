@@ -1,15 +1,13 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { withTools } from '../../harness/faults.js';
 import { failOnLeftovers, waitFor } from '../../harness/index.js';
+import { violations } from './accessibility.js';
 import { fill, type Filled } from './filled.js';
 import { keepScreenshot } from './screenshots.js';
 import { ShownConsole } from './shown.js';
 import type { Page } from 'playwright-core';
 
 const { describeWith, tools } = await withTools('chromium');
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 interface ShownPage {
   name: string;
@@ -256,17 +254,6 @@ describeWith('every page of the console', () => {
     expect(shown.troubles).toEqual([]);
   });
 });
-
-/** Violations that axe rates serious or critical, each with its element and a summary. */
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  const { violations } = (await page.evaluate('axe.run()')) as {
-    violations: { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[];
-  };
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`));
-}
 
 /** Waits until skeletons are gone and images have loaded. The page's policy forbids Playwright's `waitForFunction`. */
 async function settled(page: Page): Promise<void> {

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { call } from './client.ts';
+import type { TextPlaces } from './streamed-text.ts';
 
 /** The parts of JSON Schema that the console reads. */
 export interface Schema {
@@ -34,9 +35,17 @@ interface Media {
   example?: Input;
 }
 
+/** How a model streams: by a member of the input that is true, or by a query of the call. */
+export interface StreamTerms {
+  member?: string;
+  query?: string;
+  text: TextPlaces;
+}
+
 interface Document {
   'x-service-input-schema-authored': boolean;
   'x-service-price'?: { text: string; date?: string };
+  'x-service-stream'?: StreamTerms;
   paths: Record<
     string,
     {
@@ -53,6 +62,8 @@ export interface ModelDocument {
   input: Schema;
   example: Input;
   output: Schema | undefined;
+  /** Absent if the model does not stream. */
+  stream: StreamTerms | undefined;
 }
 
 /** A model's input and output schemas, from its own OpenAPI document. */
@@ -69,6 +80,7 @@ export const modelDocumentQuery = (id: string) =>
         input: body?.schema ?? { type: 'object' },
         example: atThisOrigin(body?.example ?? {}),
         output: post?.responses['200']?.content?.['application/json']?.schema,
+        stream: document['x-service-stream'],
       };
     },
     staleTime: 5 * 60_000,

@@ -2,10 +2,14 @@ import { queryOptions } from '@tanstack/react-query';
 import { mediaTypeOf } from './media-type.ts';
 import { call } from './client.ts';
 
-/** A run's output. JSON also comes as text, which keeps long numbers exact; other media types come as bytes. */
+/**
+ * A run's output. JSON also comes as text, which keeps long numbers exact; `events` is a whole event stream. Other media
+ * types come as bytes.
+ */
 export type RunResult = { costCents: number | undefined; contentType: string } & (
   | { kind: 'json'; text: string; value: unknown }
   | { kind: 'text'; text: string }
+  | { kind: 'events'; text: string }
   | { kind: 'bytes'; url: string }
 );
 
@@ -46,6 +50,7 @@ async function read(answer: Response): Promise<RunResult> {
     const text = await answer.text();
     return { ...facts, kind: 'json', text, value: JSON.parse(text) as unknown };
   }
+  if (mediaType === 'text/event-stream') return { ...facts, kind: 'events', text: await answer.text() };
   if (mediaType.startsWith('text/')) return { ...facts, kind: 'text', text: await answer.text() };
   return { ...facts, kind: 'bytes', url: URL.createObjectURL(await answer.blob()) };
 }

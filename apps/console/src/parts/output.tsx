@@ -2,10 +2,13 @@ import { Button, Skeleton } from '@mantine/core';
 import { Download, ExternalLink, ImageOff } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useCallback, useMemo, useState } from 'react';
 import type { RunResult } from '../api/run-result.ts';
+import type { TextPlaces } from '../api/streamed-text.ts';
 import { texts } from '../texts/index.ts';
 import { CopyText } from './copy-text.tsx';
 import type { Medium } from './media.ts';
 import { resultFindings } from './result-findings.ts';
+import { saveUrl } from './save-file.ts';
+import { StreamedOutput } from './streamed-output.tsx';
 import classes from './output.module.css';
 
 /** Loads about 1 MB of 3D code, which most visits never need. */
@@ -15,6 +18,8 @@ interface OutputProps {
   result: RunResult;
   /** The model's declared output modalities. */
   modalities: readonly string[];
+  /** The places of the text in the model's events, if it streams. */
+  places?: TextPlaces | undefined;
   /** More buttons for a file. */
   renderActions?: (medium: Medium) => ReactNode;
 }
@@ -23,8 +28,14 @@ interface OutputProps {
  * Shows a run's output: media in full size, text as text, and the raw JSON collapsed below. None of it is inserted into
  * the page as markup: every image, SVG included, is an `img`, and markup is shown as plain text.
  */
-export function Output({ result, modalities, renderActions }: OutputProps) {
-  const { media, texts: said } = useMemo(() => resultFindings(result, modalities), [result, modalities]);
+export function Output({ result, modalities, places, renderActions }: OutputProps) {
+  const { media, texts: said } = useMemo(
+    () => resultFindings(result, modalities, places),
+    [result, modalities, places],
+  );
+  if (result.kind === 'events') {
+    return <StreamedOutput text={said[0] ?? ''} isOpen={false} events={result.text} />;
+  }
   return (
     <div className={classes.output}>
       {media.map((medium) => (
@@ -72,7 +83,7 @@ function MediumView({ medium, actions }: { medium: Medium; actions: ReactNode })
           variant="default"
           size="xs"
           leftSection={<Download size={14} aria-hidden />}
-          onClick={() => void save(medium)}
+          onClick={() => void saveUrl(medium)}
         >
           {texts.output.download}
         </Button>
@@ -130,20 +141,4 @@ function Player({ medium: { kind, url }, onError }: { medium: Medium; onError: (
         </Suspense>
       );
   }
-}
-
-/** Fetches the file first, because browsers open cross-origin links instead of saving them. */
-async function save({ url, name }: Medium): Promise<void> {
-  const link = document.createElement('a');
-  try {
-    const answer = await fetch(url);
-    link.href = URL.createObjectURL(await answer.blob());
-    link.download = name;
-  } catch {
-    link.href = url;
-    link.target = '_blank';
-    link.rel = 'noreferrer noopener';
-  }
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

@@ -12,6 +12,7 @@ import {
 } from 'lucide-react';
 import { useState } from 'react';
 import type { components } from '../api/openapi.d.ts';
+import { modelDocumentQuery } from '../api/model-document.ts';
 import { runPreviewQuery } from '../api/run-result.ts';
 import { resultFindings } from './result-findings.ts';
 import classes from './run-thumb.module.css';
@@ -34,7 +35,11 @@ export function RunThumb({ run, modalities }: RunThumbProps) {
     enabled: inViewport && run.outcome === 'succeeded' && run.result_available,
   });
   const [isBroken, setBroken] = useState(false);
-  const found = data ? resultFindings(data, modalities) : undefined;
+  const { data: document } = useQuery({
+    ...modelDocumentQuery(run.model),
+    enabled: data?.kind === 'events',
+  });
+  const found = data ? resultFindings(data, modalities, document?.stream?.text) : undefined;
   const medium = found?.media[0];
   const onError = () => setBroken(true);
   return (

@@ -17,7 +17,10 @@ export const failure = {
     internal_error: 'Try again. If it keeps happening, send your operator this ID.',
     service_unavailable: 'Try again in a moment.',
   } as Record<string, string>,
-  /** After a failed run: whether money was spent, and what to do, by bucket. */
+  /** After a failed run that the provider charges for, such as a stream that broke. */
+  billed: (amount: string) =>
+    `You were billed ${amount} for the part that the provider completed. Try again, or change the input.`,
+  /** After a failed run that was not billed: whether money was spent, and what to do, by bucket. */
   advice: {
     invalid_input: 'You weren’t charged. Correct the input and run it again.',
     content_policy_violation:

@@ -14,5 +14,9 @@ export const output = {
     `The form of ${model} has no field for this file. Its link has been copied: paste it in the JSON view.`,
   copyLink: 'Copy link',
   raw: 'Raw output',
+  answer: 'Answer',
+  events: 'Raw events',
+  noText: 'The answer has no text.',
+  cut: 'Only the beginning is shown. The download has all events.',
   bytes: (type: string) => `The result is a file of type ${type}.`,
 };

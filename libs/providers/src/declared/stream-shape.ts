@@ -100,7 +100,8 @@ export const streamSpecOf = ({
   errorStatus,
 });
 
-export const streamTermsOf = ({ member, max_tokens: maxTokens }: Declared): StreamTerms => ({
+export const streamTermsOf = ({ member, max_tokens: maxTokens, text }: Declared): StreamTerms => ({
   request: { member },
   maxTokens,
+  text,
 });

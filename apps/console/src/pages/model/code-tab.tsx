@@ -1,13 +1,20 @@
 import { SegmentedControl } from '@mantine/core';
 import { useState } from 'react';
+import type { StreamTerms } from '../../api/model-document.ts';
 import { CopyText } from '../../parts/copy-text.tsx';
 import { texts } from '../../texts/index.ts';
 import { codeOf, type Language, languages } from './code.ts';
 import classes from './model.module.css';
 
-export function CodeTab({ id, text }: { id: string; text: string }) {
+interface CodeTabProps {
+  id: string;
+  text: string;
+  stream: StreamTerms | undefined;
+}
+
+export function CodeTab({ id, text, stream }: CodeTabProps) {
   const [language, setLanguage] = useState<Language>('curl');
-  const code = codeOf(language, { id, text, origin: location.origin });
+  const code = codeOf(language, { id, text, origin: location.origin, stream });
   return (
     <div>
       <div className={classes.bar}>

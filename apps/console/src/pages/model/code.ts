@@ -1,19 +1,29 @@
+import type { StreamTerms } from '../../api/model-document.ts';
+
 export const languages = ['curl', 'typescript', 'python'] as const;
 export type Language = (typeof languages)[number];
 
 /** Quotes the text as one word of a POSIX shell. */
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
+interface Call {
+  id: string;
+  text: string;
+  origin: string;
+  /** How the call requests a stream, if it does. */
+  stream: StreamTerms | undefined;
+}
+
 /** Code that makes the same call as the form. The key comes from a variable. */
-export function codeOf(
-  language: Language,
-  { id, text, origin }: { id: string; text: string; origin: string },
-): string {
+export function codeOf(language: Language, { id, text, origin, stream }: Call): string {
   const input = indented(text);
+  const address = `${origin}/v2/models/${id}${stream?.query === undefined ? '' : `?${stream.query}`}`;
+  // The clients request streams by the member.
+  const isStream = stream?.member !== undefined;
   switch (language) {
     case 'curl':
       return [
-        `curl -sS ${origin}/v2/models/${id} \\`,
+        `curl ${stream ? '-sSN' : '-sS'} ${address} \\`,
         `  -H "X-API-Key: $API_KEY" \\`,
         `  -H 'Content-Type: application/json' \\`,
         `  -d ${quoted(input)}`,
@@ -23,8 +33,12 @@ export function codeOf(
         `import { createRouter } from 'model-router-client';`,
         ``,
         `const router = createRouter({ baseUrl: '${origin}', key: process.env.API_KEY });`,
-        `const { output, costCents } = await router.run('${id}', ${input});`,
-        `console.log(output, costCents);`,
+        ...(isStream
+          ? [`for await (const { data } of router.stream('${id}', ${input})) {`, `  console.log(data);`, `}`]
+          : [
+              `const { output, costCents } = await router.run('${id}', ${input});`,
+              `console.log(output, costCents);`,
+            ]),
       ].join('\n');
     case 'python':
       return [
@@ -32,8 +46,9 @@ export function codeOf(
         `from model_router import Router`,
         ``,
         `router = Router("${origin}", key=os.environ["API_KEY"])`,
-        `result = router.run("${id}", ${python(input)})`,
-        `print(result.output)`,
+        ...(isStream
+          ? [`for event in router.stream("${id}", ${python(input)}):`, `    print(event.data)`]
+          : [`result = router.run("${id}", ${python(input)})`, `print(result.output)`]),
       ].join('\n');
   }
 }

@@ -1,6 +1,6 @@
 import { Tabs } from '@mantine/core';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import type { ModelDocument } from '../../api/model-document.ts';
+import type { ModelDocument, StreamTerms } from '../../api/model-document.ts';
 import type { ModelEntry } from '../../api/models.ts';
 import { texts } from '../../texts/index.ts';
 import { AboutTab } from './about-tab.tsx';
@@ -17,9 +17,11 @@ interface ModelTabsProps {
   document: ModelDocument;
   entry: ModelEntry | undefined;
   text: string;
+  /** How the call requests a stream, if it does. */
+  stream: StreamTerms | undefined;
 }
 
-export function ModelTabs({ id, document, entry, text }: ModelTabsProps) {
+export function ModelTabs({ id, document, entry, text, stream }: ModelTabsProps) {
   const { tab = 'code' } = route.useSearch();
   const navigate = useNavigate({ from: '/models/$provider/$model' });
   const show = (next: string | null) =>
@@ -34,7 +36,7 @@ export function ModelTabs({ id, document, entry, text }: ModelTabsProps) {
         ))}
       </Tabs.List>
       <Tabs.Panel value="code">
-        <CodeTab id={id} text={text} />
+        <CodeTab id={id} text={text} stream={stream} />
       </Tabs.Panel>
       <Tabs.Panel value="schema">
         <SchemaTab document={document} />

@@ -7,6 +7,7 @@ describe('codeOf', () => {
     id: 'bfl/flux-2-pro',
     text: `{"prompt":"it's a fox","raw":true}`,
     origin: 'https://r.example',
+    stream: undefined,
   };
 
   it('quotes the input for a shell and leaves the key to a variable', () => {
@@ -20,6 +21,16 @@ describe('codeOf', () => {
     expect(code).toContain('"prompt": "true, null"');
     expect(code).toContain('"raw": True');
     expect(code).toContain('"seed": None');
+  });
+
+  it('requests a stream as the model does', () => {
+    const byMember = { ...facts, stream: { member: 'stream', text: ['/delta'] } };
+    expect(codeOf('curl', byMember)).toContain('curl -sSN https://r.example/v2/models/bfl/flux-2-pro \\');
+    expect(codeOf('typescript', byMember)).toContain(`of router.stream('bfl/flux-2-pro', {`);
+    expect(codeOf('python', byMember)).toContain('in router.stream("bfl/flux-2-pro", {');
+    const byQuery = { ...facts, stream: { query: 'alt=sse', text: ['/text'] } };
+    expect(codeOf('curl', byQuery)).toContain('/bfl/flux-2-pro?alt=sse \\');
+    expect(codeOf('typescript', byQuery)).toContain('router.run(');
   });
 });
 

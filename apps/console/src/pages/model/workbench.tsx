@@ -1,4 +1,4 @@
-import { Button, Kbd, SegmentedControl, Skeleton } from '@mantine/core';
+import { Button, Kbd, SegmentedControl, Skeleton, Switch } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
@@ -9,7 +9,7 @@ import { call } from '../../api/client.ts';
 import { fileLink } from '../../api/files.ts';
 import type { Input, ModelDocument } from '../../api/model-document.ts';
 import type { ModelEntry } from '../../api/models.ts';
-import { isRefusal } from '../../api/problem.ts';
+import { isRefusal, Problem } from '../../api/problem.ts';
 import { runInputQuery } from '../../api/run.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { indentedJson } from '../../parts/indented-json.ts';
@@ -24,6 +24,7 @@ import { rememberModel } from '../../finding/recent-models.ts';
 import { RunPanel } from './run-panel.tsx';
 import { fieldTaking, withFile } from './takes.ts';
 import { emptyInput, useInput } from './use-input.ts';
+import { useStreamedRun } from './use-streamed-run.ts';
 
 const InputForm = lazy(async () => ({ default: (await import('./form/input-form.tsx')).InputForm }));
 const route = getRouteApi('/models/$provider/$model');
@@ -47,6 +48,11 @@ export function Workbench({ id, document, entry }: WorkbenchProps) {
   );
   const { estimate, fields, unknown, isFinal } = useCostEstimate(id, text, syntax === undefined);
   const [isSubmitting, setSubmitting] = useState(false);
+  const [isSwitchedOn, setSwitchedOn] = useState(false);
+  const { live, start } = useStreamedRun(id);
+  const isStream =
+    document.stream?.member === undefined ? isSwitchedOn : input[document.stream.member] === true;
+  const stream = isStream ? document.stream : undefined;
   const [refusal, setRefusal] = useState<unknown>();
   // Missing fields aren't mistakes until the user tries to run the model.
   const [wasTried, setTried] = useState(false);
@@ -55,6 +61,18 @@ export function Workbench({ id, document, entry }: WorkbenchProps) {
   const problems = wasTried || view === 'json' ? fields : fields.filter(({ type }) => type !== 'missing');
   const isIncomplete = wasTried && isFinal && fields.length > 0;
 
+  const show = (run: string) => {
+    unanswered.current = undefined;
+    rememberModel(id);
+    queries.setQueryData(runInputQuery(run).queryKey, text);
+    submitted(run, text);
+    void queries.invalidateQueries({ queryKey: ['requests'] });
+    return navigate({
+      search: (now) => ({ ...now, run, from: undefined }),
+      replace: true,
+      resetScroll: false,
+    });
+  };
   const submit = async () => {
     if (isSubmitting || isPending || syntax !== undefined) return;
     setTried(true);
@@ -65,25 +83,19 @@ export function Workbench({ id, document, entry }: WorkbenchProps) {
     const key = unanswered.current?.text === text ? unanswered.current.key : crypto.randomUUID();
     unanswered.current = { text, key };
     try {
-      const answer = await call(`/v2/models/${id}/requests`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'idempotency-key': key },
-        body: text,
-      });
-      const { request_id } = (await answer.json()) as { request_id: string };
-      unanswered.current = undefined;
-      rememberModel(id);
-      queries.setQueryData(runInputQuery(request_id).queryKey, text);
-      submitted(request_id, text);
-      void queries.invalidateQueries({ queryKey: ['requests'] });
-      await navigate({
-        search: (now) => ({ ...now, run: request_id, from: undefined }),
-        replace: true,
-        resetScroll: false,
-      });
+      const run =
+        stream !== undefined
+          ? await start({ body: text, key, query: stream.query, places: stream.text })
+          : await queued(id, text, key);
+      await show(run);
     } catch (error) {
-      if (isRefusal(error)) unanswered.current = undefined;
-      setRefusal(error);
+      // The run failed before its stream began, and says so itself.
+      if (stream !== undefined && error instanceof Problem && error.runId !== undefined)
+        await show(error.runId);
+      else {
+        if (isRefusal(error)) unanswered.current = undefined;
+        setRefusal(error);
+      }
     } finally {
       setSubmitting(false);
     }
@@ -165,15 +177,25 @@ export function Workbench({ id, document, entry }: WorkbenchProps) {
             ) : (
               <CostLine estimate={estimate} isRefused={fields.length > 0} />
             )}
-            <Button
-              leftSection={<Play size={14} aria-hidden />}
-              rightSection={<Kbd className={classes.keys}>⌘↵</Kbd>}
-              loading={isSubmitting}
-              disabled={syntax !== undefined || isPending}
-              onClick={() => void submit()}
-            >
-              {texts.model.run}
-            </Button>
+            <div className={classes.actions}>
+              {document.stream?.query !== undefined && (
+                <Switch
+                  size="sm"
+                  label={texts.model.stream}
+                  checked={isSwitchedOn}
+                  onChange={({ currentTarget: { checked } }) => setSwitchedOn(checked)}
+                />
+              )}
+              <Button
+                leftSection={<Play size={14} aria-hidden />}
+                rightSection={<Kbd className={classes.keys}>⌘↵</Kbd>}
+                loading={isSubmitting}
+                disabled={syntax !== undefined || isPending}
+                onClick={() => void submit()}
+              >
+                {texts.model.run}
+              </Button>
+            </div>
           </div>
         </section>
         <section aria-label={texts.model.result} className={classes.column}>
@@ -192,6 +214,9 @@ export function Workbench({ id, document, entry }: WorkbenchProps) {
             id={id}
             requestId={run}
             modalities={entry?.output_modalities ?? []}
+            isStarting={isSubmitting && stream !== undefined}
+            live={live}
+            places={document.stream?.text}
             takeMedium={(medium, taking) => {
               void fileLink(medium.url, medium.name).then((url) =>
                 setInput(withFile(input, taking, url), { field: taking.field, from: id }),
@@ -202,9 +227,20 @@ export function Workbench({ id, document, entry }: WorkbenchProps) {
           <History id={id} shown={run} modalities={entry?.output_modalities ?? []} />
         </section>
       </div>
-      <ModelTabs id={id} document={document} entry={entry} text={text} />
+      <ModelTabs id={id} document={document} entry={entry} text={text} stream={stream} />
     </>
   );
+}
+
+/** Submits a queued run and returns its ID. */
+async function queued(id: string, body: string, key: string): Promise<string> {
+  const answer = await call(`/v2/models/${id}/requests`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'idempotency-key': key },
+    body,
+  });
+  const { request_id } = (await answer.json()) as { request_id: string };
+  return request_id;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { modelDocumentQuery } from '../../api/model-document.ts';
 import { useModels } from '../../api/models.ts';
 import { hasExpired } from '../../api/problem.ts';
 import { type RunDetail, runInputQuery } from '../../api/run.ts';
@@ -34,11 +35,13 @@ export function RunOutput({ run }: { run: RunDetail }) {
 function Collected({ run }: { run: RunDetail }) {
   const { data, error, refetch } = useQuery(runResultQuery(run.model, run.request_id));
   const entry = useModels().models.find(({ id }) => id === run.model);
-  if (data !== undefined) {
+  const document = useQuery({ ...modelDocumentQuery(run.model), enabled: data?.kind === 'events' });
+  if (data !== undefined && !document.isLoading) {
     return (
       <Output
         result={data}
         modalities={entry?.output_modalities ?? []}
+        places={document.data?.stream?.text}
         renderActions={(medium) => <SendTo medium={medium} from={run.model} />}
       />
     );
