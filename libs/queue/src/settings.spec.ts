@@ -8,6 +8,7 @@ describe('queue settings', () => {
       QUEUE_COMMAND_TIMEOUT_MS: 500,
       QUEUE_LOCK_MS: 15_000,
       QUEUE_STALLED_MS: 2_000,
+      STREAM_KEPT_BYTES: 1024 * 1024,
     });
   });
 

@@ -36,7 +36,10 @@ it('the document describes the whole call: servers, credentials and every failur
   const operation = document.paths['/v2/models/bfl/flux-2-pro']?.post;
   expect(operation).toMatchObject({
     security: [{ apiKey: [] }, { accessToken: [] }, { bearerKey: [] }],
-    parameters: [{ name: 'Idempotency-Key', in: 'header' }],
+    parameters: ['Idempotency-Key', 'X-Service-Tags', 'X-Service-User'].map((name) => ({
+      name,
+      in: 'header',
+    })),
     responses: {
       '429': { headers: { 'X-Committed-Spend-Limit': {} } },
       '504': { headers: { 'Retry-After': {} } },
