@@ -1,4 +1,5 @@
 // The time that the service adds to the first byte of an event stream and between its events, beside the provider alone.
+import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { atMost, inTurns, quantile } from './load.mjs';
 import { costText, metered, processesOf } from './meter.mjs';
@@ -8,6 +9,7 @@ import { sizeOf } from './size.mjs';
 const body = JSON.stringify({ input: 'a cat '.repeat(160), max_output_tokens: 100, stream: true });
 /** Milliseconds added to the first byte at the median, with 16 streams at once. */
 const firstByteMs = 12;
+const roundMs = sizeOf('ROUND_MS');
 
 export async function* run() {
   const most = sizeOf('STREAMS');
@@ -35,7 +37,7 @@ export async function* run() {
         let found;
         costs = await metered(service, pids, async () => {
           found = await streamed(url, request, atOnce);
-          return atOnce;
+          return found.first.length;
         });
         return found;
       };
@@ -65,13 +67,21 @@ export async function* run() {
 
 const ascending = (values) => values.toSorted((a, b) => a - b);
 
-/** Opens `atOnce` streams. Milliseconds to the first byte of each and between all chunks, each sorted. */
+/** The streams of a round begin one after the other within this time. */
+const spreadMs = 1000;
+
+/**
+ * Keeps `atOnce` streams open for a round, each followed by the next. Milliseconds to the first byte of each and
+ * between all chunks, each sorted.
+ */
 async function streamed(origin, request, atOnce) {
   const pool = new Pool(origin, { connections: atOnce });
   const first = [];
   const gaps = [];
-  await Promise.all(
-    Array.from({ length: atOnce }, async () => {
+  const untilMs = performance.now() + roundMs;
+  const lane = async (nth) => {
+    await pause((nth * Math.min(spreadMs, roundMs)) / atOnce);
+    do {
       let lastMs = performance.now();
       const answer = await pool.request(request);
       let text = '';
@@ -83,8 +93,9 @@ async function streamed(origin, request, atOnce) {
       }
       if (!text.includes('response.completed'))
         throw new Error(`${request.path} answers ${answer.statusCode}: ${text.slice(-200)}`);
-    }),
-  );
+    } while (performance.now() < untilMs);
+  };
+  await Promise.all(Array.from({ length: atOnce }, (_, nth) => lane(nth)));
   await pool.close();
   return { first: ascending(first), gaps: ascending(gaps) };
 }
