@@ -35,7 +35,7 @@ describe.each(transports())('event streams on %s', (transport) => {
   let caller: TestCaller;
 
   beforeAll(async () => {
-    const env = { ...quickLeases, STREAM_IDLE_MS: '5000' };
+    const env = { ...quickLeases, STREAM_IDLE_MS: '5000', STORE_PAYLOAD_MS: '2000' };
     system = await System.start({ transport, gateways: 2, workers: 2, env });
     caller = await system.caller(roomy);
   });
@@ -133,6 +133,16 @@ describe.each(transports())('event streams on %s', (transport) => {
     const retried = await collected(call);
     expect(retried.status).toBe(504);
     expect(retried.headers.get('x-service-error-type')).toBe('provider_timeout');
+    await holdToInvariants(system);
+  });
+
+  it('a caller that reads slowly receives the rest from the store, however long that takes', async () => {
+    const call = { tag: newTag('slow'), body: '' };
+    const words = `[[sim:tag=${call.tag}]] [[sim:stream_pause=1]] [[sim:stream_bytes=16000000]]`;
+    call.body = JSON.stringify({ input: words, max_output_tokens: 100, stream: true });
+    const answer = await open(system.gateways[0] as App, call, 60);
+    expect(await answer.ended).toBe(true);
+    expect(sha256(answer.bytes())).toBe(await sentOnce(call.tag));
     await holdToInvariants(system);
   });
 

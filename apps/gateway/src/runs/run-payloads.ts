@@ -57,13 +57,13 @@ export class RunPayloads {
     void reply.header('content-type', mediaType).header('x-content-type-options', 'nosniff').send(payload);
   }
 
-  /** The bytes of an output from an offset on. */
-  async *readOutput({ body }: Output, from: number): AsyncGenerator<Uint8Array> {
+  /** The bytes of an output from an offset on, as fast as the caller takes them. */
+  async *readOutput(reply: FastifyReply, { body }: Output, from: number): AsyncGenerator<Uint8Array> {
     if (!('storedAs' in body)) {
       yield body.subarray(from);
       return;
     }
-    const stored = await this.store.get(body.storedAs, AbortSignal.timeout(this.settings.STORE_PAYLOAD_MS));
+    const stored = await this.opened(reply, body.storedAs);
     let toSkip = from;
     for await (const chunk of stored.body as AsyncIterable<Buffer>) {
       yield chunk.subarray(toSkip);
@@ -72,12 +72,15 @@ export class RunPayloads {
   }
 
   private async open(reply: FastifyReply, key: string): Promise<Readable> {
+    const asset = await this.opened(reply, key);
+    if (asset.bytes !== undefined) reply.header('content-length', asset.bytes);
+    return asset.body;
+  }
+
+  /** Only the opening has a time limit, because a caller may read slowly. */
+  private async opened(reply: FastifyReply, key: string): ReturnType<AssetStore['get']> {
     try {
-      const asset = await openedFor(reply, this.settings.STORE_PAYLOAD_MS, (signal) =>
-        this.store.get(key, signal),
-      );
-      if (asset.bytes !== undefined) reply.header('content-length', asset.bytes);
-      return asset.body;
+      return await openedFor(reply, this.settings.STORE_PAYLOAD_MS, (signal) => this.store.get(key, signal));
     } catch (error) {
       throw unavailable(error);
     }

@@ -22,7 +22,7 @@ export class EventStreams {
    * event; then the outcome is the answer.
    */
   async sendEvents(reply: FastifyReply, runId: string, outcome: Promise<RunOutcome>): Promise<boolean> {
-    const events = this.eventsOf(runId, outcome);
+    const events = this.eventsOf(reply, runId, outcome);
     const first = await events.next();
     if (first.done) return false;
     void reply.code(200).headers({
@@ -41,7 +41,11 @@ export class EventStreams {
    * come from the outcome. The last byte follows the outcome, so a stream that ends is a run that was recorded. Throws
    * if the provider did not end the stream.
    */
-  private async *eventsOf(runId: string, outcome: Promise<RunOutcome>): AsyncGenerator<Uint8Array> {
+  private async *eventsOf(
+    reply: FastifyReply,
+    runId: string,
+    outcome: Promise<RunOutcome>,
+  ): AsyncGenerator<Uint8Array> {
     const news = new News();
     const unsubscribe = this.streams.subscribe(runId, () => news.ring());
     const settle = () => news.ring({ isSettled: true });
@@ -73,7 +77,7 @@ export class EventStreams {
       if (hasEnded) return;
       if (result.outcome !== 'succeeded')
         throw new Error(`the event stream was cut off: the run ended as ${result.bucket}`);
-      yield* this.payloads.readOutput(outputOf(result), offset);
+      yield* this.payloads.readOutput(reply, outputOf(result), offset);
     } finally {
       unsubscribe();
     }
