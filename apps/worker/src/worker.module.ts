@@ -22,7 +22,7 @@ import { Outcomes } from './runs/outcomes.js';
 import { PollProcessor } from './runs/poll.processor.js';
 import { Reconciler } from './runs/reconciler.js';
 import { Retention } from './runs/retention.js';
-import { CancelWatch } from './runs/cancel-watch.js';
+import { StreamedRuns } from './runs/streamed-runs.js';
 import { Submission } from './runs/submission.js';
 import { WebhookCalls } from './webhooks/webhook-calls.js';
 import { WebhooksProcessor } from './webhooks/webhooks.processor.js';
@@ -38,7 +38,7 @@ import { WorkerStop } from './worker-stop.js';
     AssetsProcessor,
     WebhooksProcessor,
     Claims,
-    CancelWatch,
+    StreamedRuns,
     Submission,
     Outcomes,
     ProviderCall,

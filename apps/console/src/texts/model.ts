@@ -49,7 +49,7 @@ export const model = {
   codeNote: {
     curl: 'Set API_KEY to a key with the “run” scope. The call waits for the result.',
     typescript: 'The client is in the project’s libs/client folder. It uploads any files in the input.',
-    python: 'The client is in the project’s libs/client/python folder. It has no dependencies.',
+    python: 'The client is in the project’s libs/client/python folder. It needs httpx.',
   },
   inputFields: 'Input',
   outputFields: 'Output',

@@ -19,15 +19,15 @@ import {
   RefusedInput,
   type Run,
 } from '#providers';
-import { done, RunStreams } from '#queue';
+import { done } from '#queue';
 import { withMembersFirst } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import { Payloads, type Share } from '../bytes/payloads.js';
 import { ProviderCall } from '../calls/provider-call.js';
 import { InputFiles } from '../calls/input-files.js';
 import type { WorkerSettings } from '../settings.js';
-import { CancelWatch } from './cancel-watch.js';
 import { type OngoingRun, Outcomes, type Submitted } from './outcomes.js';
+import { StreamedRuns } from './streamed-runs.js';
 
 const retryTerms = { baseMs: 500, maxMs: 30_000 };
 /** After this many claims, about six minutes, a failed upload ends the run, which no other limit would. */
@@ -44,8 +44,7 @@ export class Submission {
     private readonly payloads: Payloads,
     private readonly files: InputFiles,
     private readonly calls: ProviderCall,
-    private readonly streams: RunStreams,
-    private readonly cancels: CancelWatch,
+    private readonly streamed: StreamedRuns,
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
     @Inject(LOG) private readonly log: Log,
     @Inject(TRACING) private readonly tracing: Tracing,
@@ -94,15 +93,14 @@ export class Submission {
       return await this.outcomes.postpone(run, 0);
     // Only a stream can be stopped: aborting another submission could lose a result that is being paid for.
     // The lease in Postgres holds the claim, and the time limit bounds the wait.
-    const streams = call.stream && facts.streams;
-    using watch = streams && this.cancels.begin(runId);
+    using streamed = call.stream && facts.streams && this.streamed.begin(runId, facts.streams);
     const read = await this.calls.submit(
       provider,
-      { runId, epoch, model, upstream: facts.upstream, streams: streams !== undefined },
+      { runId, epoch, model, upstream: facts.upstream, streams: streamed !== undefined },
       {
         call,
-        signal: watch?.signal,
-        passOn: streams?.isLive ? (mediaType) => this.streams.open(runId, mediaType) : undefined,
+        signal: streamed?.signal,
+        passOn: streamed?.passOn,
         workspaceId,
         timeoutMs: Math.min(provider.submitTimeoutMs, leftMs ?? facts.budgetMs),
         share,
@@ -116,7 +114,8 @@ export class Submission {
     if (read === null) return await this.outcomes.readLater(run);
     const { outcome, reportedMicros, isKept } = read;
     const ended = { ...run, reportedMicros, arrivedMicros: arrivedMicros(facts.streams, read) };
-    if (watch?.signal.aborted && outcome.kind !== 'succeeded') return await this.outcomes.endCancelled(ended);
+    if (streamed?.signal.aborted && outcome.kind !== 'succeeded')
+      return await this.outcomes.endCancelled(ended);
     return await this.record(ended, outcome, isKept);
   }
 
