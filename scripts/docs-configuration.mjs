@@ -66,6 +66,7 @@ const subjects = {
   'Redis and queues': /^(REDIS_URL$|QUEUE_|STREAM_KEPT_)/,
   'Asset store': /^(S3_|STORE_|ASSET_(DIR|BASE_URL)$)/,
   'Secrets and access tokens': /^(SIGNING_SECRET$|SIGN_IN_|JWT_|AUTH_)/,
+  'Sign-in of people': /^OIDC_/,
   'Calls and connections':
     /^(HOST|PORT|PUBLIC_BASE_URL|CORS_|TRUSTED_PROXIES|MAX_CONNECTIONS|KEEP_ALIVE_|CLOSE_TIMEOUT_|BODY_|FILE_LIMIT|SYNC_)/,
   'Catalog, registry and clients': /^(CATALOG_|REGISTRY_|COMPAT_CLIENTS)/,

@@ -9,6 +9,8 @@ import { McpModule } from './mcp/mcp.module.js';
 import { NodesModule } from './nodes/nodes.module.js';
 import { nodeSettings } from './nodes/settings.js';
 import { OperatorModule } from './operator/operator.module.js';
+import { PeopleModule } from './people/people.module.js';
+import { peopleSettings } from './people/settings.js';
 import { ReferenceModule } from './reference/reference.module.js';
 import { StreamsModule } from './streams/streams.module.js';
 import { vendorClients } from './vendors/settings.js';
@@ -25,6 +27,7 @@ export const surfaces = [
   AccountModule,
   WebhooksModule,
   OperatorModule,
+  PeopleModule,
   NodesModule,
   CompatModule,
   VendorsModule,
@@ -43,4 +46,5 @@ const clients = {
 export const surfaceSettings = {
   COMPAT_CLIENTS: clientSetting(clients),
   ...nodeSettings,
+  ...peopleSettings,
 };

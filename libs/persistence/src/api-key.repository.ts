@@ -215,9 +215,9 @@ export class ApiKeyRepository {
     workspaceId: string,
     scopes: string[],
     maker: KeyMaker,
-    making: Omit<Making, 'isCode'> = {},
+    { name = 'sign-in', ...making }: Omit<Making, 'isCode'> & { name?: string } = {},
   ): Promise<NewCode> {
-    const made = { name: 'sign-in', scopes, expiresAt: null };
+    const made = { name, scopes, expiresAt: null };
     const { key, row } = await this.create(workspaceId, made, maker, { ...making, isCode: true });
     if (row.expiresAt === null) throw new Error('the new code has no expiry');
     return { code: key, row, expiresAt: row.expiresAt };

@@ -2,10 +2,14 @@ import { useSyncExternalStore } from 'react';
 import { texts } from '../texts/index.ts';
 import { api, bodyOf } from './client.ts';
 import { Problem } from './problem.ts';
-import { session } from './session.ts';
+import { refusals, session } from './session.ts';
+
+/** The page from which this tab went to the identity provider. */
+const leftFrom = 'model-router-left-from';
 
 /** The code of the sign-in link that opened this page. It is nowhere else: not in the address, not in the history. */
 let code: string | null = null;
+let isExpected = false;
 const listeners = new Set<() => void>();
 
 /**
@@ -15,12 +19,27 @@ const listeners = new Set<() => void>();
 export const signInLink = {
   code: () => code,
 
-  /** Takes the code out of the address. */
+  /** Whether this tab asked the identity provider for the link, so that the person need not confirm it. */
+  isExpected: () => isExpected,
+
+  /** Takes the code, or the reason why there is none, out of the address. */
   take(): void {
-    const taken = new URLSearchParams(location.hash.slice(1)).get('code');
-    if (taken === null) return;
-    history.replaceState(null, '', location.pathname + location.search);
+    const fragment = new URLSearchParams(location.hash.slice(1));
+    const taken = fragment.get('code');
+    const refusal = refusals.find((reason) => reason === fragment.get('sign-in'));
+    if (taken === null && refusal === undefined) return;
+    const left = sessionStorage.getItem(leftFrom);
+    sessionStorage.removeItem(leftFrom);
+    isExpected = left !== null;
+    history.replaceState(null, '', left ?? location.pathname + location.search);
+    if (refusal !== undefined) session.notify(refusal);
     set(taken);
+  },
+
+  /** Goes to the identity provider, which leads back to this page. */
+  askProvider(): void {
+    sessionStorage.setItem(leftFrom, location.pathname + location.search);
+    location.assign('/v2/sign-in/begin');
   },
 
   /** Exchanges the code for a session. A code that could not be sent is kept for another try. */

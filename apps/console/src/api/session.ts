@@ -2,8 +2,11 @@ import { useSyncExternalStore } from 'react';
 
 const place = 'model-router-credential';
 
-/** Why a session ended, or why a sign-in link didn't start one. */
-type Notice = 'ended' | 'spentLink' | 'unreadLink';
+/** Why the identity provider didn't sign a person in, as the gateway says it in the address. */
+export const refusals = ['declined', 'expired', 'noRole', 'noWorkspace', 'tooMany', 'unavailable'] as const;
+
+/** Why a session ended, or why none was started. */
+type Notice = 'ended' | 'spentLink' | 'unreadLink' | (typeof refusals)[number];
 
 /** An API key or access token. Kept in this tab only: never in the address, never in a log, gone with the tab. */
 let credential = sessionStorage.getItem(place);

@@ -1,12 +1,12 @@
 import { Button } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { signInLink } from '../api/one-time-link.ts';
 import { useNotice } from '../api/session.ts';
 import { texts } from '../texts/index.ts';
 import classes from './sign-in.module.css';
 
-/** The page that a sign-in link opens. The link is used only when the person presses the button. */
+/** The page that a sign-in link opens. The link is used when the person presses the button, or if this tab asked for it. */
 export function LinkSignIn({ hasSession }: { hasSession: boolean }) {
   const notice = useNotice();
   const [isBusy, setBusy] = useState(false);
@@ -18,6 +18,12 @@ export function LinkSignIn({ hasSession }: { hasSession: boolean }) {
     await signInLink.use();
     setBusy(false);
   };
+  const isStarted = useRef(false);
+  useEffect(() => {
+    if (isStarted.current || !signInLink.isExpected()) return;
+    isStarted.current = true;
+    void use();
+  });
   return (
     <main className={classes.page}>
       <div className={classes.form}>

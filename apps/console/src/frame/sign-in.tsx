@@ -1,11 +1,18 @@
 import { Button, PasswordInput } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { api } from '../api/client.ts';
+import { api, bodyOf } from '../api/client.ts';
+import { signInLink } from '../api/one-time-link.ts';
 import { Problem } from '../api/problem.ts';
 import { session, useNotice } from '../api/session.ts';
 import { texts } from '../texts/index.ts';
 import classes from './sign-in.module.css';
+
+const providerQuery = queryOptions({
+  queryKey: ['identity-provider'],
+  queryFn: ({ signal }) => bodyOf(api.GET('/v2/sign-in/provider', { signal })),
+  staleTime: Infinity,
+});
 
 /** Replaces every page until there is a credential. The address stays, so the requested page opens after sign-in. */
 export function SignIn() {
@@ -14,6 +21,7 @@ export function SignIn() {
   const [problem, setProblem] = useState<string>();
   const [isBusy, setBusy] = useState(false);
   const queries = useQueryClient();
+  const provider = useQuery(providerQuery).data?.name ?? null;
 
   const submit = async (event: FormEvent) => {
     event.preventDefault();
@@ -38,19 +46,24 @@ export function SignIn() {
             {texts.signIn.notices[notice]}
           </p>
         )}
-        <p className="dimmed">{texts.signIn.lead}</p>
+        {provider !== null && (
+          <Button fullWidth onClick={() => signInLink.askProvider()}>
+            {texts.signIn.through(provider)}
+          </Button>
+        )}
+        <p className="dimmed">{provider === null ? texts.signIn.lead : texts.signIn.orKey}</p>
         <PasswordInput
           label={texts.signIn.label}
           description={texts.signIn.kept}
           error={problem}
           autoComplete="off"
           spellCheck={false}
-          autoFocus
+          autoFocus={provider === null}
           required
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
         />
-        <Button type="submit" fullWidth loading={isBusy}>
+        <Button type="submit" fullWidth variant={provider === null ? 'filled' : 'default'} loading={isBusy}>
           {texts.signIn.action}
         </Button>
         <p className="dimmed">{texts.signIn.noKey}</p>

@@ -1,6 +1,8 @@
 export const signIn = {
   title: 'Sign in',
   lead: 'Use an API key for your workspace, or an access token from your identity provider.',
+  through: (provider: string) => `Sign in through ${provider}`,
+  orKey: 'Or use an API key for your workspace, or an access token.',
   label: 'API key or access token',
   action: 'Sign in',
   linkTitle: 'Sign in with this link',
@@ -21,6 +23,12 @@ export const signIn = {
       'This sign-in link no longer works. Each link works once and for a limited time. Ask the sender for a new one.',
     unreadLink:
       'This sign-in link couldn’t be checked because the service didn’t respond. Try again in a moment.',
+    declined: 'Your identity provider didn’t sign you in.',
+    expired: 'That sign-in took too long or was already used. Start again.',
+    noRole: 'You are in none of the groups that may use the console. Ask your operator to add you to one.',
+    noWorkspace: 'Your account isn’t assigned to a workspace. Ask your operator to assign it.',
+    tooMany: 'Your workspace has too many keys and sessions. Revoke some, or try again later.',
+    unavailable: 'Your identity provider couldn’t be reached. Try again in a moment.',
   },
   goesOn: 'Your current session is still active.',
   replaces: (workspace: string) =>

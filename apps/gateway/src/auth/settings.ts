@@ -22,6 +22,15 @@ function isSafe(text: string): boolean {
   return protocol === 'https:' || ['127.0.0.1', 'localhost', '[::1]'].includes(hostname);
 }
 
+/** A URL of an identity provider. */
+export const identityProviderUrl = () =>
+  z
+    .url({ protocol: /^https?$/, error: 'must be an https URL' })
+    .refine(
+      (url) => URL.canParse(url) && isSafe(url),
+      'must be an https URL; http is accepted only for localhost',
+    );
+
 /** Settings for identifying callers. */
 export const authSettings = {
   ...accessTokenSettings,
@@ -30,12 +39,7 @@ export const authSettings = {
     example: 'replace-me-with-at-least-32-random-characters',
     oneOf: ['JWT_SECRET', 'JWT_JWKS_URL'],
   }),
-  JWT_JWKS_URL: z
-    .url({ protocol: /^https?$/, error: 'must be an https URL' })
-    .refine(
-      (url) => URL.canParse(url) && isSafe(url),
-      'must be an https URL; http is accepted only for localhost',
-    )
+  JWT_JWKS_URL: identityProviderUrl()
     .optional()
     .meta({
       description:
