@@ -8,6 +8,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { queryClient } from './api/query-client.ts';
 import { signInLink } from './api/one-time-link.ts';
+import { session } from './api/session.ts';
 import { Theme } from './frame/theme.tsx';
 import { router } from './router.tsx';
 
@@ -16,6 +17,7 @@ if (root === null) throw new Error('index.html has no #root');
 
 // The code of a sign-in link must leave the address before the router reads it.
 signInLink.take();
+await session.share();
 
 createRoot(root).render(
   <StrictMode>

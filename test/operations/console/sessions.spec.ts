@@ -43,6 +43,17 @@ describeWith('a console session', () => {
     },
   );
 
+  it('is that of every tab, until one of them signs out', async () => {
+    const { key } = await newKey(allScopes);
+    const first = await shown.open('/models', { key });
+    const second = await first.context().newPage();
+    await second.goto(first.url());
+    await second.getByRole('button', { name: /^Workspace and session/ }).click();
+    await second.getByRole('menuitem', { name: 'Sign out' }).click();
+    for (const page of [first, second]) await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await first.context().close();
+  });
+
   it('keeps no input after signing out', async () => {
     const { key } = await newKey(allScopes);
     const page = await shown.open('/models/bfl/flux-2-pro', { key });

@@ -17,6 +17,10 @@ Object.assign(globalThis, {
     removeItem: (name: string) => void stored.delete(name),
     clear: () => stored.clear(),
   },
+  BroadcastChannel: class {
+    addEventListener() {}
+    postMessage() {}
+  },
   confirm: (question: string) => {
     questions.push(question);
     return answer;
@@ -80,3 +84,24 @@ it.each([
     expect(calls.at(-1)).toEqual(['/v2/workspace', 'Bearer new']);
   },
 );
+
+it('opens the page that a person left for the identity provider, without asking again', () => {
+  stored.set('model-router-left-from', '/console/usage?by=day');
+  signInLink.take();
+  expect([signInLink.isExpected(), addresses, [...stored.keys()]]).toEqual([
+    true,
+    ['/console/usage?by=day'],
+    [],
+  ]);
+  signInLink.dismiss();
+  signInLink.take();
+  expect(signInLink.isExpected()).toBe(false);
+  signInLink.dismiss();
+});
+
+it('takes the reason of a refused sign-in out of the address', () => {
+  location.hash = '#sign-in=noRole';
+  signInLink.take();
+  expect([signInLink.code(), session.notice(), addresses]).toEqual([null, 'noRole', ['/console/']]);
+  location.hash = '#code=c';
+});

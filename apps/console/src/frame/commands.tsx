@@ -9,7 +9,7 @@ import { recentModels } from '../finding/recent-models.ts';
 import { searchable, searched } from '../finding/find.ts';
 import { togglePin, usePins } from '../finding/pins.ts';
 import { texts } from '../texts/index.ts';
-import { guide, operatorPages, pages } from './navigation.ts';
+import { guide, pagesFor } from './navigation.ts';
 import classes from './commands.module.css';
 
 /** Runs and calls have IDs of the same form. */
@@ -28,7 +28,8 @@ interface Action {
  * The command palette: finds pages and actions by every word typed, models as the gallery does, and runs by their ID or
  * a call's. Before anything is typed, it lists the models that the user pinned or ran last.
  */
-export function Commands({ isOperator, close }: { isOperator: boolean; close: () => void }) {
+export function Commands({ scopes, close }: { scopes: readonly string[] | undefined; close: () => void }) {
+  const { own, operator } = pagesFor(scopes);
   const [text, setText] = useState('');
   const navigate = useNavigate();
   // The combobox handles Escape, because its input doesn't pass the key on to the modal.
@@ -41,7 +42,7 @@ export function Commands({ isOperator, close }: { isOperator: boolean; close: ()
   const words = text.trim().toLowerCase().split(/\s+/);
   const matches = ({ label }: { label: string }) => words.every((word) => label.toLowerCase().includes(word));
   const isBlank = text.trim() === '';
-  const destinations = [...pages, ...(isOperator ? operatorPages : []), guide].filter(matches);
+  const destinations = [...own, ...operator, guide].filter(matches);
   const preferred = [...new Set([...pinned, ...recentModels()])].flatMap(
     (id) => models.find((each) => each.id === id) ?? [],
   );

@@ -21,25 +21,40 @@ export interface Destination {
   Icon: LucideIcon;
 }
 
+interface Page extends Destination {
+  /** The scope without which the page can show nothing. */
+  scope: string;
+}
+
 const { frame } = texts;
 
-export const pages: readonly Destination[] = [
-  { to: '/models', label: frame.models, Icon: Grid2x2 },
-  { to: '/runs', label: frame.runs, Icon: ListTree },
-  { to: '/usage', label: frame.usage, Icon: ChartColumn },
-  { to: '/files', label: frame.files, Icon: FileUp },
-  { to: '/webhooks', label: frame.webhooks, Icon: Webhook },
-  { to: '/keys', label: frame.keys, Icon: KeyRound },
-  { to: '/settings', label: frame.settings, Icon: Settings },
+const pages: readonly Page[] = [
+  { to: '/models', label: frame.models, Icon: Grid2x2, scope: 'catalog' },
+  { to: '/runs', label: frame.runs, Icon: ListTree, scope: 'requests' },
+  { to: '/usage', label: frame.usage, Icon: ChartColumn, scope: 'usage' },
+  { to: '/files', label: frame.files, Icon: FileUp, scope: 'requests' },
+  { to: '/webhooks', label: frame.webhooks, Icon: Webhook, scope: 'requests' },
+  { to: '/keys', label: frame.keys, Icon: KeyRound, scope: 'manage' },
+  { to: '/settings', label: frame.settings, Icon: Settings, scope: 'workspace' },
 ];
 
 /** Listed next to the API reference. */
 export const guide: Destination = { to: '/guide/', label: frame.guide, Icon: BookOpen };
 
-/** For credentials with the scope `operate`. */
-export const operatorPages: readonly Destination[] = [
-  { to: '/workspaces', label: frame.workspaces, Icon: Users },
-  { to: '/providers', label: frame.providers, Icon: ServerCog },
-  { to: '/queues', label: frame.queues, Icon: Layers },
-  { to: '/audit', label: frame.audit, Icon: History },
+const operatorPages: readonly Page[] = [
+  { to: '/workspaces', label: frame.workspaces, Icon: Users, scope: 'operate' },
+  { to: '/providers', label: frame.providers, Icon: ServerCog, scope: 'operate' },
+  { to: '/queues', label: frame.queues, Icon: Layers, scope: 'operate' },
+  { to: '/audit', label: frame.audit, Icon: History, scope: 'operate' },
 ];
+
+/** The pages that a credential with these scopes can use; without scopes, which are unknown then, all of a workspace. */
+export function pagesFor(scopes: readonly string[] | undefined): {
+  own: readonly Destination[];
+  operator: readonly Destination[];
+} {
+  return {
+    own: pages.filter(({ scope }) => scopes?.includes(scope) ?? true),
+    operator: operatorPages.filter(({ scope }) => scopes?.includes(scope)),
+  };
+}

@@ -4,7 +4,7 @@ import { palette, usePaletteIsOpen } from './palette-state.ts';
 const Commands = lazy(async () => ({ default: (await import('./commands.tsx')).Commands }));
 
 /** Opens with ⌘K or Ctrl+K from anywhere. Its code loads when it is first opened. */
-export function Palette({ isOperator }: { isOperator: boolean }) {
+export function Palette({ scopes }: { scopes: readonly string[] | undefined }) {
   const isOpen = usePaletteIsOpen();
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -15,5 +15,5 @@ export function Palette({ isOperator }: { isOperator: boolean }) {
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, []);
-  return <Suspense>{isOpen && <Commands isOperator={isOperator} close={palette.close} />}</Suspense>;
+  return <Suspense>{isOpen && <Commands scopes={scopes} close={palette.close} />}</Suspense>;
 }

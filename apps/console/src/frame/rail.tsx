@@ -2,28 +2,29 @@ import { Menu, UnstyledButton } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { Braces, Ellipsis } from 'lucide-react';
 import { texts } from '../texts/index.ts';
-import { type Destination, guide, operatorPages, pages } from './navigation.ts';
+import { type Destination, guide, pagesFor } from './navigation.ts';
 import classes from './rail.module.css';
 
 /** Number of pages that the phone's bar shows next to "More". */
 const onPhones = 4;
 
 /** A sidebar on the left, icons only below 1100 px, and a bottom bar on phones. */
-export function Rail({ isOperator }: { isOperator: boolean }) {
-  const hidden = [...pages.slice(onPhones), ...(isOperator ? operatorPages : []), guide];
+export function Rail({ scopes }: { scopes: readonly string[] | undefined }) {
+  const { own, operator } = pagesFor(scopes);
+  const hidden = [...own.slice(onPhones), ...operator, guide];
   return (
     <nav className={classes.rail} aria-label={texts.frame.primary}>
       <Link to="/models" className={classes.brand}>
         <img src="/console/mark.svg" alt="" width={24} height={24} />
         <span className={classes.label}>{texts.product}</span>
       </Link>
-      {pages.map((page, place) => (
+      {own.map((page, place) => (
         <RailLink key={page.to} page={page} isHiddenOnPhones={place >= onPhones} />
       ))}
-      {isOperator && (
+      {operator.length > 0 && (
         <div className={classes.operator}>
           <span className={classes.heading}>{texts.frame.operator}</span>
-          {operatorPages.map((page) => (
+          {operator.map((page) => (
             <RailLink key={page.to} page={page} isHiddenOnPhones />
           ))}
         </div>

@@ -27,7 +27,7 @@ function Frame() {
   // Set if a failed sign-in link was opened in a tab that already has a session.
   const notice = useNotice();
   const path = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
-  const scopes = useQuery(workspaceQuery).data?.credential.scopes ?? [];
+  const scopes = useQuery(workspaceQuery).data?.credential.scopes;
 
   // Focusing the page makes screen readers announce it. The browser does that itself for the first page.
   const shown = useRef(path);
@@ -41,7 +41,7 @@ function Frame() {
       <a className={classes.skip} href="#content">
         {texts.frame.skip}
       </a>
-      <Rail isOperator={scopes.includes('operate')} />
+      <Rail scopes={scopes} />
       <div className={classes.column}>
         <TopBar />
         <main id="content" ref={main} tabIndex={-1} className={classes.content}>
@@ -55,7 +55,7 @@ function Frame() {
         </main>
         <Footer />
       </div>
-      <Palette isOperator={scopes.includes('operate')} />
+      <Palette scopes={scopes} />
     </div>
   );
 }

@@ -10,7 +10,7 @@ export const signIn = {
   linkReplaces: 'The link works once. Signing in with it ends the current session in this tab.',
   keyInstead: 'Use a key instead',
   keepSession: 'Keep the current session',
-  kept: 'Stays in this tab until you close it, and is sent only to this service.',
+  kept: 'Stays in the console’s open tabs until you close them, and is sent only to this service.',
   refused: 'That key or token isn’t valid. It may be mistyped, expired, or revoked.',
   scope:
     'That key or token works, but it lacks the “workspace” scope that the console needs. Use one that has it.',
