@@ -1,10 +1,11 @@
+import { jest } from '@jest/globals';
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { Configuration } from 'oidc-provider';
 import { freePort } from './ports.js';
 
-/** What the identity server says about a person. */
-export type Claims = Record<string, unknown>;
+/** Facts about a person, as the identity server states them. */
+type Claims = Record<string, unknown>;
 
 /**
  * An OpenID Connect provider with one client, the console. A person signs in with any password; the login is the
@@ -121,13 +122,12 @@ export class IdentityServer {
   }
 }
 
-/** The library warns that it keeps everything in memory, which tests want. */
+/** Silences the library's warnings that it keeps everything in memory, which tests want. */
 async function withoutWarnings<Result>(work: () => Promise<Result>): Promise<Result> {
-  const { warn } = console;
-  console.warn = () => {};
+  const warnings = jest.spyOn(console, 'warn').mockImplementation(() => {});
   try {
     return await work();
   } finally {
-    console.warn = warn;
+    warnings.mockRestore();
   }
 }

@@ -31,10 +31,9 @@ describeWith('a person signs in through the identity provider', () => {
     await identity.stop();
   });
 
-  const leave = (page: Page) => page.getByRole('button', { name: 'Sign in through Test Login' }).click();
   async function signIn(page: Page, group: string): Promise<void> {
     identity.people.set(group, { groups: [group], workspace, email: `${group}@example.com` });
-    await leave(page);
+    await page.getByRole('button', { name: 'Sign in through Test Login' }).click();
     await page.getByPlaceholder('Enter any login').fill(group);
     await page.getByPlaceholder('and password').fill('any');
     await page.getByRole('button', { name: 'Sign-in' }).click();
@@ -54,6 +53,11 @@ describeWith('a person signs in through the identity provider', () => {
     await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
     expect(new URL(page.url()).hash).toBe('');
     const listed = page.getByRole('navigation', { name: 'Main' }).getByRole('link');
+    // Until the scopes are known, all pages of a workspace are listed.
+    await page
+      .getByRole('banner')
+      .getByText(/ left$|Unlimited credits/)
+      .waitFor();
     const names = (await listed.allInnerTexts()).filter((name) => all.includes(name));
     expect(names).toEqual(pages);
     for (const name of pages) {

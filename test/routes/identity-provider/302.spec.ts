@@ -102,10 +102,8 @@ describe('a person', () => {
 });
 
 describe('a callback', () => {
-  const person = () => ({ groups: 'engineers', workspace: workspaceId });
-
   it('works once, and only in the browser that began the sign-in', async () => {
-    identity.people.set('grace', person());
+    identity.people.set('grace', { groups: 'engineers', workspace: workspaceId });
     const [mine, other] = [await begin(), await begin()];
     const callback = await identity.signIn(mine.url, 'grace');
     for (const cookie of ['', 'sign-in=', 'sign-in=a.b', other.cookie]) {
@@ -133,8 +131,9 @@ it('the console learns the name of the provider', async () => {
   expect(await (await get('/v2/sign-in/provider')).json()).toEqual({ name: 'Test Login' });
 });
 
+const read = (path: string) => fetch(`${plain().url}/v2/sign-in/${path}`);
+
 it('without a provider there is nothing to begin', async () => {
-  const read = (path: string) => fetch(`${plain().url}/v2/sign-in/${path}`);
   expect(await (await read('provider')).json()).toEqual({ name: null });
   expect([(await read('begin')).status, (await read('callback')).status]).toEqual([404, 404]);
 });

@@ -34,7 +34,7 @@ export interface Attempt {
 }
 
 /** A person whom the identity provider vouches for. */
-export interface Person {
+interface Person {
   subject: string;
   /** Shown in the lists of sessions. */
   name: string;
@@ -140,7 +140,7 @@ export class IdentityProvider {
     };
   }
 
-  /** What the provider publishes about itself. A failed call is repeated by the next sign-in. */
+  /** Reads what the provider publishes about itself. The next sign-in repeats a failed call. */
   private configuration(): Promise<Configuration> {
     if (this.found !== undefined && performance.now() - this.found.atMs < maxAgeMs)
       return this.found.configuration;

@@ -1,6 +1,6 @@
 import { type Scope, scopes, workspaceScopes } from '#schemas';
 
-/** What people may do, by their role: the scopes of their sessions. */
+/** The scopes of a person’s session, by role. */
 export const roles = {
   viewer: ['catalog', 'requests', 'usage', 'workspace'],
   billing: ['catalog', 'usage', 'workspace'],
