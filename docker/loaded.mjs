@@ -15,9 +15,6 @@ const entries = {
 
 /** Files whose paths are built at run time, which the trace cannot see. */
 const alsoRead = [
-  'node_modules/swagger-ui-dist/package.json',
-  'node_modules/swagger-ui-dist/swagger-ui.css',
-  'node_modules/swagger-ui-dist/swagger-ui-bundle.js',
   'node_modules/@bull-board/ui/package.json',
   'node_modules/@bull-board/ui/dist',
 ];

@@ -14,6 +14,7 @@ import { modelSearch } from './pages/model/search.ts';
 import { modelsSearch } from './pages/models/search.ts';
 import { auditSearch } from './pages/operator/audit-search.ts';
 import { queuesSearch, workspacesSearch } from './pages/operator/search.ts';
+import { referenceSearch } from './pages/reference/search.ts';
 import { runsSearch } from './pages/runs/search.ts';
 import { usageSearch } from './pages/usage/usage-range.ts';
 import { webhooksSearch } from './pages/webhooks/search.ts';
@@ -79,6 +80,11 @@ const routes = [
     ...under('guide/$'),
     loader: ({ params }) => guidePage(params._splat ?? ''),
     component: lazyPage(async () => (await import('./pages/guide/guide-page.tsx')).GuidePage),
+  }),
+  createRoute({
+    ...under('reference'),
+    validateSearch: referenceSearch,
+    component: lazyPage(async () => (await import('./pages/reference/reference-page.tsx')).ReferencePage),
   }),
   createRoute({
     ...under('workspaces'),

@@ -104,6 +104,7 @@ const pages: ShownPage[] = [
   },
   { name: 'settings', path: () => '/settings', text: 'Concurrent runs' },
   { name: 'guide', path: () => '/guide/quickstart', text: 'One call that waits' },
+  { name: 'reference', path: () => '/reference', text: 'Submit a run and get its id and URLs' },
   { name: 'guide-error', path: () => '/guide/errors/forbidden', text: 'When it happens' },
   { name: 'workspaces', path: () => '/workspaces', text: 'demo' },
   {

@@ -160,8 +160,6 @@ describeWith('containers of the image', () => {
 
   it.each([
     '/docs',
-    '/docs/files/swagger-ui-bundle.js',
-    '/docs/files/swagger-ui.css',
     '/openapi.json',
     '/llms.txt',
     '/console',

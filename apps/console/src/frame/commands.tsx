@@ -1,21 +1,24 @@
 import { Combobox, InputBase, Modal, useCombobox, useMantineColorScheme } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Contrast, KeyRound, LogOut, type LucideIcon, Moon, Pin, Search, Sun } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { type ModelEntry, useModels } from '../api/models.ts';
+import { isFirstGeneration, referenceQuery } from '../api/service-document.ts';
 import { session } from '../api/session.ts';
 import { recentModels } from '../finding/recent-models.ts';
 import { searchable, searched } from '../finding/find.ts';
 import { togglePin, usePins } from '../finding/pins.ts';
+import { guidePages } from '../pages/guide/pages.ts';
 import { texts } from '../texts/index.ts';
-import { guide, pagesFor } from './navigation.ts';
+import { pagesFor, reading } from './navigation.ts';
 import classes from './commands.module.css';
 
 /** Runs and calls have IDs of the same form. */
 const runId = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const maxModels = 8;
 const maxPreferred = 5;
+const maxDocuments = 6;
 
 interface Action {
   name: string;
@@ -25,7 +28,7 @@ interface Action {
 }
 
 /**
- * The command palette: finds pages and actions by every word typed, models as the gallery does, and runs by their ID or
+ * The command palette: finds pages, actions, guide pages and routes by every word typed, models as the gallery does, and runs by their ID or
  * a call's. Before anything is typed, it lists the models that the user pinned or ran last.
  */
 export function Commands({ scopes, close }: { scopes: readonly string[] | undefined; close: () => void }) {
@@ -42,7 +45,7 @@ export function Commands({ scopes, close }: { scopes: readonly string[] | undefi
   const words = text.trim().toLowerCase().split(/\s+/);
   const matches = ({ label }: { label: string }) => words.every((word) => label.toLowerCase().includes(word));
   const isBlank = text.trim() === '';
-  const destinations = [...own, ...operator, guide].filter(matches);
+  const destinations = [...own, ...operator, ...reading].filter(matches);
   const preferred = [...new Set([...pinned, ...recentModels()])].flatMap(
     (id) => models.find((each) => each.id === id) ?? [],
   );
@@ -52,12 +55,14 @@ export function Commands({ scopes, close }: { scopes: readonly string[] | undefi
         .slice(0, maxModels)
         .map(({ model }) => model);
   const possible = isBlank ? [] : actions.filter(matches);
+  const documents = useDocuments(!isBlank).filter(matches).slice(0, maxDocuments);
   const run = runId.test(text.trim()) ? text.trim().toLowerCase() : undefined;
 
   const go = (chosen: string) => {
     close();
     const action = actions.find(({ name }) => name === chosen);
-    if (action === undefined) void navigate({ to: chosen });
+    const [to = '', hash = ''] = chosen.split('#');
+    if (action === undefined) void navigate({ to, hash });
     else action.act();
   };
   return (
@@ -115,14 +120,42 @@ export function Commands({ scopes, close }: { scopes: readonly string[] | undefi
               ))}
             </Combobox.Group>
           )}
-          {!isBlank && <Models label={texts.frame.groupModels} models={found} />}
-          {run === undefined && destinations.length + possible.length + found.length === 0 && (
-            <Combobox.Empty>{texts.frame.paletteEmpty}</Combobox.Empty>
+          {!isBlank && documents.length > 0 && (
+            <Combobox.Group label={texts.frame.groupDocuments}>
+              {documents.map(({ to, label, detail }) => (
+                <Combobox.Option key={to} value={to} className={classes.option}>
+                  <span>{label}</span>
+                  <code className={classes.id}>{detail}</code>
+                </Combobox.Option>
+              ))}
+            </Combobox.Group>
           )}
+          {!isBlank && <Models label={texts.frame.groupModels} models={found} />}
+          {run === undefined &&
+            destinations.length + possible.length + documents.length + found.length === 0 && (
+              <Combobox.Empty>{texts.frame.paletteEmpty}</Combobox.Empty>
+            )}
         </Combobox.Options>
       </Combobox>
     </Modal>
   );
+}
+
+/** The pages of the guide and the routes of the API. The routes are loaded when they are first needed. */
+function useDocuments(isNeeded: boolean): { to: string; label: string; detail: string }[] {
+  const { data } = useQuery({ ...referenceQuery, enabled: isNeeded });
+  if (!isNeeded) return [];
+  const routes = (data?.areas ?? []).flatMap(({ operations }) => operations);
+  return [
+    ...guidePages.map(({ name, label }) => ({ to: `/guide/${name}`, label, detail: texts.frame.guide })),
+    ...routes
+      .filter((operation) => !isFirstGeneration(operation))
+      .map(({ operationId, summary, method, path }) => ({
+        to: `/reference#${operationId}`,
+        label: summary,
+        detail: `${method} ${path}`,
+      })),
+  ];
 }
 
 function Models({ label, models }: { label: string; models: readonly ModelEntry[] }) {

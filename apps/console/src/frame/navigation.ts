@@ -1,5 +1,6 @@
 import {
   BookOpen,
+  Braces,
   ChartColumn,
   FileUp,
   Grid2x2,
@@ -38,8 +39,11 @@ const pages: readonly Page[] = [
   { to: '/settings', label: frame.settings, Icon: Settings, scope: 'workspace' },
 ];
 
-/** Listed next to the API reference. */
-export const guide: Destination = { to: '/guide/', label: frame.guide, Icon: BookOpen };
+/** Pages that need no credential. */
+export const reading: readonly Destination[] = [
+  { to: '/guide/', label: frame.guide, Icon: BookOpen },
+  { to: '/reference', label: frame.reference, Icon: Braces },
+];
 
 const operatorPages: readonly Page[] = [
   { to: '/workspaces', label: frame.workspaces, Icon: Users, scope: 'operate' },

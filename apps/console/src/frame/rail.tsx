@@ -1,8 +1,8 @@
 import { Menu, UnstyledButton } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { Braces, Ellipsis } from 'lucide-react';
+import { Ellipsis } from 'lucide-react';
 import { texts } from '../texts/index.ts';
-import { type Destination, guide, pagesFor } from './navigation.ts';
+import { type Destination, pagesFor, reading } from './navigation.ts';
 import classes from './rail.module.css';
 
 /** Number of pages that the phone's bar shows next to "More". */
@@ -11,7 +11,7 @@ const onPhones = 4;
 /** A sidebar on the left, icons only below 1100 px, and a bottom bar on phones. */
 export function Rail({ scopes }: { scopes: readonly string[] | undefined }) {
   const { own, operator } = pagesFor(scopes);
-  const hidden = [...own.slice(onPhones), ...operator, guide];
+  const hidden = [...own.slice(onPhones), ...operator, ...reading];
   return (
     <nav className={classes.rail} aria-label={texts.frame.primary}>
       <Link to="/models" className={classes.brand}>
@@ -30,11 +30,9 @@ export function Rail({ scopes }: { scopes: readonly string[] | undefined }) {
         </div>
       )}
       <div className={classes.reading}>
-        <RailLink page={guide} isHiddenOnPhones />
-        <a className={classes.link} href="/docs" title={texts.frame.reference}>
-          <Braces size={18} aria-hidden />
-          <span className={classes.label}>{texts.frame.reference}</span>
-        </a>
+        {reading.map((page) => (
+          <RailLink key={page.to} page={page} isHiddenOnPhones />
+        ))}
       </div>
       <Menu position="top-end" withinPortal>
         <Menu.Target>
@@ -49,9 +47,6 @@ export function Rail({ scopes }: { scopes: readonly string[] | undefined }) {
               {label}
             </Menu.Item>
           ))}
-          <Menu.Item component="a" href="/docs" leftSection={<Braces size={16} aria-hidden />}>
-            {texts.frame.reference}
-          </Menu.Item>
         </Menu.Dropdown>
       </Menu>
     </nav>

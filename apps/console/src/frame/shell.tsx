@@ -9,17 +9,25 @@ import { texts } from '../texts/index.ts';
 import { Footer } from './footer.tsx';
 import { LinkSignIn } from './link-sign-in.tsx';
 import { Palette } from './palette.tsx';
+import { PublicFrame } from './public-frame.tsx';
 import { Rail } from './rail.tsx';
 import classes from './shell.module.css';
 import { SignIn } from './sign-in.tsx';
 import { TopBar } from './top-bar.tsx';
 
-/** The frame around every page, or a sign-in page if there is a sign-in link or no credential. */
+/** Pages that need no credential. */
+const publicRoutes: readonly string[] = ['/guide/$', '/reference'];
+
+/** The frame around every page, or a sign-in page if there is a sign-in link, or no credential that the page needs. */
 export function Shell() {
   const link = useSignInLink();
   const credential = useCredential();
+  const isPublic = useRouterState({
+    select: ({ matches }) => publicRoutes.includes(matches.at(-1)?.routeId ?? ''),
+  });
   if (link !== null) return <LinkSignIn hasSession={credential !== null} />;
-  return credential === null ? <SignIn /> : <Frame />;
+  if (credential !== null) return <Frame />;
+  return isPublic ? <PublicFrame /> : <SignIn />;
 }
 
 function Frame() {

@@ -1,12 +1,13 @@
-import { ActionIcon, Button, Kbd, Menu, Skeleton, Tooltip, useMantineColorScheme } from '@mantine/core';
+import { Button, Kbd, Menu, Skeleton, Tooltip } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Check, ChevronDown, LogOut, Monitor, Moon, Search, Sun } from 'lucide-react';
+import { ChevronDown, LogOut, Search } from 'lucide-react';
 import { Problem } from '../api/problem.ts';
 import { session } from '../api/session.ts';
 import { workspaceQuery } from '../api/workspace.ts';
 import { dollarsOfCents } from '../parts/money.ts';
 import { texts } from '../texts/index.ts';
 import { palette } from './palette-state.ts';
+import { ThemeMenu } from './theme-menu.tsx';
 import classes from './top-bar.module.css';
 
 export function TopBar() {
@@ -76,38 +77,5 @@ function Credits({ cents, error }: { cents: number | null | undefined; error: Er
         {cents === null ? texts.frame.creditsUnlimited : texts.frame.credits(dollarsOfCents(cents))}
       </span>
     </Tooltip>
-  );
-}
-
-const schemes = [
-  { value: 'light', label: texts.frame.light, Icon: Sun },
-  { value: 'dark', label: texts.frame.dark, Icon: Moon },
-  { value: 'auto', label: texts.frame.system, Icon: Monitor },
-] as const;
-
-function ThemeMenu() {
-  // Turning transitions off for the change would need a <style> element, which the security policy forbids.
-  const { colorScheme, setColorScheme } = useMantineColorScheme({ keepTransitions: true });
-  const { Icon: Current } = schemes.find(({ value }) => value === colorScheme) ?? schemes[2];
-  return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={texts.frame.theme}>
-          <Current size={16} aria-hidden />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {schemes.map(({ value, label, Icon }) => (
-          <Menu.Item
-            key={value}
-            leftSection={<Icon size={16} aria-hidden />}
-            rightSection={value === colorScheme && <Check size={14} aria-hidden />}
-            onClick={() => setColorScheme(value)}
-          >
-            {label}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
   );
 }

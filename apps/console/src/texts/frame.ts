@@ -26,6 +26,7 @@ export const frame = {
   paletteHint: 'Search pages and models, or paste the ID of a run or a call',
   paletteEmpty: 'Nothing found. To open a run, paste its full ID, or that of a call.',
   openRun: (id: string) => `Open run ${id}`,
+  groupDocuments: 'Guide and API',
   groupPages: 'Pages',
   groupActions: 'Actions',
   groupPreferred: 'Pinned and recent models',

@@ -10,6 +10,7 @@ import { models } from './models.ts';
 import { checks, providers, queues, surprises, workspaces } from './operator.ts';
 import { output } from './output.ts';
 import { parts } from './parts.ts';
+import { reference } from './reference.ts';
 import { run, runs } from './runs.ts';
 import { settings } from './settings.ts';
 import { signIn } from './sign-in.ts';
@@ -39,6 +40,7 @@ export const texts = {
   attempts,
   buckets,
   models,
+  reference,
   model,
   form,
   output,

@@ -3,6 +3,7 @@ import { type Log, LOG } from '#observability';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorAnswer, errorAnswer } from './error-answer.js';
+import { asPage, isMissingPage } from './missing-page.js';
 import { runIdOf } from './run-of-call.js';
 
 /** The only place that turns errors into HTTP: those of all routes, and those of the framework. */
@@ -24,7 +25,8 @@ export class ErrorFilter implements ExceptionFilter {
     if (reply.sent) return;
     const runId = runIdOf(reply);
     const { errorForm: form } = request.routeOptions.config ?? {};
-    const answer = errorAnswer(error, { requestId: request.id, runId, url: request.originalUrl, form });
+    const own = errorAnswer(error, { requestId: request.id, runId, url: request.originalUrl, form });
+    const answer = isMissingPage(request) ? asPage(own) : own;
     // A second error of one call means that sending the first one failed, so hooks and their headers are skipped.
     if (this.answered.has(reply)) return writeBare(reply, answer);
     this.answered.add(reply);

@@ -48,6 +48,11 @@ export class ConsoleController implements OnModuleInit {
     void reply.redirect('/console/', 302);
   }
 
+  @Get('docs')
+  showReference(@Res() reply: FastifyReply): void {
+    void reply.redirect('/console/reference', 302);
+  }
+
   @Get('console/*')
   async read(
     @Req() { params }: FastifyRequest<{ Params: { '*': string } }>,

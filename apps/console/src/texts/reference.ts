@@ -1,0 +1,18 @@
+export const reference = {
+  title: 'API reference',
+  lead: 'Every route of this service. For machines:',
+  contents: 'Routes',
+  search: 'Find a route',
+  firstGeneration: 'Show v1 too',
+  nothing: (sought: string) => `No route matches “${sought}”.`,
+  parameters: 'Parameters',
+  body: 'Body',
+  answers: 'Answers',
+  optional: 'optional',
+  places: { path: 'in the path', query: 'in the query', header: 'header' },
+  members: (name: string) => `Fields of ${name}`,
+  send: 'Send',
+  answered: 'The service answered',
+  noAnswer: 'no answer',
+  signInToCall: 'Sign in to call this route from here.',
+};
