@@ -3,6 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { startBrowser, withTools } from '../harness/faults.js';
 import { gatewayForFile } from '../routes/gateways.js';
 import { violations } from './console/accessibility.js';
+import { keepScreenshot } from './console/screenshots.js';
 
 const { describeWith, tools } = await withTools('chromium');
 const gateway = gatewayForFile();
@@ -55,7 +56,7 @@ describeWith('GET /docs in a browser', () => {
     await page.getByLabel('Find a route').fill('cancel queued');
     expect(await routes.count()).toBeLessThan(5);
     await page.getByLabel('Find a route').fill('');
-    await page.getByText('Show v1 too').click();
+    await page.getByRole('switch', { name: 'Show v1 too' }).click();
     await page.waitForURL('**/reference?v1=true');
     expect(await routes.count()).toBeGreaterThan(all);
     await page.goto(`${gateway().url}/console/reference#v2SubmitRun`);
@@ -82,6 +83,7 @@ describeWith('GET /docs in a browser', () => {
 
   it.each(['light', 'dark'] as const)('is accessible, %s', async (theme) => {
     const page = await open(theme);
+    await keepScreenshot(page, { name: 'reference', size: 'desktop', theme });
     expect(await violations(page)).toEqual([]);
     await page.context().close();
   });

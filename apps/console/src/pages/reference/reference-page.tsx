@@ -27,9 +27,9 @@ export function ReferencePage() {
       <PageTitle
         title={texts.reference.title}
         detail={
-          <>
+          <span className={classes.lead}>
             {texts.reference.lead} <a href="/openapi.json">OpenAPI</a> · <a href="/llms.txt">llms.txt</a>
-          </>
+          </span>
         }
       />
       <Loaded query={query}>{(reference) => <Contents reference={reference} />}</Loaded>
