@@ -1,7 +1,7 @@
 import type { Catalog } from '#catalog';
 import { SETTINGS } from '#infrastructure';
 import { type Log, LOG, Metrics } from '#observability';
-import { bindProviders, type BoundProvider } from '#providers';
+import { bindProviders, type BoundProvider, type ProviderKey } from '#providers';
 import { surpriseKindNames } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
@@ -9,12 +9,13 @@ import type { WorkerSettings } from './settings.js';
 
 /**
  * The providers of this worker by name: those built into the release and those declared in the operator's
- * directory. A provider whose declaration is removed stays known to this process, so that its live runs can
- * finish.
+ * directory. A provider whose declaration is removed stays known to this process, and so does a removed key, so that
+ * their live runs can finish.
  */
 @Injectable()
 export class Providers {
   private readonly byName = new Map<string, BoundProvider>();
+  private readonly retired = new Map<string, ProviderKey>();
   private loggedWithoutKey = '';
 
   constructor(
@@ -25,6 +26,15 @@ export class Providers {
 
   get(name: string): BoundProvider | undefined {
     return this.byName.get(name);
+  }
+
+  all(): BoundProvider[] {
+    return [...this.byName.values()];
+  }
+
+  /** A key that this process had before it was removed. */
+  retiredKey(provider: string, name: string): ProviderKey | undefined {
+    return this.retired.get(`${provider} ${name}`);
   }
 
   /** Whether each provider has a key. */
@@ -54,7 +64,9 @@ export class Providers {
         known?.declaration === bound.declaration &&
         known?.base === bound.base &&
         isDeepStrictEqual(known.keys, bound.keys);
-      if (!same) this.byName.set(bound.name, bound);
+      if (same) continue;
+      for (const key of known?.keys ?? []) this.retired.set(`${bound.name} ${key.name}`, key);
+      this.byName.set(bound.name, bound);
     }
     const listed = withoutKey.join(' ');
     if (listed !== this.loggedWithoutKey && listed !== '') {

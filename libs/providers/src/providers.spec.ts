@@ -9,7 +9,7 @@ describe('bindProviders', () => {
     expect([...providers.keys()]).toEqual(providerList.map(({ name }) => name));
     expect(providers.get('bfl')).toMatchObject({
       base: 'https://api.bfl.ai',
-      keys: [{ name: 'default', secret: 'the-key' }],
+      keys: [{ name: 'default', secret: 'the-key', weight: 1 }],
       submitTimeoutMs: 30_000,
     });
     expect(providers.get('fal')?.keys).toEqual([]);

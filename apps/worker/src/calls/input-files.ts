@@ -5,6 +5,7 @@ import {
   type FileUse,
   inlineFile,
   type InputFile,
+  mayUseAnother,
   type ProviderFailure,
   type Run,
 } from '#providers';
@@ -105,7 +106,12 @@ export class InputFiles {
     const read = upload.read(reply);
     if (read.failure) {
       const { failure } = read;
-      this.attempts.note(provider, run.runId, failedCall('upload', failure), reply);
+      this.attempts.note(
+        provider,
+        run.runId,
+        failedCall('upload', failure, { hasOtherKey: mayUseAnother(provider, failure) }),
+        reply,
+      );
       this.results.noteCall(provider.name, run.runId, reply, { kind: 'failed', failure });
     }
     return read;

@@ -8,6 +8,7 @@ import {
   type HttpCall,
   type HttpReply,
   isSuccess,
+  mayUseAnother,
   type Outcome,
   type ReadReply,
   type RowOfReplies,
@@ -240,7 +241,15 @@ export class ProviderCall {
         reply,
       );
     if (outcome.kind === 'failed')
-      this.attempts.note(provider, runId, failedCall(phase, outcome.failure, hasFallback), reply);
+      this.attempts.note(
+        provider,
+        runId,
+        failedCall(phase, outcome.failure, {
+          hasFallback,
+          hasOtherKey: phase === 'submit' && mayUseAnother(provider, outcome.failure),
+        }),
+        reply,
+      );
   }
 
   private noteCancel(

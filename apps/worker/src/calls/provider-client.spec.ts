@@ -33,6 +33,7 @@ async function provider(answer: RequestListener, adapter: object = {}, secret = 
   const provider = {
     name: 'provider',
     base,
+    keys: [],
     key: { name: 'default', secret },
     adapter: {
       credential: (_call: unknown, text: string) => ({ authorization: `Bearer ${text}` }),

@@ -6,6 +6,7 @@ import {
   credentialUrl,
   type HttpCall,
   type HttpReply,
+  isPool,
   type KeyedProvider,
   type Signal,
 } from '#providers';
@@ -65,7 +66,16 @@ export class ProviderClient {
       op: outbound.operation,
     });
     const reply = await this.authenticated(provider, outbound);
-    measured({ result: 'fault' in reply ? reply.fault : `${Math.floor(reply.status / 100)}xx` });
+    const result = 'fault' in reply ? reply.fault : `${Math.floor(reply.status / 100)}xx`;
+    measured({ result });
+    const { keys, key } = provider;
+    if (isPool(keys) && keys.some((each) => each === key))
+      this.metrics.keyCalls.inc({
+        provider: provider.name,
+        key: key?.name ?? '',
+        op: outbound.operation,
+        result,
+      });
     return reply;
   }
 

@@ -89,7 +89,11 @@ async function poll(
       noteRun: (_provider: string, _id: string, result: string) => noted.push(result),
     } as unknown as ProviderResults,
     { get: () => ({ name: 'fal', adapter }) } as unknown as Providers,
-    { keyOf: async () => ({ name: 'default', secret: 'key' }) } as unknown as ProviderKeys,
+    {
+      keyOf: async () => ({ name: 'default', secret: 'key' }),
+      drop: async () => false,
+      cool: async () => undefined,
+    } as unknown as ProviderKeys,
     {
       WORKER_POLL_CONCURRENCY: 1,
       PROVIDER_POLL_TIMEOUT_MS: 1000,

@@ -131,7 +131,7 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
     // Uses the monotonic clock, because a wall clock that is set forward would end a run that has time left.
     const overdue = poll.overdue || performance.now() - begunMs >= poll.leftMs;
     // Only the last poll gets a span: a run of an hour would produce a thousand.
-    if (isPolledAgain(outcome)) return await this.record(known, { ...poll, overdue }, outcome);
+    if (isPolledAgain(outcome)) return await this.record(provider, known, { ...poll, overdue }, outcome);
     using _span = this.tracing.start({
       name: 'poll',
       kind: 'consumer',
@@ -142,7 +142,7 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
       },
       startedAtMs,
     });
-    return await this.record(known, poll, outcome);
+    return await this.record(provider, known, poll, outcome);
   }
 
   /** The reply is already paid for, so neither the time budget nor slow reading ends its run. */
@@ -166,7 +166,7 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
     const known = { ...run, reportedMicros: read.reportedMicros };
     const { outcome } = read;
     if (outcome.kind === 'failed') return await this.outcomes.failRun(known, outcome.failure);
-    if (outcome.kind !== 'pending') return await this.record(known, poll, outcome);
+    if (outcome.kind !== 'pending') return await this.record(provider, known, poll, outcome);
     const { handle, afterMs } = outcome;
     const saved = await this.runs.saveHandle(runId, epoch, handle, afterMs, read.reportedMicros);
     return saved ? retryIn(saved.cancelRequested ? 0 : afterMs) : done;
@@ -178,7 +178,12 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
     return this.again(run, { ...poll, overdue: true }, readAgainMs);
   }
 
-  private async record(run: OngoingRun, poll: Poll, outcome: Outcome): Promise<JobResult> {
+  private async record(
+    provider: KeyedProvider,
+    run: OngoingRun,
+    poll: Poll,
+    outcome: Outcome,
+  ): Promise<JobResult> {
     const { runId, epoch, reportedMicros } = run;
     switch (outcome.kind) {
       case 'pending':
@@ -200,7 +205,7 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
           note: 'cancelled by the provider',
         });
       case 'failed':
-        return this.recordFailure(run, poll, outcome.failure);
+        return this.recordFailure(provider, run, poll, outcome.failure);
     }
   }
 
@@ -210,7 +215,13 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
   }
 
   /** A failed poll must never fail a run that may still complete. */
-  private async recordFailure(run: OngoingRun, poll: Poll, failure: ProviderFailure): Promise<JobResult> {
+  private async recordFailure(
+    provider: KeyedProvider,
+    run: OngoingRun,
+    poll: Poll,
+    failure: ProviderFailure,
+  ): Promise<JobResult> {
+    await this.keys.drop(provider, failure);
     // The provider bills a finished run, so its result is fetched up to the same limit after the budget is spent.
     const isLate = poll.overdue && (poll.handle as Handle).step === 'fetch';
     const lostPolls = failure.capped || isLate ? poll.lostPolls + 1 : 0;
@@ -226,7 +237,8 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
     if (isOver && failure.class === 'provider_account')
       return this.outcomes.failRun(run, { ...failure, retry: 'never' });
     this.outcomes.countAccountTrouble(run.provider, failure);
-    await this.outcomes.pauseProvider(run.provider, 'poll', failure);
+    if ((await this.keys.cool(provider, 'poll', failure)) === undefined)
+      await this.outcomes.pauseProvider(run.provider, 'poll', failure);
     if (isOver) return this.failOverdue(run, poll);
     if (lostPolls !== poll.lostPolls) await this.runs.notePoll(run.runId, run.epoch, lostPolls);
     this.log.warn({ run_id: run.runId, note: failure.note }, 'a poll failed, retrying');
