@@ -69,7 +69,7 @@ const settingsOf = (definitions: readonly ProviderDefinition[]) =>
         .trim()
         .optional()
         .meta({
-          description: `API key for ${name}, or several, one a line; see “Provider key pools”. While no worker has one, its models are not served.`,
+          description: `API key for ${name}, or several, one a line. While no worker has one, its models are not served.`,
           example: 'replace-me',
         });
       const own = Object.entries(settings).map(

@@ -80,6 +80,7 @@ export class TestProcess {
       this.health,
       new ProviderCheckRepository(this.database),
       this.surprises,
+      this.keys,
     );
     this.retention = new RetentionRepository(this.database, periods);
   }
