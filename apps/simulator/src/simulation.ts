@@ -22,7 +22,7 @@ export interface Simulation {
   attempts: Map<string, number>;
   /** Uploaded files, by `provider/id`. */
   uploads: Map<string, { type: string; bytes: number }>;
-  /** What the providers answer to every call with a key of an account, by the account's name. */
+  /** The answer to every call with a key of an account, by the account's name. */
   accounts: Map<string, AccountAnswer>;
   /** Header values that must be unique per call. */
   traceIds: Set<string>;

@@ -26,7 +26,7 @@ export interface KeyState {
   /** When it cools no more. */
   coolsUntil: string | null;
   leftAt: string | null;
-  /** What the provider rejected. */
+  /** The rejected part of the account. */
   leftFor: 'key' | 'balance' | 'quota' | null;
 }
 

@@ -25,7 +25,7 @@ const passing = (status: number): boolean => [408, 425, 429].includes(status) ||
 /** A problem with our key or balance, which may be fixed while the run continues. */
 const isOfAccount = (status: number): boolean => [401, 402, 403].includes(status);
 
-/** What a status says about our account by itself. A 403 may concern one model or one input. */
+/** The account problem that a status reports by itself. A 403 may concern one model or one input. */
 const accountOf: Readonly<Record<number, AccountTrouble>> = { 401: 'key', 402: 'balance' };
 
 /** Any other status is a failure of the provider. */

@@ -297,7 +297,7 @@ function ruleFailure(
   };
 }
 
-/** What a reply rejects that a rule of the provider reads as a rejection of our account. */
+/** The account problem of a reply that a rule of the provider reads as one. */
 const accountOfRule = (status: number): AccountTrouble =>
   status === 401 || status === 403 ? 'key' : 'balance';
 

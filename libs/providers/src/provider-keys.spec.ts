@@ -44,6 +44,7 @@ describe('readKeys', () => {
     ['main=secret-1\nSpare=secret-2', /line 2 is not of the form name=key/],
     ['main=secret-1\nsecret-2', /line 2 is not of the form/],
     ['main=secret-1\nmain=secret-2', /two keys are named main/],
+    ['main=secret-1\nspare=secret-2 weigth=2', /line 2 ends with an unknown term/],
     ['main=secret-1 per_minute=0', /per_minute must be from 1 to 100000/],
   ])('rejects %j without quoting it', (text, reason) => {
     expect(() => readKeys(text)).toThrow(reason);

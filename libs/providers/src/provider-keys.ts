@@ -21,7 +21,8 @@ export const defaultKeyName = 'default';
 
 const termNames = { weight: 'weight', concurrency: 'concurrency', per_minute: 'perMinute' } as const;
 const bounds = { weight: [0, 1000], concurrency: [1, 10_000], per_minute: [1, 100_000] } as const;
-const keyLine = /^([a-z0-9][a-z0-9_-]{0,31})=([^=\s].*?)((?:\s+(?:weight|concurrency|per_minute)=\d+)*)$/;
+const keyName = /^([a-z0-9][a-z0-9_-]{0,31})=[^=\s]/;
+const term = /^(weight|concurrency|per_minute)=(\d{1,9})$/;
 
 /**
  * Parses a key, or several keys, one a line: `name=key`, then any of `weight=2`, `concurrency=4` and `per_minute=10`. A
@@ -30,9 +31,10 @@ const keyLine = /^([a-z0-9][a-z0-9_-]{0,31})=([^=\s].*?)((?:\s+(?:weight|concurr
  */
 export function readKeys(text: string | undefined): OperatorKey[] {
   const lines = (text ?? '').split('\n').flatMap((line) => line.trim() || []);
-  const [first = ''] = lines;
-  const isList = lines.length > 1 ? keyLine.test(first) : (keyLine.exec(first)?.[3] ?? '') !== '';
-  if (!isList) return first === '' ? [] : [{ name: defaultKeyName, secret: (text ?? '').trim(), weight: 1 }];
+  const [first] = lines;
+  if (first === undefined) return [];
+  const isList = keyName.test(first) && (lines.length > 1 || term.test(lastWord(first)));
+  if (!isList) return [{ name: defaultKeyName, secret: (text ?? '').trim(), weight: 1 }];
   const keys = lines.map((line, index) => readLine(line, `line ${index + 1}`));
   const names = keys.map(({ name }) => name);
   const repeated = names.find((name, index) => names.indexOf(name) < index);
@@ -40,18 +42,25 @@ export function readKeys(text: string | undefined): OperatorKey[] {
   return keys;
 }
 
+const lastWord = (line: string): string => line.slice(line.lastIndexOf(' ') + 1);
+
 function readLine(line: string, where: string): OperatorKey {
-  const [, name, secret, terms = ''] = keyLine.exec(line) ?? [];
-  if (name === undefined || secret === undefined)
+  const [, name] = keyName.exec(line) ?? [];
+  if (name === undefined)
     throw new Error(`${where} is not of the form name=key, with a name of a-z, 0-9, _ and -`);
-  const key: OperatorKey = { name, secret, weight: 1 };
-  for (const term of terms.split(/\s+/).filter((each) => each !== '')) {
-    const [named = '', value] = term.split('=');
+  const key: OperatorKey = { name, secret: line.slice(name.length + 1), weight: 1 };
+  for (let word = lastWord(key.secret); word !== key.secret; word = lastWord(key.secret)) {
+    const [, named, value] = term.exec(word) ?? [];
+    if (named === undefined) {
+      if (/^[a-z_]+=/.test(word)) throw new Error(`${where} ends with an unknown term`);
+      break;
+    }
     const [least, most] = bounds[named as keyof typeof bounds];
     const number = Number(value);
     if (number < least || number > most)
       throw new Error(`${where}: ${named} must be from ${least} to ${most}`);
     key[termNames[named as keyof typeof termNames]] = number;
+    key.secret = key.secret.slice(0, -word.length).trimEnd();
   }
   return key;
 }

@@ -131,7 +131,7 @@ const namesOf = <Name extends string>(meanings: Readonly<Record<Name, string>>) 
   Object.keys(meanings) as [Name, ...Name[]];
 
 /** The states of one key of several. */
-export const providerKeyStates = {
+const providerKeyStates = {
   ready: 'It submits runs, within its limits.',
   cooling: 'The provider asked not to be called with it for a while.',
   draining: 'Its weight is 0: it submits no run.',

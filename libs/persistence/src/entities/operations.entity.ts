@@ -39,7 +39,7 @@ export class ProviderKeyRow {
   /** No polls before. */
   @Column('timestamptz', { nullable: true }) pollsAfter: Date | null;
   @Column('timestamptz', { nullable: true }) leftAt: Date | null;
-  /** What the provider rejected: `key`, `balance` or `quota`. */
+  /** The rejected part of the account: `key`, `balance` or `quota`. */
   @Column('text', { nullable: true }) leftFor: string | null;
   /** When a key that has left was last checked. */
   @Column('timestamptz', { nullable: true }) checkedAt: Date | null;
