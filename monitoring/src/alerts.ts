@@ -116,6 +116,14 @@ export const alerts: readonly Alert[] = [
       '{{ $labels.provider }} {{ if eq $labels.state "no_balance" }}reports that our balance is used up{{ else }}rejects our key{{ end }}.',
   },
   {
+    name: 'RouterProviderKeyLeft',
+    expression: 'max by (provider, key) (max_over_time(router_provider_key_state{state="left"}[5m])) > 0',
+    holds: '0m',
+    severity: 'ticket',
+    dashboard: 'providers',
+    summary: '{{ $labels.provider }} rejected the key {{ $labels.key }}, and its other keys carry the runs.',
+  },
+  {
     name: 'RouterProviderFails',
     expression:
       'sum by (provider) (rate(router_runs_total{error_type=~"provider_error|provider_timeout|service_unavailable"}[10m])) / sum by (provider) (rate(router_runs_total[10m])) > 0.2 and sum by (provider) (increase(router_runs_total[10m])) > 20',

@@ -8,6 +8,8 @@ interface LedgerEntry {
   order: number;
   atMs: number;
   tag: string | null;
+  /** The account of the key, as in `sim-account-a`. */
+  account: string | null;
   prompt: string;
   bodySha256: string;
   bodyBase64: string;
@@ -45,7 +47,10 @@ export class ProviderSide {
     return this.get(`/peaks?tag=${encodeURIComponent(tag)}`);
   }
 
-  /** Requests with a key at an address that must not get one, or with a header that callers send to the router. */
+  /**
+   * Requests with a key at an address that must not get one, with a header that callers send to the router, or with the key
+   * of another account than the one that submitted the run.
+   */
   async violations(): Promise<number> {
     const { violations } = await this.get<{ violations: unknown[] | number }>('/requests');
     return Array.isArray(violations) ? violations.length : violations;
@@ -54,6 +59,14 @@ export class ProviderSide {
   /** An account key for every provider. */
   keys(): Promise<Record<string, string>> {
     return this.get('/keys');
+  }
+
+  /** Makes every provider answer calls with a key of the account like this, until it is null. */
+  answerAccount(
+    account: string,
+    answer: { status: 401 | 402 | 429; retryAfterSeconds?: number } | null,
+  ): Promise<void> {
+    return this.post('/accounts', { account, answer });
   }
 
   /** Moves the providers' clock forward, so that runs finish earlier. */

@@ -152,6 +152,14 @@ export const alertCases: Record<string, Case> = {
       'router_provider_state{provider="fal",state="no_balance"}': '_x5 1x12',
     },
   },
+  RouterProviderKeyLeft: {
+    at: '12m',
+    fires: { 'router_provider_key_state{provider="bfl",key="main",state="left"}': '0x5 1x10' },
+    rests: {
+      'router_provider_key_state{provider="bfl",key="main",state="left"}': '1x3 0x12',
+      'router_provider_key_state{provider="bfl",key="spare",state="cooling"}': '1x15',
+    },
+  },
   RouterProviderFails: {
     at: '40m',
     fires: {

@@ -14,6 +14,7 @@ import {
   OutboxRepository,
   ProviderCheckRepository,
   ProviderHealthRepository,
+  ProviderKeyRepository,
   ProviderPauseRepository,
   ProviderReader,
   ProviderSurpriseRepository,
@@ -52,6 +53,7 @@ async function servicesOf(database: Database, env: NodeJS.ProcessEnv) {
   const pauses = new ProviderPauseRepository(database);
   const operator = new OperatorReader(database, new CallRepository(database));
   const keys = new ApiKeyRepository(database);
+  const providerKeys = new ProviderKeyRepository(database);
   const checks = new ProviderCheckRepository(database);
   return {
     /** The name that is recorded with changes. */
@@ -79,8 +81,10 @@ async function servicesOf(database: Database, env: NodeJS.ProcessEnv) {
       new ProviderHealthRepository(database, pauses),
       checks,
       new ProviderSurpriseRepository(database),
+      providerKeys,
     ),
     checks,
+    providerKeys,
     nodes: new NodeRepository(dataSource),
     moderation: new NodeModerationRepository(dataSource),
     mirrors: new NodeMirrorRepository(dataSource),

@@ -12,6 +12,12 @@ const requestFilter = z.object({
   path: z.string().optional(),
 });
 const advance = z.object({ advanceMs: z.number().int() });
+const account = z.object({
+  account: z.string(),
+  answer: z
+    .object({ status: z.literal([401, 402, 429]), retryAfterSeconds: z.number().optional() })
+    .nullable(),
+});
 const tagged = z.object({ tag: z.string() });
 
 /** Routes for tests: they read what providers received, and move the providers' clock. */
@@ -39,6 +45,7 @@ export function addAdminRoutes(app: FastifyInstance, simulation: Simulation): vo
     simulation.ledger.reset();
     simulation.requests.reset();
     simulation.attempts.clear();
+    simulation.accounts.clear();
     simulation.clock.reset();
     return { status: 'ok' };
   });
@@ -46,6 +53,14 @@ export function addAdminRoutes(app: FastifyInstance, simulation: Simulation): vo
   app.post('/clock', (request) => {
     simulation.clock.advance(advance.parse(request.body).advanceMs);
     return { nowMs: simulation.clock.now() };
+  });
+
+  // Answers every call with a key of the account like this, until it is null.
+  app.post('/accounts', (request) => {
+    const { account: name, answer } = account.parse(request.body);
+    if (answer === null) simulation.accounts.delete(name);
+    else simulation.accounts.set(name, answer);
+    return { status: 'ok' };
   });
 
   // Ends the generations accepted under the tag so far. Those of other tests continue.

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { answerAsset } from './asset-route.js';
-import { concerns, plannedFault } from './control.js';
+import { concerns, type Control, plannedFault } from './control.js';
 import { endOf, type Generation } from './ledger/generation.js';
 import {
   bearerOf,
@@ -14,7 +14,15 @@ import {
 import { Replies } from './replies.js';
 import { Schemas } from './schemas.js';
 import { sendSpoilt } from './reply-faults.js';
-import { isHangingKey, isRevokedKey, type Side, type Simulation, viewOf } from './simulation.js';
+import {
+  type AccountAnswer,
+  accountOf,
+  isHangingKey,
+  isRevokedKey,
+  type Side,
+  type Simulation,
+  viewOf,
+} from './simulation.js';
 import { takeSubmission } from './submission.js';
 import { takeUpload } from './uploads.js';
 import { checkPaths } from './providers/checks.js';
@@ -97,7 +105,11 @@ const sidesOf = (simulation: Simulation, provider: Provider): Side[] =>
     schemas: new Schemas(provider.name),
   }));
 
-function requireKey(app: FastifyInstance, { clock, traceIds }: Simulation, provider: Provider): void {
+function requireKey(
+  app: FastifyInstance,
+  { clock, traceIds, accounts }: Simulation,
+  provider: Provider,
+): void {
   const replies = new Replies(provider);
   const unauthorized = () => replies.refusal(401, new Map());
   const { open, traceHeader, authorized = hasBearer } = provider;
@@ -105,6 +117,8 @@ function requireKey(app: FastifyInstance, { clock, traceIds }: Simulation, provi
     if (open && request.routeOptions.url?.endsWith(open.path)) return undefined;
     if (isRevokedKey(request.headers) || !authorized(request.headers, clock.now()))
       return send(reply, unauthorized());
+    const answer = accounts.get(accountOf(request.headers) ?? '');
+    if (answer) return send(reply, replies.refusal(answer.status, controlOf(answer)));
     if (traceHeader === undefined) return undefined;
     const traceId = request.headers[traceHeader];
     if (typeof traceId !== 'string' || traceId === '' || traceIds.has(traceId))
@@ -118,6 +132,9 @@ function requireKey(app: FastifyInstance, { clock, traceIds }: Simulation, provi
       signed(callOf(request), clock.now()) ? undefined : send(reply, unauthorized()),
     );
 }
+
+const controlOf = ({ retryAfterSeconds }: AccountAnswer): Control =>
+  new Map(retryAfterSeconds === undefined ? [] : [['retry_after', String(retryAfterSeconds)]]);
 
 const hasBearer = (headers: IncomingHttpHeaders): boolean => bearerOf(headers) !== '';
 
@@ -141,7 +158,13 @@ function answerCall(
 ): FastifyReply {
   const { simulation, provider, replies } = side;
   const generation = simulation.ledger.find(provider.name, idOf(request, call));
-  if (!generation || isForgotten(generation) || isDeleted(side, generation)) return send(reply, replies.lost);
+  if (
+    !generation ||
+    isForgotten(generation) ||
+    isDeleted(side, generation) ||
+    isOfOther(side, generation, request)
+  )
+    return send(reply, replies.lost);
   const nth = role === 'poll' ? (generation.pollCount += 1) : (generation.resultCount += 1);
   const view = contradicting(viewOf(simulation, provider, generation), role, nth);
   const answer = replies[role](view);
@@ -162,6 +185,19 @@ function contradicting(view: View, role: 'poll' | 'fetch', nth: number): View {
   return view;
 }
 
+/** Whether the call carries the key of another account than the one that submitted, which the router must never use. */
+function isOfOther(
+  { simulation }: Pick<Side, 'simulation'>,
+  { account }: Generation,
+  { headers, method, url }: FastifyRequest,
+): boolean {
+  const used = accountOf(headers);
+  if (used === null || used === account) return false;
+  const facts = { listener: 'api', credential: true, ownHeader: false, status: null } as const;
+  simulation.requests.violate({ ...facts, atMs: simulation.clock.now(), method, path: url });
+  return true;
+}
+
 const isForgotten = ({ canceledAtMs, control }: Generation): boolean =>
   canceledAtMs !== null && control.has('cancel_forgets');
 
@@ -177,7 +213,8 @@ function answerCancel(
   reply: FastifyReply,
 ): FastifyReply {
   const generation = simulation.ledger.find(provider.name, idOf(request));
-  if (!generation) return send(reply, replies.cancel('unknown'));
+  if (!generation || isOfOther({ simulation }, generation, request))
+    return send(reply, replies.cancel('unknown'));
   const view = viewOf(simulation, provider, generation);
   const { phase, control } = view;
   const nowMs = simulation.clock.now();

@@ -14,7 +14,8 @@ const maxKept = 100_000;
 
 /**
  * Keeps the latest requests only: with thousands of polls a second, an unbounded log would limit how long a load test
- * can last. Requests that carried a credential to the second listener, or a header of the router's own, are all kept.
+ * can last. Requests that carried a credential to the second listener, a header of the router's own, or the key of
+ * another account are all kept.
  */
 export class RequestLog {
   private recent: RecordedRequest[] = [];
@@ -27,6 +28,11 @@ export class RequestLog {
       this.violations.push(request);
     this.recent.push(request);
     if (this.recent.length > maxKept) this.recent = this.recent.slice(maxKept / 2);
+  }
+
+  /** Marks a request as one that the router must not make. */
+  violate(request: RecordedRequest): void {
+    this.violations.push(request);
   }
 
   /** Oldest first. `path` is a prefix. */

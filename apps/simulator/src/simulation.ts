@@ -7,6 +7,12 @@ import type { Provider, Protocol, View } from './provider.js';
 import type { Replies } from './replies.js';
 import type { Schemas } from './schemas.js';
 
+/** `retryAfterSeconds` only with 429. */
+export interface AccountAnswer {
+  status: 401 | 402 | 429;
+  retryAfterSeconds?: number | undefined;
+}
+
 /** The state that all routes share. `addresses` are set once both listeners are up. */
 export interface Simulation {
   clock: Clock;
@@ -16,6 +22,8 @@ export interface Simulation {
   attempts: Map<string, number>;
   /** Uploaded files, by `provider/id`. */
   uploads: Map<string, { type: string; bytes: number }>;
+  /** The answer to every call with a key of an account, by the account's name. */
+  accounts: Map<string, AccountAnswer>;
   /** Header values that must be unique per call. */
   traceIds: Set<string>;
   defaultMs: number;
@@ -69,6 +77,10 @@ export const isRevokedKey = (headers: IncomingHttpHeaders): boolean =>
 /** An account key whose checks get no answer. */
 export const isHangingKey = (headers: IncomingHttpHeaders): boolean =>
   /hanging-key/.test(credentialOf(headers));
+
+/** The account of a key that names one, such as `sim-account-a`. Null for any other key, whose account is not checked. */
+export const accountOf = (headers: IncomingHttpHeaders): string | null =>
+  /sim-account-([a-z0-9]+)/.exec(credentialOf(headers))?.[1] ?? null;
 
 /** Whether a request has a header that any provider uses for its key. */
 export function carriesCredential(headers: IncomingHttpHeaders): boolean {

@@ -29,6 +29,7 @@ export async function startSimulator(options: {
     requests: new RequestLog(),
     attempts: new Map(),
     uploads: new Map(),
+    accounts: new Map(),
     traceIds: new Set(),
     defaultMs: options.defaultMs,
     addresses: { api: '', assets: '' },

@@ -7,7 +7,7 @@ import { readControl, tokensOf } from './control.js';
 import { durations, endOf, type Generation } from './ledger/generation.js';
 import type { Submit } from './provider.js';
 import { sendAccepted } from './reply-faults.js';
-import { notableHeaders, type Side, type Simulation, viewOf } from './simulation.js';
+import { accountOf, notableHeaders, type Side, type Simulation, viewOf } from './simulation.js';
 import { sendStream } from './send-stream.js';
 import { unknownUpload } from './uploads.js';
 import { digestOf, hang, refuseCall, send } from './wire.js';
@@ -56,6 +56,7 @@ export async function takeSubmission(
     path: request.url,
     atMs: simulation.clock.now(),
     tag: control.get('tag') ?? null,
+    account: accountOf(request.headers),
     prompt,
     body,
     bodySha256,

@@ -1,19 +1,21 @@
 import type { Catalog } from '#catalog';
 import { SETTINGS } from '#infrastructure';
 import { type Log, LOG, Metrics } from '#observability';
-import { bindProviders, type BoundProvider } from '#providers';
+import { bindProviders, type BoundProvider, type ProviderKey } from '#providers';
 import { surpriseKindNames } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
+import { isDeepStrictEqual } from 'node:util';
 import type { WorkerSettings } from './settings.js';
 
 /**
  * The providers of this worker by name: those built into the release and those declared in the operator's
- * directory. A provider whose declaration is removed stays known to this process, so that its live runs can
- * finish.
+ * directory. A provider whose declaration is removed stays known to this process, and so does a removed key, so that
+ * their live runs can finish.
  */
 @Injectable()
 export class Providers {
   private readonly byName = new Map<string, BoundProvider>();
+  private readonly retired = new Map<string, ProviderKey>();
   private loggedWithoutKey = '';
 
   constructor(
@@ -26,15 +28,24 @@ export class Providers {
     return this.byName.get(name);
   }
 
+  all(): BoundProvider[] {
+    return [...this.byName.values()];
+  }
+
+  /** A key that this process had before it was removed. */
+  retiredKey(provider: string, name: string): ProviderKey | undefined {
+    return this.retired.get(`${provider} ${name}`);
+  }
+
   /** Whether each provider has a key. */
   keyed(): Record<string, boolean> {
-    return Object.fromEntries([...this.byName].map(([name, { secret }]) => [name, secret !== undefined]));
+    return Object.fromEntries([...this.byName].map(([name, { keys }]) => [name, keys.length > 0]));
   }
 
   /** The providers whose key this worker has and can prove by a free call. */
   checkable(): string[] {
-    return [...this.byName.values()].flatMap(({ name, secret, check }) =>
-      secret !== undefined && check ? [name] : [],
+    return [...this.byName.values()].flatMap(({ name, keys, check }) =>
+      keys.length > 0 && check ? [name] : [],
     );
   }
 
@@ -52,8 +63,10 @@ export class Providers {
       const same =
         known?.declaration === bound.declaration &&
         known?.base === bound.base &&
-        known.secret === bound.secret;
-      if (!same) this.byName.set(bound.name, bound);
+        isDeepStrictEqual(known.keys, bound.keys);
+      if (same) continue;
+      for (const key of known?.keys ?? []) this.retired.set(`${bound.name} ${key.name}`, key);
+      this.byName.set(bound.name, bound);
     }
     const listed = withoutKey.join(' ');
     if (listed !== this.loggedWithoutKey && listed !== '') {

@@ -166,6 +166,21 @@ export class Metrics {
     'Replies in which a provider rejected our key or balance.',
     ['provider'],
   );
+  readonly keyCalls = this.counter(
+    'router_provider_key_calls_total',
+    'HTTP calls to a provider that has several keys, by the name of the key.',
+    ['provider', 'key', 'op', 'result'],
+  );
+  readonly keyRejections = this.counter(
+    'router_provider_key_rejections_total',
+    'Replies that rejected one key of several, by the name of the key: key, balance, quota, or rate_limit with a time to retry after.',
+    ['provider', 'key', 'reason'],
+  );
+  readonly keyStates = this.gauge(
+    'router_provider_key_state',
+    '1 for the present state of each key of a provider that has several. Every worker with such keys reports the same value.',
+    ['provider', 'key', 'state'],
+  );
   readonly providerSurprises = this.counter(
     'router_provider_surprises_total',
     'Replies of a provider that its declaration does not expect, by kind.',

@@ -23,6 +23,7 @@ import { OperatorReader } from './operator-reader.js';
 import { OperatorRunReader } from './operator-run-reader.js';
 import { ProviderCheckRepository } from './provider-check.repository.js';
 import { ProviderHealthRepository } from './provider-health.js';
+import { ProviderKeyRepository } from './provider-key.repository.js';
 import { ProviderPauseRepository } from './provider-pause.repository.js';
 import { ProviderReader } from './provider-reader.js';
 import { ProviderSurpriseRepository } from './provider-surprise.repository.js';
@@ -62,6 +63,7 @@ const services = [
   ProcessRecord,
   ProviderCheckRepository,
   ProviderHealthRepository,
+  ProviderKeyRepository,
   ProviderPauseRepository,
   ProviderReader,
   ProviderSurpriseRepository,

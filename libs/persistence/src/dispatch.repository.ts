@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Batches, byPlace } from './batches.js';
 import { Database } from './database.js';
+import type { PoolKey } from './provider-key.repository.js';
 import { type LiveRun, retryForMs } from './live-run.js';
 import { outboxRowOf, type PayloadBody, payloadBody, type PayloadRow } from './run-facts.js';
 
@@ -14,6 +15,8 @@ export interface TakenRun extends LiveRun {
   leftMs: number | null;
   /** Milliseconds since the run could first be taken, without pauses of its provider. Null after the first claim. */
   waitedMs: number | null;
+  /** The key of the provider's pool that shall submit it. Null without a pool. */
+  keyName: string | null;
 }
 
 /** A run found by a sweep; see `functions/sweep.ts`. */
@@ -25,6 +28,8 @@ interface Terms {
   maxHeld: number;
   most: number;
   leaseMs: number;
+  /** The provider's keys, if the choice among them has to be coordinated. No run is claimed while none is free. */
+  pool?: readonly PoolKey[] | undefined;
 }
 
 interface Begun {
@@ -51,10 +56,10 @@ export class DispatchRepository {
    * of the workspace that holds the fewest slots comes next. An index finds the head of each workspace's line,
    * however many runs wait behind it, and each line is read only up to its even share plus one.
    */
-  async takeRuns(provider: string, { held, maxHeld, most, leaseMs }: Terms): Promise<TakenRun[]> {
+  async takeRuns(provider: string, { held, maxHeld, most, leaseMs, pool }: Terms): Promise<TakenRun[]> {
     const rows = await this.database.work.query<Omit<TakenRun, 'provider' | 'body'> & PayloadRow>(
       `WITH RECURSIVE open AS MATERIALIZED (
-          SELECT WHERE paused_ms($1, 'submit') IS NULL
+          SELECT WHERE paused_ms($1, 'submit') IS NULL ${pool ? 'AND free_provider_key($1, $8) IS NOT NULL' : ''}
         ), heads AS (
           SELECT head.* FROM open, LATERAL (${headOfLine('')}) AS head
           UNION ALL
@@ -70,9 +75,18 @@ export class DispatchRepository {
           WHERE turn <= $4 ORDER BY turn, line.place LIMIT $6
         )
         SELECT candidates.run_id AS "runId", epoch, workspace_id AS "workspaceId", model, facts, crashes,
-          left_ms AS "leftMs", waited_ms AS "waitedMs", body, stored_as AS "storedAs"
-        FROM candidates, take_run(candidates.run_id, $7 * interval '1 millisecond') LIMIT $5`,
-      [provider, [...held.keys()], [...held.values()], maxHeld, most, most * (1 + sparePerRun), leaseMs],
+          left_ms AS "leftMs", waited_ms AS "waitedMs", body, stored_as AS "storedAs", ${pool ? 'key_name' : 'NULL'} AS "keyName"
+        FROM candidates, ${pool ? 'take_run_with_key' : 'take_run'}(candidates.run_id, $7 * interval '1 millisecond' ${pool ? ', $1, $8' : ''}) LIMIT $5`,
+      [
+        provider,
+        [...held.keys()],
+        [...held.values()],
+        maxHeld,
+        most,
+        most * (1 + sparePerRun),
+        leaseMs,
+        ...(pool ? [JSON.stringify(pool)] : []),
+      ],
     );
     return rows.map(({ body, storedAs, ...run }) => ({
       ...run,

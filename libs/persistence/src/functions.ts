@@ -12,6 +12,7 @@ import { lockedWorkspaces } from './functions/locked-workspaces.js';
 import { partitions } from './functions/partitions.js';
 import { promote } from './functions/promote.js';
 import { providerHealth } from './functions/provider-health.js';
+import { providerKeys } from './functions/provider-keys.js';
 import { providerPause } from './functions/provider-pause.js';
 import { refund } from './functions/refund.js';
 import { registryFunctions } from './functions/registry.js';
@@ -48,6 +49,7 @@ export const functions: readonly string[] = [
   finish,
   admit,
   take,
+  providerKeys,
   sweep,
   keepOutput,
   requestCancel,
@@ -70,4 +72,4 @@ export const functionsDigest = createHash('sha256').update(functions.join('\n'))
  * The revision of the functions, by which `migrate` avoids replacing newer functions with older ones. If you change
  * a function, increment the revision and update the digest in `functions.spec.ts`.
  */
-export const functionsRevision = 6;
+export const functionsRevision = 7;

@@ -88,6 +88,7 @@ export { type NodeRecord, NodeRepository, type Written } from './registry/node.r
 export { type ListedRequest, type RequestDetail, RequestReader } from './request-reader.js';
 export { type AgedOut, type LiveState, RunReader, type RunResult, type RunState } from './run-reader.js';
 export { OnboardingRepository } from './onboarding.repository.js';
+export { type KeyState, keyStates, type PoolKey, ProviderKeyRepository } from './provider-key.repository.js';
 export { type ProviderPause, ProviderPauseRepository } from './provider-pause.repository.js';
 export type {
   Ending,

@@ -22,7 +22,17 @@ export interface ClaimedRun extends Pick<Run, 'epoch' | 'workspaceId'> {
 export interface Poll
   extends
     LiveRun,
-    Pick<Run, 'stage' | 'handle' | 'reportedMicros' | 'lostPolls' | 'slowReadings' | 'progress' | 'crashes'> {
+    Pick<
+      Run,
+      | 'stage'
+      | 'handle'
+      | 'providerKey'
+      | 'reportedMicros'
+      | 'lostPolls'
+      | 'slowReadings'
+      | 'progress'
+      | 'crashes'
+    > {
   /** Whether the time budget is spent, by the database's clock. */
   overdue: boolean;
   /** Milliseconds left of the time budget. */
@@ -36,7 +46,7 @@ export interface Poll
 }
 
 /** A run whose output is stored and whose assets are still to be copied. */
-export interface Copying extends LiveRun, Pick<Run, 'crashes'> {
+export interface Copying extends LiveRun, Pick<Run, 'crashes' | 'providerKey'> {
   /** Whether the time budget is spent, by the database's clock. */
   overdue: boolean;
   mediaType: string;

@@ -4,6 +4,7 @@ import { Database, operators } from './database.js';
 import { type Load, OutboxRepository } from './outbox.repository.js';
 import { type ProviderCheck, ProviderCheckRepository } from './provider-check.repository.js';
 import { type ProviderHealth, ProviderHealthRepository } from './provider-health.js';
+import { type KeyState, ProviderKeyRepository } from './provider-key.repository.js';
 import { type ProviderSurprise, ProviderSurpriseRepository } from './provider-surprise.repository.js';
 
 /** The number of runs of a provider with one outcome. */
@@ -21,6 +22,7 @@ export interface ProviderState extends ProviderHealth {
   /** Absent if it was never checked. */
   check: ProviderCheck | undefined;
   surprises: Omit<ProviderSurprise, 'provider'>[];
+  keys: Omit<KeyState, 'provider'>[];
 }
 
 /** Reads the state of providers, for operators. */
@@ -32,15 +34,17 @@ export class ProviderReader {
     private readonly health: ProviderHealthRepository,
     private readonly checks: ProviderCheckRepository,
     private readonly surprises: ProviderSurpriseRepository,
+    private readonly keys: ProviderKeyRepository,
   ) {}
 
   /** Lists providers by name: the known ones, and those that have a pause, a key or runs. */
   async list(known: readonly string[]): Promise<ProviderState[]> {
-    const [load, outcomes, checks, surprises] = await Promise.all([
+    const [load, outcomes, checks, surprises, keys] = await Promise.all([
       this.outbox.load(),
       this.outcomes(),
       this.checks.list(),
       this.surprises.list(),
+      this.keys.list(),
     ]);
     const names = [load, outcomes].flat().map(({ provider }) => provider);
     return (await this.health.list([...known, ...names])).map((health) => ({
@@ -49,6 +53,7 @@ export class ProviderReader {
       outcomes: rowsOf(outcomes, health.provider),
       check: checks.get(health.provider),
       surprises: rowsOf(surprises, health.provider),
+      keys: rowsOf(keys, health.provider),
     }));
   }
 

@@ -197,7 +197,7 @@ export class RunRepository {
   /** Reads the facts that copying a run's assets needs. Null if there is nothing left to copy. */
   async readForCopying(runId: string): Promise<Copying | null> {
     const [row] = await this.database.work.query<Copying & PayloadRow>(
-      `SELECT run.epoch, run.workspace_id AS "workspaceId", run.provider, run.model, run.facts, run.crashes,
+      `SELECT run.epoch, run.workspace_id AS "workspaceId", run.provider, run.model, run.facts, run.crashes, run.provider_key AS "providerKey",
           coalesce(run.deadline_at <= router_now(), true) AS overdue, media_type AS "mediaType", body, stored_as AS "storedAs"
         FROM run JOIN payload ON payload.run_id = run.id AND payload.kind = 'output'
         WHERE run.id = $1 AND run.stage = 'copying'`,
@@ -252,12 +252,15 @@ export class RunRepository {
     const rows = await this.database.work.query<Poll & { nth: number }>(
       `SELECT nth::integer, found.*
         FROM unnest($1::uuid[]) WITH ORDINALITY AS each (polled_id, nth) CROSS JOIN LATERAL (
-          SELECT run.stage, run.epoch, run.workspace_id AS "workspaceId", run.provider, run.model, run.facts, run.handle,
+          SELECT run.stage, run.epoch, run.workspace_id AS "workspaceId", run.provider, run.model, run.facts, run.handle, run.provider_key AS "providerKey",
             run.reported_micros::float AS "reportedMicros", run.deadline_at <= router_now() AS overdue,
             milliseconds_left(run.deadline_at) AS "leftMs",
             run.cancel_requested_at IS NOT NULL AND run.cancel_sent_at IS NULL AS "cancelDue",
             run.cancel_requested_at IS NOT NULL AS "cancelRequested", run.lost_polls AS "lostPolls", run.slow_readings AS "slowReadings", run.progress, run.crashes,
-            paused_ms(run.provider, 'poll') AS "pausedMs",
+            greatest(paused_ms(run.provider, 'poll'), (
+              SELECT nullif(milliseconds_left(polls_after), -1) FROM provider_key
+              WHERE provider_key.provider = run.provider AND name = run.provider_key
+            )) AS "pausedMs",
             outbox.attempts = 0 AND outbox.due_at < router_now() + interval '10 seconds' AS "dueSoon"
           FROM run LEFT JOIN outbox ON ${outboxRowOf('run')} WHERE run.id = polled_id LIMIT 1
         ) AS found`,

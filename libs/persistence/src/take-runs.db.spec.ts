@@ -63,6 +63,7 @@ describe('the runs that wait for a provider', () => {
       crashes: 0,
       leftMs: null,
       waitedMs: expect.any(Number),
+      keyName: null,
     };
     expect(await take(provider, nobody, { most: 2 })).toEqual([
       { ...claimed, runId, body: Buffer.from('{}') },

@@ -212,6 +212,7 @@ export function providerView(
     outcomes,
     check,
     surprises,
+    keys,
   }: ProviderState,
   models: readonly { id: string; provider: string }[],
 ): OperatorProvider {
@@ -223,6 +224,7 @@ export function providerView(
     simulated,
     recent: { runs, failed, throttled },
     pauses: pauses.map(pauseView),
+    keys: keys.map(keyStateView),
     ...(check && { check: { ...checkFacts(check), checked_at: check.checkedAt } }),
     surprises: surprises.map(surpriseView),
     pressure: {
@@ -235,6 +237,17 @@ export function providerView(
     last_day: outcomesOf(outcomes, 'lastDay'),
   };
 }
+
+const keyStateView = (key: ProviderState['keys'][number]): OperatorProvider['keys'][number] => ({
+  name: key.name,
+  state: key.state,
+  weight: key.weight,
+  ...(key.concurrency !== null && { concurrency: key.concurrency }),
+  ...(key.perMinute !== null && { per_minute: key.perMinute }),
+  ...(key.coolsUntil !== null && { cools_until: key.coolsUntil }),
+  ...(key.leftAt !== null && { left_at: key.leftAt }),
+  ...(key.leftFor !== null && { left_for: key.leftFor }),
+});
 
 const checkFacts = ({ result, latencyMs, httpStatus, balance, detail }: ProviderCheckAnswer) => ({
   result,

@@ -135,7 +135,7 @@ export type FailureClass = keyof typeof failureClasses;
  * budget; `same_call` if the poll or fetch may be repeated.
  * `capped`, only with `same_call`: the provider replied that it cannot serve this handle. Three such replies in a row
  * end the run with this failure; any other reply resets the count.
- * `account`, only with `provider_account`: what the provider rejects, if the reply says more than its status.
+ * `account`, only with `provider_account`: what the provider rejects. Absent if only the status 403 says it.
  * `note` goes to the log, never to the caller.
  */
 export interface ProviderFailure {

@@ -1,5 +1,5 @@
 import { buckets, type FieldError } from '#errors';
-import type { Phase } from './condition.js';
+import type { AccountTrouble, Phase } from './condition.js';
 import {
   type FailureClass,
   failureClasses,
@@ -24,6 +24,9 @@ const passing = (status: number): boolean => [408, 425, 429].includes(status) ||
 
 /** A problem with our key or balance, which may be fixed while the run continues. */
 const isOfAccount = (status: number): boolean => [401, 402, 403].includes(status);
+
+/** The account problem that a status reports by itself. A 403 may concern one model or one input. */
+const accountOf: Readonly<Record<number, AccountTrouble>> = { 401: 'key', 402: 'balance' };
 
 /** Any other status is a failure of the provider. */
 const classes: Readonly<Record<number, FailureClass>> = {
@@ -83,7 +86,12 @@ export function statusFailure(
   { status }: HttpReply,
   retryStatuses: readonly number[] = [],
 ): ProviderFailure {
-  return { ...readStatus[phase](status, retryStatuses), note: `${phase} answered HTTP ${status}` };
+  const account = accountOf[status];
+  return {
+    ...readStatus[phase](status, retryStatuses),
+    ...(account && { account }),
+    note: `${phase} answered HTTP ${status}`,
+  };
 }
 
 /** The meaning of a missing or unusable reply. */

@@ -31,12 +31,21 @@ export { providerRow } from './declared/shape.js';
 export {
   type BoundProvider,
   bindProviders,
+  type KeyedProvider,
+  mayUseAnother,
   providerKeySettings,
   providerList,
   providerSettings,
   settingStem,
   simulatorSettings,
 } from './providers.js';
+export {
+  defaultKeyName,
+  isPool,
+  type KeyTerms,
+  type OperatorKey,
+  type ProviderKey,
+} from './provider-keys.js';
 export { dataOf, EventSplitter } from './event-splitter.js';
 export { RefusedInput } from './encodings.js';
 export { inlineFile } from './inline-file.js';

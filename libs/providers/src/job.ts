@@ -29,7 +29,7 @@ import {
   retryAfterMs,
   secondsMs,
 } from './reply.js';
-import type { Condition, Phase } from './condition.js';
+import type { AccountTrouble, Condition, Phase } from './condition.js';
 import { meaningOf } from './reply-words.js';
 import { accountRules, holds, holdsResult, type Rule } from './rules.js';
 import { unknownError, unknownStatus } from './surprise.js';
@@ -290,12 +290,16 @@ function ruleFailure(
   const goesOn = retry === 'not_accepted' || (startsNothing && retry !== 'never');
   return {
     class: failureClass,
-    ...(account && { account }),
+    ...(failureClass === 'provider_account' && { account: account ?? accountOfRule(status) }),
     retry: !goesOn ? 'never' : startsNothing ? 'same_call' : 'new_submit',
     ...(startsNothing && retry === 'capped' && { capped: true as const }),
     note: `${phase} answered HTTP ${status}, ${[path ?? header ?? 'any body'].flat().join(' or ')} is ${matches?.toString() ?? equals ?? 'set'}`,
   };
 }
+
+/** The account problem of a reply that a rule of the provider reads as one. */
+const accountOfRule = (status: number): AccountTrouble =>
+  status === 401 || status === 403 ? 'key' : 'balance';
 
 /** The status of a run with several parts: it runs until all have finished, and one success is a result. */
 function together(parts: readonly (RunStatus | undefined)[]): RunStatus {

@@ -1,12 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSettings, type SettingsShape } from '#schemas';
+import { BadSettings, readSettings, type SettingsShape } from '#schemas';
 import { z } from 'zod';
 
 import { baseUrl } from './base-url.js';
 import { type KeyCheck, keyCheck } from './check.js';
-import type { ProviderAdapter, ProviderDefinition } from './contract.js';
+import type { ProviderAdapter, ProviderDefinition, ProviderFailure } from './contract.js';
 import { definitionOf } from './declared/declared.js';
+import { type OperatorKey, type ProviderKey, readKeys } from './provider-keys.js';
 import { builtInRows } from './parsed-yaml.js';
 import { google } from './providers/google/google.js';
 import { replicate } from './providers/replicate/replicate.js';
@@ -22,16 +23,31 @@ export const providerList: readonly ProviderDefinition[] = [
   stability,
 ].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 
-/** A provider ready to be called. Without `secret`, its calls are unauthenticated and the provider rejects them. */
+/** A provider ready to be called with one of our keys. */
 export interface BoundProvider extends Pick<ProviderDefinition, 'name' | 'submitTimeoutMs' | 'declaration'> {
   base: string;
   adapter: ProviderAdapter;
-  secret: string | undefined;
+  /** Empty if this process has none. */
+  keys: readonly OperatorKey[];
   /** A free call that proves the key. Undefined if none is declared. */
   check: KeyCheck | undefined;
   /** Whether its base URL is on the simulator. */
   simulated: boolean;
 }
+
+/** A provider and the key that the calls to it carry. Without one, nothing is sent. */
+export interface KeyedProvider extends BoundProvider {
+  key: ProviderKey | undefined;
+}
+
+/** Whether a reply rejects one of several keys, which proves that the run may be submitted with another one. */
+export const mayUseAnother = (
+  { keys, key }: Pick<KeyedProvider, 'keys' | 'key'>,
+  { account }: ProviderFailure,
+): boolean =>
+  account !== undefined &&
+  keys.some((each) => each === key) &&
+  keys.some((each) => each !== key && each.weight > 0);
 
 /** The prefix of a provider's settings. */
 export const settingStem = (name: string): string =>
@@ -53,7 +69,7 @@ const settingsOf = (definitions: readonly ProviderDefinition[]) =>
         .trim()
         .optional()
         .meta({
-          description: `API key for ${name}. While no worker has one, its models are not served.`,
+          description: `API key for ${name}, or several, one a line. While no worker has one, its models are not served.`,
           example: 'replace-me',
         });
       const own = Object.entries(settings).map(
@@ -71,7 +87,7 @@ export const providerSettings = settingsOf(providerList);
 export const providerKeySettings = {
   PROVIDER_KEYS_DIR: z.string().min(1).optional().meta({
     description:
-      'Directory with one file per provider, named after it, that contains its API key. Files are reloaded when they change and take precedence over PROVIDER_…_KEY.',
+      'Directory with one file per provider, named after it, that contains its API key, or several, one a line. Files are reloaded when they change and take precedence over PROVIDER_…_KEY.',
     example: '/etc/model-router/keys',
   }),
 };
@@ -102,6 +118,15 @@ export function bindProviders(
 ): { providers: Map<string, BoundProvider>; withoutKey: string[] } {
   const { SIMULATOR_URL: simulator } = readSettings(simulatorSettings, env);
   const settings = readSettings(settingsOf(definitions), env);
+  const problems: string[] = [];
+  const keysOf = (name: string, text: string | undefined): OperatorKey[] => {
+    try {
+      return readKeys(text);
+    } catch (error) {
+      problems.push(`${settingStem(name)}_KEY: ${error instanceof Error ? error.message : String(error)}`);
+      return [];
+    }
+  };
   const bound = definitions.map(({ name, defaultBase, ...definition }): BoundProvider => {
     const stem = settingStem(name);
     const own = Object.fromEntries(
@@ -112,15 +137,16 @@ export function bindProviders(
       name,
       base,
       adapter: definition.create(base, own),
-      secret: keyFrom(keysDirectory, name) ?? (settings[`${stem}_KEY`] || undefined),
+      keys: keysOf(name, keyFrom(keysDirectory, name) ?? settings[`${stem}_KEY`]),
       check: keyCheck({ ...definition, defaultBase }, base),
       simulated: simulator !== undefined && new URL(base).origin === new URL(simulator).origin,
       submitTimeoutMs: definition.submitTimeoutMs,
       declaration: definition.declaration,
     };
   });
+  if (problems.length > 0) throw new BadSettings(problems);
   return {
     providers: new Map(bound.map((provider) => [provider.name, provider])),
-    withoutKey: bound.filter(({ secret }) => secret === undefined).map(({ name }) => name),
+    withoutKey: bound.filter(({ keys }) => keys.length === 0).map(({ name }) => name),
   };
 }

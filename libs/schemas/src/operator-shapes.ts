@@ -130,6 +130,33 @@ export const providerHealthStates = {
 const namesOf = <Name extends string>(meanings: Readonly<Record<Name, string>>) =>
   Object.keys(meanings) as [Name, ...Name[]];
 
+/** The states of one key of several. */
+const providerKeyStates = {
+  ready: 'It submits runs, within its limits.',
+  cooling: 'The provider asked not to be called with it for a while.',
+  draining: 'Its weight is 0: it submits no run.',
+  left: 'The provider rejected it. It returns when a check is accepted, or an operator restores it.',
+} as const;
+
+const operatorProviderKey = z
+  .object({
+    name: text('The name of the key.'),
+    state: z.enum(namesOf(providerKeyStates)).describe(
+      Object.entries(providerKeyStates)
+        .map(([state, meaning]) => `\`${state}\`: ${meaning}`)
+        .join(' '),
+    ),
+    weight: count('Its share of the submissions, relative to the other keys.'),
+    concurrency: count('The maximum number of its runs in progress. Absent without a limit.').optional(),
+    per_minute: count(
+      'The maximum number of its submissions in a minute. Absent without a limit.',
+    ).optional(),
+    cools_until: moment('Until when the provider asked not to be called with it.').optional(),
+    left_at: moment('When the provider rejected it.').optional(),
+    left_for: z.enum(['key', 'balance', 'quota']).optional().describe('What the provider rejected.'),
+  })
+  .meta({ id: 'OperatorProviderKey', description: 'One key of a provider that has several.' });
+
 const waiting = (description: string) =>
   z
     .object({
@@ -172,6 +199,9 @@ export const operatorProvider = z
       .nullable()
       .describe('Whether a worker has a key for the provider. Null until a worker has reported.'),
     pauses: z.array(operatorPause).describe('The current pauses.'),
+    keys: z
+      .array(operatorProviderKey)
+      .describe('The keys, by name. Empty if there is only one, without limits.'),
     check: lastProviderCheck.optional(),
     surprises: z
       .array(operatorSurprise)

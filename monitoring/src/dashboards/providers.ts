@@ -66,6 +66,17 @@ export const providers: Dashboard = {
           ],
         },
         {
+          title: 'Calls by key',
+          says: 'Of providers that have several keys, or limits on one: by the name of the key, operation and result.',
+          unit: 'short',
+          queries: [
+            [
+              `sum by (key, op, result) (increase(router_provider_key_calls_total${chosen}[$__rate_interval]))`,
+              '{{key}} {{op}} {{result}}',
+            ],
+          ],
+        },
+        {
           title: 'Unexpected replies',
           says: 'By kind. The provider’s page in the console shows the newest one of each.',
           unit: 'short',

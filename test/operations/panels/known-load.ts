@@ -45,6 +45,9 @@ interface SeenRequest {
 /** The default settings of a worker. */
 export const slotsEach = { dispatch: 250, poll: 200, assets: 20 };
 
+/** The name of the key of bfl. */
+export const keyName = 'main';
+
 const bfl = 'bfl/flux-2-pro';
 const fal = 'fal/flux-dev';
 const paused = 'ltx/ltx-2-5-fast';
@@ -68,7 +71,13 @@ export class KnownLoad {
   ) {}
 
   static async start(transport: TransportKind): Promise<KnownLoad> {
-    const env = { QUEUE_LOCK_MS: '5000', QUEUE_STALLED_MS: '1000', RETENTION_EVERY_MS: '3600000' };
+    const env = {
+      QUEUE_LOCK_MS: '5000',
+      QUEUE_STALLED_MS: '1000',
+      RETENTION_EVERY_MS: '3600000',
+      // A pool of one key, whose calls are counted by its name.
+      PROVIDER_BFL_KEY: `${keyName}=provider-key-bfl weight=1`,
+    };
     const receiver = await Receiver.start((call, response) =>
       response.writeHead(call.path === '/failing' ? 500 : 204).end(),
     );

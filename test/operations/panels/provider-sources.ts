@@ -14,7 +14,22 @@ import {
   stateOf,
   submitted,
 } from './books.js';
+import { keyName } from './known-load.js';
 import type { Source } from './known.js';
+
+/** The calls to the provider, by operation and result, after `prefix`. */
+function callsToProvider(prefix: string): Source {
+  return {
+    from: provider,
+    over: 'load',
+    expected: async (known) => {
+      const [posts, gets] = await Promise.all([submitted(known), polled(known)]);
+      const classed = (of: typeof posts, operation: string) =>
+        counted(of, ({ status }) => `${prefix}${operation} ${String(status).charAt(0)}xx`);
+      return [{ counts: { ...classed(posts, 'submit'), ...classed(gets, 'resume') } }];
+    },
+  };
+}
 
 /** Panels of providers, their assets, and money. */
 export const providerSources: Record<string, Source> = {
@@ -30,16 +45,8 @@ export const providerSources: Record<string, Source> = {
       { samples: { submit: load.directSeconds, resume: load.directSeconds }, factor: 20 },
     ],
   },
-  'providers: Calls by result': {
-    from: provider,
-    over: 'load',
-    expected: async (known) => {
-      const [posts, gets] = await Promise.all([submitted(known), polled(known)]);
-      const classed = (of: typeof posts, operation: string) =>
-        counted(of, ({ status }) => `${operation} ${String(status).charAt(0)}xx`);
-      return [{ counts: { ...classed(posts, 'submit'), ...classed(gets, 'resume') } }];
-    },
-  },
+  'providers: Calls by result': callsToProvider(''),
+  'providers: Calls by key': callsToProvider(`${keyName} `),
   'providers: Live runs': live(stateOf, `provider = 'bfl'`),
   'providers: Slots': {
     from: 'the settings of the worker, and the copy that the test keeps slow',

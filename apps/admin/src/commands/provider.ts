@@ -6,6 +6,7 @@ import { httpUrl, line } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
 import { aligned, table } from '../table.js';
 import { unknownName } from '../unknown-name.js';
+import { providerKeyCommands } from './provider-key.js';
 import { balanceText, type CheckOptions, checkProviders, checkText } from './provider-check.js';
 
 export const providerCommands: CommandGroup = (program, desk) => {
@@ -73,6 +74,8 @@ export const providerCommands: CommandGroup = (program, desk) => {
         return { document: found ?? {}, text: found ? providerText(found) : '' };
       }),
     );
+
+  providerKeyCommands(provider, desk, checkKnown);
 
   provider
     .command('check')
@@ -148,6 +151,7 @@ function providerText(provider: OperatorProvider): string {
     ['key', hasKey === null ? 'unknown' : hasKey ? 'yes' : 'no'],
     ['last check', check ? `${checkText(check)} at ${check.checked_at}` : '-'],
     ...(check?.detail === undefined ? [] : [['', check.detail]]),
+    ...provider.keys.map(({ name, state }): [string, string] => ['', `${name}: ${state}`]),
     ['balance', (check && balanceText(check)) ?? '-'],
     ['models', String(models.length)],
     ['surprises', surprises.length === 0 ? 'none' : ''],

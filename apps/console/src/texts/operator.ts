@@ -83,6 +83,17 @@ export const providers = {
   calls: { submit: 'Submissions', poll: 'Polls' },
   since: 'paused',
   until: 'resume',
+  keys: {
+    title: 'Keys',
+    states: { ready: 'Ready', cooling: 'Cooling', draining: 'Draining', left: 'Rejected' },
+    name: 'Key',
+    state: 'State',
+    weight: 'Weight',
+    concurrency: 'Runs in progress, at most',
+    perMinute: 'Submissions a minute, at most',
+    until: 'until',
+    since: 'since',
+  },
   pressure: 'Load',
   lines: {
     waiting: 'Waiting for a slot',

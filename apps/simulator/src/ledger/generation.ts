@@ -11,6 +11,8 @@ export interface Generation {
   order: number;
   atMs: number;
   tag: string | null;
+  /** The account whose key submitted it; null if the key names none. */
+  account: string | null;
   prompt: string;
   /** The bytes as received. */
   body: Buffer;

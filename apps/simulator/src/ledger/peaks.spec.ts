@@ -11,6 +11,7 @@ function generation(atMs: number, takesMs: number, more: Partial<Generation> = {
     order: 1,
     atMs,
     tag: null,
+    account: null,
     prompt: '',
     body: Buffer.alloc(0),
     bodySha256: '',

@@ -36,10 +36,17 @@ const meanings = {
   unreadable: 'The reply cannot be read as a result',
 } as const satisfies Record<ProviderFailure['class'], string>;
 
-/** The attempt of a failed call. With `hasFallback`, a submission that may be repeated moves to the next server. */
-export function failedCall(phase: Attempt['phase'], failure: ProviderFailure, hasFallback = false) {
+/**
+ * The attempt of a failed call. With `hasFallback`, a submission that may be repeated moves to the next server. With
+ * `hasOtherKey`, one that may not is repeated with another key.
+ */
+export function failedCall(
+  phase: Attempt['phase'],
+  failure: ProviderFailure,
+  { hasFallback = false, hasOtherKey = false } = {},
+) {
   const moves = hasFallback && failure.retry === 'new_submit';
-  const retry = moves ? 'next_server' : failure.retry;
+  const retry = moves ? 'next_server' : hasOtherKey ? 'new_submit' : failure.retry;
   return { phase, class: failure.class, retry, reading: readingOf(failure) } as const;
 }
 

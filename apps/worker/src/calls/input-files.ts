@@ -1,10 +1,11 @@
 import { failpoint } from '#observability';
 import { StoredObjectRepository } from '#persistence';
 import {
-  type BoundProvider,
+  type KeyedProvider,
   type FileUse,
   inlineFile,
   type InputFile,
+  mayUseAnother,
   type ProviderFailure,
   type Run,
 } from '#providers';
@@ -46,7 +47,7 @@ export class InputFiles {
   ) {}
 
   /** Returns the run with its files, or why it cannot be submitted. Rejects with `StorageError`. */
-  async prepareFiles(provider: BoundProvider, run: Run, terms: Terms): Promise<Run | ProviderFailure> {
+  async prepareFiles(provider: KeyedProvider, run: Run, terms: Terms): Promise<Run | ProviderFailure> {
     const uses = provider.adapter.files?.(run) ?? [];
     if (uses.length === 0) return run;
     const files = new Map<string, InputFile>();
@@ -88,7 +89,7 @@ export class InputFiles {
   }
 
   private async uploadFile(
-    provider: BoundProvider,
+    provider: KeyedProvider,
     run: Run,
     file: InputFile,
     terms: Terms,
@@ -105,7 +106,12 @@ export class InputFiles {
     const read = upload.read(reply);
     if (read.failure) {
       const { failure } = read;
-      this.attempts.note(provider, run.runId, failedCall('upload', failure), reply);
+      this.attempts.note(
+        provider,
+        run.runId,
+        failedCall('upload', failure, { hasOtherKey: mayUseAnother(provider, failure) }),
+        reply,
+      );
       this.results.noteCall(provider.name, run.runId, reply, { kind: 'failed', failure });
     }
     return read;

@@ -1,6 +1,7 @@
 import { SETTINGS } from '#infrastructure';
 import { every, type Log, LOG, type PeriodicWork } from '#observability';
 import { checkCallMs, DatabaseOutage, ProviderCheckRepository } from '#persistence';
+import { type BoundProvider, type CheckAnswer, isPool, type ProviderKey } from '#providers';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { v7 } from 'uuid';
 import { Payloads } from '../bytes/payloads.js';
@@ -54,26 +55,52 @@ export class ProviderChecks implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
+  /** Checks every key, and answers for the first one that is not accepted. */
   private async check(name: string): Promise<void> {
     const provider = this.providers.get(name);
-    if (!provider?.check) return;
+    if (!provider) return;
+    const answers = [];
+    for (const key of provider.keys) {
+      const answer = await this.checkKey(provider, key);
+      if (answer === undefined) return;
+      const ofKey = isPool(provider.keys)
+        ? { detail: [`Key ${key.name}.`, answer.detail].join(' ').trim() }
+        : {};
+      answers.push({ ...answer, ...ofKey });
+    }
+    const answer = answers.find(({ result }) => result !== 'ok') ?? answers[0];
+    if (!answer) return;
+    if (answer.result === 'ok' || answer.result === 'rejected')
+      this.results.noteCheck(
+        name,
+        answers.some(({ result }) => result === 'ok'),
+      );
+    this.log.info({ provider: name, result: answer.result }, 'checked the keys of a provider');
+    await this.checks.answer(name, answer);
+  }
+
+  /** Makes the free call with a key. Undefined if there is none, or the worker stops. */
+  async checkKey(
+    provider: BoundProvider,
+    key: ProviderKey,
+  ): Promise<(CheckAnswer & { latencyMs: number }) | undefined> {
+    if (!provider.check) return undefined;
     using share = this.payloads.openShare();
     const begunMs = performance.now();
-    const signal = await this.client.callProvider(provider, {
-      runId: v7(),
-      workspaceId: '',
-      operation: 'check',
-      call: provider.check.call,
-      timeoutMs: Math.min(checkCallMs, this.settings.PROVIDER_POLL_TIMEOUT_MS),
-      share,
-      signal: this.stopping.signal,
-    });
+    const signal = await this.client.callProvider(
+      { ...provider, key },
+      {
+        runId: v7(),
+        workspaceId: '',
+        operation: 'check',
+        call: provider.check.call,
+        timeoutMs: Math.min(checkCallMs, this.settings.PROVIDER_POLL_TIMEOUT_MS),
+        share,
+        signal: this.stopping.signal,
+      },
+    );
     const latencyMs = Math.round(performance.now() - begunMs);
-    if (this.stopping.signal.aborted) return;
-    const answer = provider.check.read(signal);
-    if (answer.result === 'ok' || answer.result === 'rejected')
-      this.results.noteCheck(name, answer.result === 'ok');
-    this.log.info({ provider: name, result: answer.result }, 'checked the key of a provider');
-    await this.checks.answer(name, { ...answer, latencyMs });
+    if (this.stopping.signal.aborted) return undefined;
+    return { ...provider.check.read(signal), latencyMs };
   }
 }

@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { SETTINGS } from '#infrastructure';
 import { Metrics, withTimeout } from '#observability';
 import {
-  type BoundProvider,
   credentialHeaders,
   credentialUrl,
   type HttpCall,
   type HttpReply,
+  isPool,
+  type KeyedProvider,
   type Signal,
 } from '#providers';
 import { essenceOf, isJsonType } from '#schemas';
@@ -59,19 +60,29 @@ export class ProviderClient {
     private readonly metrics: Metrics,
   ) {}
 
-  async callProvider(provider: BoundProvider, outbound: OutboundCall): Promise<Signal> {
+  async callProvider(provider: KeyedProvider, outbound: OutboundCall): Promise<Signal> {
     const measured = this.metrics.providerSeconds.startTimer({
       provider: provider.name,
       op: outbound.operation,
     });
     const reply = await this.authenticated(provider, outbound);
-    measured({ result: 'fault' in reply ? reply.fault : `${Math.floor(reply.status / 100)}xx` });
+    const result = 'fault' in reply ? reply.fault : `${Math.floor(reply.status / 100)}xx`;
+    measured({ result });
+    const { keys, key } = provider;
+    if (isPool(keys) && keys.some((each) => each === key))
+      this.metrics.keyCalls.inc({
+        provider: provider.name,
+        key: key?.name ?? '',
+        op: outbound.operation,
+        result,
+      });
     return reply;
   }
 
   /** Sends the secret, or a token if the provider needs one. A rejected token is replaced once. */
-  private async authenticated(provider: BoundProvider, outbound: OutboundCall): Promise<Signal> {
-    const { secret, adapter } = provider;
+  private async authenticated(provider: KeyedProvider, outbound: OutboundCall): Promise<Signal> {
+    const { adapter } = provider;
+    const secret = provider.key?.secret;
     const { exchange } = adapter;
     // Not a final failure: the operator may add the key, and another worker may have it.
     if (secret === undefined) return { fault: 'not_sent', cause: 'no_key' };
@@ -91,13 +102,13 @@ export class ProviderClient {
     const reply = await send(first.token);
     if ('fault' in reply || reply.status !== 401) return reply;
     // If several calls are rejected with the same token, the first fetches a new one and the others use it.
-    this.tokens.forget(provider, first.token);
+    this.tokens.forget(provider, secret, first.token);
     const second = await token();
     return 'fault' in second ? second : send(second.token);
   }
 
   private async send(
-    provider: BoundProvider,
+    provider: KeyedProvider,
     outbound: OutboundCall,
     secret: string | undefined,
     agent?: Dispatcher,

@@ -21,9 +21,24 @@ describe('a call says about its provider', () => {
     ['that it is well, by a result', reply(200), succeeded, 'ok'],
     ['that it is well, by a rejected input', reply(422), failed({ class: 'rejected_input' }), 'ok'],
     ['that it is well, by its content policy', reply(400), failed({ class: 'content_policy' }), 'ok'],
-    ['a rejected key, by 401', reply(401), failed({ class: 'provider_account' }), 'key_rejected'],
-    ['a rejected key, by 403', reply(403), failed({ class: 'provider_account' }), 'key_rejected'],
-    ['an empty balance, by 402', reply(402), failed({ class: 'provider_account' }), 'no_balance'],
+    [
+      'a rejected key, by 401',
+      reply(401),
+      failed({ class: 'provider_account', account: 'key' }),
+      'key_rejected',
+    ],
+    [
+      'a failure, by a 403 that the provider does not document as account trouble',
+      reply(403),
+      failed({ class: 'provider_account' }),
+      'failed',
+    ],
+    [
+      'an empty balance, by 402',
+      reply(402),
+      failed({ class: 'provider_account', account: 'balance' }),
+      'no_balance',
+    ],
     [
       'an empty balance, by its words',
       reply(403),

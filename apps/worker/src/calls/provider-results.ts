@@ -112,10 +112,9 @@ function failureResult(
     case 'rejected_input':
     case 'content_policy':
       return 'ok';
-    case 'provider_account': {
-      const trouble = account ?? (status === 401 || status === 403 ? 'key' : 'balance');
-      return trouble === 'key' ? 'key_rejected' : 'no_balance';
-    }
+    case 'provider_account':
+      if (account === undefined) return 'failed';
+      return account === 'key' ? 'key_rejected' : 'no_balance';
     case 'provider_unavailable':
       return status === 429 || afterMs !== undefined ? 'throttled' : 'failed';
     case 'provider_failed':

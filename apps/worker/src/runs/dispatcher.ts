@@ -5,6 +5,7 @@ import type { BoundProvider } from '#providers';
 import { RunQueues, type WakeUpListener } from '#queue';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { poolOf } from '../keys/provider-keys.js';
 import { Providers } from '../providers.js';
 import type { WorkerSettings } from '../settings.js';
 import { Claims } from './claims.js';
@@ -113,7 +114,7 @@ export class Dispatcher implements OnModuleDestroy {
         // An operator declared this provider and this process has not loaded it yet. A worker that has takes
         // the runs.
         if (provider === undefined) continue;
-        if (provider.secret === undefined) await sleep(keylessMs);
+        if (provider.keys.length === 0) await sleep(keylessMs);
         if (this.isTaking) await this.take(provider);
       }
     } finally {
@@ -129,7 +130,10 @@ export class Dispatcher implements OnModuleDestroy {
     // A copy: submissions finish while the statement runs, but it limits workspaces by the slots they held before.
     const held = new Map(this.slots.heldOf(name));
     const leaseMs = this.settings.CLAIM_LEASE_MS;
-    const taken = limit === 0 ? [] : await this.runs.takeRuns(name, { held, maxHeld, most: limit, leaseMs });
+    const taken =
+      limit === 0
+        ? []
+        : await this.runs.takeRuns(name, { held, maxHeld, most: limit, leaseMs, pool: poolOf(provider) });
     for (const run of taken) {
       held.set(run.workspaceId, (held.get(run.workspaceId) ?? 0) + 1);
       this.inFlight.track(

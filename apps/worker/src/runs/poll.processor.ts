@@ -2,10 +2,10 @@ import { SETTINGS } from '#infrastructure';
 import { failpoint, noteCall, runAttributes, TRACING, type Tracing } from '#observability';
 import { type Poll, RunRepository } from '#persistence';
 import type {
-  BoundProvider,
   Handle,
   HttpCall,
   HttpReply,
+  KeyedProvider,
   Outcome,
   ProviderFailure,
   ReadReply,
@@ -17,6 +17,7 @@ import { Payloads } from '../bytes/payloads.js';
 import { keptReply, ProviderCall } from '../calls/provider-call.js';
 import { ProviderResults } from '../calls/provider-results.js';
 import { isUnread, type Unread } from '../calls/reply-reader.js';
+import { ProviderKeys } from '../keys/provider-keys.js';
 import { Providers } from '../providers.js';
 import { repeatableGraceMs, type WorkerSettings } from '../settings.js';
 import { countAttempt, deathsOf } from './crash-counts.js';
@@ -48,6 +49,7 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
     private readonly calls: ProviderCall,
     private readonly results: ProviderResults,
     private readonly providers: Providers,
+    private readonly keys: ProviderKeys,
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
     @Inject(TRACING) private readonly tracing: Tracing,
   ) {
@@ -78,7 +80,8 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
 
   private async pollOnce(run: OngoingRun, poll: Poll, signal: AbortSignal): Promise<JobResult> {
     const { runId } = run;
-    const provider = this.providers.get(poll.provider);
+    const bound = this.providers.get(poll.provider);
+    const provider = bound && { ...bound, key: await this.keys.keyOf(bound, poll) };
     const kept = keptReply(poll.handle);
     if (provider && kept) return this.readKept(provider, run, poll, kept, signal);
     if (!provider?.adapter.resume || !provider.adapter.onResume) {
@@ -128,7 +131,7 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
     // Uses the monotonic clock, because a wall clock that is set forward would end a run that has time left.
     const overdue = poll.overdue || performance.now() - begunMs >= poll.leftMs;
     // Only the last poll gets a span: a run of an hour would produce a thousand.
-    if (isPolledAgain(outcome)) return await this.record(known, { ...poll, overdue }, outcome);
+    if (isPolledAgain(outcome)) return await this.record(provider, known, { ...poll, overdue }, outcome);
     using _span = this.tracing.start({
       name: 'poll',
       kind: 'consumer',
@@ -139,12 +142,12 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
       },
       startedAtMs,
     });
-    return await this.record(known, poll, outcome);
+    return await this.record(provider, known, poll, outcome);
   }
 
   /** The reply is already paid for, so neither the time budget nor slow reading ends its run. */
   private async readKept(
-    provider: BoundProvider,
+    provider: KeyedProvider,
     run: OngoingRun,
     poll: Poll,
     kept: Omit<HttpReply, 'body'>,
@@ -163,7 +166,7 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
     const known = { ...run, reportedMicros: read.reportedMicros };
     const { outcome } = read;
     if (outcome.kind === 'failed') return await this.outcomes.failRun(known, outcome.failure);
-    if (outcome.kind !== 'pending') return await this.record(known, poll, outcome);
+    if (outcome.kind !== 'pending') return await this.record(provider, known, poll, outcome);
     const { handle, afterMs } = outcome;
     const saved = await this.runs.saveHandle(runId, epoch, handle, afterMs, read.reportedMicros);
     return saved ? retryIn(saved.cancelRequested ? 0 : afterMs) : done;
@@ -175,7 +178,12 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
     return this.again(run, { ...poll, overdue: true }, readAgainMs);
   }
 
-  private async record(run: OngoingRun, poll: Poll, outcome: Outcome): Promise<JobResult> {
+  private async record(
+    provider: KeyedProvider,
+    run: OngoingRun,
+    poll: Poll,
+    outcome: Outcome,
+  ): Promise<JobResult> {
     const { runId, epoch, reportedMicros } = run;
     switch (outcome.kind) {
       case 'pending':
@@ -197,7 +205,7 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
           note: 'cancelled by the provider',
         });
       case 'failed':
-        return this.recordFailure(run, poll, outcome.failure);
+        return this.recordFailure(provider, run, poll, outcome.failure);
     }
   }
 
@@ -207,7 +215,13 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
   }
 
   /** A failed poll must never fail a run that may still complete. */
-  private async recordFailure(run: OngoingRun, poll: Poll, failure: ProviderFailure): Promise<JobResult> {
+  private async recordFailure(
+    provider: KeyedProvider,
+    run: OngoingRun,
+    poll: Poll,
+    failure: ProviderFailure,
+  ): Promise<JobResult> {
+    await this.keys.drop(provider, failure);
     // The provider bills a finished run, so its result is fetched up to the same limit after the budget is spent.
     const isLate = poll.overdue && (poll.handle as Handle).step === 'fetch';
     const lostPolls = failure.capped || isLate ? poll.lostPolls + 1 : 0;
@@ -223,7 +237,8 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
     if (isOver && failure.class === 'provider_account')
       return this.outcomes.failRun(run, { ...failure, retry: 'never' });
     this.outcomes.countAccountTrouble(run.provider, failure);
-    await this.outcomes.pauseProvider(run.provider, 'poll', failure);
+    if ((await this.keys.cool(provider, 'poll', failure)) === undefined)
+      await this.outcomes.pauseProvider(run.provider, 'poll', failure);
     if (isOver) return this.failOverdue(run, poll);
     if (lostPolls !== poll.lostPolls) await this.runs.notePoll(run.runId, run.epoch, lostPolls);
     this.log.warn({ run_id: run.runId, note: failure.note }, 'a poll failed, retrying');
@@ -236,7 +251,8 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
   private failOverdue(run: OngoingRun, poll: Poll): Promise<JobResult> {
     const provider = this.providers.get(run.provider);
     const isFetch = (poll.handle as Partial<Handle> | null)?.step === 'fetch';
-    if (provider) this.calls.noteExpiry(provider, run.runId, isFetch ? 'fetch' : 'poll');
+    if (provider)
+      this.calls.noteExpiry({ ...provider, key: undefined }, run.runId, isFetch ? 'fetch' : 'poll');
     this.results.noteRun(run.provider, run.runId, 'failed');
     return this.outcomes.failRun(run, {
       class: 'provider_timeout',
@@ -259,7 +275,7 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
 
   /** Returns whether the cancellation was sent. If not, the next poll tries again. */
   private async cancel(
-    provider: BoundProvider,
+    provider: KeyedProvider,
     run: OngoingRun,
     handle: Handle,
     call: HttpCall,

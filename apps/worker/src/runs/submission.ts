@@ -13,6 +13,7 @@ import { DispatchRepository, type StreamFacts, type TakenRun } from '#persistenc
 import {
   type BoundProvider,
   type HttpCall,
+  type KeyedProvider,
   type Outcome,
   type ProviderFailure,
   type ReadReply,
@@ -25,6 +26,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Payloads, type Share } from '../bytes/payloads.js';
 import { ProviderCall } from '../calls/provider-call.js';
 import { InputFiles } from '../calls/input-files.js';
+import { ProviderKeys } from '../keys/provider-keys.js';
 import type { WorkerSettings } from '../settings.js';
 import { type OngoingRun, Outcomes, type Submitted } from './outcomes.js';
 import { StreamedRuns } from './streamed-runs.js';
@@ -44,16 +46,18 @@ export class Submission {
     private readonly payloads: Payloads,
     private readonly files: InputFiles,
     private readonly calls: ProviderCall,
+    private readonly keys: ProviderKeys,
     private readonly streamed: StreamedRuns,
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
     @Inject(LOG) private readonly log: Log,
     @Inject(TRACING) private readonly tracing: Tracing,
   ) {}
 
-  async submit(provider: BoundProvider, run: TakenRun): Promise<Submitted> {
+  async submit(of: BoundProvider, run: TakenRun): Promise<Submitted> {
     const { runId, epoch, model, facts, workspaceId } = run;
     noteCall(runId, facts.callId);
     const takenAtMs = performance.now();
+    const provider = { ...of, key: await this.keys.keyFor(of, run) };
     using share = this.payloads.openShare();
     using span = this.tracing.start({
       name: 'dispatch',
@@ -67,7 +71,7 @@ export class Submission {
     await failpoint('dispatch.afterClaim', runId);
     const input = await this.prepareInput(provider, run, share);
     if (input === null) return await this.outcomes.postpone(run, backoff(epoch, retryTerms));
-    if ('class' in input) return await this.record(run, { kind: 'failed', failure: input });
+    if ('class' in input) return await this.record(provider, run, { kind: 'failed', failure: input });
     // Reading the input and uploading its files took time.
     const leftMs = run.leftMs === null ? null : run.leftMs - (performance.now() - takenAtMs);
     if (isTooLate(leftMs)) return await this.failUnsent(provider, run);
@@ -116,10 +120,10 @@ export class Submission {
     const ended = { ...run, reportedMicros, arrivedMicros: arrivedMicros(facts.streams, read) };
     if (streamed?.signal.aborted && outcome.kind !== 'succeeded')
       return await this.outcomes.endCancelled(ended);
-    return await this.record(ended, outcome, isKept);
+    return await this.record(provider, ended, outcome, isKept);
   }
 
-  private failUnsent(provider: BoundProvider, run: TakenRun): Promise<Submitted> {
+  private failUnsent(provider: KeyedProvider, run: TakenRun): Promise<Submitted> {
     this.calls.noteExpiry(provider, run.runId, 'submit');
     return this.outcomes.failUnsent(run);
   }
@@ -130,7 +134,7 @@ export class Submission {
    * later.
    */
   private async prepareInput(
-    provider: BoundProvider,
+    provider: KeyedProvider,
     { runId, body, model, facts, workspaceId, epoch }: TakenRun,
     share: Share,
   ): Promise<Run | ProviderFailure | null> {
@@ -148,7 +152,12 @@ export class Submission {
   }
 
   /** A run whose reply was stored (`isKept`) is past its submission, so it is not submitted again. */
-  private async record(run: OngoingRun, outcome: Outcome, isKept = false): Promise<Submitted> {
+  private async record(
+    provider: KeyedProvider,
+    run: OngoingRun,
+    outcome: Outcome,
+    isKept = false,
+  ): Promise<Submitted> {
     switch (outcome.kind) {
       case 'pending': {
         const afterMs = Math.min(outcome.afterMs, this.settings.PROVIDER_POLL_PAUSE_MS);
@@ -165,14 +174,25 @@ export class Submission {
           note: 'cancelled at submission',
         });
       case 'failed':
-        return isKept || run.arrivedMicros !== undefined || outcome.failure.retry !== 'new_submit'
+        return isKept || run.arrivedMicros !== undefined
           ? this.outcomes.failRun(run, outcome.failure)
-          : this.retry(run, outcome.failure);
+          : this.retry(provider, run, outcome.failure);
     }
   }
 
-  private async retry(run: OngoingRun, failure: ProviderFailure): Promise<Submitted> {
-    const { runId, epoch, provider } = run;
+  private async retry(
+    provider: KeyedProvider,
+    run: OngoingRun,
+    failure: ProviderFailure,
+  ): Promise<Submitted> {
+    const { runId, epoch } = run;
+    if (await this.keys.drop(provider, failure)) {
+      this.outcomes.countAccountTrouble(provider.name, failure);
+      return this.outcomes.postpone(run, 0);
+    }
+    if (failure.retry !== 'new_submit') return this.outcomes.failRun(run, failure);
+    const freeInMs = await this.keys.cool(provider, 'submit', failure);
+    if (freeInMs === 0) return this.outcomes.postpone(run, 0);
     const hasFallback = run.facts.fallback !== undefined;
     const afterMs = failure.afterMs ?? backoff(epoch, retryTerms);
     this.log.info(
@@ -181,7 +201,8 @@ export class Submission {
     );
     // The pause is recorded before this run is released, so that no other run of the provider is claimed in
     // between.
-    await this.outcomes.pauseProvider(provider, 'submit', failure);
+    const paused = freeInMs === undefined ? failure : { ...failure, afterMs: freeInMs };
+    await this.outcomes.pauseProvider(provider.name, 'submit', paused);
     const next = hasFallback ? await this.runs.fallBack(runId, epoch) : null;
     return next === null
       ? this.outcomes.postpone(run, afterMs)

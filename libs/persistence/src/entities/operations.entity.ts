@@ -25,6 +25,32 @@ export class ProviderHealthRow {
   @Column('jsonb', { default: [] }) results: { run: string; at: number; result: string }[];
 }
 
+/** A key of a provider's pool, as workers reported it last. The key itself is not stored. */
+@Entity({ name: 'provider_key' })
+export class ProviderKeyRow {
+  @PrimaryColumn('text') provider: string;
+  @PrimaryColumn('text') name: string;
+  @Column('integer') weight: number;
+  @Column('integer', { nullable: true }) concurrency: number | null;
+  @Column('integer', { nullable: true }) perMinute: number | null;
+  @Column('timestamptz') reportedAt: Date;
+  /** No submissions before. */
+  @Column('timestamptz', { nullable: true }) submitsAfter: Date | null;
+  /** No polls before. */
+  @Column('timestamptz', { nullable: true }) pollsAfter: Date | null;
+  @Column('timestamptz', { nullable: true }) leftAt: Date | null;
+  /** The rejected part of the account: `key`, `balance` or `quota`. */
+  @Column('text', { nullable: true }) leftFor: string | null;
+  /** When a key that has left was last checked. */
+  @Column('timestamptz', { nullable: true }) checkedAt: Date | null;
+  /** The submissions of the last seconds, newest first. */
+  @Column('integer', { array: true, default: [] }) submits: number[];
+  /** The second of the newest, since 1970. */
+  @Column('bigint', { default: 0 }) submittedAt: string;
+  /** The runs that hold its concurrency. */
+  @Column('uuid', { array: true, default: [] }) runs: string[];
+}
+
 /** The last check of a provider's key. */
 @Entity({ name: 'provider_check' })
 export class ProviderCheckRow {

@@ -26,6 +26,8 @@ export class Run {
   @Column('jsonb') call: AdmittingCall;
   @Column('integer') admittedPosition: number;
   @Column('jsonb', { nullable: true }) handle: unknown;
+  /** The name of the provider's key that submits the run. Null for a key that stands alone. */
+  @Column('text', { nullable: true }) providerKey: string | null;
   @Column('integer', { nullable: true }) pollAfterMs: number | null;
   @Column('timestamptz', { nullable: true }) leaseUntil: Date | null;
   @Column('integer', { default: 0 }) crashes: number;

@@ -366,6 +366,7 @@ describe('a provider that an operator pauses', () => {
     expect(listed).toEqual({
       provider,
       surprises: [],
+      keys: [],
       hasKey: null,
       slots: 0,
       state: 'paused',

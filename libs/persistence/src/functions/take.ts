@@ -37,7 +37,7 @@ BEGIN
   IF NOT FOUND THEN
     RETURN;
   END IF;
-  UPDATE run SET epoch = epoch + 1, lease_until = ends, crashes = crashes + CASE WHEN lease_until IS NULL THEN 0 ELSE 1 END
+  UPDATE run SET epoch = epoch + 1, provider_key = NULL, lease_until = ends, crashes = crashes + CASE WHEN lease_until IS NULL THEN 0 ELSE 1 END
   WHERE id = waiting_id RETURNING * INTO mine;
   RETURN QUERY SELECT mine.epoch, mine.workspace_id, mine.model, mine.facts, mine.crashes,
     CASE WHEN mine.dispatched_at IS NOT NULL THEN milliseconds_left(mine.deadline_at) END,

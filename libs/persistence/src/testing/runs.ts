@@ -9,6 +9,7 @@ import { OutboxRepository } from '../outbox.repository.js';
 import { RunRepository } from '../run.repository.js';
 import type { Workspace } from '../entities/workspace.entity.js';
 import { HeldRunRepository } from '../held-run.repository.js';
+import { ProviderKeyRepository } from '../provider-key.repository.js';
 import { ProviderPauseRepository } from '../provider-pause.repository.js';
 import { ProviderCheckRepository } from '../provider-check.repository.js';
 import { ProviderHealthRepository } from '../provider-health.js';
@@ -46,6 +47,7 @@ export class TestProcess {
   readonly outbox: OutboxRepository;
   readonly runReader: RunReader;
   readonly storedObjects: StoredObjectRepository;
+  readonly keys: ProviderKeyRepository;
   readonly pauses: ProviderPauseRepository;
   readonly health: ProviderHealthRepository;
   readonly surprises: ProviderSurpriseRepository;
@@ -68,6 +70,7 @@ export class TestProcess {
     this.runs = new RunRepository(this.database, this.runReader);
     this.workspaces = new WorkspaceRepository(this.database);
     this.storedObjects = new StoredObjectRepository(this.database);
+    this.keys = new ProviderKeyRepository(this.database);
     this.pauses = new ProviderPauseRepository(this.database);
     this.health = new ProviderHealthRepository(this.database, this.pauses);
     this.surprises = new ProviderSurpriseRepository(this.database);
@@ -77,6 +80,7 @@ export class TestProcess {
       this.health,
       new ProviderCheckRepository(this.database),
       this.surprises,
+      this.keys,
     );
     this.retention = new RetentionRepository(this.database, periods);
   }
@@ -114,8 +118,11 @@ export class TestProcess {
   }
 
   /** Claims the run, wherever it is in its line. Null if it cannot be claimed. */
-  async claim(runId: string, lastingMs = leaseMs): Promise<Omit<TakenRun, 'runId' | 'provider'> | null> {
-    const [row] = await this.sql<Omit<TakenRun, 'runId' | 'provider' | 'body'> & PayloadRow>(
+  async claim(
+    runId: string,
+    lastingMs = leaseMs,
+  ): Promise<Omit<TakenRun, 'runId' | 'provider' | 'keyName'> | null> {
+    const [row] = await this.sql<Omit<TakenRun, 'runId' | 'provider' | 'keyName' | 'body'> & PayloadRow>(
       `SELECT epoch, workspace_id AS "workspaceId", model, facts, crashes, left_ms AS "leftMs",
          waited_ms AS "waitedMs", body, stored_as AS "storedAs"
        FROM take_run($1, $2 * interval '1 millisecond')`,

@@ -19,6 +19,7 @@ import { OperatorRuns, RunLink } from './operator-runs.tsx';
 import { failedShare } from './failed-share.ts';
 import classes from './operator.module.css';
 import { PauseProvider } from './pause-provider.tsx';
+import { ProviderKeys } from './provider-keys.tsx';
 import { ProviderState } from './provider-parts.tsx';
 import { Surprises } from './surprises.tsx';
 
@@ -55,6 +56,7 @@ export function ProviderPage() {
       </PageTitle>
       <Pauses provider={provider} />
       <CheckProvider provider={provider} />
+      <ProviderKeys provider={provider} />
       <Pressure provider={provider} />
       <Outcomes provider={provider} />
       <section className={classes.section}>
