@@ -4,6 +4,7 @@ import { apiKeys } from './functions/api-keys.js';
 import { attempts } from './functions/attempts.js';
 import { backlog } from './functions/backlog.js';
 import { backups } from './functions/backups.js';
+import { budgets } from './functions/budgets.js';
 import { credentialChanges } from './functions/credential-changes.js';
 import { erasure } from './functions/erasure.js';
 import { finish } from './functions/finish.js';
@@ -45,6 +46,7 @@ export const functions: readonly string[] = [
   backlog,
   promote,
   lockedWorkspaces,
+  budgets,
   finish,
   admit,
   take,
@@ -70,4 +72,4 @@ export const functionsDigest = createHash('sha256').update(functions.join('\n'))
  * The revision of the functions, by which `migrate` avoids replacing newer functions with older ones. If you change
  * a function, increment the revision and update the digest in `functions.spec.ts`.
  */
-export const functionsRevision = 6;
+export const functionsRevision = 7;

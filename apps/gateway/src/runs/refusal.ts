@@ -1,6 +1,6 @@
 import { RouterError } from '#errors';
-import type { Admitted, Refusal } from '#persistence';
-import { centsFromMicros } from '#schemas';
+import type { Admitted, Refusal, RefusingBudget } from '#persistence';
+import { centsFromMicros, centsText } from '#schemas';
 
 type Refused = Extract<Admitted, { kind: 'refused' }>;
 
@@ -8,6 +8,11 @@ type Refused = Extract<Admitted, { kind: 'refused' }>;
 const refusals = {
   credits: () =>
     new RouterError('insufficient_credits', 'The workspace does not have enough credits for this call.'),
+  budget: ({ budget }) => {
+    if (!budget) throw new Error('a refusal by a budget does not name it');
+    const bucket = budget.window === 'total' ? 'insufficient_credits' : 'rate_limited';
+    return new RouterError(bucket, budgetDetail(budget));
+  },
   window: ({ windowLimit }) =>
     new RouterError(
       'rate_limited',
@@ -35,6 +40,12 @@ export const refusingLimits = Object.keys(refusals);
 
 /** The error of a rejected admission, which names the limit. */
 export const refusal = (refused: Refused): RouterError => refusals[refused.limit](refused);
+
+function budgetDetail({ name, limitMicros, spentMicros, reservedMicros, resetsAt }: RefusingBudget): string {
+  const [limit, spent, reserved] = [limitMicros, spentMicros, reservedMicros].map(centsText);
+  const reset = resetsAt === null ? 'It does not reset.' : `It resets at ${new Date(resetsAt).toISOString()}.`;
+  return `The budget "${name}" has no room for this call: its limit is ${limit} cents, of which ${spent} are spent and ${reserved} reserved. ${reset}`;
+}
 
 const tooMany = (detail: string, headers: Record<string, string> = {}): RouterError =>
   new RouterError('concurrency_limit_exceeded', detail, { headers });

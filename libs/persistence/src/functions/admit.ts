@@ -30,6 +30,22 @@ DECLARE
   ahead integer;
   parked integer;
   first_parked bigint;
+  -- The budgets of the workspace, and the windows of the values that its entries have, with their room and what they get.
+  budgets budget[];
+  its budget;
+  counted_as text;
+  keys text[];
+  windows budget_window[];
+  limits bigint[];
+  rooms bigint[];
+  reserved bigint[];
+  -- The places of an entry's windows, and the budget that refuses it.
+  counts integer[];
+  which integer;
+  its_window budget_window;
+  refusing jsonb;
+  window_ids bigint[];
+  windows_of text[] := '{}';
   -- Costs of the admitted entries, and their places in the line.
   costs bigint[] := '{}';
   places bigint[] := '{}';
@@ -46,6 +62,14 @@ BEGIN
     ahead := NULL;
     parked := 0;
     first_parked := NULL;
+    IF space.budgets > 0 THEN
+      budgets := ARRAY(SELECT budget FROM budget WHERE workspace_id = space.id ORDER BY name);
+      keys := '{}';
+      windows := '{}';
+      limits := '{}';
+      rooms := '{}';
+      reserved := '{}';
+    END IF;
     <<each_run>>
     FOREACH nth IN ARRAY array_positions(space_ids, space.id) LOOP
       entry := jsonb_populate_record(NULL::admission, runs -> (nth - 1));
@@ -68,9 +92,42 @@ BEGIN
       cost := ceil(entry."reservedMicros" * space.markup);
       fits := space.inflight < space.inflight_limit
         AND space.committed_micros + cost <= space.committed_limit_micros;
+      refusing := NULL;
+      counts := '{}';
+      IF space.budgets > 0 THEN
+        FOREACH its IN ARRAY budgets LOOP
+          counted_as := CASE its.scope
+            WHEN 'workspace' THEN ''
+            WHEN 'model' THEN CASE WHEN entry.model ~ its.pattern THEN its.value END
+            WHEN 'key' THEN CASE WHEN entry.credential LIKE 'key:%' THEN entry.credential ELSE 'token' END
+            WHEN 'user' THEN coalesce(entry.call #>> '{attribution,user}', '')
+            ELSE entry.call -> 'attribution' ->> its.scope END;
+          CONTINUE WHEN counted_as IS NULL OR counted_as <> its.value;
+          which := array_position(keys, its.id || counted_as);
+          IF which IS NULL THEN
+            keys := keys || (its.id || counted_as);
+            which := cardinality(keys);
+            its_window := budget_window_at(its, counted_as, this_moment);
+            windows[which] := its_window;
+            limits[which] := budget_limit(its.limit_micros, its.raises, this_moment);
+            -- A soft budget always has room.
+            rooms[which] := CASE WHEN its.hard THEN limits[which] - its_window.reserved_micros - its_window.spent_micros END;
+            reserved[which] := NULL;
+          END IF;
+          IF cost > rooms[which] THEN
+            its_window := windows[which];
+            refusing := jsonb_build_object('name', its.name, 'window', its.period, 'limitMicros', limits[which],
+              'spentMicros', its_window.spent_micros, 'reservedMicros', its_window.reserved_micros + coalesce(reserved[which], 0),
+              'resetsAt', CASE WHEN isfinite(its_window.ends_at) THEN its_window.ends_at END);
+            EXIT;
+          END IF;
+          counts := counts || which;
+        END LOOP;
+      END IF;
       refusal := CASE
         WHEN cost > space.committed_limit_micros THEN 'ceiling'
         WHEN space.balance_micros - space.held_micros < cost THEN 'credits'
+        WHEN refusing IS NOT NULL THEN 'budget'
         WHEN space.window_count >= space.window_limit THEN 'window'
         WHEN entry.mode = 'sync' AND space.inflight >= space.inflight_limit THEN 'inflight'
         WHEN entry.mode = 'sync' AND NOT fits THEN 'spend'
@@ -83,7 +140,7 @@ BEGIN
         results[nth] := jsonb_build_object('kind', 'refused', 'limit', refusal,
           'inflight', space.inflight, 'inflightLimit', space.inflight_limit,
           'committedMicros', space.committed_micros, 'committedLimitMicros', space.committed_limit_micros,
-          'backlogLimit', space.backlog_limit, 'windowLimit', space.window_limit);
+          'backlogLimit', space.backlog_limit, 'windowLimit', space.window_limit, 'budget', refusing);
         CONTINUE;
       END IF;
 
@@ -96,6 +153,16 @@ BEGIN
         PERFORM need_objects(ARRAY[entry."storedAs"]);
       END IF;
       costs[nth] := cost;
+      IF counts <> '{}' THEN
+        window_ids := '{}';
+        FOREACH which IN ARRAY counts LOOP
+          rooms[which] := rooms[which] - cost;
+          reserved[which] := coalesce(reserved[which], 0) + cost;
+          its_window := windows[which];
+          window_ids := window_ids || its_window.id;
+        END LOOP;
+        windows_of[nth] := window_ids::text;
+      END IF;
       places[nth] := nextval('admission_order');
       space.held_micros := space.held_micros + cost;
       space.window_count := space.window_count + 1;
@@ -114,21 +181,25 @@ BEGIN
     IF parked > 0 THEN
       PERFORM enter_backlog(space.id, first_parked, parked);
     END IF;
+    IF space.budgets > 0 THEN
+      PERFORM reserve_budgets(windows, reserved);
+    END IF;
     spaces := spaces || space;
   END LOOP;
 
   -- One statement writes all rows, because starting a statement takes longer than writing a row.
   WITH admitted AS MATERIALIZED (
-    SELECT each.*, id AS space_id, markup, (results[ordinality] -> 'ready')::boolean AS ready
+    SELECT each.*, id AS space_id, markup, (results[ordinality] -> 'ready')::boolean AS ready,
+      windows_of[ordinality] AS budget_windows
     FROM jsonb_populate_recordset(NULL::admission, runs) WITH ORDINALITY AS each
     JOIN unnest(spaces) ON id = space_ids[ordinality]
     WHERE costs[ordinality] IS NOT NULL
   ), inserted AS (
     INSERT INTO run (id, workspace_id, model, provider, mode, stage, facts, reserved_micros, computed_micros, markup,
-      credential, call, admitted_position, admitted_at, granted_at)
+      credential, call, admitted_position, admitted_at, granted_at, budget_windows)
     SELECT "runId", space_id, model, provider, mode, CASE WHEN ready THEN 'ready' ELSE 'parked' END, facts, costs[ordinality],
       ceil("computedMicros" * markup), markup, credential, call, (results[ordinality] -> 'position')::integer,
-      this_moment, CASE WHEN ready THEN this_moment END
+      this_moment, CASE WHEN ready THEN this_moment END, budget_windows::bigint[]
     FROM admitted
   ), inputs AS (
     INSERT INTO payload (run_id, kind, media_type, body, stored_as)
