@@ -30,21 +30,29 @@ DECLARE
   ahead integer;
   parked integer;
   first_parked bigint;
-  -- The budgets of the workspace, and the windows of the values that its entries have, with their room and what they get.
+  -- The budgets of the workspace, in order, with the bounds of their windows and their limits.
   budgets budget[];
+  starts timestamptz[];
+  ends timestamptz[];
+  limits bigint[];
   its budget;
   counted_as text;
+  -- The windows that count an entry, the budget of each, what it has left, and what the entries reserve in it.
   keys text[];
   windows budget_window[];
-  limits bigint[];
+  budget_of integer[];
   rooms bigint[];
   reserved bigint[];
-  -- The places of an entry's windows, and the budget that refuses it.
-  counts integer[];
-  which integer;
   its_window budget_window;
+  which integer;
   refusing jsonb;
-  window_ids bigint[];
+  -- Entries that look the same to budgets are counted in the same windows: their places and ids, as texts of arrays.
+  look text;
+  looks text[];
+  places_of text[];
+  ids_of text[];
+  its_places integer[];
+  its_ids bigint[];
   windows_of text[] := '{}';
   -- Costs of the admitted entries, and their places in the line.
   costs bigint[] := '{}';
@@ -63,12 +71,17 @@ BEGIN
     parked := 0;
     first_parked := NULL;
     IF space.budgets > 0 THEN
-      budgets := ARRAY(SELECT budget FROM budget WHERE workspace_id = space.id ORDER BY name);
+      SELECT array_agg(budget ORDER BY name), array_agg(starts_at ORDER BY name), array_agg(ends_at ORDER BY name),
+        array_agg(budget_limit(limit_micros, raises, this_moment) ORDER BY name) INTO budgets, starts, ends, limits
+      FROM budget, budget_bounds(period, time_zone, this_moment) WHERE workspace_id = space.id;
       keys := '{}';
       windows := '{}';
-      limits := '{}';
+      budget_of := '{}';
       rooms := '{}';
       reserved := '{}';
+      looks := '{}';
+      places_of := '{}';
+      ids_of := '{}';
     END IF;
     <<each_run>>
     FOREACH nth IN ARRAY array_positions(space_ids, space.id) LOOP
@@ -93,35 +106,53 @@ BEGIN
       fits := space.inflight < space.inflight_limit
         AND space.committed_micros + cost <= space.committed_limit_micros;
       refusing := NULL;
-      counts := '{}';
       IF space.budgets > 0 THEN
-        FOREACH its IN ARRAY budgets LOOP
-          counted_as := CASE its.scope
-            WHEN 'workspace' THEN ''
-            WHEN 'model' THEN CASE WHEN entry.model ~ its.pattern THEN its.value END
-            WHEN 'key' THEN CASE WHEN entry.credential LIKE 'key:%' THEN entry.credential ELSE 'token' END
-            WHEN 'user' THEN coalesce(entry.call #>> '{attribution,user}', '')
-            ELSE entry.call -> 'attribution' ->> its.scope END;
-          CONTINUE WHEN counted_as IS NULL OR counted_as <> its.value;
-          which := array_position(keys, its.id || counted_as);
-          IF which IS NULL THEN
-            keys := keys || (its.id || counted_as);
-            which := cardinality(keys);
-            its_window := budget_window_at(its, counted_as, this_moment);
-            windows[which] := its_window;
-            limits[which] := budget_limit(its.limit_micros, its.raises, this_moment);
-            -- A soft budget always has room.
-            rooms[which] := CASE WHEN its.hard THEN limits[which] - its_window.reserved_micros - its_window.spent_micros END;
-            reserved[which] := NULL;
-          END IF;
+        look := concat_ws(' ', entry.model, entry.credential, entry.call -> 'attribution');
+        its_places := places_of[array_position(looks, look)];
+        IF its_places IS NULL THEN
+          its_places := '{}';
+          its_ids := '{}';
+          FOR of_budget IN 1 .. cardinality(budgets) LOOP
+            its := budgets[of_budget];
+            counted_as := CASE its.scope
+              WHEN 'workspace' THEN ''
+              WHEN 'model' THEN CASE WHEN entry.model ~ its.pattern THEN its.value END
+              WHEN 'key' THEN CASE WHEN entry.credential LIKE 'key:%' THEN entry.credential ELSE 'token' END
+              WHEN 'user' THEN coalesce(entry.call #>> '{attribution,user}', '')
+              ELSE entry.call -> 'attribution' ->> its.scope END;
+            CONTINUE WHEN counted_as IS NULL OR counted_as <> its.value;
+            which := array_position(keys, of_budget || ' ' || counted_as);
+            IF which IS NULL THEN
+              SELECT * INTO its_window FROM budget_window
+              WHERE budget_id = its.id AND starts_at = starts[of_budget] AND value = counted_as;
+              IF NOT FOUND THEN
+                -- Its row is written when a run is admitted.
+                its_window := ROW(nextval('budget_window_id_seq'), its.id, starts[of_budget], counted_as, ends[of_budget], 0, 0, 0);
+              END IF;
+              keys := keys || (of_budget || ' ' || counted_as);
+              which := cardinality(keys);
+              windows[which] := its_window;
+              budget_of[which] := of_budget;
+              -- A soft budget always has room.
+              rooms[which] := CASE WHEN its.hard THEN limits[of_budget] - its_window.reserved_micros - its_window.spent_micros END;
+              reserved[which] := NULL;
+            END IF;
+            its_places := its_places || which;
+            its_ids := its_ids || (windows[which]).id;
+          END LOOP;
+          looks := looks || look;
+          places_of := places_of || its_places::text;
+          ids_of := ids_of || its_ids::text;
+        END IF;
+        FOREACH which IN ARRAY its_places LOOP
           IF cost > rooms[which] THEN
+            its := budgets[budget_of[which]];
             its_window := windows[which];
-            refusing := jsonb_build_object('name', its.name, 'window', its.period, 'limitMicros', limits[which],
+            refusing := jsonb_build_object('name', its.name, 'window', its.period, 'limitMicros', limits[budget_of[which]],
               'spentMicros', its_window.spent_micros, 'reservedMicros', its_window.reserved_micros + coalesce(reserved[which], 0),
               'resetsAt', CASE WHEN isfinite(its_window.ends_at) THEN its_window.ends_at END);
             EXIT;
           END IF;
-          counts := counts || which;
         END LOOP;
       END IF;
       refusal := CASE
@@ -153,15 +184,12 @@ BEGIN
         PERFORM need_objects(ARRAY[entry."storedAs"]);
       END IF;
       costs[nth] := cost;
-      IF counts <> '{}' THEN
-        window_ids := '{}';
-        FOREACH which IN ARRAY counts LOOP
+      IF space.budgets > 0 THEN
+        FOREACH which IN ARRAY its_places LOOP
           rooms[which] := rooms[which] - cost;
           reserved[which] := coalesce(reserved[which], 0) + cost;
-          its_window := windows[which];
-          window_ids := window_ids || its_window.id;
         END LOOP;
-        windows_of[nth] := window_ids::text;
+        windows_of[nth] := nullif(ids_of[array_position(looks, look)], '{}');
       END IF;
       places[nth] := nextval('admission_order');
       space.held_micros := space.held_micros + cost;

@@ -31,20 +31,7 @@ BEGIN
   ), 0);
 END $$;
 
--- A new window gets its id here and its row when a run is admitted.
-CREATE OR REPLACE FUNCTION budget_window_at(its budget, counted text, at timestamptz) RETURNS budget_window LANGUAGE plpgsql AS $$
-DECLARE
-  its_window budget_window;
-  bounds record := budget_bounds(its.period, its.time_zone, at);
-BEGIN
-  SELECT * INTO its_window FROM budget_window WHERE budget_id = its.id AND starts_at = bounds.starts_at AND value = counted;
-  IF NOT FOUND THEN
-    its_window := ROW(nextval('budget_window_id_seq'), its.id, bounds.starts_at, counted, bounds.ends_at, 0, 0, 0);
-  END IF;
-  RETURN its_window;
-END $$;
-
-CREATE OR REPLACE FUNCTION reserve_budgets(windows budget_window[], reserved bigint[]) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION reserve_budgets(windows budget_window[], reserved bigint[]) RETURNS void LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   INSERT INTO budget_window OVERRIDING SYSTEM VALUE SELECT id, budget_id, starts_at, value, ends_at, cost, spent_micros, notified
   FROM ROWS FROM (unnest(windows), unnest(reserved))
@@ -53,22 +40,17 @@ BEGIN
   ON CONFLICT (id) DO UPDATE SET reserved_micros = budget_window.reserved_micros + excluded.reserved_micros;
 END $$;
 
--- Moves reserved amounts to what is spent. A share of the limit that is reached for the first time becomes a webhook.
-CREATE OR REPLACE FUNCTION settle_budgets(windows bigint[], helds bigint[], billeds bigint[]) RETURNS void LANGUAGE plpgsql
-SET enable_seqscan = off AS $$
+-- A share of the limit that is spent for the first time in a window becomes a webhook.
+CREATE OR REPLACE FUNCTION notify_of_budgets(windows bigint[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  WITH sums AS (
-    SELECT id, sum(held) AS held, sum(billed) AS billed FROM unnest(windows, helds, billeds) AS each (id, held, billed) GROUP BY id
-  ), settled AS MATERIALIZED (
-    SELECT its.*, held, its.spent_micros + billed AS spent, workspace_id, name, scope, period, hard, webhook_url,
-      budget_limit(limit_micros, raises, router_now()) AS "limit"
-    FROM sums JOIN budget_window AS its ON its.id = ANY (windows) AND its.id = sums.id JOIN budget ON budget.id = budget_id
-  ), reached AS (
-    SELECT settled.*, share FROM settled, unnest(ARRAY[50, 80, 100]) AS share WHERE share > notified AND spent * 100 >= "limit" * share
-  ), written AS (
-    UPDATE budget_window SET reserved_micros = budget_window.reserved_micros - held, spent_micros = spent,
-      notified = coalesce((SELECT max(share) FROM reached WHERE reached.id = settled.id), budget_window.notified)
-    FROM settled WHERE budget_window.id = ANY (windows) AND budget_window.id = settled.id
+  WITH reached AS (
+    SELECT its.*, share, workspace_id, name, scope, period, hard, webhook_url, its_limit
+    FROM budget_window AS its JOIN budget ON budget.id = budget_id, unnest(ARRAY[50, 80, 100]) AS share,
+      budget_limit(limit_micros, raises, router_now()) AS its_limit
+    WHERE its.id = ANY (windows) AND share > notified AND spent_micros * 100 >= its_limit * share
+  ), noted AS (
+    UPDATE budget_window SET notified = most FROM (SELECT id, max(share) AS most FROM reached GROUP BY id) AS noted
+    WHERE budget_window.id = noted.id
   )
   INSERT INTO webhook (run_id, workspace_id, model, origin, completed_at, url, receiver, form, due_at, event)
   SELECT
@@ -76,8 +58,27 @@ BEGIN
     (left(v7_floor(router_now())::text, 14) || '7' || substr(gen_random_uuid()::text, 16))::uuid,
     workspace_id, 'budget.threshold', '', router_now(), webhook_url, substring(webhook_url FROM '^[a-z]+://[^/?#]+'), 'standard', router_now(),
     jsonb_build_object('budget', name, 'threshold', share, 'scope', scope, 'value', value, 'window', period, 'hard', hard,
-      'limitMicros', "limit", 'spentMicros', spent, 'reservedMicros', reserved_micros - held,
+      'limitMicros', its_limit, 'spentMicros', spent_micros, 'reservedMicros', reserved_micros,
       'startsAt', CASE WHEN isfinite(starts_at) THEN starts_at END, 'endsAt', CASE WHEN isfinite(ends_at) THEN ends_at END)
-  FROM reached WHERE webhook_url IS NOT NULL ORDER BY id, share;
+  FROM reached WHERE webhook_url IS NOT NULL;
+END $$;
+
+-- The windows of ended runs, with what each run had reserved and was billed.
+CREATE OR REPLACE FUNCTION settle_budgets(windows bigint[], reserved bigint[], billed bigint[]) RETURNS void LANGUAGE plpgsql
+SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  due bigint[];
+BEGIN
+  WITH settled AS (
+    UPDATE budget_window AS its SET reserved_micros = reserved_micros - held, spent_micros = spent_micros + spent
+    FROM (SELECT id, sum(a)::bigint AS held, sum(b)::bigint AS spent FROM unnest(windows, reserved, billed) AS each (id, a, b) GROUP BY id) AS sums
+    WHERE its.id = sums.id RETURNING its.id, budget_id, spent_micros, notified
+  )
+  -- A raise may put these off.
+  SELECT array_agg(settled.id) INTO due FROM settled JOIN budget ON budget.id = budget_id
+  WHERE notified < 100 AND spent_micros * 100 >= limit_micros * CASE WHEN notified < 50 THEN 50 WHEN notified < 80 THEN 80 ELSE 100 END;
+  IF due IS NOT NULL THEN
+    PERFORM notify_of_budgets(due);
+  END IF;
 END $$;
 `;
