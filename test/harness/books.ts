@@ -43,7 +43,8 @@ async function moneyLines(database: Database): Promise<string[]> {
   );
   return [
     ...budgets.map(
-      ({ name, counted, spent }) => `I3 budget ${name} says ${counted} were spent, but its runs spent ${spent}`,
+      ({ name, counted, spent }) =>
+        `I3 budget ${name} says ${counted} were spent, but its runs spent ${spent}`,
     ),
     ...refunds.map(({ run }) => `I3 the refund of run ${run} differs from its bill`),
     ...differing.map(({ id }) => `I3 run ${id} and its audit record disagree about the billed amount`),

@@ -1,4 +1,9 @@
-import { centsFromMicros, type RouterBudget, type RouterBudgetThreshold, type RouterBudgetValue } from '#schemas';
+import {
+  centsFromMicros,
+  type RouterBudget,
+  type RouterBudgetThreshold,
+  type RouterBudgetValue,
+} from '#schemas';
 import type { BudgetState, BudgetUse } from './budget.repository.js';
 import type { BudgetThreshold } from './run-facts.js';
 
@@ -27,7 +32,11 @@ export const budgetView = (budget: BudgetState): RouterBudget => ({
   limit_cents: centsFromMicros(budget.limitMicros),
   kind: kindOf(budget.hard),
   ...(budget.webhookUrl !== null && { webhook_url: budget.webhookUrl }),
-  raises: budget.raises.map(({ micros, from, until }) => ({ amount_cents: centsFromMicros(micros), from, until })),
+  raises: budget.raises.map(({ micros, from, until }) => ({
+    amount_cents: centsFromMicros(micros),
+    from,
+    until,
+  })),
   current: {
     ...(budget.startsAt && { starts_at: budget.startsAt.toISOString() }),
     ...(budget.endsAt && { resets_at: budget.endsAt.toISOString() }),

@@ -28,7 +28,12 @@ export {
   type RunAttempts,
 } from './attempt.repository.js';
 export { type BackupState, backupState, recordBackup } from './backups.js';
-export { type BudgetRefusal, BudgetRepository, type BudgetState, type BudgetUse } from './budget.repository.js';
+export {
+  type BudgetRefusal,
+  BudgetRepository,
+  type BudgetState,
+  type BudgetUse,
+} from './budget.repository.js';
 export { CallRepository } from './call.repository.js';
 export { type Books, difference } from './carry-over/books.js';
 export { DatabaseSnapshot } from './carry-over/database-snapshot.js';

@@ -40,9 +40,12 @@ const raises = z
 
 /** Why a value does not fit its scope, as the end of a sentence. Undefined if it does. */
 function valueProblem(scope: string, value: string | undefined): string | undefined {
-  if (scope === 'workspace') return value === undefined ? undefined : 'must be absent for the whole workspace';
+  if (scope === 'workspace')
+    return value === undefined ? undefined : 'must be absent for the whole workspace';
   if (scope === 'model')
-    return value !== undefined && glob.test(value) ? undefined : 'must be a glob over model ids, such as bfl/*';
+    return value !== undefined && glob.test(value)
+      ? undefined
+      : 'must be a glob over model ids, such as bfl/*';
   if (value === undefined) return undefined;
   if (scope === 'key') return z.uuid().safeParse(value).success ? undefined : 'must be the id of a key';
   if (scope === 'user')
@@ -71,20 +74,20 @@ export const routerBudgetInput = z
       .describe(
         'The runs that count: all of the workspace, or those of a key, an end user, a tag or models.',
       ),
-    value: z
-      .string()
-      .optional()
-      .meta({
-        description:
-          'The id of a key, an end user (empty for runs without one), the value of the tag, or a glob over model ids. Without it each key, user or value has the limit for itself; a model needs one.',
-        example: 'bfl/*',
-      }),
+    value: z.string().optional().meta({
+      description:
+        'The id of a key, an end user (empty for runs without one), the value of the tag, or a glob over model ids. Without it each key, user or value has the limit for itself; a model needs one.',
+      example: 'bfl/*',
+    }),
     window: z.enum(windows).describe('When the budget starts anew. A week starts on Monday; `total` never.'),
     time_zone: z
       .string()
       .max(64)
       .default('UTC')
-      .refine((zone) => /^[A-Z]/i.test(zone) && IANAZone.isValidZone(zone), 'must be a time zone such as Europe/Berlin')
+      .refine(
+        (zone) => /^[A-Z]/i.test(zone) && IANAZone.isValidZone(zone),
+        'must be a time zone such as Europe/Berlin',
+      )
       .describe('The time zone in which days begin.'),
     limit_cents: wholeCents('The maximum cost of the runs of a window'),
     kind: z
@@ -154,10 +157,14 @@ const routerBudgetValue = z
   })
   .meta({ id: 'RouterBudgetValue', description: 'What a value of a budget has used in the present window.' });
 
-export const routerBudgetValueListResponse = pageOf(routerBudgetValue, 'At most `limit` values, in their order.', {
-  id: 'RouterBudgetValueListResponse',
-  description: 'One page of the values that runs of the present window have.',
-});
+export const routerBudgetValueListResponse = pageOf(
+  routerBudgetValue,
+  'At most `limit` values, in their order.',
+  {
+    id: 'RouterBudgetValueListResponse',
+    description: 'One page of the values that runs of the present window have.',
+  },
+);
 
 /** The body of the call to the `webhook_url` of a budget. */
 export const routerBudgetThreshold = z

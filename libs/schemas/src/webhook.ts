@@ -56,7 +56,10 @@ export const routerWebhookDelivery = z
     next_try_at: moment('When the next attempt is due. Present while the delivery is pending.').optional(),
     ended_at: moment('When the webhook was delivered or given up.').optional(),
   })
-  .meta({ id: 'RouterWebhookDelivery', description: 'The delivery of the webhook of a completed run or of a budget.' });
+  .meta({
+    id: 'RouterWebhookDelivery',
+    description: 'The delivery of the webhook of a completed run or of a budget.',
+  });
 
 export const routerWebhookDeliveryListResponse = pageOf(
   routerWebhookDelivery,

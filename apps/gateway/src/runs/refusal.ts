@@ -43,7 +43,8 @@ export const refusal = (refused: Refused): RouterError => refusals[refused.limit
 
 function budgetDetail({ name, limitMicros, spentMicros, reservedMicros, resetsAt }: RefusingBudget): string {
   const [limit, spent, reserved] = [limitMicros, spentMicros, reservedMicros].map(centsText);
-  const reset = resetsAt === null ? 'It does not reset.' : `It resets at ${new Date(resetsAt).toISOString()}.`;
+  const reset =
+    resetsAt === null ? 'It does not reset.' : `It resets at ${new Date(resetsAt).toISOString()}.`;
   return `The budget "${name}" has no room for this call: its limit is ${limit} cents, of which ${spent} are spent and ${reserved} reserved. ${reset}`;
 }
 

@@ -37,7 +37,8 @@ const by = (attribution: Record<string, string>): AdmissionFacts => ({
   call: { requestId: v7(), route: 'POST /tested', origin: 'http://router.example.com', attribution },
 });
 
-const refusedBy = (admitted: Admitted) => (admitted.kind === 'refused' ? admitted.budget?.name : admitted.kind);
+const refusedBy = (admitted: Admitted) =>
+  admitted.kind === 'refused' ? admitted.budget?.name : admitted.kind;
 
 /** Admits runs one after another, of a cent each unless said otherwise, and returns how many were admitted. */
 async function admitted(spaceId: string, runs: number, facts: AdmissionFacts = {}, process = fixture.first) {
@@ -69,7 +70,9 @@ describe('a hard budget', () => {
         resetsAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT00:00:00\+00:00$/),
       },
     });
-    expect(await fixture.first.sql(`SELECT 1 FROM idempotency_key WHERE workspace_id = $1`, [spaceId])).toEqual([]);
+    expect(
+      await fixture.first.sql(`SELECT 1 FROM idempotency_key WHERE workspace_id = $1`, [spaceId]),
+    ).toEqual([]);
     await fixture.first.finish(runs[0]!.runId, runs[0]!.epoch, succeeded);
     expect(await used(spaceId, 'daily')).toEqual([cents(1), cents(2)]);
     await fixture.first.finish(runs[1]!.runId, runs[1]!.epoch, failed('provider_error'));
@@ -102,11 +105,16 @@ describe('the runs that count', () => {
     };
     for (const [name, given] of Object.entries(scopes)) await budget(spaceId, name, given);
     await fixture.first.run(spaceId);
-    await fixture.first.run(spaceId, { credential: `key:${key}`, ...by({ user: 'anna', 'tag:project': 'alpha' }) });
+    await fixture.first.run(spaceId, {
+      credential: `key:${key}`,
+      ...by({ user: 'anna', 'tag:project': 'alpha' }),
+    });
     await fixture.first.run(spaceId, by({ user: 'bob', 'tag:project': 'beta', 'tag:team': 'web' }));
     const counted = await fixture.first.budgets.list(spaceId);
     expect(
-      Object.fromEntries(counted.flatMap(({ name, reservedMicros: micros }) => (micros === null ? [] : [[name, micros]]))),
+      Object.fromEntries(
+        counted.flatMap(({ name, reservedMicros: micros }) => (micros === null ? [] : [[name, micros]])),
+      ),
     ).toEqual({
       all: cents(3),
       key: cents(1),
@@ -122,8 +130,12 @@ describe('the runs that count', () => {
       [`key:${key}`, 0, cents(1)],
       ['token', 0, cents(2)],
     ]);
-    expect(await valuesOf(spaceId, 'users')).toEqual(['', 'anna', 'bob'].map((value) => [value, 0, cents(1)]));
-    expect(await valuesOf(spaceId, 'projects')).toEqual(['alpha', 'beta'].map((value) => [value, 0, cents(1)]));
+    expect(await valuesOf(spaceId, 'users')).toEqual(
+      ['', 'anna', 'bob'].map((value) => [value, 0, cents(1)]),
+    );
+    expect(await valuesOf(spaceId, 'projects')).toEqual(
+      ['alpha', 'beta'].map((value) => [value, 0, cents(1)]),
+    );
   });
 
   it('must fit each budget; each value has the limit for itself, and a refused run reserves nothing', async () => {
@@ -172,7 +184,9 @@ describe('a soft budget', () => {
 describe('an event', () => {
   const eventsOf = async (spaceId: string) =>
     (
-      await fixture.first.sql<{ event: { budget: string; threshold: number; value: string; spentMicros: number } }>(
+      await fixture.first.sql<{
+        event: { budget: string; threshold: number; value: string; spentMicros: number };
+      }>(
         `SELECT event FROM webhook WHERE workspace_id = $1 AND event IS NOT NULL ORDER BY event ->> 'value', (event -> 'threshold')::integer`,
         [spaceId],
       )
@@ -261,7 +275,12 @@ describe('a window', () => {
     await yesterday.run(spaceId);
     const live = await fixture.run('running', { spaceId });
     await fixture.run('completed', { spaceId, reservedMicros: cents(2) });
-    for (const given of [{ window: 'month' }, { window: 'total' }, { time_zone: 'Asia/Tokyo' }, { window: 'week' }] as Given[]) {
+    for (const given of [
+      { window: 'month' },
+      { window: 'total' },
+      { time_zone: 'Asia/Tokyo' },
+      { window: 'week' },
+    ] as Given[]) {
       await budget(spaceId, 'changed', { limit_cents: 5, ...given });
       expect(await used(spaceId, 'changed')).toEqual([cents(2), cents(1)]);
     }
@@ -279,7 +298,10 @@ describe('a window', () => {
     const live = await fixture.run('running', { spaceId, ...by({ user: 'anna' }) });
     const later = fixture.at('37 days');
     const windows = () =>
-      fixture.first.sql('SELECT its.value FROM budget_window AS its JOIN budget ON budget.id = budget_id WHERE workspace_id = $1', [spaceId]);
+      fixture.first.sql(
+        'SELECT its.value FROM budget_window AS its JOIN budget ON budget.id = budget_id WHERE workspace_id = $1',
+        [spaceId],
+      );
     await later.retention.deleteOld('budget_window');
     expect(await windows()).toEqual([{ value: 'anna' }]);
     await later.finish(live.runId, live.epoch, succeeded);
@@ -299,7 +321,11 @@ describe('a change', () => {
       until: new Date(Date.now() + until).toISOString(),
     });
     const hour = 3_600_000;
-    await budget(spaceId, 'daily', { window: 'total', limit_cents: 2, raises: [raise(hour, 2 * hour), raise(2 * hour, 3 * hour)] });
+    await budget(spaceId, 'daily', {
+      window: 'total',
+      limit_cents: 2,
+      raises: [raise(hour, 2 * hour), raise(2 * hour, 3 * hour)],
+    });
     expect(await admitted(spaceId, 1)).toBe(0);
     expect(await admitted(spaceId, 4, {}, fixture.at('90 minutes'))).toBe(3);
     expect(await admitted(spaceId, 1, {}, fixture.at('150 minutes'))).toBe(0);
@@ -323,14 +349,19 @@ describe('a change', () => {
       `SELECT action FROM operator_action WHERE details ->> 'budget' = 'daily' AND subject = (SELECT name FROM workspace WHERE id = $1) ORDER BY id`,
       [spaceId],
     );
-    expect(actions.map((each) => Object.values(each)[0])).toEqual(['budget.set', 'budget.delete', 'budget.set']);
+    expect(actions.map((each) => Object.values(each)[0])).toEqual([
+      'budget.set',
+      'budget.delete',
+      'budget.set',
+    ]);
     expect(await fixture.first.workspaces.delete(spaceId, 'test')).toBe(true);
   });
 
   it('is refused for a time zone that the database does not know, a key of others, and a 51st budget', async () => {
     const spaceId = await fixture.space();
     const input = routerBudgetInput.parse({ window: 'day', limit_cents: 1 });
-    const set = (name: string, given: object) => fixture.first.budgets.set(spaceId, name, { ...input, ...given }, 'test');
+    const set = (name: string, given: object) =>
+      fixture.first.budgets.set(spaceId, name, { ...input, ...given }, 'test');
     expect(await set('a', { time_zone: 'Europe/Atlantis' })).toEqual({ refused: 'time_zone' });
     expect(await set('a', { scope: 'key', value: v7() })).toEqual({ refused: 'key' });
     for (let nth = 0; nth < 50; nth += 1) await set(`budget-${nth}`, {});
@@ -350,42 +381,49 @@ it('a refund is no longer spent, in the window of its run', async () => {
 });
 
 describe('runs of two gateways at once', () => {
-  it.each(Array.from({ length: 10 }, (_each, nth) => [nth]))('commit no more than the limit, seed %i', async (seed) => {
-    const spaceId = await fixture.space();
-    await budget(spaceId, 'total', { window: 'total', limit_cents: 50 });
-    await budget(spaceId, 'users', { scope: 'user', limit_cents: 20 });
-    await budget(spaceId, 'soft', { scope: 'tag:project', kind: 'soft', limit_cents: 5 });
-    let state = seed + 1;
-    const random = (below: number) => {
-      state = (state * 48_271) % 2_147_483_647;
-      return state % below;
-    };
-    const crowd = (process: TestProcess) =>
-      Promise.all(
-        Array.from({ length: 60 }, async () => {
-          const upper = cents(1 + random(4));
-          const facts = { reservedMicros: upper, computedMicros: cents(1), ...by({ user: `u${random(4)}`, 'tag:project': 'a' }) };
-          const end = [succeeded, cancelled, failed('provider_error')][random(3)]!;
-          const entry = admissionOf(spaceId, facts);
-          const answer = await process.admissions.admitRun(entry);
-          if (answer.kind === 'admitted' && random(2) === 0) await process.finish(entry.runId, 0, end);
-          return answer.kind;
-        }),
-      );
-    const kinds = (await Promise.all([crowd(fixture.first), crowd(fixture.second)])).flat();
-    expect(new Set(kinds)).toEqual(new Set(['admitted', 'refused']));
-    const [broken] = await fixture.first.sql<{ windows: number; most: number }>(
-      `SELECT count(*) FILTER (WHERE its.reserved_micros <> live OR its.spent_micros <> billed)::integer AS windows,
+  it.each(Array.from({ length: 10 }, (_each, nth) => [nth]))(
+    'commit no more than the limit, seed %i',
+    async (seed) => {
+      const spaceId = await fixture.space();
+      await budget(spaceId, 'total', { window: 'total', limit_cents: 50 });
+      await budget(spaceId, 'users', { scope: 'user', limit_cents: 20 });
+      await budget(spaceId, 'soft', { scope: 'tag:project', kind: 'soft', limit_cents: 5 });
+      let state = seed + 1;
+      const random = (below: number) => {
+        state = (state * 48_271) % 2_147_483_647;
+        return state % below;
+      };
+      const crowd = (process: TestProcess) =>
+        Promise.all(
+          Array.from({ length: 60 }, async () => {
+            const upper = cents(1 + random(4));
+            const facts = {
+              reservedMicros: upper,
+              computedMicros: cents(1),
+              ...by({ user: `u${random(4)}`, 'tag:project': 'a' }),
+            };
+            const end = [succeeded, cancelled, failed('provider_error')][random(3)]!;
+            const entry = admissionOf(spaceId, facts);
+            const answer = await process.admissions.admitRun(entry);
+            if (answer.kind === 'admitted' && random(2) === 0) await process.finish(entry.runId, 0, end);
+            return answer.kind;
+          }),
+        );
+      const kinds = (await Promise.all([crowd(fixture.first), crowd(fixture.second)])).flat();
+      expect(new Set(kinds)).toEqual(new Set(['admitted', 'refused']));
+      const [broken] = await fixture.first.sql<{ windows: number; most: number }>(
+        `SELECT count(*) FILTER (WHERE its.reserved_micros <> live OR its.spent_micros <> billed)::integer AS windows,
          max(CASE WHEN name = 'total' THEN its.reserved_micros + its.spent_micros END)::float AS most
        FROM budget JOIN budget_window AS its ON budget_id = budget.id CROSS JOIN LATERAL (
          SELECT coalesce(sum(reserved_micros) FILTER (WHERE stage <> 'completed'), 0) AS live, coalesce(sum(billed_micros), 0) AS billed
          FROM run WHERE its.id = ANY (budget_windows)
        ) AS sums WHERE workspace_id = $1`,
-      [spaceId],
-    );
-    expect(broken?.windows).toBe(0);
-    expect(broken?.most).toBeLessThanOrEqual(cents(50));
-    for (const [, spent, reserved] of await valuesOf(spaceId, 'users'))
-      expect(Number(spent) + Number(reserved)).toBeLessThanOrEqual(cents(20));
-  });
+        [spaceId],
+      );
+      expect(broken?.windows).toBe(0);
+      expect(broken?.most).toBeLessThanOrEqual(cents(50));
+      for (const [, spent, reserved] of await valuesOf(spaceId, 'users'))
+        expect(Number(spent) + Number(reserved)).toBeLessThanOrEqual(cents(20));
+    },
+  );
 });
