@@ -37,8 +37,7 @@ it.each([
   ['total', 402, 'insufficient_credits', 'It does not reset.'],
 ])('names the budget of a %s that has no room', async (window, status, bucket, resets) => {
   const { caller } = await gateway().caller({}, ['run', 'manage']);
-  await caller.call('PUT', '/v2/budgets/small', { body: `{"window":"${window}","limit_cents":5}` });
-  await caller.submit('bfl/flux-2-pro', body);
+  await caller.call('PUT', '/v2/budgets/small', { body: `{"window":"${window}","limit_cents":1}` });
   const routes = [path, path.replace('/requests', ''), '/fal/proxy'];
   for (const route of routes) {
     const headers = { 'x-fal-target-url': 'https://queue.fal.run/bfl/flux-2-pro' };
@@ -46,7 +45,7 @@ it.each([
     expect(answer.status).toBe(status);
     const text = answer.bytes.toString();
     expect(text).toContain(
-      'The budget \\"small\\" has no room for this call: its limit is 5 cents, of which 0 are spent and',
+      'The budget \\"small\\" has no room for this call: its limit is 1 cents, of which 0 are spent and 0 reserved.',
     );
     expect(text).toContain(resets);
     if (route !== '/fal/proxy') expect(answer.bucket).toBe(bucket);

@@ -11,6 +11,7 @@ import {
   ServerCog,
   Settings,
   Users,
+  Wallet,
   Webhook,
 } from 'lucide-react';
 import { texts } from '../texts/index.ts';
@@ -30,6 +31,7 @@ export const pages: readonly Destination[] = [
   { to: '/files', label: frame.files, Icon: FileUp },
   { to: '/webhooks', label: frame.webhooks, Icon: Webhook },
   { to: '/keys', label: frame.keys, Icon: KeyRound },
+  { to: '/budgets', label: frame.budgets, Icon: Wallet },
   { to: '/settings', label: frame.settings, Icon: Settings },
 ];
 
