@@ -25,10 +25,14 @@ import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 import { listPage, pageQuery, QueryPipe } from '../http/query.pipe.js';
 
 const refusals = {
-  time_zone: 'time_zone: must be a time zone such as Europe/Berlin.',
-  key: 'value: must be the id of a key of the workspace.',
-  too_many: `The workspace has ${maxBudgets} budgets, which is the maximum. Delete one first.`,
-} satisfies Record<BudgetRefusal, string>;
+  time_zone: () => new RouterError('invalid_input', 'time_zone: must be a time zone such as Europe/Berlin.'),
+  key: () => new RouterError('invalid_input', 'value: must be the id of a key of the workspace.'),
+  too_many: () =>
+    new RouterError(
+      'invalid_input',
+      `The workspace has ${maxBudgets} budgets, which is the maximum; delete one first.`,
+    ),
+} satisfies Record<BudgetRefusal, () => RouterError>;
 
 const unknown = failure(404, ['invalid_input'], 'The workspace has no such budget.');
 
@@ -127,7 +131,7 @@ export class BudgetsController {
         : webhookProblem(input.webhook_url, this.settings.WEBHOOK_ALLOWED_ORIGINS);
     if (problem !== null) throw new RouterError('invalid_input', `webhook_url ${problem}.`);
     const set = await unlessDeleted(this.budgets.set(workspaceId, name, input, credential));
-    if ('refused' in set) throw new RouterError('invalid_input', refusals[set.refused]);
+    if ('refused' in set) throw refusals[set.refused]();
     return this.found(workspaceId, name);
   }
 

@@ -10,8 +10,18 @@ const refusals = {
     new RouterError('insufficient_credits', 'The workspace does not have enough credits for this call.'),
   budget: ({ budget }) => {
     if (!budget) throw new Error('a refusal by a budget does not name it');
-    const bucket = budget.window === 'total' ? 'insufficient_credits' : 'rate_limited';
-    return new RouterError(bucket, budgetDetail(budget));
+    const { name, resetsAt } = budget;
+    const use = budgetUse(budget);
+    if (resetsAt === null)
+      return new RouterError(
+        'insufficient_credits',
+        `The budget "${name}" has no room for this call: ${use}. It does not reset.`,
+      );
+    const reset = new Date(resetsAt).toISOString();
+    return new RouterError(
+      'rate_limited',
+      `The budget "${name}" has no room for this call: ${use}. It resets at ${reset}.`,
+    );
   },
   window: ({ windowLimit }) =>
     new RouterError(
@@ -41,12 +51,8 @@ export const refusingLimits = Object.keys(refusals);
 /** The error of a rejected admission, which names the limit. */
 export const refusal = (refused: Refused): RouterError => refusals[refused.limit](refused);
 
-function budgetDetail({ name, limitMicros, spentMicros, reservedMicros, resetsAt }: RefusingBudget): string {
-  const [limit, spent, reserved] = [limitMicros, spentMicros, reservedMicros].map(centsText);
-  const reset =
-    resetsAt === null ? 'It does not reset.' : `It resets at ${new Date(resetsAt).toISOString()}.`;
-  return `The budget "${name}" has no room for this call: its limit is ${limit} cents, of which ${spent} are spent and ${reserved} reserved. ${reset}`;
-}
+const budgetUse = ({ limitMicros, spentMicros, reservedMicros }: RefusingBudget): string =>
+  `its limit is ${centsText(limitMicros)} cents, of which ${centsText(spentMicros)} are spent and ${centsText(reservedMicros)} reserved`;
 
 const tooMany = (detail: string, headers: Record<string, string> = {}): RouterError =>
   new RouterError('concurrency_limit_exceeded', detail, { headers });
