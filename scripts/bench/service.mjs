@@ -17,7 +17,7 @@ import { temporaryFolder } from '../../dist/test/harness/running.js';
 import { startRedis } from '../../dist/test/harness/servers.js';
 import { spawnApp } from '../../dist/test/harness/spawn-app.js';
 import { waitFor } from '../../dist/test/harness/wait-for.js';
-import { isShort } from './size.mjs';
+import { isShort, sizeOf } from './size.mjs';
 
 // The harness reads from the environment where it may write, and which Redis it starts.
 process.env.TEST_FOLDER = mkdtempSync(path.join(tmpdir(), 'bench-'));
@@ -116,6 +116,7 @@ async function holdToInvariants(env) {
 async function empty(env, client) {
   await holdToInvariants(env);
   await truncate(client, ['run', 'payload', 'outbox', 'backlog_chunk', 'ledger_entry', 'audit_record']);
+  await truncate(client, ['budget_window']);
   await client.query('UPDATE workspace SET inflight = 0, committed_micros = 0, held_micros = 0, backlog = 0');
   await dropMessages(env, client);
 }
@@ -155,10 +156,30 @@ const customer = (env, name, limits) =>
       committedLimitMicros: many * many,
       ...limits,
     });
+    await setBudgets(store, id);
     const facts = { name: 'bench', scopes: ['catalog', 'run', 'requests', 'usage'], expiresAt: null };
     const { key } = await new ApiKeyRepository(store).create(id, facts, { actor: 'bench' });
     return { workspaceId: id, key };
   });
+
+/** Imported only when needed, because the same benchmarks also measure releases without budgets. */
+async function setBudgets(store, workspaceId) {
+  const scopes = Object.entries({ workspace: sizeOf('BUDGETS'), user: sizeOf('USER_BUDGETS') }).flatMap(
+    ([scope, count]) => Array(count).fill(scope),
+  );
+  if (scopes.length === 0) return;
+  const { BudgetRepository } = await import('../../dist/libs/persistence/src/index.js');
+  const { routerBudgetInput } = await import('../../dist/libs/schemas/src/index.js');
+  const budgets = new BudgetRepository(store);
+  for (const [nth, scope] of scopes.entries()) {
+    const input = routerBudgetInput.parse({
+      scope,
+      window: ['day', 'week', 'month'][nth % 3],
+      limit_cents: many,
+    });
+    await budgets.set(workspaceId, `bench-${nth}`, input, 'bench');
+  }
+}
 
 /** `rests`: wait until the app is idle. An app with work to do never is. */
 export async function startApp(name, env, { rests = true } = {}) {

@@ -76,12 +76,16 @@ async function whileTaking({ client }, spaces, act) {
 /** Creates the submissions of the workspaces, in turns. */
 function submitsOf(spaces, body) {
   let at = 0;
-  return () => ({
-    path: `/v2/models/${model}/requests`,
-    method: 'POST',
-    headers: { 'x-api-key': spaces[at++ % spaces.length].key, 'content-type': 'application/json' },
-    body,
-  });
+  return () => {
+    const key = spaces[at++ % spaces.length].key;
+    const user = sizeOf('USER_BUDGETS') > 0 && { 'x-service-user': `user-${at % 40}` };
+    return {
+      path: `/v2/models/${model}/requests`,
+      method: 'POST',
+      headers: { 'x-api-key': key, 'content-type': 'application/json', ...user },
+      body,
+    };
+  };
 }
 
 /**

@@ -23,6 +23,9 @@ const rows = `
     ('0190f3c4-0000-7000-8000-000000000003', 'unlimited', DEFAULT, DEFAULT, 1, 1, 1, NULL, 0, '{}', NULL, '2026-01-01Z', 0);
   INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes, created_at, expires_at, one_time, tags) VALUES
     ('${keyId}', '${spaceId}', E'line\\nbreak \\u2028 "\\\\', 'rk_live_00000001', '\\x00ff0a5c', '{run,catalog}', '2026-01-01Z', 'infinity', true, '{"project": "="}');
+  INSERT INTO budget VALUES ('0190f3c4-0000-7000-8000-0000000000b1', '${spaceId}', 'all', 'workspace', '', NULL, 'total', 'UTC', 9007199254740993,
+    true, 'https://hooks.example.com/?a="b"', '[{"micros": 1, "from": "2026-01-01T00:00:00Z", "until": "2026-01-02T00:00:00Z"}]');
+  INSERT INTO budget_window OVERRIDING SYSTEM VALUE VALUES (7, '0190f3c4-0000-7000-8000-0000000000b1', '-infinity', '', 'infinity', 0, 1, 50);
   INSERT INTO ledger_entry (workspace_id, run_id, at, amount_micros, balance_micros, basis, note) VALUES
     ('${spaceId}', NULL, '2025-10-25 23:59:59.999999Z', 9007199254740994, 9007199254740994, NULL, 'opening credits'),
     ('${spaceId}', '0190f3c4-0000-7000-8000-000000000009', '2026-01-01 00:00:01Z', -1, 9007199254740993, 'reported', 'a/b');
@@ -31,7 +34,7 @@ const rows = `
   INSERT INTO ledger_entry (workspace_id, at, amount_micros, note) VALUES ('0190f3c4-0000-7000-8000-00000000000d', '2026-01-01Z', 5, 'of a deleted workspace');
   INSERT INTO audit_record VALUES ('0190f3c4-0000-7000-8000-000000000009', '${spaceId}', '0190f3c4-0000-7000-8000-00000000000a',
     'key:${keyId}', 'a/b', 'a', 'POST', 'succeeded', NULL, 200, false, '2026-01-01 00:00:00.123456Z', NULL, NULL, NULL,
-    '2026-01-01 00:00:01Z', 9007199254740993, 1, 'reported', false, '{"tag:a.b-c_1": "x=\\"y\\"", "user": "u"}');
+    '2026-01-01 00:00:01Z', 9007199254740993, 1, 'reported', false, '{"tag:a.b-c_1": "x=\\"y\\"", "user": "u"}', '{7}');
   INSERT INTO run_attribution VALUES ('${spaceId}', 'tag:a.b-c_1', 'x="y"', '0190f3c4-0000-7000-8000-000000000009');
   INSERT INTO operator_action (at, actor, action, subject, details) VALUES
     ('2026-01-01Z', 'admin:me@here', 'workspace.change', 'x', '{"big": 12345678901234567890.10, "none": null, "text": "\\u2028"}'),

@@ -32,7 +32,20 @@ async function moneyLines(database: Database): Promise<string[]> {
        SELECT FROM ledger_entry AS bill WHERE bill.workspace_id = refund.workspace_id AND bill.run_id = refund.run_id
          AND bill.amount_micros = -refund.amount_micros)`,
   );
+  const budgets = await database.reads.query<{ name: string; counted: string; spent: string }>(
+    `SELECT name, spent_micros AS counted, coalesce(spent, 0) AS spent
+     FROM budget JOIN budget_window AS its ON budget_id = budget.id LEFT JOIN (
+       SELECT budget_window, sum(billed_micros - coalesce(refund.amount_micros, 0)) AS spent
+       FROM audit_record LEFT JOIN ledger_entry AS refund ON refund.workspace_id = audit_record.workspace_id
+         AND refund.run_id = audit_record.run_id AND refund.amount_micros > 0, unnest(budget_windows) AS budget_window
+       GROUP BY budget_window
+     ) AS billed ON budget_window = its.id WHERE spent_micros <> coalesce(spent, 0)`,
+  );
   return [
+    ...budgets.map(
+      ({ name, counted, spent }) =>
+        `I3 budget ${name} says ${counted} were spent, but its runs spent ${spent}`,
+    ),
     ...refunds.map(({ run }) => `I3 the refund of run ${run} differs from its bill`),
     ...differing.map(({ id }) => `I3 run ${id} and its audit record disagree about the billed amount`),
     ...rows.map(

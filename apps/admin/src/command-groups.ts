@@ -1,5 +1,6 @@
 import { auditCommand } from './commands/audit.js';
 import { backupCommands } from './commands/backup.js';
+import { budgetCommands } from './commands/budget.js';
 import { exportCommand, importCommand } from './commands/carry-over.js';
 import { catalogCommands } from './commands/catalog.js';
 import { creditsCommands } from './commands/credits.js';
@@ -26,6 +27,7 @@ export const commandGroups: readonly CommandGroup[] = [
   linkCommand,
   tokenCommands,
   creditsCommands,
+  budgetCommands,
   usageCommands,
   runCommands,
   catalogCommands,

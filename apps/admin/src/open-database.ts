@@ -1,6 +1,7 @@
 import {
   ApiKeyRepository,
   AttemptRepository,
+  BudgetRepository,
   CallRepository,
   Database,
   databaseSettings,
@@ -61,6 +62,7 @@ async function servicesOf(database: Database, env: NodeJS.ProcessEnv) {
     database,
     workspaces: new WorkspaceRepository(database),
     keys,
+    budgets: new BudgetRepository(database),
     onboarding: new OnboardingRepository(database, keys),
     usage: new UsageReader(database),
     /** Created on demand, like the next one, because only commands that read runs need the retention settings. */

@@ -73,6 +73,10 @@ const routes = [
     component: lazyPage(async () => (await import('./pages/keys/keys-page.tsx')).KeysPage),
   }),
   createRoute({
+    ...under('budgets'),
+    component: lazyPage(async () => (await import('./pages/budgets/budgets-page.tsx')).BudgetsPage),
+  }),
+  createRoute({
     ...under('settings'),
     component: lazyPage(async () => (await import('./pages/settings/settings-page.tsx')).SettingsPage),
   }),

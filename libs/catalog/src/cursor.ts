@@ -11,6 +11,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 export interface CursorContext {
   list?:
     | 'catalog'
+    | 'budget-values'
     | 'requests'
     | 'deliveries'
     | 'ledger'

@@ -23,12 +23,23 @@ export interface Admission extends Pick<
   body: PayloadBody;
 }
 
-export type Refusal = 'ceiling' | 'credits' | 'window' | 'inflight' | 'spend' | 'backlog';
+export type Refusal = 'ceiling' | 'credits' | 'budget' | 'window' | 'inflight' | 'spend' | 'backlog';
+
+/** A hard budget that has no room for a run, in the window of the admission. Amounts are micro-dollars. */
+export interface RefusingBudget {
+  name: string;
+  window: 'day' | 'week' | 'month' | 'total';
+  limitMicros: number;
+  spentMicros: number;
+  reservedMicros: number;
+  /** Null for a total. */
+  resetsAt: string | null;
+}
 
 export type Admitted =
   | { kind: 'admitted'; runId: string; ready: boolean; position: number }
   | { kind: 'existing'; runId: string; matches: boolean; delivered: boolean }
-  | ({ kind: 'refused'; limit: Refusal } & Pick<
+  | ({ kind: 'refused'; limit: Refusal; budget?: RefusingBudget | null } & Pick<
       Workspace,
       | 'inflight'
       | 'inflightLimit'

@@ -3,6 +3,7 @@ import { Client, type Pool } from 'pg';
 import { AbstractLogger, DataSource, type DataSourceOptions } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import * as billing from './entities/billing.entity.js';
+import * as budgets from './entities/budget.entity.js';
 import { PostgresNames } from './entities/columns.js';
 import * as operations from './entities/operations.entity.js';
 import * as registry from './entities/registry.entity.js';
@@ -13,7 +14,7 @@ import { readMigrations } from './migrations.js';
 import type { Pools } from './pools.js';
 
 /** Each module exports only entities. */
-const entityModules = [workspaces, runs, billing, operations, registry];
+const entityModules = [workspaces, budgets, runs, billing, operations, registry];
 
 /** Startup and operators' commands may wait longer for a connection than a caller's request. */
 export const minConnectMs = 10_000;

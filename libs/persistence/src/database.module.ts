@@ -4,6 +4,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AdmissionRepository } from './admission.repository.js';
 import { ApiKeyRepository } from './api-key.repository.js';
 import { AttemptRepository } from './attempt.repository.js';
+import { BudgetRepository } from './budget.repository.js';
 import { CallRepository } from './call.repository.js';
 import { ClockSkew } from './clock-skew.js';
 import { dataSourceOptions, openForApp } from './data-source.js';
@@ -47,6 +48,7 @@ const services = [
   AdmissionRepository,
   ApiKeyRepository,
   AttemptRepository,
+  BudgetRepository,
   CallRepository,
   DueRowRepository,
   ErasureRepository,

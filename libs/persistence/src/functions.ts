@@ -4,6 +4,7 @@ import { apiKeys } from './functions/api-keys.js';
 import { attempts } from './functions/attempts.js';
 import { backlog } from './functions/backlog.js';
 import { backups } from './functions/backups.js';
+import { budgets } from './functions/budgets.js';
 import { credentialChanges } from './functions/credential-changes.js';
 import { erasure } from './functions/erasure.js';
 import { finish } from './functions/finish.js';
@@ -46,6 +47,7 @@ export const functions: readonly string[] = [
   backlog,
   promote,
   lockedWorkspaces,
+  budgets,
   finish,
   admit,
   take,

@@ -1,4 +1,10 @@
-export { type Admission, AdmissionRepository, type Admitted, type Refusal } from './admission.repository.js';
+export {
+  type Admission,
+  AdmissionRepository,
+  type Admitted,
+  type Refusal,
+  type RefusingBudget,
+} from './admission.repository.js';
 export { announcedOutcome, announcement, type RunOutcome } from './announcement.js';
 export {
   ApiKeyRepository,
@@ -22,6 +28,12 @@ export {
   type RunAttempts,
 } from './attempt.repository.js';
 export { type BackupState, backupState, recordBackup } from './backups.js';
+export {
+  type BudgetRefusal,
+  BudgetRepository,
+  type BudgetState,
+  type BudgetUse,
+} from './budget.repository.js';
 export { CallRepository } from './call.repository.js';
 export { type Books, difference } from './carry-over/books.js';
 export { DatabaseSnapshot } from './carry-over/database-snapshot.js';
@@ -110,6 +122,7 @@ export {
 } from './settings.js';
 export { StoredObjectRepository, type UnneededObjects } from './stored-object.repository.js';
 export { RetentionRepository } from './retention.repository.js';
+export { budgetUseView, budgetView, thresholdView } from './budget-views.js';
 export {
   deliveryView,
   keyView,

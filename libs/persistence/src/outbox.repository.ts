@@ -172,7 +172,15 @@ export class OutboxRepository {
           ('backlog', workspace.backlog, coalesce(live.backlog, 0)),
           ('backlog_chunk', (SELECT coalesce(sum(runs), 0) FROM backlog_chunk WHERE workspace_id = workspace.id), coalesce(live.backlog, 0))
         ) AS pair (counter, counted, actual)
-        WHERE pair.counted <> pair.actual`,
+        WHERE pair.counted <> pair.actual
+        UNION ALL
+        SELECT workspace_id, 'budget_reserved', reserved_micros::float, coalesce(held, 0)::float
+        FROM budget JOIN budget_window AS its ON budget_id = budget.id LEFT JOIN (
+          SELECT budget_window, sum(run.reserved_micros) AS held
+          FROM workspace JOIN outbox ON workspace_id = workspace.id JOIN run ON run.id = run_id, unnest(budget_windows) AS budget_window
+          WHERE budgets > 0 GROUP BY budget_window
+        ) AS live ON budget_window = its.id
+        WHERE reserved_micros <> coalesce(held, 0)`,
     );
   }
 

@@ -44,6 +44,8 @@ function oldRowsOf({ RESULT_RETENTION_SECONDS, LEDGER_RETENTION_MONTHS }: Retent
           SELECT FROM audit_record WHERE audit_record.workspace_id = run_attribution.workspace_id
             AND audit_record.run_id = run_attribution.run_id
         ) ORDER BY run_id`,
+    // Live runs still settle in the windows in which they reserved.
+    budget_window: `ends_at <= ${ago('days => 35')} AND reserved_micros = 0`,
     usage_sum: `at <= ${closed} - interval '1 day'`,
     usage_dimension_sum: `at <= ${closed} - interval '1 day'`,
     // Keys end before every record that names them. The console lists codes and sessions for a month after their

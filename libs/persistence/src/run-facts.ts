@@ -49,6 +49,24 @@ export interface RunFacts {
   fallback?: { provider: string; computedMicros: number; facts: RunFacts };
 }
 
+/** A share of a budget's limit that was spent in a window. Amounts are micro-dollars. */
+export interface BudgetThreshold {
+  budget: string;
+  /** In percent. */
+  threshold: 50 | 80 | 100;
+  scope: string;
+  /** The counted value of the scope. Empty for a scope without values. */
+  value: string;
+  window: 'day' | 'week' | 'month' | 'total';
+  hard: boolean;
+  limitMicros: number;
+  spentMicros: number;
+  reservedMicros: number;
+  /** Null for a total. */
+  startsAt: string | null;
+  endsAt: string | null;
+}
+
 /** Prices that are billed if a stream breaks before its provider reports the usage. Amounts are micro-dollars. */
 export interface StreamFacts {
   /** The computed price of the input alone. */

@@ -122,7 +122,7 @@ export const requestDetailView = (
 
 export const deliveryView = (webhook: ListedWebhook): RouterWebhookDelivery => ({
   request_id: webhook.runId,
-  model: webhook.model,
+  ...(webhook.event === null ? { model: webhook.model } : { budget: webhook.event.budget }),
   ...(webhook.bucket !== null && { error_type: webhook.bucket }),
   url: webhook.url,
   form: webhook.form,

@@ -155,7 +155,7 @@ export class WebhookRepository {
     const { where, orderBy } = newestFirst('run_id', workspaceId);
     return this.database.list<ListedWebhook>(
       workspaceId ?? operators,
-      `SELECT run_id AS "runId", workspace.name AS workspace, model, bucket, url, form, ${state} AS state, tries, problem,
+      `SELECT run_id AS "runId", workspace.name AS workspace, model, bucket, url, form, ${state} AS state, tries, problem, event,
           completed_at AS "completedAt", nullif(due_at, 'infinity') AS "dueAt", ended_at AS "endedAt"
         FROM webhook JOIN workspace ON workspace.id = workspace_id
         WHERE ${where} AND ($3::uuid IS NULL OR run_id = $3) AND ${only === undefined ? 'true' : states[only]}
@@ -180,7 +180,7 @@ export class WebhookRepository {
           WHERE ${which} RETURNING *
         )
         SELECT due.run_id AS "runId", due.workspace_id AS "workspaceId", due.model, due.origin, due.bucket,
-          due.completed_at AS "completedAt", url, receiver, form, tries, redeliveries,
+          due.completed_at AS "completedAt", url, receiver, form, tries, redeliveries, event,
           CASE WHEN webhook_secret_rotated_at > router_now() - interval '24 hours' THEN webhook_secrets
             ELSE webhook_secrets[1:1] END AS secrets,
           run.status, run.failure, run.provider, run.facts ->> 'callId' AS "callId",

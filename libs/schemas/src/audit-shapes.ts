@@ -6,6 +6,8 @@ import { severalLines } from './stored-text.js';
 /** Everything that is recorded as an operator's action. */
 export const operatorActions = [
   'backup.record',
+  'budget.delete',
+  'budget.set',
   'database.import',
   'key.create',
   'key.revoke',

@@ -51,6 +51,19 @@ export {
   tagSyntax,
 } from './attribution.js';
 export {
+  maxBudgets,
+  type RouterBudget,
+  type RouterBudgetInput,
+  routerBudget,
+  routerBudgetInput,
+  routerBudgetListResponse,
+  routerBudgetName,
+  type RouterBudgetThreshold,
+  routerBudgetThreshold,
+  type RouterBudgetValue,
+  routerBudgetValueListResponse,
+} from './budget-shapes.js';
+export {
   firstKeyName,
   isWorkspaceName,
   openingCents,

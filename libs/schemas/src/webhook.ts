@@ -33,11 +33,12 @@ export const routerWebhookSecret = z
 
 export type RouterWebhookSecret = z.infer<typeof routerWebhookSecret>;
 
-/** A run has at most one webhook, so the id of the run identifies it. */
+/** A run has at most one webhook, so the id of the run identifies it. The event of a budget has an id of its own. */
 export const routerWebhookDelivery = z
   .object({
     request_id: routerQueueRequestId,
-    model: routerModelId,
+    model: routerModelId.optional(),
+    budget: text('The name of the budget, for a `budget.threshold` event. It has no model.').optional(),
     error_type: routerErrorType.optional(),
     url: z.url().describe('The URL that is called.'),
     form: z.enum(['standard', 'fal']).describe('The format of the body: Standard Webhooks, or that of fal.'),
@@ -51,11 +52,14 @@ export const routerWebhookDelivery = z
       description: 'Why the last failed attempt failed.',
       example: 'answered HTTP 500',
     }),
-    created_at: moment('When the run was completed.'),
+    created_at: moment('When the run was completed, or the share of the budget was spent.'),
     next_try_at: moment('When the next attempt is due. Present while the delivery is pending.').optional(),
     ended_at: moment('When the webhook was delivered or given up.').optional(),
   })
-  .meta({ id: 'RouterWebhookDelivery', description: 'The delivery of the webhook of a completed run.' });
+  .meta({
+    id: 'RouterWebhookDelivery',
+    description: 'The delivery of the webhook of a completed run or of a budget.',
+  });
 
 export const routerWebhookDeliveryListResponse = pageOf(
   routerWebhookDelivery,

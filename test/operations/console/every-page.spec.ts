@@ -102,6 +102,16 @@ const pages: ShownPage[] = [
       await page.getByRole('dialog').getByLabel('Name').fill('mobile app');
     },
   },
+  { name: 'budgets', path: () => '/budgets', text: 'team-monthly' },
+  {
+    name: 'budget-edit',
+    path: () => '/budgets',
+    text: 'team-monthly',
+    act: async (page) => {
+      await page.getByRole('button', { name: 'Edit team-monthly' }).click();
+      await page.getByRole('dialog').getByLabel('Time zone').waitFor();
+    },
+  },
   { name: 'settings', path: () => '/settings', text: 'Concurrent runs' },
   { name: 'guide', path: () => '/guide/quickstart', text: 'One call that waits' },
   { name: 'reference', path: () => '/reference', text: 'Submit a run and get its id and URLs' },

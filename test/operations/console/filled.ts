@@ -59,6 +59,10 @@ export async function fill(
     days: 45,
   });
 
+  const month = { window: 'month', time_zone: 'Europe/Berlin' };
+  await call('PUT', '/v2/budgets/team-monthly', { ...month, limit_cents: 100_000 });
+  await call('PUT', '/v2/budgets/per-user', { ...month, scope: 'user', limit_cents: 500, kind: 'soft' });
+
   const asWebApp = calling({ ...ready, api_key: webApp.key });
   const submit = (model: string, input: object, query = '') =>
     asWebApp<Submitted>('POST', `/v2/models/${model}/requests${query}`, input);

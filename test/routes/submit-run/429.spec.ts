@@ -31,3 +31,24 @@ it('names the window that is used up', async () => {
   expect([answer.status, answer.bucket]).toEqual([429, 'rate_limited']);
   expect(answer.json()['detail']).toContain('per minute');
 });
+
+it.each([
+  ['day', 429, 'rate_limited', 'It resets at '],
+  ['total', 402, 'insufficient_credits', 'It does not reset.'],
+])('names the budget of a %s that has no room', async (window, status, bucket, resets) => {
+  const { caller } = await gateway().caller({}, ['run', 'manage']);
+  await caller.call('PUT', '/v2/budgets/small', { body: `{"window":"${window}","limit_cents":1}` });
+  const routes = [path, path.replace('/requests', ''), '/fal/proxy'];
+  for (const route of routes) {
+    const headers = { 'x-fal-target-url': 'https://queue.fal.run/bfl/flux-2-pro' };
+    const answer = await caller.call('POST', route, { body, headers });
+    expect(answer.status).toBe(status);
+    const text = answer.bytes.toString();
+    expect(text).toContain(
+      'The budget \\"small\\" has no room for this call: its limit is 1 cents, of which 0 are spent and 0 reserved.',
+    );
+    expect(text).toContain(resets);
+    if (route !== '/fal/proxy') expect(answer.bucket).toBe(bucket);
+    expect([...answer.headers.keys()].filter((name) => /retry-after|committed-spend/.test(name))).toEqual([]);
+  }
+});

@@ -12,6 +12,7 @@ import {
   ServerCog,
   Settings,
   Users,
+  Wallet,
   Webhook,
 } from 'lucide-react';
 import { texts } from '../texts/index.ts';
@@ -36,6 +37,7 @@ const pages: readonly Page[] = [
   { to: '/files', label: frame.files, Icon: FileUp, scope: 'requests' },
   { to: '/webhooks', label: frame.webhooks, Icon: Webhook, scope: 'requests' },
   { to: '/keys', label: frame.keys, Icon: KeyRound, scope: 'manage' },
+  { to: '/budgets', label: frame.budgets, Icon: Wallet, scope: 'manage' },
   { to: '/settings', label: frame.settings, Icon: Settings, scope: 'workspace' },
 ];
 

@@ -1,6 +1,8 @@
 /** The recorded actions. The page checks that all of them are listed. */
 const actions = {
   'backup.record': 'Backup recorded',
+  'budget.delete': 'Budget deleted',
+  'budget.set': 'Budget set',
   'database.import': 'Database imported',
   'key.create': 'Key created',
   'key.revoke': 'Key revoked',

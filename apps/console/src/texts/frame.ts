@@ -8,6 +8,7 @@ export const frame = {
   files: 'Files',
   webhooks: 'Webhooks',
   keys: 'Keys',
+  budgets: 'Budgets',
   settings: 'Settings',
   workspaces: 'Workspaces',
   providers: 'Providers',

@@ -1,6 +1,7 @@
 import { attempts } from './attempts.ts';
 import { audit } from './audit.ts';
 import { buckets } from './buckets.ts';
+import { budgets } from './budgets.ts';
 import { failure } from './failure.ts';
 import { files } from './files.ts';
 import { frame } from './frame.ts';
@@ -30,6 +31,7 @@ export const texts = {
   files,
   webhooks,
   keys,
+  budgets,
   settings,
   workspaces,
   checks,

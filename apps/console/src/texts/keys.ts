@@ -11,7 +11,7 @@ export const keys = {
     requests: 'List the workspace’s runs with their inputs and webhooks.',
     usage: 'Read usage and costs.',
     workspace: 'Read limits and credits. Required by the console.',
-    manage: 'Create and revoke keys, and rotate secrets.',
+    manage: 'Create and revoke keys, set budgets, and rotate secrets.',
   },
   lacked: 'Your key or token lacks this scope, so it can’t grant it.',
   state: 'State',

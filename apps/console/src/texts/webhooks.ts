@@ -16,7 +16,7 @@ export const webhooks = {
   states: { pending: 'Pending', delivered: 'Delivered', given_up: 'Given up' },
   state: 'State',
   time: 'Time',
-  run: 'Run',
+  of: 'Run or budget',
   url: 'URL',
   tries: 'Attempts',
   problem: 'Last error',

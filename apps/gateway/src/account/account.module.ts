@@ -4,6 +4,7 @@ import { AuthModule } from '../auth/auth.module.js';
 import { BodiesModule } from '../bodies/bodies.module.js';
 import { CatalogModule } from '../models/catalog.module.js';
 import { RunsModule } from '../runs/runs.module.js';
+import { BudgetsController } from './budgets.controller.js';
 import { KeysController } from './keys.controller.js';
 import { LedgerController } from './ledger.controller.js';
 import { RequestsController } from './requests.controller.js';
@@ -19,6 +20,7 @@ import { WorkspaceController } from './workspace.controller.js';
     UsageController,
     LedgerController,
     WorkspaceController,
+    BudgetsController,
     KeysController,
     SignInController,
   ],

@@ -13,6 +13,22 @@ const numbers = {
 
 describe('refusal', () => {
   it.each([
+    ['month', '2026-12-01T00:00:00+00:00', 429, 'rate_limited', 'It resets at 2026-12-01T00:00:00.000Z.'],
+    ['total', null, 402, 'insufficient_credits', 'It does not reset.'],
+  ] as const)('names the budget of a %s, without headers', (window, resetsAt, status, bucket, resets) => {
+    const amounts = { limitMicros: 5_000_000, spentMicros: 4_000_000, reservedMicros: 999_999 };
+    const error = refusal({
+      ...numbers,
+      limit: 'budget',
+      budget: { name: 'web', window, ...amounts, resetsAt },
+    });
+    expect([error.status, error.bucket, error.headers]).toEqual([status, bucket, {}]);
+    expect(error.publicDetail).toBe(
+      `The budget "web" has no room for this call: its limit is 500 cents, of which 400 are spent and 99.9999 reserved. ${resets}`,
+    );
+  });
+
+  it.each([
     ['credits', 402, 'insufficient_credits', 'credits'],
     ['window', 429, 'rate_limited', '600 runs per minute'],
     ['inflight', 429, 'concurrency_limit_exceeded', '3 calls in flight'],

@@ -1,6 +1,6 @@
 import { RouterError } from '#errors';
-import type { Admitted, Refusal } from '#persistence';
-import { centsFromMicros } from '#schemas';
+import type { Admitted, Refusal, RefusingBudget } from '#persistence';
+import { centsFromMicros, centsText } from '#schemas';
 
 type Refused = Extract<Admitted, { kind: 'refused' }>;
 
@@ -8,6 +8,21 @@ type Refused = Extract<Admitted, { kind: 'refused' }>;
 const refusals = {
   credits: () =>
     new RouterError('insufficient_credits', 'The workspace does not have enough credits for this call.'),
+  budget: ({ budget }) => {
+    if (!budget) throw new Error('a refusal by a budget does not name it');
+    const { name, resetsAt } = budget;
+    const use = budgetUse(budget);
+    if (resetsAt === null)
+      return new RouterError(
+        'insufficient_credits',
+        `The budget "${name}" has no room for this call: ${use}. It does not reset.`,
+      );
+    const reset = new Date(resetsAt).toISOString();
+    return new RouterError(
+      'rate_limited',
+      `The budget "${name}" has no room for this call: ${use}. It resets at ${reset}.`,
+    );
+  },
   window: ({ windowLimit }) =>
     new RouterError(
       'rate_limited',
@@ -35,6 +50,9 @@ export const refusingLimits = Object.keys(refusals);
 
 /** The error of a rejected admission, which names the limit. */
 export const refusal = (refused: Refused): RouterError => refusals[refused.limit](refused);
+
+const budgetUse = ({ limitMicros, spentMicros, reservedMicros }: RefusingBudget): string =>
+  `its limit is ${centsText(limitMicros)} cents, of which ${centsText(spentMicros)} are spent and ${centsText(reservedMicros)} reserved`;
 
 const tooMany = (detail: string, headers: Record<string, string> = {}): RouterError =>
   new RouterError('concurrency_limit_exceeded', detail, { headers });

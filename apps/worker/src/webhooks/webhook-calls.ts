@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { Metrics, runAttributes, TRACING, type Tracing, withTimeout } from '#observability';
-import type { DueWebhook } from '#persistence';
+import { type DueWebhook, thresholdView } from '#persistence';
 import { attributionView, isJsonType, type RouterRunCompleted, runUrls, statusBody } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import { request } from 'undici';
@@ -44,8 +44,9 @@ export class WebhookCalls {
     return problem;
   }
 
-  /** The status body, or in fal's form the output itself, byte for byte. */
+  /** The event of a budget, the status body, or in fal's form the output itself, byte for byte. */
   private async bodyOf(webhook: DueWebhook, share: Share, signal: AbortSignal): Promise<Buffer> {
+    if (webhook.event !== null) return Buffer.from(JSON.stringify(thresholdView(webhook.event, webhook.completedAt)));
     if (webhook.form === 'fal') return this.inFalsForm(webhook, share, signal);
     const { runId, model, origin, bucket, completedAt, attribution } = webhook;
     const state = { stage: 'completed', position: null, bucket } as const;

@@ -2,6 +2,8 @@
 export const carriedTables = [
   'workspace',
   'api_key',
+  'budget',
+  'budget_window',
   'ledger_entry',
   'audit_record',
   'run_attribution',
@@ -44,6 +46,7 @@ export const liveCounters: Partial<Record<CarriedTable, readonly string[]>> = {
     'undispatched',
     'undispatched_counted_at',
   ],
+  budget_window: ['reserved_micros'],
 };
 
 /** Amounts whose sums must not change, and the column with their workspace. */

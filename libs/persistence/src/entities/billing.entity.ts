@@ -65,6 +65,8 @@ export class AuditRecord {
   @Column('boolean', { default: false }) simulated: boolean;
   /** Null for a run without tags and without an end user. */
   @Column('jsonb', { nullable: true }) attribution: Attribution | null;
+  /** The budget windows in which the run was counted. Null if there are none. */
+  @Column('bigint', { array: true, nullable: true }) budgetWindows: string[] | null;
 }
 
 /** A value of a dimension of a finished run, by which the run is found. */

@@ -1,5 +1,5 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import type { AdmittingCall, RunFacts, Stage } from '../run-facts.js';
+import type { AdmittingCall, BudgetThreshold, RunFacts, Stage } from '../run-facts.js';
 import { bigint, createdNow, numeric } from './columns.js';
 
 /** A run, from its admission until its result ages out. Partitioned by the day of its id. */
@@ -52,6 +52,8 @@ export class Run {
   @Column('jsonb', { nullable: true }) failure: unknown;
   @Column('boolean', { default: false }) providerUrls: boolean;
   @Column({ ...bigint, nullable: true }) billedMicros: number | null;
+  /** The budget windows in which the run is counted. Null if there are none. */
+  @Column('bigint', { array: true, nullable: true }) budgetWindows: string[] | null;
 }
 
 /** The provider calls of a run that did not simply succeed. A run without such calls has no row. */
@@ -175,6 +177,8 @@ export class Webhook {
   @Column('boolean', { default: false }) delivered: boolean;
   /** The reason of the last failed call. */
   @Column('text', { nullable: true }) problem: string | null;
+  /** The facts of an event that is not the end of a run. `runId` is then the id of the event. */
+  @Column('jsonb', { nullable: true }) event: BudgetThreshold | null;
 }
 
 /**

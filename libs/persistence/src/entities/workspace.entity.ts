@@ -31,6 +31,9 @@ export class Workspace {
   /** How long results are kept, in seconds, if shorter than those of all workspaces. Null for no own period. */
   @Column('integer', { nullable: true }) resultRetentionSeconds: number | null;
 
+  /** The number of its budgets. Without one, runs read no table of budgets. */
+  @Column(counter) budgets: number;
+
   // Only the SQL functions change these counters, each in the transaction of the run that it counts.
   @Column(counter) inflight: number;
   @Column({ ...counter, ...bigint }) committedMicros: number;

@@ -30,6 +30,30 @@ DECLARE
   ahead integer;
   parked integer;
   first_parked bigint;
+  -- The budgets of the workspace, in order, with the bounds of their windows and their limits.
+  budgets budget[];
+  starts timestamptz[];
+  ends timestamptz[];
+  limits bigint[];
+  its budget;
+  counted_as text;
+  -- The windows that count an entry, the budget of each, what it has left, and what the entries reserve in it.
+  keys text[];
+  windows budget_window[];
+  budget_of integer[];
+  rooms bigint[];
+  reserved bigint[];
+  its_window budget_window;
+  which integer;
+  refusing jsonb;
+  -- Entries that look the same to budgets are counted in the same windows: their places and ids, as texts of arrays.
+  look text;
+  looks text[];
+  places_of text[];
+  ids_of text[];
+  its_places integer[];
+  its_ids bigint[];
+  windows_of text[] := '{}';
   -- Costs of the admitted entries, and their places in the line.
   costs bigint[] := '{}';
   places bigint[] := '{}';
@@ -46,6 +70,19 @@ BEGIN
     ahead := NULL;
     parked := 0;
     first_parked := NULL;
+    IF space.budgets > 0 THEN
+      SELECT array_agg(budget ORDER BY name), array_agg(starts_at ORDER BY name), array_agg(ends_at ORDER BY name),
+        array_agg(budget_limit(limit_micros, raises, this_moment) ORDER BY name) INTO budgets, starts, ends, limits
+      FROM budget, budget_bounds(period, time_zone, this_moment) WHERE workspace_id = space.id;
+      keys := '{}';
+      windows := '{}';
+      budget_of := '{}';
+      rooms := '{}';
+      reserved := '{}';
+      looks := '{}';
+      places_of := '{}';
+      ids_of := '{}';
+    END IF;
     <<each_run>>
     FOREACH nth IN ARRAY array_positions(space_ids, space.id) LOOP
       entry := jsonb_populate_record(NULL::admission, runs -> (nth - 1));
@@ -68,9 +105,60 @@ BEGIN
       cost := ceil(entry."reservedMicros" * space.markup);
       fits := space.inflight < space.inflight_limit
         AND space.committed_micros + cost <= space.committed_limit_micros;
+      refusing := NULL;
+      IF space.budgets > 0 THEN
+        look := concat_ws(' ', entry.model, entry.credential, entry.call -> 'attribution');
+        its_places := places_of[array_position(looks, look)];
+        IF its_places IS NULL THEN
+          its_places := '{}';
+          its_ids := '{}';
+          FOR of_budget IN 1 .. cardinality(budgets) LOOP
+            its := budgets[of_budget];
+            counted_as := CASE its.scope
+              WHEN 'workspace' THEN ''
+              WHEN 'model' THEN CASE WHEN entry.model ~ its.pattern THEN its.value END
+              WHEN 'key' THEN CASE WHEN entry.credential LIKE 'key:%' THEN entry.credential ELSE 'token' END
+              WHEN 'user' THEN coalesce(entry.call #>> '{attribution,user}', '')
+              ELSE entry.call -> 'attribution' ->> its.scope END;
+            CONTINUE WHEN counted_as IS NULL OR counted_as <> its.value;
+            which := array_position(keys, of_budget || ' ' || counted_as);
+            IF which IS NULL THEN
+              SELECT * INTO its_window FROM budget_window
+              WHERE budget_id = its.id AND starts_at = starts[of_budget] AND value = counted_as;
+              IF NOT FOUND THEN
+                -- Its row is written when a run is admitted.
+                its_window := ROW(nextval('budget_window_id_seq'), its.id, starts[of_budget], counted_as, ends[of_budget], 0, 0, 0);
+              END IF;
+              keys := keys || (of_budget || ' ' || counted_as);
+              which := cardinality(keys);
+              windows[which] := its_window;
+              budget_of[which] := of_budget;
+              -- A soft budget always has room.
+              rooms[which] := CASE WHEN its.hard THEN limits[of_budget] - its_window.reserved_micros - its_window.spent_micros END;
+              reserved[which] := NULL;
+            END IF;
+            its_places := its_places || which;
+            its_ids := its_ids || (windows[which]).id;
+          END LOOP;
+          looks := looks || look;
+          places_of := places_of || its_places::text;
+          ids_of := ids_of || its_ids::text;
+        END IF;
+        FOREACH which IN ARRAY its_places LOOP
+          IF cost > rooms[which] THEN
+            its := budgets[budget_of[which]];
+            its_window := windows[which];
+            refusing := jsonb_build_object('name', its.name, 'window', its.period, 'limitMicros', limits[budget_of[which]],
+              'spentMicros', its_window.spent_micros, 'reservedMicros', its_window.reserved_micros + coalesce(reserved[which], 0),
+              'resetsAt', CASE WHEN isfinite(its_window.ends_at) THEN its_window.ends_at END);
+            EXIT;
+          END IF;
+        END LOOP;
+      END IF;
       refusal := CASE
         WHEN cost > space.committed_limit_micros THEN 'ceiling'
         WHEN space.balance_micros - space.held_micros < cost THEN 'credits'
+        WHEN refusing IS NOT NULL THEN 'budget'
         WHEN space.window_count >= space.window_limit THEN 'window'
         WHEN entry.mode = 'sync' AND space.inflight >= space.inflight_limit THEN 'inflight'
         WHEN entry.mode = 'sync' AND NOT fits THEN 'spend'
@@ -83,7 +171,7 @@ BEGIN
         results[nth] := jsonb_build_object('kind', 'refused', 'limit', refusal,
           'inflight', space.inflight, 'inflightLimit', space.inflight_limit,
           'committedMicros', space.committed_micros, 'committedLimitMicros', space.committed_limit_micros,
-          'backlogLimit', space.backlog_limit, 'windowLimit', space.window_limit);
+          'backlogLimit', space.backlog_limit, 'windowLimit', space.window_limit, 'budget', refusing);
         CONTINUE;
       END IF;
 
@@ -96,6 +184,13 @@ BEGIN
         PERFORM need_objects(ARRAY[entry."storedAs"]);
       END IF;
       costs[nth] := cost;
+      IF space.budgets > 0 THEN
+        FOREACH which IN ARRAY its_places LOOP
+          rooms[which] := rooms[which] - cost;
+          reserved[which] := coalesce(reserved[which], 0) + cost;
+        END LOOP;
+        windows_of[nth] := nullif(ids_of[array_position(looks, look)], '{}');
+      END IF;
       places[nth] := nextval('admission_order');
       space.held_micros := space.held_micros + cost;
       space.window_count := space.window_count + 1;
@@ -114,21 +209,25 @@ BEGIN
     IF parked > 0 THEN
       PERFORM enter_backlog(space.id, first_parked, parked);
     END IF;
+    IF space.budgets > 0 THEN
+      PERFORM reserve_budgets(windows, reserved);
+    END IF;
     spaces := spaces || space;
   END LOOP;
 
   -- One statement writes all rows, because starting a statement takes longer than writing a row.
   WITH admitted AS MATERIALIZED (
-    SELECT each.*, id AS space_id, markup, (results[ordinality] -> 'ready')::boolean AS ready
+    SELECT each.*, id AS space_id, markup, (results[ordinality] -> 'ready')::boolean AS ready,
+      windows_of[ordinality] AS budget_windows
     FROM jsonb_populate_recordset(NULL::admission, runs) WITH ORDINALITY AS each
     JOIN unnest(spaces) ON id = space_ids[ordinality]
     WHERE costs[ordinality] IS NOT NULL
   ), inserted AS (
     INSERT INTO run (id, workspace_id, model, provider, mode, stage, facts, reserved_micros, computed_micros, markup,
-      credential, call, admitted_position, admitted_at, granted_at)
+      credential, call, admitted_position, admitted_at, granted_at, budget_windows)
     SELECT "runId", space_id, model, provider, mode, CASE WHEN ready THEN 'ready' ELSE 'parked' END, facts, costs[ordinality],
       ceil("computedMicros" * markup), markup, credential, call, (results[ordinality] -> 'position')::integer,
-      this_moment, CASE WHEN ready THEN this_moment END
+      this_moment, CASE WHEN ready THEN this_moment END, budget_windows::bigint[]
     FROM admitted
   ), inputs AS (
     INSERT INTO payload (run_id, kind, media_type, body, stored_as)

@@ -30,6 +30,10 @@ DECLARE
   last_id uuid;
   done record;
   granted jsonb;
+  -- Of runs that budgets count, by place: window, and what the run had reserved and is billed.
+  windows bigint[];
+  windows_held bigint[];
+  windows_billed bigint[];
 BEGIN
   IF cardinality(locked) = 0 THEN
     RETURN to_jsonb(results);
@@ -66,7 +70,7 @@ BEGIN
         facts ->> 'server' AS server, facts ->> 'traceparent' AS traceparent,
         coalesce((facts ->> 'simulated')::boolean, false) AS simulated, reported_micros, billed_micros,
         CASE WHEN billable THEN CASE WHEN reported_micros IS NULL THEN facts ->> 'basis' ELSE 'reported' END END AS basis,
-        run.outcome, run.bucket, run.status, sent_at, caller_left_at, admitted_at, granted_at, dispatched_at, output_at, completed_at
+        run.outcome, run.bucket, run.status, budget_windows, sent_at, caller_left_at, admitted_at, granted_at, dispatched_at, output_at, completed_at
     ), gone AS (
       DELETE FROM outbox USING ended
       WHERE workspace_id = ANY (locked) AND run_id = ANY (ids) AND workspace_id = space_id AND run_id = id RETURNING nth, place
@@ -83,10 +87,10 @@ BEGIN
     ), recorded AS (
       INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, provider, route, outcome, bucket, status,
         caller_left, admitted_at, granted_at, dispatched_at, output_at, completed_at, cost_micros, billed_micros, basis, simulated,
-        attribution)
+        attribution, budget_windows)
       SELECT id, space_id, (call ->> 'requestId')::uuid, credential, model, provider, call ->> 'route', outcome, bucket, status,
         caller_left_at IS NOT NULL, admitted_at, granted_at, dispatched_at, output_at, completed_at, reserved_micros,
-        billed_micros, basis, simulated, call -> 'attribution'
+        billed_micros, basis, simulated, call -> 'attribution', budget_windows
       FROM ended
     ), called AS (
       -- Enqueued at once, like a run; the reconciler picks it up if that fails.
@@ -134,6 +138,11 @@ BEGIN
       INSERT INTO run_attribution (workspace_id, dimension, value, run_id)
       SELECT done.space_id, key, value, done.id FROM jsonb_each_text(done.call -> 'attribution');
     END IF;
+    IF done.budget_windows IS NOT NULL THEN
+      windows := windows || done.budget_windows;
+      windows_held := windows_held || array_fill(done.reserved_micros::bigint, ARRAY[cardinality(done.budget_windows)]);
+      windows_billed := windows_billed || array_fill(done.billed_micros::bigint, ARRAY[cardinality(done.budget_windows)]);
+    END IF;
     -- The provider has no run, or the caller is told to retry, so the same key may start another run.
     IF done.sent_at IS NULL OR done.bucket = 'service_unavailable' THEN
       DELETE FROM idempotency_key WHERE workspace_id = done.space_id
@@ -159,6 +168,9 @@ BEGIN
         'provider', milliseconds_between(done.dispatched_at, coalesce(done.output_at, done.completed_at)),
         'assets', milliseconds_between(done.output_at, done.completed_at)))));
   END LOOP;
+  IF windows IS NOT NULL THEN
+    PERFORM settle_budgets(windows, windows_held, windows_billed);
+  END IF;
   RETURN to_jsonb(results);
 END $$;
 

@@ -9,10 +9,11 @@ RETURNS TABLE (refused text, space uuid, space_name text, model text, amount big
 -- The audit records are found by workspace and run. Reading all of them would take too long.
 SET enable_seqscan = off AS $$
 DECLARE
+  windows bigint[];
   -- The time in the id. A run is billed after its admission, so this bounds the search.
   admitted_at timestamptz := to_timestamp(('x' || left(replace(refunded_id::text, '-', ''), 12))::bit(48)::bigint / 1000.0);
 BEGIN
-  SELECT audit.workspace_id, audit.model, audit.billed_micros INTO space, refund_run.model, amount
+  SELECT audit.workspace_id, audit.model, audit.billed_micros, audit.budget_windows INTO space, refund_run.model, amount, windows
   FROM workspace JOIN audit_record AS audit ON audit.workspace_id = workspace.id AND audit.run_id = refunded_id;
   IF space IS NULL THEN
     SELECT CASE WHEN run.stage <> 'completed' THEN 'live' END INTO refused FROM run WHERE run.id = refunded_id;
@@ -33,6 +34,8 @@ BEGIN
     ON CONFLICT (workspace_id, run_id) WHERE run_id IS NOT NULL AND amount_micros > 0 DO NOTHING;
     IF FOUND THEN
       UPDATE workspace SET balance_micros = balance WHERE workspace.id = space;
+      -- In the windows of the run's admission, if they still exist.
+      UPDATE budget_window SET spent_micros = spent_micros - amount WHERE id = ANY (windows);
       INSERT INTO operator_action (actor, action, subject, details) VALUES (refund_run.actor, 'run.refund', refunded_id::text,
         jsonb_build_object('workspace', space_name, 'amount_micros', amount, 'note', reason));
     ELSE

@@ -2,6 +2,7 @@ import { readSettings } from '#schemas';
 import { Client } from 'pg';
 import { v7 } from 'uuid';
 import { type Admission, AdmissionRepository, type Admitted } from '../admission.repository.js';
+import { BudgetRepository } from '../budget.repository.js';
 import { Database } from '../database.js';
 import { DispatchRepository, type TakenRun } from '../dispatch.repository.js';
 import { DueRowRepository } from '../due-row.repository.js';
@@ -40,6 +41,7 @@ const roomy = { inflightLimit: 1_000, committedLimitMicros: cents(1_000_000), wi
 export class TestProcess {
   readonly database: Database;
   readonly admissions: AdmissionRepository;
+  readonly budgets: BudgetRepository;
   readonly dispatch: DispatchRepository;
   readonly dueRows: DueRowRepository;
   readonly runs: RunRepository;
@@ -61,6 +63,7 @@ export class TestProcess {
       REDIS_URL,
     });
     this.admissions = new AdmissionRepository(this.database);
+    this.budgets = new BudgetRepository(this.database);
     this.heldRuns = new HeldRunRepository(this.database);
     this.dispatch = new DispatchRepository(this.database);
     this.dueRows = new DueRowRepository(this.database);

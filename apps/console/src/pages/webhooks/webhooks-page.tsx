@@ -70,7 +70,7 @@ function Deliveries({ deliveries }: { deliveries: readonly Delivery[] }) {
       <Table.Thead>
         <Table.Tr>
           <Table.Th className="wide-only">{texts.webhooks.time}</Table.Th>
-          <Table.Th>{texts.webhooks.run}</Table.Th>
+          <Table.Th>{texts.webhooks.of}</Table.Th>
           <Table.Th className="wide-only">{texts.webhooks.url}</Table.Th>
           <Table.Th>{texts.webhooks.state}</Table.Th>
           <Table.Th className={`wide-only ${classes.number}`}>{texts.webhooks.tries}</Table.Th>
@@ -86,9 +86,13 @@ function Deliveries({ deliveries }: { deliveries: readonly Delivery[] }) {
               <Moment at={delivery.created_at} />
             </Table.Td>
             <Table.Td>
-              <Link to="/runs/$requestId" params={{ requestId: delivery.request_id }}>
-                {delivery.model}
-              </Link>
+              {delivery.budget === undefined ? (
+                <Link to="/runs/$requestId" params={{ requestId: delivery.request_id }}>
+                  {delivery.model}
+                </Link>
+              ) : (
+                <Link to="/budgets">{delivery.budget}</Link>
+              )}
               <div className={classes.small}>
                 <CopyId id={delivery.request_id} />
               </div>
