@@ -56,7 +56,7 @@ export class FormUploads {
 
   /** If the form is rejected or does not arrive as a whole, its files are deleted. */
   async takeForm(request: IncomingMessage, terms: FormTerms): Promise<StoredForm> {
-    const parser = parserOf(request);
+    const parser = parserOf(request, terms);
     const { workspaceId } = terms;
     const maxBytes = Math.min(terms.maxBytes, this.settings.FILE_LIMIT);
     const announced = Number(request.headers['content-length'] ?? maxBytes);
@@ -120,7 +120,7 @@ export class FormUploads {
   }
 }
 
-function parserOf({ headers }: IncomingMessage): BusboyInstance {
+function parserOf({ headers }: IncomingMessage, { takesFile }: FormTerms): BusboyInstance {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers;
   if (!/^multipart\/form-data\s*(;|$)/i.test(type) || encoding.toLowerCase() !== 'identity')
     throw new RouterError(
@@ -129,7 +129,12 @@ function parserOf({ headers }: IncomingMessage): BusboyInstance {
       { status: 415 },
     );
   try {
-    return new Busboy({ headers: { ...headers, 'content-type': type }, limits });
+    return new Busboy({
+      headers: { ...headers, 'content-type': type },
+      limits,
+      isPartAFile: (name = '', partType, fileName) =>
+        fileName !== undefined || (partType !== 'text/plain' && takesFile(name)),
+    });
   } catch {
     throw malformed('has no boundary in its Content-Type');
   }

@@ -30,7 +30,7 @@ export function inputOfForm(fields: readonly FormField[], schema: JsonSchema): B
 const named = /^([^[\]]+)(?:\[([^[\]]*)\])?$/;
 
 /** The name of the member, and what the brackets after it contain. */
-export function partsOfName(given: string): { name: string; key: string | undefined } {
+function partsOfName(given: string): { name: string; key: string | undefined } {
   const [, name, key] = named.exec(given) ?? [];
   if (name !== undefined) return { name, key };
   const msg = 'A form cannot have nested objects';

@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/caller.js';
 import { idempotencyKey, fingerprintOfPath, type RunCall } from '../runs/run-input.js';
 import { FormUploads } from '../uploads/form-uploads.js';
-import { inputOfForm, partsOfName } from './form-input.js';
+import { inputOfForm } from './form-input.js';
 import type { VendorForm } from './vendor.js';
 
 interface TakenForm {
@@ -31,7 +31,7 @@ export class VendorForms {
     { workspaceId }: Caller,
   ): Promise<TakenForm> {
     const isKeyed = idempotencyKey(request.headers['idempotency-key']) !== undefined;
-    const takesFile = (name: string) => files.includes(partsOfName(name).name);
+    const takesFile = (name: string) => files.includes(name.split('[')[0] ?? '');
     const form = await this.uploads.takeForm(request.raw, { workspaceId, maxBytes, takesFile });
     const nowMs = Date.now();
     const fields = await Promise.all(
