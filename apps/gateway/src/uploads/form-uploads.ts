@@ -12,15 +12,15 @@ import type { BodySettings } from '../bodies/settings.js';
 import { sendContinue } from '../http/expectations.js';
 import { FileUploads } from './file-uploads.js';
 
+/** Maximum length of all texts together, because they are held in memory. */
+const maxTextBytes = 256 * 1024;
 const limits = {
   parts: 150,
   fieldNameSize: 100,
-  fieldSize: 256 * 1024,
+  fieldSize: maxTextBytes,
   headerPairs: 32,
   headerSize: 8 * 1024,
 };
-/** Maximum length of all texts together, because they are held in memory. */
-const maxTextBytes = 1024 * 1024;
 /** Time limit for the store, once the whole form has arrived. */
 const storeMs = 600_000;
 
@@ -44,8 +44,6 @@ interface FormTerms {
   takesFile: (name: string) => boolean;
 }
 
-type OpenPart = { name: string } & ({ text: string } | { file: Promise<StoredFile>; digest: () => string });
-
 /** Reads multipart/form-data: files are streamed into the store, one after the other, and texts are returned. */
 @Injectable()
 export class FormUploads {
@@ -58,65 +56,108 @@ export class FormUploads {
   async takeForm(request: IncomingMessage, terms: FormTerms): Promise<StoredForm> {
     const parser = parserOf(request, terms);
     const { workspaceId } = terms;
-    const maxBytes = Math.min(terms.maxBytes, this.settings.FILE_LIMIT);
-    const announced = Number(request.headers['content-length'] ?? maxBytes);
-    if (announced > maxBytes) throw tooLarge(maxBytes);
-    const parts: OpenPart[] = [];
-    const streams = new Set<Readable>();
-    let textBytes = 0;
-    let failure: unknown;
-    const fail = (error: unknown) => {
-      failure ??= error;
-      for (const stream of streams) stream.destroy(failure as Error);
-      parser.destroy();
-    };
-    const isClosed = new Promise<void>((resolve) => parser.once('close', resolve).once('finish', resolve));
-    let lastUpload: Promise<unknown> = Promise.resolve();
-    parser
-      .on('error', () => fail(malformed('is cut off or malformed')))
-      .on('partsLimit', () => fail(malformed(`has more than ${limits.parts} parts`)))
-      .on('field', (name, text, isNameCut, isCut) => {
-        textBytes += Buffer.byteLength(text);
-        if (!isName(name) || isNameCut) fail(badName());
-        else if (isCut || textBytes > maxTextBytes) fail(malformed(`has too long a text in ${name}`));
-        else parts.push({ name, text });
-      })
-      .on('file', (name, stream, _fileName, _encoding, type) => {
-        // Destroying a stream that nobody reads yet must not end the process.
-        stream.on('error', () => {});
-        if (failure !== undefined) return void stream.resume();
-        if (!isName(name)) return fail(badName());
-        if (!terms.takesFile(name)) return fail(malformed(`has a file in ${name}, which does not take one`));
-        streams.add(stream);
-        const hash = createHash('sha256');
-        const file = lastUpload.then(() =>
-          this.uploads.takeBytes(() => chunksOf(stream, hash), { workspaceId, maxBytes: announced, type }),
-        );
-        lastUpload = file.catch(fail);
-        parts.push({ name, file, digest: () => hash.digest('hex') });
-      });
+    const limit = Math.min(terms.maxBytes, this.settings.FILE_LIMIT);
+    const maxBytes = Number(request.headers['content-length'] ?? limit);
+    if (maxBytes > limit) throw tooLarge(limit);
+    const form = new ArrivingForm(parser, terms.takesFile, (bytes, type) =>
+      this.uploads.takeBytes(bytes, { workspaceId, maxBytes, type }),
+    );
     sendContinue(request);
-    try {
-      for await (const chunk of bodyStream(request, maxBytes)) {
-        if (!parser.write(chunk)) await Promise.race([isDrained(parser), isClosed]);
-        if (failure !== undefined) break;
-      }
-      parser.end();
-      if (!(await settlesWithin(isClosed, storeMs))) fail(malformed('could not be stored in time'));
-    } catch (error) {
-      fail(error);
-    }
-    await lastUpload;
+    await form.read(bodyStream(request, limit));
     const discard = async () => {
-      for (const part of parts) {
-        if (!('file' in part)) continue;
-        const file = await part.file.catch(() => undefined);
-        if (file) await this.uploads.discard(file.key);
-      }
+      for (const { key } of form.files) await this.uploads.discard(key);
     };
-    if (failure === undefined) return { ...(await settled(parts)), discard };
+    if (form.failure === undefined) return { ...form.whole(), discard };
     await discard();
-    throw failure as Error;
+    throw form.failure as Error;
+  }
+}
+
+type Store = (bytes: () => AsyncGenerator<Buffer>, type: string) => Promise<StoredFile>;
+type ArrivingPart = { name: string; sha256: string } & ({ text: string } | { file: StoredFile | undefined });
+
+/** A form while it arrives. The first failure ends the parser and all uploads. */
+class ArrivingForm {
+  readonly files: StoredFile[] = [];
+  failure: unknown;
+  private readonly parts: ArrivingPart[] = [];
+  private readonly streams = new Set<Readable>();
+  private readonly isClosed: Promise<void>;
+  private lastUpload: Promise<void> = Promise.resolve();
+  private textBytes = 0;
+
+  constructor(
+    private readonly parser: BusboyInstance,
+    private readonly takesFile: FormTerms['takesFile'],
+    private readonly store: Store,
+  ) {
+    this.isClosed = new Promise((resolve) => parser.once('close', resolve).once('finish', resolve));
+    parser
+      .on('error', () => this.fail(malformed('is cut off or malformed')))
+      .on('partsLimit', () => this.fail(malformed(`has more than ${limits.parts} parts`)))
+      .on('field', (name, text, _isNameCut, isCut) => this.addText(name, text, isCut))
+      .on('file', (name, stream, _fileName, _encoding, type) => this.addFile(name, stream, type));
+  }
+
+  /** Returns when everything is stored, or nothing more will be. */
+  async read(body: AsyncIterable<Buffer>): Promise<void> {
+    try {
+      for await (const chunk of body) {
+        if (!this.parser.write(chunk)) await Promise.race([isDrained(this.parser), this.isClosed]);
+        if (this.failure !== undefined) break;
+      }
+      this.parser.end();
+      if (!(await settlesWithin(this.isClosed, storeMs))) this.fail(tooLate());
+    } catch (error) {
+      this.fail(error);
+    }
+    await this.lastUpload;
+  }
+
+  whole(): Pick<StoredForm, 'parts' | 'digest'> {
+    const parts = this.parts.flatMap(({ sha256: _, ...part }): FormPart[] => {
+      if ('text' in part) return [part];
+      const { name, file } = part;
+      return file ? [{ name, file }] : [];
+    });
+    const facts = this.parts.map((part) => [part.name, 'text' in part, part.sha256]);
+    return { parts, digest: createHash('sha256').update(JSON.stringify(facts)).digest('hex') };
+  }
+
+  private fail(error: unknown): void {
+    this.failure ??= error;
+    for (const stream of this.streams) stream.destroy(this.failure as Error);
+    this.parser.destroy();
+  }
+
+  private addText(name: unknown, text: string, isCut: boolean): void {
+    this.textBytes += Buffer.byteLength(text);
+    if (!isName(name)) return this.fail(badName());
+    if (isCut || this.textBytes > maxTextBytes)
+      return this.fail(malformed(`has more than ${maxTextBytes} bytes of text`));
+    this.parts.push({ name, text, sha256: createHash('sha256').update(text).digest('hex') });
+  }
+
+  private addFile(name: unknown, stream: Readable, type: string): void {
+    // Destroying a stream that nobody reads yet must not end the process.
+    stream.on('error', () => {});
+    if (this.failure === undefined && isName(name) && this.takesFile(name))
+      return this.upload(name, stream, type);
+    stream.resume();
+    this.fail(isName(name) ? malformed(`has a file in ${name}, which does not take one`) : badName());
+  }
+
+  private upload(name: string, stream: Readable, type: string): void {
+    this.streams.add(stream);
+    const part = { name, file: undefined as StoredFile | undefined, sha256: '' };
+    this.parts.push(part);
+    const upload = async () => {
+      const hash = createHash('sha256');
+      part.file = await this.store(() => chunksOf(stream, hash), type);
+      part.sha256 = hash.digest('hex');
+      this.files.push(part.file);
+    };
+    this.lastUpload = this.lastUpload.then(upload).catch((error: unknown) => this.fail(error));
   }
 }
 
@@ -140,18 +181,6 @@ function parserOf({ headers }: IncomingMessage, { takesFile }: FormTerms): Busbo
   }
 }
 
-async function settled(parts: readonly OpenPart[]): Promise<Pick<StoredForm, 'parts' | 'digest'>> {
-  const hash = createHash('sha256');
-  const all: FormPart[] = [];
-  for (const part of parts) {
-    const { name } = part;
-    if ('file' in part) all.push({ name, file: await part.file });
-    else all.push(part);
-    hash.update(JSON.stringify('file' in part ? [name, { sha256: part.digest() }] : [name, part.text]));
-  }
-  return { parts: all, digest: hash.digest('hex') };
-}
-
 async function* chunksOf(
   stream: Readable,
   hash: { update: (chunk: Buffer) => unknown },
@@ -170,3 +199,6 @@ const isName = (name: unknown): name is string => typeof name === 'string' && /^
 const malformed = (how: string) => new RouterError('invalid_input', `The form ${how}.`);
 
 const badName = () => malformed('has a part without a usable name');
+
+const tooLate = () =>
+  new RouterError('service_unavailable', 'The form could not be stored in time; retry later.');
