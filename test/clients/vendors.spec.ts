@@ -49,10 +49,11 @@ const openaiClient = (caller: TestCaller): Client => {
   };
 };
 
+const question = (content: string) => [{ role: 'user' as const, content }];
+
 /** The same client with its older way to ask. */
 const chatClient = (caller: TestCaller): Client => {
   const { chat } = openaiOf(caller);
-  const question = (content: string) => [{ role: 'user' as const, content }];
   return {
     ...openaiClient(caller),
     run: async (words, model = 'gpt-5.5') => {
@@ -120,6 +121,20 @@ const countOf = async (events: AsyncIterable<unknown>) => {
   let count = 0;
   for await (const _ of events) count += 1;
   return count;
+};
+
+/** The values of a field of the form that the provider got; of files, their digests. */
+const partOf = async (tag: string, name: string) => {
+  const [entry] = await ledger(tag);
+  const body = Buffer.from(entry?.bodyBase64 ?? '', 'base64');
+  const [, boundary = ''] = /^--(\S+)\r\n/.exec(body.toString('latin1', 0, 200)) ?? [];
+  const type = `multipart/form-data; boundary=${boundary}`;
+  const parts = await new Response(body, { headers: { 'content-type': type } }).formData();
+  return Promise.all(
+    parts
+      .getAll(name)
+      .map(async (part) => (typeof part === 'string' ? part : sha256(Buffer.from(await part.arrayBuffer())))),
+  );
 };
 
 const clients = [
@@ -217,7 +232,7 @@ describe('the official client openai', () => {
     const { chat } = openaiOf(caller);
     const sums = async (options: object) => {
       const tag = newTag('usage');
-      const messages = [{ role: 'user' as const, content: `Say hello. [[sim:tag=${tag}]]` }];
+      const messages = question(`Say hello. [[sim:tag=${tag}]]`);
       const asked = { model: 'gpt-5.5', messages, stream: true as const, ...options };
       let usages = 0;
       for await (const { usage } of await chat.completions.create(asked)) usages += Number(usage != null);
@@ -233,21 +248,6 @@ describe('the official client openai', () => {
     expect(silent).toEqual({ usages: 0, billed: expect.any(String), basis: 'reported' });
     expect(asked).toEqual({ ...silent, usages: 1 });
   });
-
-  const partOf = async (tag: string, name: string) => {
-    const [entry] = await ledger(tag);
-    const body = Buffer.from(entry?.bodyBase64 ?? '', 'base64');
-    const [, boundary = ''] = /^--(\S+)\r\n/.exec(body.toString('latin1', 0, 200)) ?? [];
-    const type = `multipart/form-data; boundary=${boundary}`;
-    const parts = await new Response(body, { headers: { 'content-type': type } }).formData();
-    return Promise.all(
-      parts
-        .getAll(name)
-        .map(async (part) =>
-          typeof part === 'string' ? part : sha256(Buffer.from(await part.arrayBuffer())),
-        ),
-    );
-  };
 
   it('edits images of almost 25 MiB, which the provider gets byte for byte as files of a form', async () => {
     const client = openaiOf(await system.caller());
@@ -291,17 +291,17 @@ describe('the official client openai', () => {
 
   it('learns that the router keeps no conversation at the provider', async () => {
     const { responses, chat } = openaiOf(await system.caller());
-    const question = { model: 'gpt-5.5', input: 'And then?' };
+    const asked = { model: 'gpt-5.5', input: 'And then?' };
     for (const members of [
       { background: true },
       { previous_response_id: 'resp_1' },
       { conversation: 'conv_1' },
       { store: true },
     ])
-      await expect(responses.create({ ...question, ...members })).rejects.toThrow(
+      await expect(responses.create({ ...asked, ...members })).rejects.toThrow(
         `422 The model does not accept this input. ${Object.keys(members).join()}: `,
       );
-    const messages = [{ role: 'user' as const, content: 'And then?' }];
+    const messages = question('And then?');
     await expect(chat.completions.create({ model: 'gpt-5.5', messages, store: true })).rejects.toThrow(
       '422 The model does not accept this input. store: ',
     );

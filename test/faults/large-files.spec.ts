@@ -89,6 +89,20 @@ const journey = async (file: Buffer) => {
   await run('stability/stable-image-ultra', { prompt: 'x', image });
 };
 
+const edit = async (image: Buffer) => {
+  const form = new FormData();
+  form.append('image', new Blob([image]), 'a.png');
+  form.append('prompt', 'x');
+  form.append('model', 'gpt-image-2');
+  const answer = await fetch(`${system.gateways[0]?.url}/openai/v1/images/edits`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${caller.key}` },
+    body: form,
+    signal: AbortSignal.timeout(120_000),
+  });
+  expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('b64_json')]);
+};
+
 /** How much the memory of each app rises during an act, at its peak. */
 async function risesDuring(what: string, act: () => Promise<unknown>): Promise<number[]> {
   const apps = [...system.gateways, ...system.workers];
@@ -112,19 +126,6 @@ it('a video of 90 MiB is uploaded, and sent to providers by URL and in a form, i
 });
 
 it('four forms of almost 25 MiB at once are stored and sent on in constant memory', async () => {
-  const edit = async (image: Buffer) => {
-    const form = new FormData();
-    form.append('image', new Blob([image]), 'a.png');
-    form.append('prompt', 'x');
-    form.append('model', 'gpt-image-2');
-    const answer = await fetch(`${system.gateways[0]?.url}/openai/v1/images/edits`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${caller.key}` },
-      body: form,
-      signal: AbortSignal.timeout(120_000),
-    });
-    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('b64_json')]);
-  };
   await edit(video.subarray(0, 1000));
   const image = video.subarray(0, 24 * mebibyte);
   const rises = await risesDuring('4 × 24 MiB', () => Promise.all([1, 2, 3, 4].map(() => edit(image))));

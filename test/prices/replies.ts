@@ -64,7 +64,7 @@ const claude = ({ read, written, isCached }: Tokens): Reply[] =>
       })),
   ].map((used) => ({ usage: { ...used, output_tokens: written } }));
 
-/** What OpenAI may say about the input tokens. */
+/** OpenAI's details of the input tokens. */
 const details = (read: number): (object | undefined)[] => [
   undefined,
   { cached_tokens: read },

@@ -33,6 +33,15 @@ function* within(schema: JsonSchema, at = ''): Generator<[string, JsonSchema]> {
   if (schema.items) yield* within(schema.items, `${at}/*`);
 }
 
+const ofProtocol = (protocol: string) =>
+  catalog.models.filter(
+    ({ provider, upstream }) => provider === 'openai' && upstream['protocol'] === protocol,
+  );
+const rates = ({ price, constants }: Model) => [
+  constants,
+  JSON.stringify(price.reported).replaceAll('prompt_t', 'input_t').replaceAll('completion_t', 'output_t'),
+];
+
 describe('the built-in rows', () => {
   it('pass `admin catalog check`: examples pass, counter-examples fail as stated, and no model has ended', async () => {
     const findings = await checkCatalog();
@@ -151,14 +160,6 @@ describe('the built-in rows', () => {
   });
 
   it('have each OpenAI text model by Chat Completions too, at the same rates, if OpenAI serves it so', () => {
-    const ofProtocol = (protocol: string) =>
-      catalog.models.filter(
-        ({ provider, upstream }) => provider === 'openai' && upstream['protocol'] === protocol,
-      );
-    const rates = ({ price, constants }: Model) => [
-      constants,
-      JSON.stringify(price.reported).replaceAll('prompt_t', 'input_t').replaceAll('completion_t', 'output_t'),
-    ];
     const served = ofProtocol('text').filter(({ id }) => !id.endsWith('-pro'));
     expect(ofProtocol('chat').map(rates)).toEqual(served.map(rates));
   });

@@ -45,6 +45,10 @@ function formOf(...fields: [name: string, value: Value][]): FormData {
 
 const png = () => new Blob([tinyImage], { type: 'image/png' });
 
+const raw = (...lines: string[]) => lines.join('\r\n');
+const part = (head: string, text: string) =>
+  ['--b', `Content-Disposition: form-data; ${head}`, '', text] as const;
+
 const output = {
   outcome: 'succeeded',
   mediaType: 'application/json',
@@ -105,9 +109,6 @@ describe('a form', () => {
 
   const file: [string, Value] = ['file', new Blob(['RIFF....WAVE'])];
   const model: [string, Value] = ['model', 'whisper-1'];
-  const raw = (...lines: string[]) => lines.join('\r\n');
-  const part = (head: string, text: string) =>
-    ['--b', `Content-Disposition: form-data; ${head}`, '', text] as const;
   const audio = part('name="file"; filename="a.wav"', 'RIFF');
   const ofBoundary = { 'content-type': 'multipart/form-data; boundary=b' };
 
@@ -120,7 +121,12 @@ describe('a form', () => {
     ['has nested objects', 422, /nested/, formOf(file, model, ['a[b][c]', 'x'])],
     ['has a file elsewhere', 400, /file in prompt/, formOf(model, file, ['prompt', new Blob(['x'])])],
     ['has an empty file', 400, /empty/, formOf(model, ['file', new Blob([])])],
-    ['has too many parts', 400, /150 parts/, formOf(file, ...Array(2000).fill(['a', 'x']))],
+    [
+      'has too many parts',
+      400,
+      /150 parts/,
+      formOf(file, ...Array.from({ length: 2000 }, (): [string, Value] => ['a', 'x'])),
+    ],
     ['has a long text', 400, /262144 bytes of text/, formOf(file, model, ['prompt', 'x'.repeat(300_000)])],
     ['is JSON', 415, /multipart\/form-data/, '{"model":"whisper-1"}', { 'content-type': 'application/json' }],
     ['has no boundary', 400, /boundary/, 'x', { 'content-type': 'multipart/form-data' }],

@@ -25,9 +25,9 @@ const limits = {
 const storeMs = 600_000;
 
 /** One part of a form. */
-export type FormPart = { name: string } & ({ text: string } | { file: StoredFile });
+type FormPart = { name: string } & ({ text: string } | { file: StoredFile });
 
-export interface StoredForm {
+interface StoredForm {
   /** In the order of the form. */
   parts: FormPart[];
   /** The SHA-256 of names and contents, which is the same for a repeated form with another boundary. */
@@ -115,10 +115,10 @@ class ArrivingForm {
   }
 
   whole(): Pick<StoredForm, 'parts' | 'digest'> {
-    const parts = this.parts.flatMap(({ sha256: _, ...part }): FormPart[] => {
-      if ('text' in part) return [part];
-      const { name, file } = part;
-      return file ? [{ name, file }] : [];
+    const parts = this.parts.flatMap((part): FormPart[] => {
+      const { name } = part;
+      if ('text' in part) return [{ name, text: part.text }];
+      return part.file ? [{ name, file: part.file }] : [];
     });
     const facts = this.parts.map((part) => [part.name, 'text' in part, part.sha256]);
     return { parts, digest: createHash('sha256').update(JSON.stringify(facts)).digest('hex') };

@@ -2,7 +2,7 @@ import type { JsonSchema } from '#catalog';
 import { InputRejection } from '#errors';
 
 /** A field of a form: its name as the form has it, and its text or the URL of its file. */
-export interface FormField {
+interface FormField {
   name: string;
   value: string;
 }

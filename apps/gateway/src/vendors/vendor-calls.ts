@@ -103,7 +103,7 @@ export class VendorCalls {
   }
 }
 
-/** What was read of a call: the name of its model, and its body, which may depend on the row. */
+/** A call that was read: the name of its model, and its body, which may depend on the row. */
 interface ReadCall {
   name: string | undefined;
   bodyFor: (row?: Model) => NonNullable<Call['body']>;
