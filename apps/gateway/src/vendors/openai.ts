@@ -36,11 +36,11 @@ export const openai: Vendor = {
   nameOf: ({ id, constants }) => String(constants?.['model'] ?? id.slice(id.indexOf('/') + 1)),
   requestIdHeader: 'x-request-id',
   routes: ['responses', 'images/generations', 'audio/speech', 'embeddings'].map(route),
-  errorBody: ({ status, bucket, message, fields: [param = null] }) => ({
+  errorBody: ({ status, bucket, message, fields: [field] }) => ({
     error: {
       message,
       type: types[status] ?? (status < 500 ? 'invalid_request_error' : 'server_error'),
-      param,
+      param: field?.name ?? null,
       code: codes[bucket] ?? bucket,
     },
   }),

@@ -1,16 +1,15 @@
-import { visibleProvider } from '#catalog';
 import { InputRejection, RouterError } from '#errors';
+import { MemberPlaces } from '#schemas';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { identifyCaller } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { Identification } from '../auth/identification.js';
 import { parseInput, smallBytes } from '../bodies/parse-input.js';
-import type { ModelSegments } from '../models/find-model.js';
 import { fingerprintOfPath, RunInput } from '../runs/run-input.js';
 import { SyncRuns } from '../runs/sync-runs.js';
-import { MemberText } from './member-text.js';
-import { VendorModels } from './vendor-models.js';
+import type { VendorPath } from './serve-vendor.js';
+import { nameInPath, VendorModels } from './vendor-models.js';
 import type { Vendor, VendorRoute } from './vendor.js';
 
 type Call = Parameters<SyncRuns['answerRun']>[0];
@@ -25,18 +24,30 @@ export class VendorCalls {
     private readonly models: VendorModels,
   ) {}
 
-  async list(vendor: Vendor, request: FastifyRequest): Promise<object> {
+  pathsOf(vendor: Vendor): VendorPath[] {
+    return [
+      { method: 'GET', path: '/models', answer: (request) => this.list(vendor, request) },
+      { method: 'GET', path: '/models/{model}', answer: (request) => this.entry(vendor, request) },
+      ...vendor.routes.map((route): VendorPath => ({
+        method: 'POST',
+        path: route.path,
+        answer: (request, reply) => this.run(vendor, route, request, reply),
+      })),
+    ];
+  }
+
+  private async list(vendor: Vendor, request: FastifyRequest): Promise<object> {
     const caller = await identifyCaller(this.identification, request, 'catalog');
     return vendor.list(this.models.list(caller, vendor));
   }
 
-  async entry(vendor: Vendor, request: FastifyRequest): Promise<object> {
+  private async entry(vendor: Vendor, request: FastifyRequest): Promise<object> {
     const caller = await identifyCaller(this.identification, request, 'catalog');
     return vendor.entry(this.models.listedModel(caller, vendor, nameInPath(request) ?? ''));
   }
 
   /** Returns the reply, for which the framework waits; without it, it would send an empty body before a stream begins. */
-  async run(
+  private async run(
     vendor: Vendor,
     route: VendorRoute,
     request: FastifyRequest,
@@ -59,36 +70,22 @@ export class VendorCalls {
     route: VendorRoute,
     { request, reply, caller }: { request: FastifyRequest; reply: FastifyReply; caller: Caller },
   ): Promise<Call> {
-    const member = new MemberText('model');
+    const members = new MemberPlaces(['model']);
     const body = await this.input.readBody(
       { request, caller },
       () => fingerprintOfPath(request.originalUrl),
-      (chunk) => member.add(chunk),
+      (chunk) => members.add(chunk),
     );
     const common = { request, reply, caller, body, alt: route.alt };
     try {
-      const name = nameInPath(request) ?? member.text;
+      const name = nameInPath(request) ?? members.textOf('model', body.bytes);
       if (name === undefined) throw unnamed(body.bytes);
-      try {
-        const { id } = this.models.find(caller, vendor, route, name);
-        return { ...common, segments: segmentsOf(id), picked: visibleProvider(id) };
-      } catch (refusal) {
-        if (!(refusal instanceof RouterError)) throw refusal;
-        const segments = segmentsOf(this.models.formerId(vendor, name));
-        return { ...common, segments, picked: undefined, refusal };
-      }
+      return { ...common, ...this.models.targetOf(caller, vendor, route, name) };
     } catch (error) {
       body.release();
       throw error;
     }
   }
-}
-
-const nameInPath = ({ params }: FastifyRequest): string | undefined => (params as { model?: string }).model;
-
-function segmentsOf(id: string): ModelSegments {
-  const provider = visibleProvider(id);
-  return { provider, model: id.slice(provider.length + 1) };
 }
 
 /** The error of a body that names no model. Throws if the body is not a JSON object. */

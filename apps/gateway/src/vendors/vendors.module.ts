@@ -6,14 +6,20 @@ import { AuthModule } from '../auth/auth.module.js';
 import { CatalogModule } from '../models/catalog.module.js';
 import { RunsModule } from '../runs/runs.module.js';
 import { serveVendor } from './serve-vendor.js';
-import type { VendorSettings } from './settings.js';
 import { VendorCalls } from './vendor-calls.js';
 import { VendorModels } from './vendor-models.js';
+import type { VendorSettings } from './vendor.js';
 import { vendors } from './vendors.js';
 
-/** Serves vendors' own clients on the vendors' paths. */
+/** Serves vendors' own clients. */
 @Module({
-  imports: [InfrastructureModule, CatalogModule, AuthModule, RunsModule],
+  imports: [
+    InfrastructureModule,
+    CatalogModule,
+    AuthModule,
+    RunsModule,
+    ...vendors.flatMap((vendor) => ('module' in vendor ? [vendor.module] : [])),
+  ],
   providers: [VendorModels, VendorCalls],
 })
 export class VendorsModule implements OnModuleInit {
@@ -25,7 +31,10 @@ export class VendorsModule implements OnModuleInit {
 
   onModuleInit(): void {
     const server: FastifyInstance = this.host.httpAdapter.getInstance();
-    for (const vendor of vendors)
-      if (this.settings.COMPAT_CLIENTS.includes(vendor.name)) serveVendor(server, vendor, this.calls);
+    for (const vendor of vendors) {
+      if (!this.settings.COMPAT_CLIENTS.includes(vendor.name)) continue;
+      if ('addHooks' in vendor) vendor.addHooks(server);
+      else if ('routes' in vendor) serveVendor(server, vendor, this.calls.pathsOf(vendor));
+    }
   }
 }
