@@ -36,7 +36,7 @@ export interface RunResult extends RunState {
   failure: RunFailure | null;
   dispatchedAt: Date | null;
   completedAt: Date | null;
-  /** Of the row that the run was made from. */
+  /** The `upstream` of the model’s row, at admission. */
   upstream: Record<string, string>;
   /** Null unless the run succeeded. */
   output: { mediaType: string; body: PayloadBody } | null;

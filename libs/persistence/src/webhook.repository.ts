@@ -27,7 +27,7 @@ export interface DueWebhook extends Omit<
   status: number | null;
   failure: RunFailure | null;
   dispatchedAt: Date | null;
-  /** Of the row that the run was made from. */
+  /** The `upstream` of the model’s row, at admission. */
   upstream: Record<string, string> | null;
   /** For log lines and traces, while the run is kept. */
   callId: string | null;

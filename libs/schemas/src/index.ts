@@ -180,6 +180,7 @@ export { MemberPlaces, ReplacedMembers } from './object-members.js';
 export {
   type PredictionFacts,
   predictionMembers,
+  predictionModel,
   predictionWithoutOutput,
   replicateBase,
 } from './prediction.js';

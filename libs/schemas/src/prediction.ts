@@ -1,5 +1,4 @@
-import type { Stage } from './status-body.js';
-import { statusOf } from './status-body.js';
+import { type Stage, statusOf } from './status-body.js';
 
 /** The path below which Replicate's clients call. */
 export const replicateBase = '/replicate/v1';
@@ -34,13 +33,16 @@ export function predictionMembers({ runId, origin, dispatchedAt, completedAt }: 
   };
 }
 
+/** The `{owner}/{name}` of a row. Undefined if the row has a version instead. */
+export const predictionModel = ({ path = '' }: PredictionFacts['upstream']): string | undefined =>
+  /^models\/(.+)\/predictions$/.exec(path)?.[1];
+
 /** A prediction without output. `input` is JSON text. */
 export function predictionWithoutOutput(facts: PredictionFacts, input = 'null'): string {
   const { upstream, failure, outcome } = facts;
-  const [, model = null] = /^models\/(.+)\/predictions$/.exec(upstream['path'] ?? '') ?? [];
   const head = {
     ...predictionMembers(facts),
-    model,
+    model: predictionModel(upstream) ?? null,
     version: upstream['version'] ?? 'hidden',
     status: predictionStatus(facts),
     output: null,

@@ -22,7 +22,7 @@ export const routerRunCompleted = z
   });
 
 /** The formats of a webhook's body: Standard Webhooks, or that of another service. */
-export const webhookForms = ['standard', 'fal', 'replicate'] as const;
+const webhookForms = ['standard', 'fal', 'replicate'] as const;
 
 export type WebhookForm = (typeof webhookForms)[number];
 

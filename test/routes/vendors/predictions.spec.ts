@@ -138,7 +138,7 @@ describe('a prediction', () => {
     });
     const run = await gateway().admittedRun(workspace);
     leaving.abort();
-    await expect(left).rejects.toThrow();
+    await expect(left).rejects.toMatchObject({ name: 'AbortError' });
     const { storedAs, put } = await gateway().outputBeside(run);
     const data = `data:image/png;base64,${'A'.repeat(5_000_000)}`;
     put(Buffer.from(`{"id":"theirs","output":"${data}","status":"succeeded"}`));
@@ -194,7 +194,7 @@ describe('a prediction', () => {
       const got = await call(caller, `/predictions/${each}`);
       expect([got.status, got.json()]).toEqual([
         404,
-        { title: 'Not found', detail: 'There is no such prediction.', status: 404 },
+        { title: 'Not found', detail: 'There is no such request.', status: 404 },
       ]);
       expect((await call(caller, `/predictions/${each}/cancel`, '')).status).toBe(404);
     }

@@ -225,12 +225,6 @@ export const submitQuery = serverQuery.extend({
   }),
 });
 
-/** The parameters that name a webhook, each with the form of its body. */
-export const webhookParameters = [
-  { name: 'webhook_url', form: 'standard' },
-  { name: 'fal_webhook', form: 'fal' },
-] as const;
-
 export const submitRun = {
   ...withInput,
   query: submitQuery,

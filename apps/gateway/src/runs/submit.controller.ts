@@ -1,6 +1,4 @@
-import { RouterError } from '#errors';
 import { SETTINGS } from '#infrastructure';
-import type { WebhookAddress } from '#persistence';
 import { type RouterQueueSubmitResponse, runUrls, type WebhookSettings } from '#schemas';
 import { Controller, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -11,8 +9,8 @@ import { QueryPipe } from '../http/query.pipe.js';
 import type { ModelSegments } from '../models/find-model.js';
 import { ApiRoute } from '../http/api-route.js';
 import { RunAdmission } from './run-admission.js';
-import { submitQuery, submitRun, webhookParameters } from './run-routes.js';
-import { webhookAddress } from './webhook-address.js';
+import { submitQuery, submitRun } from './run-routes.js';
+import { webhookOf } from './webhook-address.js';
 
 /** Queued delivery: admits the run and answers immediately with its id and URLs. */
 @Controller('v2/models/:provider/:model/requests')
@@ -50,20 +48,4 @@ export class SubmitController {
       ...runUrls(run.origin, run),
     };
   }
-}
-
-/** The webhook that the query names. */
-function webhookOf(
-  query: z.output<typeof submitQuery>,
-  settings: WebhookSettings,
-): WebhookAddress | undefined {
-  const [given, other] = webhookParameters.flatMap(({ name, form }) => {
-    const url = query[name];
-    return url === undefined ? [] : [{ name, form, url }];
-  });
-  if (other !== undefined) {
-    const names = webhookParameters.map(({ name }) => name).join(' or ');
-    throw new RouterError('invalid_input', `Give ${names}, not both.`);
-  }
-  return given && webhookAddress(given.url, given, settings);
 }

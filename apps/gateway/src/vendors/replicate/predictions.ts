@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { RouterError } from '#errors';
 import { RunReader } from '#persistence';
 import { predictionMembers, predictionWithoutOutput, ReplacedMembers, routerQueueRequestId } from '#schemas';
 import { Injectable } from '@nestjs/common';
@@ -36,8 +35,7 @@ export class Predictions {
     const modelId = routerQueueRequestId.safeParse(id).success
       ? await this.runs.modelOf(workspaceId, id)
       : null;
-    if (modelId === null || !this.models.hasId(replicateApi, modelId))
-      throw new RouterError('invalid_input', 'There is no such prediction.', { status: 404 });
+    if (modelId === null || !this.models.hasId(replicateApi, modelId)) return foundRun<Prediction>(null, id);
     return { workspaceId, modelId, runId: id };
   }
 

@@ -1,4 +1,4 @@
-import { replicateBase } from '#schemas';
+import { predictionModel, replicateBase } from '#schemas';
 import type { ListedModel, Vendor } from '../vendor.js';
 
 const titles: Readonly<Record<number, string>> = {
@@ -32,14 +32,13 @@ const entry = ({ name, description }: ListedModel) => {
 
 const runs = () => true;
 
-/** What the paths of Replicate have in common with those of other vendors. */
+/** Declares what Replicate shares with other vendors; `PredictionCalls` answers the calls. */
 export const replicateApi = {
   name: 'replicate',
   serves: 'predictions',
   base: replicateBase,
   provider: 'replicate',
-  nameOf: ({ upstream: { path = '', version } }) =>
-    version ?? path.replace(/^models\//, '').replace(/\/predictions$/, ''),
+  nameOf: ({ upstream }) => upstream['version'] ?? predictionModel(upstream) ?? '',
   key: { scheme: 'token' },
   errorType: 'application/problem+json',
   routes: [
