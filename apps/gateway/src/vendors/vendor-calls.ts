@@ -60,7 +60,10 @@ export class VendorCalls {
         'invalid_input',
         'Add alt=sse to the query: the router streams only as server-sent events.',
       );
-    await this.runs.answerRun(await this.callOf(vendor, route, { request, reply, caller }));
+    const call = await this.callOf(vendor, route, { request, reply, caller });
+    const release = call.body?.release;
+    // A call that is refused before its admission does not give back the budget of its body.
+    await this.runs.answerRun(call).finally(release);
     return reply;
   }
 

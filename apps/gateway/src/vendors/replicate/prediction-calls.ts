@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { identifyCaller } from '../../auth/caller.guard.js';
 import { Identification } from '../../auth/identification.js';
 import { foundRun } from '../../runs/found-run.js';
+import { HeldShares } from '../../runs/held/held-shares.js';
 import { RunAdmission, type WantedRun } from '../../runs/run-admission.js';
 import { RunCancellation } from '../../runs/run-cancellation.js';
 import { fingerprintOfPath, RunInput } from '../../runs/run-input.js';
@@ -27,6 +28,7 @@ export class PredictionCalls {
     private readonly input: RunInput,
     private readonly admission: RunAdmission,
     private readonly cancellation: RunCancellation,
+    private readonly shares: HeldShares,
     private readonly predictions: Predictions,
     private readonly models: VendorModels,
     @Inject(SETTINGS) private readonly settings: WebhookSettings,
@@ -69,14 +71,19 @@ export class PredictionCalls {
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<FastifyReply> {
-    const run = await this.admission.admitRun(await this.callOf(route, request, reply));
+    const caller = await identifyCaller(this.identification, request, 'run');
     const waitMs = waitMsOf(request.headers['prefer']);
+    // Before the run, so that a refusal leaves none.
+    if (waitMs > 0) this.shares.holdConnection(reply, caller.workspaceId);
+    const run = await this.admission.admitRun(await this.callOf(route, { request, reply, caller }));
     if (waitMs > 0) await this.predictions.wait(run, waitMs, reply);
     return this.predictions.send(run, reply, { isNew: true });
   }
 
-  private async callOf(route: VendorRoute, request: FastifyRequest, reply: FastifyReply): Promise<WantedRun> {
-    const caller = await identifyCaller(this.identification, request, 'run');
+  private async callOf(
+    route: VendorRoute,
+    { request, reply, caller }: Pick<WantedRun, 'request' | 'reply' | 'caller'>,
+  ): Promise<WantedRun> {
     const members = new MemberPlaces(['input']);
     const body = await this.input.readBody(
       { request, caller },

@@ -7,7 +7,6 @@ import { nameRun } from '../../answers/run-of-call.js';
 import type { Caller } from '../../auth/caller.js';
 import { callerGone } from '../../http/replies.js';
 import { foundRun, settledHeaders } from '../../runs/found-run.js';
-import { HeldShares } from '../../runs/held/held-shares.js';
 import { RunPayloads } from '../../runs/run-payloads.js';
 import { RunWatch, unlessAway } from '../../runs/run-watch.js';
 import { VendorModels } from '../vendor-models.js';
@@ -26,7 +25,6 @@ export class Predictions {
     private readonly runs: RunReader,
     private readonly payloads: RunPayloads,
     private readonly watches: RunWatch,
-    private readonly shares: HeldShares,
     private readonly models: VendorModels,
   ) {}
 
@@ -45,7 +43,6 @@ export class Predictions {
     waitMs: number,
     reply: FastifyReply,
   ): Promise<void> {
-    this.shares.holdConnection(reply, workspaceId);
     const over = AbortSignal.any([callerGone(reply), AbortSignal.timeout(waitMs)]);
     const watch = this.watches.begin(runId, over, 'stream');
     // The run may have ended already.

@@ -30,7 +30,7 @@ const entry = ({ name, description }: ListedModel) => {
   };
 };
 
-const runs = () => true;
+const servesAll = () => true;
 
 /** Declares what Replicate shares with other vendors; `PredictionCalls` answers the calls. */
 export const replicateApi = {
@@ -42,8 +42,8 @@ export const replicateApi = {
   key: { scheme: 'token' },
   errorType: 'application/problem+json',
   routes: [
-    { path: '/models/{owner}/{model}/predictions', serves: runs },
-    { path: '/predictions', serves: runs },
+    { path: '/models/{owner}/{model}/predictions', serves: servesAll },
+    { path: '/predictions', serves: servesAll },
   ],
   errorBody: ({ status, message, fields }) => {
     const invalid = fields.map(({ name, problem, type }) => ({
