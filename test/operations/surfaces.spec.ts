@@ -14,10 +14,20 @@ import {
 import { gatewayEnvironment } from '../harness/shared/described.js';
 
 const gatewaySources = 'apps/gateway/src';
-const list = `${gatewaySources}/surfaces.ts`;
-const imported = /^import \{ (\w+) \} from '\.\/([\w-]+)\/[\w.-]+\.js';\n/gm;
-const listText = readFileSync(path.join(checkout, list), 'utf8');
-const surfaces = [...new Set([...listText.matchAll(imported)].map(([, , folder = '']) => folder))];
+const imported = /^import \{ (\w+) \} from '\.\/([\w-]+)(?:\/[\w.-]+)?\.js';\n/gm;
+
+/** A file that lists parts of the gateway, each of which is a file or folder beside it. */
+function listOf(file: string) {
+  const name = path.join(gatewaySources, file);
+  const text = readFileSync(path.join(checkout, name), 'utf8');
+  const parts = [...new Set([...text.matchAll(imported)].map(([, , part = '']) => part))];
+  return { name, text, parts };
+}
+
+type List = ReturnType<typeof listOf>;
+
+const surfaces = listOf('surfaces.ts');
+const vendors = listOf('vendors/vendors.ts');
 
 const gatewayOnly = {
   extends: './tsconfig.json',
@@ -40,36 +50,47 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Removes the folders of these surfaces, the lines that import them, and the entries that used the imports. */
-function remove(folders: readonly string[]): void {
+/** Removes these parts, the lines that import them, and the entries that used the imports. */
+function remove(list: List, parts: readonly string[]): void {
   for (const root of [gatewaySources, `dist/${gatewaySources}`]) {
     rmSync(path.join(copy, root), { recursive: true });
     cpSync(path.join(checkout, root), path.join(copy, root), { recursive: true });
-    for (const folder of folders) rmSync(path.join(copy, root, folder), { recursive: true });
+    const folder = path.join(copy, root, path.relative(gatewaySources, path.dirname(list.name)));
+    const extension = root === gatewaySources ? '.ts' : '.js';
+    for (const part of parts)
+      for (const name of [part, `${part}${extension}`])
+        rmSync(path.join(folder, name), { recursive: true, force: true });
   }
   const gone = new Set<string>();
-  const others = listText.replaceAll(imported, (line, name: string, folder: string) => {
-    if (!folders.includes(folder)) return line;
+  const others = list.text.replaceAll(imported, (line, name: string, part: string) => {
+    if (!parts.includes(part)) return line;
     gone.add(name);
     return '';
   });
-  const kept = others.replaceAll(/^ +(?:\.\.\.)?(\w+),\n/gm, (line, name: string) =>
-    gone.has(name) ? '' : line,
+  const kept = others.replaceAll(/(?<=[[\s])(?:\.\.\.)?(\w+)(?:,\s|(?=\]))/g, (entry, name: string) =>
+    gone.has(name) ? '' : entry,
   );
-  writeFileSync(path.join(copy, list), kept);
+  writeFileSync(path.join(copy, list.name), kept);
 }
 
 /** Type-checks and builds the gateway without its specs; returns the errors. */
-const build = () =>
-  spawnSync(process.execPath, ['node_modules/typescript7/bin/tsc', '-p', 'tsconfig.gateway.json'], {
-    cwd: copy,
-    encoding: 'utf8',
-  }).stdout;
+const build = (...options: string[]) =>
+  spawnSync(
+    process.execPath,
+    ['node_modules/typescript7/bin/tsc', '-p', 'tsconfig.gateway.json', ...options],
+    { cwd: copy, encoding: 'utf8' },
+  ).stdout;
 
-it.each([...surfaces.map((surface) => [surface]), surfaces])(
+it.each(vendors.parts)('the gateway builds without the vendor %s', (vendor) => {
+  remove(vendors, [vendor]);
+  expect(readFileSync(path.join(copy, vendors.name), 'utf8')).not.toMatch(new RegExp(`\\b${vendor}\\b`));
+  expect(build('--noEmit')).toBe('');
+});
+
+it.each([...surfaces.parts.map((surface) => [surface]), surfaces.parts])(
   'the gateway builds and runs without %s',
   async (...folders) => {
-    remove(folders);
+    remove(surfaces, folders);
     const startedAtMs = performance.now();
     expect(build()).toBe('');
     const builtMs = performance.now() - startedAtMs;

@@ -1,8 +1,5 @@
-import { clientSetting } from './client-setting.js';
 import { AccountModule } from './account/account.module.js';
 import { ClientsModule } from './clients/clients.module.js';
-import { CompatModule } from './compat/compat.module.js';
-import { compatClients } from './compat/settings.js';
 import { ConsoleModule } from './console/console.module.js';
 import { FilesModule } from './files/files.module.js';
 import { McpModule } from './mcp/mcp.module.js';
@@ -13,7 +10,7 @@ import { PeopleModule } from './people/people.module.js';
 import { peopleSettings } from './people/settings.js';
 import { ReferenceModule } from './reference/reference.module.js';
 import { StreamsModule } from './streams/streams.module.js';
-import { vendorClients } from './vendors/settings.js';
+import { vendorSettings } from './vendors/settings.js';
 import { VendorsModule } from './vendors/vendors.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
@@ -29,7 +26,6 @@ export const surfaces = [
   OperatorModule,
   PeopleModule,
   NodesModule,
-  CompatModule,
   VendorsModule,
   ReferenceModule,
   ClientsModule,
@@ -37,14 +33,8 @@ export const surfaces = [
   StreamsModule,
 ];
 
-/** Clients of other services, by their names in `COMPAT_CLIENTS`. */
-const clients = {
-  ...compatClients,
-  ...vendorClients,
-};
-
 export const surfaceSettings = {
-  COMPAT_CLIENTS: clientSetting(clients),
+  ...vendorSettings,
   ...nodeSettings,
   ...peopleSettings,
 };

@@ -98,7 +98,7 @@ export interface WebhookDelivery {
   model: string;
   error_type?: Bucket;
   url: string;
-  form: 'standard' | 'fal';
+  form: 'standard' | 'fal' | 'replicate';
   state: 'pending' | 'delivered' | 'given_up';
   tries: number;
   problem?: string;

@@ -1,5 +1,5 @@
 import type { Bucket, FieldError } from '#errors';
-import type { Attribution, ReportedTerm } from '#schemas';
+import type { Attribution, ReportedTerm, WebhookForm } from '#schemas';
 
 export type { Stage } from '#schemas';
 
@@ -95,7 +95,7 @@ export interface WebhookAddress {
   url: string;
   /** The origin of the URL. */
   receiver: string;
-  form: 'standard' | 'fal';
+  form: WebhookForm;
 }
 
 /** The input or output of a run: its bytes, or, if large, the key of the object in the asset store. */

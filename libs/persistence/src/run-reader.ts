@@ -34,6 +34,10 @@ export type LiveState = Pick<RunState, 'stage' | 'bucket' | 'position' | 'progre
 export interface RunResult extends RunState {
   status: number | null;
   failure: RunFailure | null;
+  dispatchedAt: Date | null;
+  completedAt: Date | null;
+  /** The `upstream` of the model’s row, at admission. */
+  upstream: Record<string, string>;
   /** Null unless the run succeeded. */
   output: { mediaType: string; body: PayloadBody } | null;
   /** Whether the output contains the provider's own asset URLs. */
@@ -52,7 +56,7 @@ interface Aged {
 }
 
 type ResultRow = RunState &
-  Pick<RunResult, 'status' | 'providerUrls'> &
+  Pick<RunResult, 'status' | 'dispatchedAt' | 'completedAt' | 'upstream' | 'providerUrls'> &
   Aged &
   OutputRow & { failure: FailureRow | null };
 
@@ -90,6 +94,7 @@ export class RunReader {
   ): Promise<RunResult | AgedOut | null> {
     const [row] = await this.database.reads.query<ResultRow>(
       `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, facts ->> 'server' AS server, progress, status, failure,
+          dispatched_at AS "dispatchedAt", completed_at AS "completedAt", facts -> 'upstream' AS upstream,
           media_type AS "mediaType", CASE WHEN $6 THEN body END AS body, stored_as AS "storedAs",
           provider_urls AS "providerUrls", ${position}
         FROM run LEFT JOIN payload ON payload.run_id = run.id AND payload.kind = 'output'

@@ -1,3 +1,4 @@
+import type { WebhookForm } from '#schemas';
 import { describe, expect, it } from '@jest/globals';
 import { admissionOf, cancelled, failed, succeeded } from './testing/runs.js';
 import { openRunFixture } from './testing/run-fixture.js';
@@ -10,7 +11,7 @@ const webhooks = new WebhookRepository(first.database, periods);
 const receiver = 'https://hooks.example';
 
 /** Admits a run with a webhook. */
-async function asking(spaceId: string, form: 'standard' | 'fal' = 'standard'): Promise<string> {
+async function asking(spaceId: string, form: WebhookForm = 'standard'): Promise<string> {
   const admission = admissionOf(spaceId, { budgetMs: 600_000 });
   await first.admissions.admitRun({
     ...admission,
@@ -19,7 +20,7 @@ async function asking(spaceId: string, form: 'standard' | 'fal' = 'standard'): P
   return admission.runId;
 }
 
-async function ended(form?: 'standard' | 'fal', ending = succeeded, spaceId?: string): Promise<string> {
+async function ended(form?: WebhookForm, ending = succeeded, spaceId?: string): Promise<string> {
   const runId = await asking(spaceId ?? (await fixture.space()), form);
   const epoch = await first.take(runId, 'running', 60_000);
   await first.finish(runId, epoch, ending);
@@ -75,17 +76,20 @@ describe('a webhook', () => {
     expect(await state(asked)).toBeUndefined();
   });
 
-  it('in fal’s format includes the output or the failure', async () => {
-    expect(await webhooks.begin(await ended('fal'))).toMatchObject({
-      bucket: null,
-      output: { mediaType: 'application/json', body: Buffer.from('{"done":true}') },
-    });
-    expect(await webhooks.begin(await ended('fal', failed('provider_error')))).toMatchObject({
-      status: 502,
-      failure: { detail: 'It failed.' },
-      output: null,
-    });
-  });
+  it.each(['fal', 'replicate'] as const)(
+    'in the format of %s includes the output or the failure',
+    async (form) => {
+      expect(await webhooks.begin(await ended(form))).toMatchObject({
+        bucket: null,
+        output: { mediaType: 'application/json', body: Buffer.from('{"done":true}') },
+      });
+      expect(await webhooks.begin(await ended(form, failed('provider_error')))).toMatchObject({
+        status: 502,
+        failure: { detail: 'It failed.' },
+        output: null,
+      });
+    },
+  );
 
   it('in fal’s format includes no result that has expired, although its row still exists', async () => {
     const runId = await ended('fal');

@@ -23,15 +23,19 @@ export interface DueWebhook extends Omit<
   bucket: Bucket | null;
   /** The secrets that sign the call, newest first. */
   secrets: string[];
-  /** While the run is kept; the output only for fal's format. */
+  /** While the run is kept. */
   status: number | null;
   failure: RunFailure | null;
+  dispatchedAt: Date | null;
+  /** The `upstream` of the model’s row, at admission. */
+  upstream: Record<string, string> | null;
   /** For log lines and traces, while the run is kept. */
   callId: string | null;
   provider: string | null;
   traceparent: string | null;
   /** The run's tags and end user, from its audit record. */
   attribution: Attribution | null;
+  /** Only for a form that contains it. */
   output: { mediaType: string; body: PayloadBody } | null;
 }
 
@@ -183,14 +187,14 @@ export class WebhookRepository {
           due.completed_at AS "completedAt", url, receiver, form, tries, redeliveries, event,
           CASE WHEN webhook_secret_rotated_at > router_now() - interval '24 hours' THEN webhook_secrets
             ELSE webhook_secrets[1:1] END AS secrets,
-          run.status, run.failure, run.provider, run.facts ->> 'callId' AS "callId",
+          run.status, run.failure, run.dispatched_at AS "dispatchedAt", run.facts -> 'upstream' AS upstream, run.provider, run.facts ->> 'callId' AS "callId",
           run.facts ->> 'traceparent' AS traceparent, attribution, media_type AS "mediaType", body, stored_as AS "storedAs"
         FROM due JOIN workspace ON workspace.id = due.workspace_id
           -- A result that has expired is not sent, although its row may still exist.
           LEFT JOIN run ON run.id = due.run_id
             AND due.completed_at > router_now() - make_interval(secs => ${this.periods.RESULT_RETENTION_SECONDS})
           LEFT JOIN audit_record ON audit_record.workspace_id = due.workspace_id AND audit_record.run_id = due.run_id
-          LEFT JOIN payload ON form = 'fal' AND payload.run_id = run.id AND kind = 'output'`,
+          LEFT JOIN payload ON form <> 'standard' AND payload.run_id = run.id AND kind = 'output'`,
       values,
     );
     if (!row) return null;

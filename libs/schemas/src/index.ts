@@ -189,6 +189,14 @@ export {
 } from './model-shapes.js';
 export { essenceOf, isJsonType } from './media-type.js';
 export { momentOf } from './moment.js';
+export { MemberPlaces, ReplacedMembers } from './object-members.js';
+export {
+  type PredictionFacts,
+  predictionMembers,
+  predictionModel,
+  predictionWithoutOutput,
+  replicateBase,
+} from './prediction.js';
 export { isPublicAddress, refusalOf } from './public-url.js';
 export {
   nodeStatus,
@@ -231,6 +239,7 @@ export {
   routerWebhookDeliveryListResponse,
   type RouterWebhookSecret,
   routerWebhookSecret,
+  type WebhookForm,
   webhookProblem,
   type WebhookSettings,
   webhookSettings,

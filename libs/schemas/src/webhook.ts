@@ -21,6 +21,11 @@ export const routerRunCompleted = z
       'The call to the `webhook_url` of a run, signed according to Standard Webhooks. It may arrive more than once, with the same `webhook-id`.',
   });
 
+/** The formats of a webhook's body: Standard Webhooks, or that of another service. */
+const webhookForms = ['standard', 'fal', 'replicate'] as const;
+
+export type WebhookForm = (typeof webhookForms)[number];
+
 export const webhookStates = ['pending', 'delivered', 'given_up'] as const;
 
 export type RouterRunCompleted = z.infer<typeof routerRunCompleted>;
@@ -41,7 +46,9 @@ export const routerWebhookDelivery = z
     budget: text('The name of the budget, for a `budget.threshold` event. It has no model.').optional(),
     error_type: routerErrorType.optional(),
     url: z.url().describe('The URL that is called.'),
-    form: z.enum(['standard', 'fal']).describe('The format of the body: Standard Webhooks, or that of fal.'),
+    form: z
+      .enum(webhookForms)
+      .describe('The format of the body: Standard Webhooks, or that of fal or Replicate.'),
     state: z
       .enum(webhookStates)
       .describe(

@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { constants, runInThisContext } from 'node:vm';
+import { nativeImport } from '../../harness/native-import.js';
 
 /** Packages from npm, in a separate folder. */
 export class Installed {
@@ -18,22 +17,11 @@ export class Installed {
     return new Installed(folder);
   }
 
-  /** Loads it with Node instead of Jest, as an application does. */
   load<Module>(name: string): Promise<Module> {
-    const { resolve } = createRequire(path.join(this.folder, 'package.json'));
-    return runInThisContext(`import(${JSON.stringify(pathToFileURL(resolve(name)).href)})`, {
-      importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-    }) as Promise<Module>;
+    return nativeImport(createRequire(path.join(this.folder, 'package.json')).resolve(name));
   }
 
   remove(): void {
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
-
-/**
- * An object as the packages know it, because each realm has its own prototypes and Jest runs tests in another
- * realm.
- */
-export const plain = (object: object): object =>
-  (runInThisContext('Object.fromEntries') as typeof Object.fromEntries)(Object.entries(object));

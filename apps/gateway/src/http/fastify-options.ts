@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server } from 'node:http';
-import type { FastifyHttpOptions, FastifyInstance } from 'fastify';
+import type { FastifyHttpOptions } from 'fastify';
 import { newId } from './new-id.js';
 import { answerBrokenRequest } from './broken-request.js';
 import type { HttpSettings } from './settings.js';
@@ -12,13 +12,6 @@ const requestTimeoutMs = 600_000;
 const headersTimeoutMs = 15_000;
 /** Limit for the request line and the headers together. */
 const maxHeaderBytes = 16 * 1024;
-
-type UrlRewrite = (request: IncomingMessage) => string | undefined;
-
-const urlRewrites = new WeakMap<FastifyInstance, UrlRewrite>();
-
-/** Lets a surface route requests of this server by another URL; undefined keeps a request's own URL. */
-export const rewriteUrls = (server: FastifyInstance, rewrite: UrlRewrite) => urlRewrites.set(server, rewrite);
 
 /** Options of the public listener. Every limit is explicit, because a new version could change a default. */
 export function fastifyOptions(settings: HttpSettings) {
@@ -41,15 +34,9 @@ export function fastifyOptions(settings: HttpSettings) {
       requireHostHeader: false,
     },
     routerOptions: { maxParamLength: maxHeaderBytes },
-    rewriteUrl: routedUrl,
+    rewriteUrl: ({ url = '/' }: IncomingMessage) => routablePath(url),
     clientErrorHandler: answerBrokenRequest,
   } as const satisfies FastifyHttpOptions<Server>;
-}
-
-function routedUrl(this: FastifyInstance, request: IncomingMessage & { originalUrl?: string }): string {
-  const url = urlRewrites.get(this)?.(request);
-  if (url !== undefined) request.originalUrl = url;
-  return routablePath(url ?? request.url ?? '/');
 }
 
 /**

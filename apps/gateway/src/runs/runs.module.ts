@@ -37,6 +37,6 @@ import { SyncController } from './sync.controller.js';
     DeliveredResults,
     SyncRuns,
   ],
-  exports: [HeldShares, RunErasure, RunInput, RunPayloads, RunWatch, SyncRuns],
+  exports: [HeldShares, RunAdmission, RunCancellation, RunErasure, RunInput, RunPayloads, RunWatch, SyncRuns],
 })
 export class RunsModule {}

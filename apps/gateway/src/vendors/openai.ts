@@ -47,11 +47,11 @@ export const openai: Vendor = {
     formRoute('images/edits', 'image', 'mask'),
     formRoute('audio/transcriptions', 'file'),
   ],
-  errorBody: ({ status, bucket, message, fields: [param = null] }) => ({
+  errorBody: ({ status, bucket, message, fields: [field] }) => ({
     error: {
       message,
       type: types[status] ?? (status < 500 ? 'invalid_request_error' : 'server_error'),
-      param,
+      param: field?.name ?? null,
       code: codes[bucket] ?? bucket,
     },
   }),

@@ -9,26 +9,24 @@ import type {
 import type { ErrorForm } from '../answers/error-answer.js';
 import { unknownPath } from '../answers/error.filter.js';
 import { exposeToPages } from '../http/cors.js';
-import type { VendorCalls } from './vendor-calls.js';
 import type { Vendor } from './vendor.js';
 
-/** Adds the routes of a vendor. Every other path below its base answers 404 in the vendor's format. */
-export function serveVendor(server: FastifyInstance, vendor: Vendor, calls: VendorCalls): void {
-  const { base, routes } = vendor;
+/** A path below the base of a vendor, and what answers its calls. */
+export interface VendorPath {
+  method: HTTPMethods;
+  path: string;
+  answer: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+}
+
+/** Adds the paths of a vendor. Every other path below its base answers 404 in the vendor's format. */
+export function serveVendor(server: FastifyInstance, vendor: Vendor, paths: readonly VendorPath[]): void {
+  const { base } = vendor;
   const common = {
     config: { errorForm: errorFormOf(vendor), openToPages: true },
     onRequest: beginCall(vendor),
   };
-  const add = (
-    method: HTTPMethods,
-    path: string,
-    handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
-  ) => server.route({ ...common, method, url: `${base}${routePath(path)}`, handler });
-
-  add('GET', '/models', (request) => calls.list(vendor, request));
-  add('GET', '/models/{model}', (request) => calls.entry(vendor, request));
-  for (const route of routes)
-    add('POST', route.path, (request, reply) => calls.run(vendor, route, request, reply));
+  for (const { method, path, answer } of paths)
+    server.route({ ...common, method, url: `${base}${routePath(path)}`, handler: answer });
   for (const path of ['', '/*'])
     server.all(`${base}${path}`, common, () => {
       throw unknownPath();
@@ -36,7 +34,8 @@ export function serveVendor(server: FastifyInstance, vendor: Vendor, calls: Vend
 }
 
 /** The path in the syntax of the framework, in which a parameter would include the colon of a method. */
-const routePath = (path: string): string => path.replaceAll(':', '::').replace('{model}', ':model(^[^:]+)');
+const routePath = (path: string): string =>
+  path.replaceAll(':', '::').replaceAll(/\{(\w+)\}/g, ':$1(^[^:]+)');
 
 /** Headers that the vendor's clients send and expect. */
 function beginCall({ key, requestIdHeader }: Vendor): onRequestHookHandler {
@@ -46,13 +45,19 @@ function beginCall({ key, requestIdHeader }: Vendor): onRequestHookHandler {
       reply.header(requestIdHeader, request.id);
       exposeToPages(reply, requestIdHeader);
     }
-    if (key !== undefined) {
-      const inQuery = takenFromQuery(request, key.query);
-      const given = request.headers[key.header] ?? inQuery;
-      if (given !== undefined) request.headers['x-api-key'] ??= String(given);
-    }
+    const given = key && givenKey(request, key);
+    if (given !== undefined) request.headers['x-api-key'] ??= given;
     done();
   };
+}
+
+function givenKey(request: FastifyRequest, key: NonNullable<Vendor['key']>): string | undefined {
+  if ('scheme' in key) {
+    const [scheme = '', text] = request.headers.authorization?.split(/ +/) ?? [];
+    return scheme.toLowerCase() === key.scheme ? text : undefined;
+  }
+  const inQuery = takenFromQuery(request, key.query);
+  return request.headers[key.header]?.toString() ?? inQuery;
 }
 
 /** Removes a credential from the URL of the request, so that no record contains it, and returns it. */
@@ -67,17 +72,22 @@ function takenFromQuery({ raw }: FastifyRequest, name: string): string | undefin
   return given;
 }
 
-function errorFormOf({ errorBody }: Vendor): ErrorForm {
+function errorFormOf({ errorBody, errorType }: Vendor): ErrorForm {
   return (error, { requestId, runId }) => {
     const { status, bucket } = error;
-    const fields = error instanceof InputRejection ? error.fields.map(nameOf) : [];
+    const fields =
+      error instanceof InputRejection
+        ? error.fields.map((field) => ({ name: nameOf(field), problem: field.msg, type: field.type }))
+        : [];
     const body = errorBody({ status, bucket, message: messageOf(error), fields, requestId });
-    return { headers: mayRepeat(error, runId) ? none : doNotRepeat, body };
+    const headers = {
+      ...(errorType !== undefined && { 'content-type': errorType }),
+      ...(!mayRepeat(error, runId) && { 'x-should-retry': 'false' }),
+    };
+    return { headers, body };
   };
 }
 
-const none: Record<string, string> = {};
-const doNotRepeat: Record<string, string> = { 'x-should-retry': 'false' };
 const repeatable: readonly number[] = [429, 503];
 
 /**

@@ -1,10 +1,16 @@
+import { list } from '#schemas';
 import { vendors } from './vendors.js';
 
-/** The names of the vendors in `COMPAT_CLIENTS`, each with what works. */
-export const vendorClients: Readonly<Record<string, string>> = Object.fromEntries(
-  vendors.map(({ name, serves }) => [name, serves]),
-);
+const names = vendors.map(({ name }) => name);
+const parts = vendors.map(({ name, serves }) => `\`${name}\` (${serves})`);
 
-export interface VendorSettings {
-  COMPAT_CLIENTS: readonly string[];
-}
+export const vendorSettings = {
+  COMPAT_CLIENTS: list(names.join(','))
+    .refine((items) => items.every((item) => [...names, 'none'].includes(item)), {
+      message: `must be some of ${names.join(', ')}, or none`,
+    })
+    .meta({
+      description: `Clients of other services that work here once their base URL and key are changed: ${parts.join(', ')}. \`none\` turns all of them off.`,
+      example: names.join(','),
+    }),
+};

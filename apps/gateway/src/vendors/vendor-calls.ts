@@ -1,5 +1,6 @@
-import { type Model, visibleProvider } from '#catalog';
+import type { Model } from '#catalog';
 import { InputRejection, RouterError } from '#errors';
+import { MemberPlaces } from '#schemas';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { runIdOf } from '../answers/run-of-call.js';
@@ -7,12 +8,11 @@ import { identifyCaller } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { Identification } from '../auth/identification.js';
 import { parseInput, smallBytes } from '../bodies/parse-input.js';
-import type { ModelSegments } from '../models/find-model.js';
 import { fingerprintOfPath, RunInput } from '../runs/run-input.js';
 import { SyncRuns } from '../runs/sync-runs.js';
-import { MemberText } from './member-text.js';
+import type { VendorPath } from './serve-vendor.js';
 import { VendorForms } from './vendor-forms.js';
-import { VendorModels } from './vendor-models.js';
+import { nameInPath, VendorModels } from './vendor-models.js';
 import type { Vendor, VendorRoute } from './vendor.js';
 
 type Call = Parameters<SyncRuns['answerRun']>[0];
@@ -28,18 +28,30 @@ export class VendorCalls {
     private readonly forms: VendorForms,
   ) {}
 
-  async list(vendor: Vendor, request: FastifyRequest): Promise<object> {
+  pathsOf(vendor: Vendor): VendorPath[] {
+    return [
+      { method: 'GET', path: '/models', answer: (request) => this.list(vendor, request) },
+      { method: 'GET', path: '/models/{model}', answer: (request) => this.entry(vendor, request) },
+      ...vendor.routes.map((route): VendorPath => ({
+        method: 'POST',
+        path: route.path,
+        answer: (request, reply) => this.run(vendor, route, request, reply),
+      })),
+    ];
+  }
+
+  private async list(vendor: Vendor, request: FastifyRequest): Promise<object> {
     const caller = await identifyCaller(this.identification, request, 'catalog');
     return vendor.list(this.models.list(caller, vendor));
   }
 
-  async entry(vendor: Vendor, request: FastifyRequest): Promise<object> {
+  private async entry(vendor: Vendor, request: FastifyRequest): Promise<object> {
     const caller = await identifyCaller(this.identification, request, 'catalog');
     return vendor.entry(this.models.listedModel(caller, vendor, nameInPath(request) ?? ''));
   }
 
   /** Returns the reply, for which the framework waits; without it, it would send an empty body before a stream begins. */
-  async run(
+  private async run(
     vendor: Vendor,
     route: VendorRoute,
     request: FastifyRequest,
@@ -55,7 +67,9 @@ export class VendorCalls {
     const form = route.form && (await this.forms.takeForm(route.form, request, caller));
     try {
       const read = form ?? (await this.readJson(request, caller));
-      await this.runs.answerRun(this.callOf(vendor, route, { request, reply, caller, read }));
+      const call = this.callOf(vendor, route, { request, reply, caller, read });
+      // A call that is refused before its admission does not give back the budget of its body.
+      await this.runs.answerRun(call).finally(call.body?.release);
     } finally {
       const isNewRun = runIdOf(reply) !== undefined && !reply.hasHeader('idempotent-replayed');
       if (!isNewRun) await form?.discard();
@@ -64,13 +78,13 @@ export class VendorCalls {
   }
 
   private async readJson(request: FastifyRequest, caller: Caller): Promise<ReadCall> {
-    const member = new MemberText('model');
+    const members = new MemberPlaces(['model']);
     const body = await this.input.readBody(
       { request, caller },
       () => fingerprintOfPath(request.originalUrl),
-      (chunk) => member.add(chunk),
+      (chunk) => members.add(chunk),
     );
-    return { name: member.text, bodyFor: () => body };
+    return { name: members.textOf('model', body.bytes), bodyFor: () => body };
   }
 
   /** The run of the row that the path or the body names, on the vendor's own server. */
@@ -83,19 +97,8 @@ export class VendorCalls {
     try {
       const name = nameInPath(call.request) ?? read.name;
       if (name === undefined) throw unnamed(read.bodyFor().bytes);
-      try {
-        const row = this.models.find(call.caller, vendor, route, name);
-        return {
-          ...common,
-          body: read.bodyFor(row),
-          segments: segmentsOf(row.id),
-          picked: visibleProvider(row.id),
-        };
-      } catch (refusal) {
-        if (!(refusal instanceof RouterError)) throw refusal;
-        const segments = segmentsOf(this.models.formerId(vendor, route, name));
-        return { ...common, body: read.bodyFor(), segments, picked: undefined, refusal };
-      }
+      const { row, ...target } = this.models.targetOf(call.caller, vendor, route, name);
+      return { ...common, body: read.bodyFor(row), ...target };
     } catch (error) {
       read.bodyFor().release();
       throw error;
@@ -107,13 +110,6 @@ export class VendorCalls {
 interface ReadCall {
   name: string | undefined;
   bodyFor: (row?: Model) => NonNullable<Call['body']>;
-}
-
-const nameInPath = ({ params }: FastifyRequest): string | undefined => (params as { model?: string }).model;
-
-function segmentsOf(id: string): ModelSegments {
-  const provider = visibleProvider(id);
-  return { provider, model: id.slice(provider.length + 1) };
 }
 
 /** The error of a body that names no model. Throws if the body is not a JSON object. */

@@ -1,9 +1,19 @@
 import { type Catalog, LiveCatalog, type Model, suggesting, visibleProvider } from '#catalog';
 import { RouterError } from '#errors';
 import { Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 import { type Caller, mayRun, maySee } from '../auth/caller.js';
+import type { ModelSegments } from '../models/find-model.js';
 import { ModelServers } from '../models/model-servers.js';
 import type { ListedModel, Vendor, VendorRoute } from './vendor.js';
+
+/** The model of a call, on the vendor's own server, and why the call may not begin a run. */
+interface Target {
+  row?: Model;
+  segments: ModelSegments;
+  picked: string | undefined;
+  refusal?: RouterError;
+}
 
 /** The rows that a vendor's paths run, by every name that its clients may use. */
 type Rows = ReadonlyMap<string, readonly Model[]>;
@@ -19,8 +29,18 @@ export class VendorModels {
     private readonly servers: ModelServers,
   ) {}
 
+  targetOf(caller: Caller, vendor: Vendor, route: VendorRoute, name: string): Target {
+    try {
+      const row = this.find(caller, vendor, route, name);
+      return { row, segments: segmentsOf(row.id), picked: visibleProvider(row.id) };
+    } catch (refusal) {
+      if (!(refusal instanceof RouterError)) throw refusal;
+      return { segments: segmentsOf(this.formerId(vendor, route, name)), picked: undefined, refusal };
+    }
+  }
+
   /** The row with this name that the path runs. Throws a 404 for a row that the caller may not see. */
-  find(caller: Caller, vendor: Vendor, route: VendorRoute, name: string): Model {
+  private find(caller: Caller, vendor: Vendor, route: VendorRoute, name: string): Model {
     const visible = this.named(caller, vendor, name);
     const served = visible.filter((model) => route.serves(model));
     const found = served.find(({ id }) => mayRun(caller, id)) ?? served[0];
@@ -57,7 +77,7 @@ export class VendorModels {
   }
 
   /** The id of a row that the caller may no longer see, or that was removed. A retry collects its run by this id. */
-  formerId(vendor: Vendor, route: VendorRoute, name: string): string {
+  private formerId(vendor: Vendor, route: VendorRoute, name: string): string {
     const rows = this.rowsOf(vendor).get(name) ?? [];
     const row = rows.find((model) => route.serves(model)) ?? rows[0];
     return row?.id ?? this.catalog.current.idOf(this.idFor(vendor, name));
@@ -87,10 +107,19 @@ export class VendorModels {
     return new RouterError('model_not_found', `There is no such model.${suggesting([...new Set(names)])}`);
   }
 
-  /** The id that a row with this name would have: those of a vendor begin alike. */
+  /** Whether the id is that of a model of the vendor, which may have been removed: their ids begin alike. */
+  hasId(vendor: Vendor, id: string): boolean {
+    return visibleProvider(id) === this.prefixOf(vendor);
+  }
+
+  /** The id that a row with this name would have. */
   private idFor(vendor: Vendor, name: string): string {
+    return `${this.prefixOf(vendor)}/${name.slice(name.lastIndexOf('/') + 1)}`;
+  }
+
+  private prefixOf(vendor: Vendor): string {
     const [[row] = []] = this.rowsOf(vendor).values();
-    return `${row === undefined ? vendor.provider : visibleProvider(row.id)}/${name}`;
+    return row === undefined ? vendor.provider : visibleProvider(row.id);
   }
 
   private rowsOf(vendor: Vendor): Rows {
@@ -101,6 +130,17 @@ export class VendorModels {
     if (rows === undefined) byVendor.set(vendor, (rows = indexed(catalog, vendor)));
     return rows;
   }
+}
+
+/** The name of the model in the path of a call, with its owner if the path has one. */
+export function nameInPath({ params }: FastifyRequest): string | undefined {
+  const { owner, model } = params as { owner?: string; model?: string };
+  return owner === undefined ? model : `${owner}/${model}`;
+}
+
+function segmentsOf(id: string): ModelSegments {
+  const provider = visibleProvider(id);
+  return { provider, model: id.slice(provider.length + 1) };
 }
 
 function indexed({ models }: Catalog, vendor: Vendor): Rows {

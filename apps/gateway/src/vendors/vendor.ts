@@ -1,15 +1,37 @@
 import type { Model } from '#catalog';
 import type { Bucket } from '#errors';
+import type { Type } from '@nestjs/common';
+import type { FastifyInstance } from 'fastify';
 
-/**
- * A service whose own clients call the router: what differs from the other services. Its bodies are those of the
- * provider's rows, so nothing is translated.
- */
-export interface Vendor {
+/** A service whose own clients call the router. */
+export type AnyVendor = Vendor | HookVendor | ModuleVendor;
+
+interface NamedVendor {
   /** Its name in `COMPAT_CLIENTS`. */
   name: string;
   /** Names what works, for the description of the setting. */
   serves: string;
+}
+
+/** A vendor whose clients call the router's own routes and need only hooks. */
+export interface HookVendor extends NamedVendor {
+  addHooks: (server: FastifyInstance) => void;
+}
+
+/** A vendor with a protocol of its own, in a module that serves it if `COMPAT_CLIENTS` lists it. */
+export interface ModuleVendor extends NamedVendor {
+  module: Type;
+}
+
+export interface VendorSettings {
+  COMPAT_CLIENTS: readonly string[];
+}
+
+/**
+ * A vendor with the router's own protocol: what differs from the other vendors. Its bodies are those of the provider's
+ * rows, so nothing is translated.
+ */
+export interface Vendor extends NamedVendor {
   /** The path below which its clients call. */
   base: string;
   /** The provider whose rows it runs. */
@@ -17,12 +39,14 @@ export interface Vendor {
   /** The name by which its clients know a row. */
   nameOf: (model: Model) => string;
   /** Where its clients send their key, if neither in `X-Api-Key` nor as `Authorization: Bearer`. */
-  key?: { header: string; query: string };
+  key?: { header: string; query: string } | { scheme: string };
   /** The header in which its clients expect the id of the call. */
   requestIdHeader?: string;
+  /** The media type of errors, if not `application/json`. */
+  errorType?: string;
   routes: readonly VendorRoute[];
   errorBody: (failure: VendorFailure) => object;
-  /** The body of `GET /models/{model}`. */
+  /** The body of `GET /models/{model}`; a name may have an owner: `/models/{owner}/{model}`. */
   entry: (model: ListedModel) => object;
   /** The body of `GET /models`, which lists everything on one page. */
   list: (models: readonly ListedModel[]) => object;
@@ -52,9 +76,17 @@ interface VendorFailure {
   status: number;
   bucket: Bucket;
   message: string;
-  /** The invalid fields, such as `messages.0.role`; empty unless the status is 422. */
-  fields: readonly string[];
+  /** The invalid fields; empty unless the status is 422. */
+  fields: readonly VendorField[];
   requestId: string;
+}
+
+interface VendorField {
+  /** Such as `messages.0.role`. */
+  name: string;
+  problem: string;
+  /** The router's word for the kind of problem, such as `missing`. */
+  type: string;
 }
 
 /** A model that the caller may run. */

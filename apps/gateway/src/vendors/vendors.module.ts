@@ -7,15 +7,22 @@ import { CatalogModule } from '../models/catalog.module.js';
 import { RunsModule } from '../runs/runs.module.js';
 import { UploadsModule } from '../uploads/uploads.module.js';
 import { serveVendor } from './serve-vendor.js';
-import type { VendorSettings } from './settings.js';
 import { VendorCalls } from './vendor-calls.js';
 import { VendorForms } from './vendor-forms.js';
 import { VendorModels } from './vendor-models.js';
+import type { VendorSettings } from './vendor.js';
 import { vendors } from './vendors.js';
 
-/** Serves vendors' own clients on the vendors' paths. */
+/** Serves vendors' own clients. */
 @Module({
-  imports: [InfrastructureModule, CatalogModule, AuthModule, RunsModule, UploadsModule],
+  imports: [
+    InfrastructureModule,
+    CatalogModule,
+    AuthModule,
+    RunsModule,
+    UploadsModule,
+    ...vendors.flatMap((vendor) => ('module' in vendor ? [vendor.module] : [])),
+  ],
   providers: [VendorModels, VendorForms, VendorCalls],
 })
 export class VendorsModule implements OnModuleInit {
@@ -27,7 +34,10 @@ export class VendorsModule implements OnModuleInit {
 
   onModuleInit(): void {
     const server: FastifyInstance = this.host.httpAdapter.getInstance();
-    for (const vendor of vendors)
-      if (this.settings.COMPAT_CLIENTS.includes(vendor.name)) serveVendor(server, vendor, this.calls);
+    for (const vendor of vendors) {
+      if (!this.settings.COMPAT_CLIENTS.includes(vendor.name)) continue;
+      if ('addHooks' in vendor) vendor.addHooks(server);
+      else if ('routes' in vendor) serveVendor(server, vendor, this.calls.pathsOf(vendor));
+    }
   }
 }

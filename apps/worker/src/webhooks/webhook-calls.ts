@@ -1,12 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { Metrics, runAttributes, TRACING, type Tracing, withTimeout } from '#observability';
-import { type DueWebhook, thresholdView } from '#persistence';
-import { attributionView, isJsonType, type RouterRunCompleted, runUrls, statusBody } from '#schemas';
+import type { DueWebhook } from '#persistence';
+import { isJsonType } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import { request } from 'undici';
 import { Payloads, type Share } from '../bytes/payloads.js';
 import { faultOf, NotConnected } from '../calls/fault.js';
 import { OutboundAgents, RefusedAddress } from '../calls/outbound-agents.js';
+import { webhookBodies } from './webhook-bodies.js';
 
 /** Larger outputs are not sent, because few receivers accept them. The receiver can fetch them. */
 const maxPayloadBytes = 4 * 1024 * 1024;
@@ -29,7 +30,8 @@ export class WebhookCalls {
   /** Null if the receiver accepted it, otherwise why it failed. */
   async callReceiver(webhook: DueWebhook, signal: AbortSignal): Promise<string | null> {
     using share = this.payloads.openShare();
-    const body = await withTimeout(readMs, signal, (bounded) => this.bodyOf(webhook, share, bounded));
+    const output = await withTimeout(readMs, signal, (bounded) => this.outputOf(webhook, share, bounded));
+    const body = webhookBodies[webhook.form](webhook, output);
     const measured = this.metrics.webhookSeconds.startTimer();
     // The trace context is not sent to the receiver, which must not learn about our traces.
     const span = this.tracing.start({
@@ -42,40 +44,6 @@ export class WebhookCalls {
     span.end(problem === null ? undefined : result);
     if (!signal.aborted) measured({ result });
     return problem;
-  }
-
-  /** The event of a budget, the status body, or in fal's form the output itself, byte for byte. */
-  private async bodyOf(webhook: DueWebhook, share: Share, signal: AbortSignal): Promise<Buffer> {
-    if (webhook.event !== null) return Buffer.from(JSON.stringify(thresholdView(webhook.event, webhook.completedAt)));
-    if (webhook.form === 'fal') return this.inFalsForm(webhook, share, signal);
-    const { runId, model, origin, bucket, completedAt, attribution } = webhook;
-    const state = { stage: 'completed', position: null, bucket } as const;
-    const body: RouterRunCompleted = {
-      type: 'run.completed',
-      timestamp: completedAt.toISOString(),
-      data: statusBody(runId, state, runUrls(origin, { modelId: model, runId })),
-      ...attributionView(attribution),
-    };
-    return Buffer.from(JSON.stringify(body));
-  }
-
-  private async inFalsForm(webhook: DueWebhook, share: Share, signal: AbortSignal): Promise<Buffer> {
-    const { runId, bucket, status, failure } = webhook;
-    const ids = { request_id: runId, gateway_request_id: runId };
-    if (bucket !== null) {
-      const error = `Invalid status code: ${status ?? 500}`;
-      const payload = { detail: failure?.fields ?? failure?.detail ?? 'The request was cancelled.' };
-      return Buffer.from(JSON.stringify({ ...ids, status: 'ERROR', error, payload }));
-    }
-    const facts = { ...ids, status: 'OK', error: null };
-    const bytes = await this.outputOf(webhook, share, signal);
-    if (bytes === null) {
-      const reason =
-        'The output is not JSON, is too large, or has expired. If it still exists, fetch it by its request_id.';
-      return Buffer.from(JSON.stringify({ ...facts, payload: null, payload_error: reason }));
-    }
-    const head = JSON.stringify(facts).slice(0, -1);
-    return Buffer.concat([Buffer.from(`${head},"payload":`), bytes, Buffer.from('}')]);
   }
 
   /** Null for an output that is not sent. */

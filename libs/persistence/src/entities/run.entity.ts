@@ -1,3 +1,4 @@
+import type { WebhookForm } from '#schemas';
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { AdmittingCall, BudgetThreshold, RunFacts, Stage } from '../run-facts.js';
 import { bigint, createdNow, numeric } from './columns.js';
@@ -150,7 +151,7 @@ export class JoinedCall {
 
 /** The call to the caller's URL after a run is completed. */
 @Entity()
-@Check('webhook_form_check', `form IN ('standard', 'fal')`)
+@Check('webhook_form_check', `form IN ('standard', 'fal', 'replicate')`)
 @Index('webhook_due', ['dueAt'], { where: 'ended_at IS NULL' })
 @Index('webhook_waiting', ['workspaceId', 'receiver', 'runId'], { where: 'waiting' })
 @Index('webhook_workspace', ['workspaceId', 'runId'])
@@ -165,7 +166,7 @@ export class Webhook {
   @Column('timestamptz') completedAt: Date;
   @Column('text') url: string;
   @Column('text') receiver: string;
-  @Column('text') form: 'standard' | 'fal';
+  @Column('text') form: WebhookForm;
   /** The number of failed calls. */
   @Column('integer', { default: 0 }) tries: number;
   /** How often a redelivery was requested. */

@@ -7,13 +7,13 @@ import { Controller, HttpCode, Inject, Param, Post, Put, Req } from '@nestjs/com
 import type { FastifyRequest } from 'fastify';
 import path from 'node:path';
 import { z } from 'zod';
-import { clockToleranceS } from '../auth/access-tokens.js';
-import type { Caller } from '../auth/caller.js';
-import { Access, Calling, notEnabled } from '../auth/caller.guard.js';
-import { BodyReader } from '../bodies/body-reader.js';
-import { fileSeconds, FileUploads, placeTaken } from '../uploads/file-uploads.js';
-import { newId } from '../http/new-id.js';
-import { ApiExcludeController } from '../http/api-route.js';
+import { clockToleranceS } from '../../auth/access-tokens.js';
+import type { Caller } from '../../auth/caller.js';
+import { Access, Calling, notEnabled } from '../../auth/caller.guard.js';
+import { BodyReader } from '../../bodies/body-reader.js';
+import { fileSeconds, FileUploads, placeTaken } from '../../uploads/file-uploads.js';
+import { newId } from '../../http/new-id.js';
+import { ApiExcludeController } from '../../http/api-route.js';
 
 const uploadMs = 3600 * 1000;
 const extension = /^\.[a-z0-9]{1,8}$/;

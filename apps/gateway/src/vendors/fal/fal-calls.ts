@@ -5,12 +5,11 @@ import { RunReader } from '#persistence';
 import { routerQueueRequestId } from '#schemas';
 import { Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { credentialOf } from '../auth/credential.js';
-import { Identification } from '../auth/identification.js';
-import { runIdOf } from '../answers/run-of-call.js';
-import { exposeToPages } from '../http/cors.js';
-import { rewriteUrls } from '../http/fastify-options.js';
-import type { ModelSegments } from '../models/find-model.js';
+import { credentialOf } from '../../auth/credential.js';
+import { Identification } from '../../auth/identification.js';
+import { runIdOf } from '../../answers/run-of-call.js';
+import { exposeToPages } from '../../http/cors.js';
+import type { ModelSegments } from '../../models/find-model.js';
 import { falRoute } from './fal-route.js';
 
 /** Calls of fal's clients, which expect answers in fal's format. */
@@ -25,19 +24,24 @@ const keyScheme = /^key +([^ ]+) *$/i;
 /**
  * Maps a call to the proxy, or an upload, to its route. The proxy's own URL appears in no record and no fingerprint.
  */
-function rewriteUrl(request: IncomingMessage): string | undefined {
+function rewriteUrl(request: IncomingMessage): void {
   const { url = '/' } = request;
-  if (!proxy.test(url)) return uploads.test(url) ? `/v2${url}` : undefined;
+  if (uploads.test(url)) request.url = `/v2${url}`;
+  if (!proxy.test(url)) return;
   calls.add(request);
-  return falRoute(String(request.headers['x-fal-target-url'] ?? ''));
+  request.url = falRoute(String(request.headers['x-fal-target-url'] ?? ''));
 }
+
+/** The events by which Node hands over a request. */
+const arrivals = ['request', 'checkContinue', 'checkExpectation'];
 
 /**
  * Maps calls to the proxy to our own routes, accepts `Authorization: Key …` as an API key on v2, and adds the headers
  * and members of fal's answers for such callers.
  */
 export function serveFal(server: FastifyInstance, runs: FalRuns): void {
-  rewriteUrls(server, rewriteUrl);
+  // Before the listeners of the framework, which chooses the route by the URL.
+  for (const event of arrivals) server.server.prependListener(event, rewriteUrl);
 
   server.addHook('onRequest', (request, _reply, done) => {
     const [, key] = keyScheme.exec(request.headers.authorization ?? '') ?? [];
