@@ -62,7 +62,11 @@ export class VendorCalls {
     const member = new MemberText('model');
     const body = await this.input.readBody(
       { request, caller },
-      () => fingerprintOfPath(request.originalUrl),
+      (key) => {
+        // The clients repeat a call by themselves if its connection breaks, mostly without a key.
+        const hash = fingerprintOfPath(request.originalUrl);
+        return key === undefined ? hash.update(`${caller.credential}\n`) : hash;
+      },
       (chunk) => member.add(chunk),
     );
     const common = { request, reply, caller, body, alt: route.alt };
