@@ -95,7 +95,10 @@ export class RunAdmission {
         ...(webhook && { webhook }),
         ...(attribution && { attribution }),
       },
-      ...(fingerprint !== undefined && { fingerprint, ...(key === undefined ? { heldBy: processName } : { key }) }),
+      ...(fingerprint !== undefined && {
+        fingerprint,
+        ...(key === undefined ? { heldBy: processName } : { key }),
+      }),
       body,
     });
     const admitted = await admitting.finally(measured).catch((error: unknown) => {
