@@ -1,3 +1,6 @@
+import { createProvider } from '../../libs/client/src/ai.js';
+import { createRouter } from '../../libs/client/src/index.js';
+
 /** The parts of the `ai` SDK that the tests use. */
 interface Ai {
   generateText: (call: object) => Promise<{ text: string; usage: { inputTokens?: number } }>;
@@ -25,9 +28,15 @@ const ownFetch: typeof fetch = async (input, init) =>
 
 export interface AiVendor {
   name: string;
+  /** The misspelt name of a model. */
+  unknown: string;
   model: (name?: string) => Model;
   generate: (prompt: string) => Promise<string>;
-  stream: (prompt: string, abortSignal?: AbortSignal) => Promise<{ text: string; parts: number }>;
+  stream: (
+    prompt: string,
+    abortSignal?: AbortSignal,
+    onPart?: () => void,
+  ) => Promise<{ text: string; parts: number }>;
 }
 
 /** The `ai` SDK with a vendor's provider, as its documents show it, with our base URL and key. */
@@ -46,12 +55,32 @@ export const aiVendors = (url: string, apiKey: string): AiVendor[] =>
         'gemini-2.5-flash',
       ],
     ] as const
-  ).map(([name, provider, usual]) => ({ name, ...aiCalls((model = usual) => provider(model)) }));
+  ).map(([name, provider, usual]) => vendorOf(name, usual, provider));
 
-export const aiCalls = (model: (name?: string) => Model): Omit<AiVendor, 'name'> => ({
+/** The language models of our own provider. */
+export const languageModels = (url: string, key: string): AiVendor[] => {
+  const { languageModel } = createProvider(createRouter({ baseUrl: url, key, fetch: ownFetch }), {
+    languageModels: {
+      openai: createOpenAI as never,
+      anthropic: createAnthropic as never,
+      vertexai: createGoogleGenerativeAI as never,
+    },
+  });
+  return ['openai/gpt-5.5', 'anthropic/claude-opus-5', 'vertexai/gemini-2.5-flash'].map((id) =>
+    vendorOf(`our ${id}`, id, languageModel),
+  );
+};
+
+const vendorOf = (name: string, usual: string, provider: Provider): AiVendor => ({
+  name,
+  unknown: `${usual}9`,
+  ...callsOf((model = usual) => provider(model)),
+});
+
+const callsOf = (model: (name?: string) => Model): Omit<AiVendor, 'name' | 'unknown'> => ({
   model,
   generate: async (prompt) => (await ai.generateText({ model: model(), prompt })).text,
-  stream: async (prompt, abortSignal) => {
+  stream: async (prompt, abortSignal, onPart) => {
     const errors: unknown[] = [];
     const { textStream } = ai.streamText({
       model: model(),
@@ -64,6 +93,7 @@ export const aiCalls = (model: (name?: string) => Model): Omit<AiVendor, 'name'>
     for await (const part of textStream) {
       text += part;
       parts += 1;
+      onPart?.();
     }
     if (errors.length > 0) throw errors[0];
     return { text, parts };

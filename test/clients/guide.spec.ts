@@ -43,7 +43,16 @@ describe('the guide for callers', () => {
     symlinkSync(pathOf('libs/client'), path.join(folder, 'node_modules', 'model-router-client'));
     mkdirSync(path.join(folder, 'node_modules', '@anthropic-ai'));
     mkdirSync(path.join(folder, 'node_modules', '@google'));
-    for (const name of ['ai', 'express', 'hono', 'openai', '@anthropic-ai/sdk', '@google/genai'])
+    for (const name of [
+      'ai',
+      'express',
+      'hono',
+      'openai',
+      '@anthropic-ai/sdk',
+      '@google/genai',
+      '@ai-sdk/openai',
+      '@ai-sdk/anthropic',
+    ])
       symlinkSync(pathOf(`node_modules/${name}`), path.join(folder, 'node_modules', name));
   });
 

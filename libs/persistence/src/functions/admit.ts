@@ -6,8 +6,8 @@
  * for a workspace that another session has locked. A refused run leaves nothing behind, not even its key.
  *
  * A run with a fingerprint and no key is `existing` if the fingerprint is that of a result that was paid for and that
- * nobody got: the connection of its caller is gone, and the run is live or has ended within the last minute. Each such
- * result goes to one caller. A gateway that was killed cannot say that its connections are gone, but its listening
+ * nobody got: the connection of its caller is gone, and the run is live or has ended within the last minute, or ten
+ * seconds if it failed. Each such result goes to one caller. A gateway that was killed cannot say that its connections are gone, but its listening
  * session has ended.
  */
 export const admit = /* sql */ `
@@ -77,7 +77,8 @@ BEGIN
           WHERE earlier.workspace_id = space.id AND earlier.fingerprint = decode(entry.fingerprint, 'hex')
             AND (held_by IS NULL OR NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = held_by))
             AND cancel_requested_at IS NULL
-            AND (completed_at IS NULL OR completed_at > this_moment - interval '1 minute')
+            AND (completed_at IS NULL OR completed_at > this_moment
+              - CASE outcome WHEN 'failed' THEN interval '10 seconds' ELSE interval '1 minute' END)
           ORDER BY run_id LIMIT 1
         ) RETURNING run_id INTO left_behind;
         IF FOUND THEN

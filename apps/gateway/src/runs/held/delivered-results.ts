@@ -21,6 +21,13 @@ interface Delivery {
   cutOff?: () => Promise<void>;
 }
 
+/**
+ * Whether the client may repeat a failed call by itself although the answer forbids it with `X-Should-Retry`. The SDKs
+ * that number their attempts obey.
+ */
+const isRepeatedAnyway = ({ statusCode, request }: FastifyReply): boolean =>
+  statusCode >= 500 && request.headers['x-stainless-retry-count'] === undefined;
+
 /** The last delivery on a connection, and how many bytes its caller had sent by then. */
 interface Note {
   sentBytes: number;
@@ -51,7 +58,8 @@ export class DeliveredResults {
     { workspaceId, unkeyed = '', runId }: Pick<AdmittedRun, 'workspaceId' | 'unkeyed' | 'runId'>,
   ): void {
     const leave = () => this.held.leaveUnkeyed(workspaceId, unkeyed, runId);
-    const delivered = () => this.held.forgetUnkeyed(runId);
+    const forget = () => this.held.forgetUnkeyed(runId);
+    const delivered = () => (isRepeatedAnyway(reply) ? leave() : forget());
     this.follow(reply, { runId, delivered, takenBack: leave, cutOff: leave });
   }
 
