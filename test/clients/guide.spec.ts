@@ -41,8 +41,6 @@ describe('the guide for callers', () => {
     mkdirSync(path.join(folder, 'node_modules'));
     writeFileSync(path.join(folder, 'photo.png'), tinyImage);
     symlinkSync(pathOf('libs/client'), path.join(folder, 'node_modules', 'model-router-client'));
-    mkdirSync(path.join(folder, 'node_modules', '@anthropic-ai'));
-    mkdirSync(path.join(folder, 'node_modules', '@google'));
     for (const name of [
       'ai',
       'express',
@@ -52,8 +50,11 @@ describe('the guide for callers', () => {
       '@google/genai',
       '@ai-sdk/openai',
       '@ai-sdk/anthropic',
-    ])
-      symlinkSync(pathOf(`node_modules/${name}`), path.join(folder, 'node_modules', name));
+    ]) {
+      const link = path.join(folder, 'node_modules', name);
+      mkdirSync(path.dirname(link), { recursive: true });
+      symlinkSync(pathOf(`node_modules/${name}`), link);
+    }
   });
 
   it('has snippets in each language', () => {
