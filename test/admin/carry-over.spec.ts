@@ -151,6 +151,7 @@ describe('admin export and import', () => {
       'run_attempts',
       'stored_object',
       'tombstone',
+      'unkeyed_call',
       'webhook',
     ];
     expect(tables.map(({ name }) => name).toSorted()).toEqual(

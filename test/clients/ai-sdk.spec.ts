@@ -251,8 +251,9 @@ describe('the provider for the ai SDK', () => {
     expect(unread).toEqual(['beeble/switchx']);
   });
 
-  it('says that text models are not offered', () => {
-    expect(() => models.languageModel('openai/gpt-5')).toThrow('no language model');
+  it('says what a language model needs, and which ones are not offered', () => {
+    expect(() => models.languageModel('openai/gpt-5')).toThrow('needs createOpenAI of @ai-sdk/openai: pass');
+    expect(() => models.languageModel('kimi/kimi-k2')).toThrow('no language model');
     expect(() => models.embeddingModel('openai/text-embedding-3-small')).toThrow('no embedding model');
   });
 });

@@ -41,10 +41,21 @@ describe('the guide for callers', () => {
     mkdirSync(path.join(folder, 'node_modules'));
     writeFileSync(path.join(folder, 'photo.png'), tinyImage);
     symlinkSync(pathOf('libs/client'), path.join(folder, 'node_modules', 'model-router-client'));
-    mkdirSync(path.join(folder, 'node_modules', '@anthropic-ai'));
-    mkdirSync(path.join(folder, 'node_modules', '@google'));
-    for (const name of ['ai', 'express', 'hono', 'openai', 'replicate', '@anthropic-ai/sdk', '@google/genai'])
-      symlinkSync(pathOf(`node_modules/${name}`), path.join(folder, 'node_modules', name));
+    for (const name of [
+      'ai',
+      'express',
+      'hono',
+      'openai',
+      'replicate',
+      '@anthropic-ai/sdk',
+      '@google/genai',
+      '@ai-sdk/openai',
+      '@ai-sdk/anthropic',
+    ]) {
+      const link = path.join(folder, 'node_modules', name);
+      mkdirSync(path.dirname(link), { recursive: true });
+      symlinkSync(pathOf(`node_modules/${name}`), link);
+    }
   });
 
   it('has snippets in each language', () => {

@@ -126,7 +126,7 @@ describe('an agent', () => {
     const found = new Set<string>();
     const { task } = tools[0]?.inputSchema.properties ?? {};
     const names = task?.enum ?? task?.anyOf?.flatMap((each) => each.enum ?? []) ?? [];
-    expect(names).toContain('text_to_image');
+    expect(names).toContain('text-to-image');
     for (const name of names) {
       const ids = await idsOn({ task: name });
       expect(ids.length).toBeGreaterThan(0);
@@ -136,10 +136,10 @@ describe('an agent', () => {
   });
 
   it.each([
-    ['text_to_image', 'bfl/flux-2-pro', 'bfl/flux-kontext-pro'],
-    ['edit_image', 'bfl/flux-kontext-pro', 'openai/dall-e-3'],
-    ['text_to_video', 'luma/ray-2', 'kling/videos-lip-sync'],
-    ['lip_sync', 'kling/videos-lip-sync', 'luma/ray-2'],
+    ['text-to-image', 'bfl/flux-2-pro', 'bfl/flux-kontext-pro'],
+    ['edit', 'bfl/flux-kontext-pro', 'openai/dall-e-3'],
+    ['text-to-video', 'luma/ray-2', 'kling/videos-lip-sync'],
+    ['lip-sync', 'kling/videos-lip-sync', 'luma/ray-2'],
     ['speech', 'openai/tts-1', 'bytedance/seedance-2.0'],
     ['transcription', 'openai/whisper-1', 'openai/gpt-5'],
     ['text', 'openai/gpt-5', 'openai/whisper-1'],
@@ -150,7 +150,7 @@ describe('an agent', () => {
   });
 
   it('gets models of many providers on the first page', async () => {
-    const { value } = await call('find_models', { task: 'text_to_image' });
+    const { value } = await call('find_models', { task: 'text-to-image' });
     const { models } = value as { models: { id: string }[] };
     expect(new Set(models.map(({ id }) => id.split('/')[0])).size).toBeGreaterThan(8);
   });

@@ -74,18 +74,26 @@ export const wrong = () => [
 `;
 
 const sdkProgram = `
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createGoogleGenerativeAI } from '@ai-sdk/google';
+import { createOpenAI } from '@ai-sdk/openai';
 import type { ProviderV3 } from '@ai-sdk/provider';
-import { experimental_generateSpeech, experimental_generateVideo, experimental_transcribe, generateImage } from 'ai';
+import { experimental_generateSpeech, experimental_generateVideo, experimental_transcribe, generateImage, streamText } from 'ai';
 import { createRouter } from 'model-router-client';
 import { createProvider } from 'model-router-client/ai';
 
-const models = createProvider(createRouter({ baseUrl: '', key: '' }), { onRun: ({ runId }) => runId.length });
+const models = createProvider(createRouter({ baseUrl: '', key: '' }), {
+  onRun: ({ runId }) => runId.length,
+  languageModels: { openai: createOpenAI, anthropic: createAnthropic, vertexai: createGoogleGenerativeAI },
+});
 export const provider: ProviderV3 = models;
 export const calls = async () => {
   const { images } = await generateImage({ model: models.image('bfl/flux-2-pro'), prompt: 'a red fox' });
   const { videos } = await experimental_generateVideo({ model: models.video('luma/ray-2'), prompt: 'a dog' });
   const { audio } = await experimental_generateSpeech({ model: models.speech('openai/tts-1'), text: 'hello' });
   const { text } = await experimental_transcribe({ model: models.transcription('openai/whisper-1'), audio: new Uint8Array() });
+  const { textStream } = streamText({ model: models.languageModel('openai/gpt-5.5'), prompt: 'hello' });
+  for await (const part of textStream) void part.length;
   return [images.length, videos.length, audio.mediaType, text];
 };
 // @ts-expect-error an image model makes no videos

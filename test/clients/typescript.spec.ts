@@ -273,6 +273,13 @@ describe('the TypeScript client', () => {
     const text = events.map(({ data }) => data).join('');
     expect(text).toContain('"output"');
   });
+
+  it('streams a model whose stream is requested by the query', async () => {
+    const contents = [{ role: 'user', parts: [{ text: 'hello' }] }];
+    const events = await all(router.stream('vertexai/gemini-2.5-flash', { contents }));
+    expect(events.length).toBeGreaterThan(1);
+    expect(events[0]?.data).toContain('"candidates"');
+  });
 });
 
 failOnLeftovers();

@@ -10,8 +10,6 @@ interface Shown {
 
 /** The parts of the console's form that need no browser. */
 interface Form {
-  tasks: string[];
-  tasksOf: (facts: { id: string; input_modalities: string[]; output_modalities: string[] }) => string[];
   inputSchema: (schema: object, example?: Input) => Shown;
   layoutOf: (
     shown: Shown,
@@ -41,7 +39,6 @@ const parts = [
   'pages/model/form/form-defaults',
   'pages/model/form/validator',
   'pages/model/takes',
-  'finding/tasks',
 ];
 
 let form: Form;
@@ -169,14 +166,4 @@ describe('the form of every model', () => {
       ),
     ).toEqual([]);
   });
-});
-
-it('every model has a task, and every task has models', () => {
-  const found = models.map(({ takes, makes, ...facts }) => ({
-    id: facts.id,
-    tasks: form.tasksOf({ ...facts, input_modalities: takes, output_modalities: makes }),
-  }));
-  expect(found.filter(({ tasks }) => tasks.length === 0)).toEqual([]);
-  const used = new Set(found.flatMap(({ tasks }) => tasks));
-  expect(form.tasks.filter((task) => !used.has(task))).toEqual([]);
 });

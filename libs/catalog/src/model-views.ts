@@ -3,6 +3,7 @@ import type { RouterModelDetail, RouterModelFullEntry, RouterModelListEntry } fr
 import { endsSoon, type Model, oncePerSchema, visibleProvider } from './model.js';
 import { priceFrom, priceText } from './price-text.js';
 import { atOrigin } from './samples.js';
+import { tasksOf } from './tasks.js';
 
 export type Generation = 'v1' | 'v2';
 
@@ -175,6 +176,7 @@ export function fullEntry(model: Model): RouterModelFullEntry {
     description,
     input_modalities: modalities?.in ?? [],
     output_modalities: modalities?.out ?? [],
+    tasks: tasksOf(model),
     price: { from_usd: usd, unit, text: priceText(price), date: price.date },
     lifecycle: ends === undefined ? undefined : { ends, successor },
     aliases,

@@ -4,6 +4,7 @@ import type {
   ImageModelV3 as ImageModel,
   ImageModelV3File as ImageFile,
   JSONObject,
+  LanguageModelV3 as LanguageModel,
   SharedV3Warning as Warning,
   SpeechModelV3 as SpeechModel,
   TranscriptionModelV3 as TranscriptionModel,
@@ -27,9 +28,24 @@ import {
 import { InputBuilder, type InputSchema } from './ai-input.js';
 import { fromBase64, type Media, type MediaKind, mediaOf, transcriptOf } from './ai-output.js';
 import type { Router, RunResult } from './router.js';
+import type { SdkSettings } from './session.js';
 import type { RunHandle } from './wire.js';
 
+/** Such as `createOpenAI` of `@ai-sdk/openai`. */
+type CreateVendor = (settings: SdkSettings) => { languageModel: (name: string) => LanguageModel };
+
+/** By the first segment of a model's id: the path below which the router serves the vendor, and the vendor's provider. */
+const vendors = {
+  openai: { path: '/openai/v1', from: 'createOpenAI of @ai-sdk/openai' },
+  anthropic: { path: '/anthropic/v1', from: 'createAnthropic of @ai-sdk/anthropic' },
+  vertexai: { path: '/gemini/v1beta', from: 'createGoogleGenerativeAI of @ai-sdk/google' },
+} as const;
+type VendorName = keyof typeof vendors;
+const isVendor = (name: string): name is VendorName => Object.hasOwn(vendors, name);
+
 export interface ProviderSettings {
+  /** Providers of the vendors whose language models you use, such as `{ openai: createOpenAI }`. */
+  languageModels?: Partial<Record<VendorName, CreateVendor>>;
   /** Called, and awaited, as soon as a run is submitted. Keep the id to collect the run after a restart. */
   onRun?: (run: { runId: string; modelId: string }) => unknown;
   /** Time limit of a run, with the wait in the queue. Defaults to an hour. */
@@ -59,8 +75,9 @@ const provider = 'router';
 const defaultTimeoutMs = 3_600_000;
 
 /**
- * A provider for version 6 of the `ai` SDK: image, video, speech and transcription models by their id in the router.
- * The options of a call are put into the fields that the model has for them; what no field takes becomes a warning.
+ * A provider for version 6 of the `ai` SDK: image, video, speech, transcription and language models by their id in the
+ * router. The options of a call are put into the fields that the model has for them; what no field takes becomes a
+ * warning. Language models are those of the vendor's own provider, on the router's endpoints.
  */
 export function createProvider(router: Router, settings: ProviderSettings = {}) {
   const schemas = new Map<string, Promise<InputSchema>>();
@@ -228,6 +245,17 @@ export function createProvider(router: Router, settings: ProviderSettings = {}) 
     },
   });
 
+  function languageModel(modelId: string): LanguageModel {
+    const [vendor = '', name = ''] = modelId.split(/\/(.*)/s);
+    if (!isVendor(vendor)) throw notOffered(modelId, 'language');
+    const { path, from } = vendors[vendor];
+    const create = settings.languageModels?.[vendor];
+    if (create !== undefined) return create(router.sdk(path)).languageModel(name);
+    throw new Error(
+      `The language model ${modelId} needs ${from}: pass { languageModels: { ${vendor}: … } } to createProvider.`,
+    );
+  }
+
   return {
     specificationVersion: 'v3' as const,
     image,
@@ -238,9 +266,10 @@ export function createProvider(router: Router, settings: ProviderSettings = {}) 
     speechModel: speech,
     transcription,
     transcriptionModel: transcription,
-    /** Not offered: each vendor's text models have their own conversations, which the vendor's own provider speaks. */
-    languageModel: (modelId: string): never => notOffered(modelId, 'language'),
-    embeddingModel: (modelId: string): never => notOffered(modelId, 'embedding'),
+    languageModel,
+    embeddingModel: (modelId: string): never => {
+      throw notOffered(modelId, 'embedding');
+    },
   };
 }
 
@@ -250,9 +279,8 @@ const unsupported = (feature: string, modelId: string): Warning => ({
   details: `${modelId} has no field that takes it. Pass its own field in providerOptions.${provider}.input.`,
 });
 
-function notOffered(modelId: string, kind: string): never {
-  throw new Error(`There is no ${kind} model for ${modelId}. Use run or stream of the router's client.`);
-}
+const notOffered = (modelId: string, kind: string): Error =>
+  new Error(`There is no ${kind} model for ${modelId}. Use run or stream of the router's client.`);
 
 const handleOf = (modelId: string, runId: string): RunHandle => {
   const url = `/v2/models/${modelId}/requests/${runId}`;

@@ -134,7 +134,7 @@ export function createRouter(options: RouterOptions) {
 
     /**
      * Runs a model that streams, and yields the provider's own events as they arrive. An object as the input gets
-     * `stream: true`. If the model answers whole, yields one event with its output.
+     * `stream: true`, except Gemini's, which has `contents`. If the model answers whole, yields one event with its output.
      *
      * Leaving the loop ends the request. It also cancels the run, unless you passed an `idempotencyKey`: then the run
      * continues, and the same call with the same key streams it again.
@@ -210,6 +210,12 @@ export function createRouter(options: RouterOptions) {
         >;
       });
     },
+
+    /**
+     * The settings with which the SDK of a vendor calls the router, for `new OpenAI(router.sdk('/openai/v1'))` and the
+     * like.
+     */
+    sdk: session.sdk,
 
     /** Yields every model that you can run and that the filter does not exclude. */
     models({ search, provider, modality, ...rest }: ModelsFilter = {}): AsyncGenerator<ModelEntry> {

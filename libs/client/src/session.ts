@@ -38,7 +38,16 @@ export interface BoundedCall {
   end: () => void;
 }
 
+/** What the SDK of a vendor needs to call the router. */
+export interface SdkSettings {
+  baseURL: string;
+  /** A placeholder: `fetch` adds the credential. */
+  apiKey: string;
+  fetch: typeof fetch;
+}
+
 export interface Session {
+  sdk: (path: string) => SdkSettings;
   bounds: (options: CallOptions, facts?: CallFacts) => BoundedCall;
   bounded: <T>(options: CallOptions, act: (call: BoundedCall) => Promise<T>, facts?: CallFacts) => Promise<T>;
 }
@@ -77,6 +86,16 @@ export function createSession({ key, token, baseUrl, timeoutMs, fetch: given }: 
 
   return {
     bounds,
+    sdk: (path) => ({
+      baseURL: `${shared.baseUrl}${path}`,
+      apiKey: 'in-the-headers',
+      fetch: async (input, init) => {
+        const headers = new Headers(init?.headers);
+        for (const name of ['authorization', 'x-api-key', 'x-goog-api-key']) headers.delete(name);
+        for (const [name, value] of Object.entries(shared.credential)) headers.set(name, value);
+        return shared.fetch(input, { ...init, headers });
+      },
+    }),
     async bounded(options, act, facts) {
       const call = bounds(options, facts);
       try {

@@ -81,6 +81,15 @@ describe('a stream', () => {
     ]);
   });
 
+  it('is requested by the query from models whose input has no member for it', async () => {
+    script = [(response) => response.writeHead(200, streaming).end('data: a\n\n')];
+    await all('vertexai/gemini-2.5-flash', { contents: [{ parts: [{ text: 'hello' }] }] });
+    expect(seen[0]).toMatchObject({
+      url: '/v2/models/vertexai/gemini-2.5-flash?alt=sse',
+      body: '{"contents":[{"parts":[{"text":"hello"}]}]}',
+    });
+  });
+
   it('is requested again with the same key until its answer begins', async () => {
     script = [
       (response) => response.destroy(),

@@ -32,10 +32,11 @@ export async function* streamedOutput(
   const { connection, signal, explained, end } = session.bounds(options, facts);
   let isLeft = true;
   try {
-    const extra = typeof input === 'string' ? options.extra : { stream: true, ...options.extra };
+    const isNamed = hasStreamMember(input);
+    const extra = isNamed ? { stream: true, ...options.extra } : options.extra;
     const request: Request = {
       method: 'POST',
-      url: `/v2/models/${model}`,
+      url: `/v2/models/${model}${isNamed ? '' : '?alt=sse'}`,
       headers: { 'content-type': 'application/json', accept: 'text/event-stream, */*' },
       body: await inputText(connection, input, extra, signal),
       idempotencyKey,
@@ -69,6 +70,13 @@ export async function* streamedOutput(
       void cancelled(session, `/v2/models/${model}/requests/${facts.runId}/cancel`);
   }
 }
+
+/**
+ * Whether a member of the input requests the stream. Gemini's inputs, which have `contents`, have none: the query
+ * requests it. A string is sent unchanged, and may be either.
+ */
+const hasStreamMember = (input: unknown): boolean =>
+  typeof input === 'object' && input !== null && !('contents' in input);
 
 async function* outputEvents(response: Response, signal: AbortSignal): AsyncGenerator<ServerSentEvent> {
   if (mediaTypeOf(response.headers.get('content-type')) === 'text/event-stream') {

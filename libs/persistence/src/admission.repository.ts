@@ -20,6 +20,8 @@ export interface Admission extends Pick<
   /** The idempotency key, and the hex SHA-256 by which two requests count as the same. */
   key?: string;
   fingerprint?: string;
+  /** The process that holds the connection of a call without a key, if an equal call may join the run when it breaks. */
+  heldBy?: string;
   body: PayloadBody;
 }
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from './database.js';
+import { processName } from './processes.js';
 import { endingRow, type FinishedRun, type Granted } from './run-facts.js';
 import type { LiveState } from './run-reader.js';
 
@@ -49,6 +50,23 @@ export class HeldRunRepository {
     );
     if (!row) throw new Error('release_held_run returned no row');
     return row.released;
+  }
+
+  /** Records that a caller without a key got the result, so that no equal call joins the run any more. */
+  async forgetUnkeyed(runId: string): Promise<void> {
+    await this.database.work.query('DELETE FROM unkeyed_call WHERE run_id = $1 AND held_by = $2', [
+      runId,
+      processName,
+    ]);
+  }
+
+  /** Records that a caller without a key did not get the result, even if its delivery was recorded before. */
+  async leaveUnkeyed(workspaceId: string, fingerprint: string, runId: string): Promise<void> {
+    await this.database.work.query(
+      `INSERT INTO unkeyed_call (run_id, workspace_id, fingerprint) VALUES ($1, $2, decode($3, 'hex'))
+        ON CONFLICT (run_id) DO UPDATE SET held_by = NULL WHERE unkeyed_call.held_by = $4`,
+      [runId, workspaceId, fingerprint, processName],
+    );
   }
 
   /**

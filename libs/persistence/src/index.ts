@@ -63,6 +63,7 @@ export { HeldRunRepository, type Released } from './held-run.repository.js';
 export { keyPrefix, newApiKey } from './key-format.js';
 export { migrate, type Migrated, schemaIsCurrent } from './migrate.js';
 export {
+  processName,
   ProcessRecord,
   type ProviderKey,
   providerKeys,

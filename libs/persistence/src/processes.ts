@@ -9,6 +9,12 @@ import { DatabaseOutage } from './database-outage.js';
 import { ProcessRow } from './entities/operations.entity.js';
 import { DATABASE_OPTIONS, type DatabaseOptions } from './settings.js';
 
+/**
+ * The name of this process. A gateway's listening session has it, so that the database knows at once when the process is
+ * gone.
+ */
+export const processName = `model-router ${v7()}`;
+
 const heartbeatMs = 30_000;
 /** A process without a heartbeat for this long counts as stopped. */
 const maxSilenceSeconds = 100;

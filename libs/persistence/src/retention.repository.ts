@@ -24,6 +24,8 @@ function oldRowsOf({ RESULT_RETENTION_SECONDS, LEDGER_RETENTION_MONTHS }: Retent
     run_attempts: `run_id < v7_floor(${expired}) AND NOT EXISTS (
           SELECT FROM run WHERE run.id = run_id AND (completed_at IS NULL OR completed_at > ${expired})
         ) ORDER BY run_id`,
+    // Delivered results have none; an older one no longer counts.
+    unkeyed_call: `run_id < v7_floor(${ago('days => 1')}) ORDER BY run_id`,
     // Kept as long as their run is remembered.
     joined_call: `run_id < v7_floor(${forgotten}) AND NOT EXISTS (SELECT FROM run WHERE run.id = run_id AND completed_at IS NULL)
         AND NOT EXISTS (

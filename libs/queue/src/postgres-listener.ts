@@ -10,6 +10,8 @@ const MAX_SILENCE_MS = 15_000;
 interface Listening {
   url: string;
   channel: string;
+  /** The name of the session in the database. */
+  name?: string;
   heard: (payload: string) => void;
   /** Called whenever a session is established. Earlier notifications may have been lost. */
   connected: () => void;
@@ -32,9 +34,9 @@ export class PostgresListener {
 
   private async listen(): Promise<void> {
     const { signal } = this.closing;
-    const { url, channel, heard, connected, lost } = this.listening;
+    const { url, channel, name = `model-router ${channel}`, heard, connected, lost } = this.listening;
     for (let attempt = 1; !signal.aborted; attempt += 1) {
-      const session = new Session(url, `model-router ${channel}`);
+      const session = new Session(url, name);
       try {
         await session.connect();
         session.on('notification', ({ payload }) => heard(payload ?? ''));

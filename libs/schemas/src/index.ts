@@ -186,6 +186,8 @@ export {
   routerModelListEntry,
   routerModelListResponse,
   routerModelOutput,
+  type RouterTask,
+  routerTask,
 } from './model-shapes.js';
 export { essenceOf, isJsonType } from './media-type.js';
 export { momentOf } from './moment.js';

@@ -47,6 +47,26 @@ export const routerModality = z.enum(['text', 'image', 'video', 'audio', '3d', '
   description: 'A kind of content.',
 });
 
+/** What a model does. */
+export const routerTask = z
+  .enum([
+    'text-to-image',
+    'edit',
+    'upscale',
+    'text-to-video',
+    'image-to-video',
+    'video-edit',
+    'lip-sync',
+    'speech',
+    'transcription',
+    'music',
+    '3d',
+    'text',
+    'embedding',
+  ])
+  .meta({ id: 'RouterTask', description: 'What a model does.' });
+export type RouterTask = z.infer<typeof routerTask>;
+
 /** A list entry with more facts for people. */
 const routerModelFullEntry = routerModelListEntry
   .extend({
@@ -54,6 +74,9 @@ const routerModelFullEntry = routerModelListEntry
     description: text('One sentence about the model.').optional(),
     input_modalities: z.array(routerModality).describe('The kinds of content in the input.'),
     output_modalities: z.array(routerModality).describe('The kinds of content in the result.'),
+    tasks: z
+      .array(routerTask)
+      .describe('What the model does, derived from its modalities and its name. Empty if unknown.'),
     price: z
       .object({
         from_usd: z

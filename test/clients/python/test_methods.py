@@ -35,6 +35,14 @@ class Methods:
         self.assertEqual(result.content_type, "audio/mpeg")
         self.assertEqual(result.output, result.bytes)
 
+    def test_stream(self):
+        events = list(self.router.stream(AnyModel("openai/gpt-5-mini"), {"input": "hello"}))
+        self.assertIn("response.completed", [event.event for event in events])
+        contents = [{"role": "user", "parts": [{"text": "hello"}]}]
+        events = list(self.router.stream(AnyModel("vertexai/gemini-2.5-flash"), {"contents": contents}))
+        self.assertGreater(len(events), 1)
+        self.assertIn("candidates", events[0].data)
+
     def test_submit(self):
         run = self.router.submit(MODEL, {"prompt": "soon"}, idempotency_key=f"once-{id(self)}-{os.getpid()}")
         self.assertEqual(run.request_id, run["request_id"])

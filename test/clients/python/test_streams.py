@@ -44,6 +44,13 @@ class Streams:
         self.assertEqual(json.loads(request.content), {"messages": [], "stream": True})
         self.assertEqual(len(request.headers["Idempotency-Key"]), 36)
 
+    def test_geminis_is_requested_by_the_query(self):
+        self.script = [(200, STREAM, [b"data: 1\n\n"])]
+        self.assertEqual(len(list(self.router.stream("vertexai/gemini-2.5-flash", {"contents": []}))), 1)
+        [request] = self.seen
+        self.assertEqual(request.path, "/v2/models/vertexai/gemini-2.5-flash?alt=sse")
+        self.assertEqual(json.loads(request.content), {"contents": []})
+
     def test_the_last_event_may_end_with_a_carriage_return(self):
         self.script = [(200, STREAM, [b"data: last\r\r"])]
         self.assertEqual([event.data for event in self.router.stream(MODEL, {})], ["last"])

@@ -34,6 +34,7 @@ it('describes every listed model', async () => {
     description: expect.stringMatching(/\.$/),
     input_modalities: ['text', 'image'],
     output_modalities: ['video'],
+    tasks: ['text-to-video', 'image-to-video'],
     price: {
       from_usd: expect.any(Number),
       unit: expect.any(String),

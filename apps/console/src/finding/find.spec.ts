@@ -2,12 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import type { ModelEntry } from '../api/models.ts';
 import { searchable, searched } from './find.ts';
 import { found, listed } from '../pages/models/selection.ts';
-import { tasksOf } from './tasks.ts';
 
 const model = (
   id: string,
   title: string,
   [inputs, outputs]: [string, string],
+  tasks: string[],
   { description = 'Generates.', usd = 1, unit = 'run' } = {},
 ) =>
   ({
@@ -19,22 +19,26 @@ const model = (
     aliases: [],
     input_modalities: inputs.split('+'),
     output_modalities: outputs.split('+'),
+    tasks,
     price: { from_usd: usd, unit, text: '' },
   }) as unknown as ModelEntry;
 
 const models = [
-  model('bfl/flux-kontext-pro', 'FLUX.1 Kontext Pro', ['image+text', 'image'], { usd: 0.04 }),
-  model('bfl/flux-2-pro', 'FLUX.2 Pro', ['text+image', 'image'], { usd: 0.03 }),
-  model('kling/videos-lip-sync', 'Kling Lip Sync', ['video+audio+text', 'video'], {
+  model('bfl/flux-kontext-pro', 'FLUX.1 Kontext Pro', ['image+text', 'image'], ['edit'], { usd: 0.04 }),
+  model('bfl/flux-2-pro', 'FLUX.2 Pro', ['text+image', 'image'], ['text-to-image', 'edit'], { usd: 0.03 }),
+  model('kling/videos-lip-sync', 'Kling Lip Sync', ['video+audio+text', 'video'], ['lip-sync'], {
     usd: 0.07,
     unit: 'duration',
   }),
-  model('openai/tts-1', 'TTS 1', ['text', 'audio'], { usd: 0.000015, unit: 'characters of input' }),
-  model('elevenlabs/music', 'Eleven Music', ['text', 'audio']),
-  model('openai/whisper-1', 'Whisper', ['audio+text', 'text']),
-  model('stability/upscale-fast', 'Fast Upscaler', ['image', 'image'], { usd: 0.02 }),
-  model('openai/gpt-5', 'GPT-5', ['text+image', 'text']),
-  model('runway/gen4_turbo', 'Gen-4 Turbo', ['image+text', 'video']),
+  model('openai/tts-1', 'TTS 1', ['text', 'audio'], ['speech'], {
+    usd: 0.000015,
+    unit: 'characters of input',
+  }),
+  model('elevenlabs/music', 'Eleven Music', ['text', 'audio'], ['music']),
+  model('openai/whisper-1', 'Whisper', ['audio+text', 'text'], ['transcription']),
+  model('stability/upscale-fast', 'Fast Upscaler', ['image', 'image'], ['upscale'], { usd: 0.02 }),
+  model('openai/gpt-5', 'GPT-5', ['text+image', 'text'], ['text']),
+  model('runway/gen4_turbo', 'Gen-4 Turbo', ['image+text', 'video'], ['image-to-video']),
 ];
 const ids = (query: string) => searched(searchable(models), query).map(({ model: { id } }) => id);
 const order = (sort: 'used' | 'name' | 'price', pinned: string[] = [], recent: string[] = []) =>
@@ -56,23 +60,6 @@ describe('searched', () => {
   it('needs a match for every word, and puts names before descriptions', () => {
     expect(ids('flux qqqqqq')).toEqual([]);
     expect(ids('music')[0]).toBe('elevenlabs/music');
-  });
-});
-
-describe('tasksOf', () => {
-  it.each([
-    ['bfl/flux-2-pro', ['text-to-image', 'edit']],
-    ['bfl/flux-kontext-pro', ['edit']],
-    ['stability/upscale-fast', ['upscale']],
-    ['runway/gen4_turbo', ['image-to-video']],
-    ['kling/videos-lip-sync', ['lip-sync']],
-    ['openai/tts-1', ['speech']],
-    ['elevenlabs/music', ['music']],
-    ['openai/whisper-1', ['transcription']],
-    ['openai/gpt-5', ['text']],
-  ])('of %s are %j', (id, tasks) => {
-    const entry = models.find((each) => each.id === id);
-    expect(entry && tasksOf(entry)).toEqual(tasks);
   });
 });
 

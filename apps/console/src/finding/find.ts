@@ -1,6 +1,6 @@
 import type { ModelEntry } from '../api/models.ts';
 import { texts } from '../texts/index.ts';
-import { type Task, tasksOf } from './tasks.ts';
+import type { Task } from './tasks.ts';
 
 /** A model with the texts that a search looks into, in lower case. */
 export interface Searchable {
@@ -15,8 +15,7 @@ export interface Searchable {
 
 export const searchable = (models: readonly ModelEntry[]): Searchable[] =>
   models.map((model) => {
-    const { id, title = '', description = '', aliases } = model;
-    const tasks = tasksOf(model);
+    const { id, title = '', description = '', aliases, tasks } = model;
     const facts = [
       ...aliases,
       ...tasks.map((task) => texts.models.tasks[task]),

@@ -1,6 +1,6 @@
 import { InfrastructureModule, SETTINGS } from '#infrastructure';
 import { type Log, LOG, reasonOf } from '#observability';
-import { credentialChannel, type DatabaseSettings } from '#persistence';
+import { credentialChannel, type DatabaseSettings, processName } from '#persistence';
 import { PostgresListener } from '#queue';
 import { Module, type OnApplicationShutdown } from '@nestjs/common';
 import { AccessTokens } from './access-tokens.js';
@@ -54,6 +54,7 @@ function listenForChanges(
   return new PostgresListener({
     url: settings.DATABASE_DIRECT_URL ?? settings.DATABASE_URL,
     channel: credentialChannel,
+    name: processName,
     heard: (workspaceId) => identification.forget(workspaceId),
     connected: () => {
       isLost = false;

@@ -6,11 +6,16 @@ import { z } from 'zod';
 /** For a handler that returns JSON as text or bytes. */
 export const asJson = Header('content-type', 'application/json; charset=utf-8');
 
-/** Aborts when the caller's connection closes or the answer has been sent. */
+/** Why a signal of `callerGone` aborted after the answer had begun. */
+export const answerBegun = 'the answer had begun';
+
+/**
+ * Aborts when the caller's connection closes or the answer has been sent. The reason says whether the answer had begun.
+ */
 export function callerGone(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   // Nearly every call ends this way: without a reason, each would create an error with a stack.
-  reply.raw.once('close', () => gone.abort('gone'));
+  reply.raw.once('close', () => gone.abort(reply.raw.headersSent ? answerBegun : 'gone'));
   return gone.signal;
 }
 

@@ -1,10 +1,9 @@
 import type { McpServer } from '@modelcontextprotocol/server';
-import { routerModality, type RouterModelFullEntry, shortened } from '#schemas';
+import { routerModality, type RouterModelFullEntry, routerTask, shortened } from '#schemas';
 import { z } from 'zod';
 import { model, optional, runInput } from './arguments.js';
 import { type ModelDocument, summaryOf } from './model-summary.js';
 import type { OwnRoutes } from './own-routes.js';
-import { taskNames, tasks, tasksOf } from './tasks.js';
 import { bodyOf, failureResult, structuredResult, textResult } from './tool-results.js';
 
 /** The most that one page of models takes, in bytes of JSON. */
@@ -54,7 +53,7 @@ export function registerCatalogTools(server: McpServer, routes: OwnRoutes, input
       title: 'Find models',
       description: 'Lists models that you can run, with their price. Give the task, if you know it.',
       inputSchema: z.object({
-        task: optional(z.enum(taskNames)).describe('What the model does.'),
+        task: optional(z.enum(routerTask.options)).describe('What the model does.'),
         query: optional(z.string()).describe('Words in the name or description.'),
         provider: optional(z.string()).describe('The first part of the model id.'),
         modality: optional(z.enum(routerModality.options)).describe('The kind of output.'),
@@ -64,13 +63,13 @@ export function registerCatalogTools(server: McpServer, routes: OwnRoutes, input
       annotations,
     },
     async ({ task, query, provider, modality, cursor }) => {
-      const filters = { q: query, provider, modality: modality ?? (task && tasks[task].output) };
+      const filters = { q: query, provider, modality };
       const found = await entriesOf(routes, filters);
       if (!Array.isArray(found)) return failureResult(found);
       // The route wants all words. An agent would take an empty list for a missing ability.
       const all = found.length === 0 && query ? await entriesOf(routes, { ...filters, q: undefined }) : found;
       if (!Array.isArray(all)) return failureResult(all);
-      const fitting = all.filter((entry) => task === undefined || tasks[task].fits(entry));
+      const fitting = all.filter((entry) => task === undefined || entry.tasks.includes(task));
       const order = found.length === 0 ? closest(fitting, query) : ranked(fitting, query);
       return structuredResult(pageOf(order, Number.parseInt(cursor ?? '0', 10) || 0));
     },
@@ -155,7 +154,14 @@ function ranked(entries: readonly RouterModelFullEntry[], query = ''): RouterMod
 function closest(entries: readonly RouterModelFullEntry[], query = ''): RouterModelFullEntry[] {
   const words = wordsOf(query).filter((word) => word.length > 2);
   const scored = ranked(entries).map((entry) => {
-    const own = wordsOf([entry.id, entry.title, entry.description, ...tasksOf(entry)].join(' '));
+    const own = wordsOf(
+      [
+        entry.id,
+        entry.title,
+        entry.description,
+        ...entry.tasks.map((task) => task.replaceAll('-', ' ')),
+      ].join(' '),
+    );
     const score = words.filter((word) => own.some((each) => isClose(each, word))).length;
     return { entry, score };
   });

@@ -6,7 +6,7 @@ import type { FastifyReply } from 'fastify';
 import { nameRun } from '../answers/run-of-call.js';
 import type { AdmittedRun, NamedRun, RunCall } from './run-input.js';
 
-/** Answers calls whose Idempotency-Key belongs to an earlier run. */
+/** Answers calls that repeat the call of an earlier run. */
 @Injectable()
 export class JoinedRuns {
   constructor(
@@ -16,8 +16,8 @@ export class JoinedRuns {
   ) {}
 
   /**
-   * Returns the run of an earlier call with the same key. Every answer from here on, errors included, names the run and
-   * is marked as replayed.
+   * Returns the run of the earlier call. Every answer from here on, errors included, names the run and, if the calls have
+   * a key, is marked as replayed.
    */
   async joinRun(
     {
@@ -25,16 +25,16 @@ export class JoinedRuns {
       reply,
       caller: { workspaceId },
     }: Pick<RunCall, 'request' | 'caller'> & { reply: FastifyReply },
-    { modelId, key, runId, delivered }: NamedRun,
+    { modelId, key, unkeyed, runId, delivered }: NamedRun,
   ): Promise<AdmittedRun> {
     nameRun(reply, runId);
-    void reply.header('idempotent-replayed', 'true');
+    if (key !== undefined) void reply.header('idempotent-replayed', 'true');
     const [first] = await Promise.all([
       this.runs.admission(workspaceId, runId),
       this.noteJoin(workspaceId, runId, request.id),
     ]);
     if (first === null) throw noLongerKept();
-    return { ...first, workspaceId, modelId, key, runId, replayed: true, delivered };
+    return { ...first, workspaceId, modelId, key, unkeyed, runId, replayed: true, delivered };
   }
 
   /** So that the run is found by the id of this call. The answer does not depend on it. */

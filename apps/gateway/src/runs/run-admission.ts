@@ -1,5 +1,11 @@
 import { failpoint, Metrics, runAttributes } from '#observability';
-import { type Admission, AdmissionRepository, AnswerLost, type WebhookAddress } from '#persistence';
+import {
+  type Admission,
+  AdmissionRepository,
+  AnswerLost,
+  processName,
+  type WebhookAddress,
+} from '#persistence';
 import { RunQueues } from '#queue';
 import type { Attribution } from '#schemas';
 import { Injectable } from '@nestjs/common';
@@ -63,6 +69,7 @@ export class RunAdmission {
     const { runId, model, key, fingerprint, body, candidates } = input;
     const [{ row, price, streams }] = candidates;
     const { workspaceId } = caller;
+    const unkeyed = key === undefined ? fingerprint : undefined;
     const origin = request.publicOrigin;
     request.span?.set({ ...runAttributes({ model: model.id }), ...spanAttributes(attribution) });
     const measured = this.metrics.admissionSeconds.startTimer();
@@ -88,7 +95,10 @@ export class RunAdmission {
         ...(webhook && { webhook }),
         ...(attribution && { attribution }),
       },
-      ...(key !== undefined && fingerprint !== undefined && { key, fingerprint }),
+      ...(fingerprint !== undefined && {
+        fingerprint,
+        ...(key === undefined ? { heldBy: processName } : { key }),
+      }),
       body,
     });
     const admitted = await admitting.finally(measured).catch((error: unknown) => {
@@ -110,6 +120,7 @@ export class RunAdmission {
         workspaceId,
         modelId: model.id,
         key,
+        unkeyed,
         runId,
         position,
         origin,
@@ -123,7 +134,7 @@ export class RunAdmission {
       throw refusal(admitted);
     }
     if (!admitted.matches) throw conflict('another request');
-    return this.joined.joinRun(call, { ...admitted, modelId: model.id, key });
+    return this.joined.joinRun(call, { ...admitted, modelId: model.id, key, unkeyed });
   }
 }
 

@@ -66,8 +66,10 @@ export class RunCancellation implements OnApplicationShutdown {
 
   /**
    * Call this when a held connection ends without a result. It withdraws the run if the run could never be collected.
+   * After the beginning of an answer, no client repeats the call by itself.
    */
-  async leaveRun(runId: string, isDisconnected: boolean): Promise<Released> {
+  async leaveRun(runId: string, isDisconnected: boolean, isAnswerBegun = false): Promise<Released> {
+    if (isAnswerBegun) await this.held.forgetUnkeyed(runId);
     const left = await this.held.releaseRun(runId, isDisconnected);
     if (left.found === 'withdrawn')
       recordRun(runId, left.record, this.log, this.metrics, 'withdrawn: the result could not be collected');

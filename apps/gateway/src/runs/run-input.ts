@@ -37,9 +37,10 @@ export interface RunCall {
   refusal?: RouterError | undefined;
 }
 
-/** The body of a call, and the fingerprint of a call with an Idempotency-Key. `release` gives back its memory budget. */
+/** The body of a call. `release` gives back its memory budget. */
 interface ReadBody {
   bytes: Buffer;
+  /** A hash of the request, if an equal call may join its run. */
   fingerprint: string | undefined;
   release: () => void;
 }
@@ -50,7 +51,7 @@ export interface AcceptedInput {
   runId: string;
   model: Model;
   key: string | undefined;
-  /** A hash of the request, which a retry with the same key must match. */
+  /** A hash of the request, which a retry with the same key must match. Without a key, an equal call counts as a retry. */
   fingerprint: string | undefined;
   /** The input as the run's row will store it. */
   body: PayloadBody;
@@ -66,6 +67,8 @@ export interface NamedRun {
   key: string | undefined;
   /** Whether the result was already delivered in full. Recorded only for results that cannot be repeated. */
   delivered: boolean;
+  /** The hash by which an equal call joins the run of a call without a key, if the result of this one is not delivered. */
+  unkeyed?: string | undefined;
 }
 
 /** A run that was admitted, by this call or by an earlier one with the same key. */
@@ -137,16 +140,15 @@ export class RunInput {
   }
 
   /**
-   * Reads the body of a call. If the call has an Idempotency-Key, the body is added to `fingerprint`. `seen` gets each
+   * Reads the body of a call. It is added to `fingerprint`, which gets the call's Idempotency-Key. `seen` gets each
    * chunk as it arrives.
    */
   async readBody(
     { request, caller }: Pick<RunCall, 'request' | 'caller'>,
-    fingerprint: () => Hash,
+    fingerprint: (key: string | undefined) => Hash | undefined,
     seen?: (chunk: Buffer) => void,
   ): Promise<ReadBody> {
-    const key = idempotencyKey(request.headers['idempotency-key']);
-    const hash = key === undefined ? undefined : fingerprint();
+    const hash = fingerprint(idempotencyKey(request.headers['idempotency-key']));
     const { bytes, release } = await this.bodies.readBody(request.raw, caller.workspaceId, {
       seen: (chunk) => {
         hash?.update(chunk);
@@ -157,7 +159,8 @@ export class RunInput {
   }
 
   private async bodyOf(call: RunCall, modelId: string): Promise<ReadBody> {
-    return call.body ?? this.readBody(call, () => fingerprintOf(call.request, modelId));
+    const fingerprint = () => fingerprintOf(call.request, modelId);
+    return call.body ?? this.readBody(call, (key) => (key === undefined ? undefined : fingerprint()));
   }
 
   /**

@@ -30,6 +30,11 @@ export class SyncRuns {
       (onAccepted) => this.admission.admitRun({ ...call, mode: 'sync', onAccepted }),
       gone,
     );
+    if (run.unkeyed !== undefined)
+      void outcome.then(
+        () => this.delivered.noteUnkeyed(reply, run),
+        () => {},
+      );
     if (run.streams && (await this.events.sendEvents(reply, run.runId, outcome))) return;
     const result = await outcome;
     // The provider's URLs may have expired since the first delivery, so the result cannot be repeated.

@@ -8,8 +8,9 @@ import { identifyCaller } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { Identification } from '../auth/identification.js';
 import { parseInput, smallBytes } from '../bodies/parse-input.js';
-import { fingerprintOfPath, RunInput } from '../runs/run-input.js';
+import { RunInput } from '../runs/run-input.js';
 import { SyncRuns } from '../runs/sync-runs.js';
+import { callFingerprint } from './call-fingerprint.js';
 import type { VendorPath } from './serve-vendor.js';
 import { VendorForms } from './vendor-forms.js';
 import { nameInPath, VendorModels } from './vendor-models.js';
@@ -81,7 +82,7 @@ export class VendorCalls {
     const members = new MemberPlaces(['model']);
     const body = await this.input.readBody(
       { request, caller },
-      () => fingerprintOfPath(request.originalUrl),
+      (key) => callFingerprint(request, caller, key),
       (chunk) => members.add(chunk),
     );
     return { name: members.textOf('model', body.bytes), bodyFor: () => body };

@@ -3,8 +3,9 @@ import { AssetStore } from '#storage';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/caller.js';
-import { idempotencyKey, fingerprintOfPath, type RunCall } from '../runs/run-input.js';
+import { idempotencyKey, type RunCall } from '../runs/run-input.js';
 import { FormUploads } from '../uploads/form-uploads.js';
+import { callFingerprint } from './call-fingerprint.js';
 import { inputOfForm } from './form-input.js';
 import type { VendorForm } from './vendor.js';
 
@@ -28,23 +29,22 @@ export class VendorForms {
   async takeForm(
     { files, maxBytes }: VendorForm,
     request: FastifyRequest,
-    { workspaceId }: Caller,
+    caller: Caller,
   ): Promise<TakenForm> {
-    const isKeyed = idempotencyKey(request.headers['idempotency-key']) !== undefined;
+    const { workspaceId } = caller;
+    const key = idempotencyKey(request.headers['idempotency-key']);
     const takesFile = (name: string) => files.includes(name.split('[')[0] ?? '');
     const form = await this.uploads.takeForm(request.raw, { workspaceId, maxBytes, takesFile });
     const nowMs = Date.now();
     const fields = await Promise.all(
       form.parts.map(async (part) => {
         if (!('file' in part)) return { name: part.name, value: part.text };
-        const { key, expiresAt } = part.file;
+        const { key: storedAs, expiresAt } = part.file;
         const expiresInSeconds = Math.max(1, Math.floor((expiresAt.getTime() - nowMs) / 1000));
-        return { name: part.name, value: await this.store.sign(key, { expiresInSeconds, nowMs }) };
+        return { name: part.name, value: await this.store.sign(storedAs, { expiresInSeconds, nowMs }) };
       }),
     );
-    const fingerprint = isKeyed
-      ? fingerprintOfPath(request.originalUrl).update(form.digest).digest('hex')
-      : undefined;
+    const fingerprint = callFingerprint(request, caller, key).update(form.digest).digest('hex');
     return {
       name: fields.find(({ name }) => name === 'model')?.value,
       bodyFor: (row) => ({

@@ -89,6 +89,7 @@ describe('a round of retention', () => {
       'deleteDue',
       'abortStale',
       'tombstone',
+      'unkeyed_call',
       'joined_call',
       'webhook',
       'provider_surprise',

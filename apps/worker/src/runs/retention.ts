@@ -57,6 +57,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     await this.each(signal, 'stored objects', () => this.deleteDue(signal));
     await this.each(signal, 'stale uploads', () => this.abortStale(signal), 'once');
     await this.each(signal, 'tombstones', () => this.repository.deleteOld('tombstone'));
+    await this.each(signal, 'calls without a key', () => this.repository.deleteOld('unkeyed_call'));
     await this.each(signal, 'joined calls', () => this.repository.deleteOld('joined_call'));
     await this.each(signal, 'webhooks', () => this.repository.deleteOld('webhook'));
     await this.each(signal, 'unexpected replies', () => this.repository.deleteOld('provider_surprise'));

@@ -78,9 +78,11 @@ class Flows:
         if isinstance(input, str):
             raise TypeError("Pass the input of a stream as a mapping, because the client adds a member to it.")
         deadline = self._deadline(timeout)
+        # Gemini's inputs have no member for it: the query requests the stream.
+        by_query = "contents" in input
         answer = yield from self._requested(
-            f"/v2/models/{_path_of(model)}",
-            {**input, "stream": True},
+            f"/v2/models/{_path_of(model)}{'?alt=sse' if by_query else ''}",
+            input if by_query else {**input, "stream": True},
             extra,
             idempotency_key,
             deadline,

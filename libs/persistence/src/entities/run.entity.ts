@@ -140,6 +140,20 @@ export class IdempotencyKey {
   @Column('timestamptz', { nullable: true }) deliveredAt: Date | null;
 }
 
+/**
+ * A call without an idempotency key whose result has not been delivered. An equal call joins the run once the
+ * connection of the first one is gone.
+ */
+@Entity()
+@Index('unkeyed_call_fingerprint', ['workspaceId', 'fingerprint'])
+export class UnkeyedCall {
+  @PrimaryColumn('uuid') runId: string;
+  @Column('uuid') workspaceId: string;
+  @Column('bytea') fingerprint: Buffer;
+  /** The gateway process that holds the caller's connection; null once the connection is gone. */
+  @Column('text', { nullable: true }) heldBy: string | null;
+}
+
 /** An HTTP call that joined, collected or repeated a run with the run's idempotency key. */
 @Entity()
 @Index('joined_call_run', ['runId', 'callId'])

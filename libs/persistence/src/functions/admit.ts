@@ -4,6 +4,11 @@
  * of them would be sent as text. The results are in the order of the runs: `admitted` (with stage and position),
  * `existing` (the key is in use) or `refused` (with the limit and its numbers). Without `waits`, the result is null
  * for a workspace that another session has locked. A refused run leaves nothing behind, not even its key.
+ *
+ * A run with a fingerprint and no key is `existing` if the fingerprint is that of a result that was paid for and that
+ * nobody got: the connection of its caller is gone, and the run is live or has ended within the last minute, or ten
+ * seconds if it failed. Each such result goes to one caller. A gateway that was killed cannot say that its connections are gone, but its listening
+ * session has ended.
  */
 export const admit = /* sql */ `
 -- Setting the clock back by less than a minute does not open a second window. A window that starts later than that was dated
@@ -24,6 +29,7 @@ DECLARE
   nth integer;
   entry admission;
   holder idempotency_key%ROWTYPE;
+  left_behind uuid;
   cost bigint;
   refusal text;
   fits boolean;
@@ -101,6 +107,22 @@ BEGIN
           CONTINUE each_run;
         END IF;
       END LOOP;
+
+      IF entry."heldBy" IS NOT NULL THEN
+        UPDATE unkeyed_call SET held_by = entry."heldBy" WHERE run_id = (
+          SELECT run_id FROM unkeyed_call AS earlier JOIN run ON run.id = run_id
+          WHERE earlier.workspace_id = space.id AND earlier.fingerprint = decode(entry.fingerprint, 'hex')
+            AND (held_by IS NULL OR NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = held_by))
+            AND cancel_requested_at IS NULL
+            AND (completed_at IS NULL OR completed_at > this_moment
+              - CASE outcome WHEN 'failed' THEN interval '10 seconds' ELSE interval '1 minute' END)
+          ORDER BY run_id LIMIT 1
+        ) RETURNING run_id INTO left_behind;
+        IF FOUND THEN
+          results[nth] := jsonb_build_object('kind', 'existing', 'runId', left_behind, 'delivered', false, 'matches', true);
+          CONTINUE;
+        END IF;
+      END IF;
 
       cost := ceil(entry."reservedMicros" * space.markup);
       fits := space.inflight < space.inflight_limit
@@ -229,6 +251,9 @@ BEGIN
       ceil("computedMicros" * markup), markup, credential, call, (results[ordinality] -> 'position')::integer,
       this_moment, CASE WHEN ready THEN this_moment END, budget_windows::bigint[]
     FROM admitted
+  ), unkeyed AS (
+    INSERT INTO unkeyed_call (run_id, workspace_id, fingerprint, held_by)
+    SELECT "runId", space_id, decode(fingerprint, 'hex'), "heldBy" FROM admitted WHERE "heldBy" IS NOT NULL
   ), inputs AS (
     INSERT INTO payload (run_id, kind, media_type, body, stored_as)
     SELECT "runId", 'input', 'application/json', substr(bodies, "bodyFrom", "bodyBytes"), "storedAs" FROM admitted

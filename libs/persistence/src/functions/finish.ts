@@ -147,6 +147,7 @@ BEGIN
     IF done.sent_at IS NULL OR done.bucket = 'service_unavailable' THEN
       DELETE FROM idempotency_key WHERE workspace_id = done.space_id
         AND key = done.call ->> 'idempotencyKey' AND run_id = done.id;
+      DELETE FROM unkeyed_call WHERE run_id = done.id;
     END IF;
 
     granted := '[]';

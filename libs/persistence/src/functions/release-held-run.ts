@@ -1,7 +1,7 @@
 /**
  * `release_held_run(run, disconnected, ending)` is called when the caller of a held call no longer waits. It
  * withdraws a run that was not sent and that has no key, because its result could not be collected. Any other run
- * continues. Returns `completed`, `withdrawn` or `going_on`, the last with the pause between polls if a handle is
+ * continues, and an equal call joins it if it has a row in `unkeyed_call`. Returns `completed`, `withdrawn` or `going_on`, the last with the pause between polls if a handle is
  * saved.
  */
 export const releaseHeldRun = /* sql */ `
@@ -24,7 +24,8 @@ BEGIN
     finished := finish(space_id, held.id, held.epoch, ending);
     RETURN jsonb_build_object('found', 'withdrawn', 'granted', finished -> 'granted', 'record', finished -> 'record');
   END IF;
-  IF held.facts ? 'streams' AND held.call ->> 'idempotencyKey' IS NULL THEN
+  UPDATE unkeyed_call SET held_by = NULL WHERE run_id = held_id;
+  IF held.facts ? 'streams' AND held.call ->> 'idempotencyKey' IS NULL AND NOT FOUND THEN
     -- Nobody can collect the stream, and the provider bills it only as far as it gets.
     UPDATE run SET cancel_requested_at = coalesce(cancel_requested_at, router_now()) WHERE id = held_id;
   END IF;

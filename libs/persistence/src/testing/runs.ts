@@ -236,7 +236,7 @@ export async function holdWorkspace(url: string, workspaceId: string): Promise<(
   return () => client.end();
 }
 
-/** The options of an admission. A `key` gets the fingerprint `0a` by default. */
+/** The options of an admission. A `key`, or a call that is held without one, gets the fingerprint `0a` by default. */
 export type AdmissionFacts = Partial<
   Pick<
     Admission,
@@ -250,6 +250,7 @@ export type AdmissionFacts = Partial<
     | 'call'
     | 'key'
     | 'fingerprint'
+    | 'heldBy'
     | 'body'
   >
 > & { budgetMs?: number; requestId?: string };
@@ -260,7 +261,7 @@ export const testHandle = { step: 'poll' };
 export const testPollMs = 700;
 
 export function admissionOf(workspaceId: string, facts: AdmissionFacts = {}): Admission {
-  const { budgetMs = 600_000, key, fingerprint = '0a', requestId = v7(), ...rest } = facts;
+  const { budgetMs = 600_000, key, heldBy, fingerprint = '0a', requestId = v7(), ...rest } = facts;
   return {
     runId: v7(),
     workspaceId,
@@ -285,6 +286,7 @@ export function admissionOf(workspaceId: string, facts: AdmissionFacts = {}): Ad
       ...(key !== undefined && { idempotencyKey: key }),
     },
     ...(key !== undefined && { key, fingerprint }),
+    ...(heldBy !== undefined && { heldBy, fingerprint }),
     body: Buffer.from('{}'),
     ...rest,
   };

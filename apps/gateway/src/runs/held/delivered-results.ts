@@ -3,12 +3,30 @@ import { HeldRunRepository } from '#persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Socket } from 'node:net';
+import type { AdmittedRun } from '../run-input.js';
 
 interface KeyedRun {
   workspaceId: string;
   key: string;
   runId: string;
 }
+
+/** What is recorded about a result. */
+interface Delivery {
+  runId: string;
+  delivered: () => Promise<void>;
+  /** Follows `delivered` if the caller died without reading the result. */
+  takenBack: () => Promise<void>;
+  /** The connection broke before the result was written in full. */
+  cutOff?: () => Promise<void>;
+}
+
+/**
+ * Whether the client may repeat a failed call by itself although the answer forbids it with `X-Should-Retry`. The SDKs
+ * that number their attempts obey.
+ */
+const isRepeatedAnyway = ({ statusCode, request }: FastifyReply): boolean =>
+  statusCode >= 500 && request.headers['x-stainless-retry-count'] === undefined;
 
 /** The last delivery on a connection, and how many bytes its caller had sent by then. */
 interface Note {
@@ -17,8 +35,9 @@ interface Note {
 }
 
 /**
- * Records which results were delivered in full. Needed only for results with the provider's own URLs, which may
- * expire: such a result cannot be repeated, but a retry must still get it if the connection was lost.
+ * Records which results were delivered in full. Needed for results with the provider's own URLs, which may expire: such
+ * a result cannot be repeated, but a retry must still get it if the connection was lost. Also needed for results of
+ * calls without a key, which an equal call gets only if this one did not.
  */
 @Injectable()
 export class DeliveredResults {
@@ -29,22 +48,42 @@ export class DeliveredResults {
     @Inject(LOG) private readonly log: Log,
   ) {}
 
+  noteWhenSent(reply: FastifyReply, { workspaceId, key, runId }: KeyedRun): void {
+    const count = (change: 1 | -1) => this.held.countDelivery(workspaceId, key, runId, change);
+    this.follow(reply, { runId, delivered: () => count(1), takenBack: () => count(-1) });
+  }
+
+  noteUnkeyed(
+    reply: FastifyReply,
+    { workspaceId, unkeyed = '', runId }: Pick<AdmittedRun, 'workspaceId' | 'unkeyed' | 'runId'>,
+  ): void {
+    const leave = () => this.held.leaveUnkeyed(workspaceId, unkeyed, runId);
+    const forget = () => this.held.forgetUnkeyed(runId);
+    const delivered = () => (isRepeatedAnyway(reply) ? leave() : forget());
+    this.follow(reply, { runId, delivered, takenBack: leave, cutOff: leave });
+  }
+
   /**
    * Records the delivery when the answer has been written in full. If the gateway dies before that, a retry gets the
    * result again.
    */
-  noteWhenSent(reply: FastifyReply, run: KeyedRun): void {
+  private follow(reply: FastifyReply, { runId, delivered, takenBack, cutOff }: Delivery): void {
     const { socket } = reply.request.raw;
-    reply.raw.once('close', () => {
+    const ended = () => {
       // Not `finish` or `writableFinished`: Node reports both for an answer that was cut off while it was written.
-      if (socket.destroyed) return;
-      const noted = this.countDelivery(run, 1);
+      if (socket.destroyed) {
+        if (cutOff !== undefined) void this.record(runId, cutOff);
+        return;
+      }
+      const noted = this.record(runId, delivered);
       const takeBack = async () => {
-        if (await noted) await this.countDelivery(run, -1);
+        if (await noted) await this.record(runId, takenBack);
       };
       if (!this.notes.has(socket)) socket.once('close', (isReset: boolean) => this.closed(socket, isReset));
       this.notes.set(socket, { sentBytes: socket.bytesRead, takeBack });
-    });
+    };
+    if (socket.destroyed) ended();
+    else reply.raw.once('close', ended);
   }
 
   /**
@@ -56,9 +95,9 @@ export class DeliveredResults {
     if (isReset && note?.sentBytes === socket.bytesRead) void note.takeBack();
   }
 
-  private async countDelivery({ workspaceId, key, runId }: KeyedRun, change: 1 | -1): Promise<boolean> {
+  private async record(runId: string, write: () => Promise<void>): Promise<boolean> {
     try {
-      await this.held.countDelivery(workspaceId, key, runId, change);
+      await write();
       return true;
     } catch (error) {
       this.log.warn({ error, run_id: runId }, 'could not record the delivery of a result');

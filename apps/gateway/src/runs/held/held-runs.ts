@@ -2,6 +2,7 @@ import { RouterError } from '#errors';
 import { Metrics } from '#observability';
 import { announcedOutcome, type RunOutcome, RunReader, type RunResult } from '#persistence';
 import { Injectable } from '@nestjs/common';
+import { answerBegun } from '../../http/replies.js';
 import { noLongerKept } from '../joined-runs.js';
 import { RunCancellation } from '../run-cancellation.js';
 import type { AdmittedRun } from '../run-input.js';
@@ -51,7 +52,7 @@ export class HeldRuns {
 
   private async outcomeOf(run: HeldRun, watch: Watch, gone: AbortSignal): Promise<RunOutcome> {
     try {
-      return (await this.awaited(run, watch)) ?? (await this.leave(run, gone.aborted));
+      return (await this.awaited(run, watch)) ?? (await this.leave(run, gone));
     } finally {
       watch.close();
     }
@@ -84,9 +85,10 @@ export class HeldRuns {
     return result.stage === 'completed' ? result : null;
   }
 
-  private async leave(run: HeldRun, isDisconnected: boolean): Promise<RunOutcome> {
-    const left = await unlessAway(this.cancellation.leaveRun(run.runId, isDisconnected));
-    if (isDisconnected) {
+  private async leave(run: HeldRun, gone: AbortSignal): Promise<RunOutcome> {
+    const isAnswerBegun = gone.reason === answerBegun;
+    const left = await unlessAway(this.cancellation.leaveRun(run.runId, gone.aborted, isAnswerBegun));
+    if (gone.aborted) {
       throw new RouterError('client_disconnected', 'The caller closed the connection.', {
         internal: `run ${run.runId} ${left?.found ?? 'continues: the database did not answer'}`,
       });
