@@ -34,7 +34,7 @@ import type { RunHandle } from './wire.js';
 /** Such as `createOpenAI` of `@ai-sdk/openai`. */
 type CreateVendor = (settings: SdkSettings) => { languageModel: (name: string) => LanguageModel };
 
-/** By the first segment of a model's id: the path below which the router serves the vendor, and the vendor's provider. */
+/** Each vendor, by the first segment of a model's id, has the path below which the router serves it, and its provider. */
 const vendors = {
   openai: { path: '/openai/v1', from: 'createOpenAI of @ai-sdk/openai' },
   anthropic: { path: '/anthropic/v1', from: 'createAnthropic of @ai-sdk/anthropic' },

@@ -38,7 +38,7 @@ export interface BoundedCall {
   end: () => void;
 }
 
-/** What the SDK of a vendor needs to call the router. */
+/** The settings with which the SDK of a vendor calls the router. */
 export interface SdkSettings {
   baseURL: string;
   /** A placeholder: `fetch` adds the credential. */

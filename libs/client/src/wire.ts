@@ -43,7 +43,7 @@ export interface ModelEntry {
   description?: string;
   input_modalities: Modality[];
   output_modalities: Modality[];
-  /** What the model does, such as `text-to-image`. */
+  /** The tasks of the model, such as `text-to-image`. */
   tasks: string[];
   /** `from_usd` is the price of one unit with the cheapest options, in US dollars; `text` is the complete price. */
   price: { from_usd: number; unit: string; text: string; date?: string };

@@ -52,7 +52,7 @@ export class HeldRunRepository {
     return row.released;
   }
 
-  /** Records that a caller without a key got the result, so that no equal call joins the run any more. */
+  /** Records that a caller without a key got the result, so that an equal call no longer joins the run. */
   async forgetUnkeyed(runId: string): Promise<void> {
     await this.database.work.query('DELETE FROM unkeyed_call WHERE run_id = $1 AND held_by = $2', [
       runId,

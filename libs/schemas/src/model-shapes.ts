@@ -47,7 +47,7 @@ export const routerModality = z.enum(['text', 'image', 'video', 'audio', '3d', '
   description: 'A kind of content.',
 });
 
-/** What a model does. */
+/** A task of a model. */
 export const routerTask = z
   .enum([
     'text-to-image',

@@ -11,7 +11,7 @@ interface KeyedRun {
   runId: string;
 }
 
-/** What is recorded about a result. */
+/** The records that follow the delivery of a result. */
 interface Delivery {
   runId: string;
   delivered: () => Promise<void>;
