@@ -8,6 +8,7 @@ import {
 import type { ReactNode } from 'react';
 import { NotFound } from './frame/not-found.tsx';
 import { Shell } from './frame/shell.tsx';
+import { compareSearch } from './pages/compare/search.ts';
 import { guidePage } from './pages/guide/pages.ts';
 import { keysSearch } from './pages/keys/search.ts';
 import { modelSearch } from './pages/model/search.ts';
@@ -42,6 +43,11 @@ const routes = [
     ...under('models/$provider/$model'),
     validateSearch: modelSearch,
     component: lazyPage(async () => (await import('./pages/model/model-page.tsx')).ModelPage),
+  }),
+  createRoute({
+    ...under('compare'),
+    validateSearch: compareSearch,
+    component: lazyPage(async () => (await import('./pages/compare/compare-page.tsx')).ComparePage),
   }),
   createRoute({
     ...under('runs'),

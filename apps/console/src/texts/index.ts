@@ -1,6 +1,7 @@
 import { attempts } from './attempts.ts';
 import { audit } from './audit.ts';
 import { buckets } from './buckets.ts';
+import { compare } from './compare.ts';
 import { failure } from './failure.ts';
 import { files } from './files.ts';
 import { frame } from './frame.ts';
@@ -40,6 +41,7 @@ export const texts = {
   buckets,
   models,
   model,
+  compare,
   form,
   output,
 };
