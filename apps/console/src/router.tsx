@@ -15,6 +15,7 @@ import { modelSearch } from './pages/model/search.ts';
 import { modelsSearch } from './pages/models/search.ts';
 import { auditSearch } from './pages/operator/audit-search.ts';
 import { queuesSearch, workspacesSearch } from './pages/operator/search.ts';
+import { outputsSearch } from './pages/outputs/search.ts';
 import { runsSearch } from './pages/runs/search.ts';
 import { usageSearch } from './pages/usage/usage-range.ts';
 import { webhooksSearch } from './pages/webhooks/search.ts';
@@ -57,6 +58,11 @@ const routes = [
   createRoute({
     ...under('runs/$requestId'),
     component: lazyPage(async () => (await import('./pages/runs/run-page.tsx')).RunPage),
+  }),
+  createRoute({
+    ...under('outputs'),
+    validateSearch: outputsSearch,
+    component: lazyPage(async () => (await import('./pages/outputs/outputs-page.tsx')).OutputsPage),
   }),
   createRoute({
     ...under('usage'),

@@ -4,6 +4,7 @@ import {
   FileUp,
   Grid2x2,
   History,
+  Images,
   KeyRound,
   Layers,
   ListTree,
@@ -26,6 +27,7 @@ const { frame } = texts;
 export const pages: readonly Destination[] = [
   { to: '/models', label: frame.models, Icon: Grid2x2 },
   { to: '/runs', label: frame.runs, Icon: ListTree },
+  { to: '/outputs', label: frame.outputs, Icon: Images },
   { to: '/usage', label: frame.usage, Icon: ChartColumn },
   { to: '/files', label: frame.files, Icon: FileUp },
   { to: '/webhooks', label: frame.webhooks, Icon: Webhook },

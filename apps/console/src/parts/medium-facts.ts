@@ -61,12 +61,17 @@ const frameOf = (element: HTMLMediaElement): MediumFacts =>
 async function bytesOf(url: string, signal: AbortSignal): Promise<number | undefined> {
   if (url.startsWith('data:')) {
     const data = url.slice(url.indexOf(',') + 1);
-    return /^data:[^,]*;base64,/i.test(url) ? Math.floor((data.replace(/=+$/, '').length * 3) / 4) : data.length;
+    return /^data:[^,]*;base64,/i.test(url)
+      ? Math.floor((data.replace(/=+$/, '').length * 3) / 4)
+      : data.length;
   }
   if (url.startsWith('blob:')) return (await (await fetch(url, { signal })).blob()).size;
   // A link of another server is signed for GET alone.
   if (new URL(url).origin !== location.origin) return undefined;
-  const answer = await fetch(url, { method: 'HEAD', signal: AbortSignal.any([signal, AbortSignal.timeout(limitMs)]) });
+  const answer = await fetch(url, {
+    method: 'HEAD',
+    signal: AbortSignal.any([signal, AbortSignal.timeout(limitMs)]),
+  });
   const length = answer.ok ? answer.headers.get('content-length') : null;
   return length === null ? undefined : Number(length);
 }

@@ -10,6 +10,7 @@ import { form, model } from './model.ts';
 import { models } from './models.ts';
 import { checks, providers, queues, surprises, workspaces } from './operator.ts';
 import { output } from './output.ts';
+import { lightbox, outputs } from './outputs.ts';
 import { parts } from './parts.ts';
 import { run, runs } from './runs.ts';
 import { settings } from './settings.ts';
@@ -44,4 +45,6 @@ export const texts = {
   compare,
   form,
   output,
+  outputs,
+  lightbox,
 };

@@ -84,6 +84,8 @@ export const run = {
   token: 'Access token',
   admitted: 'Admitted',
   completed: 'Completed',
+  expires: 'Expires',
+  never: 'Kept without expiry',
   attempts: 'Submission attempts',
   assets: 'Copied assets',
   cancelRequested: 'Cancellation requested',

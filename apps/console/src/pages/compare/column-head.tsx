@@ -18,7 +18,11 @@ export function ColumnHead({ model, remove }: { model: string | undefined; remov
           </Link>
         )}
       </div>
-      <CloseButton size="sm" aria-label={texts.compare.remove(entry?.title ?? model ?? '')} onClick={remove} />
+      <CloseButton
+        size="sm"
+        aria-label={texts.compare.remove(entry?.title ?? model ?? '')}
+        onClick={remove}
+      />
     </header>
   );
 }

@@ -5,6 +5,7 @@ import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import type { ModelDocument } from '../../api/model-document.ts';
 import { isRefusal } from '../../api/problem.ts';
 import { runInputQuery, runQuery, submitRun } from '../../api/run.ts';
+import { promptOf } from '../../api/prompt-of.ts';
 import { rememberModel } from '../../finding/recent-models.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { dollarsOfCents } from '../../parts/money.ts';
@@ -55,6 +56,8 @@ export function Comparison({ models, runs, base, change, picker }: ComparisonPro
     return text === undefined && isOfRuns && place > 0 ? sent[place] : (text ?? undefined);
   });
   const plans = usePlans(models, base, syntax === undefined && !isPending ? input : undefined, own);
+  // The results are what matters once they are there.
+  const [isInputOpen, setInputOpen] = useState(runs.every((id) => id === ''));
   const [refusals, setRefusals] = useState<Record<string, unknown>>({});
   const [isSubmitting, setSubmitting] = useState(false);
   /** Submissions that may have arrived although their answers didn't, by model and input. Another try joins them. */
@@ -91,6 +94,7 @@ export function Comparison({ models, runs, base, change, picker }: ComparisonPro
     if (started.every((run) => run === '')) return;
     if (started[0] !== undefined && started[0] !== '') submitted(started[0], text);
     void queries.invalidateQueries({ queryKey: ['requests'] });
+    setInputOpen(false);
     await change({ models: models.join(','), runs: started.join(',') });
   };
 
@@ -108,11 +112,16 @@ export function Comparison({ models, runs, base, change, picker }: ComparisonPro
 
   return (
     <>
-      <section aria-label={texts.compare.input} className={classes.input}>
-        <div>
+      <details
+        className={classes.input}
+        open={isInputOpen}
+        onToggle={({ currentTarget }) => setInputOpen(currentTarget.open)}
+      >
+        <summary>
           <h2>{texts.compare.input}</h2>
-          <p className="dimmed">{texts.compare.inputOf(first)}</p>
-        </div>
+          {!isInputOpen && <span className={classes.prompt}>{promptOf(input)}</span>}
+        </summary>
+        <p className="dimmed">{texts.compare.inputOf(first)}</p>
         {isPending ? (
           <FormSkeleton />
         ) : !base.isAuthored || syntax !== undefined ? (
@@ -135,7 +144,7 @@ export function Comparison({ models, runs, base, change, picker }: ComparisonPro
             />
           </Suspense>
         )}
-      </section>
+      </details>
       <div className={classes.bar}>
         <TotalCost plans={plans} />
         {picker}
@@ -158,6 +167,7 @@ export function Comparison({ models, runs, base, change, picker }: ComparisonPro
               <PlanView
                 plan={plan}
                 isFirst={place === 0}
+                isSent={isOfRuns && run !== '' && refusal === undefined}
                 change={(next) => setChanged((now) => ({ ...now, [plan.model]: next }))}
               />
               {refusal !== undefined && (
@@ -184,9 +194,7 @@ function TotalCost({ plans }: { plans: readonly Plan[] }) {
   const unready = plans.filter(({ fields, error }) => fields.length > 0 || error !== undefined).length;
   return (
     <p className={`figures ${classes.total}`} aria-live="polite">
-      {priced.length > 0 && (
-        <strong>{texts.compare.total(dollarsOfCents(expected), priced.length)}</strong>
-      )}
+      {priced.length > 0 && <strong>{texts.compare.total(dollarsOfCents(expected), priced.length)}</strong>}
       {most > expected && <span className="dimmed"> {texts.model.atMost(dollarsOfCents(most))}</span>}
       {priced.length === 0 && unready === 0 && <span className="dimmed">{texts.model.costPending}</span>}
       {unready > 0 && <span className={classes.unready}> {texts.compare.incomplete(unready)}</span>}

@@ -12,7 +12,15 @@ const roles: readonly (readonly string[])[] = [
   ['steps', 'num_inference_steps'],
   ['generate_audio', 'generateAudio', 'with_audio', 'enable_audio', 'sound'],
   ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'maxOutputTokens'],
-  ['last_frame_image', 'last_frame_img', 'last_frame', 'lastFrame', 'last_image', 'end_image_url', 'image_tail'],
+  [
+    'last_frame_image',
+    'last_frame_img',
+    'last_frame',
+    'lastFrame',
+    'last_image',
+    'end_image_url',
+    'image_tail',
+  ],
   ['mask', 'mask_url', 'mask_image'],
 ];
 

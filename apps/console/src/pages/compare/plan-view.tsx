@@ -10,17 +10,19 @@ interface PlanViewProps {
   plan: Plan;
   /** The first model gets the form as it is. */
   isFirst: boolean;
+  /** Whether the run below was sent this, so that the price is known. */
+  isSent: boolean;
   /** Sets an input of its own; null follows the form again. */
   change: (text: string | null) => void;
 }
 
 /** What one model would be sent, what it doesn't take, and the price. */
-export function PlanView({ plan, isFirst, change }: PlanViewProps) {
+export function PlanView({ plan, isFirst, isSent, change }: PlanViewProps) {
   const { text, unsent, isOwn, estimate, fields, error } = plan;
   const [isOpen, setOpen] = useState(false);
   return (
     <div className={classes.plan}>
-      <CostLine estimate={estimate} isRefused={fields.length > 0 || error !== undefined} />
+      {!isSent && <CostLine estimate={estimate} isRefused={fields.length > 0 || error !== undefined} />}
       {unsent.length > 0 && !isOwn && (
         <p className={classes.unsent}>{texts.compare.unsent(unsent.join(', '))}</p>
       )}
@@ -37,7 +39,9 @@ export function PlanView({ plan, isFirst, change }: PlanViewProps) {
       {!isFirst && (
         <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
           <summary>{texts.compare.sent}</summary>
-          {isOpen && <JsonInput text={text} onChange={change} syntax={undefined} problems={fields} unknown={[]} />}
+          {isOpen && (
+            <JsonInput text={text} onChange={change} syntax={undefined} problems={fields} unknown={[]} />
+          )}
         </details>
       )}
       {isOwn && (

@@ -84,7 +84,9 @@ function RunResult({ run }: { run: RunDetail }) {
       <div>
         <dt>{texts.compare.size}</dt>
         <dd>
-          {found?.media.map((medium) => <MediumSize key={medium.url} medium={medium} />)}
+          {found?.media.map((medium) => (
+            <MediumSize key={medium.url} medium={medium} />
+          ))}
           {found?.media.length === 0 && found.texts.length > 0 && (
             <span>{texts.compare.words(wordsIn(found.texts))}</span>
           )}
@@ -107,6 +109,7 @@ function RunResult({ run }: { run: RunDetail }) {
               result={data}
               modalities={modalities}
               places={places}
+              origin={{ model: run.model, run: run.request_id }}
               renderActions={(medium) => <SendTo medium={medium} from={run.model} />}
             />
           )}

@@ -9,7 +9,10 @@ import { constantsOf } from './form/form-schema.ts';
  * The input of the run in the address, as indented text and without the members that name the model; null if it has
  * expired, and undefined while it is loading.
  */
-export function useEarlierInput(run: string | undefined, { input }: ModelDocument): string | null | undefined {
+export function useEarlierInput(
+  run: string | undefined,
+  { input }: ModelDocument,
+): string | null | undefined {
   const { data, error } = useQuery({ ...runInputQuery(run ?? ''), enabled: run !== undefined });
   return useMemo(() => {
     if (error !== null) return null;

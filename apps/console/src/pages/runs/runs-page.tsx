@@ -45,7 +45,10 @@ export function RunsPage() {
           runs={runs}
           selected={selected}
           select={(requestId, isSelected) =>
-            setSelected((now) => [...now.filter((each) => each !== requestId), ...(isSelected ? [requestId] : [])])
+            setSelected((now) => [
+              ...now.filter((each) => each !== requestId),
+              ...(isSelected ? [requestId] : []),
+            ])
           }
           isMore={hasNextPage}
           readMore={() => {

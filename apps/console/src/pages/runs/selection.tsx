@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { Columns2 } from 'lucide-react';
 import { texts } from '../../texts/index.ts';
 import { maxCompared } from '../compare/search.ts';
-import classes from './selection.module.css';
+import classes from '../../parts/selection.module.css';
 
 /** What can be done with the selected runs. */
 export function Selection({ selected, clear }: { selected: readonly string[]; clear: () => void }) {
