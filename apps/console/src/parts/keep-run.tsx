@@ -6,6 +6,7 @@ import { texts } from '../texts/index.ts';
 import { Failure } from './failure.tsx';
 
 interface KeepRunProps {
+  size?: 'xs' | 'sm';
   run: {
     request_id: string;
     outcome?: string | undefined;
@@ -15,7 +16,10 @@ interface KeepRunProps {
 }
 
 /** Keeps a run without expiry, or lets it expire again. Only for runs with a result, and credentials that may. */
-export function KeepRun({ run: { request_id, outcome, result_available, kept = false } }: KeepRunProps) {
+export function KeepRun({
+  run: { request_id, outcome, result_available, kept = false },
+  size = 'xs',
+}: KeepRunProps) {
   const keep = useKeep(request_id);
   const mayManage = useScope('manage');
   if (mayManage !== true || outcome !== 'succeeded' || !result_available) return null;
@@ -24,7 +28,7 @@ export function KeepRun({ run: { request_id, outcome, result_available, kept = f
     <>
       <Button
         variant="default"
-        size="xs"
+        size={size}
         aria-pressed={kept}
         title={kept ? texts.outputs.unkeepHint : texts.outputs.keepHint}
         leftSection={<Icon size={14} aria-hidden />}

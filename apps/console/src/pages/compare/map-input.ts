@@ -33,7 +33,7 @@ export function mapInput(input: Input, from: Terms, to: Terms): Mapped {
   const size = sizeIn(values);
   for (const { name, path, schema, value } of values) {
     const isSent =
-      target.put(name, value) ||
+      target.put(name, path, value) ||
       target.putPrompt(name, value) ||
       (size?.names.includes(name) === true && target.putSize(size)) ||
       target.putFiles(name, schema, value);
@@ -51,13 +51,21 @@ class Target {
     this.fields = fieldsOf(terms.input);
   }
 
-  put(name: string, value: unknown): boolean {
+  /** Prefers the same place in the other model. */
+  put(name: string, path: Path, value: unknown): boolean {
+    const same = this.fields.find((field) => field.path.join('.') === path.join('.'));
+    const fit = same && namesFor(name).length > 0 ? fitting(same.schema, value) : undefined;
+    if (same !== undefined && fit !== undefined && at(this.input, path) === undefined) {
+      set(this.input, path, fit);
+      return true;
+    }
     return namesFor(name).some((each) => this.putInto(each, value));
   }
 
   putPrompt(name: string, value: unknown): boolean {
     const text = promptOf({ [name]: value });
-    if (text === undefined) return false;
+    // Of several messages or lines, one alone would say something else.
+    if (text === undefined || (Array.isArray(value) && value.length > 1)) return false;
     if (promptNames.some((each) => this.putInto(each, text))) return true;
     // The example shows where the text of a message goes.
     const { example } = this.terms;
@@ -145,7 +153,8 @@ function valuesOf(input: Input, { input: schema }: Terms): Value[] {
     .filter(([name, value]) => value !== undefined && !constants.includes(name))
     .flatMap(([name, value]) => {
       const start = wrappers.has(name) ? [name, 0] : [name];
-      const group: unknown = wrappers.has(name) && Array.isArray(value) ? value[0] : value;
+      const group: unknown =
+        wrappers.has(name) && Array.isArray(value) && value.length === 1 ? value[0] : value;
       const inner = Object.entries(Object(isPlain(group) ? group : {}) as Input).map(([each, part]) => {
         const field = fieldAt([...start, each]);
         return field && { ...field, value: part };

@@ -20,6 +20,7 @@ interface PlanViewProps {
 export function PlanView({ plan, isFirst, isSent, change }: PlanViewProps) {
   const { text, unsent, isOwn, estimate, fields, error } = plan;
   const [isOpen, setOpen] = useState(false);
+  if (isFirst && isSent) return null;
   return (
     <div className={classes.plan}>
       {!isSent && <CostLine estimate={estimate} isRefused={fields.length > 0 || error !== undefined} />}

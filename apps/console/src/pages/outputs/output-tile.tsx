@@ -46,13 +46,11 @@ export function OutputTile({ run, entry, isSelected, select, show }: OutputTileP
         <p className={`dimmed ${classes.model}`}>{run.model}</p>
         <div className={classes.foot}>
           <span className="dimmed">
-            {run.kept
-              ? texts.outputs.kept
-              : run.expires_at !== undefined && (
-                  <>
-                    {texts.outputs.expires} <Moment at={run.expires_at} />
-                  </>
-                )}
+            {run.expires_at !== undefined && (
+              <>
+                {texts.outputs.expires} <Moment at={run.expires_at} />
+              </>
+            )}
           </span>
           <KeepRun run={run} />
         </div>

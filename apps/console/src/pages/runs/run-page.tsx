@@ -80,7 +80,7 @@ function Actions({ run }: { run: RunDetail }) {
   });
   return (
     <>
-      <KeepRun run={run} />
+      <KeepRun run={run} size="sm" />
       {run.status !== 'COMPLETED' && (
         <Button
           variant="default"
