@@ -29,6 +29,7 @@ interface Form {
     document: { input: object; example: Input },
     kind: string,
   ) => { field: string; valueWith: (url: string) => unknown } | undefined;
+  mapInput: (input: Input, from: object, to: object) => { input: Input; unsent: string[] };
 }
 
 // The types of the console and of its libraries need a browser's, which this code doesn't have.
@@ -39,6 +40,7 @@ const parts = [
   'pages/model/form/form-defaults',
   'pages/model/form/validator',
   'pages/model/takes',
+  'pages/compare/map-input',
 ];
 
 let form: Form;
@@ -165,5 +167,67 @@ describe('the form of every model', () => {
           ),
       ),
     ).toEqual([]);
+  });
+});
+
+describe('a comparison', () => {
+  const of = (id: string) => models.find((model) => model.id === id) ?? expect.unreachable(id);
+
+  it('maps each example to its own model without a change, except for IDs, which it names', () => {
+    for (const model of models) {
+      const { input, unsent } = form.mapInput(model.example, model, model);
+      expect([model.id, unsent.filter((path) => !path.endsWith('_id'))]).toEqual([model.id, []]);
+      const rest = leavesOf(model.example).filter((leaf) => !/_id "?[^/]*$/.test(leaf));
+      expect([model.id, leavesOf(input)]).toEqual([
+        model.id,
+        expect.arrayContaining(withoutConstants(model, rest)),
+      ]);
+    }
+  });
+
+  const withoutConstants = ({ constants }: { constants: Input }, leaves: string[]) =>
+    leaves.filter((leaf) => !Object.keys(constants).includes(leaf.split(' ')[0] ?? ''));
+
+  it.each([
+    [
+      'bfl/flux-2-pro',
+      'openai/gpt-image-2',
+      { prompt: 'x', width: 1536, height: 1024 },
+      { prompt: 'x', size: '1536x1024' },
+      [],
+    ],
+    [
+      'openai/gpt-image-2',
+      'bfl/flux-2-pro',
+      { prompt: 'x', size: '1024x1536', n: 2 },
+      { prompt: 'x', width: 1024, height: 1536 },
+      ['n'],
+    ],
+    [
+      'bfl/flux-2-pro',
+      'bfl/flux-kontext-max',
+      { prompt: 'x', width: 1024, height: 1024, seed: 7 },
+      { prompt: 'x', aspect_ratio: '1:1', seed: 7 },
+      [],
+    ],
+    [
+      'bfl/flux-2-pro',
+      'anthropic/claude-haiku-4-5-20251001',
+      { prompt: 'x', seed: 7 },
+      { messages: [{ role: 'user', content: 'x' }] },
+      ['seed'],
+    ],
+  ])('maps the input of %s to %s', (from, to, input, mapped, unsent) => {
+    expect(form.mapInput(input, of(from), of(to))).toEqual({ input: mapped, unsent });
+  });
+
+  it('sends a list of messages as a whole or not at all', () => {
+    const messages = [
+      { role: 'user', content: 'one' },
+      { role: 'user', content: 'two' },
+    ];
+    const [from, to] = [of('anthropic/claude-haiku-4-5-20251001'), of('bfl/flux-2-pro')];
+    expect(form.mapInput({ messages }, from, to)).toEqual({ input: {}, unsent: ['messages'] });
+    expect(form.mapInput({ messages }, from, from)).toEqual({ input: { messages }, unsent: [] });
   });
 });

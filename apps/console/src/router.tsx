@@ -8,6 +8,7 @@ import {
 import type { ReactNode } from 'react';
 import { NotFound } from './frame/not-found.tsx';
 import { Shell } from './frame/shell.tsx';
+import { compareSearch } from './pages/compare/search.ts';
 import { guidePage } from './pages/guide/pages.ts';
 import { keysSearch } from './pages/keys/search.ts';
 import { modelSearch } from './pages/model/search.ts';
@@ -15,6 +16,7 @@ import { modelsSearch } from './pages/models/search.ts';
 import { auditSearch } from './pages/operator/audit-search.ts';
 import { queuesSearch, workspacesSearch } from './pages/operator/search.ts';
 import { referenceSearch } from './pages/reference/search.ts';
+import { outputsSearch } from './pages/outputs/search.ts';
 import { runsSearch } from './pages/runs/search.ts';
 import { usageSearch } from './pages/usage/usage-range.ts';
 import { webhooksSearch } from './pages/webhooks/search.ts';
@@ -45,6 +47,11 @@ const routes = [
     component: lazyPage(async () => (await import('./pages/model/model-page.tsx')).ModelPage),
   }),
   createRoute({
+    ...under('compare'),
+    validateSearch: compareSearch,
+    component: lazyPage(async () => (await import('./pages/compare/compare-page.tsx')).ComparePage),
+  }),
+  createRoute({
     ...under('runs'),
     validateSearch: runsSearch,
     component: lazyPage(async () => (await import('./pages/runs/runs-page.tsx')).RunsPage),
@@ -52,6 +59,11 @@ const routes = [
   createRoute({
     ...under('runs/$requestId'),
     component: lazyPage(async () => (await import('./pages/runs/run-page.tsx')).RunPage),
+  }),
+  createRoute({
+    ...under('outputs'),
+    validateSearch: outputsSearch,
+    component: lazyPage(async () => (await import('./pages/outputs/outputs-page.tsx')).OutputsPage),
   }),
   createRoute({
     ...under('usage'),

@@ -15,6 +15,7 @@ import { ProcessRow } from './entities/operations.entity.js';
 import { ErasureRepository } from './erasure.repository.js';
 import { FileRepository } from './file.repository.js';
 import { HeldRunRepository } from './held-run.repository.js';
+import { KeptRunRepository } from './kept-run.repository.js';
 import { DispatchRepository } from './dispatch.repository.js';
 import { LedgerReader } from './ledger-reader.js';
 import { OnboardingRepository } from './onboarding.repository.js';
@@ -54,6 +55,7 @@ const services = [
   ErasureRepository,
   FileRepository,
   HeldRunRepository,
+  KeptRunRepository,
   LedgerReader,
   NodeReader,
   OperatorActionReader,

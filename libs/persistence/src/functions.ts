@@ -9,6 +9,7 @@ import { credentialChanges } from './functions/credential-changes.js';
 import { erasure } from './functions/erasure.js';
 import { finish } from './functions/finish.js';
 import { keepOutput } from './functions/keep-output.js';
+import { keptRuns } from './functions/kept-runs.js';
 import { lockedWorkspaces } from './functions/locked-workspaces.js';
 import { partitions } from './functions/partitions.js';
 import { promote } from './functions/promote.js';
@@ -41,6 +42,7 @@ export const functions: readonly string[] = [
   partitions,
   retention,
   storedObjects,
+  keptRuns,
   erasure,
   providerHealth,
   providerPause,

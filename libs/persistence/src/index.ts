@@ -98,6 +98,7 @@ export {
 } from './registry/node-columns.js';
 export { NodeReader } from './registry/node-reader.js';
 export { type NodeRecord, NodeRepository, type Written } from './registry/node.repository.js';
+export { type KeepResult, KeptRunRepository } from './kept-run.repository.js';
 export { type ListedRequest, type RequestDetail, RequestReader } from './request-reader.js';
 export { type AgedOut, type LiveState, RunReader, type RunResult, type RunState } from './run-reader.js';
 export { OnboardingRepository } from './onboarding.repository.js';

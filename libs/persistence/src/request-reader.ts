@@ -29,6 +29,8 @@ export interface RequestFilter {
   bucket?: Bucket | undefined;
   /** Runs with all of these values. */
   attribution?: Attribution | undefined;
+  /** Only runs that are kept without expiry. */
+  kept?: boolean | undefined;
   /** Admitted at or after `from` and before `until`. */
   from?: Date | undefined;
   until?: Date | undefined;
@@ -47,6 +49,10 @@ export interface ListedRequest
   simulated: boolean;
   /** Whether status and collect still answer: the run is live, or its result was neither deleted nor has aged out. */
   isKept: boolean;
+  /** Whether the workspace keeps it without expiry. */
+  kept: boolean;
+  /** When the result expires. Null for a live run, and once it has expired. */
+  expiresAt: Date | null;
 }
 
 /** Everything known about a run. Facts that are not in the audit record are null once the result has aged out. */
@@ -93,6 +99,7 @@ const columnOf = { bucket: 'bucket', keyId: 'credential', model: 'model', outcom
  */
 function endedOf(filter: RequestFilter): { from: string; where: string; orderBy: string } {
   if (filter.attribution !== undefined) return attributedTo(filter);
+  if (filter.kept) return keptFrom(filter);
   const lead = indexed.find(([name]) => filter[name] !== undefined);
   const columns = ['workspace_id', ...(lead ? [columnOf[lead[0]]] : []), 'run_id'];
   const values = ['$1::uuid', ...(lead ? [lead[1]] : [])].join(', ');
@@ -115,6 +122,17 @@ function attributedTo(filter: RequestFilter): ReturnType<typeof endedOf> {
   };
 }
 
+/** Selects the runs that the workspace keeps, each with its audit record. */
+function keptFrom(filter: RequestFilter): ReturnType<typeof endedOf> {
+  return {
+    from: `(SELECT workspace_id, run_id FROM kept_run) AS named CROSS JOIN LATERAL (
+        SELECT audit_record.*, 'completed' AS stage FROM audit_record
+        WHERE audit_record.workspace_id = $1 AND audit_record.run_id = named.run_id LIMIT 1
+      ) AS ended`,
+    ...rangeOf(['named.workspace_id', 'named.run_id'], '$1::uuid', filter),
+  };
+}
+
 /** The range of an index whose last column is the id of a run, and its order. */
 function rangeOf(columns: readonly string[], values: string, { requestId }: RequestFilter) {
   const names = columns.join(', ');
@@ -126,8 +144,10 @@ function rangeOf(columns: readonly string[], values: string, { requestId }: Requ
 }
 
 /** Parameters 12 and 13. The row of a run may be deleted before its result expires. */
-const isKept = `CASE age_of(completed_at, $12, $13)
-  WHEN 'kept' THEN EXISTS (SELECT FROM run WHERE run.id = ended.run_id) ELSE false END`;
+const kept = 'EXISTS (SELECT FROM kept_run WHERE kept_run.run_id = ended.run_id)';
+const isKept = `CASE WHEN ${kept} THEN true
+  WHEN age_of(completed_at, $12, $13) = 'kept' THEN EXISTS (SELECT FROM run WHERE run.id = ended.run_id) ELSE false END`;
+const expiresAt = `completed_at + make_interval(secs => least($12, (SELECT result_retention_seconds FROM workspace WHERE id = $1)))`;
 
 /** Parameters 1 to 16. One statement, so that a run that ends meanwhile is listed once. */
 function listed(filter: RequestFilter): string {
@@ -136,15 +156,15 @@ function listed(filter: RequestFilter): string {
     (SELECT id AS "requestId", model, stage, outcome, bucket, ${keyId}, ${runTimes},
         run.reserved_micros::float AS "reservedMicros", NULL::float AS "billedMicros", NULL AS basis,
         call -> 'attribution' AS attribution,
-        ${isSimulated} AS simulated, true AS "isKept"
+        ${isSimulated} AS simulated, true AS "isKept", false AS kept, NULL::timestamptz AS "expiresAt"
       FROM outbox JOIN run ON run.id = outbox.run_id
       WHERE outbox.workspace_id = $1 AND outbox.run_id >= ${firstId} AND outbox.run_id < ${endId}
-        AND ($3::uuid IS NULL OR outbox.run_id = $3) AND ${accepted("call -> 'attribution'")} ORDER BY outbox.run_id DESC LIMIT $11)
+        AND ($3::uuid IS NULL OR outbox.run_id = $3)${filter.kept ? ' AND false' : ''} AND ${accepted("call -> 'attribution'")} ORDER BY outbox.run_id DESC LIMIT $11)
     UNION ALL
     (SELECT ended.run_id, model, stage, outcome, bucket, ${keyId}, ${runTimes},
-        cost_micros::float, billed_micros::float, basis, attribution, simulated, ${isKept}
+        cost_micros::float, billed_micros::float, basis, attribution, simulated, ${isKept}, ${kept}, ${expiresAt}
       FROM ${ended.from}
-      WHERE ${ended.where} AND ${accepted('attribution')} ORDER BY ${ended.orderBy} LIMIT $11)
+      WHERE ${ended.where}${filter.kept ? ` AND ${kept}` : ''} AND ${accepted('attribution')} ORDER BY ${ended.orderBy} LIMIT $11)
   ) AS either ORDER BY "requestId" DESC LIMIT $11) AS listed LEFT JOIN api_key ON api_key.id = "keyId"::uuid`;
 }
 

@@ -39,8 +39,9 @@ function oldRowsOf({ RESULT_RETENTION_SECONDS, LEDGER_RETENTION_MONTHS }: Retent
     // Readers fetch them within seconds.
     stream_piece: `sent_at <= ${ago('mins => 15')} ORDER BY sent_at`,
     ledger_entry: `at <= ${closed}`,
-    // They remember expired runs.
-    audit_record: `completed_at <= least(${closed}, ${forgotten})`,
+    // They remember expired runs, and list kept ones.
+    audit_record: `completed_at <= least(${closed}, ${forgotten})
+        AND NOT EXISTS (SELECT FROM kept_run WHERE kept_run.run_id = audit_record.run_id)`,
     // Found by id, and kept as long as the audit record.
     run_attribution: `run_id < v7_floor(least(${closed}, ${forgotten})) AND NOT EXISTS (
           SELECT FROM audit_record WHERE audit_record.workspace_id = run_attribution.workspace_id

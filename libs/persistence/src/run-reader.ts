@@ -42,6 +42,8 @@ export interface RunResult extends RunState {
   output: { mediaType: string; body: PayloadBody } | null;
   /** Whether the output contains the provider's own asset URLs. */
   providerUrls: boolean;
+  /** The run is kept beyond its expiry, and links in its output may have expired. */
+  isKept?: true;
 }
 
 const position = `CASE WHEN run.stage IN ('parked', 'ready') THEN (
@@ -82,7 +84,11 @@ export class RunReader {
 
   async state(workspaceId: string, model: string, runId: string): Promise<RunState | AgedOut | null> {
     const row = await this.states.add({ workspaceId, model, runId });
-    return row?.age === 'kept' ? row : this.remembered(workspaceId, model, runId);
+    if (row?.age === 'kept') return row;
+    return (
+      (await this.kept(workspaceId, model, runId, { withBody: false })) ??
+      this.remembered(workspaceId, model, runId)
+    );
   }
 
   /** Reads the result of a run. Without `withBody`, an output stored in the database is not read. */
@@ -102,7 +108,11 @@ export class RunReader {
         WHERE id = $1 AND workspace_id = $2 AND model = $3`,
       [runId, workspaceId, model, ...this.periods, withBody],
     );
-    if (row?.age !== 'kept') return this.remembered(workspaceId, model, runId);
+    if (row?.age !== 'kept')
+      return (
+        (await this.kept(workspaceId, model, runId, { withBody })) ??
+        this.remembered(workspaceId, model, runId)
+      );
     return { ...row, failure: failureOf(row.failure), output: outputOf(row) };
   }
 
@@ -118,7 +128,15 @@ export class RunReader {
         WHERE id = $1 AND workspace_id = $2 AND model = coalesce($3, model)`,
       [runId, workspaceId, null, ...this.periods, withBody],
     );
-    if (row?.age !== 'kept') return this.remembered(workspaceId, null, runId);
+    if (row?.age !== 'kept') {
+      const [kept] = await this.database.reads.query<PayloadRow & { mediaType: string }>(
+        `SELECT media_type AS "mediaType", CASE WHEN $3 THEN body END AS body, stored_as AS "storedAs"
+          FROM kept_run JOIN kept_payload USING (run_id) WHERE run_id = $1 AND workspace_id = $2 AND kind = 'input'`,
+        [runId, workspaceId, withBody],
+      );
+      if (kept === undefined) return this.remembered(workspaceId, null, runId);
+      return { mediaType: kept.mediaType, body: payloadBody(kept) };
+    }
     return { mediaType: row.mediaType, body: payloadBody(row) };
   }
 
@@ -183,6 +201,45 @@ export class RunReader {
       ],
     );
     return byPlace(runs.length, rows).map((row) => row ?? null);
+  }
+
+  /** A kept run whose own row has expired. */
+  private async kept(
+    workspaceId: string,
+    model: string,
+    runId: string,
+    { withBody }: { withBody: boolean },
+  ): Promise<RunResult | null> {
+    const [row] = await this.database.reads.query<
+      OutputRow & Pick<RunResult, 'billedMicros' | 'dispatchedAt' | 'completedAt'>
+    >(
+      `SELECT audit_record.billed_micros::float AS "billedMicros", dispatched_at AS "dispatchedAt",
+          completed_at AS "completedAt", media_type AS "mediaType",
+          CASE WHEN $4 THEN body END AS body, stored_as AS "storedAs"
+        FROM kept_run JOIN audit_record USING (workspace_id, run_id)
+          LEFT JOIN kept_payload ON kept_payload.run_id = kept_run.run_id AND kind = 'output'
+        WHERE kept_run.run_id = $1 AND kept_run.workspace_id = $2 AND kept_run.model = $3`,
+      [runId, workspaceId, model, withBody],
+    );
+    if (row === undefined) return null;
+    return {
+      stage: 'completed',
+      outcome: 'succeeded',
+      bucket: null,
+      status: null,
+      failure: null,
+      position: null,
+      progress: null,
+      server: null,
+      call: { requestId: runId, route: '', origin: '' },
+      billedMicros: row.billedMicros,
+      dispatchedAt: row.dispatchedAt,
+      completedAt: row.completedAt,
+      upstream: {},
+      output: outputOf(row),
+      providerUrls: false,
+      isKept: true,
+    };
   }
 
   private async remembered(...run: [string, string | null, string]): Promise<AgedOut | null> {

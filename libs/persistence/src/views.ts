@@ -103,6 +103,11 @@ export const requestView = (run: ListedRequest, origin?: string): RouterRequest 
   ...(run.billedMicros !== null && { cost_cents: centsFromMicros(run.billedMicros) }),
   ...(run.basis !== null && { cost_basis: run.basis }),
   result_available: run.completedAt !== null && run.isKept,
+  ...(run.kept && { kept: true }),
+  ...(run.completedAt &&
+    run.isKept &&
+    !run.kept &&
+    run.expiresAt && { expires_at: run.expiresAt.toISOString() }),
   ...(origin !== undefined && run.isKept && runUrls(origin, { modelId: run.model, runId: run.requestId })),
 });
 

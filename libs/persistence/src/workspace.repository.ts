@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { v7 } from 'uuid';
 import { Database, operators, type Transaction } from './database.js';
 import { Budget } from './entities/budget.entity.js';
-import { IdempotencyKey, Outbox, StoredObject, Webhook } from './entities/run.entity.js';
+import { IdempotencyKey, KeptRun, Outbox, StoredObject, Webhook } from './entities/run.entity.js';
 import { ApiKey, Workspace, WorkspaceErasure } from './entities/workspace.entity.js';
 import { recordAction } from './operator-actions.js';
 import type { Granted } from './run-facts.js';
@@ -223,7 +223,7 @@ export class WorkspaceRepository {
       await manager.query('SELECT FROM workspace WHERE id = $1 FOR UPDATE', [id]);
       if (await manager.existsBy(Outbox, { workspaceId: id })) return false;
       await manager.update(StoredObject, { workspaceId: id }, { deleteAt: () => 'router_now()' });
-      for (const entity of [Webhook, IdempotencyKey, WorkspaceErasure, Budget, ApiKey])
+      for (const entity of [Webhook, IdempotencyKey, WorkspaceErasure, Budget, KeptRun, ApiKey])
         await manager.delete(entity, { workspaceId: id });
       await manager.delete(Workspace, { id });
       await recordAction(manager, { actor: by, action: 'workspace.delete', subject: name, details: { id } });

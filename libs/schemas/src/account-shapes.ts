@@ -44,6 +44,13 @@ const routerRequest = z
     result_available: z
       .boolean()
       .describe('Whether the result or the error of the completed run can still be collected.'),
+    kept: z
+      .boolean()
+      .optional()
+      .describe('True if the workspace keeps the run’s input, result and files without expiry.'),
+    expires_at: moment(
+      'When the input, the result and the files of the completed run expire. Absent if they are kept or have expired.',
+    ).optional(),
     ...routerQueueUrls.partial().shape,
   })
   .meta({ id: 'RouterRequest', description: 'A run. Its URLs are present until its result ages out.' });

@@ -81,6 +81,43 @@ const pages: ShownPage[] = [
     text: 'Succeeded',
     act: (page) => page.getByText('A slow pan over a harbour at night').first().waitFor(),
   },
+  {
+    name: 'runs-selected',
+    path: () => '/runs',
+    text: 'Succeeded',
+    act: (page) =>
+      page
+        .getByRole('checkbox', { name: /^Select the run/ })
+        .first()
+        .check(),
+  },
+  {
+    name: 'compare',
+    path: ({ succeeded, failed }) => `/compare?runs=${succeeded},${failed}`,
+    text: 'The run failed',
+  },
+  {
+    name: 'compare-models',
+    path: () => '/compare?models=openai/gpt-image-2,runway/gen4_image',
+    text: 'Not run yet',
+    act: (page) => page.getByText('Complete the input to see the price.').first().waitFor(),
+  },
+  {
+    name: 'outputs',
+    path: () => '/outputs',
+    text: /^expires in/,
+    act: (page) =>
+      page
+        .getByRole('checkbox', { name: /^Select the output/ })
+        .first()
+        .check(),
+  },
+  {
+    name: 'lightbox',
+    path: ({ succeeded }) => `/outputs?show=${succeeded}`,
+    text: 'Checker',
+    act: (page) => page.getByRole('group', { name: /^Generated image/ }).waitFor(),
+  },
   { name: 'run', path: ({ succeeded }) => `/runs/${succeeded}`, text: 'A lighthouse on a cliff' },
   { name: 'run-failed', path: ({ failed }) => `/runs/${failed}`, text: 'Content rejected' },
   {
@@ -190,6 +227,9 @@ describeWith('every page of the console', () => {
     ['/runs?state=IN_PROGRESS', 'No runs match these filters'],
     ['/usage', 'No runs in this period'],
     ['/files', 'No files'],
+    ['/outputs', 'No outputs yet'],
+    ['/outputs?only=kept', 'Nothing is kept'],
+    ['/compare', 'Nothing to compare yet'],
     ['/webhooks', 'No deliveries'],
     ['/workspaces?q=nobody', 'No workspaces found'],
     ['/queues', 'No stuck runs'],
@@ -248,7 +288,7 @@ describeWith('every page of the console', () => {
   it('works by keyboard alone: opens a run from the list, then the command palette', async () => {
     const page = await shown.open('/runs');
     await page.getByText('Succeeded').first().waitFor();
-    await tabTo(page, `document.activeElement.closest('[role=row]') !== null`);
+    await tabTo(page, `document.activeElement.matches('[role=row] a')`);
     expect(await page.evaluate('getComputedStyle(document.activeElement, "::after").outlineStyle')).toBe(
       'solid',
     );

@@ -27,6 +27,7 @@ it('the data of a run is gone at once: its result and input answer 410, and it s
     response_url: _response,
     cancel_url: _cancel,
     attempts: _attempts,
+    expires_at: _expiry,
     asset_count: _assets,
     ...kept
   } = before;

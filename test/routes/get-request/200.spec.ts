@@ -51,6 +51,7 @@ it('a waiting run shows what is known so far, and a finished run shows everythin
     outcome: 'succeeded',
     started_at: time,
     completed_at: time,
+    expires_at: time,
     duration_ms: expect.any(Number),
     cost_cents: expect.any(Number),
     cost_basis: expect.stringMatching(/^(reported|computed|flat)$/),

@@ -61,6 +61,7 @@ it('shows what is known of each run, newest first', async () => {
     status: 'COMPLETED',
     started_at: time,
     completed_at: time,
+    expires_at: time,
     duration_ms: expect.any(Number),
     result_available: true,
   };

@@ -7,7 +7,7 @@ import { type FieldProblem, Problem, type UnknownField, unknownFieldsOf } from '
 export type CostEstimate = components['schemas']['RouterCostEstimate'];
 
 /** Debounces typing. */
-const pauseMs = 350;
+export const pauseMs = 350;
 
 /** Asks the service what a run with this input would cost, and which fields it would reject. */
 export function useCostEstimate(model: string, text: string, isJson: boolean) {
@@ -24,7 +24,7 @@ export function useCostEstimate(model: string, text: string, isJson: boolean) {
   return { estimate: error === null ? data?.estimate : undefined, fields, unknown, isFinal };
 }
 
-const costQuery = (model: string, body: string) =>
+export const costQuery = (model: string, body: string) =>
   queryOptions({
     queryKey: ['cost', model, body],
     queryFn: async ({ signal }) => {

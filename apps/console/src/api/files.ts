@@ -30,11 +30,18 @@ export async function uploadFile(file: File): Promise<StoredFile> {
 /** The link of a file that another model can read. A file that has none, because it is inline, is uploaded first. */
 export async function fileLink(url: string, name: string): Promise<string> {
   if (/^https?:/.test(url)) return url;
-  const bytes = url.startsWith('data:') ? bytesOf(url) : await (await fetch(url)).blob();
+  const bytes = await blobOf(url);
   return (await uploadFile(new File([bytes], name, { type: bytes.type }))).url;
 }
 
-/** The security policy allows no request for a data URL. */
+/** The bytes of any link. The security policy allows no request for a data URL. */
+export async function blobOf(url: string, signal?: AbortSignal): Promise<Blob> {
+  if (url.startsWith('data:')) return bytesOf(url);
+  const answer = await fetch(url, { signal: signal ?? null });
+  if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
+  return answer.blob();
+}
+
 function bytesOf(dataUrl: string): Blob {
   const comma = dataUrl.indexOf(',');
   const head = dataUrl.slice('data:'.length, comma);

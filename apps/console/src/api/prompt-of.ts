@@ -5,6 +5,7 @@ const names = [
   'text',
   'instruction',
   'input',
+  'inputs',
   'messages',
   'contents',
   'content',

@@ -44,6 +44,17 @@ export const runPromptQuery = (requestId: string) =>
     retry: false,
   });
 
+/** Submits a queued run and returns its ID. The same key with the same input joins the run that it started. */
+export async function submitRun(model: string, body: string, key: string): Promise<string> {
+  const answer = await call(`/v2/models/${model}/requests`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'idempotency-key': key },
+    body,
+  });
+  const { request_id } = (await answer.json()) as { request_id: string };
+  return request_id;
+}
+
 export const cancelRun = ({ cancel_url }: RunDetail): Promise<Response> =>
   call(pathOf(cancel_url ?? ''), { method: 'PUT' });
 

@@ -5,6 +5,7 @@ import {
   FileUp,
   Grid2x2,
   History,
+  Images,
   KeyRound,
   Layers,
   ListTree,
@@ -33,6 +34,7 @@ const { frame } = texts;
 const pages: readonly Page[] = [
   { to: '/models', label: frame.models, Icon: Grid2x2, scope: 'catalog' },
   { to: '/runs', label: frame.runs, Icon: ListTree, scope: 'requests' },
+  { to: '/outputs', label: frame.outputs, Icon: Images, scope: 'requests' },
   { to: '/usage', label: frame.usage, Icon: ChartColumn, scope: 'usage' },
   { to: '/files', label: frame.files, Icon: FileUp, scope: 'requests' },
   { to: '/webhooks', label: frame.webhooks, Icon: Webhook, scope: 'requests' },

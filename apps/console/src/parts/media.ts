@@ -111,5 +111,8 @@ const typeOfBase64 = (text: string) => starts.find(([start]) => text.startsWith(
 const isDataUrl = (text: string) => /^data:/i.test(text);
 const typeOfDataUrl = (url: string) => /^[^,]*/.exec(url.slice('data:'.length))?.[0] ?? '';
 
-/** The file extension for a type: the first word of its subtype. */
-export const endingOf = (contentType: string) => /\/(\w+)/.exec(mediaTypeOf(contentType))?.[1] ?? 'bin';
+/** The file extension for a type: usually the first word of its subtype. */
+export function endingOf(contentType: string): string {
+  const mediaType = mediaTypeOf(contentType);
+  return mediaType === 'audio/mpeg' ? 'mp3' : (/\/(\w+)/.exec(mediaType)?.[1] ?? 'bin');
+}

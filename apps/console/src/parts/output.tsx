@@ -1,16 +1,21 @@
-import { Button, Skeleton } from '@mantine/core';
-import { Download, ExternalLink, ImageOff } from 'lucide-react';
+import { Button, SegmentedControl, Skeleton } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Download, ExternalLink, ImageOff, Maximize2 } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useCallback, useMemo, useState } from 'react';
+import { runPromptQuery } from '../api/run.ts';
 import type { RunResult } from '../api/run-result.ts';
 import type { TextPlaces } from '../api/streamed-text.ts';
 import { texts } from '../texts/index.ts';
 import { CopyText } from './copy-text.tsx';
+import { fileNameOf } from './file-name.ts';
 import type { Medium } from './media.ts';
 import { resultFindings } from './result-findings.ts';
 import { saveUrl } from './save-file.ts';
 import { StreamedOutput } from './streamed-output.tsx';
 import classes from './output.module.css';
 
+const Lightbox = lazy(async () => ({ default: (await import('./lightbox.tsx')).Lightbox }));
+const Markdown = lazy(async () => ({ default: (await import('./markdown.tsx')).Markdown }));
 /** Loads about 1 MB of 3D code, which most visits never need. */
 const SolidView = lazy(async () => ({ default: (await import('./solid-view.tsx')).SolidView }));
 
@@ -20,32 +25,59 @@ interface OutputProps {
   modalities: readonly string[];
   /** The places of the text in the model's events, if it streams. */
   places?: TextPlaces | undefined;
+  /** What made it, for the names of its files. */
+  origin?: { model: string; run: string } | undefined;
   /** More buttons for a file. */
   renderActions?: (medium: Medium) => ReactNode;
 }
 
 /**
  * Shows a run's output: media in full size, text as text, and the raw JSON collapsed below. None of it is inserted into
- * the page as markup: every image, SVG included, is an `img`, and markup is shown as plain text.
+ * the page as markup: every image, SVG included, is an `img`, and markup is shown as text.
  */
-export function Output({ result, modalities, places, renderActions }: OutputProps) {
-  const { media, texts: said } = useMemo(
+export function Output({ result, modalities, places, origin, renderActions }: OutputProps) {
+  const { media: found, texts: said } = useMemo(
     () => resultFindings(result, modalities, places),
     [result, modalities, places],
   );
+  const { data: prompt } = useQuery({
+    ...runPromptQuery(origin?.run ?? ''),
+    enabled: origin !== undefined && found.length > 0,
+  });
+  const media = found.map((medium, place) =>
+    origin === undefined
+      ? medium
+      : { ...medium, name: fileNameOf({ ...origin, prompt }, medium, found.length > 1 ? place : undefined) },
+  );
+  const [enlarged, setEnlarged] = useState<number>();
+  const large = enlarged === undefined ? undefined : media[enlarged];
+  const to = (place: number) => (media[place] === undefined ? undefined : () => setEnlarged(place));
   if (result.kind === 'events') {
     return <StreamedOutput text={said[0] ?? ''} isOpen={false} events={result.text} />;
   }
   return (
     <div className={classes.output}>
-      {media.map((medium) => (
-        <MediumView key={medium.url} medium={medium} actions={renderActions?.(medium)} />
+      {media.map((medium, place) => (
+        <MediumView
+          key={medium.url}
+          medium={medium}
+          actions={renderActions?.(medium)}
+          enlarge={() => setEnlarged(place)}
+        />
       ))}
+      {enlarged !== undefined && large !== undefined && (
+        <Suspense fallback={null}>
+          <Lightbox
+            title={large.name}
+            medium={large}
+            close={() => setEnlarged(undefined)}
+            previous={to(enlarged - 1)}
+            next={to(enlarged + 1)}
+          />
+        </Suspense>
+      )}
       {said.map((text, place) => (
-        <div key={place} className={classes.said}>
-          <CopyText text={text} />
-          <p className={classes.text}>{text}</p>
-        </div>
+        <Said key={place} text={text} />
       ))}
       {result.kind === 'bytes' && media.length === 0 && (
         <p className="dimmed">{texts.output.bytes(result.contentType)}</p>
@@ -63,7 +95,46 @@ export function Output({ result, modalities, places, renderActions }: OutputProp
   );
 }
 
-function MediumView({ medium, actions }: { medium: Medium; actions: ReactNode }) {
+/** Text as Markdown if it looks like that, and plain on demand. */
+function Said({ text }: { text: string }) {
+  const isMarked = /^(#{1,6} |[-*] |\d+\. |```|> |\|)|\*\*|\[.+\]\(|`[^`]+`/m.test(text);
+  const [view, setView] = useState('rendered');
+  return (
+    <div>
+      {isMarked && (
+        <SegmentedControl
+          size="xs"
+          mb={8}
+          aria-label={texts.output.textView}
+          data={[
+            { value: 'rendered', label: texts.output.textViews.rendered },
+            { value: 'plain', label: texts.output.textViews.plain },
+          ]}
+          value={view}
+          onChange={setView}
+        />
+      )}
+      <div className={classes.said}>
+        <CopyText text={text} />
+        {isMarked && view === 'rendered' ? (
+          <Suspense fallback={<p className={classes.text}>{text}</p>}>
+            <Markdown text={text} />
+          </Suspense>
+        ) : (
+          <p className={classes.text}>{text}</p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+interface MediumViewProps {
+  medium: Medium;
+  actions: ReactNode;
+  enlarge: () => void;
+}
+
+function MediumView({ medium, actions, enlarge }: MediumViewProps) {
   const { url, name } = medium;
   const [isBroken, setIsBroken] = useState(false);
   const setBroken = useCallback(() => setIsBroken(true), []);
@@ -76,7 +147,7 @@ function MediumView({ medium, actions }: { medium: Medium; actions: ReactNode })
           <p>{texts.output.broken}</p>
         </div>
       ) : (
-        <Player medium={medium} onError={setBroken} />
+        <Player medium={medium} onError={setBroken} enlarge={enlarge} />
       )}
       <figcaption className={classes.actions}>
         <Button
@@ -87,6 +158,17 @@ function MediumView({ medium, actions }: { medium: Medium; actions: ReactNode })
         >
           {texts.output.download}
         </Button>
+        {!isBroken && (
+          <Button
+            variant="subtle"
+            color="gray"
+            size="xs"
+            leftSection={<Maximize2 size={14} aria-hidden />}
+            onClick={enlarge}
+          >
+            {texts.lightbox.enlarge}
+          </Button>
+        )}
         {isLink && (
           <Button
             component="a"
@@ -109,10 +191,25 @@ function MediumView({ medium, actions }: { medium: Medium; actions: ReactNode })
   );
 }
 
-function Player({ medium: { kind, url }, onError }: { medium: Medium; onError: () => void }) {
+interface PlayerProps {
+  medium: Medium;
+  onError: () => void;
+  enlarge: () => void;
+}
+
+function Player({ medium: { kind, url }, onError, enlarge }: PlayerProps) {
   switch (kind) {
     case 'image':
-      return <img className={classes.large} src={url} alt={texts.output.image} onError={onError} />;
+      // The button below does the same by keyboard.
+      return (
+        <img
+          className={`${classes.large} ${classes.zoomable}`}
+          src={url}
+          alt={texts.output.image}
+          onError={onError}
+          onClick={enlarge}
+        />
+      );
     case 'video':
       return (
         <video

@@ -1,8 +1,9 @@
+import { blobOf } from '../api/files.ts';
+
 /** Fetches the file first, because browsers open cross-origin links instead of saving them. */
 export async function saveUrl({ url, name }: { url: string; name: string }): Promise<void> {
   try {
-    const answer = await fetch(url);
-    saveBlob(await answer.blob(), name);
+    saveBlob(await blobOf(url), name);
   } catch {
     const link = linkTo(url);
     link.target = '_blank';

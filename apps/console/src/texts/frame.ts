@@ -4,6 +4,7 @@ export const frame = {
   operator: 'Operator',
   models: 'Models',
   runs: 'Runs',
+  outputs: 'Outputs',
   usage: 'Usage',
   files: 'Files',
   webhooks: 'Webhooks',

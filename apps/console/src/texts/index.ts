@@ -2,6 +2,7 @@ import { attempts } from './attempts.ts';
 import { audit } from './audit.ts';
 import { buckets } from './buckets.ts';
 import { budgets } from './budgets.ts';
+import { compare } from './compare.ts';
 import { failure } from './failure.ts';
 import { files } from './files.ts';
 import { frame } from './frame.ts';
@@ -10,6 +11,7 @@ import { form, model } from './model.ts';
 import { models } from './models.ts';
 import { checks, providers, queues, surprises, workspaces } from './operator.ts';
 import { output } from './output.ts';
+import { lightbox, outputs } from './outputs.ts';
 import { parts } from './parts.ts';
 import { reference } from './reference.ts';
 import { run, runs } from './runs.ts';
@@ -44,6 +46,9 @@ export const texts = {
   models,
   reference,
   model,
+  compare,
   form,
   output,
+  outputs,
+  lightbox,
 };

@@ -3,6 +3,7 @@ import { RouterError } from '#errors';
 import { SETTINGS } from '#infrastructure';
 import {
   CallRepository,
+  type KeepResult,
   requestDetailView,
   RequestReader,
   requestView,
@@ -27,15 +28,16 @@ import {
   tagOf,
 } from '#schemas';
 import type { SigningSettings } from '#storage';
-import { Controller, Delete, Get, HttpCode, Inject, Param, Query, Req, Res } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Inject, Param, Put, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { nameRun } from '../answers/run-of-call.js';
+import { nameRun, runIdHeader } from '../answers/run-of-call.js';
 import { Access, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { listPage, momentQuery, once, pageQuery, QueryPipe } from '../http/query.pipe.js';
 import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 import { foundRun } from '../runs/found-run.js';
+import { KeptRuns } from '../runs/kept-runs.js';
 import { RunErasure } from '../runs/run-erasure.js';
 import { RunPayloads } from '../runs/run-payloads.js';
 
@@ -64,6 +66,9 @@ const requestQuery = pageQuery.extend({
     .refine(isUser, 'must be 1 to 128 visible ASCII characters')
     .optional()
     .meta({ description: 'Only runs for this end user, as the `X-Service-User` of the call named it.' }),
+  kept: once().pipe(z.literal('true', 'must be true')).optional().meta({
+    description: 'Only runs that the workspace keeps without expiry.',
+  }),
   from: momentQuery('Only runs admitted at or after this time.'),
   to: momentQuery('Only runs admitted before this time.'),
 });
@@ -84,6 +89,7 @@ export class RequestsController {
     private readonly webhooks: WebhookRepository,
     private readonly payloads: RunPayloads,
     private readonly erasure: RunErasure,
+    private readonly kept: KeptRuns,
     private readonly catalog: LiveCatalog,
     @Inject(SETTINGS) private readonly settings: SigningSettings,
   ) {}
@@ -116,6 +122,7 @@ export class RequestsController {
           bucket: query.error_type,
           keyId: query.key,
           attribution: attributionOf(query.tag ?? {}, query.user) ?? undefined,
+          kept: query.kept !== undefined,
           from: query.from,
           until: query.to,
         };
@@ -187,6 +194,69 @@ export class RequestsController {
     await this.payloads.sendOutput(reply, foundRun(input, runId));
   }
 
+  @Put(':requestId/kept')
+  @HttpCode(204)
+  @Access({ scope: 'manage' })
+  @ApiRoute({
+    name: 'KeepRequest',
+    area: 'Account',
+    summary: 'Keep the input, the result and the files of a run without expiry',
+    description:
+      'The result can be collected, and the input read, until the run is deleted or no longer kept. Once the run’s own links have expired, each collection has fresh ones. Kept files count in the workspace’s limits of files. Keeping a kept run has no effect.',
+    answers: [
+      answer(204, 'The run is kept.', undefined, ['X-Service-Run-Id']),
+      notFound,
+      failure(
+        409,
+        ['invalid_input'],
+        'The run has not succeeded, or the workspace keeps results for a limited time only.',
+        { headers: ['X-Service-Run-Id'] },
+      ),
+      failure(410, ['invalid_input'], 'The result has aged out.', { headers: ['X-Service-Run-Id'] }),
+      failure(
+        429,
+        ['concurrency_limit_exceeded'],
+        'The workspace has reached its limit of files, or of bytes in files.',
+        { headers: ['X-Service-Run-Id'] },
+      ),
+    ],
+  })
+  async keep(
+    @Calling() { workspaceId }: Caller,
+    @Param('requestId') id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
+    const found = await this.readRun(workspaceId, id, async (runId) => {
+      const result = await this.kept.keep(workspaceId, runId);
+      return result && { runId, result };
+    });
+    const { runId, result } = foundRun(found, id);
+    nameRun(reply, runId);
+    if (result.result !== 'kept') throw notKept(result, runId);
+  }
+
+  @Delete(':requestId/kept')
+  @HttpCode(204)
+  @Access({ scope: 'manage' })
+  @ApiRoute({
+    name: 'UnkeepRequest',
+    area: 'Account',
+    summary: 'Stop keeping a run',
+    description:
+      'Its data expires when it would have expired, or at once if that time has passed. Has no effect on a run that is not kept.',
+    answers: [answer(204, 'The run is not kept.', undefined, ['X-Service-Run-Id']), notFound],
+  })
+  async unkeep(
+    @Calling() { workspaceId }: Caller,
+    @Param('requestId') id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<void> {
+    const find = (runId: string) => this.requests.find(workspaceId, runId);
+    const { requestId: runId } = foundRun(await this.readRun(workspaceId, id, find), id);
+    nameRun(reply, runId);
+    await this.kept.unkeep(workspaceId, runId);
+  }
+
   @Delete(':requestId')
   @HttpCode(204)
   @Access({ scope: 'manage' })
@@ -233,4 +303,28 @@ export class RequestsController {
     const runId = await this.calls.runOf(id, workspaceId);
     return runId === null ? null : read(runId);
   }
+}
+
+function notKept({ result, maxAllowed }: KeepResult, runId: string): RouterError {
+  const headers = { [runIdHeader]: runId };
+  if (result === 'files' || result === 'bytes') {
+    const limit = result === 'files' ? `${maxAllowed} files` : `${maxAllowed} bytes in files`;
+    return new RouterError(
+      'concurrency_limit_exceeded',
+      `The workspace has reached its limit of ${limit}, in which kept runs count.`,
+      { headers },
+    );
+  }
+  if (result === 'expired')
+    return new RouterError('invalid_input', 'The result has aged out and can no longer be kept.', {
+      status: 410,
+      headers,
+    });
+  const why = {
+    live: 'The run has not ended. Keep it when it has.',
+    failed: 'The run did not succeed, so there is no result to keep.',
+    period: 'The workspace keeps results for a limited time only, so no run can be kept longer.',
+    kept: '',
+  }[result];
+  return new RouterError('invalid_input', why, { status: 409, headers });
 }

@@ -13,7 +13,8 @@ import { Access, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { ApiRoute } from '../http/api-route.js';
 import { nameRun } from '../answers/run-of-call.js';
-import { foundRun, outputOf, runAddress, type RunSegments, settledHeaders } from './found-run.js';
+import { foundRun, runAddress, type RunSegments, settledHeaders } from './found-run.js';
+import { KeptRuns } from './kept-runs.js';
 import { RunPayloads } from './run-payloads.js';
 import { RunCancellation } from './run-cancellation.js';
 import { cancelRun, collectRun, getRunStatus } from './run-routes.js';
@@ -26,6 +27,7 @@ export class RunsController {
     private readonly runs: RunReader,
     private readonly cancellation: RunCancellation,
     private readonly payloads: RunPayloads,
+    private readonly kept: KeptRuns,
   ) {}
 
   @Get('status')
@@ -59,7 +61,8 @@ export class RunsController {
     const result = foundRun(found, run.runId);
     nameRun(reply, run.runId);
     reply.headers(settledHeaders(result));
-    if (result.stage === 'completed') return this.payloads.sendOutput(reply, outputOf(result));
+    if (result.stage === 'completed')
+      return this.payloads.sendOutput(reply, await this.kept.output(reply, run.runId, result));
     void reply.code(202).send(statusBody(run.runId, result, runUrls(request.publicOrigin, run)));
   }
 

@@ -9,6 +9,7 @@ import { EventStreams } from './held/event-streams.js';
 import { HeldRuns } from './held/held-runs.js';
 import { HeldShares } from './held/held-shares.js';
 import { JoinedRuns } from './joined-runs.js';
+import { KeptRuns } from './kept-runs.js';
 import { RunPayloads } from './run-payloads.js';
 import { RunAdmission } from './run-admission.js';
 import { RunCancellation } from './run-cancellation.js';
@@ -28,6 +29,7 @@ import { SyncController } from './sync.controller.js';
     RunAdmission,
     JoinedRuns,
     RunPayloads,
+    KeptRuns,
     RunErasure,
     RunCancellation,
     RunWatch,
@@ -37,6 +39,16 @@ import { SyncController } from './sync.controller.js';
     DeliveredResults,
     SyncRuns,
   ],
-  exports: [HeldShares, RunAdmission, RunCancellation, RunErasure, RunInput, RunPayloads, RunWatch, SyncRuns],
+  exports: [
+    HeldShares,
+    KeptRuns,
+    RunAdmission,
+    RunCancellation,
+    RunErasure,
+    RunInput,
+    RunPayloads,
+    RunWatch,
+    SyncRuns,
+  ],
 })
 export class RunsModule {}

@@ -1,5 +1,5 @@
 import type { WebhookForm } from '#schemas';
-import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import type { AdmittingCall, BudgetThreshold, RunFacts, Stage } from '../run-facts.js';
 import { bigint, createdNow, numeric } from './columns.js';
 
@@ -76,6 +76,29 @@ export class RunAttempts {
 @Check('payload_check', 'num_nonnulls(body, stored_as) = 1')
 export class Payload {
   @PrimaryColumn('uuid') runId: string;
+  @PrimaryColumn('text') kind: 'input' | 'output';
+  @Column('text') mediaType: string;
+  @Column('bytea', { nullable: true }) body: Buffer | null;
+  @Column('text', { nullable: true }) storedAs: string | null;
+}
+
+/** A run whose input, output and files its workspace keeps without expiry. */
+@Entity()
+@Index('kept_run_workspace', ['workspaceId', 'runId'])
+export class KeptRun {
+  @PrimaryColumn('uuid') runId: string;
+  @Column('uuid') workspaceId: string;
+  @Column('text') model: string;
+  @Column('timestamptz') completedAt: Date;
+  @Column('timestamptz') keptAt: Date;
+}
+
+/** A copy of a kept run's payload. Its own is dropped with its day. */
+@Entity()
+export class KeptPayload {
+  @PrimaryColumn('uuid')
+  @ForeignKey(() => KeptRun, { onDelete: 'CASCADE' })
+  runId: string;
   @PrimaryColumn('text') kind: 'input' | 'output';
   @Column('text') mediaType: string;
   @Column('bytea', { nullable: true }) body: Buffer | null;
@@ -212,7 +235,7 @@ export class StoredObject {
   @Column('timestamptz', { default: () => "'-infinity'" }) linkExpiresAt: Date;
   @Column('boolean', { default: false }) deleting: boolean;
 
-  // Uploaded files only: owner, size (reserved size until stored) and content type (once stored).
+  // Uploaded files: owner, size (reserved size until stored) and content type (once stored). Objects of kept runs: owner and size.
   @Column('uuid', { nullable: true }) workspaceId: string | null;
   @Column({ ...bigint, nullable: true }) bytes: number | null;
   @Column('text', { nullable: true }) contentType: string | null;

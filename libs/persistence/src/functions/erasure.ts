@@ -33,9 +33,14 @@ END $$;
 -- Returns 'erased', also for a run whose data is gone already, 'live' for one that has not ended, and null for an unknown one.
 CREATE OR REPLACE FUNCTION erase_run(space_id uuid, erased_id uuid, actor text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-  found_stage text := (SELECT stage FROM run WHERE id = erased_id AND workspace_id = space_id);
+  found_stage text;
 BEGIN
+  PERFORM unkeep_run(space_id, erased_id);
+  found_stage := (SELECT stage FROM run WHERE id = erased_id AND workspace_id = space_id);
   IF found_stage IS NULL THEN
+    -- A kept run may have outlived its row.
+    UPDATE stored_object SET delete_at = router_now() WHERE owner_id = erased_id AND workspace_id IS NULL AND NOT deleting
+      AND EXISTS (SELECT FROM audit_record WHERE workspace_id = space_id AND run_id = erased_id);
     RETURN (SELECT 'erased' FROM audit_record WHERE workspace_id = space_id AND run_id = erased_id);
   ELSIF found_stage <> 'completed' THEN
     RETURN 'live';
@@ -58,6 +63,12 @@ BEGIN
   IF NOT pg_try_advisory_xact_lock(${advisoryLocks.ageOut}) THEN
     RETURN 0;
   END IF;
+  -- Kept before the workspace got its period.
+  PERFORM unkeep_run(workspace_id, run_id) FROM (
+    SELECT workspace_id, run_id FROM kept_run JOIN workspace ON id = workspace_id
+    WHERE result_retention_seconds < kept_s AND completed_at <= router_now() - make_interval(secs => result_retention_seconds)
+    LIMIT batch_rows
+  ) AS kept;
   FOR space IN
     SELECT id, router_now() - make_interval(secs => result_retention_seconds) AS cutoff,
       greatest(coalesce(completed_at, '-infinity'), router_now() - make_interval(secs => kept_s) - interval '3 days') AS after_end,

@@ -49,7 +49,7 @@ BEGIN
     ) AS summed WHERE bytes_before < batch_bytes ORDER BY id
   );
   last_id := aged[cardinality(aged)];
-  UPDATE stored_object SET delete_at = greatest(router_now(), link_expires_at) WHERE owner_id = ANY (aged);
+  UPDATE stored_object SET delete_at = greatest(router_now(), link_expires_at) WHERE owner_id = ANY (aged) AND workspace_id IS NULL;
   DELETE FROM payload WHERE run_id = ANY (aged) AND run_id BETWEEN first_id AND last_id;
   WITH gone AS (
     DELETE FROM run WHERE id = ANY (aged) AND id BETWEEN first_id AND last_id

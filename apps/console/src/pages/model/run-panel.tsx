@@ -105,6 +105,7 @@ export function RunPanel({
             <Output
               result={result.data}
               modalities={modalities}
+              origin={{ model: id, run: requestId }}
               renderActions={(medium) => {
                 const own = taking(medium.kind);
                 return (

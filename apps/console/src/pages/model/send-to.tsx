@@ -1,22 +1,17 @@
-import { Button, Combobox, Loader, useCombobox } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Send } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { fileLink } from '../../api/files.ts';
 import { modelDocumentQuery } from '../../api/model-document.ts';
-import { type ModelEntry, useModels } from '../../api/models.ts';
+import { useModels } from '../../api/models.ts';
 import type { Medium } from '../../parts/media.ts';
 import { texts } from '../../texts/index.ts';
-import { searchable, searched } from '../../finding/find.ts';
-import { recentModels } from '../../finding/recent-models.ts';
 import { draftOf, keepDraft } from './drafts.ts';
+import { ModelPicker } from './model-picker.tsx';
 import { fieldTaking, withFile } from './takes.ts';
 import { emptyInput } from './use-input.ts';
 import classes from './model.module.css';
-
-/** As many as are visible without scrolling. */
-const maxShown = 6;
 
 interface SendToProps {
   medium: Medium;
@@ -26,20 +21,20 @@ interface SendToProps {
 
 /** Passes a file to a model that accepts its kind: opens the model's page with the file in its field. */
 export function SendTo({ medium, from }: SendToProps) {
-  const [words, setWords] = useState('');
   const [state, setState] = useState<{ isBusy: boolean; problem?: string }>({ isBusy: false });
   const { models } = useModels();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const combobox = useCombobox({ onDropdownClose: () => setWords('') });
+  // The models that only describe the file come last.
   const accepting = useMemo(
-    () => searchable(likelyFirst(models.filter((each) => each.input_modalities.includes(medium.kind)))),
+    () =>
+      models
+        .filter((each) => each.input_modalities.includes(medium.kind))
+        .toSorted((one, other) => Number(isText(one)) - Number(isText(other))),
     [models, medium.kind],
   );
-  const found = combobox.dropdownOpened ? searched(accepting, words).slice(0, maxShown) : [];
 
   const send = async (id: string) => {
-    combobox.closeDropdown();
     setState({ isBusy: true });
     try {
       const [document, url] = await Promise.all([
@@ -65,37 +60,14 @@ export function SendTo({ medium, from }: SendToProps) {
   };
   return (
     <>
-      <Combobox store={combobox} width={340} position="bottom-start" onOptionSubmit={(id) => void send(id)}>
-        <Combobox.Target targetType="button">
-          <Button
-            variant="subtle"
-            color="gray"
-            size="xs"
-            leftSection={state.isBusy ? <Loader size={12} /> : <Send size={14} aria-hidden />}
-            disabled={state.isBusy}
-            onClick={() => combobox.toggleDropdown()}
-          >
-            {texts.output.sendTo}
-          </Button>
-        </Combobox.Target>
-        <Combobox.Dropdown>
-          <Combobox.Search
-            aria-label={texts.output.sendToHint}
-            placeholder={texts.output.sendToHint}
-            value={words}
-            onChange={({ currentTarget: { value } }) => {
-              setWords(value);
-              combobox.updateSelectedOptionIndex();
-            }}
-          />
-          <Combobox.Options aria-label={texts.output.sendToHint}>
-            {found.map(({ model }) => (
-              <SendOption key={model.id} model={model} />
-            ))}
-            {found.length === 0 && <Combobox.Empty>{texts.output.noneTakes}</Combobox.Empty>}
-          </Combobox.Options>
-        </Combobox.Dropdown>
-      </Combobox>
+      <ModelPicker
+        label={texts.output.sendTo}
+        hint={texts.output.sendToHint}
+        icon={<Send size={14} aria-hidden />}
+        models={accepting}
+        pick={(id) => void send(id)}
+        isBusy={state.isBusy}
+      />
       {state.problem !== undefined && (
         <p role="status" className={classes.sendProblem}>
           {state.problem}
@@ -105,22 +77,8 @@ export function SendTo({ medium, from }: SendToProps) {
   );
 }
 
-/** The models run last come first, and those that only describe the file come last. */
-function likelyFirst(models: readonly ModelEntry[]): ModelEntry[] {
-  const recent = recentModels();
-  const rank = ({ id, output_modalities: outputs }: ModelEntry) =>
-    recent.includes(id) ? recent.indexOf(id) - recent.length : Number(outputs[0] === 'text');
-  return models.toSorted((one, other) => rank(one) - rank(other));
-}
-
-function SendOption({ model: { id, title } }: { model: ModelEntry }) {
-  return (
-    <Combobox.Option value={id} className={classes.sendOption}>
-      <span>{title ?? id}</span>
-      <code>{id}</code>
-    </Combobox.Option>
-  );
-}
+const isText = ({ output_modalities: outputs }: { output_modalities: readonly string[] }) =>
+  outputs[0] === 'text';
 
 function objectOf(text: string): Record<string, unknown> {
   try {

@@ -1,21 +1,21 @@
 import { Button, Kbd, SegmentedControl, Skeleton, Switch } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Play } from 'lucide-react';
-import { lazy, Suspense, useMemo, useRef, useState } from 'react';
+import { lazy, Suspense, useRef, useState } from 'react';
 import { useCostEstimate } from '../../api/cost-estimate.ts';
-import { call } from '../../api/client.ts';
 import { fileLink } from '../../api/files.ts';
-import type { Input, ModelDocument } from '../../api/model-document.ts';
+import type { ModelDocument } from '../../api/model-document.ts';
 import type { ModelEntry } from '../../api/models.ts';
 import { isRefusal, Problem } from '../../api/problem.ts';
-import { runInputQuery } from '../../api/run.ts';
+import { runInputQuery, submitRun } from '../../api/run.ts';
 import { Failure } from '../../parts/failure.tsx';
-import { indentedJson } from '../../parts/indented-json.ts';
 import { texts } from '../../texts/index.ts';
+import { CompareWith } from '../compare/compare-with.tsx';
 import { CostLine } from './cost-line.tsx';
-import { constantsOf, labelOf } from './form/form-schema.ts';
+import { isSame, useEarlierInput } from './earlier-input.ts';
+import { labelOf } from './form/form-schema.ts';
 import { History } from './history.tsx';
 import { JsonInput } from './json-input.tsx';
 import classes from './model.module.css';
@@ -86,7 +86,7 @@ export function Workbench({ id, document, entry }: WorkbenchProps) {
       const run =
         stream !== undefined
           ? await start({ body: text, key, query: stream.query, places: stream.text })
-          : await queued(id, text, key);
+          : await submitRun(id, text, key);
       await show(run);
     } catch (error) {
       // The run failed before its stream began, and says so itself.
@@ -178,6 +178,7 @@ export function Workbench({ id, document, entry }: WorkbenchProps) {
               <CostLine estimate={estimate} isRefused={fields.length > 0} />
             )}
             <div className={classes.actions}>
+              {entry !== undefined && <CompareWith entry={entry} text={text} />}
               {document.stream?.query !== undefined && (
                 <Switch
                   size="sm"
@@ -232,37 +233,7 @@ export function Workbench({ id, document, entry }: WorkbenchProps) {
   );
 }
 
-/** Submits a queued run and returns its ID. */
-async function queued(id: string, body: string, key: string): Promise<string> {
-  const answer = await call(`/v2/models/${id}/requests`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'idempotency-key': key },
-    body,
-  });
-  const { request_id } = (await answer.json()) as { request_id: string };
-  return request_id;
-}
-
-/**
- * The input of the run in the address, as indented text and without the members that name the model; null if it has
- * expired, and undefined while it is loading.
- */
-function useEarlierInput(run: string | undefined, { input }: ModelDocument): string | null | undefined {
-  const { data, error } = useQuery({ ...runInputQuery(run ?? ''), enabled: run !== undefined });
-  return useMemo(() => {
-    if (error !== null) return null;
-    if (data === undefined) return undefined;
-    const constants = constantsOf(input);
-    const sent = JSON.parse(data) as Input;
-    if (!constants.some((name) => Object.hasOwn(sent, name))) return indentedJson(data);
-    const rest = Object.entries(sent).filter(([name]) => !constants.includes(name));
-    return JSON.stringify(Object.fromEntries(rest), null, 2);
-  }, [data, error, input]);
-}
-
-const isSame = (one: string, other: string): boolean => indentedJson(one) === indentedJson(other);
-
-function FormSkeleton() {
+export function FormSkeleton() {
   return (
     <div className={classes.skeletons} aria-busy="true" aria-label={texts.parts.loading}>
       <Skeleton height={96} />

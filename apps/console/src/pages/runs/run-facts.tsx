@@ -55,6 +55,15 @@ export function RunFacts({ run }: { run: RunDetail }) {
             <Moment at={run.completed_at} />
           </Fact>
         )}
+        {run.kept ? (
+          <Fact name={texts.run.expires}>{texts.run.never}</Fact>
+        ) : (
+          run.expires_at !== undefined && (
+            <Fact name={texts.run.expires}>
+              <Moment at={run.expires_at} />
+            </Fact>
+          )
+        )}
         {run.attempts !== undefined && <Fact name={texts.run.attempts}>{run.attempts}</Fact>}
         {run.asset_count !== undefined && run.asset_count > 0 && (
           <Fact name={texts.run.assets}>{run.asset_count}</Fact>

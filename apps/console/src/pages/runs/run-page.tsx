@@ -6,6 +6,7 @@ import { cancelRun, type RunDetail, runQuery } from '../../api/run.ts';
 import { isMissing } from '../../api/problem.ts';
 import { CopyId } from '../../parts/copy-id.tsx';
 import { Failure } from '../../parts/failure.tsx';
+import { KeepRun } from '../../parts/keep-run.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { Simulated } from '../../parts/simulated.tsx';
@@ -79,6 +80,7 @@ function Actions({ run }: { run: RunDetail }) {
   });
   return (
     <>
+      <KeepRun run={run} size="sm" />
       {run.status !== 'COMPLETED' && (
         <Button
           variant="default"

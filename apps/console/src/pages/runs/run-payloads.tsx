@@ -42,6 +42,7 @@ function Collected({ run }: { run: RunDetail }) {
         result={data}
         modalities={entry?.output_modalities ?? []}
         places={document.data?.stream?.text}
+        origin={{ model: run.model, run: run.request_id }}
         renderActions={(medium) => <SendTo medium={medium} from={run.model} />}
       />
     );

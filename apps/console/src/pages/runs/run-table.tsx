@@ -1,3 +1,4 @@
+import { Checkbox } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -16,12 +17,14 @@ import type { Run } from './use-runs.ts';
 
 interface RunTableProps {
   runs: readonly Run[];
+  selected: readonly string[];
+  select: (requestId: string, isSelected: boolean) => void;
   isMore: boolean;
   readMore: () => void;
 }
 
 /** Renders only the visible rows, so that 100,000 runs scroll as smoothly as a few. */
-export function RunTable({ runs, isMore, readMore }: RunTableProps) {
+export function RunTable({ runs, selected, select, isMore, readMore }: RunTableProps) {
   const body = useRef<HTMLDivElement>(null);
   const rowHeight = useMediaQuery('(max-width: 640px)') ? 72 : 56;
   const { first, end } = useWindowRows(body, runs.length, rowHeight);
@@ -39,6 +42,9 @@ export function RunTable({ runs, isMore, readMore }: RunTableProps) {
       >
         <div role="rowgroup" className={classes.head}>
           <div role="row" aria-rowindex={1} className={classes.row}>
+            <div role="columnheader" className={classes.check}>
+              <span className="visually-hidden">{texts.runs.select}</span>
+            </div>
             {columns.map(({ name, label, isNumber }) => (
               <div role="columnheader" key={name} className={classes[name]} data-number={isNumber}>
                 {name === 'thumb' ? <span className="visually-hidden">{label}</span> : label}
@@ -55,6 +61,14 @@ export function RunTable({ runs, isMore, readMore }: RunTableProps) {
               className={classes.row}
               style={{ height: rowHeight, top: (first + at) * rowHeight }}
             >
+              <div role="cell" className={classes.check}>
+                <Checkbox
+                  size="xs"
+                  aria-label={texts.runs.selectRun(run.model, run.created_at)}
+                  checked={selected.includes(run.request_id)}
+                  onChange={({ currentTarget: { checked } }) => select(run.request_id, checked)}
+                />
+              </div>
               {columns.map(({ name, Cell, isNumber }) => (
                 <div role="cell" key={name} className={classes[name]} data-number={isNumber}>
                   <Cell run={run} />

@@ -10,6 +10,7 @@ import { TableSkeleton } from '../../parts/skeletons.tsx';
 import { texts } from '../../texts/index.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { isFiltered, runQueryOf, useRunFilters } from './run-filters.ts';
+import { Selection } from './selection.tsx';
 import { RunTable } from './run-table.tsx';
 import type { RunsSearch } from './search.ts';
 import { useRuns } from './use-runs.ts';
@@ -21,11 +22,13 @@ export function RunsPage() {
   const { runs, isPending, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useRuns(
     runQueryOf(filters, openedMs),
   );
+  const [selected, setSelected] = useState<readonly string[]>([]);
   const clear = () =>
     change({ state: undefined, error: undefined, model: undefined, key: undefined, range: undefined });
   return (
     <>
       <PageTitle title={texts.runs.title} detail={texts.runs.about} />
+      {selected.length > 0 && <Selection selected={selected} clear={() => setSelected([])} />}
       <FilterBar filters={filters} change={change} clear={clear} />
       {error instanceof Problem && error.status === 400 && isFiltered(filters) ? (
         <Empty title={texts.runs.badFilter} detail={badFilter(filters)}>
@@ -40,6 +43,13 @@ export function RunsPage() {
       ) : runs.length > 0 ? (
         <RunTable
           runs={runs}
+          selected={selected}
+          select={(requestId, isSelected) =>
+            setSelected((now) => [
+              ...now.filter((each) => each !== requestId),
+              ...(isSelected ? [requestId] : []),
+            ])
+          }
           isMore={hasNextPage}
           readMore={() => {
             if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
