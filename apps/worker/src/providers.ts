@@ -28,6 +28,7 @@ export class Providers {
     return this.byName.get(name);
   }
 
+  /** All providers that this process knows. */
   all(): BoundProvider[] {
     return [...this.byName.values()];
   }

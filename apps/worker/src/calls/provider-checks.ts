@@ -59,15 +59,14 @@ export class ProviderChecks implements OnApplicationBootstrap, OnModuleDestroy {
   private async check(name: string): Promise<void> {
     const provider = this.providers.get(name);
     if (!provider) return;
-    const answers = [];
-    for (const key of provider.keys) {
+    const named = isPool(provider.keys);
+    const checks = provider.keys.map(async (key) => {
       const answer = await this.checkKey(provider, key);
-      if (answer === undefined) return;
-      const ofKey = isPool(provider.keys)
-        ? { detail: [`Key ${key.name}.`, answer.detail].join(' ').trim() }
-        : {};
-      answers.push({ ...answer, ...ofKey });
-    }
+      const detail = named ? [`Key ${key.name}.`, answer?.detail ?? ''].join(' ').trim() : answer?.detail;
+      return answer && { ...answer, ...(detail !== undefined && { detail }) };
+    });
+    const answers = (await Promise.all(checks)).flatMap((answer) => answer ?? []);
+    if (answers.length < provider.keys.length) return;
     const answer = answers.find(({ result }) => result !== 'ok') ?? answers[0];
     if (!answer) return;
     if (answer.result === 'ok' || answer.result === 'rejected')
