@@ -54,6 +54,8 @@ describe('admin audit and credits refund', () => {
       ['workspace.change', 'workspace', 'limits', 'acme', '--inflight', '9'],
       ['workspace.change', 'credits', 'add', 'acme', '--cents', '5'],
       ['workspace.delete', 'workspace', 'delete', 'brief'],
+      ['budget.set', 'budget', 'set', 'daily', ...of, '--window', 'day', '--cents', '100'],
+      ['budget.delete', 'budget', 'delete', 'daily', ...of],
       ['key.create', 'key', 'create', ...of],
       ['key.rotate', 'key', 'rotate', next.prefix, '--keep-hours', '1'],
       ['key.revoke', 'key', 'revoke', prefix],

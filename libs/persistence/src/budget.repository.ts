@@ -93,8 +93,8 @@ export class BudgetRepository {
       await recordAction(manager, {
         actor,
         action: 'budget.set',
-        subject: workspace,
-        details: { budget: name, ...input },
+        subject: name,
+        details: { workspace, ...input },
       });
       return { isNew: old === null };
     });
@@ -111,8 +111,8 @@ export class BudgetRepository {
       await recordAction(manager, {
         actor,
         action: 'budget.delete',
-        subject: workspace,
-        details: { budget: name },
+        subject: name,
+        details: { workspace },
       });
       return true;
     });

@@ -43,7 +43,9 @@ export const operatorAction = z
       'Who took the action: `key:<id>`, `token:<subject>`, or `<name> via admin:<user>@<host>` for a command, where the name is absent if none was given.',
     ),
     action: text('The action, such as `provider.pause`.'),
-    subject: text('What was changed: the name of a workspace or provider, or the id of a key, run or node.'),
+    subject: text(
+      'What was changed: the name of a workspace, budget or provider, or the id of a key, run or node.',
+    ),
     workspace: text('The name of the workspace, for actions that concern one.').optional(),
     details: z.record(z.string(), z.unknown()).describe('Further facts, which depend on the action.'),
   })

@@ -49,7 +49,7 @@ it('creates a budget, replaces it as a whole, and counts from then on', async ()
   expect((await caller.call('GET', '/v2/budgets')).json()['data']).toEqual([changed]);
   expect((await caller.call('GET', '/v2/budgets/web.monthly')).json()).toEqual(changed);
   const actions = await gateway().database.work.query(
-    `SELECT actor, details ->> 'budget' AS budget FROM operator_action WHERE action = 'budget.set' AND subject = $1`,
+    `SELECT actor, subject AS budget FROM operator_action WHERE action = 'budget.set' AND details ->> 'workspace' = $1`,
     [workspace.name],
   );
   expect(actions).toEqual(Array(2).fill({ actor: expect.stringMatching(/^key:/), budget: 'web.monthly' }));

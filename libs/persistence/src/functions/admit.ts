@@ -134,7 +134,7 @@ BEGIN
         IF its_places IS NULL THEN
           its_places := '{}';
           its_ids := '{}';
-          FOR of_budget IN 1 .. cardinality(budgets) LOOP
+          FOR of_budget IN 1 .. coalesce(cardinality(budgets), 0) LOOP
             its := budgets[of_budget];
             counted_as := CASE its.scope
               WHEN 'workspace' THEN ''

@@ -346,7 +346,7 @@ describe('a change', () => {
     expect(await fixture.first.finish(live.runId, live.epoch, succeeded)).toMatchObject({ won: true });
     expect(await used(spaceId, 'daily')).toEqual([0, 0]);
     const actions = await fixture.first.sql(
-      `SELECT action FROM operator_action WHERE details ->> 'budget' = 'daily' AND subject = (SELECT name FROM workspace WHERE id = $1) ORDER BY id`,
+      `SELECT action FROM operator_action WHERE subject = 'daily' AND details ->> 'workspace' = (SELECT name FROM workspace WHERE id = $1) ORDER BY id`,
       [spaceId],
     );
     expect(actions.map((each) => Object.values(each)[0])).toEqual([
