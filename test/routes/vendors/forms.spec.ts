@@ -104,7 +104,10 @@ describe('a form', () => {
       'true',
       '{"done": true}',
     ]);
-    expect(await filesOf(workspace.id)).toHaveLength(1);
+    await waitFor(async () => (await filesOf(workspace.id)).length === 1, {
+      withinMs: 60_000,
+      what: 'the file of the retry to be discarded',
+    });
   });
 
   const file: [string, Value] = ['file', new Blob(['RIFF....WAVE'])];

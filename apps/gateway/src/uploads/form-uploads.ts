@@ -93,8 +93,8 @@ class ArrivingForm {
   ) {
     this.isClosed = new Promise((resolve) => parser.once('close', resolve).once('finish', resolve));
     parser
-      .on('error', () => this.fail(malformed('is cut off or malformed')))
-      .on('partsLimit', () => this.fail(malformed(`has more than ${limits.parts} parts`)))
+      .on('error', () => this.fail(malformed('The form is cut off or malformed.')))
+      .on('partsLimit', () => this.fail(malformed(`The form has more than ${limits.parts} parts.`)))
       .on('field', (name, text, _isNameCut, isCut) => this.addText(name, text, isCut))
       .on('file', (name, stream, _fileName, _encoding, type) => this.addFile(name, stream, type));
   }
@@ -134,7 +134,7 @@ class ArrivingForm {
     this.textBytes += Buffer.byteLength(text);
     if (!isName(name)) return this.fail(badName());
     if (isCut || this.textBytes > maxTextBytes)
-      return this.fail(malformed(`has more than ${maxTextBytes} bytes of text`));
+      return this.fail(malformed(`The form has more than ${maxTextBytes} bytes of text.`));
     this.parts.push({ name, text, sha256: createHash('sha256').update(text).digest('hex') });
   }
 
@@ -144,7 +144,9 @@ class ArrivingForm {
     if (this.failure === undefined && isName(name) && this.takesFile(name))
       return this.upload(name, stream, type);
     stream.resume();
-    this.fail(isName(name) ? malformed(`has a file in ${name}, which does not take one`) : badName());
+    this.fail(
+      isName(name) ? malformed(`The form has a file in ${name}, which does not take one.`) : badName(),
+    );
   }
 
   private upload(name: string, stream: Readable, type: string): void {
@@ -177,7 +179,7 @@ function parserOf({ headers }: IncomingMessage, { takesFile }: FormTerms): Busbo
         fileName !== undefined || (partType !== 'text/plain' && takesFile(name)),
     });
   } catch {
-    throw malformed('has no boundary in its Content-Type');
+    throw malformed('The form has no boundary in its Content-Type.');
   }
 }
 
@@ -196,9 +198,9 @@ const isDrained = (parser: BusboyInstance) => new Promise<void>((resolve) => par
 /** Browsers escape quotes and line breaks; no vendor has a name with other characters. */
 const isName = (name: unknown): name is string => typeof name === 'string' && /^[\w.[\]-]{1,100}$/.test(name);
 
-const malformed = (how: string) => new RouterError('invalid_input', `The form ${how}.`);
+const malformed = (detail: string) => new RouterError('invalid_input', detail);
 
-const badName = () => malformed('has a part without a usable name');
+const badName = () => malformed('The form has a part without a usable name.');
 
 const tooLate = () =>
   new RouterError('service_unavailable', 'The form could not be stored in time; retry later.');

@@ -24,7 +24,15 @@ it('every vendor has its own name and base, and none is named outside its file a
   expect(new Set(vendors.map(({ name }) => name)).size).toBe(vendors.length);
   const bases = vendors.flatMap((vendor) => ('base' in vendor ? [vendor.base] : []));
   expect(new Set(bases).size).toBe(bases.length);
-  const common = ['serve-vendor.ts', 'vendor-calls.ts', 'vendor-models.ts', 'vendors.module.ts'];
+  const common = [
+    'call-fingerprint.ts',
+    'form-input.ts',
+    'serve-vendor.ts',
+    'vendor-calls.ts',
+    'vendor-forms.ts',
+    'vendor-models.ts',
+    'vendors.module.ts',
+  ];
   for (const file of common.map((each) => textOf(path.join('vendors', each))))
     expect(vendors.filter(({ name }) => new RegExp(`\\b${name}\\b`, 'i').test(file))).toEqual([]);
 });
