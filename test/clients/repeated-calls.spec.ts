@@ -24,17 +24,18 @@ interface Client {
   stream: (words: string) => Promise<string>;
 }
 
+const asked = (content: string) => ({
+  model: 'claude-opus-5',
+  max_tokens: 100,
+  messages: [{ role: 'user' as const, content }],
+});
+const contents = (words: string) => ({ model: 'gemini-2.5-flash', contents: words });
+
 /** Clients that repeat a call after its connection broke, without an Idempotency-Key. Google's leaves that to its user. */
 const clientsAt = (url: string, key: string): Client[] => {
   const openai = new OpenAI({ baseURL: `${url}/openai/v1`, apiKey: key });
   const anthropic = new Anthropic({ baseURL: `${url}/anthropic`, apiKey: key });
   const google = new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: `${url}/gemini` } });
-  const asked = (content: string) => ({
-    model: 'claude-opus-5',
-    max_tokens: 100,
-    messages: [{ role: 'user' as const, content }],
-  });
-  const contents = (words: string) => ({ model: 'gemini-2.5-flash', contents: words });
   return [
     {
       name: 'openai',
