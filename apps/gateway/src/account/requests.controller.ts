@@ -227,12 +227,14 @@ export class RequestsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
     const found = await this.readRun(workspaceId, id, async (runId) => {
-      const result = await this.kept.keep(workspaceId, runId);
-      return result && { runId, result };
+      const kept = await this.kept.keep(workspaceId, runId);
+      return kept && { runId, kept };
     });
-    const { runId, result } = foundRun(found, id);
+    const { runId, kept } = foundRun(found, id);
     nameRun(reply, runId);
-    if (result.result !== 'kept') throw notKept(result, runId);
+    const { result, maxAllowed } = kept;
+    if (result === 'expired') foundRun('aged_out', runId);
+    else if (result !== 'kept') throw notKept({ result, maxAllowed }, runId);
   }
 
   @Delete(':requestId/kept')
@@ -305,26 +307,30 @@ export class RequestsController {
   }
 }
 
-function notKept({ result, maxAllowed }: KeepResult, runId: string): RouterError {
+function notKept(
+  {
+    result,
+    maxAllowed,
+  }: Pick<KeepResult, 'maxAllowed'> & { result: Exclude<KeepResult['result'], 'kept' | 'expired'> },
+  runId: string,
+): RouterError {
   const headers = { [runIdHeader]: runId };
-  if (result === 'files' || result === 'bytes') {
-    const limit = result === 'files' ? `${maxAllowed} files` : `${maxAllowed} bytes in files`;
+  if (result === 'files')
     return new RouterError(
       'concurrency_limit_exceeded',
-      `The workspace has reached its limit of ${limit}, in which kept runs count.`,
+      `The workspace has reached its limit of ${maxAllowed} files; delete one, or retry when one has expired.`,
       { headers },
     );
-  }
-  if (result === 'expired')
-    return new RouterError('invalid_input', 'The result has aged out and can no longer be kept.', {
-      status: 410,
-      headers,
-    });
+  if (result === 'bytes')
+    return new RouterError(
+      'concurrency_limit_exceeded',
+      `The files of the workspace would exceed its limit of ${maxAllowed} bytes; delete some, or retry when some have expired.`,
+      { headers },
+    );
   const why = {
     live: 'The run has not ended. Keep it when it has.',
     failed: 'The run did not succeed, so there is no result to keep.',
     period: 'The workspace keeps results for a limited time only, so no run can be kept longer.',
-    kept: '',
   }[result];
   return new RouterError('invalid_input', why, { status: 409, headers });
 }

@@ -66,10 +66,14 @@ export class KeptRuns {
       const listing = this.store.list(`runs/${runId}/`, AbortSignal.timeout(sizesMs));
       for await (const { key, bytes } of listing) objects.push({ key, bytes });
     } catch (error) {
-      throw new RouterError('service_unavailable', 'The service cannot reach its store; retry later.', {
-        internal: 'the objects of a run were not listed',
-        cause: error,
-      });
+      throw new RouterError(
+        'service_unavailable',
+        'The service cannot reach its store for files; retry later.',
+        {
+          internal: 'the objects of a run were not listed',
+          cause: error,
+        },
+      );
     }
     return objects;
   }
