@@ -16,6 +16,8 @@ export interface CallerRow extends Pick<Workspace, 'enabled' | 'visible' | 'runn
   keyId: string | null;
   /** The tags that every run of the key gets. Null if there are none. */
   tags: Tags | null;
+  /** The providers of which the workspace has a key of its own. */
+  ownKeys: string[];
 }
 
 /**
@@ -84,7 +86,9 @@ export class KeyRefused extends Error {
 }
 
 const workspaceColumns = `workspace.id AS "workspaceId", workspace.name AS "workspaceName", workspace.enabled,
-  workspace.visible, workspace.runnable`;
+  workspace.visible, workspace.runnable, ARRAY(
+    SELECT provider FROM provider_key WHERE provider_key.workspace_id = workspace.id AND ended_at IS NULL
+  ) AS "ownKeys"`;
 
 const keyColumns = `api_key.id, workspace_id AS "workspaceId", name, prefix, scopes, tags, made_by AS "madeBy",
   made_by_subject AS "madeBySubject", created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt",

@@ -8,6 +8,7 @@ import { credentialChanges } from './functions/credential-changes.js';
 import { erasure } from './functions/erasure.js';
 import { finish } from './functions/finish.js';
 import { keepOutput } from './functions/keep-output.js';
+import { lines } from './functions/lines.js';
 import { lockedWorkspaces } from './functions/locked-workspaces.js';
 import { partitions } from './functions/partitions.js';
 import { promote } from './functions/promote.js';
@@ -41,6 +42,7 @@ export const functions: readonly string[] = [
   storedObjects,
   erasure,
   providerHealth,
+  lines,
   providerPause,
   backlog,
   promote,
@@ -70,4 +72,4 @@ export const functionsDigest = createHash('sha256').update(functions.join('\n'))
  * The revision of the functions, by which `migrate` avoids replacing newer functions with older ones. If you change
  * a function, increment the revision and update the digest in `functions.spec.ts`.
  */
-export const functionsRevision = 6;
+export const functionsRevision = 7;

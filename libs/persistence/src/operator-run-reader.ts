@@ -54,17 +54,17 @@ export class OperatorRunReader {
       operators,
       `SELECT run.call ->> 'requestId' AS "callId", run.failure ->> 'detail' AS detail, run.handle, run.epoch, run.crashes,
           CASE WHEN outbox.due_at < 'infinity' THEN outbox.due_at END AS "dueAt", run.deadline_at AS "deadlineAt",
-          run.facts ->> 'traceparent' AS traceparent
+          run.facts ->> 'traceparent' AS traceparent, outbox.provider AS line
         FROM run LEFT JOIN outbox ON ${outboxRowOf('run')} WHERE run.id = $1`,
       [run.requestId],
     );
     const attempts = await this.attempts.of(run.requestId);
-    const pauses = run.stage === 'completed' ? [] : await this.pauses.standing();
+    const pauses = facts.line === null ? [] : await this.pauses.standing(facts.line);
     return {
       ...run,
       ...facts,
       ...attempts,
-      pauses: pauses.filter(({ provider }) => provider === run.provider),
+      pauses,
     };
   }
 }

@@ -257,7 +257,7 @@ export class RunRepository {
             milliseconds_left(run.deadline_at) AS "leftMs",
             run.cancel_requested_at IS NOT NULL AND run.cancel_sent_at IS NULL AS "cancelDue",
             run.cancel_requested_at IS NOT NULL AS "cancelRequested", run.lost_polls AS "lostPolls", run.slow_readings AS "slowReadings", run.progress, run.crashes,
-            paused_ms(run.provider, 'poll') AS "pausedMs",
+            paused_ms(line_of(run.provider, run.workspace_id, run.facts), 'poll') AS "pausedMs",
             outbox.attempts = 0 AND outbox.due_at < router_now() + interval '10 seconds' AS "dueSoon"
           FROM run LEFT JOIN outbox ON ${outboxRowOf('run')} WHERE run.id = polled_id LIMIT 1
         ) AS found`,

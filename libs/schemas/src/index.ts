@@ -204,6 +204,17 @@ export {
   readSettings,
   type SettingsShape,
 } from './settings.js';
+export {
+  CannotDecrypt,
+  encryptionKeySettings,
+  encryptionPublicSettings,
+  type Envelope,
+  fingerprintOfKey,
+  newEncryptionKeys,
+  openEnvelope,
+  rewrapEnvelope,
+  sealEnvelope,
+} from './envelope.js';
 export { seal, unseal } from './sealed.js';
 export { isSigned, signatureOf } from './signature.js';
 export { runUrls, type Stage, stagesOf, statusBody, statusOf } from './status-body.js';
