@@ -4,6 +4,7 @@ import { type Log, LOG, Metrics } from '#observability';
 import { bindProviders, type BoundProvider } from '#providers';
 import { surpriseKindNames } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
+import { isDeepStrictEqual } from 'node:util';
 import type { WorkerSettings } from './settings.js';
 
 /**
@@ -28,13 +29,13 @@ export class Providers {
 
   /** Whether each provider has a key. */
   keyed(): Record<string, boolean> {
-    return Object.fromEntries([...this.byName].map(([name, { secret }]) => [name, secret !== undefined]));
+    return Object.fromEntries([...this.byName].map(([name, { keys }]) => [name, keys.length > 0]));
   }
 
   /** The providers whose key this worker has and can prove by a free call. */
   checkable(): string[] {
-    return [...this.byName.values()].flatMap(({ name, secret, check }) =>
-      secret !== undefined && check ? [name] : [],
+    return [...this.byName.values()].flatMap(({ name, keys, check }) =>
+      keys.length > 0 && check ? [name] : [],
     );
   }
 
@@ -52,7 +53,7 @@ export class Providers {
       const same =
         known?.declaration === bound.declaration &&
         known?.base === bound.base &&
-        known.secret === bound.secret;
+        isDeepStrictEqual(known.keys, bound.keys);
       if (!same) this.byName.set(bound.name, bound);
     }
     const listed = withoutKey.join(' ');

@@ -31,6 +31,8 @@ export { providerRow } from './declared/shape.js';
 export {
   type BoundProvider,
   bindProviders,
+  type KeyedProvider,
+  type ProviderKey,
   providerKeySettings,
   providerList,
   providerSettings,

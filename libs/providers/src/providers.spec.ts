@@ -9,10 +9,10 @@ describe('bindProviders', () => {
     expect([...providers.keys()]).toEqual(providerList.map(({ name }) => name));
     expect(providers.get('bfl')).toMatchObject({
       base: 'https://api.bfl.ai',
-      secret: 'the-key',
+      keys: [{ name: 'default', secret: 'the-key' }],
       submitTimeoutMs: 30_000,
     });
-    expect(providers.get('fal')?.secret).toBeUndefined();
+    expect(providers.get('fal')?.keys).toEqual([]);
     expect(withoutKey).toEqual(providerList.map(({ name }) => name).filter((name) => name !== 'bfl'));
   });
 
@@ -48,7 +48,7 @@ describe('bindProviders', () => {
     const { providers } = bindProviders({ PROVIDER_MY_PROVIDER_2_KEY: 'k' }, [
       { ...first, name: 'my-provider.2' },
     ]);
-    expect(providers.get('my-provider.2')?.secret).toBe('k');
+    expect(providers.get('my-provider.2')?.keys).toMatchObject([{ secret: 'k' }]);
   });
 
   it.each(['not a url', 'ftp://api.bfl.ai', 'https://user:pass@api.bfl.ai', 'https://api.bfl.ai?x=1'])(

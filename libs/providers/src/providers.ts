@@ -22,15 +22,27 @@ export const providerList: readonly ProviderDefinition[] = [
   stability,
 ].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 
-/** A provider ready to be called. Without `secret`, its calls are unauthenticated and the provider rejects them. */
+/** A key of our account at a provider. Names are unique within a provider, and are shown to operators. */
+export interface ProviderKey {
+  name: string;
+  secret: string;
+}
+
+/** A provider ready to be called with one of its keys. */
 export interface BoundProvider extends Pick<ProviderDefinition, 'name' | 'submitTimeoutMs' | 'declaration'> {
   base: string;
   adapter: ProviderAdapter;
-  secret: string | undefined;
+  /** Empty if this process has none. */
+  keys: readonly ProviderKey[];
   /** A free call that proves the key. Undefined if none is declared. */
   check: KeyCheck | undefined;
   /** Whether its base URL is on the simulator. */
   simulated: boolean;
+}
+
+/** A provider and the key that the calls to it carry. Without one, nothing is sent. */
+export interface KeyedProvider extends BoundProvider {
+  key: ProviderKey | undefined;
 }
 
 /** The prefix of a provider's settings. */
@@ -84,6 +96,13 @@ export const simulatorSettings = {
   }),
 };
 
+/** The name of a key that has none of its own. */
+const defaultName = 'default';
+
+function keysOf(secret: string | undefined): ProviderKey[] {
+  return secret ? [{ name: defaultName, secret }] : [];
+}
+
 /** Reads a key file at each binding, so that new providers and new keys need no restart. */
 function keyFrom(directory: string | undefined, name: string): string | undefined {
   const file = directory === undefined ? undefined : join(directory, name);
@@ -112,7 +131,7 @@ export function bindProviders(
       name,
       base,
       adapter: definition.create(base, own),
-      secret: keyFrom(keysDirectory, name) ?? (settings[`${stem}_KEY`] || undefined),
+      keys: keysOf(keyFrom(keysDirectory, name) ?? settings[`${stem}_KEY`]),
       check: keyCheck({ ...definition, defaultBase }, base),
       simulated: simulator !== undefined && new URL(base).origin === new URL(simulator).origin,
       submitTimeoutMs: definition.submitTimeoutMs,
@@ -121,6 +140,6 @@ export function bindProviders(
   });
   return {
     providers: new Map(bound.map((provider) => [provider.name, provider])),
-    withoutKey: bound.filter(({ secret }) => secret === undefined).map(({ name }) => name),
+    withoutKey: bound.filter(({ keys }) => keys.length === 0).map(({ name }) => name),
   };
 }

@@ -2,7 +2,7 @@ import { RouterError } from '#errors';
 import { SETTINGS } from '#infrastructure';
 import { failpoint, type Log, LOG, Metrics, withTimeout } from '#observability';
 import type { ClaimedRun } from '#persistence';
-import type { BoundProvider } from '#providers';
+import type { KeyedProvider } from '#providers';
 import { AssetStore, runKeys, StorageError } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
 import { AttemptRecorder } from '../attempts/attempt-recorder.js';
@@ -47,7 +47,7 @@ export class AssetCopies {
   async copyAll(
     run: CopiedRun,
     assets: readonly FoundAsset[],
-    provider: BoundProvider,
+    provider: KeyedProvider,
     signal: AbortSignal,
   ): Promise<Map<string, Copy>> {
     const copies = new Map<string, Copy>();
@@ -81,7 +81,7 @@ export class AssetCopies {
     { runId, workspaceId }: CopiedRun,
     index: number,
     url: URL,
-    provider: BoundProvider,
+    provider: KeyedProvider,
     signal: AbortSignal,
   ): Promise<Copy> {
     if (index >= maxCount) throw new NotCopied('too_many', `is beyond the first ${maxCount} assets`);

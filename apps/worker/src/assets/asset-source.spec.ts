@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { BoundProvider } from '#providers';
+import type { KeyedProvider } from '#providers';
 import { Agent } from 'undici';
 import type { OutboundAgents } from '../calls/outbound-agents.js';
 import { discardBody } from '../calls/provider-client.js';
@@ -52,7 +52,11 @@ async function opened(url: string, adapter: object): Promise<string> {
     toAsset: async ({ origin }: URL) => (origin === elsewhere ? agent : null),
   } as unknown as OutboundAgents;
   const source = new AssetSource(agents, { ASSET_MAX_BYTES: 1000, ASSET_MEDIA_TYPES: ['text/plain'] });
-  const provider = { base: `${own}/v1`, secret: 'key', adapter } as unknown as BoundProvider;
+  const provider = {
+    base: `${own}/v1`,
+    key: { name: 'default', secret: 'key' },
+    adapter,
+  } as unknown as KeyedProvider;
   const terms = { workspaceId: 'workspace', signal: new AbortController().signal };
   return source.open(new URL(url), provider, terms).then(
     ({ body }) => {

@@ -1,5 +1,5 @@
 import { SETTINGS } from '#infrastructure';
-import { type BoundProvider, credentialHeaders, credentialUrl } from '#providers';
+import { type KeyedProvider, credentialHeaders, credentialUrl } from '#providers';
 import { essenceOf, isJsonType, shortened } from '#schemas';
 import type { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
@@ -64,7 +64,7 @@ export class AssetSource {
   }
 
   /** Rejects with `NotCopied` or with the connection's error. The signal also aborts the body. */
-  async open(url: URL, provider: BoundProvider, terms: ResolveTerms): Promise<Source> {
+  async open(url: URL, provider: KeyedProvider, terms: ResolveTerms): Promise<Source> {
     let next = url;
     const { assetsNeedKey, assetsFromBase } = provider.adapter;
     let isOwn = assetsNeedKey === true || assetsFromBase === true;
@@ -83,7 +83,7 @@ export class AssetSource {
 
   private async get(
     url: URL,
-    provider: BoundProvider,
+    provider: KeyedProvider,
     isOwn: boolean,
     terms: ResolveTerms,
   ): Promise<Dispatcher.ResponseData> {
@@ -91,7 +91,8 @@ export class AssetSource {
     if (dispatcher === null || url.username !== '') {
       throw new NotCopied('refused_address', `${url.hostname} may not be called`);
     }
-    const { adapter, secret } = provider;
+    const { adapter } = provider;
+    const secret = provider.key?.secret;
     const call = { method: 'GET', url: url.href } as const;
     return request(adapter.assetsNeedKey ? credentialUrl(adapter, call, secret) : url, {
       method: 'GET',
@@ -139,7 +140,7 @@ export class AssetSource {
 }
 
 /** JSON is an asset only if the URL ends in `.json`. Otherwise it is an API's answer in place of the file. */
-const isDataAt = ({ pathname }: URL, { adapter }: BoundProvider): boolean =>
+const isDataAt = ({ pathname }: URL, { adapter }: KeyedProvider): boolean =>
   /\.json$/i.test(pathname) && !adapter.assetsNeedKey;
 
 const textOf = (header: string | string[] | undefined): string =>

@@ -6,6 +6,7 @@ import { runKeys, StorageError } from '#storage';
 import { Processor } from '@nestjs/bullmq';
 import { Inject, type OnModuleInit } from '@nestjs/common';
 import { Payloads } from '../bytes/payloads.js';
+import { ProviderKeys } from '../keys/provider-keys.js';
 import { Providers } from '../providers.js';
 import { countAttempt, deathsOf } from '../runs/crash-counts.js';
 import { type OngoingRun, Outcomes } from '../runs/outcomes.js';
@@ -34,6 +35,7 @@ export class AssetsProcessor extends RunProcessor implements OnModuleInit {
     private readonly outcomes: Outcomes,
     private readonly payloads: Payloads,
     private readonly providers: Providers,
+    private readonly keys: ProviderKeys,
     private readonly assetCopies: AssetCopies,
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
     @Inject(TRACING) private readonly tracing: Tracing,
@@ -57,8 +59,9 @@ export class AssetsProcessor extends RunProcessor implements OnModuleInit {
     noteCall(runId, copying.facts.callId);
     const run = { ...copying, runId };
     await using _attempt = await countAttempt(this.runs, run, mayHaveCrashed);
-    const provider = this.providers.get(copying.provider);
-    if (provider === undefined) return later;
+    const bound = this.providers.get(copying.provider);
+    if (bound === undefined) return later;
+    const provider = { ...bound, key: await this.keys.keyOf(bound, copying) };
     await this.runs.moveDue(runId, this.settings.ASSET_COPY_MS);
     const startedAtMs = Date.now();
     try {

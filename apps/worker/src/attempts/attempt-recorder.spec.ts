@@ -4,7 +4,7 @@ import type { AttemptRepository } from '#persistence';
 import type { HttpReply } from '#providers';
 import { AttemptRecorder } from './attempt-recorder.js';
 
-const provider = { name: 'fal', secret: 'key-of-the-provider' };
+const provider = { name: 'fal', key: { name: 'default', secret: 'key-of-the-provider' } };
 const trouble = { phase: 'submit', class: 'provider_failed', retry: 'never', reading: 'It failed.' } as const;
 const reply = (body: string | Uint8Array, headers = {}): HttpReply => ({
   status: 500,

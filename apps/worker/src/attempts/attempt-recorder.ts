@@ -1,5 +1,5 @@
 import { type Attempt, AttemptRepository, DatabaseOutage, type NotedAttempt } from '#persistence';
-import type { BoundProvider, Signal } from '#providers';
+import type { KeyedProvider, Signal } from '#providers';
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate as turn } from 'node:timers/promises';
 import { AttemptBuffer, type DueAttempts, gatherMs, type WaitingAttempt } from './attempt-buffer.js';
@@ -26,18 +26,18 @@ export class AttemptRecorder extends BackgroundWriter {
 
   /** Notes a call. `signal` is what came back, if the call was made. */
   note(
-    { name, secret }: Pick<BoundProvider, 'name' | 'secret'>,
+    { name, key }: Pick<KeyedProvider, 'name' | 'key'>,
     runId: string,
     trouble: Omit<Attempt, 'provider'>,
     signal?: Signal,
   ): void {
-    const reading = withoutSecrets(trouble.reading, secret);
+    const reading = withoutSecrets(trouble.reading, key?.secret);
     this.buffer.add(runId, {
       ...trouble,
       ...(signal && replyFacts(signal)),
       provider: name,
       reading,
-      secret,
+      secret: key?.secret,
     });
   }
 

@@ -5,7 +5,7 @@ import {
   type NotedSurprise,
   ProviderSurpriseRepository,
 } from '#persistence';
-import type { BoundProvider, Signal, Surprise } from '#providers';
+import type { KeyedProvider, Signal, Surprise } from '#providers';
 import { Inject, Injectable } from '@nestjs/common';
 import { BackgroundWriter } from './background-writer.js';
 import { replyFacts } from './reading.js';
@@ -42,7 +42,7 @@ export class SurpriseRecorder extends BackgroundWriter {
   }
 
   note(
-    { name: provider, secret }: Pick<BoundProvider, 'name' | 'secret'>,
+    { name: provider, key: used }: Pick<KeyedProvider, 'name' | 'key'>,
     runId: string,
     surprise: Surprise,
     reply?: Signal,
@@ -53,7 +53,15 @@ export class SurpriseRecorder extends BackgroundWriter {
     const facts = reply ? replyFacts(reply) : {};
     const key = `${provider} ${kind}`;
     const count = (this.gathered.get(key)?.count ?? 0) + 1;
-    this.gathered.set(key, { provider, secret, count, runId, atMs: performance.now(), surprise, facts });
+    this.gathered.set(key, {
+      provider,
+      secret: used?.secret,
+      count,
+      runId,
+      atMs: performance.now(),
+      surprise,
+      facts,
+    });
   }
 
   async write(): Promise<void> {

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { StoredObjectRepository } from '#persistence';
-import type { BoundProvider, ProviderFailure, Signal } from '#providers';
+import type { KeyedProvider, ProviderFailure, Signal } from '#providers';
 import type { AssetStore } from '#storage';
 import type { AttemptRecorder } from '../attempts/attempt-recorder.js';
 import { InputFiles } from './input-files.js';
@@ -25,7 +25,7 @@ async function noted(read: { id: string } | { failure: ProviderFailure }): Promi
     { noteCall: () => {} } as unknown as ProviderResults,
   );
   const adapter = { files: () => [use], upload: () => ({ call: () => ({}), read: () => read }) };
-  const provider = { name: 'heygen', adapter } as unknown as BoundProvider;
+  const provider = { name: 'heygen', adapter } as unknown as KeyedProvider;
   await files.prepareFiles(provider, run, { workspaceId: 'workspace', share });
   return all;
 }

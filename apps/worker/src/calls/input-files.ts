@@ -1,7 +1,7 @@
 import { failpoint } from '#observability';
 import { StoredObjectRepository } from '#persistence';
 import {
-  type BoundProvider,
+  type KeyedProvider,
   type FileUse,
   inlineFile,
   type InputFile,
@@ -46,7 +46,7 @@ export class InputFiles {
   ) {}
 
   /** Returns the run with its files, or why it cannot be submitted. Rejects with `StorageError`. */
-  async prepareFiles(provider: BoundProvider, run: Run, terms: Terms): Promise<Run | ProviderFailure> {
+  async prepareFiles(provider: KeyedProvider, run: Run, terms: Terms): Promise<Run | ProviderFailure> {
     const uses = provider.adapter.files?.(run) ?? [];
     if (uses.length === 0) return run;
     const files = new Map<string, InputFile>();
@@ -88,7 +88,7 @@ export class InputFiles {
   }
 
   private async uploadFile(
-    provider: BoundProvider,
+    provider: KeyedProvider,
     run: Run,
     file: InputFile,
     terms: Terms,

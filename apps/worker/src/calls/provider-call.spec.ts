@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { createLog, type Span } from '#observability';
 import type { Attempt, RunRepository } from '#persistence';
-import type { BoundProvider, Handle, Outcome, Signal } from '#providers';
+import type { KeyedProvider, Handle, Outcome, Signal } from '#providers';
 import type { ReportedTerm } from '#schemas';
 import { StorageError } from '#storage';
 import type { AttemptRecorder } from '../attempts/attempt-recorder.js';
@@ -51,7 +51,7 @@ const cancel = (
   reply: Signal,
   { aborted = false, onCancel = (): 'requested' | 'too_late' | 'unknown' => 'requested' } = {},
 ) =>
-  calls(reply, unused).cancel({ adapter: { onCancel } } as unknown as BoundProvider, 'run', handle, {
+  calls(reply, unused).cancel({ adapter: { onCancel } } as unknown as KeyedProvider, 'run', handle, {
     workspaceId: 'workspace',
     call: { method: 'PUT', url: 'https://provider.example/cancel' },
     timeoutMs: 1000,
@@ -95,7 +95,7 @@ it.each([
   const stored = keptReply({ v: 2, step: 'read', status: 200, headers: {} });
   const terms = { readings: 0, reported: [], assets: [], share, signal: new AbortController().signal };
   if (!stored) throw new Error('not a stored reply');
-  expect(await calls(accepted, away).readKept({} as BoundProvider, run, stored, terms)).toBe(unread);
+  expect(await calls(accepted, away).readKept({} as KeyedProvider, run, stored, terms)).toBe(unread);
 });
 
 const failed = (retry: 'never' | 'new_submit' | 'same_call'): Outcome => ({
@@ -108,7 +108,7 @@ const call = { method: 'POST', url: 'https://provider.example/runs' } as const;
 const submit = async (outcome: Outcome, hasFallback = false) => {
   const run = { runId: 'run', epoch: 1, model: 'model', upstream: {} };
   const parent = { traceparent: undefined } as unknown as Span;
-  await calls(accepted, unused, outcome).submit({ name: 'fal' } as BoundProvider, run, {
+  await calls(accepted, unused, outcome).submit({ name: 'fal' } as KeyedProvider, run, {
     ...terms,
     call,
     parent,
@@ -139,7 +139,7 @@ describe('notes a submission', () => {
 });
 
 const resume = async (outcome: Outcome, step: 'poll' | 'fetch', cancelRequested = false) => {
-  const provider = { name: 'fal', adapter: { resume: () => call } } as unknown as BoundProvider;
+  const provider = { name: 'fal', adapter: { resume: () => call } } as unknown as KeyedProvider;
   const signal = new AbortController().signal;
   await calls(accepted, unused, outcome).resume(
     provider,
@@ -168,7 +168,7 @@ describe('counts an unexpected reply', () => {
   const output = { mediaType: 'application/json', body: new Uint8Array() };
   const succeeded: Outcome = { kind: 'succeeded', output };
   const reported = [{ at: '/cost', micros: 1 }];
-  const provider = { name: 'fal', adapter: { resume: () => call } } as unknown as BoundProvider;
+  const provider = { name: 'fal', adapter: { resume: () => call } } as unknown as KeyedProvider;
   const polled = async (
     outcome: Outcome,
     {

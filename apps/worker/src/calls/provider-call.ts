@@ -3,7 +3,7 @@ import { failpoint, type Log, LOG, runAttributes, type Span, TRACING, type Traci
 import { RunRepository } from '#persistence';
 import {
   type Asked,
-  type BoundProvider,
+  type KeyedProvider,
   type Handle,
   type HttpCall,
   type HttpReply,
@@ -85,7 +85,7 @@ export class ProviderCall {
    * yet to be read. With `hasFallback`, a submission that may be repeated moves to the run's next server.
    */
   async submit(
-    provider: BoundProvider,
+    provider: KeyedProvider,
     run: SubmittedRun & { epoch: number },
     terms: SubmitTerms & { parent: Span; callId: string | undefined; hasFallback: boolean },
   ): Promise<(ReadReply & { isKept: boolean }) | null> {
@@ -124,7 +124,7 @@ export class ProviderCall {
 
   /** Reads a stored reply to a submission. `readings` counts the earlier attempts that took too long. */
   async readKept(
-    provider: BoundProvider,
+    provider: KeyedProvider,
     run: SubmittedRun,
     reply: StoredReply,
     terms: RowOfReplies & { readings: number; share: Share; signal: AbortSignal },
@@ -152,7 +152,7 @@ export class ProviderCall {
    * cancelled.
    */
   async resume(
-    provider: BoundProvider,
+    provider: KeyedProvider,
     runId: string,
     handle: Handle,
     terms: Omit<Terms, 'call'> & {
@@ -184,7 +184,7 @@ export class ProviderCall {
    * one. Null if the request provably was not sent or the signal aborted; then the next poll tries again.
    */
   async cancel(
-    provider: BoundProvider,
+    provider: KeyedProvider,
     runId: string,
     handle: Handle,
     terms: { workspaceId: string; call: HttpCall; timeoutMs: number; signal: AbortSignal },
@@ -199,7 +199,7 @@ export class ProviderCall {
   }
 
   /** Notes that a run's time budget ended before the provider accepted or finished it. */
-  noteExpiry(provider: BoundProvider, runId: string, phase: 'submit' | Handle['step']): void {
+  noteExpiry(provider: KeyedProvider, runId: string, phase: 'submit' | Handle['step']): void {
     this.attempts.note(provider, runId, {
       phase,
       class: phase === 'submit' ? 'provider_unavailable' : 'provider_timeout',
@@ -210,7 +210,7 @@ export class ProviderCall {
 
   /** `reported`: the terms of the cost that no earlier reply has. */
   private noteRead(
-    provider: BoundProvider,
+    provider: KeyedProvider,
     call: NotedCall & Pick<RowOfReplies, 'reported'>,
     { outcome, reportedMicros }: ReadReply,
     reply: Signal,
@@ -224,7 +224,7 @@ export class ProviderCall {
       this.surprises.note(provider, runId, missingCost, reply);
   }
 
-  private noteOutcome(provider: BoundProvider, call: NotedCall, outcome: Outcome, reply: Signal): void {
+  private noteOutcome(provider: KeyedProvider, call: NotedCall, outcome: Outcome, reply: Signal): void {
     const { runId, phase, hasFallback = false, cancelRequested = false } = call;
     this.results.noteCall(provider.name, runId, reply, outcome);
     if (outcome.kind === 'canceled' && !cancelRequested)
@@ -244,7 +244,7 @@ export class ProviderCall {
   }
 
   private noteCancel(
-    provider: BoundProvider,
+    provider: KeyedProvider,
     runId: string,
     answer: 'too_late' | 'unknown' | null,
     reply: Signal,

@@ -59,15 +59,18 @@ export class ProviderChecks implements OnApplicationBootstrap, OnModuleDestroy {
     if (!provider?.check) return;
     using share = this.payloads.openShare();
     const begunMs = performance.now();
-    const signal = await this.client.callProvider(provider, {
-      runId: v7(),
-      workspaceId: '',
-      operation: 'check',
-      call: provider.check.call,
-      timeoutMs: Math.min(checkCallMs, this.settings.PROVIDER_POLL_TIMEOUT_MS),
-      share,
-      signal: this.stopping.signal,
-    });
+    const signal = await this.client.callProvider(
+      { ...provider, key: provider.keys[0] },
+      {
+        runId: v7(),
+        workspaceId: '',
+        operation: 'check',
+        call: provider.check.call,
+        timeoutMs: Math.min(checkCallMs, this.settings.PROVIDER_POLL_TIMEOUT_MS),
+        share,
+        signal: this.stopping.signal,
+      },
+    );
     const latencyMs = Math.round(performance.now() - begunMs);
     if (this.stopping.signal.aborted) return;
     const answer = provider.check.read(signal);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, expect, it } from '@jest/globals';
 import { Metrics } from '#observability';
-import type { BoundProvider, HttpReply, Signal } from '#providers';
+import type { KeyedProvider, HttpReply, Signal } from '#providers';
 import { Agent } from 'undici';
 import type { Payloads } from '../bytes/payloads.js';
 import type { OutboundAgents } from './outbound-agents.js';
@@ -33,13 +33,13 @@ async function provider(answer: RequestListener, adapter: object = {}, secret = 
   const provider = {
     name: 'provider',
     base,
-    secret,
+    key: { name: 'default', secret },
     adapter: {
       credential: (_call: unknown, text: string) => ({ authorization: `Bearer ${text}` }),
       credentialOrigins: [/^http:/],
       ...adapter,
     },
-  } as unknown as BoundProvider;
+  } as unknown as KeyedProvider;
   const call = () =>
     client.callProvider(provider, {
       runId: 'run',

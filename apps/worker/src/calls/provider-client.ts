@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { SETTINGS } from '#infrastructure';
 import { Metrics, withTimeout } from '#observability';
 import {
-  type BoundProvider,
   credentialHeaders,
   credentialUrl,
   type HttpCall,
   type HttpReply,
+  type KeyedProvider,
   type Signal,
 } from '#providers';
 import { essenceOf, isJsonType } from '#schemas';
@@ -59,7 +59,7 @@ export class ProviderClient {
     private readonly metrics: Metrics,
   ) {}
 
-  async callProvider(provider: BoundProvider, outbound: OutboundCall): Promise<Signal> {
+  async callProvider(provider: KeyedProvider, outbound: OutboundCall): Promise<Signal> {
     const measured = this.metrics.providerSeconds.startTimer({
       provider: provider.name,
       op: outbound.operation,
@@ -70,8 +70,9 @@ export class ProviderClient {
   }
 
   /** Sends the secret, or a token if the provider needs one. A rejected token is replaced once. */
-  private async authenticated(provider: BoundProvider, outbound: OutboundCall): Promise<Signal> {
-    const { secret, adapter } = provider;
+  private async authenticated(provider: KeyedProvider, outbound: OutboundCall): Promise<Signal> {
+    const { adapter } = provider;
+    const secret = provider.key?.secret;
     const { exchange } = adapter;
     // Not a final failure: the operator may add the key, and another worker may have it.
     if (secret === undefined) return { fault: 'not_sent', cause: 'no_key' };
@@ -91,13 +92,13 @@ export class ProviderClient {
     const reply = await send(first.token);
     if ('fault' in reply || reply.status !== 401) return reply;
     // If several calls are rejected with the same token, the first fetches a new one and the others use it.
-    this.tokens.forget(provider, first.token);
+    this.tokens.forget(provider, secret, first.token);
     const second = await token();
     return 'fault' in second ? second : send(second.token);
   }
 
   private async send(
-    provider: BoundProvider,
+    provider: KeyedProvider,
     outbound: OutboundCall,
     secret: string | undefined,
     agent?: Dispatcher,

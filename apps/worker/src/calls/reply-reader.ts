@@ -1,7 +1,7 @@
 import { type Log, LOG, Turns, withTimeout } from '#observability';
 import {
   type Asked,
-  type BoundProvider,
+  type KeyedProvider,
   type HttpReply,
   isResult,
   type ReadReply,
@@ -42,7 +42,7 @@ export class ReplyReader implements OnApplicationShutdown {
 
   /** Only a large reply can be left unread. That says nothing about its content; it is read again later. */
   async read(
-    provider: BoundProvider,
+    provider: KeyedProvider,
     signal: Signal,
     asked: Asked,
     { runId, readings, isKept = false }: ReadTerms,
@@ -65,7 +65,7 @@ export class ReplyReader implements OnApplicationShutdown {
   }
 
   /** Reads a reply that is not stored anywhere else, however long the thread is busy. */
-  async readNow(provider: BoundProvider, signal: Signal, asked: Asked, runId: string): Promise<ReadReply> {
+  async readNow(provider: KeyedProvider, signal: Signal, asked: Asked, runId: string): Promise<ReadReply> {
     for (let readings = 0; ;) {
       const read = await this.read(provider, signal, asked, { runId, readings });
       if (!isUnread(read)) return read;
@@ -101,7 +101,7 @@ export class ReplyReader implements OnApplicationShutdown {
   }
 
   /** An unreadable reply counts as the result if its status says that it is one, because it is paid for. */
-  private unreadable(provider: BoundProvider, reply: HttpReply, asked: Asked): ReadReply {
+  private unreadable(provider: KeyedProvider, reply: HttpReply, asked: Asked): ReadReply {
     const note = `could not read a large reply in ${maxReadings} attempts`;
     this.log.error({ provider: provider.name }, note);
     if (!isResult(provider.adapter, asked, reply))
@@ -112,7 +112,7 @@ export class ReplyReader implements OnApplicationShutdown {
 }
 
 /** The facts that identify a provider to the thread. Adapters have functions, which cannot be sent to it. */
-const markOf = ({ name, base, declaration }: BoundProvider): ProviderMark => ({
+const markOf = ({ name, base, declaration }: KeyedProvider): ProviderMark => ({
   name,
   base,
   ...(declaration !== undefined && { declaration }),
@@ -125,9 +125,9 @@ export const isLarge = (signal: Signal): signal is HttpReply =>
 export const isUnread = (read: ReadReply | Unread): read is Unread => typeof read === 'string';
 
 /** Signs links to the operator's own storage, for providers that write their outputs there. */
-function signed({ adapter, secret }: BoundProvider, runId: string, read: ReadReply): ReadReply {
+function signed({ adapter, key }: KeyedProvider, runId: string, read: ReadReply): ReadReply {
   const { outcome } = read;
-  if (outcome.kind !== 'succeeded' || secret === undefined || !adapter.sign) return read;
-  const output = adapter.sign(outcome.output, runId, secret, Date.now());
+  if (outcome.kind !== 'succeeded' || key === undefined || !adapter.sign) return read;
+  const output = adapter.sign(outcome.output, runId, key.secret, Date.now());
   return { ...read, outcome: { ...outcome, output } };
 }

@@ -1,8 +1,8 @@
-import type { BoundProvider, HttpReply, Signal, TokenExchange } from '#providers';
+import type { HttpReply, Signal, TokenExchange } from '#providers';
 import { describe, expect, it } from '@jest/globals';
 import { Tokens } from './tokens.js';
 
-const provider = { name: 'provider' } as BoundProvider;
+const provider = { name: 'provider' };
 const exchange: TokenExchange = {
   call: (secret) => {
     if (secret === 'no key') throw new Error(secret);
@@ -50,6 +50,14 @@ describe('Tokens', () => {
     expect(urls).toHaveLength(2);
   });
 
+  it('exchanges each secret of a provider for a token of its own', async () => {
+    const { tokens, urls, ask } = setUp();
+    await Promise.all([ask('one'), ask('other')]);
+    tokens.forget(provider, 'one', 't');
+    await ask('other');
+    expect(urls).toEqual(['https://token.example/one', 'https://token.example/other']);
+  });
+
   it.each<[string, Signal, string]>([
     ['no connection', { fault: 'not_sent', cause: 'connect' }, 'no_token'],
     ['no reply', { fault: 'ambiguous', cause: 'timeout' }, 'no_token'],
@@ -73,11 +81,11 @@ describe('Tokens', () => {
   it('forgets the token that a provider rejected, but not a newer one', async () => {
     const { tokens, urls, ask } = setUp();
     await ask();
-    tokens.forget(provider, 'older');
+    tokens.forget(provider, 'secret', 'older');
     await ask();
     expect(urls).toHaveLength(1);
-    tokens.forget(provider, 't');
-    tokens.forget(provider, 't');
+    tokens.forget(provider, 'secret', 't');
+    tokens.forget(provider, 'secret', 't');
     await ask();
     expect(urls).toHaveLength(2);
   });

@@ -52,7 +52,8 @@ function dispatcher({ slots = 8, take = () => [], swept = [], isSuspect = false,
   const metrics = new Metrics();
   const made = new Dispatcher(
     {
-      get: (name: string) => (name === 'unknown' ? undefined : { name, secret: 'key' }),
+      get: (name: string) =>
+        name === 'unknown' ? undefined : { name, keys: [{ name: 'default', secret: 'key' }] },
     } as unknown as Providers,
     {
       takeRuns: async (_provider: string, terms: Take) => {

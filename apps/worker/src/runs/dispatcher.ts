@@ -113,7 +113,7 @@ export class Dispatcher implements OnModuleDestroy {
         // An operator declared this provider and this process has not loaded it yet. A worker that has takes
         // the runs.
         if (provider === undefined) continue;
-        if (provider.secret === undefined) await sleep(keylessMs);
+        if (provider.keys.length === 0) await sleep(keylessMs);
         if (this.isTaking) await this.take(provider);
       }
     } finally {

@@ -7,6 +7,7 @@ import type { Payloads } from '../bytes/payloads.js';
 import type { ProviderResults } from '../calls/provider-results.js';
 import type { ProviderCall } from '../calls/provider-call.js';
 import type { Unread } from '../calls/reply-reader.js';
+import type { ProviderKeys } from '../keys/provider-keys.js';
 import type { Providers } from '../providers.js';
 import type { WorkerSettings } from '../settings.js';
 import type { Outcomes } from './outcomes.js';
@@ -88,6 +89,7 @@ async function poll(
       noteRun: (_provider: string, _id: string, result: string) => noted.push(result),
     } as unknown as ProviderResults,
     { get: () => ({ name: 'fal', adapter }) } as unknown as Providers,
+    { keyOf: async () => ({ name: 'default', secret: 'key' }) } as unknown as ProviderKeys,
     {
       WORKER_POLL_CONCURRENCY: 1,
       PROVIDER_POLL_TIMEOUT_MS: 1000,

@@ -2,10 +2,10 @@ import { SETTINGS } from '#infrastructure';
 import { failpoint, noteCall, runAttributes, TRACING, type Tracing } from '#observability';
 import { type Poll, RunRepository } from '#persistence';
 import type {
-  BoundProvider,
   Handle,
   HttpCall,
   HttpReply,
+  KeyedProvider,
   Outcome,
   ProviderFailure,
   ReadReply,
@@ -17,6 +17,7 @@ import { Payloads } from '../bytes/payloads.js';
 import { keptReply, ProviderCall } from '../calls/provider-call.js';
 import { ProviderResults } from '../calls/provider-results.js';
 import { isUnread, type Unread } from '../calls/reply-reader.js';
+import { ProviderKeys } from '../keys/provider-keys.js';
 import { Providers } from '../providers.js';
 import { repeatableGraceMs, type WorkerSettings } from '../settings.js';
 import { countAttempt, deathsOf } from './crash-counts.js';
@@ -48,6 +49,7 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
     private readonly calls: ProviderCall,
     private readonly results: ProviderResults,
     private readonly providers: Providers,
+    private readonly keys: ProviderKeys,
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
     @Inject(TRACING) private readonly tracing: Tracing,
   ) {
@@ -78,7 +80,8 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
 
   private async pollOnce(run: OngoingRun, poll: Poll, signal: AbortSignal): Promise<JobResult> {
     const { runId } = run;
-    const provider = this.providers.get(poll.provider);
+    const bound = this.providers.get(poll.provider);
+    const provider = bound && { ...bound, key: await this.keys.keyOf(bound, poll) };
     const kept = keptReply(poll.handle);
     if (provider && kept) return this.readKept(provider, run, poll, kept, signal);
     if (!provider?.adapter.resume || !provider.adapter.onResume) {
@@ -144,7 +147,7 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
 
   /** The reply is already paid for, so neither the time budget nor slow reading ends its run. */
   private async readKept(
-    provider: BoundProvider,
+    provider: KeyedProvider,
     run: OngoingRun,
     poll: Poll,
     kept: Omit<HttpReply, 'body'>,
@@ -236,7 +239,8 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
   private failOverdue(run: OngoingRun, poll: Poll): Promise<JobResult> {
     const provider = this.providers.get(run.provider);
     const isFetch = (poll.handle as Partial<Handle> | null)?.step === 'fetch';
-    if (provider) this.calls.noteExpiry(provider, run.runId, isFetch ? 'fetch' : 'poll');
+    if (provider)
+      this.calls.noteExpiry({ ...provider, key: undefined }, run.runId, isFetch ? 'fetch' : 'poll');
     this.results.noteRun(run.provider, run.runId, 'failed');
     return this.outcomes.failRun(run, {
       class: 'provider_timeout',
@@ -259,7 +263,7 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
 
   /** Returns whether the cancellation was sent. If not, the next poll tries again. */
   private async cancel(
-    provider: BoundProvider,
+    provider: KeyedProvider,
     run: OngoingRun,
     handle: Handle,
     call: HttpCall,

@@ -13,6 +13,7 @@ import { DispatchRepository, type StreamFacts, type TakenRun } from '#persistenc
 import {
   type BoundProvider,
   type HttpCall,
+  type KeyedProvider,
   type Outcome,
   type ProviderFailure,
   type ReadReply,
@@ -25,6 +26,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Payloads, type Share } from '../bytes/payloads.js';
 import { ProviderCall } from '../calls/provider-call.js';
 import { InputFiles } from '../calls/input-files.js';
+import { ProviderKeys } from '../keys/provider-keys.js';
 import type { WorkerSettings } from '../settings.js';
 import { type OngoingRun, Outcomes, type Submitted } from './outcomes.js';
 import { StreamedRuns } from './streamed-runs.js';
@@ -44,16 +46,18 @@ export class Submission {
     private readonly payloads: Payloads,
     private readonly files: InputFiles,
     private readonly calls: ProviderCall,
+    private readonly keys: ProviderKeys,
     private readonly streamed: StreamedRuns,
     @Inject(SETTINGS) private readonly settings: WorkerSettings,
     @Inject(LOG) private readonly log: Log,
     @Inject(TRACING) private readonly tracing: Tracing,
   ) {}
 
-  async submit(provider: BoundProvider, run: TakenRun): Promise<Submitted> {
+  async submit(of: BoundProvider, run: TakenRun): Promise<Submitted> {
     const { runId, epoch, model, facts, workspaceId } = run;
     noteCall(runId, facts.callId);
     const takenAtMs = performance.now();
+    const provider = { ...of, key: await this.keys.keyFor(of, run) };
     using share = this.payloads.openShare();
     using span = this.tracing.start({
       name: 'dispatch',
@@ -119,7 +123,7 @@ export class Submission {
     return await this.record(ended, outcome, isKept);
   }
 
-  private failUnsent(provider: BoundProvider, run: TakenRun): Promise<Submitted> {
+  private failUnsent(provider: KeyedProvider, run: TakenRun): Promise<Submitted> {
     this.calls.noteExpiry(provider, run.runId, 'submit');
     return this.outcomes.failUnsent(run);
   }
@@ -130,7 +134,7 @@ export class Submission {
    * later.
    */
   private async prepareInput(
-    provider: BoundProvider,
+    provider: KeyedProvider,
     { runId, body, model, facts, workspaceId, epoch }: TakenRun,
     share: Share,
   ): Promise<Run | ProviderFailure | null> {
