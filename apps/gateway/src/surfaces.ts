@@ -9,6 +9,7 @@ import { McpModule } from './mcp/mcp.module.js';
 import { NodesModule } from './nodes/nodes.module.js';
 import { nodeSettings } from './nodes/settings.js';
 import { OperatorModule } from './operator/operator.module.js';
+import { ProviderKeysModule } from './provider-keys/provider-keys.module.js';
 import { ReferenceModule } from './reference/reference.module.js';
 import { StreamsModule } from './streams/streams.module.js';
 import { vendorClients } from './vendors/settings.js';
@@ -23,6 +24,7 @@ export const surfaces = [
   McpModule,
   FilesModule,
   AccountModule,
+  ProviderKeysModule,
   WebhooksModule,
   OperatorModule,
   NodesModule,

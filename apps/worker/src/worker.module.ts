@@ -13,6 +13,7 @@ import { ProviderChecks } from './calls/provider-checks.js';
 import { ProviderResults } from './calls/provider-results.js';
 import { ReplyReader } from './calls/reply-reader.js';
 import { CatalogModule } from './catalog.module.js';
+import { OwnKeys } from './keys/own-keys.js';
 import { ProviderKeys } from './keys/provider-keys.js';
 import { NameResolver } from './resolver/name-resolver.js';
 import { Claims } from './runs/claims.js';
@@ -47,6 +48,7 @@ import { WorkerStop } from './worker-stop.js';
     ProviderClient,
     ProviderResults,
     ProviderKeys,
+    OwnKeys,
     InputFiles,
     OutboundAgents,
     NameResolver,

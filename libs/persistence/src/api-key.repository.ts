@@ -16,8 +16,8 @@ export interface CallerRow extends Pick<Workspace, 'enabled' | 'visible' | 'runn
   keyId: string | null;
   /** The tags that every run of the key gets. Null if there are none. */
   tags: Tags | null;
-  /** The providers of which the workspace has a key of its own. */
-  ownKeys: string[];
+  /** The workspace's own keys of providers: the current versions, by provider. */
+  ownKeys: Record<string, string>;
 }
 
 /**
@@ -86,8 +86,9 @@ export class KeyRefused extends Error {
 }
 
 const workspaceColumns = `workspace.id AS "workspaceId", workspace.name AS "workspaceName", workspace.enabled,
-  workspace.visible, workspace.runnable, ARRAY(
-    SELECT provider FROM provider_key WHERE provider_key.workspace_id = workspace.id AND ended_at IS NULL
+  workspace.visible, workspace.runnable, (
+    SELECT coalesce(jsonb_object_agg(provider, provider_key.id), '{}') FROM provider_key
+    WHERE provider_key.workspace_id = workspace.id AND ended_at IS NULL
   ) AS "ownKeys"`;
 
 const keyColumns = `api_key.id, workspace_id AS "workspaceId", name, prefix, scopes, tags, made_by AS "madeBy",

@@ -6,7 +6,7 @@ export const lineOf = ({
   workspaceId,
   facts,
 }: Pick<LiveRun, 'provider' | 'workspaceId' | 'facts'>): string =>
-  facts.ownKey ? `${provider}@${workspaceId}` : provider;
+  facts.ownKey !== undefined ? `${provider}@${workspaceId}` : provider;
 
 /** The provider of a line. */
 export const providerOf = (line: string): string => line.replace(/@.*/, '');

@@ -17,6 +17,8 @@ interface RowFacts {
   dueAt: Date | null;
   deadlineAt: Date | null;
   traceparent: string | null;
+  /** The line in which it waits. Null for a run that has ended. */
+  line: string | null;
 }
 
 /** A run with everything that operators may know about it. */
@@ -34,6 +36,7 @@ const none: RowFacts = {
   dueAt: null,
   deadlineAt: null,
   traceparent: null,
+  line: null,
 };
 
 /** Reads one run of any workspace with all that explains its state, for operators. */

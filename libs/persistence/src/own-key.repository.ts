@@ -123,6 +123,15 @@ export class OwnKeyRepository {
     return row ? sealedKey(row) : null;
   }
 
+  /** Notes the version that a claimed run will be submitted with, if the key was replaced after its admission. */
+  async useVersion(runId: string, epoch: number, id: string): Promise<void> {
+    await this.database.work.query(
+      `UPDATE run SET facts = facts || jsonb_build_object('ownKey', $3::text)
+        WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting')`,
+      [runId, epoch, id],
+    );
+  }
+
   /** Notes whether the provider accepts the key. */
   async noteState(id: string, state: 'accepted' | 'rejected'): Promise<void> {
     await this.database.work.query(

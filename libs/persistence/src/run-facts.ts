@@ -44,8 +44,10 @@ export interface RunFacts {
   traceparent?: string;
   /** The provider that serves the run, by its public name. Only if the model has several. */
   server?: string;
-  /** The run uses its workspace's own key of the provider. Absent for a run with an operator's key. */
-  ownKey?: true;
+  /**
+   * The version of its workspace's own key of the provider that the run uses. Absent for a run with an operator's key.
+   */
+  ownKey?: string;
   /** The simulator serves the run. Absent for a provider. */
   simulated?: true;
   /** The next provider, and its facts, if this one provably rejects the run. */

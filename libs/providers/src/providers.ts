@@ -22,10 +22,12 @@ export const providerList: readonly ProviderDefinition[] = [
   stability,
 ].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 
-/** A key of our account at a provider. Names are unique within a provider, and are shown to operators. */
+/** A key of a provider. The operator's keys have names that are unique within a provider, and are shown to operators. */
 export interface ProviderKey {
   name: string;
   secret: string;
+  /** The id of a workspace's own key. Absent for the operator's keys. */
+  ownId?: string;
 }
 
 /** A provider ready to be called with one of its keys. */

@@ -106,6 +106,13 @@ export {
   surpriseKinds,
 } from './provider-check-shapes.js';
 export {
+  type RouterProviderKey,
+  routerProviderKey,
+  routerProviderKeyInput,
+  type RouterProviderKeyListResponse,
+  routerProviderKeyListResponse,
+} from './provider-key-shapes.js';
+export {
   type RegistryErrorResponse,
   registryErrorResponse,
   type RouterErrorResponse,

@@ -106,7 +106,7 @@ export class InputFiles {
     if (read.failure) {
       const { failure } = read;
       this.attempts.note(provider, run.runId, failedCall('upload', failure), reply);
-      this.results.noteCall(provider.name, run.runId, reply, { kind: 'failed', failure });
+      this.results.noteCall(provider, run.runId, reply, { kind: 'failed', failure });
     }
     return read;
   }

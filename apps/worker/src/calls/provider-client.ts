@@ -15,6 +15,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type Duplex, pipeline, type Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Dispatcher, request } from 'undici';
+import { withoutKey } from '../attempts/redaction.js';
 import { Payloads, type Share } from '../bytes/payloads.js';
 import type { WorkerSettings } from '../settings.js';
 import { collectEvents, type PassOn } from './event-stream.js';
@@ -66,7 +67,8 @@ export class ProviderClient {
     });
     const reply = await this.authenticated(provider, outbound);
     measured({ result: 'fault' in reply ? reply.fault : `${Math.floor(reply.status / 100)}xx` });
-    return reply;
+    const { key } = provider;
+    return 'fault' in reply || key?.ownId === undefined ? reply : withoutKey(reply, key.secret);
   }
 
   /** Sends the secret, or a token if the provider needs one. A rejected token is replaced once. */

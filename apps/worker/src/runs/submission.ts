@@ -57,7 +57,9 @@ export class Submission {
     const { runId, epoch, model, facts, workspaceId } = run;
     noteCall(runId, facts.callId);
     const takenAtMs = performance.now();
-    const provider = { ...of, key: await this.keys.keyFor(of, run) };
+    const key = await this.keys.keyFor(of, run);
+    if (key === 'gone') return await this.outcomes.endWithoutKey(run);
+    const provider = { ...of, key };
     using share = this.payloads.openShare();
     using span = this.tracing.start({
       name: 'dispatch',
@@ -176,7 +178,7 @@ export class Submission {
   }
 
   private async retry(run: OngoingRun, failure: ProviderFailure): Promise<Submitted> {
-    const { runId, epoch, provider } = run;
+    const { runId, epoch } = run;
     const hasFallback = run.facts.fallback !== undefined;
     const afterMs = failure.afterMs ?? backoff(epoch, retryTerms);
     this.log.info(
@@ -185,11 +187,11 @@ export class Submission {
     );
     // The pause is recorded before this run is released, so that no other run of the provider is claimed in
     // between.
-    await this.outcomes.pauseProvider(provider, 'submit', failure);
+    await this.outcomes.pauseCalls(run, 'submit', failure);
     const next = hasFallback ? await this.runs.fallBack(runId, epoch) : null;
     return next === null
       ? this.outcomes.postpone(run, afterMs)
-      : { kind: 'waits', provider: next, afterMs: 0 };
+      : { kind: 'waits', line: next, afterMs: 0 };
   }
 }
 
