@@ -3,6 +3,7 @@ import { backupCommands } from './commands/backup.js';
 import { exportCommand, importCommand } from './commands/carry-over.js';
 import { catalogCommands } from './commands/catalog.js';
 import { creditsCommands } from './commands/credits.js';
+import { encryptionKeyCommands } from './commands/encryption-key.js';
 import { keyCommands } from './commands/key.js';
 import { linkCommand } from './commands/link.js';
 import { migrateCommand } from './commands/migrate.js';
@@ -30,6 +31,7 @@ export const commandGroups: readonly CommandGroup[] = [
   runCommands,
   catalogCommands,
   providerCommands,
+  encryptionKeyCommands,
   webhookCommands,
   auditCommand,
   registryCommands,
