@@ -65,7 +65,7 @@ function dispatcher({ slots = 8, take = () => [], swept = [], isSuspect = false,
         sweeps.push(asked);
         return swept.splice(0);
       },
-      providersToLookAt: async () => [],
+      linesToLookAt: async () => [],
     } as unknown as DispatchRepository,
     {
       hold: () => (isSuspect ? null : { [Symbol.dispose]: () => {} }),
