@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
 import { polled, provider, row } from '../catalog/own-rows.js';
 import { type Answer, failOnLeftovers, sharedSystem, type TestCaller, transports, waitFor } from '../harness/index.js';
 import { KeyCheckingProvider } from './key-checking-provider.js';
@@ -200,9 +201,70 @@ describe.each(transports())('a workspace’s own key of a provider on %s', (tran
     expect(keysSeen('too late')).toEqual([]);
   });
 
+  it('serves streams, the endpoints of vendors and agents too', async () => {
+    const caller = await newCaller({ balanceMicros: 0 });
+    const key = keyOf('vendors');
+    await call(caller, 'PUT', '/v2/provider-keys/openai', { key });
+    const stream = { model: 'gpt-5.5', input: 'a word', max_output_tokens: 100, stream: true };
+    await waitFor(
+      async () => payer(await call(caller, 'POST', '/openai/v1/responses', stream)) === 'workspace',
+      { withinMs: 30_000, what: 'a gateway to know of the key' },
+    );
+    const params = { name: 'run_model', arguments: { model: 'openai/gpt-5.5', input: { input: 'a word' } } };
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+    const tool = await caller.call('POST', '/mcp', {
+      body: JSON.stringify(body),
+      headers: { accept: 'application/json, text/event-stream' },
+    });
+    expect([tool.status, tool.bytes.toString()]).toEqual([200, expect.not.stringContaining('isError')]);
+    await system.ended(caller);
+    const runs = await system.sql(
+      `SELECT outcome, billed_micros::float AS billed, facts ? 'ownKey' AS own FROM run WHERE workspace_id = $1 AND facts ? 'ownKey'`,
+      [caller.workspaceId],
+    );
+    expect(runs.length).toBeGreaterThanOrEqual(2);
+    expect(runs).toEqual(runs.map(() => ({ outcome: 'succeeded', billed: 0, own: true })));
+  });
+
+  /** Where any of the texts occurs: tables, Redis, stored files, logs and metrics. */
+  const search = async (...texts: string[]): Promise<string[]> => {
+    const isIn = (bytes: Buffer | string) => texts.some((text) => bytes.includes(text));
+    const found = [];
+    const tables = await system.sql<{ name: string }>(
+      `SELECT oid::regclass::text AS name FROM pg_class
+        WHERE relkind IN ('r', 'm') AND relnamespace = current_schema()::regnamespace`,
+    );
+    for (const { name } of tables) {
+      // Bytes are shown in hexadecimal.
+      const shown = texts.flatMap((text) => [text, Buffer.from(text).toString('hex')]);
+      const rows = await system.sql(
+        `SELECT FROM ${name} AS one WHERE EXISTS (SELECT FROM unnest($1::text[]) AS text WHERE strpos(one::text, text) > 0) LIMIT 1`,
+        [shown],
+      );
+      if (rows.length > 0) found.push(name);
+    }
+    if (system.redis) {
+      const redis = new Redis(system.redis.url);
+      for await (const keys of redis.scanStream({ count: 1_000 }) as AsyncIterable<string[]>)
+        for (const key of keys)
+          if (isIn(key) || isIn((await redis.dumpBuffer(key)) ?? '')) found.push(`redis ${key}`);
+      await redis.quit();
+    }
+    for (const file of readdirSync(system.assets, { recursive: true, withFileTypes: true }))
+      if (file.isFile() && isIn(readFileSync(path.join(file.parentPath, file.name)))) found.push(file.name);
+    for (const app of system.apps) {
+      if (isIn(app.logs())) found.push(`log of ${app.name}`);
+      const metrics = await fetch(`${app.internalUrl}/metrics`, { signal: AbortSignal.timeout(30_000) });
+      if (isIn(await metrics.text())) found.push(`metrics of ${app.name}`);
+    }
+    return found;
+  };
+
   it('appears in nothing that the system has written or answered', async () => {
     const caller = await newCaller();
     await setKey(caller, keyless, keyOf('searched'));
+    const canary = `canary-${keyless}-6a0f`;
+    expect((await finished(caller, model, canary)).status).toBe(200);
     const refused = await finished(caller, model, 'refused');
     expect(refused.json()['detail']).toMatchObject([{ msg: 'Not for [redacted].' }]);
     expect((await finished(caller, model, 'broken')).status).toBe(502);
@@ -212,32 +274,15 @@ describe.each(transports())('a workspace’s own key of a provider on %s', (tran
         (await system.sql(`SELECT FROM run_attempts WHERE provider = $1`, [keyless])).length >= 2,
       { withinMs: 20_000, what: 'the attempts' },
     );
-    const tables = await system.sql<{ name: string }>(
-      `SELECT oid::regclass::text AS name FROM pg_class WHERE relkind IN ('r', 'm') AND relnamespace = current_schema()::regnamespace`,
+    // What is stored is found.
+    expect(await search(canary)).toEqual([expect.stringContaining('payload')]);
+    expect(await search(mark)).toEqual([]);
+    const said = answers.map(({ bytes, headers }) => `${bytes.toString()} ${JSON.stringify([...headers])}`);
+    expect(said.filter((text) => text.includes(mark))).toEqual([]);
+    // Workspaces do not become labels.
+    const metrics = await Promise.all(
+      system.apps.map(async (app) => (await fetch(`${app.internalUrl}/metrics`)).text()),
     );
-    const hex = Buffer.from(mark).toString('hex');
-    const found = [];
-    for (const { name } of tables) {
-      const rows = await system.sql(
-        `SELECT FROM ${name} AS one WHERE strpos(one::text, $1) > 0 OR strpos(one::text, $2) > 0 LIMIT 1`,
-        [mark, hex],
-      );
-      if (rows.length > 0) found.push(name);
-    }
-    expect(tables.length).toBeGreaterThan(30);
-    expect(found).toEqual([]);
-    const files = readdirSync(system.assets, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
-    for (const file of files)
-      if (readFileSync(path.join(file.parentPath, file.name)).includes(mark)) found.push(file.name);
-    for (const app of system.apps) {
-      if (app.logs().includes(mark)) found.push(`log of ${app.name}`);
-      const metrics = await fetch(`${app.internalUrl}/metrics`, { signal: AbortSignal.timeout(30_000) });
-      const text = await metrics.text();
-      // Neither the keys nor their workspaces become labels.
-      if (text.includes(mark) || text.includes(caller.workspaceId)) found.push(`metrics of ${app.name}`);
-    }
-    for (const { bytes, headers } of answers)
-      if (bytes.includes(mark) || JSON.stringify([...headers]).includes(mark)) found.push('answer');
-    expect(found).toEqual([]);
+    expect(metrics.filter((text) => text.includes(caller.workspaceId))).toEqual([]);
   });
 });

@@ -80,7 +80,7 @@ export const encryptionPublicSettings = {
     .meta({
       description:
         'Public key that encrypts the provider keys of workspaces, from `admin encryption-key create`. If unset, workspaces cannot store provider keys.',
-      example: 'encpub_replace-me-with-43-characters-from-the-command',
+      example: 'encpub_replace-me-replace-me-replace-me-replace-me',
     }),
 };
 
@@ -94,7 +94,7 @@ export const encryptionKeySettings = {
     .meta({
       description:
         'Private keys that decrypt the provider keys of workspaces, separated by commas. The first belongs to ENCRYPTION_PUBLIC_KEY of the gateways, later ones are former keys. Gateways must not have them.',
-      example: 'enckey_replace-me-with-43-characters-from-the-command',
+      example: 'enckey_replace-me-replace-me-replace-me-replace-me',
     }),
 };
 

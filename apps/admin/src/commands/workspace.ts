@@ -251,7 +251,7 @@ const settingsText = (workspace: OperatorWorkspace): string =>
     ['visible', workspace.visible.join(',') || 'none'],
     ['runnable', workspace.runnable.join(',') || 'none'],
     ['markup', String(workspace.markup)],
-    ['fee with own keys', String(workspace.own_key_fee)],
+    ['own keys', `fee of ${workspace.own_key_fee}`],
     ['results', keptText(workspace)],
     ['credits', `${creditsText(workspace)}${workspace.credits_cents === null ? '' : ' cents'}`],
   ]);
