@@ -22,9 +22,15 @@ it.each([
 
 it('an unknown provider is a 404 with suggestions', async () => {
   const { caller } = await gateway().caller({}, ['provider_keys']);
-  const answer = await caller.call('PUT', '/v2/provider-keys/repplicate', { body: '{"key":"x"}' });
-  expect([answer.status, answer.bucket]).toEqual([404, 'invalid_input']);
-  expect(answer.json()['detail']).toContain('replicate');
+  for (const [name, suggested] of [
+    ['repplicate', 'replicate'],
+    // The first segment of ids that another provider serves.
+    ['vertexai', 'google'],
+  ]) {
+    const answer = await caller.call('PUT', `/v2/provider-keys/${name}`, { body: '{"key":"x"}' });
+    expect([answer.status, answer.bucket]).toEqual([404, 'invalid_input']);
+    expect(answer.json()['detail']).toContain(suggested);
+  }
 });
 
 it('a router without a public key stores none', async () => {

@@ -1,4 +1,4 @@
-import { didYouMean, LiveCatalog } from '#catalog';
+import { didYouMean, LiveCatalog, suggesting, visibleProvider } from '#catalog';
 import { RouterError } from '#errors';
 import { SETTINGS } from '#infrastructure';
 import {
@@ -138,11 +138,13 @@ export class ProviderKeysController {
   }
 
   private checkKnown(provider: string): void {
-    const known = this.catalog.current.providers.map(({ name }) => name);
+    const { providers, models } = this.catalog.current;
+    const known = providers.map(({ name }) => name);
     if (known.includes(provider)) return;
-    throw new RouterError('invalid_input', `There is no such provider.${didYouMean(provider, known)}`, {
-      status: 404,
-    });
+    // Some providers serve models whose ids begin with another name.
+    const serving = new Set(models.flatMap((model) => (visibleProvider(model.id) === provider ? model.provider : [])));
+    const hint = serving.size > 0 ? suggesting([...serving].slice(0, 3)) : didYouMean(provider, known);
+    throw new RouterError('invalid_input', `There is no such provider.${hint}`, { status: 404 });
   }
 }
 
