@@ -15,7 +15,8 @@ const built = async (name) => import(new URL(`../dist/${name}.js`, import.meta.u
 
 const { databaseSettings, retentionSettings } = await built('libs/persistence/src/settings');
 const { actorSettings } = await built('apps/admin/src/actor');
-const { accessTokenSettings, encryptionKeySettings, signInLinkSettings } = await built('libs/schemas/src/index');
+const { accessTokenSettings, encryptionKeySettings, signInLinkSettings } =
+  await built('libs/schemas/src/index');
 const { signingSettings, storageSettings } = await built('libs/storage/src/index');
 const { catalogCheckSettings } = await built('libs/catalog/src/index');
 const { gatewaySettings } = await built('apps/gateway/src/settings');

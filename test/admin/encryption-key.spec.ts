@@ -82,7 +82,10 @@ describe('admin encryption-key', () => {
   });
 
   it('says what is wrong with the keys', async () => {
-    expect(await rotate()).toMatchObject({ code: 1, error: expect.stringMatching(/ENCRYPTION_KEYS is not set/) });
+    expect(await rotate()).toMatchObject({
+      code: 1,
+      error: expect.stringMatching(/ENCRYPTION_KEYS is not set/),
+    });
     const { public_key } = await answerOf<Pair>(env, 'encryption-key', 'create');
     expect(await rotate(public_key)).toMatchObject({
       code: 1,

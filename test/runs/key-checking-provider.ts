@@ -45,7 +45,7 @@ export class KeyCheckingProvider {
         .end(JSON.stringify({ ...body, key, said: `the key is "${key}"` }));
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-    if (request.method === 'GET') return void this.answerJob(request.url ?? '', key, send);
+    if (request.method === 'GET') return this.answerJob(request.url ?? '', key, send);
     const { prompt } = JSON.parse(Buffer.concat(chunks).toString()) as { prompt: string };
     this.submissions.push({ key, prompt });
     if (!this.issued.has(key)) return void send(401, { error: `the key ${key} is unknown` });

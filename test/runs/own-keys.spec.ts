@@ -3,12 +3,23 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { polled, provider, row } from '../catalog/own-rows.js';
-import { type Answer, failOnLeftovers, sharedSystem, type TestCaller, transports, waitFor } from '../harness/index.js';
+import {
+  type Answer,
+  failOnLeftovers,
+  sharedSystem,
+  type TestCaller,
+  transports,
+  waitFor,
+} from '../harness/index.js';
 import { KeyCheckingProvider } from './key-checking-provider.js';
 
 /** Every key of this file begins like this, so that one search finds any of them. */
 const mark = 'own-key-4f7c19d2';
 const keyOf = (name: string): string => `${mark}-${name}-0123456789`;
+
+const submit = (caller: TestCaller, of: string, prompt = 'a cat') =>
+  caller.submit(of, JSON.stringify({ prompt }));
+const payer = ({ headers }: Answer) => headers.get('x-service-billed-to');
 
 describe.each(transports())('a workspace’s own key of a provider on %s', (transport) => {
   const system = sharedSystem(transport);
@@ -56,8 +67,6 @@ describe.each(transports())('a workspace’s own key of a provider on %s', (tran
       });
     return answer.json();
   };
-  const submit = (caller: TestCaller, of: string, prompt = 'a cat') =>
-    caller.submit(of, JSON.stringify({ prompt }));
   const finished = async (caller: TestCaller, of: string, prompt?: string) => {
     const run = await submit(caller, of, prompt);
     await caller.completed(run);
@@ -67,7 +76,6 @@ describe.each(transports())('a workspace’s own key of a provider on %s', (tran
   };
   const keysSeen = (prompt: string) =>
     upstream.submissions.filter((each) => each.prompt === prompt).map(({ key }) => key);
-  const payer = ({ headers }: Answer) => headers.get('x-service-billed-to');
 
   it('makes its provider runnable for this workspace alone, which pays nothing', async () => {
     const [caller, other] = [await newCaller({ balanceMicros: 0 }), await newCaller()];
@@ -84,7 +92,11 @@ describe.each(transports())('a workspace’s own key of a provider on %s', (tran
       state: 'unused',
     });
     const now = await call(caller, 'POST', `/v2/models/${model}`, { prompt: 'mine' });
-    expect([now.status, payer(now), now.headers.get('x-service-cost-cents')]).toEqual([200, 'workspace', '0']);
+    expect([now.status, payer(now), now.headers.get('x-service-cost-cents')]).toEqual([
+      200,
+      'workspace',
+      '0',
+    ]);
     // The provider repeats the key, which even its owner cannot read here.
     expect(now.json()).toMatchObject({ image: 'done', key: '[redacted]', said: 'the key is "[redacted]"' });
     const queued = await finished(caller, model, 'mine');
@@ -130,8 +142,7 @@ describe.each(transports())('a workspace’s own key of a provider on %s', (tran
     expect([rejected.status, rejected.bucket, payer(rejected)]).toEqual([502, 'provider_error', 'workspace']);
     expect(rejected.json()['detail']).toMatch(/rejected the workspace’s own key/);
     await waitFor(
-      async () =>
-        (await call(caller, 'GET', `/v2/provider-keys/${shared}`)).json()['state'] === 'rejected',
+      async () => (await call(caller, 'GET', `/v2/provider-keys/${shared}`)).json()['state'] === 'rejected',
       { withinMs: 20_000, what: 'the state of the key' },
     );
 
@@ -153,7 +164,9 @@ describe.each(transports())('a workspace’s own key of a provider on %s', (tran
       'SELECT results FROM provider_health WHERE provider = $1',
       [shared],
     );
-    expect(new Set(health.flatMap(({ results }) => results.map(({ result }) => result)))).toEqual(new Set(['ok']));
+    expect(new Set(health.flatMap(({ results }) => results.map(({ result }) => result)))).toEqual(
+      new Set(['ok']),
+    );
 
     // A deleted key ends the runs that still wait for it.
     for (const run of [waiting, ...behind]) await caller.cancel(run);
@@ -190,7 +203,10 @@ describe.each(transports())('a workspace’s own key of a provider on %s', (tran
     await setKey(caller, keyless, keyOf('deleted'));
     upstream.holding = true;
     const live = await submit(caller, model, 'before it');
-    await waitFor(async () => keysSeen('before it').length === 1, { withinMs: 20_000, what: 'the submission' });
+    await waitFor(async () => keysSeen('before it').length === 1, {
+      withinMs: 20_000,
+      what: 'the submission',
+    });
     const parked = await submit(caller, model, 'too late');
     await call(caller, 'DELETE', `/v2/provider-keys/${keyless}`);
     upstream.holding = false;
@@ -270,11 +286,10 @@ describe.each(transports())('a workspace’s own key of a provider on %s', (tran
     expect((await finished(caller, model, 'broken')).status).toBe(502);
     // Attempts and the state of the key are written a moment later.
     await waitFor(
-      async () =>
-        (await system.sql(`SELECT FROM run_attempts WHERE provider = $1`, [keyless])).length >= 2,
+      async () => (await system.sql(`SELECT FROM run_attempts WHERE provider = $1`, [keyless])).length >= 2,
       { withinMs: 20_000, what: 'the attempts' },
     );
-    // What is stored is found.
+    // The search finds a text that is stored.
     expect(await search(canary)).toEqual([expect.stringContaining('payload')]);
     expect(await search(mark)).toEqual([]);
     const said = answers.map(({ bytes, headers }) => `${bytes.toString()} ${JSON.stringify([...headers])}`);

@@ -54,7 +54,12 @@ export async function startGatewayAndWorker(
     startApp(
       'worker',
       installation,
-      { ENCRYPTION_KEYS: installation.secrets.encryption.privateKey, ...all, INTERNAL_HOST: '127.0.0.1', INTERNAL_PORT },
+      {
+        ENCRYPTION_KEYS: installation.secrets.encryption.privateKey,
+        ...all,
+        INTERNAL_HOST: '127.0.0.1',
+        INTERNAL_PORT,
+      },
       { isReady: () => answers(`http://127.0.0.1:${INTERNAL_PORT}/health/ready`) },
     ),
   ]);

@@ -15,7 +15,7 @@ export type OwnKey = Pick<
 
 /** A version of such a key, for a worker to open. */
 export interface SealedKey extends Envelope, Pick<OwnKeyRow, 'id' | 'state'> {
-  /** What its envelope is bound to; see `ownKeyContext`. */
+  /** The envelope opens only with it; see `ownKeyContext`. */
   context: string;
 }
 

@@ -155,10 +155,7 @@ export class RunReader {
   /**
    * The facts needed to repeat the first answer to an idempotency key. They are kept at least as long as the key.
    */
-  async admission(
-    workspaceId: string,
-    runId: string,
-  ): Promise<FirstAnswer | null> {
+  async admission(workspaceId: string, runId: string): Promise<FirstAnswer | null> {
     const [row] = await this.database.reads.query<FirstAnswer>(
       `SELECT call ->> 'origin' AS origin, admitted_position AS position, facts ? 'streams' AND stage <> 'completed' AS streams,
             facts ? 'ownKey' AS "ownKey"

@@ -126,9 +126,7 @@ const routerLedgerEntry = z
     }),
     request_id: routerQueueRequestId.optional(),
     model: routerModelId.optional(),
-    cost_basis: costBasis
-      .optional()
-      .describe('The basis of a bill, as in the list of runs.'),
+    cost_basis: costBasis.optional().describe('The basis of a bill, as in the list of runs.'),
     ...attributionFields,
   })
   .meta({

@@ -14,6 +14,12 @@ const first = newEncryptionKeys();
 const secret = 'sk-the-key-of-a-customer-ü';
 const envelope = sealEnvelope(former.publicKey, 'row 1', secret);
 
+const read = (ENCRYPTION_PUBLIC_KEY: string, ENCRYPTION_KEYS: string) =>
+  readSettings(
+    { ...encryptionPublicSettings, ...encryptionKeySettings },
+    { ENCRYPTION_PUBLIC_KEY, ENCRYPTION_KEYS },
+  );
+
 it('opens with any of the private keys, and with no other', () => {
   expect(openEnvelope([first.privateKey, former.privateKey], 'row 1', envelope)).toBe(secret);
   expect(() => openEnvelope([first.privateKey], 'row 1', envelope)).toThrow(/does not contain the key/);
@@ -45,11 +51,6 @@ it('never makes the same bytes twice', () => {
 });
 
 it('says which setting is malformed, and never takes a private key for a public one', () => {
-  const read = (ENCRYPTION_PUBLIC_KEY: string, ENCRYPTION_KEYS: string) =>
-    readSettings(
-      { ...encryptionPublicSettings, ...encryptionKeySettings },
-      { ENCRYPTION_PUBLIC_KEY, ENCRYPTION_KEYS },
-    );
   expect(read(first.publicKey, `${first.privateKey}, ${former.privateKey}`)).toEqual({
     ENCRYPTION_PUBLIC_KEY: first.publicKey,
     ENCRYPTION_KEYS: [first.privateKey, former.privateKey],

@@ -34,7 +34,7 @@ const info = 'model-router data key';
 
 const publicPrefix = 'encpub_';
 const privatePrefix = 'enckey_';
-/** What comes before the 32 bytes of an X25519 key in DER. */
+/** DER begins like this before the 32 bytes of an X25519 key. */
 const spki = Buffer.from('302a300506032b656e032100', 'hex');
 const pkcs8 = Buffer.from('302e020100300506032b656e04220420', 'hex');
 
@@ -83,6 +83,8 @@ export const encryptionPublicSettings = {
       example: 'encpub_replace-me-replace-me-replace-me-replace-me',
     }),
 };
+
+export type EncryptionSettings = z.infer<z.ZodObject<typeof encryptionPublicSettings>>;
 
 /** The private keys of workers. */
 export const encryptionKeySettings = {

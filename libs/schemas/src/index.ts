@@ -215,6 +215,7 @@ export {
   CannotDecrypt,
   encryptionKeySettings,
   encryptionPublicSettings,
+  type EncryptionSettings,
   type Envelope,
   fingerprintOfKey,
   newEncryptionKeys,

@@ -35,7 +35,9 @@ export const routerProviderKey = z
 
 export const routerProviderKeyListResponse = z
   .object({
-    data: z.array(routerProviderKey).describe('The keys, ordered by provider. At most one for each provider.'),
+    data: z
+      .array(routerProviderKey)
+      .describe('The keys, ordered by provider. At most one for each provider.'),
   })
   .meta({ id: 'RouterProviderKeyListResponse', description: 'The provider keys of the workspace.' });
 

@@ -24,8 +24,8 @@ it('a key is set, shown without its text, replaced and deleted, and each change 
   expect((await caller.call('DELETE', '/v2/provider-keys/bfl')).status).toBe(204);
   expect((await caller.call('GET', '/v2/provider-keys')).json()).toEqual({ data: [] });
   const audit = await caller.call('GET', `/v2/operator/audit?workspace=${workspace.name}`);
-  const actions = (audit.json()['data'] as { action: string; subject: string }[]).flatMap(({ action, subject }) =>
-    action === 'key.create' ? [] : `${action} ${subject}`,
+  const actions = (audit.json()['data'] as { action: string; subject: string }[]).flatMap(
+    ({ action, subject }) => (action === 'key.create' ? [] : `${action} ${subject}`),
   );
   expect(actions).toEqual(['provider_key.delete bfl', 'provider_key.set bfl', 'provider_key.set bfl']);
 });

@@ -21,7 +21,9 @@ export const encryptionKeyCommands: CommandGroup = (program, desk) => {
 
   key
     .command('create')
-    .description('Make a key pair: the public key is for gateways, the private key for workers. Nothing is stored.')
+    .description(
+      'Make a key pair: the public key is for gateways, the private key for workers. Nothing is stored.',
+    )
     .action(() => {
       const { publicKey, privateKey } = newEncryptionKeys();
       desk.answer({
@@ -45,7 +47,8 @@ export const encryptionKeyCommands: CommandGroup = (program, desk) => {
 async function rotate({ database, actor }: Services, desk: Desk): Promise<Answer> {
   const { ENCRYPTION_KEYS: privateKeys } = readSettings(encryptionKeySettings, desk.env);
   const [first] = privateKeys;
-  if (first === undefined) throw new Error('ENCRYPTION_KEYS is not set. The first of its keys is the new one.');
+  if (first === undefined)
+    throw new Error('ENCRYPTION_KEYS is not set. The first of its keys is the new one.');
   desk.takesLong();
   const keys = new OwnKeyRepository(database);
   const fingerprint = fingerprintOfKey(first);
@@ -79,9 +82,10 @@ async function rotate({ database, actor }: Services, desk: Desk): Promise<Answer
   );
   return {
     document: { fingerprint, wrapped: moved, left: Object.fromEntries(left) },
-    text: [`${moved} provider keys were wrapped for the key with the fingerprint ${fingerprint}.`, ...problems].join(
-      '\n',
-    ),
+    text: [
+      `${moved} provider keys were wrapped for the key with the fingerprint ${fingerprint}.`,
+      ...problems,
+    ].join('\n'),
     bad: left.size > 0,
   };
 }

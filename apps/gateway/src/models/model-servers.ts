@@ -56,7 +56,9 @@ export class ModelServers {
       const names = allowed.map(({ id }) => visibleProvider(id)).join(', ');
       throw new RouterError('invalid_input', `model_provider must be one of ${names}.`);
     }
-    const keyed = await Promise.all(eligible.map(async (server) => this.hasKey(caller, server) || this.keys.hasNow(server.provider)));
+    const keyed = await Promise.all(
+      eligible.map(async (server) => this.hasKey(caller, server) || this.keys.hasNow(server.provider)),
+    );
     const [first, ...others] = eligible.filter((_, index) => keyed[index]);
     if (first !== undefined) return { model, servers: [first, ...others] };
     const names = eligible.map(({ provider }) => provider).join(', ');

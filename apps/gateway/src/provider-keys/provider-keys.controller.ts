@@ -9,6 +9,7 @@ import {
   TooManyKeyChanges,
 } from '#persistence';
 import {
+  type EncryptionSettings,
   type RouterProviderKey,
   routerProviderKey,
   routerProviderKeyInput,
@@ -23,7 +24,6 @@ import type { Caller } from '../auth/caller.js';
 import { Identification } from '../auth/identification.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import { answer, ApiRoute, failure, json } from '../http/api-route.js';
-import type { GatewaySettings } from '../settings.js';
 
 /** The last characters of a shorter key would help to guess it. */
 const minShownLength = 16;
@@ -38,7 +38,7 @@ export class ProviderKeysController {
     private readonly catalog: LiveCatalog,
     private readonly bodies: BodyReader,
     private readonly identification: Identification,
-    @Inject(SETTINGS) private readonly settings: Pick<GatewaySettings, 'ENCRYPTION_PUBLIC_KEY'>,
+    @Inject(SETTINGS) private readonly settings: EncryptionSettings,
   ) {}
 
   @Get()
@@ -142,7 +142,9 @@ export class ProviderKeysController {
     const known = providers.map(({ name }) => name);
     if (known.includes(provider)) return;
     // Some providers serve models whose ids begin with another name.
-    const serving = new Set(models.flatMap((model) => (visibleProvider(model.id) === provider ? model.provider : [])));
+    const serving = new Set(
+      models.flatMap((model) => (visibleProvider(model.id) === provider ? model.provider : [])),
+    );
     const hint = serving.size > 0 ? suggesting([...serving].slice(0, 3)) : didYouMean(provider, known);
     throw new RouterError('invalid_input', `There is no such provider.${hint}`, { status: 404 });
   }

@@ -47,12 +47,15 @@ export class CostController {
       nameUnknownFields(reply, unknownFields);
       const standing = await this.workspaces.standing(caller.workspaceId);
       if (standing === null) throw noCredential();
-      const billed = (micros: number) => centsFromMicros(wholeMicros(micros * (usesOwnKey ? standing.ownKeyFee : standing.markup)));
+      const billed = (micros: number) =>
+        centsFromMicros(wholeMicros(micros * (usesOwnKey ? standing.ownKeyFee : standing.markup)));
       return {
         expected_cents: billed(price.computedMicros),
         // Another server may take the run if the first one does not.
         reserved_cents: billed(
-          Math.max(...terms.filter((each) => isOwn(each) === usesOwnKey).map((each) => each.price.upperMicros)),
+          Math.max(
+            ...terms.filter((each) => isOwn(each) === usesOwnKey).map((each) => each.price.upperMicros),
+          ),
         ),
         basis: usesOwnKey ? 'own_key' : price.reported.length > 0 ? 'reported' : price.basis,
       };

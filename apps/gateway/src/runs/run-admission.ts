@@ -1,11 +1,5 @@
 import { failpoint, Metrics, runAttributes } from '#observability';
-import {
-  type Admission,
-  AdmissionRepository,
-  AnswerLost,
-  lineOf,
-  type WebhookAddress,
-} from '#persistence';
+import { type Admission, AdmissionRepository, AnswerLost, lineOf, type WebhookAddress } from '#persistence';
 import { RunQueues } from '#queue';
 import type { Attribution } from '#schemas';
 import { Injectable } from '@nestjs/common';

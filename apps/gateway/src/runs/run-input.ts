@@ -214,7 +214,11 @@ export const fingerprintOfPath = (path: string): Hash => createHash('sha256').up
 /** The facts of the first server for the run's row, with those of the next one nested as its fallback. */
 export function factsOf(
   model: Model,
-  [{ row, price, upstream, missingMembers: members, ownKey, simulated, streams }, next, ...others]: Candidates,
+  [
+    { row, price, upstream, missingMembers: members, ownKey, simulated, streams },
+    next,
+    ...others
+  ]: Candidates,
   call: { callId: string; traceparent: string | undefined; isLive: boolean },
 ): RunFacts {
   const { callId, traceparent, isLive } = call;

@@ -58,9 +58,8 @@ export class ProviderResults implements OnModuleInit, OnModuleDestroy {
   ): void {
     const result = resultOf(signal, outcome);
     if (key?.ownId !== undefined) {
-      if (result === 'key_rejected' || result === 'no_balance')
-        this.ownKeys.noteState(key.ownId, 'rejected');
-      else if (result === 'ok' || result === undefined && outcome.kind !== 'failed')
+      if (result === 'key_rejected' || result === 'no_balance') this.ownKeys.noteState(key.ownId, 'rejected');
+      else if (result === 'ok' || (result === undefined && outcome.kind !== 'failed'))
         this.ownKeys.noteState(key.ownId, 'accepted');
       return;
     }

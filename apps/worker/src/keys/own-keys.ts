@@ -13,7 +13,7 @@ const openMs = 10 * 60_000;
 
 interface OpenKey {
   key: ProviderKey;
-  /** What the provider last said about it, as far as this process knows. */
+  /** The provider's last verdict on it, as far as this process knows. */
   state: SealedKey['state'];
 }
 

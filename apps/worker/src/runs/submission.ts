@@ -189,9 +189,7 @@ export class Submission {
     // between.
     await this.outcomes.pauseCalls(run, 'submit', failure);
     const next = hasFallback ? await this.runs.fallBack(runId, epoch) : null;
-    return next === null
-      ? this.outcomes.postpone(run, afterMs)
-      : { kind: 'waits', line: next, afterMs: 0 };
+    return next === null ? this.outcomes.postpone(run, afterMs) : { kind: 'waits', line: next, afterMs: 0 };
   }
 }
 

@@ -117,7 +117,7 @@ export class OwnKeyRow {
   @Column('text') setBy: string;
   @Column({ ...createdNow, update: false }) setAt: Date;
   @Column('timestamptz', { nullable: true }) endedAt: Date | null;
-  /** What the provider last said about the key. */
+  /** The provider's last verdict on the key. */
   @Column('text', { default: 'unused' }) state: 'unused' | 'accepted' | 'rejected';
   @Column('timestamptz', { nullable: true }) stateAt: Date | null;
 }
