@@ -15,7 +15,8 @@ const built = async (name) => import(new URL(`../dist/${name}.js`, import.meta.u
 
 const { databaseSettings, retentionSettings } = await built('libs/persistence/src/settings');
 const { actorSettings } = await built('apps/admin/src/actor');
-const { accessTokenSettings, signInLinkSettings } = await built('libs/schemas/src/index');
+const { accessTokenSettings, encryptionKeySettings, signInLinkSettings } =
+  await built('libs/schemas/src/index');
 const { signingSettings, storageSettings } = await built('libs/storage/src/index');
 const { catalogCheckSettings } = await built('libs/catalog/src/index');
 const { gatewaySettings } = await built('apps/gateway/src/settings');
@@ -27,6 +28,7 @@ const readers = {
     ...databaseSettings,
     ...accessTokenSettings,
     ...signInLinkSettings,
+    ...encryptionKeySettings,
     ...actorSettings,
     ...retentionSettings,
     ...storageSettings,
@@ -44,6 +46,9 @@ const essentials = {
   DATABASE_URL: 'Always. Gateways, workers and `admin` use the same database.',
   SIGNING_SECRET: 'Always, the same value on gateways and workers. `openssl rand -hex 32` makes one.',
   JWT_SECRET: 'Gateways, unless your identity provider signs the access tokens (`JWT_JWKS_URL`).',
+  ENCRYPTION_PUBLIC_KEY:
+    'Gateways, if workspaces may use [their own provider keys](operations/keys.md#provider-keys-of-workspaces).',
+  ENCRYPTION_KEYS: 'Workers, together with it. Gateways must not have it.',
   PROVIDER_BFL_KEY: 'Workers: one key for each [provider](#provider-accounts) that you serve.',
   HOST: 'Gateways in a container or behind a load balancer. By default they accept only local calls.',
   PUBLIC_BASE_URL: 'Gateways behind a load balancer, so that URLs in responses contain its address.',
@@ -65,7 +70,7 @@ const subjects = {
   Postgres: /^DATABASE_/,
   'Redis and queues': /^(REDIS_URL$|QUEUE_|STREAM_KEPT_)/,
   'Asset store': /^(S3_|STORE_|ASSET_(DIR|BASE_URL)$)/,
-  'Secrets and access tokens': /^(SIGNING_SECRET$|SIGN_IN_|JWT_|AUTH_)/,
+  'Secrets and access tokens': /^(SIGNING_SECRET$|ENCRYPTION_|SIGN_IN_|JWT_|AUTH_)/,
   'Sign-in of people': /^OIDC_/,
   'Calls and connections':
     /^(HOST|PORT|PUBLIC_BASE_URL|CORS_|TRUSTED_PROXIES|MAX_CONNECTIONS|KEEP_ALIVE_|CLOSE_TIMEOUT_|BODY_|FILE_LIMIT|SYNC_)/,

@@ -21,6 +21,8 @@ const rows = `
     ('${spaceId}', 'Ünïcode 名前 😀', '{bfl/*,"a,b","qu\\"ote",""}', '{}', 0, 2147483647, 9223372036854775807,
       9007199254740993, 1.2340, '{whsec_new,whsec_old}', '2026-11-23 12:34:56.789012+02', '2026-01-01 00:00:00.000001Z', 7),
     ('0190f3c4-0000-7000-8000-000000000003', 'unlimited', DEFAULT, DEFAULT, 1, 1, 1, NULL, 0, '{}', NULL, '2026-01-01Z', 0);
+  INSERT INTO own_key (id, workspace_id, provider, sealed, wrapped_key, wrapped_for, set_by, set_at) VALUES
+    ('0190f3c4-0000-7000-8000-000000000004', '${spaceId}', 'bfl', '\\x00ff0a5c', '\\x5c', '0f', 'key:${keyId}', '2026-01-01Z');
   INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes, created_at, expires_at, one_time, tags) VALUES
     ('${keyId}', '${spaceId}', E'line\\nbreak \\u2028 "\\\\', 'rk_live_00000001', '\\x00ff0a5c', '{run,catalog}', '2026-01-01Z', 'infinity', true, '{"project": "="}');
   INSERT INTO budget VALUES ('0190f3c4-0000-7000-8000-0000000000b1', '${spaceId}', 'all', 'workspace', '', NULL, 'total', 'UTC', 9007199254740993,

@@ -63,7 +63,14 @@ describe('the guide for callers', () => {
   });
 
   it.each(runnable)('runs $name', async ({ language, text }) => {
-    const caller = await system.caller({}, undefined, ['catalog', 'run', 'requests', 'usage', 'manage']);
+    const caller = await system.caller({}, undefined, [
+      'catalog',
+      'run',
+      'requests',
+      'usage',
+      'provider_keys',
+      'manage',
+    ]);
     const { requestId } = await caller.submit('bfl/flux-2-pro', '{"prompt": "a red fox"}');
     const [program = '', ...options] = programs[language]?.[1] ?? [];
     const env = {

@@ -1,7 +1,11 @@
 import { providerList } from '#providers';
+import { newEncryptionKeys } from '#schemas';
 import { longTimeouts } from './long-timeouts.js';
 import { secret } from './system-side.js';
 import type { Addresses } from './spawn-app.js';
+
+/** One pair for all systems of a run of the tests. Gateways ignore the private key, as they read no such setting. */
+const encryption = newEncryptionKeys();
 
 interface Parts {
   databaseUrl: string;
@@ -27,6 +31,8 @@ export function systemEnvironment(parts: Parts): Record<string, string> {
     CLOSE_TIMEOUT_MS: '20000',
     SIGNING_SECRET: secret,
     JWT_SECRET: secret,
+    ENCRYPTION_PUBLIC_KEY: encryption.publicKey,
+    ENCRYPTION_KEYS: encryption.privateKey,
     ...Object.fromEntries(
       providerList.flatMap(({ name }) => {
         const stem = `PROVIDER_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;

@@ -4,6 +4,7 @@ import { budgetCommands } from './commands/budget.js';
 import { exportCommand, importCommand } from './commands/carry-over.js';
 import { catalogCommands } from './commands/catalog.js';
 import { creditsCommands } from './commands/credits.js';
+import { encryptionKeyCommands } from './commands/encryption-key.js';
 import { keyCommands } from './commands/key.js';
 import { linkCommand } from './commands/link.js';
 import { migrateCommand } from './commands/migrate.js';
@@ -32,6 +33,7 @@ export const commandGroups: readonly CommandGroup[] = [
   runCommands,
   catalogCommands,
   providerCommands,
+  encryptionKeyCommands,
   webhookCommands,
   auditCommand,
   registryCommands,

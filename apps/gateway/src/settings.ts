@@ -2,7 +2,7 @@ import { catalogSettings } from '#catalog';
 import { observabilitySettings } from '#observability';
 import { databaseSettings, retentionSettings } from '#persistence';
 import { queueSettings } from '#queue';
-import { readSettings, signInLinkSettings, webhookSettings } from '#schemas';
+import { encryptionPublicSettings, readSettings, signInLinkSettings, webhookSettings } from '#schemas';
 import { signingSettings, storageSettings } from '#storage';
 import type { z } from 'zod';
 import { authSettings, onlyTokenSecret } from './auth/settings.js';
@@ -26,6 +26,7 @@ export const gatewaySettings = {
   ...heldSettings,
   ...webhookSettings,
   ...signInLinkSettings,
+  ...encryptionPublicSettings,
   ...surfaceSettings,
 };
 

@@ -8,6 +8,7 @@ import { nodeSettings } from './nodes/settings.js';
 import { OperatorModule } from './operator/operator.module.js';
 import { PeopleModule } from './people/people.module.js';
 import { peopleSettings } from './people/settings.js';
+import { ProviderKeysModule } from './provider-keys/provider-keys.module.js';
 import { ReferenceModule } from './reference/reference.module.js';
 import { StreamsModule } from './streams/streams.module.js';
 import { vendorSettings } from './vendors/settings.js';
@@ -22,6 +23,7 @@ export const surfaces = [
   McpModule,
   FilesModule,
   AccountModule,
+  ProviderKeysModule,
   WebhooksModule,
   OperatorModule,
   PeopleModule,

@@ -54,7 +54,12 @@ export async function startGatewayAndWorker(
     startApp(
       'worker',
       installation,
-      { ...all, INTERNAL_HOST: '127.0.0.1', INTERNAL_PORT },
+      {
+        ENCRYPTION_KEYS: installation.secrets.encryption.privateKey,
+        ...all,
+        INTERNAL_HOST: '127.0.0.1',
+        INTERNAL_PORT,
+      },
       { isReady: () => answers(`http://127.0.0.1:${INTERNAL_PORT}/health/ready`) },
     ),
   ]);
@@ -71,6 +76,7 @@ export function appEnvironment(
     PUBLIC_BASE_URL: urls.baseUrl,
     SIGNING_SECRET: secrets.signing,
     JWT_SECRET: secrets.jwt,
+    ENCRYPTION_PUBLIC_KEY: secrets.encryption.publicKey,
     ASSET_DIR: folder.assets,
     ASSET_BASE_URL: urls.baseUrl,
     // Users who try webhooks receive them on this machine.

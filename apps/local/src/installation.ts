@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { accessSync, constants, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { newEncryptionKeys } from '#schemas';
 import { z } from 'zod';
 import { checkout } from './checkout.js';
 import { readJsonFile, writeJsonFile } from './json-file.js';
@@ -96,15 +97,18 @@ const secretsSchema = z.object({
   jwt: z.string(),
   postgres: z.string(),
   redis: z.string(),
+  // Absent in a folder of an earlier release.
+  encryption: z.object({ publicKey: z.string(), privateKey: z.string() }).optional(),
 });
 
-type Secrets = z.infer<typeof secretsSchema>;
+type Secrets = Required<z.infer<typeof secretsSchema>>;
 
 /** Creates the secrets once, because a new signing secret would invalidate every URL issued so far. */
 function readOrMakeSecrets(file: string): Secrets {
   const kept = readJsonFile(file, secretsSchema);
-  if (kept) return kept;
-  const made = { signing: secret(), jwt: secret(), postgres: secret(), redis: secret() };
+  if (kept?.encryption) return { ...kept, encryption: kept.encryption };
+  const fresh = { signing: secret(), jwt: secret(), postgres: secret(), redis: secret() };
+  const made = { ...fresh, ...kept, encryption: newEncryptionKeys() };
   writeJsonFile(file, made);
   return made;
 }

@@ -3,7 +3,7 @@ import { databaseSettings, retentionSettings } from '#persistence';
 import { observabilitySettings } from '#observability';
 import { providerKeySettings, providerSettings, simulatorSettings } from '#providers';
 import { queueSettings } from '#queue';
-import { count, countUpTo, list, milliseconds, webhookSettings } from '#schemas';
+import { count, countUpTo, encryptionKeySettings, list, milliseconds, webhookSettings } from '#schemas';
 import { maxSignedSeconds, signingSettings, storageSettings } from '#storage';
 import { Resolver } from 'node:dns';
 import { z } from 'zod';
@@ -30,6 +30,7 @@ export const workerSettings = {
   ...providerSettings,
   ...providerKeySettings,
   ...simulatorSettings,
+  ...encryptionKeySettings,
   ...storageSettings,
   ...signingSettings,
   ...webhookSettings,

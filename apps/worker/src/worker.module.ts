@@ -14,6 +14,7 @@ import { ProviderResults } from './calls/provider-results.js';
 import { ReplyReader } from './calls/reply-reader.js';
 import { CatalogModule } from './catalog.module.js';
 import { KeyRounds } from './keys/key-rounds.js';
+import { OwnKeys } from './keys/own-keys.js';
 import { ProviderKeys } from './keys/provider-keys.js';
 import { NameResolver } from './resolver/name-resolver.js';
 import { Claims } from './runs/claims.js';
@@ -49,6 +50,7 @@ import { WorkerStop } from './worker-stop.js';
     ProviderResults,
     ProviderKeys,
     KeyRounds,
+    OwnKeys,
     InputFiles,
     OutboundAgents,
     NameResolver,

@@ -16,6 +16,8 @@ export interface CallerRow extends Pick<Workspace, 'enabled' | 'visible' | 'runn
   keyId: string | null;
   /** The tags that every run of the key gets. Null if there are none. */
   tags: Tags | null;
+  /** The workspace's own keys of providers: the current versions, by provider. */
+  ownKeys: Record<string, string>;
 }
 
 /**
@@ -84,7 +86,10 @@ export class KeyRefused extends Error {
 }
 
 const workspaceColumns = `workspace.id AS "workspaceId", workspace.name AS "workspaceName", workspace.enabled,
-  workspace.visible, workspace.runnable`;
+  workspace.visible, workspace.runnable, (
+    SELECT coalesce(jsonb_object_agg(provider, own_key.id), '{}') FROM own_key
+    WHERE own_key.workspace_id = workspace.id AND ended_at IS NULL
+  ) AS "ownKeys"`;
 
 const keyColumns = `api_key.id, workspace_id AS "workspaceId", name, prefix, scopes, tags, made_by AS "madeBy",
   made_by_subject AS "madeBySubject", created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt",

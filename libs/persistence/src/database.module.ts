@@ -20,6 +20,7 @@ import { DispatchRepository } from './dispatch.repository.js';
 import { LedgerReader } from './ledger-reader.js';
 import { OnboardingRepository } from './onboarding.repository.js';
 import { OutboxRepository } from './outbox.repository.js';
+import { OwnKeyRepository } from './own-key.repository.js';
 import { OperatorActionReader } from './operator-action-reader.js';
 import { OperatorReader } from './operator-reader.js';
 import { OperatorRunReader } from './operator-run-reader.js';
@@ -64,6 +65,7 @@ const services = [
   DispatchRepository,
   OnboardingRepository,
   OutboxRepository,
+  OwnKeyRepository,
   ProcessRecord,
   ProviderCheckRepository,
   ProviderHealthRepository,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Batches, byPlace } from './batches.js';
 import { Database } from './database.js';
+import { providerOf } from './lines.js';
 import type { PoolKey } from './provider-key.repository.js';
 import { type LiveRun, retryForMs } from './live-run.js';
 import { outboxRowOf, type PayloadBody, payloadBody, type PayloadRow } from './run-facts.js';
@@ -52,11 +53,11 @@ export class DispatchRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Claims up to `most` runs that wait for the provider, unless it is paused. Workspaces take turns: the oldest run
+   * Claims up to `most` runs that wait in the line, unless it is paused. Workspaces take turns: the oldest run
    * of the workspace that holds the fewest slots comes next. An index finds the head of each workspace's line,
    * however many runs wait behind it, and each line is read only up to its even share plus one.
    */
-  async takeRuns(provider: string, { held, maxHeld, most, leaseMs, pool }: Terms): Promise<TakenRun[]> {
+  async takeRuns(line: string, { held, maxHeld, most, leaseMs, pool }: Terms): Promise<TakenRun[]> {
     const rows = await this.database.work.query<Omit<TakenRun, 'provider' | 'body'> & PayloadRow>(
       `WITH RECURSIVE open AS MATERIALIZED (
           SELECT WHERE paused_ms($1, 'submit') IS NULL ${pool ? 'AND free_provider_key($1, $8) IS NOT NULL' : ''}
@@ -78,7 +79,7 @@ export class DispatchRepository {
           left_ms AS "leftMs", waited_ms AS "waitedMs", body, stored_as AS "storedAs", ${pool ? 'key_name' : 'NULL'} AS "keyName"
         FROM candidates, ${pool ? 'take_run_with_key' : 'take_run'}(candidates.run_id, $7 * interval '1 millisecond' ${pool ? ', $1, $8' : ''}) LIMIT $5`,
       [
-        provider,
+        line,
         [...held.keys()],
         [...held.values()],
         maxHeld,
@@ -90,13 +91,13 @@ export class DispatchRepository {
     );
     return rows.map(({ body, storedAs, ...run }) => ({
       ...run,
-      provider,
+      provider: providerOf(line),
       body: payloadBody({ body, storedAs }),
     }));
   }
 
-  /** Lists the providers for which runs wait. */
-  async providersToLookAt(): Promise<string[]> {
+  /** Lists the lines in which runs wait. */
+  async linesToLookAt(): Promise<string[]> {
     const rows = await this.database.work.query<{ provider: string }>(
       `WITH RECURSIVE waited_for AS (
           (${firstWaitedFor('')})
@@ -188,23 +189,23 @@ export class DispatchRepository {
 
   /**
    * Gives a claim back after the provider provably rejected the run, and moves the run to its next server. Returns
-   * the new provider, or null if the claim was lost.
+   * its new line, or null if the claim was lost.
    */
   async fallBack(runId: string, epoch: number): Promise<string | null> {
-    const [row] = await this.database.persist<{ provider: string }>(
+    const [row] = await this.database.persist<{ line: string }>(
       `WITH moved AS (
           UPDATE run SET provider = facts #>> '{fallback,provider}', facts = facts #> '{fallback,facts}',
             computed_micros = ceil((facts #>> '{fallback,computedMicros}')::bigint * markup),
             sent_at = NULL, lease_until = NULL
           WHERE id = $1 AND epoch = $2 AND stage IN ('ready', 'submitting') AND facts ? 'fallback'
-          RETURNING id, workspace_id, provider
+          RETURNING id, workspace_id, line_of(provider, workspace_id, facts) AS line
         )
-        UPDATE outbox SET provider = moved.provider, waiting = true, due_at = 'infinity'
-        FROM moved WHERE ${outboxRowOf('moved')} RETURNING moved.provider`,
+        UPDATE outbox SET provider = line, waiting = true, due_at = 'infinity'
+        FROM moved WHERE ${outboxRowOf('moved')} RETURNING line`,
       [runId, epoch],
       retryForMs,
     );
-    return row?.provider ?? null;
+    return row?.line ?? null;
   }
 
   private async beginAll(runs: readonly Begun[], waits: boolean): Promise<(boolean | undefined)[]> {
@@ -222,7 +223,7 @@ export class DispatchRepository {
   }
 }
 
-/** Selects the oldest run of the first workspace that waits for provider `$1`. */
+/** Selects the oldest run of the first workspace that waits in line `$1`. */
 const headOfLine = (after: string): string => `SELECT workspace_id, place, run_id FROM outbox
   WHERE provider = $1 AND waiting ${after} ORDER BY workspace_id, place LIMIT 1`;
 

@@ -10,6 +10,7 @@ import { erasure } from './functions/erasure.js';
 import { finish } from './functions/finish.js';
 import { keepOutput } from './functions/keep-output.js';
 import { keptRuns } from './functions/kept-runs.js';
+import { lines } from './functions/lines.js';
 import { lockedWorkspaces } from './functions/locked-workspaces.js';
 import { partitions } from './functions/partitions.js';
 import { promote } from './functions/promote.js';
@@ -45,6 +46,7 @@ export const functions: readonly string[] = [
   keptRuns,
   erasure,
   providerHealth,
+  lines,
   providerPause,
   backlog,
   promote,

@@ -56,6 +56,15 @@ export { type CancelAnswer, RunRepository } from './run.repository.js';
 export type { ClaimedRun, Copying, LiveRun, Poll } from './live-run.js';
 export { DispatchRepository, type SweptRun, type TakenRun } from './dispatch.repository.js';
 export { type DueRow, DueRowRepository } from './due-row.repository.js';
+export { isOwnLine, lineOf, providerOf } from './lines.js';
+export {
+  maxOwnKeyChanges,
+  type OwnKey,
+  ownKeyContext,
+  OwnKeyRepository,
+  type SealedKey,
+  TooManyKeyChanges,
+} from './own-key.repository.js';
 export { Workspace } from './entities/workspace.entity.js';
 export { LedgerReader, type LedgerRange, type ListedEntry } from './ledger-reader.js';
 export { ErasureRepository } from './erasure.repository.js';

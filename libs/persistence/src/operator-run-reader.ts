@@ -17,6 +17,8 @@ interface RowFacts {
   dueAt: Date | null;
   deadlineAt: Date | null;
   traceparent: string | null;
+  /** The line in which it waits. Null for a run that has ended. */
+  line: string | null;
 }
 
 /** A run with everything that operators may know about it. */
@@ -34,6 +36,7 @@ const none: RowFacts = {
   dueAt: null,
   deadlineAt: null,
   traceparent: null,
+  line: null,
 };
 
 /** Reads one run of any workspace with all that explains its state, for operators. */
@@ -54,17 +57,17 @@ export class OperatorRunReader {
       operators,
       `SELECT run.call ->> 'requestId' AS "callId", run.failure ->> 'detail' AS detail, run.handle, run.epoch, run.crashes,
           CASE WHEN outbox.due_at < 'infinity' THEN outbox.due_at END AS "dueAt", run.deadline_at AS "deadlineAt",
-          run.facts ->> 'traceparent' AS traceparent
+          run.facts ->> 'traceparent' AS traceparent, outbox.provider AS line
         FROM run LEFT JOIN outbox ON ${outboxRowOf('run')} WHERE run.id = $1`,
       [run.requestId],
     );
     const attempts = await this.attempts.of(run.requestId);
-    const pauses = run.stage === 'completed' ? [] : await this.pauses.standing();
+    const pauses = facts.line === null ? [] : await this.pauses.standing(facts.line);
     return {
       ...run,
       ...facts,
       ...attempts,
-      pauses: pauses.filter(({ provider }) => provider === run.provider),
+      pauses,
     };
   }
 }

@@ -59,7 +59,7 @@ describe('an overdue row', () => {
     const parked = await fixture.first.run(spaceId);
     await fixture.first.finish(runId, epoch, succeeded);
     expect(await fixture.overdueAt('1 minute')).not.toContain(parked);
-    expect(await fixture.first.dispatch.providersToLookAt()).toContain(testProvider);
+    expect(await fixture.first.dispatch.linesToLookAt()).toContain(testProvider);
     expect(await fixture.claim(parked)).toMatchObject({ epoch: 1 });
   });
 

@@ -25,7 +25,10 @@ export interface Load {
   state: 'parked' | 'waiting' | 'submitting' | 'running' | 'copying';
   runs: number;
   oldestSeconds: number;
-  /** For `waiting` runs: seconds since the oldest was granted its slot. Parked time is excluded, since workers cannot shorten it. */
+  /**
+   * For `waiting` runs: seconds since the oldest was granted its slot. Parked time is excluded, since workers cannot shorten
+   * it, and so are runs with a key of their workspace, since its trouble is not the operator's.
+   */
   waitedSeconds: number;
   /** Runs that a worker may take now. The other runs of `waiting` are postponed. */
   takeable: number;
@@ -135,19 +138,19 @@ export class OutboxRepository {
    */
   async load(): Promise<Load[]> {
     return this.database.work.query<Load>(
-      `SELECT provider, state, count(*)::integer AS runs, sum(reserved_micros)::float AS "reservedMicros",
+      `SELECT provider_of(provider) AS provider, state, count(*)::integer AS runs, sum(reserved_micros)::float AS "reservedMicros",
           count(*) FILTER (WHERE waiting)::integer AS takeable,
           greatest(0, extract(epoch FROM router_now()) - ('x' || left(replace(min(run_id::text), '-', ''), 12))::bit(48)::bigint / 1000.0)::float
             AS "oldestSeconds",
           greatest(0, extract(epoch FROM router_now() - min(
-            CASE WHEN state = 'waiting' THEN (SELECT granted_at FROM run WHERE id = run_id) END)))::float AS "waitedSeconds"
+            CASE WHEN state = 'waiting' AND strpos(provider, '@') = 0 THEN (SELECT granted_at FROM run WHERE id = run_id) END)))::float AS "waitedSeconds"
         FROM outbox CROSS JOIN LATERAL (SELECT CASE
           WHEN queue = 'backlog' THEN 'parked'
           WHEN queue = 'poll' THEN 'running'
           WHEN queue = 'assets' THEN 'copying'
           WHEN dispatched THEN 'submitting'
           ELSE 'waiting' END AS state) AS states
-        GROUP BY provider, state`,
+        GROUP BY provider_of(provider), state`,
     );
   }
 

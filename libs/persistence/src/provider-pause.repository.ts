@@ -64,7 +64,7 @@ export class ProviderPauseRepository {
         ), woken AS (
           UPDATE outbox SET waiting = true, due_at = 'infinity' WHERE (workspace_id, run_id) IN (
             SELECT outbox.workspace_id, run_id FROM outbox JOIN run ON run.id = run_id
-            WHERE outbox.provider = $1 AND queue = 'dispatch' AND run.sent_at IS NULL AND run.lease_until IS NULL AND EXISTS (SELECT 1 FROM ended)
+            WHERE outbox.provider = ANY (lines_of($1)) AND queue = 'dispatch' AND run.sent_at IS NULL AND run.lease_until IS NULL AND EXISTS (SELECT 1 FROM ended)
             -- A statement that holds several rows must not wait for another row. A locked row is being moved anyway.
             FOR NO KEY UPDATE OF outbox SKIP LOCKED
           )
@@ -77,8 +77,8 @@ export class ProviderPauseRepository {
     return rows.length > 0;
   }
 
-  /** Lists the pauses that have not ended. */
-  async standing(): Promise<ProviderPause[]> {
+  /** Lists the pauses that have not ended: those of providers, or those that stop the runs of a line. */
+  async standing(line?: string): Promise<ProviderPause[]> {
     return this.database.work.query<ProviderPause>(
       // The table stores `partner` for a provider's own request, because the value is frozen with the schema.
       `SELECT provider, calls, CASE asked_by WHEN 'partner' THEN 'provider' ELSE asked_by END AS "askedBy", reason, ${shown('since')} AS since,
@@ -86,7 +86,11 @@ export class ProviderPauseRepository {
           CASE asked_by WHEN 'operator' THEN (
             SELECT actor FROM operator_action WHERE subject = provider AND action = 'provider.pause' ORDER BY at DESC, id DESC LIMIT 1
           ) END AS actor
-        FROM provider_pause WHERE until > router_now() ORDER BY provider, calls, asked_by`,
+        FROM provider_pause WHERE until > router_now() AND CASE
+          WHEN $1::text IS NULL THEN strpos(provider, '@') = 0
+          ELSE provider = $1 OR (provider = provider_of($1) AND asked_by = 'operator') END
+        ORDER BY provider, calls, asked_by`,
+      [line],
     );
   }
 }

@@ -51,6 +51,13 @@ function oldRowsOf({ RESULT_RETENTION_SECONDS, LEDGER_RETENTION_MONTHS }: Retent
     budget_window: `ends_at <= ${ago('days => 35')} AND reserved_micros = 0`,
     usage_sum: `at <= ${closed} - interval '1 day'`,
     usage_dimension_sum: `at <= ${closed} - interval '1 day'`,
+    // A former version stays for the polls of the runs that it submitted, but for a day at most.
+    own_key: `ended_at <= ${ago('days => 1')} OR (ended_at IS NOT NULL AND NOT EXISTS (
+          SELECT FROM outbox WHERE outbox.workspace_id = own_key.workspace_id
+            AND outbox.provider = own_key.provider || '@' || own_key.workspace_id
+        ))`,
+    // Pauses of lines with a workspace's key. Those of providers are few, and stay.
+    provider_pause: `strpos(provider, '@') > 0 AND until <= ${ago('days => 1')}`,
     // Keys end before every record that names them. The console lists codes and sessions for a month after their
     // end.
     api_key: `session_until <= ${ago('days => 30')} OR expires_at <= ${closed} OR revoked_at <= ${closed}`,

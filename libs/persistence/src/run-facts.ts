@@ -4,9 +4,10 @@ import type { Attribution, ReportedTerm, WebhookForm } from '#schemas';
 export type { Stage } from '#schemas';
 
 /**
- * The basis of a billed amount: the provider's reply, the price of this input, or a price independent of the input.
+ * The basis of a billed amount: the provider's reply, the price of this input, a price independent of the input, or the
+ * workspace's fee for a run with its own provider key.
  */
-export type Basis = 'reported' | 'computed' | 'flat';
+export type Basis = 'reported' | 'computed' | 'flat' | 'own_key';
 
 /** Joins the outbox row of a run by its full key. `run` has `id` and `workspace_id`. */
 export const outboxRowOf = (run: string): string =>
@@ -43,6 +44,10 @@ export interface RunFacts {
   traceparent?: string;
   /** The provider that serves the run, by its public name. Only if the model has several. */
   server?: string;
+  /**
+   * The version of its workspace's own key of the provider that the run uses. Absent for a run with an operator's key.
+   */
+  ownKey?: string;
   /** The simulator serves the run. Absent for a provider. */
   simulated?: true;
   /** The next provider, and its facts, if this one provably rejects the run. */

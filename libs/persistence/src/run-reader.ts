@@ -26,6 +26,8 @@ export interface RunState extends Pick<Run, 'stage' | 'outcome' | 'billedMicros'
   position: number | null;
   /** The provider that serves the run, by its public name. Null if the model has only one. */
   server: string | null;
+  /** Whether the run uses a key of its workspace. */
+  ownKey: boolean;
 }
 
 /** The facts of a run that change while it is live. */
@@ -61,6 +63,15 @@ type ResultRow = RunState &
   Pick<RunResult, 'status' | 'dispatchedAt' | 'completedAt' | 'upstream' | 'providerUrls'> &
   Aged &
   OutputRow & { failure: FailureRow | null };
+
+/** Facts of a run for the answer to a call that joins it. */
+interface FirstAnswer {
+  origin: string;
+  position: number;
+  /** Whether the run is live and its caller gets the provider's events. */
+  streams: boolean;
+  ownKey: boolean;
+}
 
 /** A run, as a caller identifies it. */
 interface RunName {
@@ -99,7 +110,7 @@ export class RunReader {
     { withBody = true } = {},
   ): Promise<RunResult | AgedOut | null> {
     const [row] = await this.database.reads.query<ResultRow>(
-      `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, facts ->> 'server' AS server, progress, status, failure,
+      `SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call, facts ->> 'server' AS server, facts ? 'ownKey' AS "ownKey", progress, status, failure,
           dispatched_at AS "dispatchedAt", completed_at AS "completedAt", facts -> 'upstream' AS upstream,
           media_type AS "mediaType", CASE WHEN $6 THEN body END AS body, stored_as AS "storedAs",
           provider_urls AS "providerUrls", ${position}
@@ -166,17 +177,14 @@ export class RunReader {
 
   /**
    * The facts needed to repeat the first answer to an idempotency key. They are kept at least as long as the key.
-   * `streams`: the run is live and its caller gets the provider's events.
    */
-  async admission(
-    workspaceId: string,
-    runId: string,
-  ): Promise<{ origin: string; position: number; streams: boolean } | null> {
-    const [row] = await this.database.reads.query<{ origin: string; position: number; streams: boolean }>(
-      `SELECT call ->> 'origin' AS origin, admitted_position AS position, facts ? 'streams' AND stage <> 'completed' AS streams
+  async admission(workspaceId: string, runId: string): Promise<FirstAnswer | null> {
+    const [row] = await this.database.reads.query<FirstAnswer>(
+      `SELECT call ->> 'origin' AS origin, admitted_position AS position, facts ? 'streams' AND stage <> 'completed' AS streams,
+            facts ? 'ownKey' AS "ownKey"
           FROM run WHERE id = $1 AND workspace_id = $2
         UNION ALL
-        SELECT origin, admitted_position, false FROM tombstone
+        SELECT origin, admitted_position, false, false FROM tombstone
           WHERE run_id = $1 AND workspace_id = $2 AND origin IS NOT NULL`,
       [runId, workspaceId],
     );
@@ -190,7 +198,7 @@ export class RunReader {
         FROM unnest($1::uuid[], $2::uuid[], $3::text[]) WITH ORDINALITY AS named (run_id, space_id, model_id, nth)
         CROSS JOIN LATERAL (
           SELECT ${age}, stage, outcome, bucket, billed_micros::float AS "billedMicros", call,
-            facts ->> 'server' AS server, progress, ${position}
+            facts ->> 'server' AS server, facts ? 'ownKey' AS "ownKey", progress, ${position}
           FROM run WHERE id = named.run_id AND workspace_id = space_id AND model = model_id LIMIT 1
         ) AS found`,
       [
@@ -211,10 +219,10 @@ export class RunReader {
     { withBody }: { withBody: boolean },
   ): Promise<RunResult | null> {
     const [row] = await this.database.reads.query<
-      OutputRow & Pick<RunResult, 'billedMicros' | 'dispatchedAt' | 'completedAt'>
+      OutputRow & Pick<RunResult, 'billedMicros' | 'dispatchedAt' | 'completedAt' | 'ownKey'>
     >(
       `SELECT audit_record.billed_micros::float AS "billedMicros", dispatched_at AS "dispatchedAt",
-          completed_at AS "completedAt", media_type AS "mediaType",
+          completed_at AS "completedAt", basis IS NOT DISTINCT FROM 'own_key' AS "ownKey", media_type AS "mediaType",
           CASE WHEN $4 THEN body END AS body, stored_as AS "storedAs"
         FROM kept_run JOIN audit_record USING (workspace_id, run_id)
           LEFT JOIN kept_payload ON kept_payload.run_id = kept_run.run_id AND kind = 'output'
@@ -235,6 +243,7 @@ export class RunReader {
       billedMicros: row.billedMicros,
       dispatchedAt: row.dispatchedAt,
       completedAt: row.completedAt,
+      ownKey: row.ownKey,
       upstream: {},
       output: outputOf(row),
       providerUrls: false,

@@ -257,7 +257,7 @@ export class RunRepository {
             milliseconds_left(run.deadline_at) AS "leftMs",
             run.cancel_requested_at IS NOT NULL AND run.cancel_sent_at IS NULL AS "cancelDue",
             run.cancel_requested_at IS NOT NULL AS "cancelRequested", run.lost_polls AS "lostPolls", run.slow_readings AS "slowReadings", run.progress, run.crashes,
-            greatest(paused_ms(run.provider, 'poll'), (
+            greatest(paused_ms(line_of(run.provider, run.workspace_id, run.facts), 'poll'), (
               SELECT nullif(milliseconds_left(polls_after), -1) FROM provider_key
               WHERE provider_key.provider = run.provider AND name = run.provider_key
             )) AS "pausedMs",

@@ -39,7 +39,7 @@ async function taken(provider: string, count: number): Promise<(string | null)[]
 /** The runs that one process takes until no more wait, with several concurrent looks. */
 async function drained(provider: string, by = fixture.first, most = 3): Promise<TakenRun[]> {
   const runs: TakenRun[] = [];
-  while ((await by.dispatch.providersToLookAt()).includes(provider)) {
+  while ((await by.dispatch.linesToLookAt()).includes(provider)) {
     const looks = await Promise.all([1, most].map((each) => take(provider, nobody, { most: each, by })));
     runs.push(...looks.flat());
   }
@@ -100,10 +100,10 @@ describe('the runs that wait for a provider', () => {
     const [runId] = await waitingRuns(provider, spaceId, 1);
     const full = new Map([[spaceId, 2]]);
     expect(await take(provider, full, { maxHeld: 2 })).toEqual([]);
-    expect(await fixture.first.dispatch.providersToLookAt()).toContain(provider);
+    expect(await fixture.first.dispatch.linesToLookAt()).toContain(provider);
     expect(await take(provider, full, { maxHeld: 3 })).toMatchObject([{ runId }]);
     expect(await take(provider)).toEqual([]);
-    expect(await fixture.first.dispatch.providersToLookAt()).not.toContain(provider);
+    expect(await fixture.first.dispatch.linesToLookAt()).not.toContain(provider);
   });
 
   it('fill all free slots at once, in the same turns', async () => {
@@ -162,7 +162,7 @@ describe('the runs that wait for a provider', () => {
     await fixture.run('claimed', { spaceId, provider: none });
     const refused = await fixture.run('submitting', { spaceId, provider: paused });
     await fixture.first.dispatch.postpone(refused.runId, refused.epoch, leaseMs);
-    const awaited = await fixture.first.dispatch.providersToLookAt();
+    const awaited = await fixture.first.dispatch.linesToLookAt();
     expect(awaited.filter((each) => [one, two, none, paused].includes(each))).toEqual([one, two].toSorted());
   });
 

@@ -47,6 +47,7 @@ export const workspaceView = (state: WorkspaceState): OperatorWorkspace => ({
   visible: state.visible,
   runnable: state.runnable,
   markup: state.markup,
+  own_key_fee: state.ownKeyFee,
   ...(state.resultRetentionSeconds !== null && { result_retention_seconds: state.resultRetentionSeconds }),
   limits: {
     ...runLimits(state),

@@ -4,13 +4,13 @@ import { v7 } from 'uuid';
 import { Database, operators, type Transaction } from './database.js';
 import { Budget } from './entities/budget.entity.js';
 import { IdempotencyKey, KeptRun, Outbox, StoredObject, Webhook } from './entities/run.entity.js';
-import { ApiKey, Workspace, WorkspaceErasure } from './entities/workspace.entity.js';
+import { ApiKey, OwnKeyRow, Workspace, WorkspaceErasure } from './entities/workspace.entity.js';
 import { recordAction } from './operator-actions.js';
 import type { Granted } from './run-facts.js';
 import { UnknownWorkspace } from './sql-errors.js';
 
 export type WorkspaceSettings = Partial<
-  Pick<Workspace, 'enabled' | 'visible' | 'runnable' | 'markup' | 'resultRetentionSeconds'>
+  Pick<Workspace, 'enabled' | 'visible' | 'runnable' | 'markup' | 'ownKeyFee' | 'resultRetentionSeconds'>
 >;
 
 export type WorkspaceLimits = Partial<
@@ -46,13 +46,14 @@ export type WorkspaceStanding = Pick<
   | 'balanceMicros'
   | 'heldMicros'
   | 'markup'
+  | 'ownKeyFee'
 >;
 
 const standingColumns = `inflight, inflight_limit AS "inflightLimit", committed_micros::float AS "committedMicros",
   committed_limit_micros::float AS "committedLimitMicros", backlog, backlog_limit AS "backlogLimit",
   CASE WHEN is_current_window(window_started_at, date_trunc('minute', router_now())) THEN window_count ELSE 0 END AS "windowCount",
   window_limit AS "windowLimit", balance_micros::float AS "balanceMicros", held_micros::float AS "heldMicros",
-  markup::float AS markup`;
+  markup::float AS markup, own_key_fee::float AS "ownKeyFee"`;
 
 /** A workspace with its limits, their current use, and its spend since midnight UTC. */
 export interface WorkspaceState
@@ -223,7 +224,7 @@ export class WorkspaceRepository {
       await manager.query('SELECT FROM workspace WHERE id = $1 FOR UPDATE', [id]);
       if (await manager.existsBy(Outbox, { workspaceId: id })) return false;
       await manager.update(StoredObject, { workspaceId: id }, { deleteAt: () => 'router_now()' });
-      for (const entity of [Webhook, IdempotencyKey, WorkspaceErasure, Budget, KeptRun, ApiKey])
+      for (const entity of [Webhook, IdempotencyKey, WorkspaceErasure, Budget, KeptRun, OwnKeyRow, ApiKey])
         await manager.delete(entity, { workspaceId: id });
       await manager.delete(Workspace, { id });
       await recordAction(manager, { actor: by, action: 'workspace.delete', subject: name, details: { id } });

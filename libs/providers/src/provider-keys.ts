@@ -1,7 +1,9 @@
-/** A key of our account at a provider. Names are unique within a provider, and are shown to operators. */
+/** A key of a provider. The operator's keys have names that are unique within a provider, and are shown to operators. */
 export interface ProviderKey {
   name: string;
   secret: string;
+  /** The id of a workspace's own key. Absent for the operator's keys. */
+  ownId?: string;
 }
 
 /** How an operator's key is used. */

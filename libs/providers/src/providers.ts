@@ -23,7 +23,7 @@ export const providerList: readonly ProviderDefinition[] = [
   stability,
 ].toSorted((one, other) => (one.name < other.name ? -1 : 1));
 
-/** A provider ready to be called with one of our keys. */
+/** A provider ready to be called with one of its keys. */
 export interface BoundProvider extends Pick<ProviderDefinition, 'name' | 'submitTimeoutMs' | 'declaration'> {
   base: string;
   adapter: ProviderAdapter;

@@ -9,7 +9,7 @@ import { done, type JobResult, putBackFor, retryIn, type RunJob, type RunWorker 
 /** One delivery of a run. */
 export interface DeliveredRun {
   runId: string;
-  /** As reported by the server, which is not trusted. The row holds the real provider. */
+  /** The line of the run, as reported by the server, which is not trusted. The row holds the real provider. */
   provider: string;
   /**
    * Whether the last handler of this run may not have returned because its process died or froze. Only a
@@ -19,7 +19,8 @@ export interface DeliveredRun {
 }
 
 const runIdPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const providerPattern = /^[a-z0-9._-]{1,64}$/;
+/** A provider, and for a run with a key of its workspace the id of the workspace. */
+const providerPattern = /^[a-z0-9._-]{1,64}(?:@[0-9a-f-]{36})?$/;
 
 /** While the database is down jobs are retried. Dropped ones would return only when their row is overdue. */
 const databaseAwayMs = 1_000;
@@ -119,11 +120,13 @@ export abstract class RunProcessor extends WorkerHost<RunWorker> implements OnMo
    * Measures against the due time that came with the job, whichever worker wrote it. A run that was brought
    * forward counts as on time, because its due time lies ahead.
    */
-  private measureLateness({ name: provider, data: { dueAtMs } }: RunJob): void {
+  private measureLateness({ name, data: { dueAtMs } }: RunJob): void {
     if (typeof dueAtMs !== 'number') return;
     const lateSeconds = Math.max(0, Date.now() - dueAtMs) / 1000;
     this.metrics.queueWaitSeconds.observe({ queue: this.queue }, lateSeconds);
-    if (this.queue === 'poll') this.metrics.pollLatenessSeconds.observe({ provider }, lateSeconds);
+    if (this.queue !== 'poll') return;
+    const [provider] = name.split('@', 1);
+    this.metrics.pollLatenessSeconds.observe({ provider }, lateSeconds);
   }
 
   /** Nest throws until a worker is registered. */

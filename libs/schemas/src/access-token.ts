@@ -2,7 +2,15 @@ import { z } from 'zod';
 import { oneLine } from './stored-text.js';
 
 /** The scopes that a workspace can give to its own keys. */
-export const workspaceScopes = ['catalog', 'run', 'requests', 'usage', 'workspace', 'manage'] as const;
+export const workspaceScopes = [
+  'catalog',
+  'run',
+  'requests',
+  'usage',
+  'workspace',
+  'provider_keys',
+  'manage',
+] as const;
 
 /** The default scopes of a console session: all except `manage`, so that it cannot make keys or read secrets. */
 export const sessionScopes = workspaceScopes.filter((scope) => scope !== 'manage');

@@ -10,6 +10,8 @@ import { routerWebhookDelivery } from './webhook.js';
 
 const keyId = () => z.uuid().describe('The id of the API key. Absent for access tokens.');
 
+const costBasis = z.enum(['reported', 'computed', 'flat', 'own_key']);
+
 /** The outcome of a completed run. */
 export const routerRunOutcome = z.enum(['succeeded', 'failed', 'cancelled']);
 
@@ -35,11 +37,10 @@ const routerRequest = z
     duration_ms: count('The time from admission to outcome, in milliseconds.').optional(),
     reserved_cents: cents('The maximum that the run could cost'),
     cost_cents: cents('The billed amount').optional(),
-    cost_basis: z
-      .enum(['reported', 'computed', 'flat'])
+    cost_basis: costBasis
       .optional()
       .describe(
-        'The basis of the billed amount: reported by the provider, computed from the input, or a flat price. Absent if nothing was billed.',
+        'The basis of the billed amount: reported by the provider, computed from the input, a flat price, or the workspace’s fee for a run with its own provider key. Absent if nothing was billed.',
       ),
     result_available: z
       .boolean()
@@ -132,10 +133,7 @@ const routerLedgerEntry = z
     }),
     request_id: routerQueueRequestId.optional(),
     model: routerModelId.optional(),
-    cost_basis: z
-      .enum(['reported', 'computed', 'flat'])
-      .optional()
-      .describe('The basis of a bill, as in the list of runs.'),
+    cost_basis: costBasis.optional().describe('The basis of a bill, as in the list of runs.'),
     ...attributionFields,
   })
   .meta({
@@ -169,6 +167,11 @@ export const routerWorkspace = z
       .describe('The balance in US dollar cents. Null for unlimited credits.'),
     held_cents: cents('The part of the balance that is reserved for live runs'),
     markup: z.number().describe('The factor by which prices are multiplied. 1 means no markup.'),
+    own_key_fee: z
+      .number()
+      .describe(
+        'The factor by which prices are multiplied for runs with the workspace’s own provider keys. 0 means that they are free of charge here.',
+      ),
     credential: z
       .object({
         key_id: keyId().optional(),
@@ -251,9 +254,9 @@ export const routerCostEstimate = z
     expected_cents: cents('The amount that is billed unless the provider reports the usage'),
     reserved_cents: cents('The maximum that is billed, which is reserved while the run is live'),
     basis: z
-      .enum(['flat', 'computed', 'reported'])
+      .enum(['flat', 'computed', 'reported', 'own_key'])
       .describe(
-        '`flat`: independent of the input. `computed`: depends on the input. `reported`: the provider will report the usage.',
+        '`flat`: independent of the input. `computed`: depends on the input. `reported`: the provider will report the usage. `own_key`: the workspace’s fee for a run with its own provider key.',
       ),
   })
   .meta({ id: 'RouterCostEstimate', description: 'The cost of a run with this input for the workspace.' });

@@ -119,6 +119,13 @@ export {
   surpriseKinds,
 } from './provider-check-shapes.js';
 export {
+  type RouterProviderKey,
+  routerProviderKey,
+  routerProviderKeyInput,
+  type RouterProviderKeyListResponse,
+  routerProviderKeyListResponse,
+} from './provider-key-shapes.js';
+export {
   type RegistryErrorResponse,
   registryErrorResponse,
   type RouterErrorResponse,
@@ -227,6 +234,18 @@ export {
   readSettings,
   type SettingsShape,
 } from './settings.js';
+export {
+  CannotDecrypt,
+  encryptionKeySettings,
+  encryptionPublicSettings,
+  type EncryptionSettings,
+  type Envelope,
+  fingerprintOfKey,
+  newEncryptionKeys,
+  openEnvelope,
+  rewrapEnvelope,
+  sealEnvelope,
+} from './envelope.js';
 export { seal, unseal } from './sealed.js';
 export { isSigned, signatureOf } from './signature.js';
 export { runUrls, type Stage, stagesOf, statusBody, statusOf } from './status-body.js';

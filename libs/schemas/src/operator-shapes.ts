@@ -23,6 +23,13 @@ const facts = {
     .min(0)
     .max(100)
     .describe('The factor by which prices are multiplied. 1 means no markup.'),
+  own_key_fee: z
+    .number()
+    .min(0)
+    .max(100)
+    .describe(
+      'The factor by which prices are multiplied for runs with the workspace’s own provider keys. 0 means that they are free of charge.',
+    ),
 };
 
 export const operatorWorkspace = z

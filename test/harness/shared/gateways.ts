@@ -3,6 +3,7 @@ import path from 'node:path';
 import { createDatabase, type TestDatabase } from '../database.js';
 import { longTimeouts } from '../long-timeouts.js';
 import { temporaryFolder } from '../running.js';
+import { newEncryptionKeys } from '#schemas';
 import { type App, spawnApp } from '../spawn-app.js';
 import { described, gatewayEnvironment, publishGateways, trustedProxy } from './described.js';
 import { openRow } from './open-row.js';
@@ -26,7 +27,11 @@ export async function startGateways(): Promise<void> {
     SYNC_CHECK_MS: '50',
   };
   const [usual, small] = await Promise.all([
-    spawnApp('gateway', { ...env, TRUSTED_PROXIES: trustedProxy }),
+    spawnApp('gateway', {
+      ...env,
+      TRUSTED_PROXIES: trustedProxy,
+      ENCRYPTION_PUBLIC_KEY: newEncryptionKeys().publicKey,
+    }),
     spawnApp('gateway', { ...env, ...smallLimits(), ...ownDeployment() }),
   ]);
   started.push(usual, small);

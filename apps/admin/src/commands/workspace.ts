@@ -28,6 +28,7 @@ interface SettingOptions {
   visible?: string[];
   runnable?: string[];
   markup?: number;
+  ownKeyFee?: number;
   creditsCents?: Credits;
   resultSeconds?: number | 'default';
 }
@@ -137,6 +138,11 @@ const withSettings = (command: Command): Command =>
       globs,
     )
     .option('--markup <factor>', 'factor applied to the cost of its runs (default: 1)', factor)
+    .option(
+      '--own-key-fee <factor>',
+      'factor applied to the cost of runs with its own provider keys, such as 0.05 (default: 0)',
+      factor,
+    )
     .option('--credits-cents <n|unlimited>', 'its credits in US cents', creditsToMicros)
     .option(
       '--result-seconds <n|default>',
@@ -161,12 +167,14 @@ const settingsOf = ({
   visible,
   runnable,
   markup,
+  ownKeyFee,
   resultSeconds: seconds,
 }: SettingOptions) => ({
   ...((enabled ?? disabled) && { enabled: enabled === true }),
   ...(visible && { visible }),
   ...(runnable && { runnable }),
   ...(markup !== undefined && { markup }),
+  ...(ownKeyFee !== undefined && { ownKeyFee }),
   ...(seconds !== undefined && { resultRetentionSeconds: seconds === 'default' ? null : seconds }),
 });
 
@@ -243,6 +251,7 @@ const settingsText = (workspace: OperatorWorkspace): string =>
     ['visible', workspace.visible.join(',') || 'none'],
     ['runnable', workspace.runnable.join(',') || 'none'],
     ['markup', String(workspace.markup)],
+    ['own keys', `fee of ${workspace.own_key_fee}`],
     ['results', keptText(workspace)],
     ['credits', `${creditsText(workspace)}${workspace.credits_cents === null ? '' : ' cents'}`],
   ]);

@@ -11,6 +11,7 @@ export const keys = {
     requests: 'List the workspace’s runs with their inputs and webhooks.',
     usage: 'Read usage and costs.',
     workspace: 'Read limits and credits. Required by the console.',
+    provider_keys: 'Set and delete your own provider keys.',
     manage: 'Create and revoke keys, set budgets, and rotate secrets.',
   },
   lacked: 'Your key or token lacks this scope, so it can’t grant it.',

@@ -75,6 +75,7 @@ export const run = {
     reported: 'Reported by the provider.',
     computed: 'Calculated from the input and the model’s price.',
     flat: 'The model’s flat price.',
+    own_key: 'The fee for a run with your own provider key.',
   },
   facts: 'Details',
   model: 'Model',

@@ -28,6 +28,7 @@ export class WorkspaceController {
       credits_cents: now.balanceMicros === null ? null : centsFromMicros(now.balanceMicros),
       held_cents: centsFromMicros(now.heldMicros),
       markup: now.markup,
+      own_key_fee: now.ownKeyFee,
       credential: { ...(keyId !== null && { key_id: keyId }), scopes },
     };
   }

@@ -7,6 +7,11 @@ export function nameRun(reply: FastifyReply, runId: string): void {
   void reply.header(runIdHeader, runId);
 }
 
+/** Says in the answer if the run uses a key of its workspace, so that the provider bills the workspace. */
+export function namePayer(reply: FastifyReply, isWorkspace: boolean): void {
+  if (isWorkspace) void reply.header('x-service-billed-to', 'workspace');
+}
+
 /** The run that a call belongs to, once it is known. */
 export function runIdOf(reply: FastifyReply): string | undefined {
   const runId = reply.getHeader(runIdHeader);

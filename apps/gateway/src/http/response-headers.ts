@@ -35,6 +35,10 @@ export const responseHeaders = {
     description:
       'The amount billed for the run, in US dollar cents, as a decimal number. Present only when the run has completed.',
   }),
+  'X-Service-Billed-To': z.literal('workspace').optional().meta({
+    description:
+      '`workspace` if the run uses the workspace’s own key of the provider, which then bills the workspace. Otherwise absent.',
+  }),
   'X-Service-Model-Provider': routerProviderSegment.optional().meta({
     description:
       'The server that ran it, for a model with several servers. Present only when the run has completed.',

@@ -11,7 +11,10 @@ interface ServedModel {
   servers: [Model, ...Model[]];
 }
 
-/** Finds the servers of a model that a caller may use: it must be entitled to them, and they must have a key. */
+/**
+ * Finds the servers of a model that a caller may use: it must be entitled to them, and the operator or its workspace must
+ * have a key.
+ */
 @Injectable()
 export class ModelServers {
   constructor(
@@ -22,21 +25,21 @@ export class ModelServers {
   /** Whether any server of the model has a key. Lists call this. */
   isServed(caller: Caller, model: Model): boolean {
     // The usual case, checked first because a list calls this for every model: the model's own server has a key.
-    if (this.keys.has(model.provider)) return true;
-    return this.allowed(caller, model).some(({ provider }) => this.keys.has(provider));
+    if (this.hasKey(caller, model)) return true;
+    return this.allowed(caller, model).some((server) => this.hasKey(caller, server));
   }
 
   /** Whether the simulator serves the model: the first server that has a key. Lists call this. */
   isSimulated(caller: Caller, model: Model): boolean {
-    const server = this.keys.has(model.provider)
+    const server = this.hasKey(caller, model)
       ? model
-      : this.allowed(caller, model).find(({ provider }) => this.keys.has(provider));
+      : this.allowed(caller, model).find((each) => this.hasKey(caller, each));
     return server !== undefined && this.isSimulatedServer(server);
   }
 
   /** Whether this server has a key. Lists call this. */
-  hasKey({ provider }: Model): boolean {
-    return this.keys.has(provider);
+  hasKey(caller: Caller, { provider }: Model): boolean {
+    return ownKeyOf(caller, provider) !== undefined || this.keys.has(provider);
   }
 
   /** Whether the simulator serves the runs of this server. */
@@ -53,7 +56,9 @@ export class ModelServers {
       const names = allowed.map(({ id }) => visibleProvider(id)).join(', ');
       throw new RouterError('invalid_input', `model_provider must be one of ${names}.`);
     }
-    const keyed = await Promise.all(eligible.map(({ provider }) => this.keys.hasNow(provider)));
+    const keyed = await Promise.all(
+      eligible.map(async (server) => this.hasKey(caller, server) || this.keys.hasNow(server.provider)),
+    );
     const [first, ...others] = eligible.filter((_, index) => keyed[index]);
     if (first !== undefined) return { model, servers: [first, ...others] };
     const names = eligible.map(({ provider }) => provider).join(', ');
@@ -71,3 +76,7 @@ export class ModelServers {
     );
   }
 }
+
+/** The version of the workspace's own key that a run at the provider uses. Undefined if the workspace has none. */
+export const ownKeyOf = ({ ownKeys }: Caller, provider: string): string | undefined =>
+  Object.hasOwn(ownKeys, provider) ? ownKeys[provider] : undefined;

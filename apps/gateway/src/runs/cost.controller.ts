@@ -1,3 +1,4 @@
+import type { ServerTerms } from '#catalog';
 import { WorkspaceRepository } from '#persistence';
 import { centsFromMicros, type RouterCostEstimate, wholeMicros } from '#schemas';
 import { Controller, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
@@ -10,7 +11,7 @@ import { BodyChecker } from '../bodies/body-checker.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import { QueryPipe } from '../http/query.pipe.js';
 import type { ModelSegments } from '../models/find-model.js';
-import { ModelServers } from '../models/model-servers.js';
+import { ModelServers, ownKeyOf } from '../models/model-servers.js';
 import { ApiRoute } from '../http/api-route.js';
 import { estimateCost, serverQuery } from './run-routes.js';
 
@@ -40,15 +41,23 @@ export class CostController {
     try {
       const { terms } = await this.checker.checkBody(caller.workspaceId, servers, bytes);
       const [{ price, unknownFields }] = terms;
+      const isOwn = ({ server }: ServerTerms) =>
+        servers.some(({ id, provider }) => id === server && ownKeyOf(caller, provider) !== undefined);
+      const usesOwnKey = isOwn(terms[0]);
       nameUnknownFields(reply, unknownFields);
       const standing = await this.workspaces.standing(caller.workspaceId);
       if (standing === null) throw noCredential();
-      const billed = (micros: number) => centsFromMicros(wholeMicros(micros * standing.markup));
+      const billed = (micros: number) =>
+        centsFromMicros(wholeMicros(micros * (usesOwnKey ? standing.ownKeyFee : standing.markup)));
       return {
         expected_cents: billed(price.computedMicros),
         // Another server may take the run if the first one does not.
-        reserved_cents: billed(Math.max(...terms.map((each) => each.price.upperMicros))),
-        basis: price.reported.length > 0 ? 'reported' : price.basis,
+        reserved_cents: billed(
+          Math.max(
+            ...terms.filter((each) => isOwn(each) === usesOwnKey).map((each) => each.price.upperMicros),
+          ),
+        ),
+        basis: usesOwnKey ? 'own_key' : price.reported.length > 0 ? 'reported' : price.basis,
       };
     } finally {
       release();

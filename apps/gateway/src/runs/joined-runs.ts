@@ -3,7 +3,7 @@ import { type Log, LOG } from '#observability';
 import { CallRepository, RunReader } from '#persistence';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { nameRun } from '../answers/run-of-call.js';
+import { namePayer, nameRun } from '../answers/run-of-call.js';
 import type { AdmittedRun, NamedRun, RunCall } from './run-input.js';
 
 /** Answers calls that repeat the call of an earlier run. */
@@ -34,6 +34,7 @@ export class JoinedRuns {
       this.noteJoin(workspaceId, runId, request.id),
     ]);
     if (first === null) throw noLongerKept();
+    namePayer(reply, first.ownKey);
     return { ...first, workspaceId, modelId, key, unkeyed, runId, replayed: true, delivered };
   }
 

@@ -3,6 +3,7 @@ import {
   type Admission,
   AdmissionRepository,
   AnswerLost,
+  lineOf,
   processName,
   type WebhookAddress,
 } from '#persistence';
@@ -10,7 +11,7 @@ import { RunQueues } from '#queue';
 import type { Attribution } from '#schemas';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { nameRun } from '../answers/run-of-call.js';
+import { namePayer, nameRun } from '../answers/run-of-call.js';
 import { nameUnknownFields } from '../answers/unknown-fields.js';
 import { attributionOfCall } from './attribution.js';
 import { conflict, JoinedRuns } from './joined-runs.js';
@@ -67,23 +68,24 @@ export class RunAdmission {
   ): Promise<AdmittedRun> {
     const { request, reply, caller, mode, webhook } = call;
     const { runId, model, key, fingerprint, body, candidates } = input;
-    const [{ row, price, streams }] = candidates;
+    const [{ row, price, streams, ownKey }] = candidates;
     const { workspaceId } = caller;
     const unkeyed = key === undefined ? fingerprint : undefined;
     const origin = request.publicOrigin;
     request.span?.set({ ...runAttributes({ model: model.id }), ...spanAttributes(attribution) });
     const measured = this.metrics.admissionSeconds.startTimer();
+    const facts = factsOf(model, candidates, {
+      callId: request.id,
+      traceparent: request.span?.traceparent,
+      isLive: mode === 'sync',
+    });
     const admitting = this.admissions.admitRun({
       runId,
       workspaceId,
       model: model.id,
       provider: row.provider,
       mode,
-      facts: factsOf(model, candidates, {
-        callId: request.id,
-        traceparent: request.span?.traceparent,
-        isLive: mode === 'sync',
-      }),
+      facts,
       reservedMicros: Math.max(...candidates.map((each) => each.price.upperMicros)),
       computedMicros: price.computedMicros,
       credential: caller.credential,
@@ -109,11 +111,12 @@ export class RunAdmission {
     });
     if (admitted.kind === 'admitted') {
       if (admitted.ready) {
-        this.queues.wake(row.provider);
+        this.queues.wake(lineOf({ provider: row.provider, workspaceId, facts }));
         await failpoint('submit.afterDeliver');
       }
       const { position } = admitted;
       nameRun(reply, runId);
+      namePayer(reply, ownKey !== undefined);
       request.span?.set(runAttributes({ provider: row.provider }));
       const isFirst = { replayed: false, delivered: false };
       return {

@@ -8,13 +8,15 @@ import type { Caller } from '../auth/caller.js';
 import { BodyChecker } from '../bodies/body-checker.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import type { ModelSegments } from '../models/find-model.js';
-import { ModelServers } from '../models/model-servers.js';
+import { ModelServers, ownKeyOf } from '../models/model-servers.js';
 import { newId } from '../http/new-id.js';
 import { RunPayloads } from './run-payloads.js';
 
 /** A server that accepts the input, and its terms. */
 interface Candidate extends ServerTerms {
   row: Model;
+  /** The workspace's own key that the run would use there. */
+  ownKey: string | undefined;
   /** Whether the simulator serves it. */
   simulated: boolean;
 }
@@ -128,10 +130,14 @@ export class RunInput {
       const body = await this.payloads.keepInput(runId, checked.bytes);
       const candidate = (terms: ServerTerms): Candidate => {
         const row = servers.find(({ id }) => id === terms.server) ?? model;
-        return { ...terms, row, simulated: this.servers.isSimulatedServer(row) };
+        const ownKey = ownKeyOf(caller, row.provider);
+        return { ...terms, row, ownKey, simulated: this.servers.isSimulatedServer(row) };
       };
-      const [first, ...others] = checked.terms;
-      const candidates: Candidates = [candidate(first), ...others.map(candidate)];
+      const [terms, ...otherTerms] = checked.terms;
+      const first = candidate(terms);
+      // A run has one payer: it never moves from a key of the operator to one of the workspace, or back.
+      const others = otherTerms.map(candidate).filter(({ ownKey }) => !ownKey === !first.ownKey);
+      const candidates: Candidates = [first, ...others];
       return { kind: 'input', runId, model, key, fingerprint, body, candidates, release };
     } catch (refusal) {
       release();
@@ -211,7 +217,11 @@ export const fingerprintOfPath = (path: string): Hash => createHash('sha256').up
 /** The facts of the first server for the run's row, with those of the next one nested as its fallback. */
 export function factsOf(
   model: Model,
-  [{ row, price, upstream, missingMembers: members, simulated, streams }, next, ...others]: Candidates,
+  [
+    { row, price, upstream, missingMembers: members, ownKey, simulated, streams },
+    next,
+    ...others
+  ]: Candidates,
   call: { callId: string; traceparent: string | undefined; isLive: boolean },
 ): RunFacts {
   const { callId, traceparent, isLive } = call;
@@ -226,6 +236,7 @@ export function factsOf(
     ...(streams && { streams: { ...streams, isLive } }),
     callId,
     ...(traceparent !== undefined && { traceparent }),
+    ...(ownKey !== undefined && { ownKey }),
     ...(simulated && { simulated }),
     ...(model.servers.length > 0 && { server: visibleProvider(row.id) }),
     ...(next && {

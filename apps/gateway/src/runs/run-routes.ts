@@ -32,7 +32,7 @@ export const serverQuery = z.object({
  * Headers of an answer that belongs to a run, of one with the outcome of a run, and of one to a call that may have joined
  * the run.
  */
-const ofRun: HeaderName[] = ['X-Service-Run-Id'];
+const ofRun: HeaderName[] = ['X-Service-Run-Id', 'X-Service-Billed-To'];
 const settled: HeaderName[] = [...ofRun, 'X-Service-Cost-Cents', 'X-Service-Model-Provider'];
 const joined: HeaderName[] = ['Idempotent-Replayed'];
 /** The header of answers to a call with an input. */

@@ -12,7 +12,7 @@ import { CancelledTooLate } from '../answers/error-answer.js';
 import { Access, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { ApiRoute } from '../http/api-route.js';
-import { nameRun } from '../answers/run-of-call.js';
+import { namePayer, nameRun } from '../answers/run-of-call.js';
 import { foundRun, runAddress, type RunSegments, settledHeaders } from './found-run.js';
 import { KeptRuns } from './kept-runs.js';
 import { RunPayloads } from './run-payloads.js';
@@ -42,6 +42,7 @@ export class RunsController {
     const run = runAddress(segments, caller, this.catalog.current);
     const state = foundRun(await this.runs.state(caller.workspaceId, run.modelId, run.runId), run.runId);
     nameRun(reply, run.runId);
+    namePayer(reply, state.ownKey);
     reply.headers(settledHeaders(state));
     return statusBody(run.runId, state, runUrls(request.publicOrigin, run));
   }
@@ -60,6 +61,7 @@ export class RunsController {
     const found = await this.runs.result(caller.workspaceId, run.modelId, run.runId, { withBody });
     const result = foundRun(found, run.runId);
     nameRun(reply, run.runId);
+    namePayer(reply, result.ownKey);
     reply.headers(settledHeaders(result));
     if (result.stage === 'completed')
       return this.payloads.sendOutput(reply, await this.kept.output(reply, run.runId, result));

@@ -84,7 +84,7 @@ export class VendorModels {
   }
 
   private isListed(caller: Caller, model: Model): boolean {
-    return this.isVisible(caller, model) && mayRun(caller, model.id) && this.servers.hasKey(model);
+    return this.isVisible(caller, model) && mayRun(caller, model.id) && this.servers.hasKey(caller, model);
   }
 
   /** Models end by date, within one revision of the catalog. */

@@ -61,7 +61,9 @@ export class AssetsProcessor extends RunProcessor implements OnModuleInit {
     await using _attempt = await countAttempt(this.runs, run, mayHaveCrashed);
     const bound = this.providers.get(copying.provider);
     if (bound === undefined) return later;
-    const provider = { ...bound, key: await this.keys.keyOf(bound, copying) };
+    const key = await this.keys.keyOf(bound, copying);
+    // Without its key, assets that need one keep the provider's URLs.
+    const provider = { ...bound, key: key === 'gone' ? undefined : key };
     await this.runs.moveDue(runId, this.settings.ASSET_COPY_MS);
     const startedAtMs = Date.now();
     try {

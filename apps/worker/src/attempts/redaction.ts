@@ -1,3 +1,4 @@
+import type { HttpReply } from '#providers';
 import { longStringsOf, stringAt } from '#schemas';
 
 const redacted = '[redacted]';
@@ -47,11 +48,37 @@ const beginningOf = (text: string): string =>
 
 /** Removes credentials, and everything but the host of URLs. `secret` is the key that the call carried. */
 export function withoutSecrets(text: string, secret?: string): string {
-  const known = secret === undefined ? [] : [secret, ...secret.split(/[\s:,;|&=]+/)];
-  const hidden = known
-    .filter((part) => part.length >= minSecretPart || part === secret)
-    .reduce((rest, part) => (part === '' ? rest : rest.replaceAll(part, redacted)), text);
+  const hidden = partsOf(secret).reduce((rest, part) => rest.replaceAll(part, redacted), text);
   return patterns.reduce((rest, [pattern, by]) => rest.replaceAll(pattern, by as string), hidden);
+}
+
+/** The secret, and those of its parts that are secret too. */
+const partsOf = (secret = ''): string[] =>
+  [secret, ...secret.split(/[\s:,;|&=]+/)].filter(
+    (part) => part !== '' && (part.length >= minSecretPart || part === secret),
+  );
+
+/**
+ * A provider's reply without the key that the call carried, for a key of a workspace: nothing that anyone may read
+ * shows it, not even an output that repeats it. Other replies are returned unchanged.
+ */
+export function withoutKey<Reply extends Pick<HttpReply, 'headers' | 'body' | 'passedOn'>>(
+  reply: Reply,
+  secret: string,
+): Reply {
+  const parts = partsOf(secret).flatMap((part) => [part, jsonSpelling(part)]);
+  const clean = (bytes: Uint8Array): Uint8Array => {
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    if (!parts.some((part) => buffer.includes(part))) return bytes;
+    return Buffer.from(hide(buffer.toString('latin1')), 'latin1');
+  };
+  const hide = (text: string) => parts.reduce((rest, part) => rest.replaceAll(part, redacted), text);
+  return {
+    ...reply,
+    headers: Object.fromEntries(Object.entries(reply.headers).map(([name, value]) => [name, hide(value)])),
+    body: clean(reply.body),
+    ...(reply.passedOn && { passedOn: clean(reply.passedOn) }),
+  };
 }
 
 /** Maximum number of characters that the input may contribute to a shown text, in all. */

@@ -112,7 +112,7 @@ export class InputFiles {
         failedCall('upload', failure, { hasOtherKey: mayUseAnother(provider, failure) }),
         reply,
       );
-      this.results.noteCall(provider.name, run.runId, reply, { kind: 'failed', failure });
+      this.results.noteCall(provider, run.runId, reply, { kind: 'failed', failure });
     }
     return read;
   }

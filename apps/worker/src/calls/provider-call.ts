@@ -227,7 +227,7 @@ export class ProviderCall {
 
   private noteOutcome(provider: KeyedProvider, call: NotedCall, outcome: Outcome, reply: Signal): void {
     const { runId, phase, hasFallback = false, cancelRequested = false } = call;
-    this.results.noteCall(provider.name, runId, reply, outcome);
+    this.results.noteCall(provider, runId, reply, outcome);
     if (outcome.kind === 'canceled' && !cancelRequested)
       this.attempts.note(
         provider,

@@ -16,6 +16,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type Duplex, pipeline, type Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Dispatcher, request } from 'undici';
+import { withoutKey } from '../attempts/redaction.js';
 import { Payloads, type Share } from '../bytes/payloads.js';
 import type { WorkerSettings } from '../settings.js';
 import { collectEvents, type PassOn } from './event-stream.js';
@@ -76,7 +77,7 @@ export class ProviderClient {
         op: outbound.operation,
         result,
       });
-    return reply;
+    return 'fault' in reply || key?.ownId === undefined ? reply : withoutKey(reply, key.secret);
   }
 
   /** Sends the secret, or a token if the provider needs one. A rejected token is replaced once. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { NotedResults, ProviderHealthRepository } from '#persistence';
 import type { Outcome, ProviderFailure, Signal } from '#providers';
+import type { OwnKeys } from '../keys/own-keys.js';
 import { ProviderResults, resultOf } from './provider-results.js';
 
 const reply = (status: number): Signal => ({ status, headers: {}, body: new Uint8Array() });
@@ -91,15 +92,30 @@ describe('a call says about its provider', () => {
 
 describe('the results that a worker writes', () => {
   const written: NotedResults[][] = [];
+  const states: unknown[] = [];
   const results = new ProviderResults(
     { note: async (each: NotedResults[]) => void written.push(each) } as unknown as ProviderHealthRepository,
+    { noteState: (...noted: unknown[]) => states.push(noted) } as unknown as OwnKeys,
     { warn: () => {} },
   );
 
+  it('say nothing about the provider if a workspace’s own key was used, only about the key', async () => {
+    const own = { name: 'replicate', key: { name: 'own', secret: 'secret', ownId: 'version' } };
+    results.noteCall(own, 'run', reply(401), failed({ class: 'provider_account' }));
+    results.noteCall(own, 'run', reply(500), failed({ class: 'provider_failed' }));
+    results.noteCall(own, 'run', reply(200), pending);
+    expect(states).toEqual([
+      ['version', 'rejected'],
+      ['version', 'accepted'],
+    ]);
+    await results.onModuleDestroy();
+    expect(written).toEqual([]);
+  });
+
   it('are bounded in number, one for each run, the newest', async () => {
     for (let each = 0; each < 200; each += 1) results.noteRun('bfl', `run-${each}`, 'failed');
-    results.noteCall('bfl', 'run-199', reply(200), succeeded);
-    results.noteCall('fal', 'run', reply(200), pending);
+    results.noteCall({ name: 'bfl', key: undefined }, 'run-199', reply(200), succeeded);
+    results.noteCall({ name: 'fal', key: undefined }, 'run', reply(200), pending);
     await results.onModuleDestroy();
     const [[bfl, fal] = []] = written;
     expect(bfl?.results).toHaveLength(50);

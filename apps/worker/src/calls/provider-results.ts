@@ -5,8 +5,9 @@ import {
   ProviderHealthRepository,
   type ProviderResult,
 } from '#persistence';
-import type { Outcome, ProviderFailure, Signal } from '#providers';
+import type { KeyedProvider, Outcome, ProviderFailure, Signal } from '#providers';
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { OwnKeys } from '../keys/own-keys.js';
 
 const everyMs = 2_000;
 /** More than the number of runs that count, over all workers. */
@@ -29,6 +30,7 @@ export class ProviderResults implements OnModuleInit, OnModuleDestroy {
 
   constructor(
     private readonly health: ProviderHealthRepository,
+    private readonly ownKeys: OwnKeys,
     @Inject(DatabaseOutage) private readonly outage: Pick<DatabaseOutage, 'warn'>,
   ) {}
 
@@ -44,9 +46,23 @@ export class ProviderResults implements OnModuleInit, OnModuleDestroy {
     await this.write().catch(() => {});
   }
 
-  /** Notes one call and its meaning. A poll that finds its run still in progress says only that the key is accepted. */
-  noteCall(provider: string, runId: string, signal: Signal, outcome: Outcome): void {
+  /**
+   * Notes one call and its meaning. A poll that finds its run still in progress says only that the key is accepted. A
+   * call with a workspace's own key says nothing about the provider's health, only about the key.
+   */
+  noteCall(
+    { name: provider, key }: Pick<KeyedProvider, 'name' | 'key'>,
+    runId: string,
+    signal: Signal,
+    outcome: Outcome,
+  ): void {
     const result = resultOf(signal, outcome);
+    if (key?.ownId !== undefined) {
+      if (result === 'key_rejected' || result === 'no_balance') this.ownKeys.noteState(key.ownId, 'rejected');
+      else if (result === 'ok' || (result === undefined && outcome.kind !== 'failed'))
+        this.ownKeys.noteState(key.ownId, 'accepted');
+      return;
+    }
     if (outcome.kind !== 'failed') this.of(provider).answeredAtMs = performance.now();
     if (result !== undefined) this.noteRun(provider, runId, result);
   }

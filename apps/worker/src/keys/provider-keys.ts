@@ -1,6 +1,13 @@
 import { SETTINGS } from '#infrastructure';
 import { type Log, LOG, Metrics } from '#observability';
-import { DatabaseOutage, type PoolKey, ProviderKeyRepository, type TakenRun } from '#persistence';
+import {
+  DatabaseOutage,
+  type LiveRun,
+  type Poll,
+  type PoolKey,
+  ProviderKeyRepository,
+  type TakenRun,
+} from '#persistence';
 import {
   type BoundProvider,
   defaultKeyName,
@@ -13,6 +20,7 @@ import {
 import { Inject, Injectable } from '@nestjs/common';
 import { Providers } from '../providers.js';
 import type { WorkerSettings } from '../settings.js';
+import { OwnKeys } from './own-keys.js';
 
 /** The provider's keys without their secrets. Undefined if there is no choice and no limit. */
 export const poolOf = ({ keys }: Pick<BoundProvider, 'keys'>): PoolKey[] | undefined =>
@@ -24,26 +32,27 @@ export class ProviderKeys {
   constructor(
     private readonly providers: Providers,
     private readonly pools: ProviderKeyRepository,
+    private readonly own: OwnKeys,
     private readonly metrics: Metrics,
     @Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'PROVIDER_MAX_PAUSE_MS'>,
     @Inject(LOG) private readonly log: Log,
     @Inject(DatabaseOutage) private readonly outage: Pick<DatabaseOutage, 'warn'>,
   ) {}
 
-  /** The key that submits the run, uploads included. Undefined if this worker does not have it. */
-  async keyFor(
-    provider: BoundProvider,
-    { keyName }: Pick<TakenRun, 'keyName'>,
-  ): Promise<ProviderKey | undefined> {
-    return this.named(provider, keyName);
+  /**
+   * The key that submits the run, uploads included. Undefined if this worker does not have it; `gone` if the workspace of
+   * the run has deleted it.
+   */
+  async keyFor(provider: BoundProvider, run: TakenRun): Promise<ProviderKey | 'gone' | undefined> {
+    return run.facts.ownKey === undefined ? this.named(provider, run.keyName) : this.own.keyFor(run);
   }
 
   /** The key that submitted the run, for its polls, cancellations, fetches and downloads. */
   async keyOf(
     provider: BoundProvider,
-    { providerKey }: { providerKey: string | null },
-  ): Promise<ProviderKey | undefined> {
-    return this.named(provider, providerKey);
+    run: LiveRun & Pick<Poll, 'providerKey'>,
+  ): Promise<ProviderKey | 'gone' | undefined> {
+    return run.facts.ownKey === undefined ? this.named(provider, run.providerKey) : this.own.keyOf(run);
   }
 
   /**

@@ -65,7 +65,7 @@ function dispatcher({ slots = 8, take = () => [], swept = [], isSuspect = false,
         sweeps.push(asked);
         return swept.splice(0);
       },
-      providersToLookAt: async () => [],
+      linesToLookAt: async () => [],
     } as unknown as DispatchRepository,
     {
       hold: () => (isSuspect ? null : { [Symbol.dispose]: () => {} }),
@@ -82,7 +82,12 @@ function dispatcher({ slots = 8, take = () => [], swept = [], isSuspect = false,
       wake: (provider: string) => void woken.push(provider),
     } as unknown as RunQueues,
     metrics,
-    { WORKER_DISPATCH_CONCURRENCY: slots, CLAIM_LEASE_MS: 1_000, WORKER_CLOSE_MS: 60_000 },
+    {
+      WORKER_DISPATCH_CONCURRENCY: slots,
+      CLAIM_LEASE_MS: 1_000,
+      WORKER_CLOSE_MS: 60_000,
+      ENCRYPTION_KEYS: [],
+    },
     { warn: (...words: unknown[]) => said.push(words) },
   );
   made.takeRuns(true);

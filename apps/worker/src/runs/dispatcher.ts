@@ -1,6 +1,13 @@
 import { SETTINGS } from '#infrastructure';
 import { Alarm, every, Metrics, type PeriodicWork, settlesWithin, UnderWay } from '#observability';
-import { DatabaseOutage, DispatchRepository, type SweptRun, type TakenRun } from '#persistence';
+import {
+  DatabaseOutage,
+  DispatchRepository,
+  isOwnLine,
+  providerOf,
+  type SweptRun,
+  type TakenRun,
+} from '#persistence';
 import type { BoundProvider } from '#providers';
 import { RunQueues, type WakeUpListener } from '#queue';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
@@ -19,7 +26,7 @@ const suspectAgainMs = 1_000;
 const sweepEveryMs = 1_000;
 const maxSwept = 1_000;
 /**
- * A worker without the provider's key waits this long, so that workers with the key can take the runs first.
+ * A worker without a line's key waits this long, so that workers with the key can take the runs first.
  * Then it takes them itself, so that their time budget begins to count.
  */
 const keylessMs = 2_000;
@@ -27,25 +34,25 @@ const keylessMs = 2_000;
 const maxTaken = 16;
 
 /**
- * Takes runs that wait for their providers, each under one of the provider's concurrency slots, and submits
- * them. Runs wait in their outbox rows, without a job, so that thousands of runs can wait cheaply for a
+ * Takes runs that wait in the lines of their providers, each under one of the line's concurrency slots, and submits
+ * them. Runs with a key of their workspace have a line and slots of their own. Runs wait in their outbox rows, without a job, so that thousands of runs can wait cheaply for a
  * provider whose calls hang. Workspaces take turns, and no workspace may use the last quarter of the slots,
  * so that runs of other workspaces need not wait.
  */
 @Injectable()
 export class Dispatcher implements OnModuleDestroy {
   private readonly slots: Slots;
-  /** Maximum number of a provider's slots that one workspace may hold in this worker. */
+  /** Maximum number of a line's slots that one workspace may hold in this worker. */
   private readonly maxHeld: number;
-  /** Providers whose waiting runs are being taken, and whether to look once more afterwards. */
+  /** Lines whose waiting runs are being taken, and whether to look once more afterwards. */
   private readonly looking = new Map<string, boolean>();
-  /** Providers whose runs may still wait for a slot of this worker. */
+  /** Lines whose runs may still wait for a slot of this worker. */
   private readonly saturated = new Set<string>();
   private readonly inFlight: UnderWay;
   /** Rings when a run that this process postponed is due. Wakes all workers: another may have the key. */
   private readonly postponed = new Alarm(() =>
     this.inFlight.track(
-      this.sweep((provider) => this.queues.wake(provider)),
+      this.sweep((line) => this.queues.wake(line)),
       'could not sweep the waiting runs, retrying',
     ),
   );
@@ -68,7 +75,7 @@ export class Dispatcher implements OnModuleDestroy {
     @Inject(SETTINGS)
     private readonly settings: Pick<
       WorkerSettings,
-      'WORKER_DISPATCH_CONCURRENCY' | 'CLAIM_LEASE_MS' | 'WORKER_CLOSE_MS'
+      'WORKER_DISPATCH_CONCURRENCY' | 'CLAIM_LEASE_MS' | 'WORKER_CLOSE_MS' | 'ENCRYPTION_KEYS'
     >,
     @Inject(DatabaseOutage) private readonly outage: Pick<DatabaseOutage, 'warn'>,
   ) {
@@ -84,7 +91,7 @@ export class Dispatcher implements OnModuleDestroy {
   takeRuns(isTaking: boolean): void {
     this.isTaking = isTaking;
     if (this.sweeps || !isTaking) return;
-    this.wakeUps = this.queues.onWakeUp((provider) => this.lookAt(provider));
+    this.wakeUps = this.queues.onWakeUp((line) => this.lookAt(line));
     this.sweeps = every(sweepEveryMs, () => this.sweep(), {
       onError: (error) => this.outage.warn({ error }, 'could not sweep the waiting runs, retrying'),
       immediately: true,
@@ -97,65 +104,70 @@ export class Dispatcher implements OnModuleDestroy {
     await Promise.all([this.wakeUps?.close(), settlesWithin(this.idle(), this.settings.WORKER_CLOSE_MS)]);
   }
 
-  /** Takes runs that wait for the provider until it has no free slot. */
-  private lookAt(provider: string): void {
+  /** Takes runs that wait in the line until it has no free slot. */
+  private lookAt(line: string): void {
     if (!this.isTaking) return;
-    const isLooking = this.looking.has(provider);
-    this.looking.set(provider, true);
-    if (!isLooking) this.inFlight.track(this.look(provider), 'could not take waiting runs, retrying');
+    const isLooking = this.looking.has(line);
+    this.looking.set(line, true);
+    if (!isLooking) this.inFlight.track(this.look(line), 'could not take waiting runs, retrying');
   }
 
-  /** One look per provider at a time, because two at once would both find a workspace below its limit. */
-  private async look(name: string): Promise<void> {
+  /** One look per line at a time, because two at once would both find a workspace below its limit. */
+  private async look(line: string): Promise<void> {
     try {
-      while (this.looking.get(name) && this.isTaking) {
-        this.looking.set(name, false);
-        const provider = this.providers.get(name);
+      while (this.looking.get(line) && this.isTaking) {
+        this.looking.set(line, false);
+        const provider = this.providers.get(providerOf(line));
         // An operator declared this provider and this process has not loaded it yet. A worker that has takes
         // the runs.
         if (provider === undefined) continue;
-        if (provider.keys.length === 0) await sleep(keylessMs);
-        if (this.isTaking) await this.take(provider);
+        const { length: keys } = isOwnLine(line) ? this.settings.ENCRYPTION_KEYS : provider.keys;
+        if (keys === 0) await sleep(keylessMs);
+        if (this.isTaking) await this.take(line, provider);
       }
     } finally {
-      this.looking.delete(name);
+      this.looking.delete(line);
     }
   }
 
   /** Takes at most half of the free slots, so that bursts spread. A full batch wakes another worker. */
-  private async take(provider: BoundProvider): Promise<void> {
-    const { name } = provider;
+  private async take(line: string, provider: BoundProvider): Promise<void> {
     const { maxHeld } = this;
-    const limit = Math.min(maxTaken, Math.ceil(this.slots.free(name) / 2));
+    const limit = Math.min(maxTaken, Math.ceil(this.slots.free(line) / 2));
     // A copy: submissions finish while the statement runs, but it limits workspaces by the slots they held before.
-    const held = new Map(this.slots.heldOf(name));
+    const held = new Map(this.slots.heldOf(line));
     const leaseMs = this.settings.CLAIM_LEASE_MS;
     const taken =
       limit === 0
         ? []
-        : await this.runs.takeRuns(name, { held, maxHeld, most: limit, leaseMs, pool: poolOf(provider) });
+        : await this.runs.takeRuns(line, {
+            held,
+            maxHeld,
+            most: limit,
+            leaseMs,
+            pool: line === provider.name ? poolOf(provider) : undefined,
+          });
     for (const run of taken) {
       held.set(run.workspaceId, (held.get(run.workspaceId) ?? 0) + 1);
       this.inFlight.track(
-        this.dispatch(provider, run),
+        this.dispatch(line, provider, run),
         'could not dispatch a run; it is picked up again when its lease ends',
         { run_id: run.runId },
       );
     }
     const limited = [...held].filter(([, slots]) => slots >= maxHeld);
-    if (taken.length === limit || limited.length > 0) this.saturated.add(name);
-    else this.saturated.delete(name);
-    const heldNow = this.slots.heldOf(name);
+    if (taken.length === limit || limited.length > 0) this.saturated.add(line);
+    else this.saturated.delete(line);
+    const heldNow = this.slots.heldOf(line);
     if (limited.some(([workspaceId]) => (heldNow.get(workspaceId) ?? 0) < maxHeld))
-      this.looking.set(name, true);
+      this.looking.set(line, true);
     if (limit === 0 || taken.length < limit) return;
-    this.looking.set(name, true);
-    this.queues.wake(name);
+    this.looking.set(line, true);
+    this.queues.wake(line);
   }
 
-  private async dispatch(provider: BoundProvider, run: TakenRun): Promise<void> {
-    const { name } = provider;
-    const slot = this.slots.acquire(name, run.workspaceId);
+  private async dispatch(line: string, provider: BoundProvider, run: TakenRun): Promise<void> {
+    const slot = this.slots.acquire(line, run.workspaceId);
     try {
       if (run.waitedMs !== null)
         this.metrics.queueWaitSeconds.observe({ queue: 'dispatch' }, run.waitedMs / 1000);
@@ -166,14 +178,14 @@ export class Dispatcher implements OnModuleDestroy {
           : await this.submission.submit(provider, run);
       if (submitted.kind !== 'waits') return;
       if (submitted.afterMs > 0) this.postponed.set(submitted.afterMs);
-      else this.lookAt(submitted.provider);
+      else this.lookAt(submitted.line);
     } finally {
       slot?.[Symbol.dispose]();
-      if (this.saturated.has(name)) this.lookAt(name);
+      if (this.saturated.has(line)) this.lookAt(line);
     }
   }
 
-  private async sweep(found = (provider: string): void => this.lookAt(provider)): Promise<void> {
+  private async sweep(found = (line: string): void => this.lookAt(line)): Promise<void> {
     if (!this.isTaking || this.isSweeping) return;
     this.isSweeping = true;
     try {
@@ -185,7 +197,7 @@ export class Dispatcher implements OnModuleDestroy {
         this.inFlight.track(this.settle(run), 'could not end a run that the sweep found, retrying', {
           run_id: run.runId,
         });
-      for (const provider of await this.runs.providersToLookAt()) found(provider);
+      for (const line of await this.runs.linesToLookAt()) found(line);
     } finally {
       this.isSweeping = false;
     }

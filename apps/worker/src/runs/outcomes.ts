@@ -6,6 +6,7 @@ import {
   type ClaimedRun,
   DispatchRepository,
   type Ending,
+  lineOf,
   type LiveRun,
   type PayloadBody,
   ProviderPauseRepository,
@@ -31,8 +32,8 @@ interface EndingRun extends ClaimedRun, Used {}
 /** A run that its provider is working on. */
 export type OngoingRun = LiveRun & EndingRun;
 
-/** The result of a submission: done, or the run waits for the provider and may be taken in `afterMs`. */
-export type Submitted = typeof done | { kind: 'waits'; provider: string; afterMs: number };
+/** The result of a submission: done, or the run waits in a line and may be taken in `afterMs`. */
+export type Submitted = typeof done | { kind: 'waits'; line: string; afterMs: number };
 
 /**
  * Writes the outcome of a call to a provider: a handle to poll, an output or a failure. Then it signals the
@@ -98,9 +99,10 @@ export class Outcomes {
    * The provider provably did not accept the run, or nothing was sent. The claim is released and the run waits
    * again.
    */
-  async postpone({ runId, epoch, provider }: OngoingRun, afterMs: number): Promise<Submitted> {
+  async postpone(run: OngoingRun, afterMs: number): Promise<Submitted> {
+    const { runId, epoch } = run;
     const boundedMs = await this.dispatches.postpone(runId, epoch, afterMs);
-    return boundedMs === null ? done : { kind: 'waits', provider, afterMs: boundedMs };
+    return boundedMs === null ? done : { kind: 'waits', line: lineOf(run), afterMs: boundedMs };
   }
 
   /** The time budget ran out before the provider accepted the run. */
@@ -144,20 +146,34 @@ export class Outcomes {
     );
   }
 
-  /** Counts replies that reject our account, which alerts the operator. In a poll they do not end the run. */
-  countAccountTrouble(provider: string, failure: ProviderFailure): void {
-    if (failure.class === 'provider_account') this.metrics.accountTrouble.inc({ provider });
+  /** The workspace deleted the key that the run would use. `submitted`: the provider may still complete the run. */
+  async endWithoutKey(run: OngoingRun, submitted?: 'submitted'): Promise<typeof done> {
+    const ending = submitted
+      ? { bucket: 'provider_error', status: 502, detail: keyDeletedLater }
+      : { bucket: 'not_enabled', status: 403, detail: keyDeleted };
+    await this.finishRun(run, { outcome: 'failed', billable: false, ...ending } as Ending, 'own key deleted');
+    return done;
   }
 
-  /** A rejection with a time to wait (Retry-After) pauses the provider's submissions or polls on every worker. */
-  async pauseProvider(provider: string, calls: 'submit' | 'poll', failure: ProviderFailure): Promise<void> {
+  /**
+   * Counts replies that reject our account, which alerts the operator. A rejected key of a workspace does not. In a
+   * poll they do not end the run.
+   */
+  countAccountTrouble({ provider, facts }: LiveRun, failure: ProviderFailure): void {
+    if (failure.class === 'provider_account' && facts.ownKey === undefined)
+      this.metrics.accountTrouble.inc({ provider });
+  }
+
+  /** A rejection with a time to wait (Retry-After) pauses submissions or polls in the run's line on every worker. */
+  async pauseCalls(run: LiveRun, calls: 'submit' | 'poll', failure: ProviderFailure): Promise<void> {
+    const { provider } = run;
     const { class: failureClass, afterMs = 0, note = 'a rejection' } = failure;
     if (failureClass !== 'provider_unavailable' || afterMs === 0) return;
-    this.metrics.retryAfters.inc({ provider, calls });
+    if (run.facts.ownKey === undefined) this.metrics.retryAfters.inc({ provider, calls });
     const forMs = Math.min(afterMs, this.settings.PROVIDER_MAX_PAUSE_MS);
     const reason = `${note}, asked for ${afterMs / 1000} s`;
     try {
-      if (await this.pauses.pauseFor(provider, calls, forMs, reason))
+      if (await this.pauses.pauseFor(lineOf(run), calls, forMs, reason))
         this.log.warn({ provider, calls, for_ms: forMs, note }, 'a provider is paused after Retry-After');
     } catch (error) {
       // Other runs may each be rejected once. This run waits anyway.
@@ -169,7 +185,7 @@ export class Outcomes {
   }
 
   async failRun(run: OngoingRun, failure: ProviderFailure): Promise<typeof done> {
-    this.countAccountTrouble(run.provider, failure);
+    this.countAccountTrouble(run, failure);
     const { fields, ...plain } = failure;
     try {
       await this.finishRun(run, failedEnding(run, failure), failure.note);
@@ -232,8 +248,9 @@ export class Outcomes {
     return done;
   }
 
-  private async enqueue(queue: QueueName, { runId, provider }: OngoingRun, delayMs: number): Promise<void> {
-    const [accepted] = await this.queues.enqueue([{ queue, provider, runId, delayMs }]);
+  private async enqueue(queue: QueueName, run: OngoingRun, delayMs: number): Promise<void> {
+    const { runId } = run;
+    const [accepted] = await this.queues.enqueue([{ queue, provider: lineOf(run), runId, delayMs }]);
     if (!accepted) await this.runs.leaveToReconciler(runId, delayMs);
   }
 
@@ -243,6 +260,11 @@ export class Outcomes {
     return this.payloads.keepBody(runKeys.reply(runId), runId, mediaType, body);
   }
 }
+
+const keyDeleted = 'The workspace deleted its own key of the provider before the run was sent.';
+const keyDeletedLater =
+  'The workspace deleted its own key of the provider while the run was in progress, so its result cannot be fetched.';
+const keyRejected = 'The provider rejected the workspace’s own key, or the account of that key.';
 
 const internalFailure = (detail: string): Ending => ({
   outcome: 'failed',
@@ -255,6 +277,7 @@ const internalFailure = (detail: string): Ending => ({
 const failedEnding = (run: OngoingRun, failure: ProviderFailure): Ending => ({
   outcome: 'failed',
   ...toRejection(failure),
+  ...(run.facts.ownKey !== undefined && failure.class === 'provider_account' && { detail: keyRejected }),
   billable:
     isUsed(run) || (failure.class === 'content_policy' && run.facts.chargesOnPolicyRejection === 'yes'),
 });

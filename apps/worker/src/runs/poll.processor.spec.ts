@@ -71,8 +71,8 @@ async function poll(
       loseAnswer: async () => ended('internal_error'),
       takeOutput: async () => ended('taken'),
       failRun: async (_run: object, failure: { class: string }) => ended(failure.class),
-      pauseProvider: async () => {},
-      countAccountTrouble: (provider: string, failure: { class: string }) =>
+      pauseCalls: async () => {},
+      countAccountTrouble: ({ provider }: { provider: string }, failure: { class: string }) =>
         failure.class === 'provider_account' && made.push(`alerted of ${provider}`),
     } as unknown as Outcomes,
     { openShare: () => disposable } as unknown as Payloads,

@@ -81,7 +81,9 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
   private async pollOnce(run: OngoingRun, poll: Poll, signal: AbortSignal): Promise<JobResult> {
     const { runId } = run;
     const bound = this.providers.get(poll.provider);
-    const provider = bound && { ...bound, key: await this.keys.keyOf(bound, poll) };
+    const key = bound && (await this.keys.keyOf(bound, poll));
+    if (key === 'gone') return this.outcomes.endWithoutKey(run, 'submitted');
+    const provider = bound && { ...bound, key };
     const kept = keptReply(poll.handle);
     if (provider && kept) return this.readKept(provider, run, poll, kept, signal);
     if (!provider?.adapter.resume || !provider.adapter.onResume) {
@@ -236,9 +238,9 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
     const isOver = poll.overdue && (!isLate || isLost);
     if (isOver && failure.class === 'provider_account')
       return this.outcomes.failRun(run, { ...failure, retry: 'never' });
-    this.outcomes.countAccountTrouble(run.provider, failure);
+    this.outcomes.countAccountTrouble(run, failure);
     if ((await this.keys.cool(provider, 'poll', failure)) === undefined)
-      await this.outcomes.pauseProvider(run.provider, 'poll', failure);
+      await this.outcomes.pauseCalls(run, 'poll', failure);
     if (isOver) return this.failOverdue(run, poll);
     if (lostPolls !== poll.lostPolls) await this.runs.notePoll(run.runId, run.epoch, lostPolls);
     this.log.warn({ run_id: run.runId, note: failure.note }, 'a poll failed, retrying');
@@ -253,7 +255,7 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
     const isFetch = (poll.handle as Partial<Handle> | null)?.step === 'fetch';
     if (provider)
       this.calls.noteExpiry({ ...provider, key: undefined }, run.runId, isFetch ? 'fetch' : 'poll');
-    this.results.noteRun(run.provider, run.runId, 'failed');
+    if (run.facts.ownKey === undefined) this.results.noteRun(run.provider, run.runId, 'failed');
     return this.outcomes.failRun(run, {
       class: 'provider_timeout',
       retry: 'never',

@@ -62,6 +62,8 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     await this.each(signal, 'webhooks', () => this.repository.deleteOld('webhook'));
     await this.each(signal, 'unexpected replies', () => this.repository.deleteOld('provider_surprise'));
     await this.each(signal, 'ledger entries', () => this.repository.deleteOld('ledger_entry'));
+    await this.each(signal, 'former provider keys', () => this.repository.deleteOld('own_key'));
+    await this.each(signal, 'pauses of workspaces’ keys', () => this.repository.deleteOld('provider_pause'));
     await this.each(signal, 'ended API keys', () => this.repository.deleteOld('api_key'));
     await this.each(signal, 'usage', () => this.repository.addUpUsage());
     await this.each(signal, 'audit records', () => this.repository.deleteOld('audit_record'));

@@ -57,7 +57,9 @@ export class Submission {
     const { runId, epoch, model, facts, workspaceId } = run;
     noteCall(runId, facts.callId);
     const takenAtMs = performance.now();
-    const provider = { ...of, key: await this.keys.keyFor(of, run) };
+    const key = await this.keys.keyFor(of, run);
+    if (key === 'gone') return await this.outcomes.endWithoutKey(run);
+    const provider = { ...of, key };
     using share = this.payloads.openShare();
     using span = this.tracing.start({
       name: 'dispatch',
@@ -187,7 +189,7 @@ export class Submission {
   ): Promise<Submitted> {
     const { runId, epoch } = run;
     if (await this.keys.drop(provider, failure)) {
-      this.outcomes.countAccountTrouble(provider.name, failure);
+      this.outcomes.countAccountTrouble(run, failure);
       return this.outcomes.postpone(run, 0);
     }
     if (failure.retry !== 'new_submit') return this.outcomes.failRun(run, failure);
@@ -202,11 +204,9 @@ export class Submission {
     // The pause is recorded before this run is released, so that no other run of the provider is claimed in
     // between.
     const paused = freeInMs === undefined ? failure : { ...failure, afterMs: freeInMs };
-    await this.outcomes.pauseProvider(provider.name, 'submit', paused);
+    await this.outcomes.pauseCalls(run, 'submit', paused);
     const next = hasFallback ? await this.runs.fallBack(runId, epoch) : null;
-    return next === null
-      ? this.outcomes.postpone(run, afterMs)
-      : { kind: 'waits', provider: next, afterMs: 0 };
+    return next === null ? this.outcomes.postpone(run, afterMs) : { kind: 'waits', line: next, afterMs: 0 };
   }
 }
 

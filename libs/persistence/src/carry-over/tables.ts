@@ -1,6 +1,7 @@
 /** Tables that are carried over to a new database. Each comes after the tables it references. */
 export const carriedTables = [
   'workspace',
+  'own_key',
   'api_key',
   'budget',
   'budget_window',

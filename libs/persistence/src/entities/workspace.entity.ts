@@ -1,5 +1,5 @@
 import type { Tags } from '#schemas';
-import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { bigint, createdNow, numeric } from './columns.js';
 
 const counter = { type: 'integer', default: 0, update: false } as const;
@@ -25,6 +25,8 @@ export class Workspace {
   @Column({ ...bigint, nullable: true }) balanceMicros: number | null;
   /** The factor by which the cost of runs is multiplied. */
   @Column({ ...numeric, default: 1 }) markup: number;
+  /** The factor by which the cost of runs with the workspace's own provider keys is multiplied. */
+  @Column({ ...numeric, default: 0 }) ownKeyFee: number;
   /** The secrets that sign the workspace's webhooks, newest first. */
   @Column('text', { array: true, default: () => 'ARRAY[new_webhook_secret()]' }) webhookSecrets: string[];
   @Column('timestamptz', { nullable: true }) webhookSecretRotatedAt: Date | null;
@@ -92,4 +94,33 @@ export class ApiKey {
   @Column('text', { nullable: true }) madeBySubject: string | null;
   /** When the session ends, or the session that the code opens. Null for a key. */
   @Column('timestamptz', { nullable: true }) sessionUntil: Date | null;
+}
+
+/**
+ * A workspace's own key of a provider. Only workers can decrypt it. The current one has no `endedAt`; former ones stay
+ * while runs that they submitted are live.
+ */
+@Entity({ name: 'own_key' })
+@Check('own_key_state_check', `state IN ('unused', 'accepted', 'rejected')`)
+@Index('own_key_current', ['workspaceId', 'provider'], { unique: true, where: 'ended_at IS NULL' })
+@Index('own_key_provider', ['provider', 'workspaceId'])
+@Index('own_key_ended', ['endedAt'])
+export class OwnKeyRow {
+  @PrimaryColumn('uuid') id: string;
+  @ForeignKey(() => Workspace) @Column('uuid') workspaceId: string;
+  @Column('text') provider: string;
+  /** The key's text, encrypted with a data key; see `Envelope`. */
+  @Column('bytea') sealed: Buffer;
+  @Column('bytea') wrappedKey: Buffer;
+  /** The fingerprint of the public key to which the data key is wrapped. */
+  @Column('text') wrappedFor: string;
+  /** The last characters of the key's text. Null for a short key. */
+  @Column('text', { nullable: true }) lastCharacters: string | null;
+  /** The credential that set it. */
+  @Column('text') setBy: string;
+  @Column({ ...createdNow, update: false }) setAt: Date;
+  @Column('timestamptz', { nullable: true }) endedAt: Date | null;
+  /** The provider's last verdict on the key. */
+  @Column('text', { default: 'unused' }) state: 'unused' | 'accepted' | 'rejected';
+  @Column('timestamptz', { nullable: true }) stateAt: Date | null;
 }

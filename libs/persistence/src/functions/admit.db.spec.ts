@@ -236,7 +236,7 @@ describe('an admitted run', () => {
     const { id } = await gateway.workspace();
     const provider = 'just-admitted';
     await gateway.run(id, { provider });
-    expect(await gateway.dispatch.providersToLookAt()).toContain(provider);
+    expect(await gateway.dispatch.linesToLookAt()).toContain(provider);
   });
 
   it('may have an id of another year, from a gateway whose clock is far off', async () => {

@@ -17,6 +17,10 @@ CREATE OR REPLACE FUNCTION is_current_window(started_at timestamptz, this_window
 LANGUAGE sql IMMUTABLE
 RETURN started_at BETWEEN this_window AND this_window + interval '1 minute';
 
+-- A run with a key of its workspace costs nothing but the workspace's fee, a part of the price.
+CREATE OR REPLACE FUNCTION price_factor(facts jsonb, markup numeric, own_key_fee numeric) RETURNS numeric LANGUAGE sql IMMUTABLE
+RETURN CASE WHEN facts ? 'ownKey' THEN own_key_fee ELSE markup END;
+
 CREATE OR REPLACE FUNCTION admit(space_ids uuid[], runs jsonb, bodies bytea, waits boolean) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   results jsonb[] := array_fill(NULL::jsonb, ARRAY[cardinality(space_ids)]);
@@ -124,7 +128,7 @@ BEGIN
         END IF;
       END IF;
 
-      cost := ceil(entry."reservedMicros" * space.markup);
+      cost := ceil(entry."reservedMicros" * price_factor(entry.facts, space.markup, space.own_key_fee));
       fits := space.inflight < space.inflight_limit
         AND space.committed_micros + cost <= space.committed_limit_micros;
       refusing := NULL;
@@ -239,7 +243,7 @@ BEGIN
 
   -- One statement writes all rows, because starting a statement takes longer than writing a row.
   WITH admitted AS MATERIALIZED (
-    SELECT each.*, id AS space_id, markup, (results[ordinality] -> 'ready')::boolean AS ready,
+    SELECT each.*, id AS space_id, price_factor(facts, markup, own_key_fee) AS factor, (results[ordinality] -> 'ready')::boolean AS ready,
       windows_of[ordinality] AS budget_windows
     FROM jsonb_populate_recordset(NULL::admission, runs) WITH ORDINALITY AS each
     JOIN unnest(spaces) ON id = space_ids[ordinality]
@@ -248,7 +252,7 @@ BEGIN
     INSERT INTO run (id, workspace_id, model, provider, mode, stage, facts, reserved_micros, computed_micros, markup,
       credential, call, admitted_position, admitted_at, granted_at, budget_windows)
     SELECT "runId", space_id, model, provider, mode, CASE WHEN ready THEN 'ready' ELSE 'parked' END, facts, costs[ordinality],
-      ceil("computedMicros" * markup), markup, credential, call, (results[ordinality] -> 'position')::integer,
+      ceil("computedMicros" * factor), factor, credential, call, (results[ordinality] -> 'position')::integer,
       this_moment, CASE WHEN ready THEN this_moment END, budget_windows::bigint[]
     FROM admitted
   ), unkeyed AS (
@@ -265,7 +269,7 @@ BEGIN
     FROM unnest(spaces) AS counted WHERE workspace.id = counted.id
   )
   INSERT INTO outbox (run_id, workspace_id, provider, queue, place, reserved_micros, waiting, due_at)
-  SELECT "runId", space_id, provider, CASE WHEN ready THEN 'dispatch' ELSE 'backlog' END, places[ordinality], costs[ordinality],
+  SELECT "runId", space_id, line_of(provider, space_id, facts), CASE WHEN ready THEN 'dispatch' ELSE 'backlog' END, places[ordinality], costs[ordinality],
     ready, 'infinity'
   FROM admitted;
   RETURN to_jsonb(results);

@@ -1,11 +1,11 @@
 /** Processes that cache credentials listen on this channel. The payload is the id of the workspace. */
 export const credentialChannel = 'mr_credentials';
 
-/** Triggers that notify of every change of a key or of a workspace's permissions. */
+/** Triggers that notify of every change of a key, a provider key or a workspace's permissions. */
 export const credentialChanges = /* sql */ `
 CREATE OR REPLACE FUNCTION tell_credentials_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM pg_notify('${credentialChannel}', to_jsonb(OLD) ->> TG_ARGV[0]);
+  PERFORM pg_notify('${credentialChannel}', to_jsonb(coalesce(OLD, NEW)) ->> TG_ARGV[0]);
   RETURN NULL;
 END $$;
 `;

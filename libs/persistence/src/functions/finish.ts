@@ -69,7 +69,7 @@ BEGIN
       RETURNING id, space_id, nth, ending, body_from, body_bytes, model, provider, mode, reserved_micros, markup, credential, call,
         facts ->> 'server' AS server, facts ->> 'traceparent' AS traceparent,
         coalesce((facts ->> 'simulated')::boolean, false) AS simulated, reported_micros, billed_micros,
-        CASE WHEN billable THEN CASE WHEN reported_micros IS NULL THEN facts ->> 'basis' ELSE 'reported' END END AS basis,
+        CASE WHEN billable THEN CASE WHEN facts ? 'ownKey' THEN 'own_key' WHEN reported_micros IS NULL THEN facts ->> 'basis' ELSE 'reported' END END AS basis,
         run.outcome, run.bucket, run.status, budget_windows, sent_at, caller_left_at, admitted_at, granted_at, dispatched_at, output_at, completed_at
     ), gone AS (
       DELETE FROM outbox USING ended

@@ -1,5 +1,5 @@
 /**
- * Pauses of calls to a provider.
+ * Pauses of calls to a provider. A provider's own pause stops one line, an operator's all lines; see `lines.ts`.
  *
  * `pause_provider(provider, calls, asked_by, lasting, reason)` pauses calls, without an end if `lasting` is null.
  * It never shortens an existing pause. Returns true if there was none.
@@ -36,7 +36,9 @@ BEGIN
   RETURN (
     SELECT max(CASE WHEN until = 'infinity' THEN 50000
       ELSE milliseconds_left(until + random() / 2 * (until - since)) END)
-    FROM provider_pause WHERE provider = paused AND calls = calls_paused AND until > router_now()
+    FROM provider_pause
+    WHERE provider IN (paused, provider_of(paused)) AND (provider = paused OR asked_by = 'operator')
+      AND calls = calls_paused AND until > router_now()
       -- A provider's pause that begins in the future was dated by a clock that ran ahead.
       AND (asked_by = 'operator' OR since < router_now() + interval '1 minute')
   );

@@ -193,7 +193,12 @@ describe('a key', () => {
     const spaceId = await fixture.space();
     const run = await fixture.run('completed', { spaceId, key: 'queued' });
     const first = await fixture.first.runReader.admission(spaceId, run.runId);
-    expect(first).toEqual({ origin: 'http://router.example.com', position: 0, streams: false });
+    expect(first).toEqual({
+      origin: 'http://router.example.com',
+      position: 0,
+      streams: false,
+      ownKey: false,
+    });
     // The clock of the second gateway is slightly slow, so the key outlives the result.
     await ageOut('25 hours');
     expect(await tombstoneOf(run)).toMatchObject({ origin: first?.origin, admitted_position: 0 });

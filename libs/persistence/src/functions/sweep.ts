@@ -85,9 +85,12 @@ BEGIN
   LOOP
     -- Holds off a resume, which would wake these rows just before they are postponed.
     PERFORM FROM provider_pause WHERE provider = pause.provider FOR KEY SHARE;
-    FOR waiting_id IN SELECT run_id FROM outbox WHERE provider = pause.provider AND waiting LIMIT most LOOP
+    FOR waiting_id IN
+      SELECT run_id FROM outbox WHERE waiting AND provider = ANY (
+        CASE WHEN pause.by_operator THEN lines_of(pause.provider) ELSE ARRAY[pause.provider] END) LIMIT most
+    LOOP
       SELECT * INTO mine FROM run WHERE id = waiting_id FOR UPDATE SKIP LOCKED;
-      CONTINUE WHEN NOT FOUND OR mine.stage NOT IN ('ready', 'submitting') OR mine.provider <> pause.provider
+      CONTINUE WHEN NOT FOUND OR mine.stage NOT IN ('ready', 'submitting') OR pause.provider NOT IN (mine.provider, line_of(mine.provider, mine.workspace_id, mine.facts))
         OR lease_stands(mine.lease_until, lease, this_moment);
       rests_ms := paused_ms(pause.provider, 'submit');
       EXIT WHEN rests_ms IS NULL;

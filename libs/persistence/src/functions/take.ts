@@ -42,7 +42,8 @@ BEGIN
   RETURN QUERY SELECT mine.epoch, mine.workspace_id, mine.model, mine.facts, mine.crashes,
     CASE WHEN mine.dispatched_at IS NOT NULL THEN milliseconds_left(mine.deadline_at) END,
     CASE WHEN mine.epoch = 1 THEN milliseconds_between(greatest(mine.granted_at, (
-      SELECT max(last_due(pause.since, pause.until)) FROM provider_pause AS pause WHERE pause.provider = mine.provider AND pause.calls = 'submit'
+      SELECT max(last_due(pause.since, pause.until)) FROM provider_pause AS pause
+      WHERE pause.provider IN (mine.provider, line_of(mine.provider, mine.workspace_id, mine.facts)) AND pause.calls = 'submit'
     )), this_moment) END,
     input.body, input.stored_as
   FROM payload AS input WHERE input.run_id = waiting_id AND input.kind = 'input';
