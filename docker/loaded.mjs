@@ -14,10 +14,7 @@ const entries = {
 };
 
 /** Files whose paths are built at run time, which the trace cannot see. */
-const alsoRead = [
-  'node_modules/@bull-board/ui/package.json',
-  'node_modules/@bull-board/ui/dist',
-];
+const alsoRead = ['node_modules/@bull-board/ui/package.json', 'node_modules/@bull-board/ui/dist'];
 
 const [target = '', ...apps] = process.argv.slice(2);
 const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8'));

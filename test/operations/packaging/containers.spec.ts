@@ -158,13 +158,9 @@ describeWith('containers of the image', () => {
     expect((await fetch(sample)).status).toBe(200);
   });
 
-  it.each([
-    '/docs',
-    '/openapi.json',
-    '/llms.txt',
-    '/console',
-  ])('serve %s, which no import mentions', async (page) =>
-    expect((await fetch(`${gatewayUrl}${page}`)).status).toBe(200),
+  it.each(['/docs', '/openapi.json', '/llms.txt', '/console'])(
+    'serve %s, which no import mentions',
+    async (page) => expect((await fetch(`${gatewayUrl}${page}`)).status).toBe(200),
   );
 
   it('have no privileges and no shell, and can write only to the volume', async () => {
