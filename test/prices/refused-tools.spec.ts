@@ -21,6 +21,7 @@ const byProtocol = (protocol: string, provider: string): Model[] =>
 
 const gemini = models.filter(({ input }) => Object.hasOwn(input.properties ?? {}, 'contents'));
 const responses = byProtocol('text', 'openai');
+const chat = byProtocol('chat', 'openai');
 const interactions = models.filter(({ provider }) => provider === 'gemini-interactions');
 
 describe('a tool with an unbounded fee is rejected', () => {
@@ -50,7 +51,7 @@ describe('a tool with an unbounded fee is rejected', () => {
   });
 
   it.each(
-    [...responses, ...interactions].flatMap((model) =>
+    [...responses, ...chat, ...interactions].flatMap((model) =>
       [
         'web_search',
         'web_search_preview',
@@ -69,6 +70,6 @@ describe('a tool with an unbounded fee is rejected', () => {
   });
 
   it('covers each family', () => {
-    expect([gemini.length, responses.length, interactions.length]).toEqual([12, 19, 2]);
+    expect([gemini.length, responses.length, chat.length, interactions.length]).toEqual([12, 19, 17, 2]);
   });
 });

@@ -64,12 +64,22 @@ const claude = ({ read, written, isCached }: Tokens): Reply[] =>
       })),
   ].map((used) => ({ usage: { ...used, output_tokens: written } }));
 
+/** OpenAI's details of the input tokens. */
+const details = (read: number): (object | undefined)[] => [
+  undefined,
+  { cached_tokens: read },
+  { cached_tokens: 0, cache_write_tokens: read },
+];
+
 const responses = ({ read, written }: Tokens): Reply[] =>
-  [
-    {},
-    { input_tokens_details: { cached_tokens: read } },
-    { input_tokens_details: { cached_tokens: 0, cache_write_tokens: read } },
-  ].map((details) => ({ usage: { input_tokens: read, ...details, output_tokens: written } }));
+  details(read).map((each) => ({
+    usage: { input_tokens: read, input_tokens_details: each, output_tokens: written },
+  }));
+
+const chat = ({ read, written }: Tokens): Reply[] =>
+  details(read).map((each) => ({
+    usage: { prompt_tokens: read, prompt_tokens_details: each, completion_tokens: written },
+  }));
 
 const interactions = ({ read, written }: Tokens): Reply[] =>
   ['text', 'image', 'audio', 'video'].map((modality) => ({
@@ -84,6 +94,7 @@ const interactions = ({ read, written }: Tokens): Reply[] =>
 /** The replies of models that are billed by reported tokens. */
 const repliesBy: Readonly<Record<string, (tokens: Tokens) => Reply[]>> = {
   '/usage/cache_read_input_tokens': claude,
+  '/usage/prompt_tokens_details/cached_tokens': chat,
   '/usage/total_output_tokens': interactions,
   '/usageMetadata/candidatesTokenCount': gemini,
 };

@@ -19,7 +19,7 @@ const isRead = (factor: Factor): boolean => 'tokens' in factor;
 const isWritten = (factor: Factor): boolean =>
   'number' in factor && /max_?(output_?|completion_?)?tokens$/i.test(factor.number);
 const isAnswers = (factor: Factor): boolean =>
-  'number' in factor && factor.number.endsWith('/candidateCount');
+  'number' in factor && /\/(candidateCount|n)$/.test(factor.number);
 
 /** The upper bound of a factor, as the row states it for an input. */
 function boundOf(model: Model, is: (factor: Factor) => boolean, body: Body): number | undefined {
@@ -51,6 +51,7 @@ function inputsOf(model: Model): Body[] {
     ...['max_tokens', 'max_output_tokens', 'max_completion_tokens'].flatMap((name) =>
       [16, 4096].map((most) => ({ ...base, [name]: most })),
     ),
+    { ...base, max_completion_tokens: 16, n: 3 },
     { ...base, generation_config: { max_output_tokens: 16 } },
     { ...base, ...cached },
     { ...base, tools: [{ type: 'function', name: 'f', ...cached }] },

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { loadCatalog, type Model } from '#catalog';
 import {
   answers,
+  chatCompletions,
   completions,
   type EventForm,
   messages,
@@ -50,6 +51,20 @@ const forms: [name: string, id: string, form: EventForm, replyOf: (texts: string
       status: 'completed',
       output: texts.map((text, id) => ({ id, type: 'message', content: [{ type: 'output_text', text }] })),
       usage: { output_tokens: 9 },
+    }),
+  ],
+  [
+    'OpenAI Chat Completions',
+    'openai/gpt-5.5-chat-completions',
+    chatCompletions,
+    (texts) => ({
+      id: 'chatcmpl',
+      choices: texts.map((content, index) => ({
+        index,
+        message: { role: 'assistant', content },
+        finish_reason: 'stop',
+      })),
+      usage: { completion_tokens: 9 },
     }),
   ],
   [

@@ -57,7 +57,9 @@ async function authenticated(adapter: ProviderAdapter, { provider }: Model, call
 async function calledWith(model: Model, words: string, isStreamed: boolean) {
   const request = model.stream?.request;
   const member = request && 'member' in request ? { [request.member]: isStreamed } : {};
-  const input = { ...(withWords(model.example, words) as object), ...member };
+  const usage =
+    model.upstream['protocol'] === 'chat' && isStreamed ? { stream_options: { include_usage: true } } : {};
+  const input = { ...(withWords(model.example, words) as object), ...member, ...usage };
   const query = request && 'alt' in request && isStreamed ? { alt: request.alt } : {};
   const [terms] = checkInput([model], parsedInput(input), query);
   const run: Run = {
@@ -111,7 +113,9 @@ describe('a streamed answer of', () => {
   );
 });
 
-const ofEachProtocol = [...new Map(streaming.map((model) => [model.provider, model])).values()];
+const ofEachProtocol = [
+  ...new Map(streaming.map((model) => [`${model.provider} ${model.upstream['protocol']}`, model])).values(),
+];
 
 describe.each(ofEachProtocol.map((model): [string, Model] => [model.id, model]))(
   'a stream of %s',

@@ -8,7 +8,7 @@ export interface SentEvent {
 export interface EventForm {
   /** Whether a call requests a stream. By default, its body has `"stream": true`. */
   requested?: (url: string) => boolean;
-  events: (reply: JsonObject) => SentEvent[];
+  events: (reply: JsonObject, request?: JsonObject) => SentEvent[];
   error: SentEvent;
 }
 
@@ -113,25 +113,49 @@ export const messages: EventForm = {
   ),
 };
 
+/** The chunks of chat completions. `members` are added to the choices and to the chunks with a part of the answer. */
+function chunksOf(
+  { choices, usage, object: _object, ...others }: JsonObject,
+  members: { choice?: JsonObject; chunk?: JsonObject } = {},
+): { written: SentEvent[]; last: SentEvent } {
+  const chunk = (rest: JsonObject, isText = false) =>
+    event({ ...others, object: 'chat.completion.chunk', ...rest }, { isText });
+  const written = objectsOf(choices).flatMap(({ index, message, finish_reason }) => {
+    const { content, ...rest } = objectOf(message);
+    const part = (delta: JsonObject, reason: unknown, isText = false) => {
+      const choice = { index, delta, ...members.choice, finish_reason: reason };
+      return chunk({ choices: [choice], ...members.chunk }, isText);
+    };
+    return [
+      part({ ...rest, content: '' }, null),
+      ...pieces(content).map((text) => part({ content: text }, null, true)),
+      part({}, finish_reason),
+    ];
+  });
+  return { written, last: chunk({ choices: [], usage }) };
+}
+
+/** OpenAI's Chat Completions API: the usage comes in a chunk of its own, only on request. */
+export const chatCompletions: EventForm = {
+  events(reply, request = {}) {
+    const hasUsage = objectOf(request['stream_options'])['include_usage'] === true;
+    const chunk = hasUsage ? { usage: null } : {};
+    const { written, last } = chunksOf(reply, { choice: { logprobs: null }, chunk });
+    return [...written, ...(hasUsage ? [last] : []), event('[DONE]')];
+  },
+  error: event({
+    error: { message: 'The server had an error.', type: 'server_error', param: null, code: 'server_error' },
+  }),
+};
+
 /** OpenRouter's chat completions: comments before the first chunk, and the usage in the last one. */
 export const completions: EventForm = {
-  events({ choices, usage, object: _object, ...others }) {
-    const chunk = (members: JsonObject, isText = false) =>
-      event({ ...others, object: 'chat.completion.chunk', ...members }, { isText });
-    const written = objectsOf(choices).flatMap(({ index, message, finish_reason }) => {
-      const { content, ...rest } = objectOf(message);
-      return [
-        chunk({ choices: [{ index, delta: { ...rest, content: '' }, finish_reason: null }] }),
-        ...pieces(content).map((text) =>
-          chunk({ choices: [{ index, delta: { content: text }, finish_reason: null }] }, true),
-        ),
-        chunk({ choices: [{ index, delta: { content: '' }, finish_reason }] }),
-      ];
-    });
+  events(reply) {
+    const { written, last } = chunksOf(reply);
     return [
       comment('OPENROUTER PROCESSING'),
       ...written,
-      ...(usage === undefined ? [] : [chunk({ choices: [], usage })]),
+      ...(reply['usage'] === undefined ? [] : [last]),
       event('[DONE]'),
     ];
   },

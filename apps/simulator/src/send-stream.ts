@@ -18,7 +18,7 @@ const blockBytes = 16 * 1024;
  */
 export function sendStream(
   reply: FastifyReply,
-  { form, answer, control, generation, nowMs }: StreamFacts,
+  { form, request, answer, control, generation, nowMs }: StreamFacts,
 ): FastifyReply {
   generation.replySha256 = null;
   const { raw } = reply;
@@ -39,7 +39,7 @@ export function sendStream(
   async function* sent(): AsyncGenerator<Buffer> {
     const digest = createHash('sha256');
     await pause(amount(control, 'stream_slow', 0), undefined, { signal: left.signal });
-    for (const bytes of written(form, answer, control)) {
+    for (const bytes of written(form, request, answer, control)) {
       if (bytes === hanging) {
         await once(left.signal, 'abort');
         return;
@@ -63,6 +63,8 @@ type Ending = typeof hanging | typeof reset;
 
 interface StreamFacts {
   form: EventForm;
+  /** The body of the submission. */
+  request: Record<string, unknown>;
   answer: Reply;
   control: Control;
   generation: Generation;
@@ -70,9 +72,14 @@ interface StreamFacts {
 }
 
 /** The bytes in the order in which they are sent, and the fault that ends them. */
-function* written(form: EventForm, { body }: Reply, control: Control): Generator<string | Ending> {
+function* written(
+  form: EventForm,
+  request: Record<string, unknown>,
+  { body }: Reply,
+  control: Control,
+): Generator<string | Ending> {
   const text = typeof body === 'string' ? body : '{}';
-  const events = form.events(JSON.parse(text) as Record<string, unknown>);
+  const events = form.events(JSON.parse(text) as Record<string, unknown>, request);
   const middle = events.findLastIndex(({ isText }) => isText);
   const half = middle === -1 ? events.length - 1 : middle;
   for (const { bytes } of events.slice(0, half)) yield bytes;

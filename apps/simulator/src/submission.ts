@@ -80,7 +80,7 @@ export async function takeSubmission(
   const { stream: form } = protocol;
   const streams = form !== undefined && answer.status === 200 && answer.body !== '' && requestsStream();
   if (!streams) return sendAccepted(reply, control, answer);
-  const facts = { form, answer, control, generation, nowMs: () => simulation.clock.now() };
+  const facts = { form, request: fields, answer, control, generation, nowMs: () => simulation.clock.now() };
   return sendAccepted(reply, control, answer, () => sendStream(reply, facts));
 
   function requestsStream(): boolean {

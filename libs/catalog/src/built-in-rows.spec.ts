@@ -10,6 +10,7 @@ import {
   detail,
   type JsonSchema,
   loadCatalog,
+  type Model,
   openApiDocument,
   quote,
 } from './index.js';
@@ -31,6 +32,15 @@ function* within(schema: JsonSchema, at = ''): Generator<[string, JsonSchema]> {
   for (const branch of [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]) yield* within(branch, at);
   if (schema.items) yield* within(schema.items, `${at}/*`);
 }
+
+const ofProtocol = (protocol: string) =>
+  catalog.models.filter(
+    ({ provider, upstream }) => provider === 'openai' && upstream['protocol'] === protocol,
+  );
+const rates = ({ price, constants }: Model) => [
+  constants,
+  JSON.stringify(price.reported).replaceAll('prompt_t', 'input_t').replaceAll('completion_t', 'output_t'),
+];
 
 describe('the built-in rows', () => {
   it('pass `admin catalog check`: examples pass, counter-examples fail as stated, and no model has ended', async () => {
@@ -147,6 +157,11 @@ describe('the built-in rows', () => {
     );
     // This list may only become shorter.
     expect([...new Set(unsourced.map(({ provider }) => provider))].toSorted()).toEqual(['meshy', 'xai']);
+  });
+
+  it('have each OpenAI text model by Chat Completions too, at the same rates, if OpenAI serves it so', () => {
+    const served = ofProtocol('text').filter(({ id }) => !id.endsWith('-pro'));
+    expect(ofProtocol('chat').map(rates)).toEqual(served.map(rates));
   });
 
   it('have not ended', () => {

@@ -150,10 +150,12 @@ describe('openApiDocument', () => {
       anthropic: '/delta/text',
       google: '/candidates/*/content/parts/*/text',
       openrouter: '/choices/*/delta/content',
+      chat: '/choices/*/delta/content',
     };
     for (const model of streaming) {
       const request = model.provider === 'google' ? { query: 'alt=sse' } : { member: 'stream' };
-      const place = Object.entries(spoken).find(([name]) => name === model.provider)?.[1] ?? '/delta';
+      const names = [model.provider, model.upstream['protocol']];
+      const place = Object.entries(spoken).find(([name]) => names.includes(name))?.[1] ?? '/delta';
       expect([model.id, streamOf(model)]).toEqual([
         model.id,
         { ...request, text: expect.arrayContaining([place]) },

@@ -28,7 +28,9 @@ const ajv = new Ajv2020({ strict: false, validateFormats: false, unicodeRegExp: 
 const { models } = await loadCatalog();
 const rows = models.flatMap((model) => {
   const schema = providerSchemaOf(model);
-  return schema && model.example ? [{ id: model.id, model, schema }] : [];
+  // The schema of OpenAI's edits describes their JSON, and this protocol sends a form.
+  const isForm = model.upstream['protocol'] === 'edits';
+  return schema && !isForm && model.example ? [{ id: model.id, model, schema }] : [];
 });
 
 type Body = Record<string, unknown>;

@@ -104,6 +104,19 @@ describe('form', () => {
     expect(await bytes('more')).toEqual([[0], [1]]);
   });
 
+  it('names the files of a list as the elements of the list are named, and a single file as its member', async () => {
+    const text = '{"image":["data:image/png;base64,AA==","AQ=="],"mask":"AQ=="}';
+    const lists = { image: 'image[]', mask: 'mask[]' };
+    const { contentType, body } = form({ files: ['image', 'mask'], lists })(run(text));
+    const headers = { 'content-type': contentType };
+    const fields = await new Response(Buffer.from(body ?? []), { headers }).formData();
+    expect([...fields].map(([name, file]) => [name, (file as File).name])).toEqual([
+      ['image[]', 'image.png'],
+      ['image[]', 'image'],
+      ['mask', 'mask'],
+    ]);
+  });
+
   it('does not let a caller end a field or inject a header', async () => {
     const boundary = 'form-0197c2a4-5b1e-7c3d-8e9f-0a1b2c3d4e5f';
     const fields = await read(

@@ -49,7 +49,7 @@ const joinedJson = (pieces: readonly (string | Uint8Array)[]): EncodedBody => ({
  * Sends each member of the caller's object as a field of multipart/form-data: text unchanged, numbers with their
  * original digits, objects and lists as JSON. Null is omitted, and the last of duplicate names counts. `files` names the
  * members that contain base64 or a data: URL, single or in a list; each becomes a file. `lists` names the members whose
- * elements become fields of their own, and the name of these fields.
+ * elements become fields of their own, and the name of these fields; without an entry, a list of files has its own name.
  */
 export function form({
   files = [],
@@ -60,8 +60,8 @@ export function form({
     const parts = [...fields]
       .filter(([, json]) => json !== 'null')
       .flatMap(([name, json]) => {
-        if (files.includes(name)) return filesOf(name, json, found);
         const fieldName = Object.hasOwn(lists, name) ? lists[name] : undefined;
+        if (files.includes(name)) return filesOf(name, json, found, fieldName);
         return fieldName === undefined ? [fieldOf(name, json)] : elementsOf(fieldName, json);
       });
     return multipart(parts, boundaryFor(runId, body));
@@ -246,17 +246,17 @@ const elementsOf = (name: string, json: string): Part[] => {
 const bytesWanted =
   'This model takes the file itself: the URL of a file uploaded to this router, base64, or a data: URL.';
 
-function filesOf(name: string, json: string, found: Run['files']): Part[] {
-  return [JSON.parse(json) as unknown]
+function filesOf(name: string, json: string, found: Run['files'], listName = name): Part[] {
+  const value = JSON.parse(json) as unknown;
+  const fieldName = Array.isArray(value) ? listName : name;
+  return [value]
     .flat()
-    .filter((value) => typeof value === 'string')
-    .map((value) => {
-      const file = found?.get(value);
-      if (file) return partOf(name, file);
-      const inline = inlineFile(value);
-      if (inline) return partOf(name, inline);
-      const bytes = base64Bytes(value);
-      if (bytes) return { name, bytes, type: 'application/octet-stream' };
+    .filter((each) => typeof each === 'string')
+    .map((each) => {
+      const file = found?.get(each) ?? inlineFile(each);
+      if (file) return { ...partOf(name, file), name: fieldName };
+      const bytes = base64Bytes(each);
+      if (bytes) return { name: fieldName, fileName: name, bytes, type: 'application/octet-stream' };
       throw new RefusedInput([fieldError([name], bytesWanted, 'value_error')]);
     });
 }

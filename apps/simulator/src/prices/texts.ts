@@ -55,14 +55,60 @@ const responses =
     return tokensOf(order, rates, referring, written);
   };
 
-const gpt = (input: number, output: number, reads: number, writes: number): Bill =>
-  responses({ input, output, reads, writes });
+/** The bill of a model by Chat Completions: the same tokens at the same rates, for several answers to one question. */
+const chat =
+  (rates: Rates): Bill =>
+  (order) => {
+    const places = [
+      ['/max_completion_tokens', 1],
+      ['/max_tokens', 1],
+    ] as const;
+    const each = order.units(places, { usual: rates.writes, most: rates.writes });
+    const leading = ['image_url', 'input_audio', 'audio', 'file', 'tools', 'functions'];
+    return tokensOf(order, rates, leading, each * order.units('/n', { usual: 1 }));
+  };
+
+const gpt = (input: number, output: number, reads: number, writes: number): Rates => ({
+  input,
+  output,
+  reads,
+  writes,
+});
 
 /** Above 272,000 tokens, input costs twice as much and output 1.5 times as much. */
-const gptLong = (input: number, output: number): Bill => {
+const gptLong = (input: number, output: number): Rates => {
   const long = { above: 272_000, input: input * 2, output: output * 1.5 };
-  return responses({ input, output, reads: 1_050_000, writes: 128_000, long });
+  return { input, output, reads: 1_050_000, writes: 128_000, long };
 };
+
+const gptRates = {
+  'openai/gpt-4.1': gpt(2, 8, 1_047_576, 32_768),
+  'openai/gpt-4.1-mini': gpt(0.4, 1.6, 1_047_576, 32_768),
+  'openai/gpt-4.1-nano': gpt(0.1, 0.4, 1_047_576, 32_768),
+  'openai/gpt-4o': gpt(2.5, 10, 128_000, 16_384),
+  'openai/gpt-5': gpt(1.25, 10, 400_000, 128_000),
+  'openai/gpt-5-mini': gpt(0.25, 2, 400_000, 128_000),
+  'openai/gpt-5-nano': gpt(0.05, 0.4, 400_000, 128_000),
+  'openai/gpt-5.5': gptLong(5, 30),
+  'openai/gpt-5.5-pro': gptLong(30, 180),
+  'openai/gpt-5.6-luna': gptLong(0.2, 1.2),
+  'openai/gpt-5.6-sol': gptLong(4, 20),
+  'openai/gpt-5.6-terra': gptLong(2, 12),
+  'openai/gpt-6-astra': gptLong(10, 50),
+  'openai/gpt-6-luna': gptLong(0.1, 0.5),
+  'openai/gpt-6-sol': gptLong(2, 10),
+  'openai/o1': gpt(15, 60, 200_000, 100_000),
+  'openai/o1-pro': gpt(150, 600, 200_000, 100_000),
+  'openai/o3': gpt(2, 8, 200_000, 100_000),
+  'openai/o4-mini': gpt(1.1, 4.4, 200_000, 100_000),
+} satisfies Record<string, Rates>;
+
+const gpts: PriceList = Object.fromEntries(
+  Object.entries(gptRates).flatMap(([id, rates]) => [
+    [id, responses(rates)],
+    [`${id}-chat-completions`, chat(rates)],
+  ]),
+);
 
 const seed = (input: number, output: number): Bill =>
   responses({
@@ -124,6 +170,7 @@ const routedBy = (index: 0 | 1): Readonly<Record<string, number>> =>
   Object.fromEntries(Object.entries(routed).map(([name, rates]) => [name, rates[index]]));
 
 export const texts: PriceList = {
+  ...gpts,
   'anthropic/claude-fable-*': claude(10, 50),
   'anthropic/claude-fable-5-2': claude(8, 40),
   'anthropic/claude-haiku-4-5-*': claude(1, 5, { reads: 200_000, located: false }),
@@ -135,25 +182,6 @@ export const texts: PriceList = {
   'byteplus/seed-2-0-lite-*': seed(0.25, 2),
   'byteplus/seed-2-0-mini-*': seed(0.1, 0.4),
   'byteplus/seed-2-0-pro-*': seed(0.5, 3),
-  'openai/gpt-4.1': gpt(2, 8, 1_047_576, 32_768),
-  'openai/gpt-4.1-mini': gpt(0.4, 1.6, 1_047_576, 32_768),
-  'openai/gpt-4.1-nano': gpt(0.1, 0.4, 1_047_576, 32_768),
-  'openai/gpt-4o': gpt(2.5, 10, 128_000, 16_384),
-  'openai/gpt-5': gpt(1.25, 10, 400_000, 128_000),
-  'openai/gpt-5-mini': gpt(0.25, 2, 400_000, 128_000),
-  'openai/gpt-5-nano': gpt(0.05, 0.4, 400_000, 128_000),
-  'openai/gpt-5.5': gptLong(5, 30),
-  'openai/gpt-5.5-pro': gptLong(30, 180),
-  'openai/gpt-5.6-luna': gptLong(0.2, 1.2),
-  'openai/gpt-5.6-sol': gptLong(4, 20),
-  'openai/gpt-5.6-terra': gptLong(2, 12),
-  'openai/gpt-6-astra': gptLong(10, 50),
-  'openai/gpt-6-luna': gptLong(0.1, 0.5),
-  'openai/gpt-6-sol': gptLong(2, 10),
-  'openai/o1': gpt(15, 60, 200_000, 100_000),
-  'openai/o1-pro': gpt(150, 600, 200_000, 100_000),
-  'openai/o3': gpt(2, 8, 200_000, 100_000),
-  'openai/o4-mini': gpt(1.1, 4.4, 200_000, 100_000),
   'openrouter/chat-completions': (order) => {
     const places = [
       ['/max_tokens', 1],

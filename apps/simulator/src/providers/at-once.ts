@@ -1,5 +1,5 @@
 import { keyIn, type Provider } from '../provider.js';
-import { completions, messages, responses } from '../event-forms.js';
+import { chatCompletions, completions, messages, responses } from '../event-forms.js';
 
 /** For prompts nested deep in a conversation, the whole conversation serves as the prompt. */
 const words = (said: unknown) => said && JSON.stringify(said);
@@ -110,7 +110,10 @@ export const ltx: Provider = {
 export const openai: Provider = {
   name: 'openai',
   protocols: [
-    { name: 'images', submits: [{ path: '/images/generations' }, { path: '/images/edits' }] },
+    {
+      name: 'images',
+      submits: [{ path: '/images/generations' }, { path: '/images/edits', form: 'or JSON' }],
+    },
     { name: 'speech', submits: [{ path: '/audio/speech', promptOf: (body) => body['input'] }] },
     {
       name: 'transcription',
@@ -122,6 +125,11 @@ export const openai: Provider = {
       name: 'text',
       submits: [{ path: '/responses', promptOf: (body) => words(body['input']) }],
       stream: responses,
+    },
+    {
+      name: 'chat',
+      submits: [{ path: '/chat/completions', promptOf: (body) => words(body['messages']) }],
+      stream: chatCompletions,
     },
   ],
 };
