@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import Anthropic, { APIError as AnthropicError } from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
-import OpenAI, { APIError as OpenaiError } from 'openai';
+import OpenAI, { APIError as OpenaiError, toFile } from 'openai';
 import {
   failOnLeftovers,
   newTag,
@@ -11,6 +11,7 @@ import {
   transports,
   waitFor,
 } from '../harness/index.js';
+import { tinyImage } from './tiny-image.js';
 
 const [transport = 'postgres'] = transports();
 const system = sharedSystem(transport);
@@ -26,8 +27,10 @@ interface Client {
   failure: (error: unknown) => { status: number | undefined; text: string };
 }
 
-const openaiClient = ({ key }: TestCaller): Client => {
-  const client = new OpenAI({ baseURL: `${url()}/openai/v1`, apiKey: key });
+const openaiOf = ({ key }: TestCaller) => new OpenAI({ baseURL: `${url()}/openai/v1`, apiKey: key });
+
+const openaiClient = (caller: TestCaller): Client => {
+  const client = openaiOf(caller);
   return {
     models: async () => {
       const ids: string[] = [];
@@ -43,6 +46,24 @@ const openaiClient = ({ key }: TestCaller): Client => {
       error instanceof OpenaiError
         ? { status: error.status, text: error.message }
         : { status: undefined, text: String(error) },
+  };
+};
+
+const question = (content: string) => [{ role: 'user' as const, content }];
+
+/** The same client with its older way to ask. */
+const chatClient = (caller: TestCaller): Client => {
+  const { chat } = openaiOf(caller);
+  return {
+    ...openaiClient(caller),
+    run: async (words, model = 'gpt-5.5') => {
+      const asked = { model, messages: question(words), max_completion_tokens: 100 };
+      return (await chat.completions.create(asked)).choices[0]?.message.content ?? '';
+    },
+    async *stream(words, signal) {
+      const asked = { model: 'gpt-5.5', messages: question(words), stream: true as const };
+      yield* await chat.completions.create(asked, { signal });
+    },
   };
 };
 
@@ -102,8 +123,23 @@ const countOf = async (events: AsyncIterable<unknown>) => {
   return count;
 };
 
+/** The values of a field of the form that the provider got; of files, their digests. */
+const partOf = async (tag: string, name: string) => {
+  const [entry] = await ledger(tag);
+  const body = Buffer.from(entry?.bodyBase64 ?? '', 'base64');
+  const [, boundary = ''] = /^--(\S+)\r\n/.exec(body.toString('latin1', 0, 200)) ?? [];
+  const type = `multipart/form-data; boundary=${boundary}`;
+  const parts = await new Response(body, { headers: { 'content-type': type } }).formData();
+  return Promise.all(
+    parts
+      .getAll(name)
+      .map(async (part) => (typeof part === 'string' ? part : sha256(Buffer.from(await part.arrayBuffer())))),
+  );
+};
+
 const clients = [
   ['openai', openaiClient, 'gpt-5.5', 'gpt-5.55'],
+  ['openai, by chat.completions', chatClient, 'gpt-5.5', 'gpt-5.55'],
   ['@anthropic-ai/sdk', anthropicClient, 'claude-opus-5', 'claude-opus-55'],
   ['@google/genai', geminiClient, 'gemini-2.5-flash', 'gemini-2.5-flush'],
 ] as const;
@@ -177,8 +213,7 @@ describe.each(clients)('the official client %s', (_name, clientOf, known, misspe
 
 describe('the official client openai', () => {
   it('gets images, speech and embeddings', async () => {
-    const { key } = await system.caller();
-    const client = new OpenAI({ baseURL: `${url()}/openai/v1`, apiKey: key });
+    const client = openaiOf(await system.caller());
     const { data: images } = await client.images.generate({ model: 'gpt-image-1.5', prompt: 'a bridge' });
     expect(images?.[0]).toBeDefined();
     const speech = await client.audio.speech.create({ model: 'tts-1', voice: 'ash', input: 'Good day' });
@@ -190,6 +225,86 @@ describe('the official client openai', () => {
       encoding_format: 'float',
     });
     expect(data[0]?.embedding.length).toBeGreaterThan(0);
+  });
+
+  it('gets the usage of a stream only if it asks for it, and is billed by it either way', async () => {
+    const caller = await system.caller();
+    const { chat } = openaiOf(caller);
+    const sums = async (options: object) => {
+      const tag = newTag('usage');
+      const messages = question(`Say hello. [[sim:tag=${tag}]]`);
+      const asked = { model: 'gpt-5.5', messages, stream: true as const, ...options };
+      let usages = 0;
+      for await (const { usage } of await chat.completions.create(asked)) usages += Number(usage != null);
+      await system.ended(caller);
+      const [row] = await system.sql<{ billed: string; basis: string }>(
+        `SELECT billed_micros AS billed, basis FROM audit_record WHERE workspace_id = $1 ORDER BY run_id DESC LIMIT 1`,
+        [caller.workspaceId],
+      );
+      return { usages, ...row };
+    };
+    const silent = await sums({});
+    const asked = await sums({ stream_options: { include_usage: true } });
+    expect(silent).toEqual({ usages: 0, billed: expect.any(String), basis: 'reported' });
+    expect(asked).toEqual({ ...silent, usages: 1 });
+  });
+
+  it('edits images of almost 25 MiB, which the provider gets byte for byte as files of a form', async () => {
+    const client = openaiOf(await system.caller());
+    const tag = newTag('edit');
+    const images = [12, 12].map((mebibytes, index) =>
+      Buffer.concat([tinyImage, Buffer.alloc(mebibytes * 1024 * 1024, index)]),
+    );
+    const { data } = await client.images.edit({
+      model: 'gpt-image-2',
+      prompt: `A hat [[sim:tag=${tag}]]`,
+      image: await Promise.all(images.map((image) => toFile(image, 'otter.png', { type: 'image/png' }))),
+      mask: await toFile(tinyImage, 'mask.png', { type: 'image/png' }),
+      n: 1,
+      size: '1024x1024',
+    });
+    expect(data?.[0]?.b64_json).toEqual(expect.any(String));
+    expect(await partOf(tag, 'image[]')).toEqual(images.map(sha256));
+    expect(await partOf(tag, 'mask')).toEqual([sha256(tinyImage)]);
+    expect([await partOf(tag, 'n'), await partOf(tag, 'model')]).toEqual([['1'], ['gpt-image-2']]);
+  });
+
+  it('transcribes, and learns which formats the router refuses', async () => {
+    const client = openaiOf(await system.caller());
+    const tag = newTag('speech');
+    const asked = { file: await toFile(Buffer.from('RIFF....WAVE'), 'a.wav'), model: 'whisper-1' };
+    const { text } = await client.audio.transcriptions.create({
+      ...asked,
+      prompt: `[[sim:tag=${tag}]]`,
+      response_format: 'verbose_json',
+      timestamp_granularities: ['word', 'segment'],
+      temperature: 0.5,
+    });
+    expect(text).not.toBe('');
+    expect(await partOf(tag, 'timestamp_granularities[]')).toEqual(['word', 'segment']);
+    expect(await partOf(tag, 'temperature')).toEqual(['0.5']);
+    for (const format of ['text', 'srt', 'vtt'] as const)
+      await expect(client.audio.transcriptions.create({ ...asked, response_format: format })).rejects.toThrow(
+        /422 .*response_format: /,
+      );
+  });
+
+  it('learns that the router keeps no conversation at the provider', async () => {
+    const { responses, chat } = openaiOf(await system.caller());
+    const asked = { model: 'gpt-5.5', input: 'And then?' };
+    for (const members of [
+      { background: true },
+      { previous_response_id: 'resp_1' },
+      { conversation: 'conv_1' },
+      { store: true },
+    ])
+      await expect(responses.create({ ...asked, ...members })).rejects.toThrow(
+        `422 The model does not accept this input. ${Object.keys(members).join()}: `,
+      );
+    const messages = question('And then?');
+    await expect(chat.completions.create({ model: 'gpt-5.5', messages, store: true })).rejects.toThrow(
+      '422 The model does not accept this input. store: ',
+    );
   });
 
   it('sends a body of 30 MiB with the model at its end, byte for byte', async () => {

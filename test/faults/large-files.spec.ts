@@ -27,27 +27,30 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return text;
 }
 
-/** The digest of the file at the end of a form, without the form around it. */
+/** The digest of the only file in a form. */
 async function digestInForm(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const body = Buffer.concat(chunks);
   const start = body.indexOf('\r\n\r\n', body.indexOf('name="image"')) + 4;
-  return createHash('sha256')
-    .update(body.subarray(start, start + video.length))
-    .digest('hex');
+  const end = body.indexOf('\r\n--form-', start);
+  return createHash('sha256').update(body.subarray(start, end)).digest('hex');
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const json = '{"data":[{"b64_json":"eA=="}]}';
   if (request.headers['content-type']?.startsWith('multipart/')) {
-    got['form'] = await digestInForm(request);
-    response.setHeader('content-type', 'image/png').end('an image');
+    const isEdit = request.url?.endsWith('/images/edits') === true;
+    got[isEdit ? 'edit' : 'form'] = await digestInForm(request);
+    response
+      .setHeader('content-type', isEdit ? 'application/json' : 'image/png')
+      .end(isEdit ? json : 'an image');
     return;
   }
   const [url = ''] = /http:[^"]+/.exec(await textOf(request)) ?? [];
   const file = await fetch(url);
   got['url'] = await digestOf(file.body as unknown as AsyncIterable<Uint8Array>);
-  response.setHeader('content-type', 'application/json').end('{"data":[{"b64_json":"eA=="}]}');
+  response.setHeader('content-type', 'application/json').end(json);
 }
 
 let provider: Server;
@@ -86,19 +89,47 @@ const journey = async (file: Buffer) => {
   await run('stability/stable-image-ultra', { prompt: 'x', image });
 };
 
-it('a video of 90 MiB is uploaded, and sent to providers by URL and in a form, in constant memory', async () => {
-  // A warm-up, so that the baseline includes everything that is loaded on first use.
-  await journey(video.subarray(0, 1000));
+const edit = async (image: Buffer) => {
+  const form = new FormData();
+  form.append('image', new Blob([image]), 'a.png');
+  form.append('prompt', 'x');
+  form.append('model', 'gpt-image-2');
+  const answer = await fetch(`${system.gateways[0]?.url}/openai/v1/images/edits`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${caller.key}` },
+    body: form,
+    signal: AbortSignal.timeout(120_000),
+  });
+  expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('b64_json')]);
+};
+
+/** How much the memory of each app rises during an act, at its peak. */
+async function risesDuring(what: string, act: () => Promise<unknown>): Promise<number[]> {
   const apps = [...system.gateways, ...system.workers];
   const idle = apps.map(residentBytes);
   const peaks = [...idle];
   const timer = setInterval(() => {
     apps.forEach((app, index) => (peaks[index] = Math.max(peaks[index] ?? 0, residentBytes(app))));
   }, 20);
-  await journey(video).finally(() => clearInterval(timer));
-  expect(got).toEqual({ url: sha256, form: sha256 });
+  await act().finally(() => clearInterval(timer));
   const rises = peaks.map((peak, index) => peak - (idle[index] ?? 0));
-  process.stderr.write(`90 MiB: ${rises.map((rise) => Math.round(rise / mebibyte)).join(', ')} MiB\n`);
+  process.stderr.write(`${what}: ${rises.map((rise) => Math.round(rise / mebibyte)).join(', ')} MiB\n`);
+  return rises;
+}
+
+it('a video of 90 MiB is uploaded, and sent to providers by URL and in a form, in constant memory', async () => {
+  // A warm-up, so that the baseline includes everything that is loaded on first use.
+  await journey(video.subarray(0, 1000));
+  const rises = await risesDuring('90 MiB', () => journey(video));
+  expect(got).toMatchObject({ url: sha256, form: sha256 });
+  for (const rise of rises) expect(rise).toBeLessThan(allowance);
+});
+
+it('four forms of almost 25 MiB at once are stored and sent on in constant memory', async () => {
+  await edit(video.subarray(0, 1000));
+  const image = video.subarray(0, 24 * mebibyte);
+  const rises = await risesDuring('4 × 24 MiB', () => Promise.all([1, 2, 3, 4].map(() => edit(image))));
+  expect(got).toMatchObject({ edit: createHash('sha256').update(image).digest('hex') });
   for (const rise of rises) expect(rise).toBeLessThan(allowance);
 });
 

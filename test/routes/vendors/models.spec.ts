@@ -12,7 +12,8 @@ const get = async (vendor: VendorSide, path: string, key: string) => {
 
 /** A workspace that may run one model of each vendor, and see one more. */
 const few = async () => {
-  const runnable = vendorSides.map(({ id }) => id);
+  // The second row of one model, which another path runs.
+  const runnable = [...vendorSides.map(({ id }) => id), 'openai/gpt-5.5-chat-completions'];
   const { caller } = await gateway().caller({ runnable, visible: [...runnable, 'openai/gpt-5'] });
   return caller.key;
 };
@@ -59,8 +60,10 @@ it.each(vendorSides)('$base lists only models that one of its paths runs', async
   const { body } = await get(vendor, '/models', caller.key);
   const text = JSON.stringify(body);
   expect(text).toContain(`${vendor.model}"`);
-  for (const name of ['whisper-1', 'veo-3.1', 'gemini-embedding-001', 'flux-2-pro'])
+  for (const name of ['chat-completions', 'veo-3.1', 'gemini-embedding-001', 'flux-2-pro'])
     expect(text).not.toContain(name);
+  // A model that several paths run is listed once.
+  expect(text.split(`${vendor.model}"`)).toHaveLength(2);
 });
 
 it('a model is not run at the path of another kind, and the error says where it is', async () => {

@@ -28,7 +28,7 @@ interface Upload {
   workspaceId: string;
   maxBytes: number;
   type: string | undefined;
-  place: Place | undefined;
+  place?: Place | undefined;
 }
 
 /** Streams files from callers into the store; a file is never held in memory. */
@@ -54,14 +54,32 @@ export class FileUploads {
     // Without a Content-Length the file may be as large as the limit.
     const maxBytes = length === undefined ? limit : Number(length);
     if (maxBytes > limit) throw tooLarge(limit);
+    return this.takeBytes(
+      () => {
+        sendContinue(request);
+        return bodyStream(request, limit);
+      },
+      { workspaceId, maxBytes, type, place },
+    );
+  }
+
+  /** Stores the bytes of one file, which are requested once there is memory for them. */
+  async takeBytes(bytes: () => AsyncGenerator<Buffer>, upload: Upload): Promise<StoredFile> {
+    const { workspaceId, maxBytes } = upload;
     const held = Math.min(maxBytes, this.store.putMemoryBytes);
     this.budget.take(workspaceId, held);
     try {
-      sendContinue(request);
-      return await this.receive(bodyStream(request, limit), { workspaceId, maxBytes, type, place });
+      return await this.receive(bytes(), upload);
     } finally {
       this.budget.giveBack(workspaceId, held);
     }
+  }
+
+  /** If this fails, a sweep deletes the object later. */
+  async discard(key: string): Promise<void> {
+    await this.objects.discard(key).catch((error: unknown) => {
+      this.log.warn({ error, key }, 'could not discard a file; it will be deleted later');
+    });
   }
 
   private async receive(
@@ -92,13 +110,6 @@ export class FileUploads {
     } finally {
       await body.return(undefined);
     }
-  }
-
-  /** If this fails, a sweep deletes the object later. */
-  private async discard(key: string): Promise<void> {
-    await this.objects.discard(key).catch((error: unknown) => {
-      this.log.warn({ error, key }, 'could not discard a file; it will be deleted later');
-    });
   }
 }
 

@@ -16,9 +16,16 @@ const types: Readonly<Record<number, string>> = {
   429: 'rate_limit_error',
 };
 
+const maxFormBytes = 25 * 1024 * 1024;
+
 const route = (path: string): VendorRoute => ({
   path: `/${path}`,
   serves: ({ upstream }) => upstream['path'] === path,
+});
+
+const formRoute = (path: string, ...files: string[]): VendorRoute => ({
+  ...route(path),
+  form: { files, maxBytes: maxFormBytes },
 });
 
 const entry = ({ name }: ListedModel) => ({
@@ -30,12 +37,16 @@ const entry = ({ name }: ListedModel) => ({
 
 export const openai: Vendor = {
   name: 'openai',
-  serves: 'responses, images, speech and embeddings',
+  serves: 'responses, chat completions, images, speech, transcriptions and embeddings',
   base: '/openai/v1',
   provider: 'openai',
   nameOf: ({ id, constants }) => String(constants?.['model'] ?? id.slice(id.indexOf('/') + 1)),
   requestIdHeader: 'x-request-id',
-  routes: ['responses', 'images/generations', 'audio/speech', 'embeddings'].map(route),
+  routes: [
+    ...['responses', 'chat/completions', 'images/generations', 'audio/speech', 'embeddings'].map(route),
+    formRoute('images/edits', 'image', 'mask'),
+    formRoute('audio/transcriptions', 'file'),
+  ],
   errorBody: ({ status, bucket, message, fields: [param = null] }) => ({
     error: {
       message,

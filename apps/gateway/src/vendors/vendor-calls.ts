@@ -1,7 +1,8 @@
-import { visibleProvider } from '#catalog';
+import { type Model, visibleProvider } from '#catalog';
 import { InputRejection, RouterError } from '#errors';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { runIdOf } from '../answers/run-of-call.js';
 import { identifyCaller } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { Identification } from '../auth/identification.js';
@@ -10,6 +11,7 @@ import type { ModelSegments } from '../models/find-model.js';
 import { fingerprintOfPath, RunInput } from '../runs/run-input.js';
 import { SyncRuns } from '../runs/sync-runs.js';
 import { MemberText } from './member-text.js';
+import { VendorForms } from './vendor-forms.js';
 import { VendorModels } from './vendor-models.js';
 import type { Vendor, VendorRoute } from './vendor.js';
 
@@ -23,6 +25,7 @@ export class VendorCalls {
     private readonly input: RunInput,
     private readonly runs: SyncRuns,
     private readonly models: VendorModels,
+    private readonly forms: VendorForms,
   ) {}
 
   async list(vendor: Vendor, request: FastifyRequest): Promise<object> {
@@ -49,39 +52,61 @@ export class VendorCalls {
         'invalid_input',
         'Add alt=sse to the query: the router streams only as server-sent events.',
       );
-    await this.runs.answerRun(await this.callOf(vendor, route, { request, reply, caller }));
+    const form = route.form && (await this.forms.takeForm(route.form, request, caller));
+    try {
+      const read = form ?? (await this.readJson(request, caller));
+      await this.runs.answerRun(this.callOf(vendor, route, { request, reply, caller, read }));
+    } finally {
+      const isNewRun = runIdOf(reply) !== undefined && !reply.hasHeader('idempotent-replayed');
+      if (!isNewRun) await form?.discard();
+    }
     return reply;
   }
 
-  /** The run of the row that the path or the body names, on the vendor's own server. */
-  private async callOf(
-    vendor: Vendor,
-    route: VendorRoute,
-    { request, reply, caller }: { request: FastifyRequest; reply: FastifyReply; caller: Caller },
-  ): Promise<Call> {
+  private async readJson(request: FastifyRequest, caller: Caller): Promise<ReadCall> {
     const member = new MemberText('model');
     const body = await this.input.readBody(
       { request, caller },
       () => fingerprintOfPath(request.originalUrl),
       (chunk) => member.add(chunk),
     );
-    const common = { request, reply, caller, body, alt: route.alt };
+    return { name: member.text, bodyFor: () => body };
+  }
+
+  /** The run of the row that the path or the body names, on the vendor's own server. */
+  private callOf(
+    vendor: Vendor,
+    route: VendorRoute,
+    { read, ...call }: Pick<Call, 'request' | 'reply' | 'caller'> & { read: ReadCall },
+  ): Call {
+    const common = { ...call, alt: route.alt };
     try {
-      const name = nameInPath(request) ?? member.text;
-      if (name === undefined) throw unnamed(body.bytes);
+      const name = nameInPath(call.request) ?? read.name;
+      if (name === undefined) throw unnamed(read.bodyFor().bytes);
       try {
-        const { id } = this.models.find(caller, vendor, route, name);
-        return { ...common, segments: segmentsOf(id), picked: visibleProvider(id) };
+        const row = this.models.find(call.caller, vendor, route, name);
+        return {
+          ...common,
+          body: read.bodyFor(row),
+          segments: segmentsOf(row.id),
+          picked: visibleProvider(row.id),
+        };
       } catch (refusal) {
         if (!(refusal instanceof RouterError)) throw refusal;
-        const segments = segmentsOf(this.models.formerId(vendor, name));
-        return { ...common, segments, picked: undefined, refusal };
+        const segments = segmentsOf(this.models.formerId(vendor, route, name));
+        return { ...common, body: read.bodyFor(), segments, picked: undefined, refusal };
       }
     } catch (error) {
-      body.release();
+      read.bodyFor().release();
       throw error;
     }
   }
+}
+
+/** A call that was read: the name of its model, and its body, which may depend on the row. */
+interface ReadCall {
+  name: string | undefined;
+  bodyFor: (row?: Model) => NonNullable<Call['body']>;
 }
 
 const nameInPath = ({ params }: FastifyRequest): string | undefined => (params as { model?: string }).model;

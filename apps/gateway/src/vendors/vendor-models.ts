@@ -25,30 +25,41 @@ export class VendorModels {
     const served = visible.filter((model) => route.serves(model));
     const found = served.find(({ id }) => mayRun(caller, id)) ?? served[0];
     if (found !== undefined) return found;
-    const [other] = visible;
-    if (other === undefined) throw this.unknown(caller, vendor, name);
-    const paths = pathsOf(vendor, other).map((path) => `${vendor.base}${path}`);
+    if (visible.length === 0) throw this.unknown(caller, vendor, name);
+    const paths = pathsOf(vendor, visible).map((path) => `${vendor.base}${path}`);
     throw new RouterError('model_not_found', `This path does not run the model; ${paths.join(' or ')} does.`);
   }
 
-  /** Everything that the caller may run and that the vendor's provider serves, in the order of the catalog. */
+  /**
+   * Everything that the caller may run and that the vendor's provider serves, in the order of the catalog. Rows with the
+   * same name are one model that several paths run.
+   */
   list(caller: Caller, vendor: Vendor): ListedModel[] {
     const rows = new Set([...this.rowsOf(vendor).values()].flat());
-    return this.catalog.current.models
-      .filter((model) => rows.has(model) && this.isListed(caller, model))
-      .map((model) => listed(vendor, model));
+    const byName = new Map<string, [Model, ...Model[]]>();
+    for (const model of this.catalog.current.models) {
+      if (!rows.has(model) || !this.isListed(caller, model)) continue;
+      const name = vendor.nameOf(model);
+      const known = byName.get(name);
+      if (known === undefined) byName.set(name, [model]);
+      else known.push(model);
+    }
+    return [...byName.values()].map((same) => listed(vendor, same));
   }
 
   /** One model of the list. Throws a 404 for any other name. */
   listedModel(caller: Caller, vendor: Vendor, name: string): ListedModel {
-    const found = this.named(caller, vendor, name).find((model) => this.isListed(caller, model));
+    const [found, ...others] = this.named(caller, vendor, name).filter((model) =>
+      this.isListed(caller, model),
+    );
     if (found === undefined) throw this.unknown(caller, vendor, name);
-    return listed(vendor, found);
+    return listed(vendor, [found, ...others]);
   }
 
   /** The id of a row that the caller may no longer see, or that was removed. A retry collects its run by this id. */
-  formerId(vendor: Vendor, name: string): string {
-    const [row] = this.rowsOf(vendor).get(name) ?? [];
+  formerId(vendor: Vendor, route: VendorRoute, name: string): string {
+    const rows = this.rowsOf(vendor).get(name) ?? [];
+    const row = rows.find((model) => route.serves(model)) ?? rows[0];
     return row?.id ?? this.catalog.current.idOf(this.idFor(vendor, name));
   }
 
@@ -73,7 +84,7 @@ export class VendorModels {
     const names = ids
       .flatMap((id) => this.catalog.current.find(id) ?? [])
       .map((model) => vendor.nameOf(model));
-    return new RouterError('model_not_found', `There is no such model.${suggesting(names)}`);
+    return new RouterError('model_not_found', `There is no such model.${suggesting([...new Set(names)])}`);
   }
 
   /** The id that a row with this name would have: those of a vendor begin alike. */
@@ -100,7 +111,7 @@ function indexed({ models }: Catalog, vendor: Vendor): Rows {
     else if (!known.includes(model)) known.push(model);
   };
   const own = models.filter(
-    (model) => model.provider === vendor.provider && pathsOf(vendor, model).length > 0,
+    (model) => model.provider === vendor.provider && pathsOf(vendor, [model]).length > 0,
   );
   // A row’s own name takes precedence over another row’s alias.
   for (const model of own) add(vendor.nameOf(model), model);
@@ -113,12 +124,13 @@ function indexed({ models }: Catalog, vendor: Vendor): Rows {
   return rows;
 }
 
-const pathsOf = ({ routes }: Vendor, model: Model): string[] =>
-  routes.filter((route) => route.serves(model)).map(({ path }) => path);
+const pathsOf = ({ routes }: Vendor, models: readonly Model[]): string[] =>
+  routes.filter((route) => models.some((model) => route.serves(model))).map(({ path }) => path);
 
-const listed = (vendor: Vendor, model: Model): ListedModel => ({
-  name: vendor.nameOf(model),
-  title: model.title ?? model.id,
-  description: model.description ?? '',
-  paths: pathsOf(vendor, model),
+/** Rows with the same name as one model, described as the first of them. */
+const listed = (vendor: Vendor, models: readonly [Model, ...Model[]]): ListedModel => ({
+  name: vendor.nameOf(models[0]),
+  title: models[0].title ?? models[0].id,
+  description: models[0].description ?? '',
+  paths: pathsOf(vendor, models),
 });

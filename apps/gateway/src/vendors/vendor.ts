@@ -36,6 +36,15 @@ export interface VendorRoute {
   serves: (model: Model) => boolean;
   /** The parameter that the query must have, because other values request another format. */
   alt?: 'sse';
+  /** The body is multipart/form-data instead of JSON. */
+  form?: VendorForm;
+}
+
+export interface VendorForm {
+  /** The members of the input that are files, alone or as a list such as `image[]`. */
+  files: readonly string[];
+  /** Maximum size of the whole form. */
+  maxBytes: number;
 }
 
 /** A failed call, as the body of its answer describes it. */

@@ -5,16 +5,18 @@ import type { FastifyInstance } from 'fastify';
 import { AuthModule } from '../auth/auth.module.js';
 import { CatalogModule } from '../models/catalog.module.js';
 import { RunsModule } from '../runs/runs.module.js';
+import { UploadsModule } from '../uploads/uploads.module.js';
 import { serveVendor } from './serve-vendor.js';
 import type { VendorSettings } from './settings.js';
 import { VendorCalls } from './vendor-calls.js';
+import { VendorForms } from './vendor-forms.js';
 import { VendorModels } from './vendor-models.js';
 import { vendors } from './vendors.js';
 
 /** Serves vendors' own clients on the vendors' paths. */
 @Module({
-  imports: [InfrastructureModule, CatalogModule, AuthModule, RunsModule],
-  providers: [VendorModels, VendorCalls],
+  imports: [InfrastructureModule, CatalogModule, AuthModule, RunsModule, UploadsModule],
+  providers: [VendorModels, VendorForms, VendorCalls],
 })
 export class VendorsModule implements OnModuleInit {
   constructor(

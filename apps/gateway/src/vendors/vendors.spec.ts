@@ -23,6 +23,8 @@ it('every vendor has its own name and base, and none is named outside its file a
   const common = [
     'serve-vendor.ts',
     'vendor-calls.ts',
+    'vendor-forms.ts',
+    'form-input.ts',
     'vendor-models.ts',
     'vendors.module.ts',
     'member-text.ts',

@@ -1,0 +1,58 @@
+import type { Model } from '#catalog';
+import { AssetStore } from '#storage';
+import { Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import type { Caller } from '../auth/caller.js';
+import { idempotencyKey, fingerprintOfPath, type RunCall } from '../runs/run-input.js';
+import { FormUploads } from '../uploads/form-uploads.js';
+import { inputOfForm } from './form-input.js';
+import type { VendorForm } from './vendor.js';
+
+interface TakenForm {
+  /** The text of the field `model`. */
+  name: string | undefined;
+  /** The input that the form stands for; without a row, only what identifies the call. */
+  bodyFor: (row?: Model) => NonNullable<RunCall['body']>;
+  /** Deletes the files, if no run needs them. */
+  discard: () => Promise<void>;
+}
+
+/** Turns forms into inputs: their files become uploads of the workspace, which the input names by URL. */
+@Injectable()
+export class VendorForms {
+  constructor(
+    private readonly uploads: FormUploads,
+    private readonly store: AssetStore,
+  ) {}
+
+  async takeForm(
+    { files, maxBytes }: VendorForm,
+    request: FastifyRequest,
+    { workspaceId }: Caller,
+  ): Promise<TakenForm> {
+    const isKeyed = idempotencyKey(request.headers['idempotency-key']) !== undefined;
+    const takesFile = (name: string) => files.includes(name.split('[')[0] ?? '');
+    const form = await this.uploads.takeForm(request.raw, { workspaceId, maxBytes, takesFile });
+    const nowMs = Date.now();
+    const fields = await Promise.all(
+      form.parts.map(async (part) => {
+        if (!('file' in part)) return { name: part.name, value: part.text };
+        const { key, expiresAt } = part.file;
+        const expiresInSeconds = Math.max(1, Math.floor((expiresAt.getTime() - nowMs) / 1000));
+        return { name: part.name, value: await this.store.sign(key, { expiresInSeconds, nowMs }) };
+      }),
+    );
+    const fingerprint = isKeyed
+      ? fingerprintOfPath(request.originalUrl).update(form.digest).digest('hex')
+      : undefined;
+    return {
+      name: fields.find(({ name }) => name === 'model')?.value,
+      bodyFor: (row) => ({
+        bytes: row === undefined ? Buffer.from('{}') : inputOfForm(fields, row.input),
+        fingerprint,
+        release: () => {},
+      }),
+      discard: form.discard,
+    };
+  }
+}
