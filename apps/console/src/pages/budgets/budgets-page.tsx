@@ -7,7 +7,7 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Meter } from '../../parts/meter.tsx';
-import { Moment } from '../../parts/moment.tsx';
+import { Moment, useNow } from '../../parts/moment.tsx';
 import { dollarsOfCents } from '../../parts/money.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { texts } from '../../texts/index.ts';
@@ -141,7 +141,7 @@ function Use({ budget, open }: { budget: Budget; open: (opened: Opened) => void 
 
 /** The present raise. */
 function Raised({ budget: { raises } }: { budget: Budget }) {
-  const nowMs = Date.now();
+  const nowMs = useNow(10_000);
   const raise = raises.find(({ from, until }) => Date.parse(from) <= nowMs && nowMs < Date.parse(until));
   if (raise === undefined) return null;
   return (
