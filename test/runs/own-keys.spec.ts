@@ -44,6 +44,12 @@ describe.each(transports())('a workspace’s own key of a provider on %s', (tran
       [`${shared}.yaml`]: provider(shared, upstream.url, polled),
       [`${shared}-paint.yaml`]: row(sharedModel, 'paint', 10_000),
     });
+    const caller = await system.caller();
+    for (const gateway of system.gateways.keys())
+      await waitFor(async () => !(await caller.listed(gateway)).includes(model), {
+        withinMs: 30_000,
+        what: 'a gateway to know that the provider has no key',
+      });
   });
   afterAll(() => upstream.stop());
   failOnLeftovers();

@@ -1,6 +1,6 @@
 import { SETTINGS } from '#infrastructure';
 import { Alarm, every, Metrics, type PeriodicWork, settlesWithin, UnderWay } from '#observability';
-import { DatabaseOutage, type DueRow, DueRowRepository } from '#persistence';
+import { DatabaseOutage, type DueRow, DueRowRepository, providerOf } from '#persistence';
 import { queueNames, RunQueues, type RunProcessor, separationMs, type WakeUpListener } from '#queue';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -165,7 +165,7 @@ export class DueRuns implements OnModuleDestroy {
 
   private measure({ queue, provider, lateMs }: DueRow): void {
     this.metrics.queueWaitSeconds.observe({ queue }, lateMs / 1000);
-    if (queue === 'poll') this.metrics.pollLatenessSeconds.observe({ provider }, lateMs / 1000);
+    if (queue === 'poll') this.metrics.pollLatenessSeconds.observe({ provider: providerOf(provider) }, lateMs / 1000);
   }
 
   private async renew(): Promise<void> {
