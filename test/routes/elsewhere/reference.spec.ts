@@ -138,6 +138,8 @@ const calls: [
   ['GET', '/v2/requests/{request_id}/input', 200, 'key'],
   ['GET', `/v2/requests/${nobodys}/input`, 404, 'key'],
   ['DELETE', `/v2/requests/${nobodys}`, 404, 'key'],
+  ['PUT', `/v2/requests/${nobodys}/kept`, 404, 'key'],
+  ['DELETE', `/v2/requests/${nobodys}/kept`, 404, 'key'],
   ['GET', '/v2/webhooks/deliveries', 200, 'key'],
   ['GET', '/v2/webhooks/deliveries?state=x', 400, 'key'],
   ['POST', '/v2/webhooks/deliveries/{request_id}/redeliver', 202, 'key'],

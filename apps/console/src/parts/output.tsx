@@ -25,7 +25,7 @@ interface OutputProps {
   modalities: readonly string[];
   /** The places of the text in the model's events, if it streams. */
   places?: TextPlaces | undefined;
-  /** What made it, for the names of its files. */
+  /** The model and the run, for the names of its files. */
   origin?: { model: string; run: string } | undefined;
   /** More buttons for a file. */
   renderActions?: (medium: Medium) => ReactNode;

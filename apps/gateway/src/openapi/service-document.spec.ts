@@ -125,6 +125,8 @@ const promised: [method: string, path: string, answers: [number, string[]][]][] 
   ['GET', '/v2/requests', plain(200, 400, 401, 403)],
   ['GET', '/v2/requests/{request_id}', plain(200, 401, 403, 404)],
   ['DELETE', '/v2/requests/{request_id}', plain(204, 401, 403, 404, 409)],
+  ['PUT', '/v2/requests/{request_id}/kept', plain(204, 401, 403, 404, 409, 410, 429)],
+  ['DELETE', '/v2/requests/{request_id}/kept', plain(204, 401, 403, 404)],
   ['GET', '/v2/requests/{request_id}/input', plain(200, 401, 403, 404, 410)],
   ['GET', '/v2/webhooks/deliveries', plain(200, 400, 401, 403)],
   ['POST', '/v2/webhooks/deliveries/{request_id}/redeliver', plain(202, 401, 403, 404)],

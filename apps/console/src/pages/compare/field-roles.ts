@@ -35,5 +35,5 @@ export function namesFor(name: string): readonly string[] {
   return [name, ...others.filter((each) => each !== name)];
 }
 
-/** Only a field of the same role takes the same file: a mask is no picture to start from. */
+/** Whether only a field of the same role takes the file: a mask isn't a first frame. */
 export const isSpecialFile = (name: string): boolean => /mask|last|end_|tail/i.test(name);

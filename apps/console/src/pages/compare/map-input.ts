@@ -64,7 +64,7 @@ class Target {
 
   putPrompt(name: string, value: unknown): boolean {
     const text = promptOf({ [name]: value });
-    // Of several messages or lines, one alone would say something else.
+    // One of several messages would say something else on its own.
     if (text === undefined || (Array.isArray(value) && value.length > 1)) return false;
     if (promptNames.some((each) => this.putInto(each, text))) return true;
     // The example shows where the text of a message goes.

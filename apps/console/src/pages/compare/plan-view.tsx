@@ -16,7 +16,7 @@ interface PlanViewProps {
   change: (text: string | null) => void;
 }
 
-/** What one model would be sent, what it doesn't take, and the price. */
+/** Shows what one model would be sent, what it doesn't take, and the price. */
 export function PlanView({ plan, isFirst, isSent, change }: PlanViewProps) {
   const { text, unsent, isOwn, estimate, fields, error } = plan;
   const [isOpen, setOpen] = useState(false);

@@ -1,4 +1,4 @@
-/** What the comparison shows, as lists with commas. It is kept in the address. */
+/** The models and runs of a comparison, as lists with commas. They are kept in the address. */
 export interface CompareSearch {
   models?: string;
   /** IDs. With models, each belongs to the model at its place, and one that wasn't run has an empty place. */

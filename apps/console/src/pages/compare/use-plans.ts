@@ -7,7 +7,7 @@ import { type FieldProblem, Problem } from '../../api/problem.ts';
 import { isSame } from '../model/earlier-input.ts';
 import { mapInput } from './map-input.ts';
 
-/** What one model would be sent. */
+/** The input and the price for one model. */
 export interface Plan {
   model: string;
   document: ModelDocument | undefined;

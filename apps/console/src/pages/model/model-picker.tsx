@@ -11,7 +11,7 @@ const maxShown = 6;
 
 interface ModelPickerProps {
   label: string;
-  /** What the search finds. */
+  /** Label of the search. */
   hint: string;
   icon: ReactNode;
   models: readonly ModelEntry[];

@@ -1,4 +1,4 @@
-/** What the gallery shows, which is kept in the address. */
+/** The state of the gallery, which is kept in the address. */
 export interface OutputsSearch {
   only?: 'kept';
   model?: string;

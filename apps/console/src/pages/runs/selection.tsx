@@ -5,7 +5,7 @@ import { texts } from '../../texts/index.ts';
 import { maxCompared } from '../compare/search.ts';
 import classes from '../../parts/selection.module.css';
 
-/** What can be done with the selected runs. */
+/** The actions for the selected runs. */
 export function Selection({ selected, clear }: { selected: readonly string[]; clear: () => void }) {
   const canCompare = selected.length >= 2 && selected.length <= maxCompared;
   return (
