@@ -18,7 +18,7 @@ export const routerBudgetName = z
   .string()
   .regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 letters, digits, "_", "." or "-"');
 
-export const routerBudgetScope = z.union(
+const routerBudgetScope = z.union(
   [z.enum(['workspace', 'key', 'user', 'model']), z.templateLiteral(['tag:', routerTagName])],
   'must be workspace, key, user, model or tag:<name>',
 );

@@ -11,7 +11,7 @@ export const budgetsQuery = queryOptions({
   refetchInterval: 10_000,
 });
 
-/** What each value of a budget has used. */
+/** The use of a budget by value. */
 export const budgetValuesQuery = (name: string) =>
   infiniteQueryOptions({
     queryKey: ['budgets', name],

@@ -18,7 +18,7 @@ export interface BudgetRaise {
   until: string;
 }
 
-/** What runs of a workspace may cost in a period. */
+/** The most that runs of a workspace may cost in a period. */
 @Entity()
 @Check('budget_period_check', `period IN ('day', 'week', 'month', 'total')`)
 @Unique(['workspaceId', 'name'])
@@ -42,7 +42,7 @@ export class Budget {
 }
 
 /**
- * What one value of a budget has reserved and spent in one window: a day, a week or a month, or all time. Only the SQL
+ * The reserved and spent amounts of one value of a budget in one window: a day, a week or a month, or all time. Only the SQL
  * functions change the amounts, under the lock of the workspace.
  */
 @Entity()

@@ -7,7 +7,7 @@ import { dollarsOfCents } from '../../parts/money.ts';
 import { texts } from '../../texts/index.ts';
 import classes from './budgets-page.module.css';
 
-/** What each key, end user or value of a tag has used in the present window. */
+/** The use of the present window by key, end user or value of a tag. */
 export function ValuesOf({ budget: { name, current }, close }: { budget: Budget; close: () => void }) {
   const values = useInfiniteQuery(budgetValuesQuery(name));
   const limit = current.limit_cents;
