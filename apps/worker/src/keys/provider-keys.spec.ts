@@ -1,12 +1,18 @@
 import { expect, it } from '@jest/globals';
 import { createLog, Metrics } from '#observability';
-import type { ProviderKeyRepository } from '#persistence';
+import type { LiveRun, Poll, ProviderKeyRepository, TakenRun } from '#persistence';
 import type { BoundProvider, KeyedProvider, OperatorKey, ProviderFailure } from '#providers';
 import type { Providers } from '../providers.js';
+import type { OwnKeys } from './own-keys.js';
 import { poolOf, ProviderKeys } from './provider-keys.js';
 
 const key = (name: string, weight = 1): OperatorKey => ({ name, secret: `secret-${name}`, weight });
 const of = (...keys: OperatorKey[]) => ({ name: 'fal', keys }) as unknown as BoundProvider;
+
+const ownKey = { name: 'own', secret: 'secret-own', ownId: 'o' };
+const taken = (keyName: string, ownId?: string) => ({ keyName, facts: { ownKey: ownId } }) as TakenRun;
+const polled = (providerKey: string | null, ownId?: string) =>
+  ({ providerKey, facts: { ownKey: ownId } }) as LiveRun & Pick<Poll, 'providerKey'>;
 
 /** `freeInMs` and `hasOther`: what the database answers. */
 function keys({ freeInMs = 0, hasOther = true } = {}) {
@@ -24,6 +30,7 @@ function keys({ freeInMs = 0, hasOther = true } = {}) {
         return hasOther;
       },
     } as unknown as ProviderKeyRepository,
+    { keyFor: async () => ownKey, keyOf: async () => ownKey } as unknown as OwnKeys,
     new Metrics(),
     { PROVIDER_MAX_PAUSE_MS: 5_000 },
     createLog('worker', 'silent'),
@@ -42,12 +49,18 @@ const keyed = (provider: BoundProvider, chosen: { name: string; secret: string }
 it('finds the key of a run by its name, also after it was removed', async () => {
   const { made } = keys();
   const pool = of(key('a'), key('b'));
-  expect(await made.keyFor(pool, { keyName: 'b' })).toMatchObject({ secret: 'secret-b' });
-  expect(await made.keyOf(pool, { providerKey: 'gone' })).toMatchObject({ secret: 'secret-gone' });
-  expect(await made.keyOf(pool, { providerKey: null })).toBeUndefined();
-  expect(await made.keyOf(of(key('default')), { providerKey: null })).toMatchObject({
+  expect(await made.keyFor(pool, taken('b'))).toMatchObject({ secret: 'secret-b' });
+  expect(await made.keyOf(pool, polled('gone'))).toMatchObject({ secret: 'secret-gone' });
+  expect(await made.keyOf(pool, polled(null))).toBeUndefined();
+  expect(await made.keyOf(of(key('default')), polled(null))).toMatchObject({
     secret: 'secret-default',
   });
+});
+
+it('leaves a run with its workspace’s own key to those keys', async () => {
+  const { made } = keys();
+  expect(await made.keyFor(of(key('a')), taken('a', 'o'))).toBe(ownKey);
+  expect(await made.keyOf(of(key('a')), polled('a', 'o'))).toBe(ownKey);
 });
 
 it('writes nothing about a key that stands alone, or that is not the operator’s', async () => {
