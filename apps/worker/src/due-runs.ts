@@ -165,7 +165,8 @@ export class DueRuns implements OnModuleDestroy {
 
   private measure({ queue, provider, lateMs }: DueRow): void {
     this.metrics.queueWaitSeconds.observe({ queue }, lateMs / 1000);
-    if (queue === 'poll') this.metrics.pollLatenessSeconds.observe({ provider: providerOf(provider) }, lateMs / 1000);
+    if (queue === 'poll')
+      this.metrics.pollLatenessSeconds.observe({ provider: providerOf(provider) }, lateMs / 1000);
   }
 
   private async renew(): Promise<void> {
