@@ -177,7 +177,7 @@ describe('admin key and token', () => {
       expect(session?.row).toMatchObject({ kind: 'session', scopes, madeBy: null });
       return scopes;
     };
-    expect(await link()).toEqual(['catalog', 'run', 'requests', 'usage', 'workspace']);
+    expect(await link()).toEqual(['catalog', 'run', 'requests', 'usage', 'workspace', 'provider_keys']);
     expect(await link('--scopes', 'workspace,operate')).toEqual(['workspace', 'operate']);
     const bad = await runAdmin(env, 'key', 'sign-in', '--workspace', 'acme', '--url', 'javascript:x');
     expect([bad.code, bad.error]).toEqual([2, expect.stringContaining('http or https URL')]);

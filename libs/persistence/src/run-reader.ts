@@ -221,8 +221,8 @@ export class RunReader {
     const [row] = await this.database.reads.query<
       OutputRow & Pick<RunResult, 'billedMicros' | 'dispatchedAt' | 'completedAt' | 'ownKey'>
     >(
-      `SELECT audit_record.billed_micros::float AS "billedMicros", dispatched_at AS "dispatchedAt",
-          completed_at AS "completedAt", basis IS NOT DISTINCT FROM 'own_key' AS "ownKey", media_type AS "mediaType",
+      `SELECT audit_record.billed_micros::float AS "billedMicros", audit_record.dispatched_at AS "dispatchedAt",
+          audit_record.completed_at AS "completedAt", audit_record.basis IS NOT DISTINCT FROM 'own_key' AS "ownKey", media_type AS "mediaType",
           CASE WHEN $4 THEN body END AS body, stored_as AS "storedAs"
         FROM kept_run JOIN audit_record USING (workspace_id, run_id)
           LEFT JOIN kept_payload ON kept_payload.run_id = kept_run.run_id AND kind = 'output'

@@ -52,8 +52,8 @@ describe('a person', () => {
   it.each([
     ['everyone', ['catalog', 'requests', 'usage', 'workspace']],
     ['cn=finance,ou=groups', ['catalog', 'usage', 'workspace']],
-    ['engineers', ['catalog', 'run', 'requests', 'usage', 'workspace', 'manage']],
-    ['admins', ['catalog', 'run', 'requests', 'usage', 'workspace', 'manage', 'operate']],
+    ['engineers', ['catalog', 'run', 'requests', 'usage', 'workspace', 'provider_keys', 'manage']],
+    ['admins', ['catalog', 'run', 'requests', 'usage', 'workspace', 'provider_keys', 'manage', 'operate']],
   ])('of the group %s gets the scopes of its role', async (group, scopes) => {
     const login = `person-${group.length}`;
     const claims = { email: `${login}@example.com`, groups: [group, 'others'], workspace: workspaceId };

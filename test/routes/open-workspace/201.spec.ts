@@ -55,6 +55,9 @@ it('a name alone gives the usual credits, and a key of all scopes but `operate`'
   const body = JSON.stringify({ name: newName() });
   expect((await caller.call('POST', '/v2/operator/workspaces', { body })).json()).toMatchObject({
     workspace: { credits_cents: 10_000 },
-    key: { name: 'first key', scopes: ['catalog', 'run', 'requests', 'usage', 'workspace', 'manage'] },
+    key: {
+      name: 'first key',
+      scopes: ['catalog', 'run', 'requests', 'usage', 'workspace', 'provider_keys', 'manage'],
+    },
   });
 });
