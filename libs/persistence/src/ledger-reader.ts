@@ -11,6 +11,8 @@ export interface ListedEntry extends Pick<
   /** Null without a run, and once the record of the run has expired. */
   model: string | null;
   attribution: Attribution | null;
+  /** The names of the budgets that counted the run and still exist. Null if there are none. */
+  budgets: string[] | null;
 }
 
 /** Made at or after `from` and before `until`. Both bounds are optional. */
@@ -35,7 +37,10 @@ export class LedgerReader {
     return this.database.list<ListedEntry>(
       workspaceId,
       `SELECT entry.id::text AS id, entry.run_id AS "runId", at, amount_micros::float AS "amountMicros",
-          balance_micros::float AS "balanceMicros", entry.basis, model, attribution
+          balance_micros::float AS "balanceMicros", entry.basis, model, attribution, (
+            SELECT array_agg(name ORDER BY name) FROM budget_window JOIN budget ON budget.id = budget_id
+            WHERE budget_window.id = ANY (budget_windows)
+          ) AS budgets
         FROM (
           SELECT * FROM ledger_entry WHERE workspace_id = $1 AND id < $2
             AND ($3::timestamptz IS NULL OR at >= $3) AND ($4::timestamptz IS NULL OR at < $4)

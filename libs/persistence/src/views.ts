@@ -165,6 +165,7 @@ export const ledgerEntryView = (entry: ListedEntry): RouterLedgerEntry => ({
   ...(entry.runId !== null && { request_id: entry.runId }),
   ...(entry.model !== null && { model: entry.model }),
   ...(entry.basis !== null && { cost_basis: entry.basis }),
+  ...(entry.budgets !== null && { budgets: entry.budgets }),
   ...attributionView(entry.attribution),
 });
 

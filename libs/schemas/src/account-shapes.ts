@@ -134,6 +134,10 @@ const routerLedgerEntry = z
     request_id: routerQueueRequestId.optional(),
     model: routerModelId.optional(),
     cost_basis: costBasis.optional().describe('The basis of a bill, as in the list of runs.'),
+    budgets: z
+      .array(z.string())
+      .optional()
+      .describe('The budgets that counted the run, by name, without deleted ones. Absent if there are none.'),
     ...attributionFields,
   })
   .meta({

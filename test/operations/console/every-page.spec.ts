@@ -149,7 +149,17 @@ const pages: ShownPage[] = [
       await page.getByRole('dialog').getByLabel('Time zone').waitFor();
     },
   },
-  { name: 'settings', path: () => '/settings', text: 'Concurrent runs' },
+  {
+    name: 'settings',
+    path: () => '/settings',
+    text: 'Concurrent runs',
+    act: async (page) => {
+      await page.getByLabel('Provider').fill('recraft');
+      await page.getByLabel('Key', { exact: true }).fill('a-key-of-recraft-0042');
+      await page.getByRole('button', { name: 'Set key' }).click();
+      await page.getByText('…0042').waitFor();
+    },
+  },
   { name: 'guide', path: () => '/guide/quickstart', text: 'One call that waits' },
   { name: 'reference', path: () => '/reference', text: 'Submit a run and get its id and URLs' },
   { name: 'guide-error', path: () => '/guide/errors/forbidden', text: 'When it happens' },

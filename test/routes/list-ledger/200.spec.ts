@@ -5,7 +5,7 @@ import type { Caller } from '../../harness/caller.js';
 import { sharedGateway } from '../gateways.js';
 
 const gateway = sharedGateway();
-const scopes = ['run', 'requests', 'usage'];
+const scopes = ['run', 'requests', 'usage', 'manage'];
 const model = 'bfl/flux-2-pro';
 const succeeded: Ending = {
   outcome: 'succeeded',
@@ -28,6 +28,10 @@ async function booked() {
   const first = await caller.submit(model, '{"prompt":"x"}');
   await gateway().finish(first, succeeded);
   await new RefundRepository(gateway().database).refund(first.requestId, 'internal', 'test');
+  for (const name of ['weekly', 'daily']) {
+    const budget = { window: name === 'daily' ? 'day' : 'week', limit_cents: 1_000 };
+    await caller.call('PUT', `/v2/budgets/${name}`, { body: JSON.stringify(budget) });
+  }
   const headers = { 'x-service-tags': 'team=web,project=alpha', 'x-service-user': 'u' };
   const second = await caller.submit(model, '{"prompt":"x"}', { headers });
   await gateway().finish(second, succeeded);
@@ -47,6 +51,7 @@ it('lists bills, refunds and credits, newest first, with the facts of their runs
       request_id: second.requestId,
       tags: { project: 'alpha', team: 'web' },
       user: 'u',
+      budgets: ['daily', 'weekly'],
     },
     {
       ...always,
@@ -98,13 +103,13 @@ it('is one CSV of all entries, by format or by Accept', async () => {
   expect([csv.status, csv.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
   const lines = csv.bytes.toString().split('\r\n');
   expect(lines[0]).toBe(
-    'id,created_at,kind,amount_cents,balance_cents,request_id,model,cost_basis,tags,user',
+    'id,created_at,kind,amount_cents,balance_cents,request_id,model,cost_basis,tags,user,budgets',
   );
   expect([lines.length, lines.at(-1)]).toEqual([1 + 2504 + 1, '']);
   expect(new Set(lines.slice(1, -1).map((line) => line.split(',')[0])).size).toBe(2504);
   expect(lines[2501]).toMatch(
     new RegExp(
-      `,bill,-${cost},${1_000 - cost},${second.requestId},${model},\\w+,"project=alpha,team=web",u$`,
+      `,bill,-${cost},${1_000 - cost},${second.requestId},${model},\\w+,"project=alpha,team=web",u,"daily,weekly"$`,
     ),
   );
   const accepted = await caller.call('GET', '/v2/ledger', { headers: { accept: 'text/csv' } });

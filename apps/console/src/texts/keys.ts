@@ -14,6 +14,8 @@ export const keys = {
     provider_keys: 'Set and delete your own provider keys.',
     manage: 'Create and revoke keys, set budgets, and rotate secrets.',
   },
+  tags: 'Tags',
+  tagsHint: 'Every run of the key gets these, and its calls can’t change them.',
   lacked: 'Your key or token lacks this scope, so it can’t grant it.',
   state: 'State',
   states: { live: 'Active', revoked: 'Revoked', expired: 'Expired' },

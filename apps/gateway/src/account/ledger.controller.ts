@@ -39,6 +39,7 @@ const columns: Record<string, (entry: RouterLedgerEntry) => string | number | nu
   cost_basis: ({ cost_basis }) => cost_basis ?? null,
   tags: ({ tags }) => tagsText(tags) || null,
   user: ({ user }) => user ?? null,
+  budgets: ({ budgets }) => budgets?.join(',') ?? null,
 };
 
 const csvOf = (entries: readonly ListedEntry[]): string =>
@@ -61,7 +62,7 @@ export class LedgerController {
     area: 'Account',
     summary: 'List the changes of the credits of the workspace',
     description:
-      'Bills, refunds, and credits that were added or taken back, newest first, as long as they are kept (13 months by default). A bill or a refund names its run, with the tags and the end user. The amounts add up to the credits. Continue with `next_cursor` while `has_more` is true.',
+      'Bills, refunds, and credits that were added or taken back, newest first, as long as they are kept (13 months by default). A bill or a refund names its run, with the tags, the end user and the budgets that counted it. The amounts add up to the credits. Continue with `next_cursor` while `has_more` is true.',
     query: ledgerQuery,
     answers: [
       answer(200, 'One page, or all entries as CSV.', { ...json(routerLedgerResponse), 'text/csv': null }),

@@ -36,12 +36,16 @@ function Fields({ close, onCreated }: Omit<NewKeyFormProps, 'opened'>) {
   const own = useQuery(workspaceQuery).data?.credential.scopes ?? [];
   const [name, setName] = useState('');
   const [chosen, setChosen] = useState<string[]>(usual.filter((scope) => own.includes(scope)));
+  const [tags, setTags] = useState('');
   const [days, setDays] = useState<string | null>(null);
   const creation = useMutation({
     mutationFn: () => {
       const expires =
         days === null ? {} : { expires_at: new Date(Date.now() + Number(days) * 86_400_000).toISOString() };
-      return bodyOf(api.POST('/v2/keys', { body: { name, scopes: chosen as Scope[], ...expires } }));
+      const fixed = tags.trim() === '' ? {} : { tags: tagsIn(tags) };
+      return bodyOf(
+        api.POST('/v2/keys', { body: { name, scopes: chosen as Scope[], ...fixed, ...expires } }),
+      );
     },
     onSuccess: (key) => {
       onCreated(key);
@@ -81,6 +85,14 @@ function Fields({ close, onCreated }: Omit<NewKeyFormProps, 'opened'>) {
           />
         ))}
       </Checkbox.Group>
+      <TextInput
+        label={texts.keys.tags}
+        description={texts.keys.tagsHint}
+        placeholder="project=alpha,team=web"
+        value={tags}
+        onChange={({ currentTarget }) => setTags(currentTarget.value)}
+        spellCheck={false}
+      />
       <Select
         label={texts.keys.expires}
         placeholder={texts.keys.never}
@@ -105,3 +117,12 @@ function Fields({ close, onCreated }: Omit<NewKeyFormProps, 'opened'>) {
     </form>
   );
 }
+
+/** Tags as the header of a call has them. The service checks their names and values. */
+const tagsIn = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    text.split(',').map((tag) => {
+      const [name = '', ...value] = tag.trim().split('=');
+      return [name, value.join('=')];
+    }),
+  );

@@ -9,6 +9,7 @@ import { dollarsOfCents } from '../../parts/money.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { count } from '../../parts/quantities.ts';
 import { texts } from '../../texts/index.ts';
+import { ProviderKeys } from './provider-keys.tsx';
 import classes from './settings-page.module.css';
 
 export function SettingsPage() {
@@ -39,6 +40,11 @@ export function SettingsPage() {
                 <Limit name="runs_per_minute" {...data.limits.runs_per_minute} />
               </div>
             </Section>
+            {data.credential.scopes.includes('provider_keys') && (
+              <Section title={texts.settings.providerKeys} about={texts.settings.providerKeysText}>
+                <ProviderKeys />
+              </Section>
+            )}
             <Section title={texts.settings.workspace} about={texts.settings.workspaceText}>
               <dl className={classes.facts}>
                 <dt>{texts.settings.name}</dt>
