@@ -1,10 +1,8 @@
-import { SegmentedControl } from '@mantine/core';
 import { useState } from 'react';
 import type { StreamTerms } from '../../api/model-document.ts';
-import { CopyText } from '../../parts/copy-text.tsx';
+import { CodeExample, type Language } from '../../parts/code-example.tsx';
 import { texts } from '../../texts/index.ts';
-import { codeOf, type Language, languages } from './code.ts';
-import classes from './model.module.css';
+import { codeOf } from './code.ts';
 
 interface CodeTabProps {
   id: string;
@@ -17,19 +15,7 @@ export function CodeTab({ id, text, stream }: CodeTabProps) {
   const code = codeOf(language, { id, text, origin: location.origin, stream });
   return (
     <div>
-      <div className={classes.bar}>
-        <SegmentedControl
-          size="xs"
-          aria-label={texts.model.language}
-          data={languages.map((value) => ({ value, label: texts.model.languages[value] }))}
-          value={language}
-          onChange={setLanguage}
-        />
-        <CopyText text={code} />
-      </div>
-      <pre className={classes.code} tabIndex={0}>
-        {code}
-      </pre>
+      <CodeExample code={code} language={language} onLanguage={setLanguage} />
       <p className="dimmed">{texts.model.codeNote[language]}</p>
     </div>
   );

@@ -1,7 +1,5 @@
 import type { StreamTerms } from '../../api/model-document.ts';
-
-export const languages = ['curl', 'typescript', 'python'] as const;
-export type Language = (typeof languages)[number];
+import type { Language } from '../../parts/code-example.tsx';
 
 /** Quotes the text as one word of a POSIX shell. */
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;

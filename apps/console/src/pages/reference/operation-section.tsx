@@ -1,14 +1,14 @@
-import { Button, Code, SegmentedControl, TextInput } from '@mantine/core';
+import { Button, Code, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { call } from '../../api/client.ts';
 import { Problem } from '../../api/problem.ts';
 import { useCredential } from '../../api/session.ts';
 import type { Operation, Parameter, Reference } from '../../api/service-document.ts';
-import { CopyText } from '../../parts/copy-text.tsx';
+import { CodeExample, type Language } from '../../parts/code-example.tsx';
 import { indentedJson } from '../../parts/indented-json.ts';
 import { texts } from '../../texts/index.ts';
 import { Prose } from './prose.tsx';
-import { addressOf, type Language, languages, requestCode, type Values } from './request-code.ts';
+import { addressOf, requestCode, type Values } from './request-code.ts';
 import classes from './reference.module.css';
 import { ShapeFields, typeOf } from './shape-fields.tsx';
 
@@ -47,17 +47,7 @@ export function OperationSection({ operation, resolve, language, onLanguage }: P
         <Answers operation={operation} resolve={resolve} />
       </div>
       <div className={classes.code}>
-        <div className={classes.bar}>
-          <SegmentedControl
-            size="xs"
-            aria-label={texts.model.language}
-            data={languages.map((value) => ({ value, label: texts.model.languages[value] }))}
-            value={language}
-            onChange={onLanguage}
-          />
-          <CopyText text={code} />
-        </div>
-        <pre tabIndex={0}>{code}</pre>
+        <CodeExample code={code} language={language} onLanguage={onLanguage} />
         {isCallable && (
           <Call
             operation={operation}

@@ -9,13 +9,13 @@ import {
   type Reference,
   referenceQuery,
 } from '../../api/service-document.ts';
+import type { Language } from '../../parts/code-example.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { texts } from '../../texts/index.ts';
 import { OperationSection } from './operation-section.tsx';
 import { Prose } from './prose.tsx';
 import classes from './reference.module.css';
-import type { Language } from './request-code.ts';
 
 const route = getRouteApi('/reference');
 

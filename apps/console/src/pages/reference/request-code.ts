@@ -1,7 +1,5 @@
 import type { Operation } from '../../api/service-document.ts';
-
-export const languages = ['curl', 'typescript', 'python'] as const;
-export type Language = (typeof languages)[number];
+import type { Language } from '../../parts/code-example.tsx';
 
 /** The values of a route's parameters in the path and the query, by name. */
 export type Values = Readonly<Record<string, string>>;
