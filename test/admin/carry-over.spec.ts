@@ -145,6 +145,8 @@ describe('admin export and import', () => {
       'backlog_chunk',
       'idempotency_key',
       'joined_call',
+      'kept_payload',
+      'kept_run',
       'outbox',
       'payload',
       'run',

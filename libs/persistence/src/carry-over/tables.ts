@@ -26,6 +26,7 @@ export const refilledTables = [
   'process',
   'provider_health',
   'provider_check',
+  'provider_key',
   'provider_surprise',
   'stream_piece',
   'registry_revision',
