@@ -101,7 +101,7 @@ describe('a link for a customer', () => {
       onboarding.link(workspaceId, { ...facts, linkSeconds: day }, actor);
     expect(made(await ask({ key: key.row.prefix })).row).toMatchObject({ scopes, madeBy: key.row.id });
     expect(made(await ask({})).row).toMatchObject({
-      scopes: ['catalog', 'run', 'requests', 'usage', 'workspace'],
+      scopes: ['catalog', 'run', 'requests', 'usage', 'workspace', 'provider_keys'],
       madeBy: null,
     });
     const refusals = [

@@ -27,7 +27,7 @@ export const routerProviderKey = z
     state: z
       .enum(['unused', 'accepted', 'rejected'])
       .describe(
-        'What the provider last said about the key. `unused`: no call with it was answered yet. `rejected`: it rejected the key or its account (401, 402 or 403).',
+        'What the provider last said about the key. `unused`: no call with it was answered yet. `rejected`: it rejected the key or its account.',
       ),
     state_at: moment('When the state changed. Absent for an unused key.').optional(),
   })

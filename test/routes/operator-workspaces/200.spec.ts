@@ -33,6 +33,7 @@ it('lists every workspace with its limits, current use, credits and today’s sp
     visible: ['**'],
     runnable: ['**'],
     markup: 1.5,
+    own_key_fee: 0,
     limits: {
       inflight: { limit: 1, current: 1 },
       committed_spend_cents: { limit: 10_000, current: expect.any(Number) },

@@ -101,7 +101,7 @@ describe('the results that a worker writes', () => {
 
   it('say nothing about the provider if a workspace’s own key was used, only about the key', async () => {
     const own = { name: 'replicate', key: { name: 'own', secret: 'secret', ownId: 'version' } };
-    results.noteCall(own, 'run', reply(401), failed({ class: 'provider_account' }));
+    results.noteCall(own, 'run', reply(401), failed({ class: 'provider_account', account: 'key' }));
     results.noteCall(own, 'run', reply(500), failed({ class: 'provider_failed' }));
     results.noteCall(own, 'run', reply(200), pending);
     expect(states).toEqual([

@@ -94,6 +94,8 @@ describe('a round of retention', () => {
       'webhook',
       'provider_surprise',
       'ledger_entry',
+      'own_key',
+      'provider_pause',
       'api_key',
       'addUpUsage',
       'audit_record',
