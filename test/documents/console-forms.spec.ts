@@ -172,9 +172,11 @@ describe('the form of every model', () => {
   });
 });
 
-describe('a comparison', () => {
-  const of = (id: string) => models.find((model) => model.id === id) ?? {};
+const of = (id: string) => models.find((model) => model.id === id) ?? {};
+const withoutConstants = ({ constants }: { constants: Input }, leaves: string[]) =>
+  leaves.filter((leaf) => !Object.keys(constants).includes(leaf.split(' ')[0] ?? ''));
 
+describe('a comparison', () => {
   it('maps each example to its own model without a change, except for IDs, which it names', () => {
     for (const model of models) {
       const { input, unsent } = form.mapInput(model.example, model, model);
@@ -186,9 +188,6 @@ describe('a comparison', () => {
       ]);
     }
   });
-
-  const withoutConstants = ({ constants }: { constants: Input }, leaves: string[]) =>
-    leaves.filter((leaf) => !Object.keys(constants).includes(leaf.split(' ')[0] ?? ''));
 
   it.each([
     [

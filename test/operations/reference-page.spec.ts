@@ -7,6 +7,7 @@ import { keepScreenshot } from './console/screenshots.js';
 
 const { describeWith, tools } = await withTools('chromium');
 const gateway = gatewayForFile();
+const section = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
 describeWith('GET /docs in a browser', () => {
   let browser: Browser;
@@ -34,7 +35,6 @@ describeWith('GET /docs in a browser', () => {
     await page.getByRole('heading', { name: 'Queued runs' }).waitFor();
     return page;
   }
-  const section = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
   it('shows every route with its answers, to people who have not signed in', async () => {
     const page = await open();

@@ -3,6 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { type Bucket, type BucketFacts, bucketNames, buckets } from './buckets.js';
 
 const folder = new URL('../../../docs/errors/', import.meta.url);
+/** Whether the page of a link from these pages exists. */
+const isPage = (link = '') => existsSync(new URL(link.split('#')[0] ?? '', folder));
 const read = (file: string): string => readFileSync(new URL(file, folder), 'utf8');
 function statusesOf(bucket: Bucket): number[] {
   const { status, otherStatuses = [] }: BucketFacts = buckets[bucket];
@@ -91,7 +93,6 @@ describe.each(bucketNames)('the page of %s', (bucket) => {
 
   it('links to pages that exist', () => {
     const links = [...page().matchAll(/\]\((\S+?)\)/g)].map(([, link]) => link);
-    const isPage = (link = '') => existsSync(new URL(link.split('#')[0] ?? '', folder));
     expect(links.filter((link) => !isPage(link))).toEqual([]);
   });
 

@@ -10,7 +10,7 @@ const aboutOurAccount =
 
 const scrubs: [RegExp, string][] = [
   [
-    /\(?\b(?:request|trace|correlation|support)[ _-]?(?:id|code)s?\b\s{0,8}(?:[:=#]\s{0,8})?(?=[\w.-]{0,80}\d)[\w.-]{1,200}\)?/gi,
+    /\(?\b(?:request|trace|correlation|support)[ _-]?(?:id|code)s?\b[\s:=#]{0,8}(?=[\w.-]{0,80}\d)[\w.-]{1,200}\)?/gi,
     '',
   ],
   [/\breq_\w+/g, ''],

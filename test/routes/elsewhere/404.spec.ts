@@ -39,13 +39,14 @@ it.each(['/console/assets/none.js', '/v3', '/v22/models', '/unknown', '/%zz', '/
   },
 );
 
+async function read(path: string, headers: Record<string, string>) {
+  const answer = await fetch(`${gateway().url}${path}`, { headers });
+  await answer.arrayBuffer();
+  return [answer.status, answer.headers.get('content-type')?.split(';')[0]];
+}
+
 it('a browser gets a page, outside the API', async () => {
   const html = { accept: 'text/html,application/xhtml+xml' };
-  const read = async (path: string, headers: Record<string, string>) => {
-    const answer = await fetch(`${gateway().url}${path}`, { headers });
-    await answer.arrayBuffer();
-    return [answer.status, answer.headers.get('content-type')?.split(';')[0]];
-  };
   expect(await read('/unknown', html)).toEqual([404, 'text/html']);
   expect(await read('/unknown', { accept: '*/*' })).toEqual([404, 'application/json']);
   expect(await read('/v2/unknown', html)).toEqual([404, 'application/json']);

@@ -1,6 +1,6 @@
 import { ActionIcon, Button } from '@mantine/core';
 import { Minus, Plus } from 'lucide-react';
-import { type KeyboardEvent, type PointerEvent, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { texts } from '../texts/index.ts';
 import classes from './lightbox.module.css';
 
@@ -23,56 +23,64 @@ const moves: Record<string, [x: number, y: number]> = {
   ArrowDown: [0, -shift],
 };
 
+/** Keeps the point where it is, such as the one under the pointer. It is relative to the centre. */
+function zoomed(now: Place, factor: number, at = { x: 0, y: 0 }): Place {
+  const scale = Math.min(maxScale, Math.max(minScale, now.scale * factor));
+  if (scale === minScale) return fitted;
+  const grown = scale / now.scale;
+  return { scale, x: at.x - (at.x - now.x) * grown, y: at.y - (at.y - now.y) * grown };
+}
+
+const moved = (now: Place, x: number, y: number): Place =>
+  now.scale === minScale ? now : { ...now, x: now.x + x, y: now.y + y };
+
 /** An image with zoom by wheel, keys or buttons, and with panning by pointer or arrow keys. */
 export function ImageView({ url, onError }: { url: string; onError: () => void }) {
   const [place, setPlace] = useState(fitted);
   const frame = useRef<HTMLDivElement>(null);
-  const drag = useRef<{ x: number; y: number }>(null);
+  const zoom = (factor: number) => setPlace((now) => zoomed(now, factor));
 
-  /** Keeps the point under the pointer where it is. The point is relative to the centre. */
-  const zoom = (factor: number, at = { x: 0, y: 0 }) =>
-    setPlace((now) => {
-      const scale = Math.min(maxScale, Math.max(minScale, now.scale * factor));
-      if (scale === minScale) return fitted;
-      const grown = scale / now.scale;
-      return { scale, x: at.x - (at.x - now.x) * grown, y: at.y - (at.y - now.y) * grown };
-    });
-  const move = (x: number, y: number) =>
-    setPlace((now) => (now.scale === minScale ? now : { ...now, x: now.x + x, y: now.y + y }));
-
+  // React would need a role with an action, and listens to the wheel passively, which would scroll the page as well.
   useEffect(() => {
     const element = frame.current;
     if (element === null) return undefined;
-    const onWheel = (event: WheelEvent) => {
+    let drag: { x: number; y: number } | null = null;
+    const listening = new AbortController();
+    const on = <Name extends keyof HTMLElementEventMap>(
+      name: Name,
+      act: (event: HTMLElementEventMap[Name]) => void,
+    ) => element.addEventListener(name, act, { passive: false, signal: listening.signal });
+    on('wheel', (event) => {
       event.preventDefault();
       const { left, top, width, height } = element.getBoundingClientRect();
       const at = { x: event.clientX - left - width / 2, y: event.clientY - top - height / 2 };
-      zoom(Math.exp(-event.deltaY / 400), at);
-    };
-    // React listens passively, and could not keep the page from scrolling.
-    element.addEventListener('wheel', onWheel, { passive: false });
-    return () => element.removeEventListener('wheel', onWheel);
+      setPlace((now) => zoomed(now, Math.exp(-event.deltaY / 400), at));
+    });
+    on('keydown', (event) => {
+      const by = moves[event.key];
+      if (event.key === '+' || event.key === '=') setPlace((now) => zoomed(now, step));
+      else if (event.key === '-') setPlace((now) => zoomed(now, 1 / step));
+      else if (event.key === '0') setPlace(fitted);
+      else if (by !== undefined) setPlace((now) => moved(now, ...by));
+      else return;
+      event.preventDefault();
+    });
+    on('pointerdown', (event) => {
+      drag = { x: event.clientX, y: event.clientY };
+      element.setPointerCapture(event.pointerId);
+    });
+    on('pointermove', ({ clientX, clientY }) => {
+      if (drag === null) return;
+      const [x, y] = [clientX - drag.x, clientY - drag.y];
+      drag = { x: clientX, y: clientY };
+      setPlace((now) => moved(now, x, y));
+    });
+    on('pointerup', () => (drag = null));
+    on('pointercancel', () => (drag = null));
+    on('dblclick', () => setPlace((now) => (now.scale === minScale ? zoomed(now, step ** 3) : fitted)));
+    return () => listening.abort();
   }, []);
 
-  const onKeyDown = (event: KeyboardEvent) => {
-    const by = moves[event.key];
-    if (event.key === '+' || event.key === '=') zoom(step);
-    else if (event.key === '-') zoom(1 / step);
-    else if (event.key === '0') setPlace(fitted);
-    else if (by !== undefined) move(...by);
-    else return;
-    event.preventDefault();
-  };
-  const onPointerDown = (event: PointerEvent<HTMLDivElement>) => {
-    drag.current = { x: event.clientX, y: event.clientY };
-    event.currentTarget.setPointerCapture(event.pointerId);
-  };
-  const onPointerMove = ({ clientX, clientY }: PointerEvent) => {
-    if (drag.current === null) return;
-    move(clientX - drag.current.x, clientY - drag.current.y);
-    drag.current = { x: clientX, y: clientY };
-  };
-  const endDrag = () => (drag.current = null);
   return (
     <>
       <div
@@ -81,12 +89,6 @@ export function ImageView({ url, onError }: { url: string; onError: () => void }
         role="group"
         aria-label={texts.lightbox.picture}
         tabIndex={0}
-        onKeyDown={onKeyDown}
-        onPointerDown={onPointerDown}
-        onPointerMove={onPointerMove}
-        onPointerUp={endDrag}
-        onPointerCancel={endDrag}
-        onDoubleClick={() => (place.scale === minScale ? zoom(step ** 3) : setPlace(fitted))}
       >
         <img
           src={url}

@@ -73,7 +73,7 @@ export function Lightbox({ title, medium, close, previous, next, fallback, child
             aria-label={texts.lightbox.background}
             data={backgrounds.map((value) => ({ value, label: texts.lightbox.backgrounds[value] }))}
             value={background}
-            onChange={(value) => setBackground(value as Background)}
+            onChange={(value) => setBackground(value)}
           />
         )}
         <span className={classes.rest}>

@@ -44,12 +44,16 @@ function dimensionsOf({ kind, url }: Medium): Promise<MediumFacts> {
       resolve(facts);
     };
     const timer = setTimeout(() => end({}), limitMs);
-    element.onerror = () => end({});
+    element.addEventListener('error', () => end({}));
     if (element instanceof HTMLImageElement) {
-      element.onload = () => end({ width: element.naturalWidth, height: element.naturalHeight });
+      element.addEventListener('load', () =>
+        end({ width: element.naturalWidth, height: element.naturalHeight }),
+      );
     } else {
       element.preload = 'metadata';
-      element.onloadedmetadata = () => end({ seconds: element.duration, ...frameOf(element) });
+      element.addEventListener('loadedmetadata', () =>
+        end({ seconds: element.duration, ...frameOf(element) }),
+      );
     }
     element.src = url;
   });

@@ -1,4 +1,4 @@
-import { Button, SegmentedControl, Skeleton } from '@mantine/core';
+import { Button, SegmentedControl, Skeleton, UnstyledButton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Download, ExternalLink, ImageOff, Maximize2 } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useCallback, useMemo, useState } from 'react';
@@ -202,13 +202,9 @@ function Player({ medium: { kind, url }, onError, enlarge }: PlayerProps) {
     case 'image':
       // The button below does the same by keyboard.
       return (
-        <img
-          className={`${classes.large} ${classes.zoomable}`}
-          src={url}
-          alt={texts.output.image}
-          onError={onError}
-          onClick={enlarge}
-        />
+        <UnstyledButton className={classes.zoomable} tabIndex={-1} onClick={enlarge}>
+          <img className={classes.large} src={url} alt={texts.output.image} onError={onError} />
+        </UnstyledButton>
       );
     case 'video':
       return (

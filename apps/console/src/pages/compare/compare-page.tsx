@@ -89,7 +89,7 @@ function OfRuns({ runs }: { runs: readonly string[] }) {
           <section key={id} className={classes.column} aria-label={details[place]?.model ?? id}>
             <ColumnHead
               model={details[place]?.model}
-              remove={() => change({ runs: runs.filter((each) => each !== id).join(',') })}
+              remove={() => void change({ runs: runs.filter((each) => each !== id).join(',') })}
             />
             <RunFacts requestId={id} isLowest={lowest === place} isFastest={fastest === place} />
           </section>

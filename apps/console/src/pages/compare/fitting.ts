@@ -24,11 +24,14 @@ function notationsOf(value: unknown): unknown[] {
   return [value, ...others];
 }
 
+const plain = (value: unknown): string =>
+  (typeof value === 'string' ? value : JSON.stringify(value)).toLowerCase();
+
 function fittingNotation(schema: Schema, value: unknown): unknown {
   const { enum: choices, type, pattern, minimum, maximum, items } = schema;
   if (choices !== undefined) {
-    const wanted = String(value).toLowerCase();
-    return choices.find((each) => each !== null && String(each).toLowerCase() === wanted);
+    const wanted = plain(value);
+    return choices.find((each) => each !== null && plain(each) === wanted);
   }
   if (schema.const !== undefined) return undefined;
   const types = [type].flat();

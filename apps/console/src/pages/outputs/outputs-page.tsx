@@ -80,7 +80,10 @@ export function OutputsPage() {
         {(runs) => {
           const shown = runs.filter(isShown);
           const place = shown.findIndex(({ request_id: id }) => id === search.show);
-          const show = (run: OutputRun | undefined) => run && (() => change({ show: run.request_id }));
+          const shownAt = (at: number) => {
+            const run = shown[at];
+            return run && (() => change({ show: run.request_id }));
+          };
           return (
             <>
               {byDay(shown).map(([day, ofDay]) => (
@@ -118,8 +121,8 @@ export function OutputsPage() {
                     run={shown[place]}
                     modalities={entryOf(shown[place])?.output_modalities ?? []}
                     close={() => change({ show: undefined })}
-                    previous={show(shown[place - 1])}
-                    next={show(shown[place + 1])}
+                    previous={shownAt(place - 1)}
+                    next={shownAt(place + 1)}
                   />
                 </Suspense>
               )}

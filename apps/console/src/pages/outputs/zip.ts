@@ -25,7 +25,7 @@ export async function zipped(
   const parts: Uint8Array<ArrayBuffer>[] = [];
   const zip = new Zip((error, chunk) => {
     if (error) throw error;
-    parts.push(chunk as Uint8Array<ArrayBuffer>);
+    parts.push(chunk);
   });
   const names = new Set<string>();
   let total = 0;

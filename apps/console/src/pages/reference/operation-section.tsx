@@ -199,7 +199,7 @@ function examplesOf(parameters: readonly Parameter[], resolve: Reference['resolv
   return Object.fromEntries(
     parameters.flatMap(({ name, required, schema }) => {
       const [example] = resolve(schema).examples ?? [];
-      return required && example !== undefined ? [[name, String(example)]] : [];
+      return required && typeof example === 'string' ? [[name, example]] : [];
     }),
   );
 }
