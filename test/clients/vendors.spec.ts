@@ -334,7 +334,7 @@ describe('the official client openai', () => {
 });
 
 describe('the official client @google/genai', () => {
-  it('embeds one text and several, byte for byte, and is billed for them', async () => {
+  it('embeds one text and several by the provider’s own body, and is billed for them', async () => {
     const caller = await system.caller();
     const { models } = new GoogleGenAI({
       apiKey: caller.key,
