@@ -333,4 +333,43 @@ describe('the official client openai', () => {
   });
 });
 
+describe('the official client @google/genai', () => {
+  it('embeds one text and several by the provider’s own body, and is billed for them', async () => {
+    const caller = await system.caller();
+    const { models } = new GoogleGenAI({
+      apiKey: caller.key,
+      httpOptions: { baseUrl: `${url()}/gemini` },
+    });
+    const billed = async (texts: string[]) => {
+      const tag = newTag('embed');
+      const contents = texts.map((text) => `${text} [[sim:tag=${tag}]]`);
+      const config = { taskType: 'RETRIEVAL_QUERY', outputDimensionality: 768 };
+      const { embeddings = [] } = await models.embedContent({
+        model: 'gemini-embedding-001',
+        contents,
+        config,
+      });
+      expect(embeddings.map(({ values }) => values?.length)).toEqual(texts.map(() => 3));
+      const [entry, ...others] = await ledger(tag);
+      expect(others).toEqual([]);
+      const sent = { content: expect.anything(), ...config, model: 'models/gemini-embedding-001' };
+      expect(JSON.parse(Buffer.from(entry?.bodyBase64 ?? '', 'base64').toString())).toEqual({
+        requests: texts.map(() => sent),
+      });
+      await system.ended(caller);
+      const [row] = await system.sql<{ billed: string }>(
+        `SELECT billed_micros AS billed FROM run WHERE workspace_id = $1 ORDER BY id DESC LIMIT 1`,
+        [caller.workspaceId],
+      );
+      return Number(row?.billed);
+    };
+    const one = await billed(['The harbour lights go out one by one.']);
+    expect(one).toBeGreaterThan(0);
+    expect(await billed(['The harbour lights go out.', 'The bridge is closed.'])).toBeGreaterThan(one);
+    await expect(models.embedContent({ model: 'gemini-embeding-001', contents: 'x' })).rejects.toThrow(
+      'There is no such model. Did you mean gemini-embedding-001',
+    );
+  });
+});
+
 failOnLeftovers();

@@ -22,7 +22,7 @@ const byProtocol = (protocol: string, provider: string): Model[] =>
 const gemini = models.filter(({ input }) => Object.hasOwn(input.properties ?? {}, 'contents'));
 const responses = byProtocol('text', 'openai');
 const chat = byProtocol('chat', 'openai');
-const interactions = models.filter(({ provider }) => provider === 'gemini-interactions');
+const interactions = models.filter(({ upstream }) => upstream.path === 'interactions');
 
 describe('a tool with an unbounded fee is rejected', () => {
   it.each(

@@ -65,7 +65,7 @@ describe.each(protocols)('$label', ({ provider, protocol }) => {
   it('reports the requested cost, if the provider reports costs at all', () => {
     const reported = JSON.stringify(ended(['cost=31.5']).map(({ headers, body }) => [headers, body]));
     const silent =
-      /^(beeble|bria|freepik|higgsfield|ideogram|krea|ltx|luma|luma-2|pruna|stability|tencent|tripo|wavespeed) |audio.speech|v1.video_generation|:predict/;
+      /^(beeble|bria|freepik|higgsfield|ideogram|krea|ltx|luma|luma-2|pruna|stability|tencent|tripo|wavespeed) |audio.speech|v1.video_generation|:predict|:embedContent/;
     expect(reported.includes('31.5')).toBe(!silent.test(`${provider.name} ${path}`));
   });
 });

@@ -55,12 +55,43 @@ it('gemini: lists the models that the caller may run, with their methods', async
   expect(await get(gemini, '/models/gemini-2.5-flash', key)).toEqual({ status: 200, body: entry });
 });
 
+it('gemini: a model of another provider is listed once, runs at its own paths and is suggested', async () => {
+  const { caller } = await gateway().caller();
+  const entry = {
+    name: 'models/gemini-embedding-001',
+    displayName: expect.stringContaining('Gemini Embedding'),
+    description: expect.stringContaining('vector'),
+    supportedGenerationMethods: ['embedContent', 'batchEmbedContents'],
+  };
+  const { models } = (await get(gemini, '/models', caller.key)).body as { models: { name: string }[] };
+  expect(models.filter(({ name }) => name.includes('embedding'))).toEqual([entry]);
+  expect((await get(gemini, '/models/gemini-embedding-001', caller.key)).body).toEqual(entry);
+  const messageOf = async (call: string) => {
+    const response = await fetch(`${gateway().url}/gemini/v1beta/models/${call}`, {
+      method: 'POST',
+      headers: { ...gemini.credential(caller.key), 'content-type': 'application/json' },
+      body: '{}',
+    });
+    return `${response.status} ${gemini.textOf((await response.json()) as never)}`;
+  };
+  const paths = ['embedContent', 'batchEmbedContents'].map(
+    (method) => `/gemini/v1beta/models/{model}:${method}`,
+  );
+  expect(await messageOf('gemini-embedding-001:generateContent')).toBe(
+    `404 This path does not run the model; ${paths.join(' or ')} does.`,
+  );
+  expect(await messageOf('gemini-embeding-001:batchEmbedContents')).toContain(
+    '404 There is no such model. Did you mean gemini-embedding-001',
+  );
+  expect(await messageOf('gemini-embedding-001:embedContent')).toContain('422 ');
+});
+
 it.each(vendorSides)('$base lists only models that one of its paths runs', async (vendor) => {
   const { caller } = await gateway().caller();
   const { body } = await get(vendor, '/models', caller.key);
   const text = JSON.stringify(body);
   expect(text).toContain(`${vendor.model}"`);
-  for (const name of ['chat-completions', 'veo-3.1', 'gemini-embedding-001', 'flux-2-pro'])
+  for (const name of ['chat-completions', 'veo-3.1', 'imagen-4', 'flux-2-pro'])
     expect(text).not.toContain(name);
   // A model that several paths run is listed once.
   expect(text.split(`${vendor.model}"`)).toHaveLength(2);

@@ -1,5 +1,5 @@
 import type { Model } from '#catalog';
-import type { ListedModel, Vendor } from './vendor.js';
+import type { ListedModel, Vendor, VendorRoute } from './vendor.js';
 
 /** The names of google.rpc.Code. */
 const statuses: Readonly<Record<number, string>> = {
@@ -24,10 +24,17 @@ const entry = ({ name, title, description, paths }: ListedModel) => ({
   supportedGenerationMethods: paths.map((path) => path.slice(path.indexOf(':') + 1)),
 });
 
-/** The Gemini API. Its rows run on Vertex AI, which takes the same bodies for these methods. */
+/** Vertex AI takes other bodies for these methods, so their rows run on the Gemini API itself. */
+const embedding = (method: string): VendorRoute => ({
+  path: `/models/{model}:${method}`,
+  provider: 'gemini-interactions',
+  serves: ({ upstream }) => upstream['method'] === method,
+});
+
+/** The Gemini API. Its other rows run on Vertex AI, which takes the same bodies for their methods. */
 export const gemini: Vendor = {
   name: 'gemini',
-  serves: 'generateContent and streamGenerateContent',
+  serves: 'generateContent, streamGenerateContent and embeddings',
   base: '/gemini/v1beta',
   provider: 'google',
   nameOf: ({ upstream }) => upstream['path'] ?? '',
@@ -38,6 +45,7 @@ export const gemini: Vendor = {
       serves: (model) => isText(model) || model.upstream['method'] === 'generateContent',
     },
     { path: '/models/{model}:streamGenerateContent', serves: isText, alt: 'sse' },
+    ...['embedContent', 'batchEmbedContents'].map(embedding),
   ],
   errorBody: ({ status, message }) => ({
     error: { code: status, message, status: statuses[status] ?? 'INVALID_ARGUMENT' },

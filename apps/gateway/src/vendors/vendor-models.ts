@@ -42,16 +42,16 @@ export class VendorModels {
   /** The row with this name that the path runs. Throws a 404 for a row that the caller may not see. */
   private find(caller: Caller, vendor: Vendor, route: VendorRoute, name: string): Model {
     const visible = this.named(caller, vendor, name);
-    const served = visible.filter((model) => route.serves(model));
+    const served = visible.filter((model) => runs(vendor, route, model));
     const found = served.find(({ id }) => mayRun(caller, id)) ?? served[0];
     if (found !== undefined) return found;
-    if (visible.length === 0) throw this.unknown(caller, vendor, name);
+    if (visible.length === 0) throw this.unknown(caller, vendor, name, route);
     const paths = pathsOf(vendor, visible).map((path) => `${vendor.base}${path}`);
     throw new RouterError('model_not_found', `This path does not run the model; ${paths.join(' or ')} does.`);
   }
 
   /**
-   * Everything that the caller may run and that the vendor's provider serves, in the order of the catalog. Rows with the
+   * Everything that the caller may run and that the vendor's paths run, in the order of the catalog. Rows with the
    * same name are one model that several paths run.
    */
   list(caller: Caller, vendor: Vendor): ListedModel[] {
@@ -79,8 +79,8 @@ export class VendorModels {
   /** The id of a row that the caller may no longer see, or that was removed. A retry collects its run by this id. */
   private formerId(vendor: Vendor, route: VendorRoute, name: string): string {
     const rows = this.rowsOf(vendor).get(name) ?? [];
-    const row = rows.find((model) => route.serves(model)) ?? rows[0];
-    return row?.id ?? this.catalog.current.idOf(this.idFor(vendor, name));
+    const row = rows.find((model) => runs(vendor, route, model)) ?? rows[0];
+    return row?.id ?? this.catalog.current.idOf(this.idFor(vendor, name, route));
   }
 
   private isListed(caller: Caller, model: Model): boolean {
@@ -96,11 +96,11 @@ export class VendorModels {
     return (this.rowsOf(vendor).get(name) ?? []).filter((model) => this.isVisible(caller, model));
   }
 
-  private unknown(caller: Caller, vendor: Vendor, name: string): RouterError {
+  private unknown(caller: Caller, vendor: Vendor, name: string, route?: VendorRoute): RouterError {
     const rows = this.rowsOf(vendor);
     const isOfVendor = (model: Model) =>
       (rows.get(vendor.nameOf(model)) ?? []).includes(model) && maySee(caller, model.id);
-    const ids = this.catalog.current.suggest(this.idFor(vendor, name), isOfVendor);
+    const ids = this.catalog.current.suggest(this.idFor(vendor, name, route), isOfVendor);
     const names = ids
       .flatMap((id) => this.catalog.current.find(id) ?? [])
       .map((model) => vendor.nameOf(model));
@@ -113,13 +113,14 @@ export class VendorModels {
   }
 
   /** The id that a row with this name would have. */
-  private idFor(vendor: Vendor, name: string): string {
-    return `${this.prefixOf(vendor)}/${name.slice(name.lastIndexOf('/') + 1)}`;
+  private idFor(vendor: Vendor, name: string, route?: VendorRoute): string {
+    return `${this.prefixOf(vendor, route)}/${name.slice(name.lastIndexOf('/') + 1)}`;
   }
 
-  private prefixOf(vendor: Vendor): string {
-    const [[row] = []] = this.rowsOf(vendor).values();
-    return row === undefined ? vendor.provider : visibleProvider(row.id);
+  private prefixOf(vendor: Vendor, route?: VendorRoute): string {
+    const provider = providerOf(vendor, route);
+    const row = [...this.rowsOf(vendor).values()].flat().find((model) => model.provider === provider);
+    return row === undefined ? provider : visibleProvider(row.id);
   }
 
   private rowsOf(vendor: Vendor): Rows {
@@ -150,9 +151,7 @@ function indexed({ models }: Catalog, vendor: Vendor): Rows {
     if (known === undefined) rows.set(name, [model]);
     else if (!known.includes(model)) known.push(model);
   };
-  const own = models.filter(
-    (model) => model.provider === vendor.provider && pathsOf(vendor, [model]).length > 0,
-  );
+  const own = models.filter((model) => pathsOf(vendor, [model]).length > 0);
   // A row’s own name takes precedence over another row’s alias.
   for (const model of own) add(vendor.nameOf(model), model);
   for (const model of own) {
@@ -164,8 +163,13 @@ function indexed({ models }: Catalog, vendor: Vendor): Rows {
   return rows;
 }
 
-const pathsOf = ({ routes }: Vendor, models: readonly Model[]): string[] =>
-  routes.filter((route) => models.some((model) => route.serves(model))).map(({ path }) => path);
+const providerOf = (vendor: Vendor, route?: VendorRoute): string => route?.provider ?? vendor.provider;
+
+const runs = (vendor: Vendor, route: VendorRoute, model: Model): boolean =>
+  model.provider === providerOf(vendor, route) && route.serves(model);
+
+const pathsOf = (vendor: Vendor, models: readonly Model[]): string[] =>
+  vendor.routes.filter((route) => models.some((model) => runs(vendor, route, model))).map(({ path }) => path);
 
 /** Rows with the same name as one model, described as the first of them. */
 const listed = (vendor: Vendor, models: readonly [Model, ...Model[]]): ListedModel => ({

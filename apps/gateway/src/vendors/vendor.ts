@@ -34,7 +34,7 @@ export interface VendorSettings {
 export interface Vendor extends NamedVendor {
   /** The path below which its clients call. */
   base: string;
-  /** The provider whose rows it runs. */
+  /** The provider whose rows its paths run. */
   provider: string;
   /** The name by which its clients know a row. */
   nameOf: (model: Model) => string;
@@ -56,6 +56,8 @@ export interface Vendor extends NamedVendor {
 export interface VendorRoute {
   /** Below the base. The name of the model is `{model}` in the path, or else the member `model` of the body. */
   path: string;
+  /** The provider whose rows it runs, if not that of the vendor. */
+  provider?: string;
   /** Whether the provider serves this row at this path. */
   serves: (model: Model) => boolean;
   /** The parameter that the query must have, because other values request another format. */

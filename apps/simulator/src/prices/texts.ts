@@ -218,6 +218,8 @@ export const texts: PriceList = {
     { input: 1.5, output: 7.5, image: 30, reads: 131_072, writes: 32_768 },
     { ...flashSizes, '4K': 3800 },
   ),
+  'gemini-interactions/gemini-embedding-001': (order) => (order.tokens(2048, []) * 0.15) / million,
+  'gemini-interactions/gemini-embedding-001-batch': (order) => (order.tokens(204_800, []) * 0.15) / million,
   'gemini-interactions/*': (order) => {
     const written = order.units('/generation_config/max_output_tokens', { usual: 90_000, most: 90_000 });
     const leading = ['data', 'uri', 'tools', 'previous_interaction_id'];

@@ -68,8 +68,27 @@ export const elevenlabs: Provider = {
 export const geminiInteractions: Provider = {
   name: 'gemini-interactions',
   authorized: keyIn('x-goog-api-key'),
-  protocols: [{ submits: [{ path: '/interactions', promptOf: (body) => words(body['input']) }] }],
+  protocols: [
+    { name: 'interactions', submits: [{ path: '/interactions', promptOf: (body) => words(body['input']) }] },
+    {
+      name: 'embedding',
+      submits: ['embedContent', 'batchEmbedContents'].map((method) => ({
+        path: `/models/:model([^:/]+)::${method}`,
+        modelOf: ({ model }) => model,
+        promptOf: (body) => words(body['content'] ?? body['requests']),
+      })),
+      variantOf: ({ generation: { path } }) => (path.endsWith(':batchEmbedContents') ? '-batch' : ''),
+      values: ({ generation: { body } }) => ({ vectors: vectorsFor(body) }),
+    },
+  ],
 };
+
+/** One vector for each text of a batch. */
+function vectorsFor(body: Buffer): string {
+  const { requests } = JSON.parse(body.toString()) as { requests?: unknown };
+  const texts = Array.isArray(requests) ? requests : [];
+  return JSON.stringify(texts.map(() => ({ values: [0.0117, -0.0216, 0.0093] })));
+}
 
 export const ideogram: Provider = {
   name: 'ideogram',
