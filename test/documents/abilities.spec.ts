@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { textOf } from './checkout-files.js';
 
 const page = textOf('docs/guide/abilities.md');
-const tests = [...page.matchAll(/^(\d+)\. `([^`]+)`: ([^\n]+(?:\n {2,}[^\n]+)*)/gm)].map(
+const tests = [...page.matchAll(/^(\d+)\. +`([^`]+)`: ([^\n]+(?:\n {2,}[^\n]+)*)/gm)].map(
   ([, number = '', file = '', name = '']) => ({ number, file, name: name.replaceAll(/\s+/g, ' ') }),
 );
 

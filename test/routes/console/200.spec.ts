@@ -40,7 +40,7 @@ it('the page’s files are compressed, and cached forever under their hashed nam
   }
 });
 
-it('the first page’s script stays below 200 KB compressed', async () => {
+it('the first page’s script stays below 210 KB compressed', async () => {
   const page = await (await get('/console/')).text();
   const scripts = [...page.matchAll(/(?:src|href)="([^"]+\.js)"/g)].map(([, url = '']) => url);
   let bytes = 0;
@@ -50,7 +50,7 @@ it('the first page’s script stays below 200 KB compressed', async () => {
     await answer.arrayBuffer();
   }
   expect(bytes).toBeGreaterThan(50_000);
-  expect(bytes).toBeLessThan(200_000);
+  expect(bytes).toBeLessThan(210_000);
 });
 
 it('the sample files of the models’ examples are served to anyone', async () => {

@@ -22,6 +22,7 @@ it('shows the limits, their current use, and the credits', async () => {
     credits_cents: 500,
     held_cents: 0,
     markup: 1.5,
+    own_key_fee: 0,
     credential: { key_id: keyId, scopes },
   });
   for (let runs = 0; runs < 2; runs += 1) await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');

@@ -33,7 +33,7 @@ it('without a key the link belongs to the workspace and cannot manage keys', asy
   const { caller } = await gateway().caller({}, ['operate']);
   const path = `/v2/operator/workspaces/${customer.workspace.id}/sign-in-links`;
   const { id, scopes } = (await caller.call('POST', path, { body: '{}' })).json();
-  expect(scopes).toEqual(['catalog', 'run', 'requests', 'usage', 'workspace']);
+  expect(scopes).toEqual(['catalog', 'run', 'requests', 'usage', 'workspace', 'provider_keys']);
   expect((await customer.caller.call('GET', '/v2/keys?kind=code')).json()['data']).toMatchObject([
     { id, state: 'live' },
   ]);

@@ -194,10 +194,11 @@ BEGIN
       IF refusal IS NOT NULL THEN
         DELETE FROM idempotency_key
         WHERE workspace_id = space.id AND key = entry.key AND run_id = entry."runId";
-        results[nth] := jsonb_strip_nulls(jsonb_build_object('kind', 'refused', 'limit', refusal,
+        results[nth] := jsonb_build_object('kind', 'refused', 'limit', refusal,
           'inflight', space.inflight, 'inflightLimit', space.inflight_limit,
           'committedMicros', space.committed_micros, 'committedLimitMicros', space.committed_limit_micros,
-          'backlogLimit', space.backlog_limit, 'windowLimit', space.window_limit, 'budget', refusing));
+          'backlogLimit', space.backlog_limit, 'windowLimit', space.window_limit)
+          || CASE WHEN refusing IS NULL THEN '{}' ELSE jsonb_build_object('budget', refusing) END;
         CONTINUE;
       END IF;
 
