@@ -9,7 +9,7 @@ import type { ReactNode } from 'react';
 import { NotFound } from './frame/not-found.tsx';
 import { Shell } from './frame/shell.tsx';
 import { compareSearch } from './pages/compare/search.ts';
-import { guidePage } from './pages/guide/pages.ts';
+import { guidePage } from './finding/guide-pages.ts';
 import { keysSearch } from './pages/keys/search.ts';
 import { modelSearch } from './pages/model/search.ts';
 import { modelsSearch } from './pages/models/search.ts';

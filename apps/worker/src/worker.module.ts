@@ -13,7 +13,7 @@ import { ProviderChecks } from './calls/provider-checks.js';
 import { ProviderResults } from './calls/provider-results.js';
 import { ReplyReader } from './calls/reply-reader.js';
 import { CatalogModule } from './catalog.module.js';
-import { KeyRounds } from './keys/key-rounds.js';
+import { KeyRounds } from './calls/key-rounds.js';
 import { OwnKeys } from './keys/own-keys.js';
 import { ProviderKeys } from './keys/provider-keys.js';
 import { NameResolver } from './resolver/name-resolver.js';

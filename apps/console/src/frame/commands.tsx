@@ -9,7 +9,7 @@ import { session } from '../api/session.ts';
 import { recentModels } from '../finding/recent-models.ts';
 import { searchable, searched } from '../finding/find.ts';
 import { togglePin, usePins } from '../finding/pins.ts';
-import { guidePages } from '../pages/guide/pages.ts';
+import { guidePages } from '../finding/guide-pages.ts';
 import { texts } from '../texts/index.ts';
 import { pagesFor, reading } from './navigation.ts';
 import classes from './commands.module.css';

@@ -2,7 +2,7 @@ import { every, Metrics, type PeriodicWork } from '#observability';
 import { DatabaseOutage, type KeyState, keyStates, ProviderKeyRepository } from '#persistence';
 import { isPool } from '#providers';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { ProviderChecks } from '../calls/provider-checks.js';
+import { ProviderChecks } from './provider-checks.js';
 import { Providers } from '../providers.js';
 
 const everyMs = 5_000;

@@ -3,7 +3,7 @@ import { Metrics } from '#observability';
 import type { ProviderKeyRepository } from '#persistence';
 import type { CheckAnswer } from '#providers';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { ProviderChecks } from '../calls/provider-checks.js';
+import type { ProviderChecks } from './provider-checks.js';
 import type { Providers } from '../providers.js';
 import { KeyRounds } from './key-rounds.js';
 

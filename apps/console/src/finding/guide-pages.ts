@@ -3,10 +3,7 @@ interface GuideText {
   html: string;
 }
 
-const texts = import.meta.glob<GuideText>([
-  '../../../../../docs/guide/*.md',
-  '../../../../../docs/errors/*.md',
-]);
+const texts = import.meta.glob<GuideText>(['../../../../docs/guide/*.md', '../../../../docs/errors/*.md']);
 
 /** The pages of the guide: the part of their address after `/guide/`, and a readable name. */
 export const guidePages: readonly { name: string; label: string }[] = Object.keys(texts).flatMap((file) => {
@@ -23,5 +20,5 @@ export async function guidePage(name: string): Promise<GuideText | undefined> {
   const [folder, page] = name.startsWith('errors')
     ? ['errors', name.slice('errors/'.length)]
     : ['guide', name];
-  return texts[`../../../../../docs/${folder}/${page || 'README'}.md`]?.();
+  return texts[`../../../../docs/${folder}/${page || 'README'}.md`]?.();
 }
