@@ -8,16 +8,22 @@ const neutral = 'The provider did not accept this input.';
 const aboutOurAccount =
   /\b(billing|balance|credits?|top[ -]up|quota|api[ -]?key|subscription|invoice|payment|is locked)\b/i;
 
-const scrubs: [RegExp, string][] = [
+/** The id of a request has a digit; a word does not. */
+const withoutId = (all: string, token: string): string => (/\d/.test(token) ? '' : all);
+
+const nothing = () => '';
+const link = () => '(link)';
+
+const scrubs: [RegExp, typeof withoutId][] = [
   [
-    /\(?\b(?:request|trace|correlation|support)[ _-]?(?:id|code)s?\b[\s:=#]{0,8}(?=[\w.-]{0,80}\d)[\w.-]{1,200}\)?/gi,
-    '',
+    /\(?\b(?:request|trace|correlation|support)[ _-]?(?:id|code)s?\b[\s:=#]{0,8}([\w.-]{1,200})\)?/gi,
+    withoutId,
   ],
-  [/\breq_\w+/g, ''],
-  [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, ''],
-  [/\bhttps?:\/\/[^\s"'<>)\]]+/gi, '(link)'],
-  [/(?<![a-z0-9.-])(?:[a-z0-9-]+\.)+[a-z]{2,24}\/[^\s"'<>)\]]*/gi, '(link)'],
-  [/(?<!\s)\s{2,}/g, ' '],
+  [/\breq_\w+/g, nothing],
+  [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, nothing],
+  [/\bhttps?:\/\/[^\s"'<>)\]]+/gi, link],
+  [/(?<![a-z0-9.-])(?:[a-z0-9-]+\.)+[a-z]{2,24}\/[^\s"'<>)\]]*/gi, link],
+  [/(?<!\s)\s{2,}/g, () => ' '],
 ];
 
 /** A provider's sentence, cleaned for callers: without links and request ids, and at most 1,000 characters. */
