@@ -49,34 +49,43 @@ if (installed.length < frameworks.length) {
   );
 });
 
+const delta = '{"delta": {"type": "text_delta", "text": "red"}}';
+
 (python === undefined ? describe.skip : describe)('the snippet for streams', () => {
-  it('prints each event before the next one is sent', async () => {
-    let answer: ServerResponse | undefined;
-    const server = createServer((request, response) => {
-      request.resume();
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write('event: content_block_delta\ndata: {"text": "red"}\n\n');
-      answer = response;
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    try {
-      const { port } = server.address() as AddressInfo;
-      const program = execFile(python ?? '', ['-u', '-c', snippetWith('router.stream(')], {
-        env: { ...env, BASE_URL: `http://127.0.0.1:${port}`, API_KEY: 'x' },
-        timeout: 60_000,
-      });
-      let shown = '';
-      program.stdout?.on('data', (text: string) => {
-        shown += text;
-        if (shown.includes('red')) answer?.end('event: message_stop\ndata: {}\n\n');
-      });
-      await once(program, 'close');
-      expect(shown).toBe('content_block_delta {"text": "red"}\nmessage_stop {}\n');
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
-  }, 70_000);
+  it.each([
+    ['each event', 'print(event.event', `content_block_delta ${delta}\nmessage_stop {}\n`],
+    ['each text', 'json.loads(event.data)', 'red'],
+  ])(
+    'prints %s before the next one is sent',
+    async (_, part, expected) => {
+      let answer: ServerResponse | undefined;
+      const server = createServer((request, response) => {
+        request.resume();
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(`event: content_block_delta\ndata: ${delta}\n\n`);
+        answer = response;
+      }).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      try {
+        const { port } = server.address() as AddressInfo;
+        const program = execFile(python ?? '', ['-u', '-c', snippetWith(part)], {
+          env: { ...env, BASE_URL: `http://127.0.0.1:${port}`, API_KEY: 'x' },
+          timeout: 60_000,
+        });
+        let shown = '';
+        program.stdout?.on('data', (text: string) => {
+          shown += text;
+          if (shown.includes('red')) answer?.end('event: message_stop\ndata: {}\n\n');
+        });
+        await once(program, 'close');
+        expect(shown).toBe(expected);
+      } finally {
+        server.closeAllConnections();
+        server.close();
+      }
+    },
+    70_000,
+  );
 });
 
 failOnLeftovers();

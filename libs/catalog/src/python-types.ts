@@ -75,7 +75,7 @@ const routers: readonly PythonRouter[] = [
 
 const text = (name: string) => `${name}: str | None = ...`;
 const extra = 'extra: Extra = ...';
-const key = text('idempotency_key');
+const labels = `${text('idempotency_key')}, tags: Mapping[str, str] | None = ..., ${text('user')}`;
 const timeout = 'timeout: float | None = ...';
 
 /** The methods that have an overload for each model, with their options and the type that they return. */
@@ -92,26 +92,26 @@ function methodsOf({ isAsync }: PythonRouter) {
     {
       start: `${waits} run`,
       either,
-      options: [extra, key, timeout],
+      options: [extra, labels, timeout],
       returns: (output: string) => `Result[${output}]`,
     },
     {
       start: `${waits} submit`,
       either,
-      options: [extra, key, text('webhook_url'), timeout],
+      options: [extra, labels, text('webhook_url'), timeout],
       returns: (output: string) => `Run[${output}]`,
     },
     {
       start: 'def subscribe',
       either,
-      options: [extra, ...callbacks, key, text('webhook_url'), timeout],
+      options: [extra, ...callbacks, labels, text('webhook_url'), timeout],
       returns: (output: string) => (isAsync ? `Coroutine[Any, Any, Result[${output}]]` : `Result[${output}]`),
       also: `def subscribe(self, model: Mapping[str, object], *, ${timeout}) -> ${iterator}[Run[Any]]: ...`,
     },
     {
       start: 'def stream',
       either: '',
-      options: [extra, key, timeout],
+      options: [extra, labels, timeout],
       returns: () => `${iterator}[Event]`,
       onlyStreams: true,
     },

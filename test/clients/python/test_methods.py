@@ -43,6 +43,16 @@ class Methods:
         self.assertGreater(len(events), 1)
         self.assertIn("candidates", events[0].data)
 
+    def test_requests_and_usage_by_tag_and_user(self):
+        tags, user = {"project": f"p{id(self)}"}, f"user-{id(self)}"
+        result = self.router.subscribe(MODEL, {"prompt": "soon"}, tags=tags, user=user)
+        list(self.router.stream(AnyModel("openai/gpt-5-mini"), {"input": "hello"}, user=user))
+        [found] = self.router.requests(tag=f"project={tags['project']}", user=user)
+        self.assertEqual((found["request_id"], found["tags"]), (result.request_id, tags))
+        self.assertEqual(len(list(self.router.requests(user=user))), 2)
+        groups = self.router.usage("tag:project")["data"]
+        self.assertEqual([each["runs"] for each in groups if each.get("tags") == tags], [1])
+
     def test_submit(self):
         run = self.router.submit(MODEL, {"prompt": "soon"}, idempotency_key=f"once-{id(self)}-{os.getpid()}")
         self.assertEqual(run.request_id, run["request_id"])

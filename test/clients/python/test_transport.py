@@ -60,6 +60,30 @@ class Transport:
         self.assertIn("https://new.example.com/", str(error))
         self.assertEqual([each.path for each in self.seen], ["/v2/models/acme/a%20b%20%C3%BC%3F"])
 
+        for act in (self.router.run, self.router.submit, self.router.cost):
+            with self.assertRaisesRegex(ValueError, "'flux-2-pro' is not a model id"):
+                act("flux-2-pro", {})
+        for act in (self.router.status, self.router.cancel, self.router.collect):
+            for run in ("r", {"request_id": "r"}):
+                with self.assertRaisesRegex(TypeError, "URLs of the run"):
+                    act(run)
+
+    def test_tags_and_the_end_user_are_headers(self):
+        self.script = [(200, {"Content-Type": "application/json"}, [b"{}"])]
+        for act in (self.router.run, self.router.submit):
+            act(MODEL, {}, tags={"project": "alpha", "team": "a=b"}, user="user-7")
+            act(MODEL, {}, tags={})
+            with self.assertRaisesRegex(ValueError, "comma"):
+                act(MODEL, {}, tags={"project": "a,b=c"})
+        named = [(each.headers["X-Service-Tags"], each.headers["X-Service-User"]) for each in self.seen]
+        self.assertEqual(named, 2 * [("project=alpha,team=a=b", "user-7"), (None, None)])
+
+    def test_a_time_limit_says_what_failed_before(self):
+        self.script = [(0, {}, [])]
+        error = self.failure(lambda: self.router.run(MODEL, {}, timeout=0.2))
+        message = "The call reached its time limit. Before: The router did not respond."
+        self.assertEqual((error.bucket, str(error)), ("deadline_exceeded", message))
+
     def test_only_consecutive_attempts_without_an_answer_count(self):
         goes_on = (504, {"X-Service-Error-Type": "deadline_exceeded", "Retry-After": "0"}, [b"{}"])
         lost = (0, {}, [])

@@ -14,6 +14,7 @@ from ._media_type import media_type_of
 from ._steps import ConnectionLost, Flow, Head, Pause, Request, next_chunk, opened
 
 _MAX_TRIES = 5
+_LIMIT_REACHED = "The call reached its time limit."
 _LARGE_BYTES = 10_000_000
 _HEADER_VALUE = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
 
@@ -40,18 +41,23 @@ class Deadline:
     def __init__(self, timeout_s: float) -> None:
         self.ends_at = time.monotonic() + timeout_s
 
-    def left(self, idempotency_key: Optional[str] = None, cause: Optional[Exception] = None) -> float:
+    def left(
+        self,
+        idempotency_key: Optional[str] = None,
+        cause: Optional[Exception] = None,
+        message: str = _LIMIT_REACHED,
+    ) -> float:
         left_s = self.ends_at - time.monotonic()
         if left_s <= 0:
-            message = "The call reached its time limit."
             raise RouterError("deadline_exceeded", message, idempotency_key=idempotency_key) from cause
         return left_s
 
     def pause(
         self, seconds: float, idempotency_key: Optional[str] = None, cause: Optional[Exception] = None
     ) -> Flow[None]:
-        yield Pause(min(seconds, self.left(idempotency_key, cause)))
-        self.left(idempotency_key, cause)
+        message = _LIMIT_REACHED if cause is None else f"{_LIMIT_REACHED} Before: {cause}"
+        yield Pause(min(seconds, self.left(idempotency_key, cause, message)))
+        self.left(idempotency_key, cause, message)
 
 
 class Connection:
@@ -77,6 +83,8 @@ class Connection:
         content_type: Optional[str] = None,
         accept: Optional[str] = None,
         idempotency_key: Optional[str] = None,
+        tags: Optional[str] = None,
+        user: Optional[str] = None,
     ) -> Request:
         """Sends URLs from the router to the base URL's origin, because the key is meant for that origin only."""
         if url.startswith("/"):
@@ -89,6 +97,8 @@ class Connection:
             ("Content-Type", content_type),
             ("Accept", accept),
             ("Idempotency-Key", idempotency_key),
+            ("X-Service-Tags", tags),
+            ("X-Service-User", user),
         ):
             if value is not None:
                 headers[name] = _header_value(name, value)

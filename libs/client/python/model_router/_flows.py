@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import uuid
 from datetime import datetime
-from typing import Any, Awaitable, Callable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Awaitable, Callable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 from urllib.parse import quote, urlencode
 
 from ._calls import Answer, Connection, Deadline, call, is_event_stream
 from ._errors import RouterError, ids_of
 from ._events import EventParser
-from ._follow import follow, status_of
+from ._follow import follow, status_of, url_of
 from ._media_type import is_json
 from ._steps import ConnectionLost, Emit, Flow, Head, Notify, Step, next_chunk
 from ._types import CancelAnswer, File, Quote, Result, Run, Usage
@@ -29,16 +29,24 @@ OnProgress = Optional[Callable[[float], Union[None, Awaitable[None]]]]
 _SYNC_S = 3600.0
 
 
+class Labels(NamedTuple):
+    """What the headers of a call say about its run."""
+
+    idempotency_key: Optional[str]
+    tags: Optional[Mapping[str, str]]
+    user: Optional[str]
+
+
 class Flows:
     def __init__(self, base_url: str, key: Optional[str], token: Optional[str], timeout: float) -> None:
         self._connection = Connection(base_url, key, token)
         self._timeout = timeout
 
     def run(
-        self, model: str, input: Input, extra: Extra, idempotency_key: Optional[str], timeout: Optional[float]
+        self, model: str, input: Input, extra: Extra, labels: Labels, timeout: Optional[float]
     ) -> Flow["Result[Any]"]:
         answer = yield from self._requested(
-            f"/v2/models/{_path_of(model)}", input, extra, idempotency_key, self._deadline(timeout), _SYNC_S
+            f"/v2/models/{_path_of(model)}", input, extra, labels, self._deadline(timeout), _SYNC_S
         )
         return _result(answer)
 
@@ -47,12 +55,12 @@ class Flows:
         model: str,
         input: Input,
         extra: Extra,
-        idempotency_key: Optional[str],
+        labels: Labels,
         webhook_url: Optional[str],
         timeout: Optional[float],
     ) -> Flow["Run[Any]"]:
         deadline = self._deadline(timeout)
-        return (yield from self._submitted(model, input, extra, idempotency_key, webhook_url, deadline))
+        return (yield from self._submitted(model, input, extra, labels, webhook_url, deadline))
 
     def subscribe(
         self,
@@ -61,19 +69,19 @@ class Flows:
         extra: Extra,
         on_status: OnStatus,
         on_progress: OnProgress,
-        idempotency_key: Optional[str],
+        labels: Labels,
         webhook_url: Optional[str],
         timeout: Optional[float],
     ) -> Flow["Result[Any]"]:
         deadline = self._deadline(timeout)
-        run = yield from self._submitted(model, input, extra, idempotency_key, webhook_url, deadline)
+        run = yield from self._submitted(model, input, extra, labels, webhook_url, deadline)
         shown = _Shown(on_status, on_progress)
         yield from shown.steps(run)
         yield from follow(self._connection, run, deadline, shown.steps)
         return (yield from self._collected(run, deadline))
 
     def stream(
-        self, model: str, input: Input, extra: Extra, idempotency_key: Optional[str], timeout: Optional[float]
+        self, model: str, input: Input, extra: Extra, labels: Labels, timeout: Optional[float]
     ) -> Flow[None]:
         if isinstance(input, str):
             raise TypeError("Pass the input of a stream as a mapping, because the client adds a member to it.")
@@ -84,7 +92,7 @@ class Flows:
             f"/v2/models/{_path_of(model)}{'?alt=sse' if by_query else ''}",
             input if by_query else {**input, "stream": True},
             extra,
-            idempotency_key,
+            labels,
             deadline,
             _SYNC_S,
             is_stream=True,
@@ -137,7 +145,7 @@ class Flows:
         return (yield from self._collected(run, self._deadline(timeout)))
 
     def cancel(self, run: Mapping[str, object], timeout: Optional[float]) -> Flow[CancelAnswer]:
-        request = self._connection.request("PUT", str(run["cancel_url"]))
+        request = self._connection.request("PUT", url_of(run, "cancel_url"))
         answer: CancelAnswer = (yield from call(request, self._deadline(timeout))).json()
         return answer
 
@@ -179,13 +187,13 @@ class Flows:
         model: str,
         input: Input,
         extra: Extra,
-        idempotency_key: Optional[str],
+        labels: Labels,
         webhook_url: Optional[str],
         deadline: Deadline,
     ) -> Flow["Run[Any]"]:
         query = "" if webhook_url is None else f"?webhook_url={quote(webhook_url, safe='')}"
         path = f"/v2/models/{_path_of(model)}/requests{query}"
-        answer = yield from self._requested(path, input, extra, idempotency_key, deadline)
+        answer = yield from self._requested(path, input, extra, labels, deadline)
         return Run(answer.json())
 
     def _collected(self, run: Mapping[str, object], deadline: Deadline) -> Flow["Result[Any]"]:
@@ -198,7 +206,7 @@ class Flows:
         def show(_: Run[Any]) -> Iterator[Step]:
             return iter(())
 
-        request = self._connection.request("GET", str(run["response_url"]))
+        request = self._connection.request("GET", url_of(run, "response_url"))
         while True:
             answer = yield from call(request, deadline, try_s=_SYNC_S, is_outcome=is_outcome)
             if answer.status != 202:
@@ -210,7 +218,7 @@ class Flows:
         path: str,
         input: Input,
         extra: Extra,
-        idempotency_key: Optional[str],
+        labels: Labels,
         deadline: Deadline,
         try_s: float = 60.0,
         is_stream: bool = False,
@@ -222,7 +230,9 @@ class Flows:
             path,
             body=body,
             content_type="application/json",
-            idempotency_key=idempotency_key or str(uuid.uuid4()),
+            idempotency_key=labels.idempotency_key or str(uuid.uuid4()),
+            tags=_tags_text(labels.tags or {}) or None,
+            user=labels.user,
         )
         return (yield from call(request, deadline, try_s=try_s, leave_stream_open=is_stream))
 
@@ -254,7 +264,16 @@ class _Shown:
 
 
 def _path_of(model: str) -> str:
+    if "/" not in model:
+        raise ValueError(f'{model!r} is not a model id: write provider/model, such as "bfl/flux-2-pro".')
     return quote(model, safe="/:@")
+
+
+def _tags_text(tags: Mapping[str, str]) -> str:
+    for name, value in tags.items():
+        if "," in name + value or "=" in name:
+            raise ValueError(f"The tag {name}={value} has a comma, or an equals sign in its name.")
+    return ",".join(f"{name}={value}" for name, value in tags.items())
 
 
 def _parameters(query: Mapping[str, Union[str, datetime, None]]) -> "dict[str, str]":

@@ -16,8 +16,16 @@ _MAX_PAUSE_S = 5.0
 _MAX_SILENCE_S = 45.0
 
 
+def url_of(run: Mapping[str, object], name: str) -> str:
+    try:
+        return str(run[name])
+    except (KeyError, TypeError):
+        message = "Pass what submit, requests() or a webhook gave: it has the URLs of the run."
+        raise TypeError(message) from None
+
+
 def status_of(connection: Connection, run: Mapping[str, object], deadline: Deadline) -> Flow["Run[Any]"]:
-    answer = yield from call(connection.request("GET", str(run["status_url"])), deadline)
+    answer = yield from call(connection.request("GET", url_of(run, "status_url")), deadline)
     return Run(answer.json())
 
 
@@ -59,7 +67,7 @@ def follow(
 
 
 def _open_stream(connection: Connection, run: Mapping[str, object], deadline: Deadline) -> Flow[None]:
-    request = connection.request("GET", f"{run['status_url']}/stream", accept="text/event-stream")
+    request = connection.request("GET", f"{url_of(run, 'status_url')}/stream", accept="text/event-stream")
     head_by = time.monotonic() + min(_MAX_SILENCE_S, deadline.left())
     head = yield from opened(request, deadline.ends_at, head_by=head_by, max_silence_s=_MAX_SILENCE_S)
     if not is_event_stream(head):

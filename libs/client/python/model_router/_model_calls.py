@@ -10,7 +10,7 @@ from typing import Any, AsyncIterator, Callable, Coroutine, Iterator, Mapping, O
 import httpx
 
 from ._async import AsyncTransport
-from ._flows import Extra, Flows, Input, OnProgress, OnStatus
+from ._flows import Extra, Flows, Input, Labels, OnProgress, OnStatus
 from ._sync import Transport
 from ._types import Event, Quote, Result, Run
 
@@ -29,13 +29,17 @@ class ModelCalls:
         *,
         extra: Extra = None,
         idempotency_key: Optional[str] = None,
+        tags: Optional[Mapping[str, str]] = None,
+        user: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> Result[Any]:
         """Runs a model and waits for its result on one connection. A string as the input is sent unchanged.
 
-        Files in the input are uploaded. `extra` adds fields that the types of the model do not know.
+        Files in the input are uploaded. `extra` adds fields that the types of the model do not know. `tags` and
+        `user` name your projects and your end user in `requests` and `usage`.
         """
-        return self._transport.perform(self._flows.run(model, input, extra, idempotency_key, timeout))
+        labels = Labels(idempotency_key, tags, user)
+        return self._transport.perform(self._flows.run(model, input, extra, labels, timeout))
 
     def submit(
         self,
@@ -44,11 +48,14 @@ class ModelCalls:
         *,
         extra: Extra = None,
         idempotency_key: Optional[str] = None,
+        tags: Optional[Mapping[str, str]] = None,
+        user: Optional[str] = None,
         webhook_url: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> Run[Any]:
         """Queues a run and returns its request_id and URLs, which are all that the other methods need."""
-        flow = self._flows.submit(model, input, extra, idempotency_key, webhook_url, timeout)
+        labels = Labels(idempotency_key, tags, user)
+        flow = self._flows.submit(model, input, extra, labels, webhook_url, timeout)
         return self._transport.perform(flow)
 
     @overload
@@ -64,6 +71,8 @@ class ModelCalls:
         on_status: Optional[Callable[[Run[Any]], None]] = None,
         on_progress: Optional[Callable[[float], None]] = None,
         idempotency_key: Optional[str] = None,
+        tags: Optional[Mapping[str, str]] = None,
+        user: Optional[str] = None,
         webhook_url: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> Result[Any]: ...
@@ -77,6 +86,8 @@ class ModelCalls:
         on_status: OnStatus = None,
         on_progress: OnProgress = None,
         idempotency_key: Optional[str] = None,
+        tags: Optional[Mapping[str, str]] = None,
+        user: Optional[str] = None,
         webhook_url: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> Union[Result[Any], Iterator[Run[Any]]]:
@@ -88,11 +99,9 @@ class ModelCalls:
             return cast(Iterator[Run[Any]], self._transport.iterate(self._flows.follow(model, timeout)))
         if input is None:
             raise TypeError("Pass the input of the model.")
-        return self._transport.perform(
-            self._flows.subscribe(
-                model, input, extra, on_status, on_progress, idempotency_key, webhook_url, timeout
-            )
-        )
+        labels = Labels(idempotency_key, tags, user)
+        flow = self._flows.subscribe(model, input, extra, on_status, on_progress, labels, webhook_url, timeout)
+        return self._transport.perform(flow)
 
     def stream(
         self,
@@ -101,10 +110,13 @@ class ModelCalls:
         *,
         extra: Extra = None,
         idempotency_key: Optional[str] = None,
+        tags: Optional[Mapping[str, str]] = None,
+        user: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> Iterator[Event]:
         """Runs a model that can stream its output, and yields the provider's server-sent events as they come."""
-        return self._transport.iterate(self._flows.stream(model, input, extra, idempotency_key, timeout))
+        labels = Labels(idempotency_key, tags, user)
+        return self._transport.iterate(self._flows.stream(model, input, extra, labels, timeout))
 
     def cost(
         self, model: str, input: Input, *, extra: Extra = None, timeout: Optional[float] = None
@@ -132,13 +144,17 @@ class AsyncModelCalls:
         *,
         extra: Extra = None,
         idempotency_key: Optional[str] = None,
+        tags: Optional[Mapping[str, str]] = None,
+        user: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> Result[Any]:
         """Runs a model and waits for its result on one connection. A string as the input is sent unchanged.
 
-        Files in the input are uploaded. `extra` adds fields that the types of the model do not know.
+        Files in the input are uploaded. `extra` adds fields that the types of the model do not know. `tags` and
+        `user` name your projects and your end user in `requests` and `usage`.
         """
-        return await self._transport.perform(self._flows.run(model, input, extra, idempotency_key, timeout))
+        labels = Labels(idempotency_key, tags, user)
+        return await self._transport.perform(self._flows.run(model, input, extra, labels, timeout))
 
     async def submit(
         self,
@@ -147,11 +163,14 @@ class AsyncModelCalls:
         *,
         extra: Extra = None,
         idempotency_key: Optional[str] = None,
+        tags: Optional[Mapping[str, str]] = None,
+        user: Optional[str] = None,
         webhook_url: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> Run[Any]:
         """Queues a run and returns its request_id and URLs, which are all that the other methods need."""
-        flow = self._flows.submit(model, input, extra, idempotency_key, webhook_url, timeout)
+        labels = Labels(idempotency_key, tags, user)
+        flow = self._flows.submit(model, input, extra, labels, webhook_url, timeout)
         return await self._transport.perform(flow)
 
     @overload
@@ -169,6 +188,8 @@ class AsyncModelCalls:
         on_status: OnStatus = None,
         on_progress: OnProgress = None,
         idempotency_key: Optional[str] = None,
+        tags: Optional[Mapping[str, str]] = None,
+        user: Optional[str] = None,
         webhook_url: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> Coroutine[Any, Any, Result[Any]]: ...
@@ -182,6 +203,8 @@ class AsyncModelCalls:
         on_status: OnStatus = None,
         on_progress: OnProgress = None,
         idempotency_key: Optional[str] = None,
+        tags: Optional[Mapping[str, str]] = None,
+        user: Optional[str] = None,
         webhook_url: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> Union[Coroutine[Any, Any, Result[Any]], AsyncIterator[Run[Any]]]:
@@ -194,11 +217,9 @@ class AsyncModelCalls:
             return cast(AsyncIterator[Run[Any]], self._transport.iterate(self._flows.follow(model, timeout)))
         if input is None:
             raise TypeError("Pass the input of the model.")
-        return self._transport.perform(
-            self._flows.subscribe(
-                model, input, extra, on_status, on_progress, idempotency_key, webhook_url, timeout
-            )
-        )
+        labels = Labels(idempotency_key, tags, user)
+        flow = self._flows.subscribe(model, input, extra, on_status, on_progress, labels, webhook_url, timeout)
+        return self._transport.perform(flow)
 
     def stream(
         self,
@@ -207,10 +228,13 @@ class AsyncModelCalls:
         *,
         extra: Extra = None,
         idempotency_key: Optional[str] = None,
+        tags: Optional[Mapping[str, str]] = None,
+        user: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> AsyncIterator[Event]:
         """Runs a model that can stream its output, and yields the provider's server-sent events as they come."""
-        return self._transport.iterate(self._flows.stream(model, input, extra, idempotency_key, timeout))
+        labels = Labels(idempotency_key, tags, user)
+        return self._transport.iterate(self._flows.stream(model, input, extra, labels, timeout))
 
     async def cost(
         self, model: str, input: Input, *, extra: Extra = None, timeout: Optional[float] = None

@@ -72,6 +72,8 @@ class Router(ModelCalls):
         outcome: Optional[str] = None,
         error_type: Optional[str] = None,
         key: Optional[str] = None,
+        tag: Optional[str] = None,
+        user: Optional[str] = None,
         start: Moment = None,
         end: Moment = None,
         request_id: Optional[str] = None,
@@ -79,7 +81,8 @@ class Router(ModelCalls):
     ) -> Iterator[RunRecord]:
         """Yields the workspace's runs, newest first, that were admitted from `start` until `end` and match the rest.
 
-        `key` is the id of a key, `request_id` the id of a run or of a call that belongs to one.
+        `key` is the id of a key, `tag` one such as `project=alpha`, `user` an end user, and `request_id` the id of a run
+        or of a call that belongs to one. `start` and `end` are times with a zone.
         """
         query = {
             "model": model,
@@ -87,6 +90,8 @@ class Router(ModelCalls):
             "outcome": outcome,
             "error_type": error_type,
             "key": key,
+            "tag": tag,
+            "user": user,
             "from": start,
             "to": end,
             "request_id": request_id,
@@ -101,7 +106,10 @@ class Router(ModelCalls):
         end: Moment = None,
         timeout: Optional[float] = None,
     ) -> Usage:
-        """Sums the runs that ended from `start` until `end`, by `day`, `model`, `key` or several of them."""
+        """Sums the runs that ended from `start` until `end`, which are times with a zone.
+
+        By `day`, `model`, `key` or several of them, and by `user` or the values of one tag, `tag:<name>`.
+        """
         return self._transport.perform(self._flows.usage(group_by, start, end, timeout))
 
     def files(self, *, timeout: Optional[float] = None) -> Iterator[StoredFile]:
@@ -174,6 +182,8 @@ class AsyncRouter(AsyncModelCalls):
         outcome: Optional[str] = None,
         error_type: Optional[str] = None,
         key: Optional[str] = None,
+        tag: Optional[str] = None,
+        user: Optional[str] = None,
         start: Moment = None,
         end: Moment = None,
         request_id: Optional[str] = None,
@@ -181,7 +191,8 @@ class AsyncRouter(AsyncModelCalls):
     ) -> AsyncIterator[RunRecord]:
         """Yields the workspace's runs, newest first, that were admitted from `start` until `end` and match the rest.
 
-        `key` is the id of a key, `request_id` the id of a run or of a call that belongs to one.
+        `key` is the id of a key, `tag` one such as `project=alpha`, `user` an end user, and `request_id` the id of a run
+        or of a call that belongs to one. `start` and `end` are times with a zone.
         """
         query = {
             "model": model,
@@ -189,6 +200,8 @@ class AsyncRouter(AsyncModelCalls):
             "outcome": outcome,
             "error_type": error_type,
             "key": key,
+            "tag": tag,
+            "user": user,
             "from": start,
             "to": end,
             "request_id": request_id,
@@ -203,7 +216,10 @@ class AsyncRouter(AsyncModelCalls):
         end: Moment = None,
         timeout: Optional[float] = None,
     ) -> Usage:
-        """Sums the runs that ended from `start` until `end`, by `day`, `model`, `key` or several of them."""
+        """Sums the runs that ended from `start` until `end`, which are times with a zone.
+
+        By `day`, `model`, `key` or several of them, and by `user` or the values of one tag, `tag:<name>`.
+        """
         return await self._transport.perform(self._flows.usage(group_by, start, end, timeout))
 
     def files(self, *, timeout: Optional[float] = None) -> AsyncIterator[StoredFile]:

@@ -124,6 +124,8 @@ class RunRecord(_RunRecord, total=False):
     error_type: str
     key_id: str
     key_name: str
+    tags: Dict[str, str]
+    user: str
     granted_at: str
     started_at: str
     output_at: str
@@ -143,11 +145,13 @@ class UsageTotal(TypedDict):
 
 
 class UsageGroup(UsageTotal, total=False):
-    """The members `day`, `model` and `key_id` are present if the usage is grouped by them."""
+    """The members `day`, `model`, `key_id`, `tags` and `user` are present if the usage is grouped by them."""
 
     day: str
     model: str
     key_id: str
+    tags: Dict[str, str]
+    user: str
 
 
 Usage = TypedDict(

@@ -12,7 +12,7 @@ def synchronous(router: Router, name: str) -> str:
     input: BflFlux2ProInput = {"prompt": "a red fox", "input_image": Path("photo.png")}
     result = router.run("bfl/flux-2-pro", input, extra={"field_of_tomorrow": 1})
     assert_type(result, Result[BflFlux2ProOutput])
-    run = router.submit("bfl/flux-2-pro", {"prompt": "a red fox", "seed": None})
+    run = router.submit("bfl/flux-2-pro", {"prompt": "a red fox", "seed": None}, tags={"team": "web"}, user="u")
     assert_type(router.collect(run), Result[BflFlux2ProOutput])
     with open("photo.png", "rb") as image:
         edited = router.subscribe(
