@@ -186,6 +186,12 @@ describe('an agent', () => {
     expect(wrong).toMatchObject({ isError: true, text: expect.stringContaining('describe_model') });
   });
 
+  it('is told of misspelled fields', async () => {
+    const misspelled = { model, input: { prompt: 'a red fox', hieght: 512 } };
+    for (const tool of ['estimate_cost', 'run_model'])
+      expect((await call(tool, misspelled)).value).toMatchObject({ unknown_fields: 'hieght (height?)' });
+  });
+
   it('uploads a file from base64 or a data URL and uses it in a run', async () => {
     const data = tinyImage.toString('base64');
     const [file, other] = [

@@ -214,7 +214,14 @@ describe('POST /mcp', () => {
     const stranger = await system.caller();
     const run = await stranger.submit(model, '{"prompt":"mine"}');
     const other = await called('get_run', { model, request_id: run.requestId, wait_seconds: 0 });
-    expect(other).toMatchObject({ isError: true, text: expect.stringContaining('invalid_input') });
+    expect(other).toMatchObject({
+      isError: true,
+      text: expect.stringMatching(/^invalid_input: .*\nCheck model and request_id: list_runs/),
+    });
+    expect((await called('cancel_run', { model, request_id: run.requestId })).text).toBe(other.text);
+    expect((await called('get_run', { model, request_id: 'none' })).text).toContain(
+      'the request_id of a run',
+    );
   });
 
   it('rejects messages that are too large, too deep or not JSON, and does not offer a stream', async () => {

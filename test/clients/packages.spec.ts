@@ -23,9 +23,9 @@ if (!hasPip) {
 /** A program with calls that fit the models and calls that do not. */
 const program = `
 import { createRouter, type CostEstimate, type Router, type ServerSentEvent } from 'model-router-client';
-declare const process: { env: Record<string, string>; stdout: { write(text: string): void } };
+declare const process: { env: Record<string, string | undefined>; stdout: { write(text: string): void } };
 
-const router: Router = createRouter({ baseUrl: process.env['BASE_URL'] ?? '', key: process.env['API_KEY'] ?? '' });
+const router: Router = createRouter({ baseUrl: process.env['BASE_URL'], key: process.env['API_KEY'], timeoutMs: undefined });
 void router.run('bfl/flux-2-pro', { prompt: 'a red fox' }, { extra: { tomorrow: 1 } }).then(({ output }) => {
   const sample: string = output.result.sample;
   process.stdout.write(sample);

@@ -17,6 +17,7 @@ export async function typeCheck(
 ): Promise<void> {
   const compilerOptions = {
     strict: true,
+    exactOptionalPropertyTypes: true,
     skipLibCheck: false,
     target: 'es2022',
     lib: ['es2023', 'dom', 'dom.iterable', 'dom.asynciterable'],

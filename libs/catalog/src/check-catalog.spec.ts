@@ -74,7 +74,7 @@ describe('checkCatalog', () => {
   });
 
   it.each([
-    ['an unreadable row', { ...sound, id: 'B' }, '/id', 'must match'],
+    ['an unreadable row', { ...sound, id: 'B' }, '/id', 'must be provider/model'],
     [
       'a keyword that has no effect',
       withProperty('m', { type: 'string', minimum: 1 }),

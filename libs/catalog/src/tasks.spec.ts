@@ -1,8 +1,13 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { routerTask } from '#schemas';
 import { loadCatalog } from './load-catalog.js';
+import type { JsonSchema } from './json-schema.js';
 import type { Model } from './model.js';
 import { tasksOf } from './tasks.js';
+
+/** The names of the required fields, also of those in required objects. */
+const requiredIn = ({ required = [], properties = {} }: JsonSchema): string[] =>
+  required.flatMap((name) => [name, ...requiredIn(properties[name] ?? {})]);
 
 describe('the tasks of the built-in models', () => {
   let models: readonly Model[];
@@ -22,6 +27,14 @@ describe('the tasks of the built-in models', () => {
   ])('of %s are %j', (id, tasks) => {
     const model = models.find((each) => each.id === id);
     expect(model && tasksOf(model)).toEqual(tasks);
+  });
+
+  it('start from text only where no image or video is required', () => {
+    const fromText = models.filter((model) => tasksOf(model).some((task) => task.startsWith('text-to-')));
+    const needMedia = fromText.filter(({ input }) =>
+      requiredIn(input).some((name) => /image|video/i.test(name)),
+    );
+    expect(needMedia.map(({ id }) => id)).toEqual([]);
   });
 
   it('are all in use, and every model with modalities has one', () => {

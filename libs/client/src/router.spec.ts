@@ -243,6 +243,7 @@ describe('the credential', () => {
     await createRouter({ token: 'eyJ', baseUrl }).cancel(run);
     expect(seen[0]?.headers).toMatchObject({ authorization: 'Bearer eyJ' });
     expect(() => createRouter({ baseUrl })).toThrow('Pass either a key or a token.');
+    expect(() => createRouter({ baseUrl: undefined, key: 'k' })).toThrow('baseUrl must start with');
   });
 });
 

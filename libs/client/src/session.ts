@@ -4,21 +4,21 @@ import { timeLimit } from './time-limit.js';
 
 export interface RouterOptions {
   /** An API key. Keep it secret: in a browser, use a short-lived `token` or go through your own server. */
-  key?: string;
+  key?: string | undefined;
   /** An access token. */
-  token?: string;
-  /** For example `https://router.example.com`. */
-  baseUrl: string;
+  token?: string | undefined;
+  /** For example `https://router.example.com`. An undefined one, such as an unset variable, is a `TypeError`. */
+  baseUrl: string | undefined;
   /** Time limit of each method call, including retries and waiting. Defaults to 15 minutes. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** Replaces the global `fetch`, for example to use a proxy. */
-  fetch?: typeof fetch;
+  fetch?: typeof fetch | undefined;
 }
 
 export interface CallOptions {
   /** Ends the wait, not the run. To end the run, use `cancel`. */
-  signal?: AbortSignal;
-  timeoutMs?: number;
+  signal?: AbortSignal | undefined;
+  timeoutMs?: number | undefined;
 }
 
 /** The ids that an error carries. `runId` is known once the router has answered with it. */
@@ -57,7 +57,8 @@ const defaultTimeoutMs = 900_000;
 /** Checks the options and gives each method call its bounds. */
 export function createSession({ key, token, baseUrl, timeoutMs, fetch: given }: RouterOptions): Session {
   if ((key === undefined) === (token === undefined)) throw new TypeError('Pass either a key or a token.');
-  if (!/^https?:\/\//i.test(baseUrl)) throw new TypeError('baseUrl must start with https:// or http://.');
+  if (baseUrl === undefined || !/^https?:\/\//i.test(baseUrl))
+    throw new TypeError('baseUrl must start with https:// or http://.');
   const shared = {
     baseUrl: baseUrl.replace(/(?<!\/)\/+$/, ''),
     credential: (key === undefined ? { authorization: `Bearer ${token}` } : { 'x-api-key': key }) as Record<

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { model, optional, runInput } from './arguments.js';
 import { type ModelDocument, summaryOf } from './model-summary.js';
 import type { OwnRoutes } from './own-routes.js';
-import { bodyOf, failureResult, structuredResult, textResult } from './tool-results.js';
+import { bodyOf, failureResult, structuredResult, textResult, unknownFieldsIn } from './tool-results.js';
 
 /** The most that one page of models takes, in bytes of JSON. */
 const maxPageBytes = 3 * 1024;
@@ -41,6 +41,7 @@ const costEstimate = z.looseObject({
   expected_cents: z.number(),
   reserved_cents: z.number(),
   basis: z.string(),
+  unknown_fields: z.string().optional(),
 });
 
 /** Tools that read the catalog and run nothing. */
@@ -109,7 +110,8 @@ export function registerCatalogTools(server: McpServer, routes: OwnRoutes, input
     },
     async ({ model: id }) => {
       const answer = await routes('POST', `/v2/models/${id}/cost`, { ...(input && { body: input }) });
-      return answer.status === 200 ? structuredResult(await bodyOf(answer)) : failureResult(answer);
+      if (answer.status !== 200) return failureResult(answer);
+      return structuredResult({ ...(await bodyOf(answer)), ...unknownFieldsIn(answer) });
     },
   );
 }

@@ -6,6 +6,7 @@ const documentOf = (schema: object, description = '**Paint**\n\nPaints.'): Model
   'x-service-input-modalities': ['text'],
   'x-service-output-modalities': ['image'],
   'x-service-price': { text: '$0.03' },
+  'x-service-stream': { member: 'stream' },
   paths: {
     '/v2/models/acme/paint': {
       post: {
@@ -45,16 +46,20 @@ describe('summaryOf', () => {
     [{ description: 'Anything.' }, 'any. Anything.'],
   ])('writes %j as %s', (schema, text) => expect(inputsOf({ field: schema })).toEqual({ field: text }));
 
-  it('puts required fields first, and leaves out those that the service adds or does not support', () => {
+  it('puts required fields first, and leaves out those that the service adds or nobody needs', () => {
     const properties = {
       model: { const: 'paint' },
       search: { enum: [null] },
       none: { type: 'null' },
+      speed: { enum: ['standard', null] },
+      stream: { type: 'boolean' },
       seed: { type: 'integer' },
       prompt: { type: 'string' },
+      size: { enum: ['1K'] },
     };
-    expect(Object.entries(inputsOf(properties, ['prompt', 'model']))).toEqual([
+    expect(Object.entries(inputsOf(properties, ['prompt', 'model', 'size']))).toEqual([
       ['prompt', 'required string'],
+      ['size', 'required 1K'],
       ['seed', 'integer'],
     ]);
   });

@@ -28,6 +28,7 @@ export interface ModelDocument {
   'x-service-input-modalities'?: string[];
   'x-service-output-modalities'?: string[];
   'x-service-price'?: { text: string };
+  'x-service-stream'?: { member?: string };
   'x-service-lifecycle'?: { ends: string; successor?: string };
   paths: Record<
     string,
@@ -89,7 +90,11 @@ export function summaryOf(document: ModelDocument): ModelSummary {
   const [operation] = Object.values(document.paths);
   const body = operation?.post.requestBody.content['application/json'];
   const output = Object.keys(operation?.post.responses['200']?.content ?? {})[0];
-  const schema = body?.schema ?? {};
+  const { member: streamMember } = document['x-service-stream'] ?? {};
+  // No tool streams, and an optional field with one value need not be sent.
+  const members = membersOf(body?.schema ?? {}).filter(
+    ({ name, schema, isRequired }) => name !== streamMember && (isRequired || !isFixed(schema)),
+  );
   // The title is in bold, for people.
   const about = document.info.description?.replaceAll('**', '').replaceAll(/\n+/g, ': ');
   const { ends, successor } = document['x-service-lifecycle'] ?? {};
@@ -104,12 +109,16 @@ export function summaryOf(document: ModelDocument): ModelSummary {
     ...(output !== undefined && { output }),
   };
   const example = JSON.stringify(body?.example ?? {}).length > 500 ? undefined : body?.example;
-  const made = details.map((detail) => () => withInputs(head, schema, example, detail));
+  const made = details.map((detail) => () => withInputs(head, members, example, detail));
   return firstThatFits(made) ?? { model: document.info.title, inputs: {}, notes: full };
 }
 
-function withInputs(head: Omit<ModelSummary, 'inputs'>, schema: Schema, example: unknown, detail: Detail) {
-  const members = membersOf(schema);
+function withInputs(
+  head: Omit<ModelSummary, 'inputs'>,
+  members: readonly Member[],
+  example: unknown,
+  detail: Detail,
+) {
   const required = members.filter((each) => each.isRequired);
   const optional = members.filter((each) => !each.isRequired);
   const shown = optional.slice(0, detail.fields);
@@ -167,6 +176,10 @@ function isNever(schema: Schema | boolean): boolean {
   if (schema.enum?.every((each) => each === null)) return true;
   return schema.type === 'null' || ('not' in schema && schema.type === undefined);
 }
+
+/** Whether only one value fits, beside null. */
+const isFixed = ({ enum: choices }: Schema): boolean =>
+  choices !== undefined && choices.filter((each) => each !== null).length === 1;
 
 /** A schema in a few words, and its description without them. */
 function typeText(schema: Schema, detail: Detail, depth = 0): { text: string; description: string } {

@@ -4,7 +4,14 @@ import { routerQueueRequestId, routerQueueStatus } from '#schemas';
 import { z } from 'zod';
 import { model, optional, runInput } from './arguments.js';
 import type { OwnRoutes } from './own-routes.js';
-import { bodyOf, failureOf, failureResult, outputResult, structuredResult } from './tool-results.js';
+import {
+  bodyOf,
+  failureResult,
+  failureToFind,
+  outputResult,
+  structuredResult,
+  unknownFieldsIn,
+} from './tool-results.js';
 
 /** Below the minute after which clients time out a tool call. */
 const maxWaitS = 45;
@@ -22,6 +29,7 @@ const runState = z.looseObject({
   output: z.unknown().optional(),
   files: z.array(z.looseObject({ url: z.string(), media_type: z.string() })).optional(),
   next: z.string().optional(),
+  unknown_fields: z.string().optional(),
 });
 const cancellation = z.looseObject({ request_id: z.string(), status: z.string() });
 const listedRun = z.looseObject({
@@ -73,7 +81,7 @@ export function registerRunTools(
       const submitted = await routes('POST', `/v2/models/${id}/requests`, options);
       if (submitted.status !== 201) return failureResult(submitted);
       const { request_id: requestId } = await bodyOf(submitted);
-      return followed(id, String(requestId), waitS);
+      return followed(id, String(requestId), waitS, unknownFieldsIn(submitted));
     },
   );
 
@@ -102,7 +110,7 @@ export function registerRunTools(
     async (given) => {
       const answer = await routes('PUT', `/v2/models/${given.model}/requests/${given.request_id}/cancel`);
       const body = await bodyOf(answer);
-      return body['status'] === undefined ? failureOf(answer, body) : structuredResult(body);
+      return body['status'] === undefined ? failureToFind(answer, body) : structuredResult(body);
     },
   );
 
@@ -133,13 +141,19 @@ export function registerRunTools(
     },
   );
 
-  async function followed(id: string, requestId: string, waitS: number): Promise<CallToolResult> {
+  async function followed(
+    id: string,
+    requestId: string,
+    waitS: number,
+    facts: object = {},
+  ): Promise<CallToolResult> {
     const endsAtMs = performance.now() + waitS * 1000;
     const path = `/v2/models/${id}/requests/${requestId}`;
     const unfinished = (state: object) =>
       structuredResult({
         model: id,
         request_id: requestId,
+        ...facts,
         ...state,
         next: 'Not finished yet: call get_run with this model and request_id.',
       });
@@ -147,9 +161,9 @@ export function registerRunTools(
       // The run will be billed, so return its id: the caller can follow it at another gateway.
       if (isStopping()) return unfinished({});
       const status = await routes('GET', `${path}/status`);
-      if (status.status !== 200) return failureResult(status);
       const state = await bodyOf(status);
-      const run = { model: id, ...state };
+      if (status.status !== 200) return failureToFind(status, state);
+      const run = { model: id, ...facts, ...state };
       if (state['status'] === 'COMPLETED') {
         if (isStopping()) return unfinished(state);
         const result = await routes('GET', path);

@@ -1,6 +1,7 @@
 import { type Bucket, bucketNames } from '#errors';
 import { cut, essenceOf, isExact, isJsonType, longStringsOf, replaceStrings, stringAt } from '#schemas';
 import type { CallToolResult } from '@modelcontextprotocol/server';
+import { unknownFieldsHeader } from '../answers/unknown-fields.js';
 import { maxReadBytes, type RouteAnswer } from './own-routes.js';
 
 /** Longer strings, such as images in base64, would fill the agent's context. */
@@ -25,6 +26,7 @@ const advice = {
   service_unavailable: 'Try again in a few seconds.',
   rate_limited: 'Wait for a minute, then try again.',
 } as const satisfies Record<Bucket, string>;
+const adviceOnRunIds = 'Check model and request_id: list_runs has those of the last runs.';
 
 export const textResult = (value: unknown): CallToolResult => ({
   content: [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value, null, 1) }],
@@ -44,18 +46,29 @@ export const linkTo = (url: string, mediaType: string) => ({
   mimeType: mediaType,
 });
 
+/** The fields of the input that are most likely typos, if any. */
+export const unknownFieldsIn = ({ headers }: RouteAnswer): { unknown_fields?: string } => {
+  const fields = headers[unknownFieldsHeader];
+  return typeof fields === 'string' ? { unknown_fields: fields } : {};
+};
+
 export const failureResult = async (answer: RouteAnswer): Promise<CallToolResult> =>
   failureOf(answer, await bodyOf(answer));
 
+/** The failure of a call whose only input is the id of a run. */
+export const failureToFind = (answer: RouteAnswer, body: Readonly<Record<string, unknown>>): CallToolResult =>
+  failureOf(answer, body, { ...advice, invalid_input: adviceOnRunIds });
+
 /** Like `failureResult`, for a body that was already read. */
-export function failureOf(
+function failureOf(
   { headers }: RouteAnswer,
   { detail }: Readonly<Record<string, unknown>>,
+  adviceOn: Readonly<Record<Bucket, string>> = advice,
 ): CallToolResult {
   const named = headers['x-service-error-type'];
   const bucket = bucketNames.find((each) => each === named) ?? 'internal_error';
   const said = typeof detail === 'string' ? detail : JSON.stringify(detail);
-  return { ...textResult(`${bucket}: ${said}\n${advice[bucket]}`), isError: true };
+  return { ...textResult(`${bucket}: ${said}\n${adviceOn[bucket]}`), isError: true };
 }
 
 /** Reads a JSON object. */
