@@ -102,11 +102,8 @@ describeWith('comparing models, and keeping outputs', () => {
 
   it('saves the selected outputs as one archive, whose names say model and prompt', async () => {
     await open('/outputs');
-    for (const nth of [0, 1])
-      await page
-        .getByRole('checkbox', { name: /^Select the output/ })
-        .nth(nth)
-        .check();
+    for (const name of [/^Select the output of FLUX.2 Pro/, /^Select the output of GPT Image 2,/])
+      await page.getByRole('checkbox', { name }).first().check();
     const saving = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download as ZIP' }).click();
     const archive: Buffer[] = [];
