@@ -1,5 +1,6 @@
-import { expect, it } from '@jest/globals';
+import { expect, it, jest } from '@jest/globals';
 import { v7 } from 'uuid';
+import { waitFor } from '../../../test/harness/wait-for.js';
 import { ProviderCheckRepository } from './provider-check.repository.js';
 import { SpecDatabase } from './testing/spec-database.js';
 
@@ -33,9 +34,18 @@ it('says why a provider cannot be called', async () => {
 
 it('one worker makes the call, and everybody who waits gets its answer', async () => {
   const provider = await nextProvider(true);
+  const queries = jest.spyOn(database.work, 'query');
+  const requests = () =>
+    queries.mock.results.filter((_, nth) =>
+      String(queries.mock.calls[nth]?.[0]).startsWith('INSERT INTO provider_check'),
+    );
   const answers = [checks.check(provider, true), checks.check(provider, true)];
   await takeOne(provider);
   expect(await checks.take([provider])).toEqual([]);
+  // A request that came after the answer would wait for another one.
+  await waitFor(() => requests().length === 2, { withinMs: 20_000, what: 'both requests' });
+  await Promise.all(requests().map(({ value }) => value));
+  queries.mockRestore();
   await checks.answer(provider, ok);
   const checkedAt = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
   expect(await Promise.all(answers)).toEqual([
