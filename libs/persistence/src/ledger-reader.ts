@@ -39,7 +39,7 @@ export class LedgerReader {
       `SELECT entry.id::text AS id, entry.run_id AS "runId", at, amount_micros::float AS "amountMicros",
           balance_micros::float AS "balanceMicros", entry.basis, model, attribution, (
             SELECT array_agg(name ORDER BY name) FROM budget_window JOIN budget ON budget.id = budget_id
-            WHERE budget_window.id = ANY (budget_windows)
+            WHERE budget_window.id = ANY (budget_windows) AND budget.workspace_id = $1
           ) AS budgets
         FROM (
           SELECT * FROM ledger_entry WHERE workspace_id = $1 AND id < $2
