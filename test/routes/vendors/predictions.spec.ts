@@ -57,6 +57,14 @@ const failed: Ending = {
 };
 
 describe('a prediction', () => {
+  it('is another run for each equal call without a key, even after its gateway has restarted', async () => {
+    const { caller } = await gateway().caller();
+    const { id } = (await create(caller)).json();
+    await gateway().database.work.query(`UPDATE unkeyed_call SET held_by = 'ended' WHERE run_id = $1`, [id]);
+    const second = await create(caller);
+    expect([second.status, second.json().id === id]).toEqual([201, false]);
+  });
+
   it('is a queued run of the row that the path names, with the bytes of the input', async () => {
     const { caller } = await gateway().caller();
     const input = '{ "prompt" : "x", "seed": 12345678901234567890 }';

@@ -70,7 +70,8 @@ export class RunAdmission {
     const { runId, model, key, fingerprint, body, candidates } = input;
     const [{ row, price, streams, ownKey }] = candidates;
     const { workspaceId } = caller;
-    const unkeyed = key === undefined ? fingerprint : undefined;
+    // Only a held connection can break before the result, so an equal submission to the queue is another run.
+    const unkeyed = key === undefined && mode === 'sync' ? fingerprint : undefined;
     const origin = request.publicOrigin;
     request.span?.set({ ...runAttributes({ model: model.id }), ...spanAttributes(attribution) });
     const measured = this.metrics.admissionSeconds.startTimer();
@@ -97,10 +98,8 @@ export class RunAdmission {
         ...(webhook && { webhook }),
         ...(attribution && { attribution }),
       },
-      ...(fingerprint !== undefined && {
-        fingerprint,
-        ...(key === undefined ? { heldBy: processName } : { key }),
-      }),
+      ...(key !== undefined && fingerprint !== undefined && { key, fingerprint }),
+      ...(unkeyed !== undefined && { heldBy: processName, fingerprint: unkeyed }),
       body,
     });
     const admitted = await admitting.finally(measured).catch((error: unknown) => {
