@@ -13,6 +13,7 @@ import { SyncRuns } from '../runs/sync-runs.js';
 import { callFingerprint } from './call-fingerprint.js';
 import type { VendorPath } from './serve-vendor.js';
 import { VendorForms } from './vendor-forms.js';
+import { VendorLists } from './vendor-lists.js';
 import { nameInPath, VendorModels } from './vendor-models.js';
 import type { Vendor, VendorRoute } from './vendor.js';
 
@@ -27,28 +28,18 @@ export class VendorCalls {
     private readonly runs: SyncRuns,
     private readonly models: VendorModels,
     private readonly forms: VendorForms,
+    private readonly lists: VendorLists,
   ) {}
 
   pathsOf(vendor: Vendor): VendorPath[] {
     return [
-      { method: 'GET', path: '/models', answer: (request) => this.list(vendor, request) },
-      { method: 'GET', path: '/models/{model}', answer: (request) => this.entry(vendor, request) },
+      ...this.lists.pathsOf(vendor),
       ...vendor.routes.map((route): VendorPath => ({
         method: 'POST',
         path: route.path,
         answer: (request, reply) => this.run(vendor, route, request, reply),
       })),
     ];
-  }
-
-  private async list(vendor: Vendor, request: FastifyRequest): Promise<object> {
-    const caller = await identifyCaller(this.identification, request, 'catalog');
-    return vendor.list(this.models.list(caller, vendor));
-  }
-
-  private async entry(vendor: Vendor, request: FastifyRequest): Promise<object> {
-    const caller = await identifyCaller(this.identification, request, 'catalog');
-    return vendor.entry(this.models.listedModel(caller, vendor, nameInPath(request) ?? ''));
   }
 
   /** Returns the reply, for which the framework waits; without it, it would send an empty body before a stream begins. */

@@ -9,6 +9,7 @@ import { UploadsModule } from '../uploads/uploads.module.js';
 import { serveVendor } from './serve-vendor.js';
 import { VendorCalls } from './vendor-calls.js';
 import { VendorForms } from './vendor-forms.js';
+import { VendorLists } from './vendor-lists.js';
 import { VendorModels } from './vendor-models.js';
 import type { VendorSettings } from './vendor.js';
 import { vendors } from './vendors.js';
@@ -23,7 +24,7 @@ import { vendors } from './vendors.js';
     UploadsModule,
     ...vendors.flatMap((vendor) => ('module' in vendor ? [vendor.module] : [])),
   ],
-  providers: [VendorModels, VendorForms, VendorCalls],
+  providers: [VendorModels, VendorLists, VendorForms, VendorCalls],
 })
 export class VendorsModule implements OnModuleInit {
   constructor(

@@ -30,6 +30,7 @@ it('every vendor has its own name and base, and none is named outside its file a
     'serve-vendor.ts',
     'vendor-calls.ts',
     'vendor-forms.ts',
+    'vendor-lists.ts',
     'vendor-models.ts',
     'vendors.module.ts',
   ];

@@ -12,6 +12,7 @@ import { RunCancellation } from '../../runs/run-cancellation.js';
 import { fingerprintOfPath, RunInput } from '../../runs/run-input.js';
 import { webhookAddress } from '../../runs/webhook-address.js';
 import type { VendorPath } from '../serve-vendor.js';
+import { VendorLists } from '../vendor-lists.js';
 import { nameInPath, VendorModels } from '../vendor-models.js';
 import type { VendorRoute } from '../vendor.js';
 import { newPrediction, waitMsOf } from './new-prediction.js';
@@ -31,13 +32,13 @@ export class PredictionCalls {
     private readonly shares: HeldShares,
     private readonly predictions: Predictions,
     private readonly models: VendorModels,
+    private readonly lists: VendorLists,
     @Inject(SETTINGS) private readonly settings: WebhookSettings,
   ) {}
 
   paths(): VendorPath[] {
     return [
-      { method: 'GET', path: '/models', answer: (request) => this.list(request) },
-      { method: 'GET', path: '/models/{owner}/{model}', answer: (request) => this.entry(request) },
+      ...this.lists.pathsOf(replicateApi, '/models/{owner}/{model}'),
       ...replicateApi.routes.map((route): VendorPath => ({
         method: 'POST',
         path: route.path,
@@ -54,16 +55,6 @@ export class PredictionCalls {
         answer: (request, reply) => this.cancel(request, reply),
       },
     ];
-  }
-
-  private async list(request: FastifyRequest): Promise<object> {
-    const caller = await identifyCaller(this.identification, request, 'catalog');
-    return replicateApi.list(this.models.list(caller, replicateApi));
-  }
-
-  private async entry(request: FastifyRequest): Promise<object> {
-    const caller = await identifyCaller(this.identification, request, 'catalog');
-    return replicateApi.entry(this.models.listedModel(caller, replicateApi, nameInPath(request) ?? ''));
   }
 
   private async create(

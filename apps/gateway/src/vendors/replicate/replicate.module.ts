@@ -5,6 +5,7 @@ import { AuthModule } from '../../auth/auth.module.js';
 import { CatalogModule } from '../../models/catalog.module.js';
 import { RunsModule } from '../../runs/runs.module.js';
 import { serveVendor } from '../serve-vendor.js';
+import { VendorLists } from '../vendor-lists.js';
 import { VendorModels } from '../vendor-models.js';
 import type { VendorSettings } from '../vendor.js';
 import { PredictionCalls } from './prediction-calls.js';
@@ -14,7 +15,7 @@ import { replicateApi } from './replicate-api.js';
 /** Serves Replicate's clients: queued runs, under the name of predictions. */
 @Module({
   imports: [InfrastructureModule, CatalogModule, AuthModule, RunsModule],
-  providers: [VendorModels, Predictions, PredictionCalls],
+  providers: [VendorModels, VendorLists, Predictions, PredictionCalls],
 })
 export class ReplicateModule implements OnModuleInit {
   constructor(
