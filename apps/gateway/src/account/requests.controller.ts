@@ -40,6 +40,7 @@ import { foundRun } from '../runs/found-run.js';
 import { KeptRuns } from '../runs/kept-runs.js';
 import { RunErasure } from '../runs/run-erasure.js';
 import { RunPayloads } from '../runs/run-payloads.js';
+import { fileLimitReached } from '../uploads/file-uploads.js';
 
 const requestQuery = pageQuery.extend({
   request_id: routerQueueRequestId.optional().meta({
@@ -315,18 +316,8 @@ function notKept(
   runId: string,
 ): RouterError {
   const headers = { [runIdHeader]: runId };
-  if (result === 'files')
-    return new RouterError(
-      'concurrency_limit_exceeded',
-      `The workspace has reached its limit of ${maxAllowed} files; delete one, or retry when one has expired.`,
-      { headers },
-    );
-  if (result === 'bytes')
-    return new RouterError(
-      'concurrency_limit_exceeded',
-      `The files of the workspace would exceed its limit of ${maxAllowed} bytes; delete some, or retry when some have expired.`,
-      { headers },
-    );
+  if (result === 'files' || result === 'bytes')
+    return fileLimitReached({ limit: result, maxAllowed }, { headers });
   const why = {
     live: 'The run has not ended. Keep it when it has.',
     failed: 'The run did not succeed, so there is no result to keep.',

@@ -94,7 +94,7 @@ export class FileUploads {
       const refusal = await unlessDeleted(
         this.files.reserve({ id, key, workspaceId, maxBytes, doubtSeconds }),
       );
-      if (refusal) throw refusal.limit === 'place' ? placeTaken() : limitReached(refusal);
+      if (refusal) throw refusal.limit === 'place' ? placeTaken() : fileLimitReached(refusal);
       try {
         await failpoint('file.reserved');
         const signal = AbortSignal.timeout(uploadMs);
@@ -145,12 +145,17 @@ export const placeTaken = () =>
     status: 409,
   });
 
-const limitReached = ({ limit, maxAllowed }: FileRefusal) =>
+/** The workspace has no room for another file. */
+export const fileLimitReached = (
+  { limit, maxAllowed }: Pick<FileRefusal, 'limit'> & { maxAllowed: number | null },
+  options: ConstructorParameters<typeof RouterError>[2] = {},
+) =>
   new RouterError(
     'concurrency_limit_exceeded',
     limit === 'files'
       ? `The workspace has reached its limit of ${maxAllowed} files; delete one, or retry when one has expired.`
       : `The files of the workspace would exceed its limit of ${maxAllowed} bytes; delete some, or retry when some have expired.`,
+    options,
   );
 
 const isTimeout = (error: unknown) => error instanceof DOMException && error.name === 'TimeoutError';
