@@ -145,7 +145,7 @@ export class Dispatcher implements OnModuleDestroy {
             maxHeld,
             most: limit,
             leaseMs,
-            pool: line === provider.name ? poolOf(provider) : undefined,
+            pool: isOwnLine(line) ? undefined : poolOf(provider),
           });
     for (const run of taken) {
       held.set(run.workspaceId, (held.get(run.workspaceId) ?? 0) + 1);
