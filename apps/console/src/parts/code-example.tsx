@@ -1,5 +1,6 @@
 import { SegmentedControl } from '@mantine/core';
 import { texts } from '../texts/index.ts';
+import { CodeBlock } from './code-block.tsx';
 import classes from './code-example.module.css';
 import { CopyText } from './copy-text.tsx';
 
@@ -26,9 +27,7 @@ export function CodeExample({ code, language, onLanguage }: CodeExampleProps) {
         />
         <CopyText text={code} />
       </div>
-      <pre className={classes.code} tabIndex={0}>
-        {code}
-      </pre>
+      <CodeBlock text={code} />
     </>
   );
 }

@@ -1,4 +1,5 @@
 import type { ModelDocument, Schema } from '../../api/model-document.ts';
+import { CodeBlock } from '../../parts/code-block.tsx';
 import { CopyText } from '../../parts/copy-text.tsx';
 import { texts } from '../../texts/index.ts';
 import { formSchema } from './form/form-schema.ts';
@@ -70,9 +71,7 @@ function Raw({ schema }: { schema: Schema }) {
     <details>
       <summary className="dimmed">{texts.model.rawSchema}</summary>
       <CopyText text={text} />
-      <pre className={classes.code} tabIndex={0}>
-        {text}
-      </pre>
+      <CodeBlock text={text} />
     </details>
   );
 }

@@ -4,6 +4,7 @@ import { call } from '../../api/client.ts';
 import { Problem } from '../../api/problem.ts';
 import { useCredential } from '../../api/session.ts';
 import type { Operation, Parameter, Reference } from '../../api/service-document.ts';
+import { CodeBlock } from '../../parts/code-block.tsx';
 import { CodeExample, type Language } from '../../parts/code-example.tsx';
 import { indentedJson } from '../../parts/indented-json.ts';
 import { texts } from '../../texts/index.ts';
@@ -168,7 +169,7 @@ function Call({ operation, values, onChange }: CallProps) {
             <p>
               {texts.reference.answered} <Code>{answer.status}</Code>
             </p>
-            <pre tabIndex={0}>{answer.body}</pre>
+            <CodeBlock text={answer.body} />
           </>
         )}
       </div>
