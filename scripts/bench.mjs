@@ -6,6 +6,7 @@
 import { parseArgs } from 'node:util';
 
 const benchmarks = {
+  budgets: () => import('./bench/budgets.mjs'),
   catalog: () => import('./bench/catalog.mjs'),
   drain: () => import('./bench/drain.mjs'),
   embedded: () => import('./bench/embedded.mjs'),

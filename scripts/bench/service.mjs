@@ -146,7 +146,7 @@ async function dropMessages({ REDIS_URL }, client) {
 const many = 1_000_000_000;
 
 /** A workspace without effective limits except the given ones, and its key. */
-const customer = (env, name, limits) =>
+const customer = (env, name, { budgets = [], ...limits } = {}) =>
   withStore(env, async (store) => {
     const { id } = await new WorkspaceRepository(store).create(name, {
       balanceMicros: null,
@@ -156,28 +156,23 @@ const customer = (env, name, limits) =>
       committedLimitMicros: many * many,
       ...limits,
     });
-    await setBudgets(store, id);
+    if (budgets.length > 0) await setBudgets(store, id, budgets);
     const facts = { name: 'bench', scopes: ['catalog', 'run', 'requests', 'usage'], expiresAt: null };
     const { key } = await new ApiKeyRepository(store).create(id, facts, { actor: 'bench' });
     return { workspaceId: id, key };
   });
 
-/** Imported only when needed, because the same benchmarks also measure releases without budgets. */
-async function setBudgets(store, workspaceId) {
-  const scopes = Object.entries({ workspace: sizeOf('BUDGETS'), user: sizeOf('USER_BUDGETS') }).flatMap(
-    ([scope, count]) => Array(count).fill(scope),
-  );
-  if (scopes.length === 0) return;
+/**
+ * Sets budgets without an effective limit. Imported only when needed, because the same benchmarks also measure releases
+ * without budgets.
+ */
+async function setBudgets(store, workspaceId, budgets) {
   const { BudgetRepository } = await import('../../dist/libs/persistence/src/index.js');
   const { routerBudgetInput } = await import('../../dist/libs/schemas/src/index.js');
-  const budgets = new BudgetRepository(store);
-  for (const [nth, scope] of scopes.entries()) {
-    const input = routerBudgetInput.parse({
-      scope,
-      window: ['day', 'week', 'month'][nth % 3],
-      limit_cents: many,
-    });
-    await budgets.set(workspaceId, `bench-${nth}`, input, 'bench');
+  const repository = new BudgetRepository(store);
+  for (const [nth, budget] of budgets.entries()) {
+    const input = routerBudgetInput.parse({ ...budget, limit_cents: many });
+    await repository.set(workspaceId, `bench-${nth}`, input, 'bench');
   }
 }
 

@@ -36,9 +36,6 @@ const sizes = {
   /** Workspaces in a load of many, and the runs that wait in each. */
   WORKSPACES: [50, 5],
   WAITING_EACH: [760, 30],
-  /** Budgets of each workspace, and those with a limit for each end user. */
-  BUDGETS: [0, 0],
-  USER_BUDGETS: [0, 0],
   /** Minutes of an even load, and its runs a second. */
   MINUTES: [3, 0.05],
   RUNS_PER_SECOND: [15, 15],

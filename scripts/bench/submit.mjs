@@ -78,11 +78,10 @@ function submitsOf(spaces, body) {
   let at = 0;
   return () => {
     const key = spaces[at++ % spaces.length].key;
-    const user = sizeOf('USER_BUDGETS') > 0 && { 'x-service-user': `user-${at % 40}` };
     return {
       path: `/v2/models/${model}/requests`,
       method: 'POST',
-      headers: { 'x-api-key': key, 'content-type': 'application/json', ...user },
+      headers: { 'x-api-key': key, 'content-type': 'application/json' },
       body,
     };
   };
