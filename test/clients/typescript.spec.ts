@@ -110,6 +110,27 @@ describe('the TypeScript client', () => {
     await routerOf(one).collect(ahead);
   });
 
+  it('names fields that look like typos', async () => {
+    const unknownFields = { hieght: 'height' };
+    const input = JSON.stringify({ prompt: 'soon', hieght: 1024 });
+    expect(await router.run(model, input)).toMatchObject({ unknownFields });
+    expect(await router.subscribe(model, input)).toMatchObject({ unknownFields });
+    expect(await failure(router.run(model, '{"hieght":1024}'))).toMatchObject({ unknownFields });
+  });
+
+  it('finds and sums runs by tag and end user', async () => {
+    const labels = { tags: { project: newTag('project') }, user: newTag('user') };
+    const { runId } = await router.subscribe(model, { prompt: 'soon' }, labels);
+    await router.submit(model, { prompt: 'soon' }, { user: labels.user });
+    await all(router.stream(model, { prompt: 'soon' }, { user: labels.user }));
+    expect(await all(router.requests.list({ user: labels.user }))).toHaveLength(3);
+    const found = await all(router.requests.list({ tag: `project=${labels.tags.project}` }));
+    expect(found).toMatchObject([{ request_id: runId, ...labels }]);
+    const { data } = await router.usage({ groupBy: 'tag:project' });
+    expect(data.filter(({ tags }) => tags?.['project'] === labels.tags.project)).toMatchObject([{ runs: 1 }]);
+    await expect(router.run(model, { prompt: 'x' }, { tags: { project: 'a,b' } })).rejects.toThrow('comma');
+  });
+
   it('throws errors with their bucket and the rejected fields', async () => {
     const rejected = await failure(router.run(model, { prompt: 1 }));
     expect(rejected).toMatchObject({ bucket: 'invalid_input', status: 422 });

@@ -13,6 +13,10 @@ export interface RequestsFilter extends CallOptions {
   errorType?: Bucket;
   /** The id of the API key that admitted the run. */
   key?: string;
+  /** `project=alpha` */
+  tag?: string;
+  /** Your end user. */
+  user?: string;
   from?: Date | string;
   to?: Date | string;
 }
@@ -52,8 +56,8 @@ export function accountMethods(session: Session) {
     /** The workspace's runs of every model and key. Needs the scope `requests`. */
     requests: {
       /** Yields the runs, newest first. */
-      list({ errorType, key, model, outcome, status, from, to, ...options }: RequestsFilter = {}) {
-        const query = { error_type: errorType, key, model, outcome, status, from, to };
+      list({ errorType, key, model, outcome, status, tag, user, from, to, ...options }: RequestsFilter = {}) {
+        const query = { error_type: errorType, key, model, outcome, status, tag, user, from, to };
         return allPages<RunEntry>(session, '/v2/requests', query, options);
       },
       /** Reads a run by its id, or by the `callId` of a call that belongs to it. */

@@ -3,7 +3,13 @@ export type { InputOptions, ModelsFilter, RunOptions, RunResult } from './router
 export type { SubmitOptions, SubscribeOptions } from './router.js';
 export type { CallOptions, RouterOptions } from './session.js';
 export type { RequestsFilter, UsageOptions } from './account.js';
-export { type Bucket, bucketNames, type FieldError, RouterError } from './router-error.js';
+export {
+  type Bucket,
+  bucketNames,
+  type FieldError,
+  RouterError,
+  type UnknownFields,
+} from './router-error.js';
 export type { FileInput, InputOf, ModelId, Models, OutputOf } from './models.js';
 export type { ServerSentEvent } from './server-sent-events.js';
 export type { StreamOptions } from './stream.js';

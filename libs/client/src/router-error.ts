@@ -29,9 +29,16 @@ export interface FieldError {
   input?: unknown;
 }
 
+/**
+ * Fields of the input that the model does not know and that look like typos, with the names that were probably meant:
+ * `{ hieght: 'height' }`. A model that takes unknown fields gets them all the same.
+ */
+export type UnknownFields = Readonly<Record<string, string>>;
+
 interface RouterErrorFacts {
   status?: number;
   fields?: FieldError[];
+  unknownFields?: UnknownFields;
   callId?: string;
   runId?: string;
   retryAfterMs?: number;
@@ -53,6 +60,7 @@ export class RouterError extends Error {
   readonly status: number;
   /** The input fields that the model rejected; empty unless the status is 422. */
   readonly fields: FieldError[];
+  readonly unknownFields: UnknownFields;
   /** Identifies the HTTP call in the router's records. */
   readonly callId: string | undefined;
   /** The run that the call belongs to, if there is one. Send it to the operator to find out what happened. */
@@ -71,6 +79,7 @@ export class RouterError extends Error {
     super(message, { cause: facts.cause });
     this.status = facts.status ?? 0;
     this.fields = facts.fields ?? [];
+    this.unknownFields = facts.unknownFields ?? {};
     this.callId = facts.callId;
     this.runId = facts.runId;
     this.retryAfterMs = facts.retryAfterMs;
@@ -84,6 +93,13 @@ export function idsOf(headers: Headers): { callId?: string; runId?: string } {
   const callId = headers.get('x-service-request-id');
   const runId = headers.get('x-service-run-id');
   return { ...(callId !== null && { callId }), ...(runId !== null && { runId }) };
+}
+
+/** The header reads `hieght (height?), widht (width?)`. */
+export function unknownFieldsOf(headers: Headers): UnknownFields {
+  const text = headers.get('x-service-unknown-fields') ?? '';
+  const found = text.matchAll(/([\w.-]+) \(([\w.-]+)\?\)/g);
+  return Object.fromEntries([...found].map(([, name = '', suggestion = '']) => [name, suggestion]));
 }
 
 /** Builds the error for a failed response. */
@@ -108,6 +124,7 @@ export function errorOf(
   return new RouterError(bucketNames.find((each) => each === named) ?? 'internal_error', message, {
     status,
     fields,
+    unknownFields: unknownFieldsOf(headers),
     idempotencyKey,
     ...idsOf(headers),
     ...(/^\d+$/.test(retryAfter) && { retryAfterMs: Number(retryAfter) * 1000 }),

@@ -1,9 +1,10 @@
 import { accountMethods, allPages } from './account.js';
 import { type Answer, call, parsed, type Request } from './calls.js';
 import { follow, statusOf } from './follow.js';
+import { labelHeaders, type LabelOptions } from './labels.js';
 import { isJson } from './media-type.js';
 import type { AcceptedId, FileInput, InputOf, ModelId, OutputOf } from './models.js';
-import { idsOf, type RouterError } from './router-error.js';
+import { idsOf, type RouterError, type UnknownFields, unknownFieldsOf } from './router-error.js';
 import { type BoundedCall, type CallOptions, createSession, type RouterOptions } from './session.js';
 import { type StreamOptions, streamedOutput } from './stream.js';
 import { inputText, uploadedFile } from './uploads.js';
@@ -14,13 +15,7 @@ export interface InputOptions extends CallOptions {
   extra?: Readonly<Record<string, unknown>>;
 }
 
-export interface RunOptions extends InputOptions {
-  /**
-   * Identifies the run for 24 hours: the same input with the same key collects it instead of starting another one.
-   * Generated for each call by default. Pass your own to avoid paying twice even if your program crashes.
-   */
-  idempotencyKey?: string;
-}
+export interface RunOptions extends InputOptions, LabelOptions {}
 
 export interface SubmitOptions extends RunOptions {
   /** Called when the run completes; see `verifyWebhook`. */
@@ -53,6 +48,8 @@ export interface RunResult<Output> {
   runId: string | undefined;
   /** Identifies the HTTP call that returned the result. */
   callId: string | undefined;
+  /** Empty if the result was only collected. */
+  unknownFields: UnknownFields;
 }
 
 /** Creates a client for a model router. */
@@ -80,7 +77,8 @@ export function createRouter(options: RouterOptions) {
     return bounded(
       rest,
       async (bound) => {
-        const run = await submitted<Output>(bound, model, input, { ...rest, ...facts });
+        const submission = await submitted(bound, model, input, { ...rest, ...facts });
+        const run = parsed(submission.bytes) as RunStatus<Output>;
         facts.runId = run.request_id;
         let [known, progress] = ['', -1];
         const told = ({ progress: share, ...state }: RunStatus) => {
@@ -90,7 +88,7 @@ export function createRouter(options: RouterOptions) {
         };
         told(run);
         for await (const state of follow(bound.connection, run, bound.signal)) told(state);
-        return collected(bound, run);
+        return { ...(await collected(bound, run)), unknownFields: unknownFieldsOf(submission.headers) };
       },
       facts,
     );
@@ -155,7 +153,12 @@ export function createRouter(options: RouterOptions) {
     ): Promise<RunStatus<OutputOf<Id>>> {
       const idempotencyKey = keyOf(options);
       const facts = { ...options, idempotencyKey };
-      return bounded(options, (bound) => submitted(bound, model, input, facts), { idempotencyKey });
+      return bounded(
+        options,
+        async (bound) =>
+          parsed((await submitted(bound, model, input, facts)).bytes) as RunStatus<OutputOf<Id>>,
+        { idempotencyKey },
+      );
     },
 
     /** Says what a run with this input costs. Runs nothing and costs nothing, but uploads the files in the input. */
@@ -242,6 +245,7 @@ function resultOf<Output>({ headers, bytes }: Answer): RunResult<Output> {
     costCents: cost === null ? undefined : Number(cost),
     runId,
     callId,
+    unknownFields: unknownFieldsOf(headers),
   };
 }
 
@@ -250,28 +254,26 @@ async function posted(
   { connection, signal }: BoundedCall,
   path: string,
   input: unknown,
-  { extra, idempotencyKey, tryMs }: { extra?: object; idempotencyKey?: string; tryMs?: number },
+  { extra, tryMs, ...labels }: InputOptions & LabelOptions & { tryMs?: number },
 ): Promise<Answer> {
   const body = await inputText(connection, input, extra, signal);
-  const headers = { 'content-type': 'application/json' };
+  const headers = { 'content-type': 'application/json', ...labelHeaders(labels) };
   const request: Request = { method: 'POST', url: path, headers, body };
   const given = {
-    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...(labels.idempotencyKey !== undefined && { idempotencyKey: labels.idempotencyKey }),
     ...(tryMs !== undefined && { tryMs }),
   };
   return call(connection, { ...request, ...given }, signal);
 }
 
-async function submitted<Output>(
+function submitted(
   bound: BoundedCall,
   model: string,
   input: unknown,
   { webhookUrl, ...rest }: SubmitOptions,
-): Promise<RunStatus<Output>> {
+): Promise<Answer> {
   const query = webhookUrl === undefined ? '' : `?webhook_url=${encodeURIComponent(webhookUrl)}`;
-  return parsed(
-    (await posted(bound, `/v2/models/${model}/requests${query}`, input, rest)).bytes,
-  ) as RunStatus<Output>;
+  return posted(bound, `/v2/models/${model}/requests${query}`, input, rest);
 }
 
 async function collected<Output>(

@@ -1,19 +1,20 @@
 import { call, open, type Request } from './calls.js';
+import { labelHeaders, type LabelOptions } from './labels.js';
 import { mediaTypeOf } from './media-type.js';
 import { idsOf, RouterError } from './router-error.js';
 import { eventsOf, type ServerSentEvent } from './server-sent-events.js';
-import type { CallOptions, Session } from './session.js';
+import type { Session } from './session.js';
 import { chunksOf } from './time-limit.js';
 import { inputText } from './uploads.js';
 
-export interface StreamOptions extends CallOptions {
+export interface StreamOptions extends LabelOptions {
   /** Fields that the types of the model do not have. They are added to the input. */
   extra?: Readonly<Record<string, unknown>>;
   /**
    * Identifies the run for 24 hours. With a key of your own the run continues if you leave the stream, and the same
    * call with the same key streams it again.
    */
-  idempotencyKey?: string;
+  idempotencyKey?: string | undefined;
 }
 
 /** The router waits this long for a run before it answers, with room for a longer setting. */
@@ -37,7 +38,11 @@ export async function* streamedOutput(
     const request: Request = {
       method: 'POST',
       url: `/v2/models/${model}${isNamed ? '' : '?alt=sse'}`,
-      headers: { 'content-type': 'application/json', accept: 'text/event-stream, */*' },
+      headers: {
+        'content-type': 'application/json',
+        accept: 'text/event-stream, */*',
+        ...labelHeaders(options),
+      },
       body: await inputText(connection, input, extra, signal),
       idempotencyKey,
       tryMs: maxHeldMs,

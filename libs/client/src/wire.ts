@@ -73,6 +73,8 @@ export interface RunEntry extends Partial<Omit<RunHandle, 'request_id'>> {
   error_type?: Bucket;
   key_id?: string;
   key_name?: string;
+  tags?: Record<string, string>;
+  user?: string;
   created_at: string;
   granted_at?: string;
   started_at?: string;
@@ -109,7 +111,7 @@ export interface WebhookDelivery {
   ended_at?: string;
 }
 
-export type UsageGrouping = 'day' | 'model' | 'key';
+export type UsageGrouping = 'day' | 'model' | 'key' | 'user' | `tag:${string}`;
 
 interface UsageNumbers {
   runs: number;
@@ -122,7 +124,13 @@ export interface Usage {
   from: string;
   to: string;
   group_by: UsageGrouping[];
-  data: (UsageNumbers & { day?: string; model?: string; key_id?: string })[];
+  data: (UsageNumbers & {
+    day?: string;
+    model?: string;
+    key_id?: string;
+    tags?: Record<string, string>;
+    user?: string;
+  })[];
   total: UsageNumbers;
 }
 

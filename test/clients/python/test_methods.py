@@ -9,7 +9,7 @@ import unittest
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
-from model_router import AnyModel, Router
+from model_router import AnyModel, Router, RouterError
 from support import API_KEY, BASE_URL, MODEL, RouterTest, WaitingRouter
 
 IMAGE = base64.b64decode(os.environ["IMAGE"])
@@ -52,6 +52,14 @@ class Methods:
         self.assertEqual(len(list(self.router.requests(user=user))), 2)
         groups = self.router.usage("tag:project")["data"]
         self.assertEqual([each["runs"] for each in groups if each.get("tags") == tags], [1])
+
+    def test_run_and_subscribe_name_fields_that_look_like_typos(self):
+        input = {"prompt": "soon", "hieght": 1024}
+        for act in (self.router.run, self.router.subscribe):
+            self.assertEqual(act(AnyModel(MODEL), input).unknown_fields, {"hieght": "height"})
+        with self.assertRaises(RouterError) as raised:
+            self.router.run(AnyModel(MODEL), {"hieght": 1024})
+        self.assertEqual(raised.exception.unknown_fields, {"hieght": "height"})
 
     def test_submit(self):
         run = self.router.submit(MODEL, {"prompt": "soon"}, idempotency_key=f"once-{id(self)}-{os.getpid()}")

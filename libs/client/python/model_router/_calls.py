@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional
 from urllib.parse import urlsplit
 
-from ._errors import RouterError, ids_of
+from ._errors import RouterError, ids_of, unknown_fields_of
 from ._json import is_array, is_object
 from ._media_type import media_type_of
 from ._steps import ConnectionLost, Flow, Head, Pause, Request, next_chunk, opened
@@ -192,6 +192,7 @@ def _error_of(answer: Answer, payload: Dict[str, Any]) -> RouterError:
         message,
         status=answer.status,
         fields=fields,
+        unknown_fields=unknown_fields_of(answer.headers),
         request_id=request_id,
         call_id=call_id,
         retry_after=_seconds_until(answer.headers.get("Retry-After")),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional
 
@@ -25,7 +26,8 @@ BUCKETS = (
 class RouterError(Exception):
     """A failed call. `bucket` says what to do about it; the message is safe to show to people.
 
-    `status` is 0 if there was no response. `fields` lists the input fields that the model rejected. `request_id` is the
+    `status` is 0 if there was no response. `fields` lists the input fields that the model rejected, and `unknown_fields`
+    maps those that it does not know, and that look like typos, to the names that were probably meant. `request_id` is the
     run that the call belongs to, if there is one, and `call_id` identifies the HTTP call. To collect a run that may have
     started, repeat the request with `idempotency_key`: it never starts a second run.
     """
@@ -37,6 +39,7 @@ class RouterError(Exception):
         *,
         status: int = 0,
         fields: Optional[List[Dict[str, Any]]] = None,
+        unknown_fields: Optional[Dict[str, str]] = None,
         request_id: Optional[str] = None,
         call_id: Optional[str] = None,
         retry_after: Optional[float] = None,
@@ -47,6 +50,7 @@ class RouterError(Exception):
         self.bucket = bucket if bucket in BUCKETS else "internal_error"
         self.status = status
         self.fields = fields or []
+        self.unknown_fields = unknown_fields or {}
         self.request_id = request_id
         self.call_id = call_id
         self.retry_after = retry_after
@@ -61,6 +65,11 @@ class RouterError(Exception):
     def run_id(self) -> Optional[str]:
         """The same as `request_id`."""
         return self.request_id
+
+
+def unknown_fields_of(headers: Mapping[str, str]) -> Dict[str, str]:
+    """The header reads `hieght (height?), widht (width?)`."""
+    return dict(re.findall(r"([\w.-]+) \(([\w.-]+)\?\)", headers.get("X-Service-Unknown-Fields", "")))
 
 
 class Ids(NamedTuple):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import uuid
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Awaitable, Callable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 from urllib.parse import quote, urlencode
 
 from ._calls import Answer, Connection, Deadline, call, is_event_stream
-from ._errors import RouterError, ids_of
+from ._errors import RouterError, ids_of, unknown_fields_of
 from ._events import EventParser
 from ._follow import follow, status_of, url_of
 from ._media_type import is_json
@@ -60,7 +61,8 @@ class Flows:
         timeout: Optional[float],
     ) -> Flow["Run[Any]"]:
         deadline = self._deadline(timeout)
-        return (yield from self._submitted(model, input, extra, labels, webhook_url, deadline))
+        submission = yield from self._submitted(model, input, extra, labels, webhook_url, deadline)
+        return Run(submission.json())
 
     def subscribe(
         self,
@@ -74,11 +76,13 @@ class Flows:
         timeout: Optional[float],
     ) -> Flow["Result[Any]"]:
         deadline = self._deadline(timeout)
-        run = yield from self._submitted(model, input, extra, labels, webhook_url, deadline)
+        submission = yield from self._submitted(model, input, extra, labels, webhook_url, deadline)
+        run: Run[Any] = Run(submission.json())
         shown = _Shown(on_status, on_progress)
         yield from shown.steps(run)
         yield from follow(self._connection, run, deadline, shown.steps)
-        return (yield from self._collected(run, deadline))
+        result = yield from self._collected(run, deadline)
+        return replace(result, unknown_fields=unknown_fields_of(submission.headers))
 
     def stream(
         self, model: str, input: Input, extra: Extra, labels: Labels, timeout: Optional[float]
@@ -190,11 +194,10 @@ class Flows:
         labels: Labels,
         webhook_url: Optional[str],
         deadline: Deadline,
-    ) -> Flow["Run[Any]"]:
+    ) -> Flow[Answer]:
         query = "" if webhook_url is None else f"?webhook_url={quote(webhook_url, safe='')}"
         path = f"/v2/models/{_path_of(model)}/requests{query}"
-        answer = yield from self._requested(path, input, extra, labels, deadline)
-        return Run(answer.json())
+        return (yield from self._requested(path, input, extra, labels, deadline))
 
     def _collected(self, run: Mapping[str, object], deadline: Deadline) -> Flow["Result[Any]"]:
         def is_outcome(error: RouterError) -> Flow[bool]:
@@ -299,4 +302,5 @@ def _result(answer: Answer) -> "Result[Any]":
         cost_cents=None if cost is None else float(cost),
         request_id=request_id,
         call_id=call_id,
+        unknown_fields=unknown_fields_of(answer.headers),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import os
 from dataclasses import dataclass, field
-from typing import Any, Awaitable, Dict, Generic, List, NamedTuple, Optional, Protocol, TypedDict, TypeVar, Union
+from typing import Any, Awaitable, Dict, Generic, List, Mapping, NamedTuple, Optional, Protocol, TypedDict, TypeVar, Union
 
 Output = TypeVar("Output")
 
@@ -33,6 +33,8 @@ class Result(Generic[Output]):
 
     `bytes` is the output exactly as received, which preserves large numbers. `cost_cents` is the billed amount.
     `request_id` identifies the run in the router's records, and `call_id` the HTTP call that returned the result.
+    `unknown_fields` maps the fields of the input that the model does not know, and that look like typos, to the names
+    that were probably meant. They were sent all the same. It is empty if the result is only collected.
     """
 
     output: Output
@@ -41,6 +43,7 @@ class Result(Generic[Output]):
     cost_cents: Optional[float] = None
     request_id: Optional[str] = None
     call_id: Optional[str] = None
+    unknown_fields: Mapping[str, str] = field(default_factory=lambda: {})
 
     @property
     def run_id(self) -> Optional[str]:

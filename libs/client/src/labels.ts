@@ -1,0 +1,27 @@
+import type { CallOptions } from './session.js';
+
+/** What a call that starts a run can say about it. */
+export interface LabelOptions extends CallOptions {
+  /**
+   * Identifies the run for 24 hours: the same input with the same key collects it instead of starting another one.
+   * Generated for each call by default. Pass your own to avoid paying twice even if your program crashes.
+   */
+  idempotencyKey?: string | undefined;
+  /** Names that you choose, such as `{ project: 'alpha' }`, by which runs are found and usage is summed. At most 16. */
+  tags?: Readonly<Record<string, string>> | undefined;
+  /** Your end user. Like the tags, it never reaches the provider. */
+  user?: string | undefined;
+}
+
+/** The headers of the tags and the end user. */
+export function labelHeaders({ tags = {}, user }: LabelOptions): Record<string, string> {
+  const given = Object.entries(tags).map(([name, value]) => {
+    if (/[,=]/.test(name) || value.includes(','))
+      throw new TypeError(`The tag ${name}=${value} has a comma, or an equals sign in its name.`);
+    return `${name}=${value}`;
+  });
+  return {
+    ...(given.length > 0 && { 'x-service-tags': given.join(',') }),
+    ...(user !== undefined && { 'x-service-user': user }),
+  };
+}
