@@ -71,7 +71,7 @@ const pages: ShownPage[] = [
     text: 'FLUX.2 Pro',
     act: async (page) => {
       await page.keyboard.press('Control+k');
-      await page.getByRole('dialog').getByRole('textbox').fill('key');
+      await page.getByRole('dialog').getByRole('combobox').fill('key');
       await page.getByRole('option', { name: 'Create key' }).waitFor();
     },
   },
@@ -155,7 +155,7 @@ const pages: ShownPage[] = [
     text: 'Concurrent runs',
     act: async (page) => {
       await page.getByLabel('Provider').fill('recraft');
-      await page.getByLabel('Key', { exact: true }).fill('a-key-of-recraft-0042');
+      await page.locator('form').getByLabel(/^Key/).fill('a-key-of-recraft-0042');
       await page.getByRole('button', { name: 'Set key' }).click();
       await page.getByText('…0042').waitFor();
     },

@@ -77,7 +77,7 @@ export function Commands({ scopes, close }: { scopes: readonly string[] | undefi
       classNames={{ header: 'visually-hidden' }}
     >
       <Combobox store={combobox} onOptionSubmit={go} withinPortal={false}>
-        <Combobox.EventsTarget>
+        <Combobox.EventsTarget withExpandedAttribute>
           <InputBase
             data-autofocus
             className={classes.input}

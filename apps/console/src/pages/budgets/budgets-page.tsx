@@ -37,7 +37,7 @@ export function BudgetsPage() {
           data.length === 0 ? (
             <Empty title={texts.budgets.empty} detail={texts.budgets.emptyText} />
           ) : (
-            <Table>
+            <Table className={classes.table}>
               <Table.Thead>
                 <Table.Tr>
                   <Table.Th>{texts.budgets.name}</Table.Th>
