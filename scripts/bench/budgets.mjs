@@ -1,4 +1,4 @@
-// What budgets add to the cost of an admission and of a whole run, against a workspace without any.
+// Measures what budgets add to the cost of an admission and of a whole run, against a workspace without any.
 import { answeredInRound, costGrowth, inTurns } from './load.mjs';
 import { metered, processesOf } from './meter.mjs';
 import { startService } from './service.mjs';

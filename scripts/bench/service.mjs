@@ -17,7 +17,7 @@ import { temporaryFolder } from '../../dist/test/harness/running.js';
 import { startRedis } from '../../dist/test/harness/servers.js';
 import { spawnApp } from '../../dist/test/harness/spawn-app.js';
 import { waitFor } from '../../dist/test/harness/wait-for.js';
-import { isShort, sizeOf } from './size.mjs';
+import { isShort } from './size.mjs';
 
 // The harness reads from the environment where it may write, and which Redis it starts.
 process.env.TEST_FOLDER = mkdtempSync(path.join(tmpdir(), 'bench-'));
