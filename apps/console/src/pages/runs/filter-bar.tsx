@@ -22,6 +22,13 @@ export function FilterBar({ filters, change, clear }: FilterBarProps) {
   const keyOptions = keys.map(({ id, name }) => ({ value: id, label: name }));
   return (
     <search className={classes.bar}>
+      <TextFilter
+        key={`id ${filters.id}`}
+        label={texts.runs.id}
+        placeholder={texts.runs.idExample}
+        value={filters.id}
+        change={(id) => change({ id })}
+      />
       <Select
         label={texts.runs.status}
         placeholder={texts.runs.any}
