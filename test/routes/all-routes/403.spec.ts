@@ -26,6 +26,8 @@ it.each([
   ['requests', 'GET', '/v2/files'],
   ['requests', 'GET', '/v2/webhooks/deliveries'],
   ['manage', 'POST', '/v2/webhooks/deliveries/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234/redeliver'],
+  ['requests', 'GET', '/v2/webhooks/deliveries/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234'],
+  ['manage', 'POST', '/v2/webhooks/test'],
   ['usage', 'GET', '/v2/usage'],
   ['usage', 'GET', '/v2/ledger'],
   ['workspace', 'GET', '/v2/workspace'],

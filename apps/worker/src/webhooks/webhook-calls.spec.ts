@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { signatures } from './webhook-calls.js';
+import { beginningOf, signatures } from './webhook-calls.js';
 
 const secret = () => `whsec_${randomBytes(32).toString('base64')}`;
 
@@ -19,5 +19,30 @@ describe('a signature', () => {
     for (const each of [first, second]) new Webhook(each).verify(body.toString(), headers);
     expect(() => new Webhook(secret()).verify(body.toString(), headers)).toThrow('No matching signature');
     expect(() => new Webhook(first).verify('{}', headers)).toThrow('No matching signature');
+  });
+});
+
+describe('the beginning of an answer', () => {
+  const body = async function* (...chunks: Uint8Array[]) {
+    yield* chunks;
+  };
+  const text = (value: string) => Buffer.from(value);
+
+  it('is at most 2 KiB of text that the database can store, and never half a character', async () => {
+    expect(await beginningOf(body(text('a\0b\u0007\r\n\tc'), text('<i>')))).toBe('a\uFFFDb\uFFFD\r\n\tc<i>');
+    expect(await beginningOf(body(text('x'.repeat(2047)), text('é')))).toBe('x'.repeat(2047));
+    expect(await beginningOf(body(Uint8Array.of(0xff)))).toBe('\uFFFD');
+  });
+
+  it('is what arrived of a body that breaks off, and of an endless one', async () => {
+    const broken = async function* () {
+      yield text('half');
+      throw new Error('reset');
+    };
+    expect(await beginningOf(broken())).toBe('half');
+    const endless = async function* () {
+      for (;;) yield Buffer.alloc(1024, 'y');
+    };
+    expect(await beginningOf(endless())).toBe('y'.repeat(2048));
   });
 });

@@ -4,7 +4,8 @@ import { Download } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { saveBlob } from '../../parts/save-file.ts';
 import { texts } from '../../texts/index.ts';
-import { csvOfRuns, maxExported } from './run-export.ts';
+import { maxExported } from './matching-runs.ts';
+import { csvOfRuns } from './runs-csv.ts';
 import type { Run } from './use-runs.ts';
 
 const formats = [

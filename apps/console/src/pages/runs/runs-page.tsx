@@ -11,7 +11,7 @@ import { texts } from '../../texts/index.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { ExportRuns } from './export-runs.tsx';
 import { isFiltered, noFilters, runQueryOf, useRunFilters } from './run-filters.ts';
-import { matchingRuns } from './run-export.ts';
+import { matchingRuns } from './matching-runs.ts';
 import { Selection } from './selection.tsx';
 import { RunTable } from './run-table.tsx';
 import type { RunsSearch } from './search.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { csvOfRuns } from './run-export.ts';
+import { csvOfRuns } from './runs-csv.ts';
 
 it('writes runs as CSV, without formulas', () => {
   const csv = csvOfRuns([
