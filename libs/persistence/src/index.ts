@@ -149,6 +149,7 @@ export {
   usageView,
   workspaceView,
 } from './views.js';
+export { SharedRunRepository } from './shared-run.repository.js';
 export {
   type DueWebhook,
   type ListedWebhook,

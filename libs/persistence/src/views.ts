@@ -106,6 +106,7 @@ export const requestView = (run: ListedRequest, origin?: string): RouterRequest 
   ...(run.basis !== null && { cost_basis: run.basis }),
   result_available: run.completedAt !== null && run.isKept,
   ...(run.kept && { kept: true }),
+  ...(run.shared && { shared: true }),
   ...(run.completedAt &&
     run.isKept &&
     !run.kept &&

@@ -272,3 +272,4 @@ export {
   webhookStates,
 } from './webhook.js';
 export { packageRoot } from './package-root.js';
+export { type RouterShare, routerShare, type RouterSharedRun, routerSharedRun } from './sharing-shapes.js';

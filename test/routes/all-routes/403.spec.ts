@@ -23,6 +23,8 @@ it.each([
   ['requests', 'GET', '/v2/requests/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234'],
   ['requests', 'GET', '/v2/requests/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234/input'],
   ['manage', 'DELETE', '/v2/requests/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234'],
+  ['manage', 'PUT', '/v2/requests/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234/share'],
+  ['manage', 'DELETE', '/v2/requests/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234/share'],
   ['requests', 'GET', '/v2/files'],
   ['requests', 'GET', '/v2/webhooks/deliveries'],
   ['manage', 'POST', '/v2/webhooks/deliveries/0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234/redeliver'],

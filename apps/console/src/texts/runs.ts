@@ -17,7 +17,7 @@ export const runs = {
   selected: (runs: number) => (runs === 1 ? '1 run selected' : `${runs} runs selected`),
   compare: 'Compare',
   clearSelection: 'Clear selection',
-  cancelRuns: 'Cancel',
+  cancelRuns: 'Cancel runs',
   cancelTitle: (runs: number) => `Cancel ${runsOf(runs)}?`,
   cancelText:
     'Runs that still wait end at once and cost nothing. Runs that a provider already works on may still complete and be billed.',
@@ -35,7 +35,7 @@ export const runs = {
     expired: (runs: number) => `The input of ${runsOf(runs)} has expired.`,
     failed: (runs: number) => `${runsOf(runs)} couldn’t be queued.`,
   },
-  redeliver: 'Redeliver webhooks',
+  redeliver: 'Redeliver',
   redeliverTitle: (runs: number) => `Redeliver the webhooks of ${runsOf(runs)}?`,
   redeliverText: 'Each webhook gets up to eight new attempts, whatever the result of the earlier ones.',
   redeliverSummary: {
@@ -44,6 +44,7 @@ export const runs = {
     failed: (runs: number) => `The webhooks of ${runsOf(runs)} couldn’t be redelivered.`,
   },
   progress: (done: number, of: number) => `${done} of ${of}…`,
+  back: 'Back',
   stop: 'Stop',
   close: 'Close',
   export: 'Export',
@@ -56,6 +57,7 @@ export const runs = {
   tag: 'Tag',
   tagExample: 'name=value',
   user: 'End user',
+  sharing: 'Sharing',
   any: 'Any',
   allTime: 'All time',
   clear: 'Clear filters',

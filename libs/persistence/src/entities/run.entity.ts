@@ -230,6 +230,19 @@ export class Webhook {
   @Column('text', { nullable: true }) payload: string | null;
 }
 
+/** A run that anyone who has its link may see. */
+@Entity()
+@Index('shared_run_share', ['shareId'], { unique: true })
+@Index('shared_run_workspace', ['workspaceId', 'runId'])
+export class SharedRun {
+  @PrimaryColumn('uuid') runId: string;
+  @Column('uuid') workspaceId: string;
+  @Column('text') model: string;
+  /** The link is signed over it, so whoever reads the table cannot open the link. */
+  @Column('uuid') shareId: string;
+  @Column('timestamptz') sharedAt: Date;
+}
+
 /**
  * An object in the asset store. The row is written before the object and deleted after it, so no object is left
  * behind.

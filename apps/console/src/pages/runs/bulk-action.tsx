@@ -81,7 +81,7 @@ export function BulkAction({ label, Icon, title, detail, runs, act, summary }: B
                 ? texts.runs.close
                 : action.isPending
                   ? texts.runs.stop
-                  : texts.parts.cancel}
+                  : texts.runs.back}
             </Button>
             {action.data === undefined && (
               <Button loading={action.isPending} onClick={() => action.mutate()}>

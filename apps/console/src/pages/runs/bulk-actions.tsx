@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { RotateCcw, Webhook, X } from 'lucide-react';
+import { CircleSlash, RotateCcw, Webhook } from 'lucide-react';
 import { api } from '../../api/client.ts';
 import { hasExpired, isMissing, Problem } from '../../api/problem.ts';
 import { cancelRun, runInputText, submitRun } from '../../api/run.ts';
@@ -25,7 +25,7 @@ export function BulkActions({ runs }: { runs: readonly Run[] }) {
         <>
           <BulkAction
             label={texts.runs.cancelRuns}
-            Icon={X}
+            Icon={CircleSlash}
             title={texts.runs.cancelTitle(live.length)}
             detail={texts.runs.cancelText}
             runs={live}
@@ -79,7 +79,7 @@ function RunAgain({ run: { request_id, model: id } }: { run: Run }) {
         />
       )}
     >
-      {texts.run.again}
+      {texts.runs.repeat}
     </Button>
   );
 }

@@ -83,6 +83,15 @@ export function FilterBar({ filters, change, clear }: FilterBarProps) {
         clearable
         size="xs"
       />
+      <Select
+        label={texts.runs.sharing}
+        placeholder={texts.runs.any}
+        data={[{ value: 'true', label: texts.share.shared }]}
+        value={filters.shared ?? null}
+        onChange={(shared) => change({ shared: shared ?? undefined })}
+        clearable
+        size="xs"
+      />
       {isFiltered(filters) && (
         <Button variant="subtle" color="gray" size="xs" onClick={clear}>
           {texts.runs.clear}

@@ -27,7 +27,7 @@ const isOutcome = (state: string): state is NonNullable<Run['outcome']> => !stat
 
 /** Rounds the range down to the minute, so that the same filter gives the same query for a while. */
 export function runQueryOf(
-  { id, state, error, model, key, tag, user, range }: RunsSearch,
+  { id, state, error, model, key, tag, user, range, shared }: RunsSearch,
   nowMs: number,
 ): RunQuery {
   const ms = rangesMs[range as RangeName] as number | undefined;
@@ -39,6 +39,7 @@ export function runQueryOf(
     ...(key && { key }),
     ...(tag && { tag }),
     ...(user && { user }),
+    ...(shared && { shared: 'true' as const }),
     ...(ms !== undefined && { from: new Date(Math.floor((nowMs - ms) / 60_000) * 60_000).toISOString() }),
   };
 }

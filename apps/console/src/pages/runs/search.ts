@@ -10,9 +10,21 @@ export interface RunsSearch {
   tag?: string;
   user?: string;
   range?: string;
+  /** `true` for the runs with a link. */
+  shared?: string;
 }
 
-export const filterNames = ['id', 'state', 'error', 'model', 'key', 'tag', 'user', 'range'] as const;
+export const filterNames = [
+  'id',
+  'state',
+  'error',
+  'model',
+  'key',
+  'tag',
+  'user',
+  'range',
+  'shared',
+] as const;
 
 export function runsSearch(search: Record<string, unknown>): RunsSearch {
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core';
+import { Button, CloseButton } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { Columns2 } from 'lucide-react';
 import { texts } from '../../texts/index.ts';
@@ -30,9 +30,7 @@ export function Selection({ runs, clear }: { runs: readonly Run[]; clear: () => 
       )}
       <BulkActions runs={runs} />
       <ExportRuns label={texts.runs.export} read={() => runs} />
-      <Button variant="subtle" color="gray" size="xs" onClick={clear}>
-        {texts.runs.clearSelection}
-      </Button>
+      <CloseButton aria-label={texts.runs.clearSelection} title={texts.runs.clearSelection} onClick={clear} />
     </section>
   );
 }

@@ -16,6 +16,7 @@ export interface RunQuery {
   key?: string;
   tag?: string;
   user?: string;
+  shared?: 'true';
   from?: string;
   to?: string;
 }
