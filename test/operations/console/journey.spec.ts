@@ -327,7 +327,7 @@ describeWith('the console, from the sign-in to a revoked key', () => {
     const url = (await dialog.getByText('/console/shared/').textContent()) ?? '';
     const visitor = await shown.open(new URL(url).pathname.replace('/console', ''), { key: null });
     await visitor.getByRole('region', { name: 'Output' }).getByRole('img').first().waitFor();
-    await visitor.getByText(prompt).first().waitFor();
+    await visitor.getByRole('region', { name: 'Input' }).getByText(prompt).waitFor();
     expect(await visitor.getByText('$').count()).toBe(0);
     await dialog.getByRole('button', { name: 'Revoke link' }).click();
     await other.getByRole('button', { name: 'Share', exact: true }).waitFor();

@@ -3,7 +3,7 @@ export const share = {
   shared: 'Shared',
   title: 'Share this run?',
   sharedTitle: 'This run is shared',
-  text: 'Anyone with the link sees the model, the input, the output and the times of this run, without signing in. They see neither its cost nor your workspace. The link ends when you revoke it, or with the result.',
+  text: 'Anyone with the link sees the model, the input, all that the provider returned, and the times of this run, without signing in. They see neither what you paid nor your workspace. The link ends when you revoke it, or with the result.',
   create: 'Create link',
   copy: 'Copy link',
   revoke: 'Revoke link',

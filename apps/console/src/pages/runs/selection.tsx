@@ -13,6 +13,7 @@ export function Selection({ runs, clear }: { runs: readonly Run[]; clear: () => 
   return (
     <section aria-label={texts.runs.selection} className={classes.selection}>
       <output>{texts.runs.selected(runs.length)}</output>
+      <CloseButton aria-label={texts.runs.clearSelection} title={texts.runs.clearSelection} onClick={clear} />
       {runs.length >= 2 && runs.length <= maxCompared && (
         <Button
           size="xs"
@@ -30,7 +31,6 @@ export function Selection({ runs, clear }: { runs: readonly Run[]; clear: () => 
       )}
       <BulkActions runs={runs} />
       <ExportRuns label={texts.runs.export} read={() => runs} />
-      <CloseButton aria-label={texts.runs.clearSelection} title={texts.runs.clearSelection} onClick={clear} />
     </section>
   );
 }
