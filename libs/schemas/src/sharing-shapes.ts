@@ -4,14 +4,14 @@ import { routerModelId } from './identifiers.js';
 
 export const routerShare = z
   .object({
-    url: z.url().describe('The page that shows the run. Whoever has the URL may open it.'),
+    url: z.url().describe('The page that shows the run. Anyone with the URL may open it.'),
     token: text('The last segment of the URL, for `GET /v2/shared/{token}`.'),
   })
   .meta({ id: 'RouterShare', description: 'The link of a shared run.' });
 
 export type RouterShare = z.infer<typeof routerShare>;
 
-/** What a link shows besides the input and the output: neither cost, key, tags nor end user. */
+/** A link shows these facts besides the input and the output: neither cost, key, tags nor end user. */
 export const routerSharedRun = z
   .object({
     model: routerModelId,

@@ -31,7 +31,7 @@ export class SharingController {
     area: 'Account',
     summary: 'Share a run by a link',
     description:
-      'Whoever has the link sees the model, the input, the output and the times of the run, without an account, until the link is revoked or the result expires or is deleted. Sharing a shared run returns the same link.',
+      'Anyone with the link sees the model, the input, the output and the times of the run, without an account, until the link is revoked or the result expires or is deleted. Sharing a shared run returns the same link.',
     answers: [
       answer(200, 'The link.', json(routerShare), ['X-Service-Run-Id', 'Cache-Control']),
       notFound,

@@ -82,7 +82,7 @@ export class WebhooksProcessor extends RunProcessor {
     if (call.problem === undefined) return this.webhooks.delivered(webhook, call);
     const isTest = event !== null && 'test' in event;
     const afterMs = isTest ? null : nextTryMs(tries + 1);
-    // Whoever sent a test event looks at its answer.
+    // The person who sent a test event looks at its answer.
     if ((await this.webhooks.failed(webhook, call, afterMs)) && !isTest)
       this.note(webhook, call.problem, afterMs);
   }

@@ -238,7 +238,7 @@ export class SharedRun {
   @PrimaryColumn('uuid') runId: string;
   @Column('uuid') workspaceId: string;
   @Column('text') model: string;
-  /** The link is signed over it, so whoever reads the table cannot open the link. */
+  /** The link is signed over it, so a dump of the table opens no link. */
   @Column('uuid') shareId: string;
   @Column('timestamptz') sharedAt: Date;
 }

@@ -8,13 +8,13 @@ import { texts } from '../../texts/index.ts';
 import classes from '../../parts/confirm.module.css';
 import type { Run } from './use-runs.ts';
 
-/** What became of one run. `problem` says why an action was refused. */
+/** The result of an action on one run. `problem` says why it was refused. */
 export interface BulkResult {
   result: string;
   problem?: string;
 }
 
-export interface BulkActionProps {
+interface BulkActionProps {
   label: string;
   Icon: LucideIcon;
   title: string;

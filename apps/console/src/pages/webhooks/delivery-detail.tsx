@@ -12,7 +12,7 @@ import { texts } from '../../texts/index.ts';
 import { DeliveryState } from './delivery-parts.tsx';
 import classes from './delivery-detail.module.css';
 
-/** What was sent to a receiver, and what it answered to each attempt. */
+/** Shows what a receiver was sent, and what it answered to each attempt. */
 export function DeliveryDetails({ requestId, close }: { requestId: string; close: () => void }) {
   const delivery = useQuery(deliveryQuery(requestId));
   return (

@@ -1,6 +1,6 @@
 type DeliveryStateName = 'pending' | 'delivered' | 'given_up';
 
-export interface WebhooksSearch {
+interface WebhooksSearch {
   state?: DeliveryStateName;
   /** The id of the delivery that is shown with its attempts. */
   show?: string;

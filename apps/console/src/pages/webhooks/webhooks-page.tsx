@@ -73,7 +73,7 @@ export function WebhooksPage() {
   );
 }
 
-/** What the webhook is about. */
+/** Names the event of the webhook. */
 function Subject({ delivery: { request_id, model, budget, test } }: { delivery: Delivery }) {
   if (test) return texts.webhooks.testEvent;
   if (budget !== undefined) return <Link to="/budgets">{budget}</Link>;
