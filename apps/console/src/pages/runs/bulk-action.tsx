@@ -21,7 +21,7 @@ interface BulkActionProps {
   detail: ReactNode;
   /** The runs that the action applies to. */
   runs: readonly Run[];
-  /** Acts on one run. `attempt` is the same each time the action is tried again from one dialog. */
+  /** Acts on one run. `attempt` stays the same until the action has succeeded on every run, so that it can be tried again. */
   act: (run: Run, attempt: string) => Promise<BulkResult>;
   /** How many runs had a result, as a line of the summary. */
   summary: Readonly<Record<string, (runs: number) => string>>;
@@ -47,6 +47,9 @@ export function BulkAction({ label, Icon, title, detail, runs, act, summary }: B
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ['runs'] }),
   });
+  const isOver =
+    attempt.current === '' ||
+    (action.data?.length === of.length && action.data.every(({ result }) => result !== 'failed'));
   const leave = () => {
     stop.current.abort();
     close();
@@ -59,7 +62,7 @@ export function BulkAction({ label, Icon, title, detail, runs, act, summary }: B
         leftSection={<Icon size={14} aria-hidden />}
         disabled={runs.length === 0}
         onClick={() => {
-          attempt.current = crypto.randomUUID();
+          if (isOver) attempt.current = crypto.randomUUID();
           setOf(runs);
           action.reset();
           open();
