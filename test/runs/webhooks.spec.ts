@@ -117,7 +117,7 @@ describe.each(transports())('webhooks on %s', (transport) => {
       const { request_id: id } = (await caller.call('POST', '/v2/webhooks/test', { body })).json();
       return waitFor(
         async () => {
-          const delivery = (await caller.call('GET', `/v2/webhooks/deliveries/${id}`)).json();
+          const delivery = (await caller.call('GET', `/v2/webhooks/deliveries/${String(id)}`)).json();
           return delivery['state'] === 'pending' ? undefined : delivery;
         },
         { withinMs: 30_000, what: 'the test event' },

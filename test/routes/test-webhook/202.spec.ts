@@ -21,8 +21,8 @@ it('makes a test event due, which is listed and has no model', async () => {
       next_try_at: expect.any(String),
     },
   ]);
-  const detail = await caller.call('GET', `/v2/webhooks/deliveries/${id}`);
+  const detail = await caller.call('GET', `/v2/webhooks/deliveries/${String(id)}`);
   expect(detail.json()).toEqual({ ...answer.json(), attempts: [] });
   const stranger = await gateway().caller({}, scopes);
-  expect((await stranger.caller.call('GET', `/v2/webhooks/deliveries/${id}`)).status).toBe(404);
+  expect((await stranger.caller.call('GET', `/v2/webhooks/deliveries/${String(id)}`)).status).toBe(404);
 });

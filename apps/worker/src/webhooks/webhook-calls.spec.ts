@@ -23,26 +23,27 @@ describe('a signature', () => {
 });
 
 describe('the beginning of an answer', () => {
-  const body = async function* (...chunks: Uint8Array[]) {
-    yield* chunks;
-  };
-  const text = (value: string) => Buffer.from(value);
-
   it('is at most 2 KiB of text that the database can store, and never half a character', async () => {
-    expect(await beginningOf(body(text('a\0b\u0007\r\n\tc'), text('<i>')))).toBe('a\uFFFDb\uFFFD\r\n\tc<i>');
-    expect(await beginningOf(body(text('x'.repeat(2047)), text('é')))).toBe('x'.repeat(2047));
+    expect(await beginningOf(body('a\0b\u0007\r\n\tc', '<i>'))).toBe('a\uFFFDb\uFFFD\r\n\tc<i>');
+    expect(await beginningOf(body('x'.repeat(2047), 'é'))).toBe('x'.repeat(2047));
     expect(await beginningOf(body(Uint8Array.of(0xff)))).toBe('\uFFFD');
   });
 
   it('is what arrived of a body that breaks off, and of an endless one', async () => {
-    const broken = async function* () {
-      yield text('half');
-      throw new Error('reset');
-    };
     expect(await beginningOf(broken())).toBe('half');
-    const endless = async function* () {
-      for (;;) yield Buffer.alloc(1024, 'y');
-    };
     expect(await beginningOf(endless())).toBe('y'.repeat(2048));
   });
 });
+
+async function* body(...chunks: (string | Uint8Array)[]) {
+  for (const chunk of chunks) yield Buffer.from(chunk);
+}
+
+async function* broken() {
+  yield Buffer.from('half');
+  throw new Error('reset');
+}
+
+async function* endless() {
+  for (;;) yield Buffer.alloc(1024, 'y');
+}

@@ -47,9 +47,7 @@ export function BulkAction({ label, Icon, title, detail, runs, act, summary }: B
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ['runs'] }),
   });
-  const isOver =
-    attempt.current === '' ||
-    (action.data?.length === of.length && action.data.every(({ result }) => result !== 'failed'));
+  const isOver = action.data?.length === of.length && action.data.every(({ result }) => result !== 'failed');
   const leave = () => {
     stop.current.abort();
     close();
@@ -62,7 +60,7 @@ export function BulkAction({ label, Icon, title, detail, runs, act, summary }: B
         leftSection={<Icon size={14} aria-hidden />}
         disabled={runs.length === 0}
         onClick={() => {
-          if (isOver) attempt.current = crypto.randomUUID();
+          if (attempt.current === '' || isOver) attempt.current = crypto.randomUUID();
           setOf(runs);
           action.reset();
           open();
