@@ -151,6 +151,7 @@ describe('admin export and import', () => {
       'payload',
       'run',
       'run_attempts',
+      'shared_run',
       'stored_object',
       'tombstone',
       'unkeyed_call',

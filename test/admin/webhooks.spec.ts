@@ -6,6 +6,13 @@ import { createDatabase, failOnLeftovers, longTimeouts, type TestDatabase } from
 import { failed, RunMaker, succeeded } from './finished-runs.js';
 import { answerOf, runAdmin } from './run-admin.js';
 
+const called = (problem?: string) => ({
+  at: '2026-01-02T03:04:05.678Z',
+  durationMs: 40,
+  ...(problem !== undefined && { problem }),
+  payload: '{}',
+});
+
 interface Listed {
   webhooks: Record<string, unknown>[];
 }
@@ -44,8 +51,12 @@ describe('admin webhook', () => {
     runs.delivered = await ended(acme?.id ?? '');
     runs.givenUp = await ended(acme?.id ?? '', failed('provider_error', 502));
     runs.other = await ended(other?.id ?? '');
-    await webhooks.delivered({ runId: runs.delivered, redeliveries: 0 });
-    await webhooks.failed({ runId: runs.givenUp, tries: 0, redeliveries: 0 }, 'answered HTTP 500', null);
+    await webhooks.delivered({ runId: runs.delivered, redeliveries: 0 }, called());
+    await webhooks.failed(
+      { runId: runs.givenUp, tries: 0, redeliveries: 0 },
+      called('answered HTTP 500'),
+      null,
+    );
   });
 
   afterAll(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type RouterQueueStatusResponse, routerRunCompleted } from '#schemas';
+import { type RouterQueueStatusResponse, routerRunCompleted, routerWebhookTest } from '#schemas';
 import {
   failOnLeftovers,
   newTag,
@@ -17,6 +17,7 @@ describe.each(transports())('webhooks on %s', (transport) => {
   beforeAll(async () => {
     receiver = await Receiver.start((call, response, nth) => {
       if (call.path === '/fails-once' && nth === 1) return void response.writeHead(500).end();
+      if (call.path === '/says-no') return void response.writeHead(500).end('<script>alert(1)</script>');
       if (call.path === '/moved') return void response.writeHead(302, { location: receiver.url }).end();
       response.writeHead(204).end();
     });
@@ -107,6 +108,37 @@ describe.each(transports())('webhooks on %s', (transport) => {
     expect(first?.headers['webhook-id']).toBe(second?.headers['webhook-id']);
     for (const call of [first, second]) if (call) verified(call, secrets);
     expect(await row(failing.requestId)).toMatchObject({ tries: 2, problem: 'answered HTTP 500' });
+  });
+
+  it('are tested with one signed event, whose answer is shown as it arrived', async () => {
+    const caller = await system.caller({}, undefined, ['requests', 'manage']);
+    const test = async (path: string) => {
+      const body = JSON.stringify({ url: receiver.url + path });
+      const { request_id: id } = (await caller.call('POST', '/v2/webhooks/test', { body })).json();
+      return waitFor(
+        async () => {
+          const delivery = (await caller.call('GET', `/v2/webhooks/deliveries/${String(id)}`)).json();
+          return delivery['state'] === 'pending' ? undefined : delivery;
+        },
+        { withinMs: 30_000, what: 'the test event' },
+      );
+    };
+    const refused = await test('/says-no');
+    expect(refused).toMatchObject({ test: true, state: 'given_up', tries: 1 });
+    expect(refused['attempts']).toEqual([
+      {
+        at: expect.any(String),
+        duration_ms: expect.any(Number),
+        status: 500,
+        problem: 'answered HTTP 500',
+        response: '<script>alert(1)</script>',
+      },
+    ]);
+    const event = await receiver.signed('/says-no', await secretsOf(caller.workspace));
+    expect(routerWebhookTest.parse(event)).toEqual(event);
+    expect(JSON.parse(String(refused['payload']))).toEqual(event);
+    expect(receiver.to('/says-no')).toHaveLength(1);
+    expect(await test('/says-yes')).toMatchObject({ state: 'delivered', attempts: [{ status: 204 }] });
   });
 
   it('are signed with both secrets while the secret rotates', async () => {

@@ -61,6 +61,10 @@ const routes = [
     component: lazyPage(async () => (await import('./pages/runs/run-page.tsx')).RunPage),
   }),
   createRoute({
+    ...under('shared/$token'),
+    component: lazyPage(async () => (await import('./pages/shared/shared-page.tsx')).SharedPage),
+  }),
+  createRoute({
     ...under('outputs'),
     validateSearch: outputsSearch,
     component: lazyPage(async () => (await import('./pages/outputs/outputs-page.tsx')).OutputsPage),

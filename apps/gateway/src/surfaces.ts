@@ -10,6 +10,7 @@ import { PeopleModule } from './people/people.module.js';
 import { peopleSettings } from './people/settings.js';
 import { ProviderKeysModule } from './provider-keys/provider-keys.module.js';
 import { ReferenceModule } from './reference/reference.module.js';
+import { SharingModule } from './sharing/sharing.module.js';
 import { StreamsModule } from './streams/streams.module.js';
 import { vendorSettings } from './vendors/settings.js';
 import { VendorsModule } from './vendors/vendors.module.js';
@@ -32,6 +33,7 @@ export const surfaces = [
   ReferenceModule,
   ClientsModule,
   ConsoleModule,
+  SharingModule,
   StreamsModule,
 ];
 

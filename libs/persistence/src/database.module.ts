@@ -39,6 +39,7 @@ import { RunReader } from './run-reader.js';
 import { RunRepository } from './run.repository.js';
 import { Pools } from './pools.js';
 import { DATABASE_OPTIONS, type DatabaseOptions } from './settings.js';
+import { SharedRunRepository } from './shared-run.repository.js';
 import { StoredObjectRepository } from './stored-object.repository.js';
 import { UsageReader } from './usage-reader.js';
 import { WebhookRepository } from './webhook.repository.js';
@@ -78,6 +79,7 @@ const services = [
   RetentionRepository,
   RunReader,
   RunRepository,
+  SharedRunRepository,
   StoredObjectRepository,
   UsageReader,
   WebhookRepository,

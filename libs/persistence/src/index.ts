@@ -122,6 +122,7 @@ export type {
   StreamFacts,
   Used,
   WebhookAddress,
+  WebhookAttempt,
 } from './run-facts.js';
 export { type Refund, RefundRepository, refundRefusals } from './refund.repository.js';
 export { recordRun } from './run-record.js';
@@ -135,6 +136,7 @@ export { StoredObjectRepository, type UnneededObjects } from './stored-object.re
 export { RetentionRepository } from './retention.repository.js';
 export { budgetUseView, budgetView, thresholdView } from './budget-views.js';
 export {
+  deliveryDetailView,
   deliveryView,
   keyView,
   ledgerEntryView,
@@ -147,7 +149,15 @@ export {
   usageView,
   workspaceView,
 } from './views.js';
-export { type DueWebhook, type ListedWebhook, WebhookRepository } from './webhook.repository.js';
+export { SharedRunRepository } from './shared-run.repository.js';
+export {
+  type DueWebhook,
+  type ListedWebhook,
+  maxTestsPerMinute,
+  type WebhookCall,
+  type WebhookDetail,
+  WebhookRepository,
+} from './webhook.repository.js';
 export {
   type LedgerLine,
   type UsageGroup,

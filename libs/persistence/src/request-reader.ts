@@ -31,6 +31,8 @@ export interface RequestFilter {
   attribution?: Attribution | undefined;
   /** Only runs that are kept without expiry. */
   kept?: boolean | undefined;
+  /** Only runs that anyone with their link may see. */
+  shared?: boolean | undefined;
   /** Admitted at or after `from` and before `until`. */
   from?: Date | undefined;
   until?: Date | undefined;
@@ -51,6 +53,8 @@ export interface ListedRequest
   isKept: boolean;
   /** Whether the workspace keeps it without expiry. */
   kept: boolean;
+  /** Whether a link shows it to anyone. */
+  shared: boolean;
   /** When the result expires. Null for a live run, and once it has expired. */
   expiresAt: Date | null;
 }
@@ -99,7 +103,8 @@ const columnOf = { bucket: 'bucket', keyId: 'credential', model: 'model', outcom
  */
 function endedOf(filter: RequestFilter): { from: string; where: string; orderBy: string } {
   if (filter.attribution !== undefined) return attributedTo(filter);
-  if (filter.kept) return keptFrom(filter);
+  if (filter.kept) return listedIn('kept_run', filter);
+  if (filter.shared) return listedIn('shared_run', filter);
   const lead = indexed.find(([name]) => filter[name] !== undefined);
   const columns = ['workspace_id', ...(lead ? [columnOf[lead[0]]] : []), 'run_id'];
   const values = ['$1::uuid', ...(lead ? [lead[1]] : [])].join(', ');
@@ -122,10 +127,10 @@ function attributedTo(filter: RequestFilter): ReturnType<typeof endedOf> {
   };
 }
 
-/** Selects the runs that the workspace keeps, each with its audit record. */
-function keptFrom(filter: RequestFilter): ReturnType<typeof endedOf> {
+/** Selects the runs that the workspace keeps or shares, each with its audit record. */
+function listedIn(table: 'kept_run' | 'shared_run', filter: RequestFilter): ReturnType<typeof endedOf> {
   return {
-    from: `(SELECT workspace_id, run_id FROM kept_run) AS named CROSS JOIN LATERAL (
+    from: `(SELECT workspace_id, run_id FROM ${table}) AS named CROSS JOIN LATERAL (
         SELECT audit_record.*, 'completed' AS stage FROM audit_record
         WHERE audit_record.workspace_id = $1 AND audit_record.run_id = named.run_id LIMIT 1
       ) AS ended`,
@@ -147,6 +152,7 @@ function rangeOf(columns: readonly string[], values: string, { requestId }: Requ
 const kept = 'EXISTS (SELECT FROM kept_run WHERE kept_run.run_id = ended.run_id)';
 const isKept = `CASE WHEN ${kept} THEN true
   WHEN age_of(completed_at, $12, $13) = 'kept' THEN EXISTS (SELECT FROM run WHERE run.id = ended.run_id) ELSE false END`;
+const shared = `(EXISTS (SELECT FROM shared_run WHERE shared_run.run_id = ended.run_id) AND ${isKept})`;
 const expiresAt = `completed_at + make_interval(secs => least($12, (SELECT result_retention_seconds FROM workspace WHERE id = $1)))`;
 
 /** Parameters 1 to 16. One statement, so that a run that ends meanwhile is listed once. */
@@ -156,15 +162,15 @@ function listed(filter: RequestFilter): string {
     (SELECT id AS "requestId", model, stage, outcome, bucket, ${keyId}, ${runTimes},
         run.reserved_micros::float AS "reservedMicros", NULL::float AS "billedMicros", NULL AS basis,
         call -> 'attribution' AS attribution,
-        ${isSimulated} AS simulated, true AS "isKept", false AS kept, NULL::timestamptz AS "expiresAt"
+        ${isSimulated} AS simulated, true AS "isKept", false AS kept, false AS shared, NULL::timestamptz AS "expiresAt"
       FROM outbox JOIN run ON run.id = outbox.run_id
       WHERE outbox.workspace_id = $1 AND outbox.run_id >= ${firstId} AND outbox.run_id < ${endId}
-        AND ($3::uuid IS NULL OR outbox.run_id = $3)${filter.kept ? ' AND false' : ''} AND ${accepted("call -> 'attribution'")} ORDER BY outbox.run_id DESC LIMIT $11)
+        AND ($3::uuid IS NULL OR outbox.run_id = $3)${filter.kept || filter.shared ? ' AND false' : ''} AND ${accepted("call -> 'attribution'")} ORDER BY outbox.run_id DESC LIMIT $11)
     UNION ALL
     (SELECT ended.run_id, model, stage, outcome, bucket, ${keyId}, ${runTimes},
-        cost_micros::float, billed_micros::float, basis, attribution, simulated, ${isKept}, ${kept}, ${expiresAt}
+        cost_micros::float, billed_micros::float, basis, attribution, simulated, ${isKept}, ${kept}, ${shared}, ${expiresAt}
       FROM ${ended.from}
-      WHERE ${ended.where}${filter.kept ? ` AND ${kept}` : ''} AND ${accepted('attribution')} ORDER BY ${ended.orderBy} LIMIT $11)
+      WHERE ${ended.where}${filter.kept ? ` AND ${kept}` : ''}${filter.shared ? ` AND ${shared}` : ''} AND ${accepted('attribution')} ORDER BY ${ended.orderBy} LIMIT $11)
   ) AS either ORDER BY "requestId" DESC LIMIT $11) AS listed LEFT JOIN api_key ON api_key.id = "keyId"::uuid`;
 }
 

@@ -34,6 +34,8 @@ function oldRowsOf({ RESULT_RETENTION_SECONDS, LEDGER_RETENTION_MONTHS }: Retent
         ) ORDER BY run_id`,
     // Ended webhooks are listed as long as their run is remembered. The range of ids lets the index find them.
     webhook: `run_id < v7_floor(${forgotten}) AND ended_at <= ${forgotten} ORDER BY run_id`,
+    shared_run: `run_id < v7_floor(${forgotten})
+        AND NOT EXISTS (SELECT FROM kept_run WHERE kept_run.run_id = shared_run.run_id) ORDER BY run_id`,
     // A sample may quote a little of an input, so it is kept no longer than a result.
     provider_surprise: `last_at <= ${expired}`,
     // Readers fetch them within seconds.

@@ -54,6 +54,24 @@ export interface RunFacts {
   fallback?: { provider: string; computedMicros: number; facts: RunFacts };
 }
 
+/** One call of a webhook's URL. */
+export interface WebhookAttempt {
+  /** When it began. */
+  at: string;
+  durationMs: number;
+  /** The HTTP status. Absent if there was no answer. */
+  status?: number;
+  /** Why it failed. Absent if the receiver accepted it. */
+  problem?: string;
+  /** The beginning of the response's body, as text. Absent if it was empty. */
+  response?: string;
+}
+
+/** An event that a workspace requested to test its receiver. It has one attempt. */
+export interface WebhookTest {
+  test: true;
+}
+
 /** A share of a budget's limit that was spent in a window. Amounts are micro-dollars. */
 export interface BudgetThreshold {
   budget: string;

@@ -12,6 +12,7 @@ import {
   type RouterRequestDetail,
   type RouterUsageResponse,
   type RouterWebhookDelivery,
+  type RouterWebhookDeliveryDetail,
   type RouterWorkspace,
   runUrls,
   statusOf,
@@ -23,7 +24,7 @@ import type { ProviderCheckAnswer } from './provider-check.repository.js';
 import type { ProviderState } from './provider-reader.js';
 import type { ListedRequest, RequestDetail } from './request-reader.js';
 import type { UsageGroup } from './usage-reader.js';
-import type { ListedWebhook } from './webhook.repository.js';
+import type { ListedWebhook, WebhookDetail } from './webhook.repository.js';
 import type { WorkspaceStanding, WorkspaceState } from './workspace.repository.js';
 
 // Rows as the HTTP interface and the operators' commands show them. Fields that do not apply are absent.
@@ -105,6 +106,7 @@ export const requestView = (run: ListedRequest, origin?: string): RouterRequest 
   ...(run.basis !== null && { cost_basis: run.basis }),
   result_available: run.completedAt !== null && run.isKept,
   ...(run.kept && { kept: true }),
+  ...(run.shared && { shared: true }),
   ...(run.completedAt &&
     run.isKept &&
     !run.kept &&
@@ -128,7 +130,7 @@ export const requestDetailView = (
 
 export const deliveryView = (webhook: ListedWebhook): RouterWebhookDelivery => ({
   request_id: webhook.runId,
-  ...(webhook.event === null ? { model: webhook.model } : { budget: webhook.event.budget }),
+  ...eventView(webhook),
   ...(webhook.bucket !== null && { error_type: webhook.bucket }),
   url: webhook.url,
   form: webhook.form,
@@ -138,6 +140,17 @@ export const deliveryView = (webhook: ListedWebhook): RouterWebhookDelivery => (
   created_at: webhook.completedAt.toISOString(),
   ...(webhook.dueAt && { next_try_at: webhook.dueAt.toISOString() }),
   ...(webhook.endedAt && { ended_at: webhook.endedAt.toISOString() }),
+});
+
+function eventView({ model, event }: ListedWebhook) {
+  if (event === null) return { model };
+  return 'test' in event ? { test: true as const } : { budget: event.budget };
+}
+
+export const deliveryDetailView = (webhook: WebhookDetail): RouterWebhookDeliveryDetail => ({
+  ...deliveryView(webhook),
+  ...(webhook.payload !== null && { payload: webhook.payload }),
+  attempts: webhook.attempts.map(({ durationMs, ...attempt }) => ({ ...attempt, duration_ms: durationMs })),
 });
 
 /** A key without its text. */

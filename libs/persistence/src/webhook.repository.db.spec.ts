@@ -1,8 +1,16 @@
 import type { WebhookForm } from '#schemas';
 import { describe, expect, it } from '@jest/globals';
+import { ErasureRepository } from './erasure.repository.js';
 import { admissionOf, cancelled, failed, succeeded } from './testing/runs.js';
 import { openRunFixture } from './testing/run-fixture.js';
 import { WebhookRepository } from './webhook.repository.js';
+
+const called = (problem?: string) => ({
+  at: '2026-01-02T03:04:05.678Z',
+  durationMs: 40,
+  ...(problem !== undefined && { problem }),
+  payload: '{}',
+});
 
 const fixture = await openRunFixture();
 const { first } = fixture;
@@ -93,7 +101,7 @@ describe('a webhook', () => {
 
   it('in fal’s format includes no result that has expired, although its row still exists', async () => {
     const runId = await ended('fal');
-    await webhooks.delivered({ runId, redeliveries: 0 });
+    await webhooks.delivered({ runId, redeliveries: 0 }, called());
     const tomorrow = new WebhookRepository(fixture.at('25 hours').database, periods);
     await tomorrow.redeliver(runId);
     expect(await tomorrow.begin(runId)).toMatchObject({ runId, output: null });
@@ -107,35 +115,65 @@ describe('a webhook', () => {
     await webhooks.begin(runId);
     expect(await fixture.overdueAt('25 seconds')).not.toContain(runId);
     expect(await fixture.overdueAt('31 seconds')).toContain(runId);
-    await webhooks.delivered({ runId, redeliveries: 0 });
+    await webhooks.delivered({ runId, redeliveries: 0 }, called());
     expect(await fixture.overdueAt('10 days')).not.toContain(runId);
     expect(await webhooks.begin(runId)).toBeNull();
   });
 
   it('waits for its pause after a failure, and ends when it is given up; each call counts once', async () => {
     const runId = await ended();
-    expect(await webhooks.failed({ runId, tries: 0, redeliveries: 0 }, 'answered HTTP 500', 60_000)).toBe(
-      true,
-    );
-    expect(await webhooks.failed({ runId, tries: 0, redeliveries: 0 }, 'answered HTTP 500', 60_000)).toBe(
-      false,
-    );
+    expect(
+      await webhooks.failed({ runId, tries: 0, redeliveries: 0 }, called('answered HTTP 500'), 60_000),
+    ).toBe(true);
+    expect(
+      await webhooks.failed({ runId, tries: 0, redeliveries: 0 }, called('answered HTTP 500'), 60_000),
+    ).toBe(false);
     expect(await fixture.overdueAt('55 seconds')).not.toContain(runId);
     expect(await state(runId)).toMatchObject({ state: 'pending', tries: 1, problem: 'answered HTTP 500' });
-    expect(await webhooks.failed({ runId, tries: 1, redeliveries: 0 }, 'no answer within 10 s', null)).toBe(
-      true,
-    );
+    expect(
+      await webhooks.failed({ runId, tries: 1, redeliveries: 0 }, called('no answer within 10 s'), null),
+    ).toBe(true);
     expect(await state(runId)).toMatchObject({ state: 'given_up', tries: 2, dueAt: null });
     expect(await webhooks.redeliver(runId)).toBe(true);
     // A call that began earlier does not count against the redelivery.
-    await webhooks.delivered({ runId, redeliveries: 0 });
-    expect(await webhooks.failed({ runId, tries: 0, redeliveries: 0 }, 'answered HTTP 500', null)).toBe(
-      false,
-    );
+    await webhooks.delivered({ runId, redeliveries: 0 }, called());
+    expect(
+      await webhooks.failed({ runId, tries: 0, redeliveries: 0 }, called('answered HTTP 500'), null),
+    ).toBe(false);
     expect(await state(runId)).toMatchObject({ state: 'pending', tries: 0 });
     expect(await webhooks.begin(runId)).toMatchObject({ tries: 0, redeliveries: 1 });
-    await webhooks.delivered({ runId, redeliveries: 1 });
+    await webhooks.delivered({ runId, redeliveries: 1 }, called());
     expect(await state(runId)).toMatchObject({ state: 'delivered', tries: 1 });
+  });
+
+  it('remembers its newest eight calls and the body that was sent, until the data of its run is deleted', async () => {
+    const spaceId = await fixture.space();
+    const runId = await ended('standard', succeeded, spaceId);
+    for (let tries = 0; tries < 9; tries += 1) {
+      const call = { ...called('answered HTTP 500'), status: 500, response: `call ${tries}` };
+      await webhooks.failed({ runId, tries, redeliveries: 0 }, call, 1);
+    }
+    await webhooks.delivered({ runId, redeliveries: 0 }, { ...called(), status: 204 });
+    const detail = await webhooks.find(spaceId, runId);
+    expect(detail).toMatchObject({ state: 'delivered', payload: '{}' });
+    expect(detail?.attempts.map(({ status, response }) => [status, response])).toEqual([
+      ...[2, 3, 4, 5, 6, 7, 8].map((nth) => [500, `call ${nth}`]),
+      [204, undefined],
+    ]);
+    expect(await webhooks.find(await fixture.space(), runId)).toBeNull();
+    await new ErasureRepository(first.database).eraseRun(spaceId, runId, 'test');
+    expect(await webhooks.find(spaceId, runId)).toMatchObject({ attempts: [], payload: null });
+  });
+
+  it('of a test is due at once, for ten tests a minute', async () => {
+    const spaceId = await fixture.space();
+    const test = () => webhooks.test(spaceId, { url: `${receiver}/test`, receiver });
+    const id = (await test()) ?? '';
+    expect(await webhooks.begin(id)).toMatchObject({ workspaceId: spaceId, event: { test: true }, tries: 0 });
+    for (let sent = 1; sent < 10; sent += 1) expect(await test()).not.toBeNull();
+    expect(await test()).toBeNull();
+    const later = new WebhookRepository(fixture.at('2 minutes').database, periods);
+    expect(await later.test(spaceId, { url: `${receiver}/test`, receiver })).not.toBeNull();
   });
 
   it('waits in its row for a slot of its receiver, and the oldest is taken first', async () => {
@@ -159,7 +197,7 @@ describe('a webhook', () => {
 
   it('is deleted with its run, but only after it has ended', async () => {
     const [done, pending] = [await ended(), await ended()];
-    await webhooks.delivered({ runId: done, redeliveries: 0 });
+    await webhooks.delivered({ runId: done, redeliveries: 0 }, called());
     await fixture.at('7 days').retention.deleteOld('webhook');
     expect(await state(done)).toBeDefined();
     await fixture.at('9 days').retention.deleteOld('webhook');

@@ -12,13 +12,14 @@ import {
   type OutputRow,
   type PayloadBody,
   type RunFailure,
+  type WebhookAttempt,
 } from './run-facts.js';
 import { DATABASE_OPTIONS, type RetentionSettings } from './settings.js';
 
 /** A webhook whose call is due, with everything that its body needs. */
 export interface DueWebhook extends Omit<
   Webhook,
-  'bucket' | 'waiting' | 'dueAt' | 'endedAt' | 'delivered' | 'problem'
+  'bucket' | 'waiting' | 'dueAt' | 'endedAt' | 'delivered' | 'problem' | 'attempts' | 'payload'
 > {
   bucket: Bucket | null;
   /** The secrets that sign the call, newest first. */
@@ -42,9 +43,23 @@ export interface DueWebhook extends Omit<
 /** Identifies one call of a webhook. */
 type WebhookTry = Pick<DueWebhook, 'runId' | 'tries' | 'redeliveries'>;
 
+/** A call that was made, and the body that it sent: see `Webhook.payload`. */
+export interface WebhookCall extends WebhookAttempt {
+  payload: string | null;
+}
+
 export interface ListedWebhook extends Omit<
   Webhook,
-  'workspaceId' | 'origin' | 'bucket' | 'receiver' | 'redeliveries' | 'waiting' | 'dueAt' | 'delivered'
+  | 'workspaceId'
+  | 'origin'
+  | 'bucket'
+  | 'receiver'
+  | 'redeliveries'
+  | 'waiting'
+  | 'dueAt'
+  | 'delivered'
+  | 'attempts'
+  | 'payload'
 > {
   workspace: string;
   bucket: Bucket | null;
@@ -53,11 +68,19 @@ export interface ListedWebhook extends Omit<
   dueAt: Date | null;
 }
 
+export type WebhookDetail = ListedWebhook & Pick<Webhook, 'attempts' | 'payload'>;
+
 type DueRow = Omit<DueWebhook, 'output' | 'failure'> & OutputRow & { failure: FailureRow | null };
 
 /** The row becomes due again after this time if the worker dies. No call takes this long. */
 const callSeconds = 30;
 const maxWaitSeconds = 600;
+
+/** The calls that a webhook remembers. */
+const maxAttempts = 8;
+
+/** A workspace may send this many test events a minute. */
+export const maxTestsPerMinute = 10;
 
 /** The conditions match the partial index of undelivered webhooks. */
 const states = {
@@ -66,7 +89,15 @@ const states = {
   given_up: 'NOT delivered AND ended_at IS NOT NULL',
 } as const;
 
+/** Adds a call to the remembered ones; the parameters hold it and its body. */
+const remembered = (attempt: string, payload: string) =>
+  `attempts = CASE WHEN jsonb_array_length(attempts) < ${maxAttempts} THEN attempts ELSE attempts - 0 END || jsonb_build_array(${attempt}::jsonb),
+    payload = coalesce(${payload}, payload)`;
+
 const state = `CASE WHEN ended_at IS NULL THEN 'pending' WHEN delivered THEN 'delivered' ELSE 'given_up' END`;
+
+const listedColumns = `run_id AS "runId", workspace.name AS workspace, model, bucket, url, form, ${state} AS state, tries, problem, event,
+  completed_at AS "completedAt", nullif(due_at, 'infinity') AS "dueAt", ended_at AS "endedAt"`;
 
 /**
  * The calls that notify callers of completed runs. A webhook's row is its own outbox row, due until the webhook has
@@ -104,11 +135,15 @@ export class WebhookRepository {
     );
   }
 
-  async delivered({ runId, redeliveries }: Omit<WebhookTry, 'tries'>): Promise<void> {
+  async delivered(
+    { runId, redeliveries }: Omit<WebhookTry, 'tries'>,
+    { payload, ...attempt }: WebhookCall,
+  ): Promise<void> {
     await this.database.persist(
-      `UPDATE webhook SET delivered = true, tries = tries + 1, ended_at = router_now(), due_at = 'infinity', waiting = false
+      `UPDATE webhook SET delivered = true, tries = tries + 1, ended_at = router_now(), due_at = 'infinity', waiting = false,
+          ${remembered('$3', '$4')}
         WHERE run_id = $1 AND redeliveries = $2 AND NOT delivered`,
-      [runId, redeliveries],
+      [runId, redeliveries, JSON.stringify(attempt), payload],
       callSeconds * 1000,
     );
   }
@@ -119,15 +154,15 @@ export class WebhookRepository {
    */
   async failed(
     { runId, tries, redeliveries }: WebhookTry,
-    problem: string,
+    { payload, ...attempt }: WebhookCall,
     afterMs: number | null,
   ): Promise<boolean> {
     const rows = await this.database.work.query(
       `UPDATE webhook SET tries = tries + 1, problem = $3,
           ended_at = CASE WHEN $4::integer IS NULL THEN router_now() END,
-          due_at = coalesce(router_now() + $4 * interval '1 millisecond', 'infinity')
+          due_at = coalesce(router_now() + $4 * interval '1 millisecond', 'infinity'), ${remembered('$6', '$7')}
         WHERE run_id = $1 AND tries = $2 AND redeliveries = $5 AND ended_at IS NULL RETURNING run_id`,
-      [runId, tries, problem, afterMs, redeliveries],
+      [runId, tries, attempt.problem, afterMs, redeliveries, JSON.stringify(attempt), payload],
     );
     return rows.length === 1;
   }
@@ -140,6 +175,38 @@ export class WebhookRepository {
       [runId, workspaceId],
     );
     return rows.length === 1;
+  }
+
+  /**
+   * Makes a test event due, and returns its id. Null if the workspace has sent `maxTestsPerMinute`; a few more pass if
+   * they are requested at the same instant.
+   */
+  async test(
+    workspaceId: string,
+    { url, receiver }: Pick<Webhook, 'url' | 'receiver'>,
+  ): Promise<string | null> {
+    const [row] = await this.database.work.query<{ runId: string }>(
+      `INSERT INTO webhook (run_id, workspace_id, model, origin, completed_at, url, receiver, form, due_at, event)
+        SELECT (left(v7_floor(router_now())::text, 14) || '7' || substr(gen_random_uuid()::text, 16))::uuid,
+          $1, 'webhook.test', '', router_now(), $2, $3, 'standard', router_now(), '{"test": true}'
+        WHERE (
+          SELECT count(*) FROM webhook WHERE workspace_id = $1 AND run_id >= v7_floor(router_now() - interval '1 minute')
+            AND model = 'webhook.test'
+        ) < ${maxTestsPerMinute}
+        RETURNING run_id AS "runId"`,
+      [workspaceId, url, receiver],
+    );
+    return row?.runId ?? null;
+  }
+
+  async find(workspaceId: string, runId: string): Promise<WebhookDetail | null> {
+    const [row] = await this.database.list<WebhookDetail>(
+      workspaceId,
+      `SELECT ${listedColumns}, attempts, payload FROM webhook JOIN workspace ON workspace.id = workspace_id
+        WHERE run_id = $2 AND workspace_id = $1`,
+      [workspaceId, runId],
+    );
+    return row ?? null;
   }
 
   /** Lists webhooks, newest first, starting after the run id `after`. */
@@ -159,9 +226,7 @@ export class WebhookRepository {
     const { where, orderBy } = newestFirst('run_id', workspaceId);
     return this.database.list<ListedWebhook>(
       workspaceId ?? operators,
-      `SELECT run_id AS "runId", workspace.name AS workspace, model, bucket, url, form, ${state} AS state, tries, problem, event,
-          completed_at AS "completedAt", nullif(due_at, 'infinity') AS "dueAt", ended_at AS "endedAt"
-        FROM webhook JOIN workspace ON workspace.id = workspace_id
+      `SELECT ${listedColumns} FROM webhook JOIN workspace ON workspace.id = workspace_id
         WHERE ${where} AND ($3::uuid IS NULL OR run_id = $3) AND ${only === undefined ? 'true' : states[only]}
         ORDER BY ${orderBy} LIMIT $4`,
       [workspaceId, after, runId, limit],

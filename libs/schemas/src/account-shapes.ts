@@ -49,6 +49,7 @@ const routerRequest = z
       .boolean()
       .optional()
       .describe('True if the workspace keeps the run’s input, result and files without expiry.'),
+    shared: z.boolean().optional().describe('True if anyone with the link of the run may see it.'),
     expires_at: moment(
       'When the input, the result and the files of the completed run expire. Absent if they are kept or have expired.',
     ).optional(),

@@ -257,9 +257,14 @@ export {
   routerRunCompleted,
   type RouterWebhookDelivery,
   routerWebhookDelivery,
+  type RouterWebhookDeliveryDetail,
+  routerWebhookDeliveryDetail,
   routerWebhookDeliveryListResponse,
   type RouterWebhookSecret,
   routerWebhookSecret,
+  type RouterWebhookTest,
+  routerWebhookTest,
+  routerWebhookTestInput,
   type WebhookForm,
   webhookProblem,
   type WebhookSettings,
@@ -267,3 +272,4 @@ export {
   webhookStates,
 } from './webhook.js';
 export { packageRoot } from './package-root.js';
+export { type RouterShare, routerShare, type RouterSharedRun, routerSharedRun } from './sharing-shapes.js';

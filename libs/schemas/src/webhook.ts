@@ -21,6 +21,20 @@ export const routerRunCompleted = z
       'The call to the `webhook_url` of a run, signed according to Standard Webhooks. It may arrive more than once, with the same `webhook-id`.',
   });
 
+/** The body of a test event. */
+export const routerWebhookTest = z
+  .object({
+    type: z.literal('webhook.test'),
+    timestamp: moment('When the event was requested.'),
+    data: z.object({}).describe('Empty.'),
+  })
+  .meta({
+    id: 'RouterWebhookTest',
+    description: 'The call that `POST /v2/webhooks/test` requests, signed like the webhooks of runs.',
+  });
+
+export type RouterWebhookTest = z.infer<typeof routerWebhookTest>;
+
 /** The formats of a webhook's body: Standard Webhooks, or that of another service. */
 const webhookForms = ['standard', 'fal', 'replicate'] as const;
 
@@ -44,6 +58,7 @@ export const routerWebhookDelivery = z
     request_id: routerQueueRequestId,
     model: routerModelId.optional(),
     budget: text('The name of the budget, for a `budget.threshold` event. It has no model.').optional(),
+    test: z.literal(true).optional().describe('Whether it is a test event. It has no model.'),
     error_type: routerErrorType.optional(),
     url: z.url().describe('The URL that is called.'),
     form: z
@@ -67,6 +82,41 @@ export const routerWebhookDelivery = z
     id: 'RouterWebhookDelivery',
     description: 'The delivery of the webhook of a completed run or of a budget.',
   });
+
+const routerWebhookAttempt = z.object({
+  at: moment('When the attempt began.'),
+  duration_ms: count('How long it took, in milliseconds.'),
+  status: z.int().optional().describe('The HTTP status of the answer. Absent if there was none.'),
+  problem: z.string().optional().describe('Why the attempt failed. Absent if it was answered with a 2xx.'),
+  response: z
+    .string()
+    .optional()
+    .describe(
+      'The first 2 KiB of the body of the answer, as text. It is whatever the receiver sent: do not trust it.',
+    ),
+});
+
+export const routerWebhookDeliveryDetail = routerWebhookDelivery
+  .extend({
+    payload: z
+      .string()
+      .optional()
+      .describe(
+        'The body that was sent. Absent before the first attempt, and for the formats of fal and Replicate, which contain the output of the run.',
+      ),
+    attempts: z
+      .array(routerWebhookAttempt)
+      .describe('The newest attempts, at most eight, oldest first, with those before a redelivery.'),
+  })
+  .meta({ id: 'RouterWebhookDeliveryDetail', description: 'A delivery with its attempts.' });
+
+export type RouterWebhookDeliveryDetail = z.infer<typeof routerWebhookDeliveryDetail>;
+
+export const routerWebhookTestInput = z
+  .object({
+    url: z.string().min(1).describe('The URL to call, with the rules of `webhook_url`.'),
+  })
+  .meta({ id: 'RouterWebhookTestInput', description: 'A request for a test event.' });
 
 export const routerWebhookDeliveryListResponse = pageOf(
   routerWebhookDelivery,

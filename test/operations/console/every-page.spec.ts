@@ -92,6 +92,33 @@ const pages: ShownPage[] = [
         .check(),
   },
   {
+    name: 'runs-bulk',
+    path: () => '/runs',
+    text: 'Succeeded',
+    act: async (page) => {
+      await page.getByRole('checkbox', { name: 'Select all' }).check();
+      await page.getByRole('button', { name: 'Run again' }).click();
+      await page.getByText(/^Each is queued as a new run/).waitFor();
+    },
+  },
+  {
+    name: 'run-share',
+    path: ({ succeeded }) => `/runs/${succeeded}`,
+    text: 'A lighthouse on a cliff',
+    act: async (page) => {
+      await page.getByRole('button', { name: 'Shared' }).click();
+      await page.getByText('/console/shared/').waitFor();
+    },
+  },
+  {
+    name: 'shared',
+    path: ({ shareToken }) => `/shared/${shareToken}`,
+    text: 'A lighthouse on a cliff',
+    as: 'signed-out',
+    act: (page) => page.getByRole('region', { name: 'Output' }).getByRole('img').first().waitFor(),
+  },
+  { name: 'shared-gone', path: () => '/shared/x', text: 'This link doesn’t work', as: 'signed-out' },
+  {
     name: 'compare',
     path: ({ succeeded, failed }) => `/compare?runs=${succeeded},${failed}`,
     text: 'The run failed',
@@ -129,6 +156,27 @@ const pages: ShownPage[] = [
   { name: 'usage', path: () => '/usage', text: 'runway/gen4_turbo' },
   { name: 'files', path: () => '/files', text: 'image/png' },
   { name: 'webhooks', path: () => '/webhooks', text: 'Delivered' },
+  {
+    name: 'webhook',
+    path: () => '/webhooks?state=delivered',
+    text: 'Delivered',
+    act: async (page) => {
+      await page
+        .getByRole('link', { name: /^Details/ })
+        .first()
+        .click();
+      await page.getByRole('dialog').getByText('HTTP 204').waitFor();
+    },
+  },
+  {
+    name: 'webhook-test',
+    path: () => '/webhooks',
+    text: 'Delivered',
+    act: async (page) => {
+      await page.getByRole('button', { name: 'Send test event' }).click();
+      await page.getByRole('dialog').getByLabel('URL').waitFor();
+    },
+  },
   { name: 'keys', path: () => '/keys', text: 'nightly batch' },
   {
     name: 'key-new',

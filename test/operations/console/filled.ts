@@ -7,6 +7,8 @@ export interface Filled {
   succeeded: string;
   failed: string;
   running: string;
+  /** The token of the link to the succeeded run. */
+  shareToken: string;
 }
 
 /** Models that run with the example input from their own document. */
@@ -91,7 +93,9 @@ export async function fill(
   }
   const running = await submit('luma/ray-2', { ...(await exampleOf(call, 'luma/ray-2')), prompt: long });
   for (let at = 0; at < 6; at += 1) await submit('bfl/flux-2-pro', { prompt: long });
+  const { token } = await call<{ token: string }>('PUT', `/v2/requests/${succeeded.request_id}/share`);
   return {
+    shareToken: token,
     succeeded: succeeded.request_id,
     failed: failed.request_id,
     running: running.request_id,

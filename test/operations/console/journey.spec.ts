@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { PNG } from 'pngjs';
@@ -282,6 +283,70 @@ describeWith('the console, from the sign-in to a revoked key', () => {
         .locator('main script, main iframe, main object, main svg[onload], a[href^="javascript:"]')
         .count(),
     ).toBe(0);
+    await other.context().close();
+  });
+
+  it('cancels, repeats and exports the selected runs, and says what became of them', async () => {
+    const call = calling(shown.ready);
+    const submit = () =>
+      call('POST', '/v2/models/fal/flux-dev/requests', { prompt: `${prompt} [[sim:takes=300000]]` });
+    await Promise.all([submit(), submit()]);
+    const other = await shown.open('/runs?model=fal/flux-dev');
+    const dialog = other.getByRole('dialog');
+    const actOnAll = async (action: string, result: string) => {
+      await other.getByRole('checkbox', { name: /^Select all/ }).check();
+      await other.getByRole('button', { name: action, exact: true }).click();
+      await dialog.getByRole('button', { name: action, exact: true }).click();
+      await dialog.getByText(result).waitFor();
+      await dialog.getByRole('button', { name: 'Close' }).last().click();
+      await other.getByRole('button', { name: 'Clear selection' }).click();
+    };
+    await actOnAll('Cancel runs', 'Cancellation requested for 2 runs.');
+    await other.goto(`${shown.ready.base_url}/console/runs?state=succeeded&model=bfl/flux-2-pro`);
+    await other.getByText(prompt).first().waitFor();
+    await actOnAll('Redeliver', 'without a webhook.');
+    await actOnAll('Run again', '2 runs queued.');
+    await other.getByRole('button', { name: 'Export all' }).click();
+    const saving = other.waitForEvent('download');
+    await other.getByRole('menuitem', { name: 'JSON' }).click();
+    const saved = JSON.parse(await readFile(await (await saving).path(), 'utf8')) as { model: string }[];
+    expect(new Set(saved.map(({ model }) => model))).toEqual(new Set(['bfl/flux-2-pro']));
+    await other.context().close();
+  });
+
+  it('shares a run with someone without an account, until the link is revoked', async () => {
+    const call = calling(shown.ready);
+    const { data } = await call<{ data: { request_id: string }[] }>(
+      'GET',
+      '/v2/requests?outcome=succeeded&model=bfl/flux-2-pro',
+    );
+    const other = await shown.open(`/runs/${data.at(-1)?.request_id}`);
+    await other.getByRole('button', { name: 'Share', exact: true }).click();
+    const dialog = other.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Create link' }).click();
+    const url = (await dialog.getByText('/console/shared/').textContent()) ?? '';
+    const visitor = await shown.open(new URL(url).pathname.replace('/console', ''), { key: null });
+    await visitor.getByRole('region', { name: 'Output' }).getByRole('img').first().waitFor();
+    await visitor.getByRole('region', { name: 'Input' }).getByText(prompt).waitFor();
+    expect(await visitor.getByText('$').count()).toBe(0);
+    await dialog.getByRole('button', { name: 'Revoke link' }).click();
+    await other.getByRole('button', { name: 'Share', exact: true }).waitFor();
+    await visitor.reload();
+    await visitor.getByText('This link doesn’t work').waitFor();
+    await other.context().close();
+    await visitor.context().close();
+  });
+
+  it('sends a test event, and shows what the receiver answered as text', async () => {
+    const other = await shown.open('/webhooks');
+    await other.getByRole('button', { name: 'Send test event' }).click();
+    const dialog = other.getByRole('dialog');
+    await dialog.getByLabel('URL').fill(`${shown.receiver.url}/markup`);
+    await dialog.getByRole('button', { name: 'Send', exact: true }).click();
+    await dialog.getByText('HTTP 503').waitFor();
+    await dialog.getByText('<img src=x onerror="hit = 1">').waitFor();
+    await dialog.getByText('"webhook.test"').waitFor();
+    expect(await other.evaluate('typeof hit')).toBe('undefined');
     await other.context().close();
   });
 

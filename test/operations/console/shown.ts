@@ -38,7 +38,9 @@ export class ShownConsole {
   static async start(chromium: string, env: Record<string, string> = {}): Promise<ShownConsole> {
     const folder = installationFolder();
     const receiver = await Receiver.start(({ path }, response) =>
-      response.writeHead(path === '/delivered' ? 204 : 503).end(),
+      path === '/delivered'
+        ? response.writeHead(204).end()
+        : response.writeHead(503).end('<img src=x onerror="hit = 1">'),
     );
     const launched = await launch({ folder, env: { WEBHOOK_ALLOWED_ORIGINS: receiver.url, ...env } });
     return new ShownConsole(folder, launched, await launched.ready(), receiver, await startBrowser(chromium));

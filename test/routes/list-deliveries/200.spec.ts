@@ -4,6 +4,13 @@ import { expect, it } from '@jest/globals';
 import type { Caller } from '../../harness/caller.js';
 import { sharedGateway } from '../gateways.js';
 
+const called = (problem?: string) => ({
+  at: '2026-01-02T03:04:05.678Z',
+  durationMs: 40,
+  ...(problem !== undefined && { problem }),
+  payload: '{}',
+});
+
 const gateway = sharedGateway();
 const scopes = ['run', 'requests'];
 const model = 'bfl/flux-2-pro';
@@ -24,9 +31,13 @@ it('shows the state of each webhook, newest run first, and filters by state', as
   const { caller } = await gateway().caller({}, scopes);
   const webhooks = new WebhookRepository(gateway().database, { RESULT_RETENTION_SECONDS: 86_400 });
   const [delivered, givenUp, failing] = [await ended(caller), await ended(caller), await ended(caller)];
-  await webhooks.delivered({ runId: delivered, redeliveries: 0 });
-  await webhooks.failed({ runId: givenUp, tries: 0, redeliveries: 0 }, 'answered HTTP 500', null);
-  await webhooks.failed({ runId: failing, tries: 0, redeliveries: 0 }, 'no answer within 10 s', 60_000);
+  await webhooks.delivered({ runId: delivered, redeliveries: 0 }, called());
+  await webhooks.failed({ runId: givenUp, tries: 0, redeliveries: 0 }, called('answered HTTP 500'), null);
+  await webhooks.failed(
+    { runId: failing, tries: 0, redeliveries: 0 },
+    called('no answer within 10 s'),
+    60_000,
+  );
   const { data, has_more } = await page(caller);
   const time = expect.any(String);
   const each = { model, url: hook, form: 'standard', tries: 1, created_at: time };

@@ -2,6 +2,13 @@ import { WebhookRepository } from '#persistence';
 import { expect, it } from '@jest/globals';
 import { sharedGateway } from '../gateways.js';
 
+const called = (problem?: string) => ({
+  at: '2026-01-02T03:04:05.678Z',
+  durationMs: 40,
+  ...(problem !== undefined && { problem }),
+  payload: '{}',
+});
+
 const gateway = sharedGateway();
 
 it('a webhook that was given up becomes due at once, with all its attempts', async () => {
@@ -11,7 +18,11 @@ it('a webhook that was given up becomes due at once, with all its attempts', asy
   const output = { outcome: 'succeeded', mediaType: 'application/json', body: Buffer.from('{}') } as const;
   await gateway().finish(run, output);
   const webhooks = new WebhookRepository(gateway().database, { RESULT_RETENTION_SECONDS: 86_400 });
-  await webhooks.failed({ runId: run.requestId, tries: 0, redeliveries: 0 }, 'answered HTTP 500', null);
+  await webhooks.failed(
+    { runId: run.requestId, tries: 0, redeliveries: 0 },
+    called('answered HTTP 500'),
+    null,
+  );
   expect(await webhooks.begin(run.requestId)).toBeNull();
   const answer = await caller.call('POST', `/v2/webhooks/deliveries/${run.requestId}/redeliver`);
   expect([answer.status, answer.json()]).toEqual([

@@ -17,7 +17,7 @@ export type RunResult = { costCents: number | undefined; contentType: string } &
 export const runResultQuery = (model: string, requestId: string) =>
   queryOptions({
     queryKey: ['run-result', requestId],
-    queryFn: async ({ signal }) => read(await call(resultUrl(model, requestId), { signal })),
+    queryFn: async ({ signal }) => readResult(await call(resultUrl(model, requestId), { signal })),
     staleTime: Infinity,
     retry: false,
   });
@@ -31,7 +31,8 @@ export const runPreviewQuery = (model: string, requestId: string) =>
     queryKey: ['run-preview', requestId],
     queryFn: async ({ signal }) => {
       const answer = await call(resultUrl(model, requestId), { signal });
-      if (Number(answer.headers.get('content-length') ?? Infinity) <= maxPreviewBytes) return read(answer);
+      if (Number(answer.headers.get('content-length') ?? Infinity) <= maxPreviewBytes)
+        return readResult(answer);
       await answer.body?.cancel();
       return null;
     },
@@ -41,7 +42,7 @@ export const runPreviewQuery = (model: string, requestId: string) =>
 
 const resultUrl = (model: string, requestId: string) => `/v2/models/${model}/requests/${requestId}`;
 
-async function read(answer: Response): Promise<RunResult> {
+export async function readResult(answer: Response): Promise<RunResult> {
   const contentType = answer.headers.get('content-type') ?? '';
   const cost = answer.headers.get('x-service-cost-cents');
   const facts = { contentType, costCents: cost === null ? undefined : Number(cost) };

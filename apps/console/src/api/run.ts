@@ -21,9 +21,12 @@ export const runQuery = (requestId: string) =>
 export const runInputQuery = (requestId: string) =>
   queryOptions({
     queryKey: ['run', requestId, 'input'],
-    queryFn: async ({ signal }) => (await call(`/v2/requests/${requestId}/input`, { signal })).text(),
+    queryFn: ({ signal }) => runInputText(requestId, signal),
     staleTime: Infinity,
   });
+
+export const runInputText = async (requestId: string, signal?: AbortSignal): Promise<string> =>
+  (await call(`/v2/requests/${requestId}/input`, signal && { signal })).text();
 
 /** A list shows nothing of a larger input, which has its files inline. */
 const maxListedBytes = 64 * 1024;
@@ -55,7 +58,7 @@ export async function submitRun(model: string, body: string, key: string): Promi
   return request_id;
 }
 
-export const cancelRun = ({ cancel_url }: RunDetail): Promise<Response> =>
+export const cancelRun = ({ cancel_url }: Pick<RunDetail, 'cancel_url'>): Promise<Response> =>
   call(pathOf(cancel_url ?? ''), { method: 'PUT' });
 
 /** Drops the host: behind a proxy, the service's own URLs may have another host than the page. */

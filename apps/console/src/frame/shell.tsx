@@ -16,7 +16,7 @@ import { SignIn } from './sign-in.tsx';
 import { TopBar } from './top-bar.tsx';
 
 /** Pages that need no credential. */
-const publicRoutes: readonly string[] = ['/guide/$', '/reference'];
+const publicRoutes: readonly string[] = ['/guide/$', '/reference', '/shared/$token'];
 
 /** The frame around every page, or a sign-in page if there is a sign-in link, or no credential that the page needs. */
 export function Shell() {

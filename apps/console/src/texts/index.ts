@@ -16,6 +16,7 @@ import { parts } from './parts.ts';
 import { reference } from './reference.ts';
 import { run, runs } from './runs.ts';
 import { settings } from './settings.ts';
+import { share } from './share.ts';
 import { signIn } from './sign-in.ts';
 import { usage } from './usage.ts';
 import { webhooks } from './webhooks.ts';
@@ -29,6 +30,7 @@ export const texts = {
   parts,
   runs,
   run,
+  share,
   usage,
   files,
   webhooks,

@@ -1,3 +1,5 @@
+const runsOf = (runs: number): string => (runs === 1 ? '1 run' : `${runs.toLocaleString('en-US')} runs`);
+
 export const runs = {
   title: 'Runs',
   about: 'All runs in this workspace, live.',
@@ -9,16 +11,53 @@ export const runs = {
   cost: 'Cost',
   key: 'Key',
   result: 'Result',
-  select: 'Select',
+  selectAll: 'Select all runs that are loaded, at most 500',
   selectRun: (model: string, at: string) => `Select the run of ${model} at ${at}`,
   selection: 'Selected runs',
   selected: (runs: number) => (runs === 1 ? '1 run selected' : `${runs} runs selected`),
   compare: 'Compare',
-  compareHint: 'Select two to four runs to compare them.',
   clearSelection: 'Clear selection',
+  cancelRuns: 'Cancel runs',
+  cancelTitle: (runs: number) => `Cancel ${runsOf(runs)}?`,
+  cancelText:
+    'Runs that still wait end at once and cost nothing. Runs that a provider already works on may still complete and be billed.',
+  cancelSummary: {
+    requested: (runs: number) => `Cancellation requested for ${runsOf(runs)}.`,
+    ended: (runs: number) => `${runsOf(runs)} had already ended.`,
+    failed: (runs: number) => `${runsOf(runs)} couldn’t be cancelled.`,
+  },
+  repeat: 'Run again',
+  repeatTitle: (runs: number) => `Run ${runsOf(runs)} again?`,
+  repeatText: (amount: string) =>
+    `Each is queued as a new run with the same input, without its webhook, and each is billed. At the prices of the first time, together they cost at most ${amount}.`,
+  repeatSummary: {
+    queued: (runs: number) => `${runsOf(runs)} queued.`,
+    expired: (runs: number) => `The input of ${runsOf(runs)} has expired.`,
+    failed: (runs: number) => `${runsOf(runs)} couldn’t be queued.`,
+  },
+  redeliver: 'Redeliver',
+  redeliverTitle: (runs: number) => `Redeliver the webhooks of ${runsOf(runs)}?`,
+  redeliverText: 'Each webhook gets up to eight new attempts, whatever the result of the earlier ones.',
+  redeliverSummary: {
+    due: (runs: number) => `Redelivery started for ${runsOf(runs)}.`,
+    none: (runs: number) => `${runsOf(runs)} without a webhook.`,
+    failed: (runs: number) => `The webhooks of ${runsOf(runs)} couldn’t be redelivered.`,
+  },
+  progress: (done: number, of: number) => `${done} of ${of}…`,
+  back: 'Back',
+  stop: 'Stop',
+  close: 'Close',
+  export: 'Export',
+  exportAll: 'Export all',
+  exportedMost: (runs: number) => `Only the newest ${runs.toLocaleString('en-US')} runs were exported.`,
+  notExported: 'Couldn’t export',
+  id: 'ID',
+  idExample: 'Run or request',
+  badId: (id: string) => `“${id}” isn’t the ID of a run or a request.`,
   tag: 'Tag',
   tagExample: 'name=value',
   user: 'End user',
+  sharing: 'Sharing',
   any: 'Any',
   allTime: 'All time',
   clear: 'Clear filters',
@@ -42,7 +81,7 @@ export const runs = {
     `“${model}” isn’t a model ID. Use a provider and a name, such as bfl/flux-2-pro.`,
   copyCommand: 'Copy command',
   more: 'Loading more runs…',
-  end: (runs: number) => (runs === 1 ? '1 run' : `${runs.toLocaleString('en-US')} runs`),
+  end: runsOf,
 };
 
 export const run = {

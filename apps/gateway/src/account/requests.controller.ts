@@ -70,6 +70,9 @@ const requestQuery = pageQuery.extend({
   kept: once().pipe(z.literal('true', 'must be true')).optional().meta({
     description: 'Only runs that the workspace keeps without expiry.',
   }),
+  shared: once().pipe(z.literal('true', 'must be true')).optional().meta({
+    description: 'Only runs that anyone with their link may see.',
+  }),
   from: momentQuery('Only runs admitted at or after this time.'),
   to: momentQuery('Only runs admitted before this time.'),
 });
@@ -124,6 +127,7 @@ export class RequestsController {
           keyId: query.key,
           attribution: attributionOf(query.tag ?? {}, query.user) ?? undefined,
           kept: query.kept !== undefined,
+          shared: query.shared !== undefined,
           from: query.from,
           until: query.to,
         };

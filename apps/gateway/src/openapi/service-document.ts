@@ -38,6 +38,7 @@ const pathParameters: Record<string, z.ZodType> = {
   workspace: z.string().meta({ description: 'The id or name of a workspace.' }),
   name: z.string().meta({ description: 'The name of the file.' }),
   digest: z.string().meta({ description: 'The first half of the SHA-256 of the file, in hex.' }),
+  token: z.string().meta({ description: 'The token of the link of a shared run.' }),
   key: z.string().meta({ description: 'The key of the asset; it contains slashes.' }),
 };
 

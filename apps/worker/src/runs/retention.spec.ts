@@ -92,6 +92,7 @@ describe('a round of retention', () => {
       'unkeyed_call',
       'joined_call',
       'webhook',
+      'shared_run',
       'provider_surprise',
       'ledger_entry',
       'own_key',

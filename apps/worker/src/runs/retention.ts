@@ -60,6 +60,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     await this.each(signal, 'calls without a key', () => this.repository.deleteOld('unkeyed_call'));
     await this.each(signal, 'joined calls', () => this.repository.deleteOld('joined_call'));
     await this.each(signal, 'webhooks', () => this.repository.deleteOld('webhook'));
+    await this.each(signal, 'links of expired results', () => this.repository.deleteOld('shared_run'));
     await this.each(signal, 'unexpected replies', () => this.repository.deleteOld('provider_surprise'));
     await this.each(signal, 'ledger entries', () => this.repository.deleteOld('ledger_entry'));
     await this.each(signal, 'former provider keys', () => this.repository.deleteOld('own_key'));

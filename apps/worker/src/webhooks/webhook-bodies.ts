@@ -6,6 +6,7 @@ import {
   predictionWithoutOutput,
   ReplacedMembers,
   type RouterRunCompleted,
+  type RouterWebhookTest,
   runUrls,
   statusBody,
   type WebhookForm,
@@ -17,6 +18,14 @@ type BodyOf = (webhook: DueWebhook, output: Uint8Array | null) => Buffer;
 /** The body of a webhook, by its form. */
 export const webhookBodies: Readonly<Record<WebhookForm, BodyOf>> = {
   standard: ({ runId, model, origin, bucket, completedAt, attribution, event }) => {
+    if (event !== null && 'test' in event) {
+      const body: RouterWebhookTest = {
+        type: 'webhook.test',
+        timestamp: completedAt.toISOString(),
+        data: {},
+      };
+      return Buffer.from(JSON.stringify(body));
+    }
     if (event !== null) return Buffer.from(JSON.stringify(thresholdView(event, completedAt)));
     const state = { stage: 'completed', position: null, bucket } as const;
     const body: RouterRunCompleted = {

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { Metrics, runAttributes, TRACING, type Tracing, withTimeout } from '#observability';
-import type { DueWebhook } from '#persistence';
+import type { DueWebhook, WebhookAttempt, WebhookCall } from '#persistence';
 import { isJsonType } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import { request } from 'undici';
@@ -16,6 +16,8 @@ const readMs = 15_000;
 const callMs = 10_000;
 /** Maximum number of bytes read from a response, so that its connection can be reused. */
 const maxReadBytes = 64 * 1024;
+/** Maximum number of bytes of a response that are shown to the workspace. */
+const maxShownBytes = 2 * 1024;
 
 /** Calls webhook URLs through the agent for public addresses. Redirects are not followed. */
 @Injectable()
@@ -27,8 +29,8 @@ export class WebhookCalls {
     @Inject(TRACING) private readonly tracing: Tracing,
   ) {}
 
-  /** Null if the receiver accepted it, otherwise why it failed. */
-  async callReceiver(webhook: DueWebhook, signal: AbortSignal): Promise<string | null> {
+  /** The call and the answer. Its `problem` is absent if the receiver accepted it. */
+  async callReceiver(webhook: DueWebhook, signal: AbortSignal): Promise<WebhookCall> {
     using share = this.payloads.openShare();
     const output = await withTimeout(readMs, signal, (bounded) => this.outputOf(webhook, share, bounded));
     const body = webhookBodies[webhook.form](webhook, output);
@@ -40,10 +42,16 @@ export class WebhookCalls {
       parent: webhook.traceparent ?? undefined,
       attributes: runAttributes(webhook),
     });
-    const { result, problem } = await this.send(webhook, body, signal);
-    span.end(problem === null ? undefined : result);
+    const begunAt = new Date();
+    const { result, ...answer } = await this.send(webhook, body, begunAt, signal);
+    span.end(answer.problem === undefined ? undefined : result);
     if (!signal.aborted) measured({ result });
-    return problem;
+    return {
+      at: begunAt.toISOString(),
+      durationMs: Math.max(0, Date.now() - begunAt.getTime()),
+      ...answer,
+      payload: webhook.form === 'standard' ? body.toString() : null,
+    };
   }
 
   /** Null for an output that is not sent. */
@@ -56,12 +64,13 @@ export class WebhookCalls {
   private async send(
     { runId, workspaceId, url, secrets }: DueWebhook,
     body: Buffer,
+    begunAt: Date,
     signal: AbortSignal,
-  ): Promise<{ result: string; problem: string | null }> {
+  ): Promise<Answer> {
     const to = new URL(url);
-    const timestamp = String(Math.floor(Date.now() / 1000));
+    const timestamp = String(Math.floor(begunAt.getTime() / 1000));
     try {
-      const statusCode = await withTimeout(callMs, signal, async (bounded) => {
+      return await withTimeout(callMs, signal, async (bounded) => {
         const dispatcher = await this.agents.toReceiver(to, { workspaceId, signal: bounded });
         if (dispatcher === null) throw new NotConnected(new RefusedAddress(to.hostname));
         const reply = await request(to, {
@@ -79,19 +88,43 @@ export class WebhookCalls {
           headersTimeout: 0,
           bodyTimeout: 0,
         });
-        await reply.body.dump({ limit: maxReadBytes, signal: bounded }).catch(() => {});
-        return reply.statusCode;
+        const { statusCode: status } = reply;
+        const response = await beginningOf(reply.body);
+        const answer = { status, ...(response !== '' && { response }) };
+        return status >= 200 && status < 300
+          ? { result: 'delivered', ...answer }
+          : { result: 'refused', problem: `answered HTTP ${status}`, ...answer };
       });
-      return statusCode >= 200 && statusCode < 300
-        ? { result: 'delivered', problem: null }
-        : { result: 'refused', problem: `answered HTTP ${statusCode}` };
     } catch (error) {
       return troubleOf(error);
     }
   }
 }
 
-function troubleOf(error: unknown): { result: string; problem: string } {
+type Answer = Pick<WebhookAttempt, 'status' | 'problem' | 'response'> & { result: string };
+
+/**
+ * The beginning of a body as text that the database can store. A body that breaks off ends there: the status is what
+ * counts.
+ */
+export async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of body) {
+      if (bytes < maxShownBytes) chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > maxReadBytes) break;
+    }
+  } catch {
+    // Also when the time for the call is up.
+  }
+  const shown = Buffer.concat(chunks).subarray(0, maxShownBytes);
+  // As a stream, the decoder drops a character that was cut in half.
+  return new TextDecoder().decode(shown, { stream: true }).replaceAll(/[^\P{Cc}\t\n\r]/gu, '\uFFFD');
+}
+
+function troubleOf(error: unknown): Answer {
   const { cause } = faultOf(error) as { cause?: string };
   if (cause === 'refused_address') return { result: cause, problem: 'the address may not be called' };
   if (cause === 'timeout') return { result: cause, problem: `no answer within ${callMs / 1000} s` };

@@ -52,7 +52,7 @@ function worker() {
       counts.most = Math.max(counts.most, counts.atOnce);
       await turn();
       counts.atOnce -= 1;
-      return null;
+      return {};
     },
   };
   class Exposed extends WebhooksProcessor {

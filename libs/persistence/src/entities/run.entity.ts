@@ -1,6 +1,13 @@
 import type { WebhookForm } from '#schemas';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
-import type { AdmittingCall, BudgetThreshold, RunFacts, Stage } from '../run-facts.js';
+import type {
+  AdmittingCall,
+  BudgetThreshold,
+  RunFacts,
+  Stage,
+  WebhookAttempt,
+  WebhookTest,
+} from '../run-facts.js';
 import { bigint, createdNow, numeric } from './columns.js';
 
 /** A run, from its admission until its result ages out. Partitioned by the day of its id. */
@@ -216,7 +223,24 @@ export class Webhook {
   /** The reason of the last failed call. */
   @Column('text', { nullable: true }) problem: string | null;
   /** The facts of an event that is not the end of a run. `runId` is then the id of the event. */
-  @Column('jsonb', { nullable: true }) event: BudgetThreshold | null;
+  @Column('jsonb', { nullable: true }) event: BudgetThreshold | WebhookTest | null;
+  /** The newest calls, oldest first. */
+  @Column('jsonb', { default: [] }) attempts: WebhookAttempt[];
+  /** The body that was sent. Null before the first call, and for a form that contains the output. */
+  @Column('text', { nullable: true }) payload: string | null;
+}
+
+/** A run that anyone who has its link may see. */
+@Entity()
+@Index('shared_run_share', ['shareId'], { unique: true })
+@Index('shared_run_workspace', ['workspaceId', 'runId'])
+export class SharedRun {
+  @PrimaryColumn('uuid') runId: string;
+  @Column('uuid') workspaceId: string;
+  @Column('text') model: string;
+  /** The link is signed over it, so a dump of the table opens no link. */
+  @Column('uuid') shareId: string;
+  @Column('timestamptz') sharedAt: Date;
 }
 
 /**

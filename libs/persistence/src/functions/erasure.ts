@@ -27,6 +27,8 @@ BEGIN
   INSERT INTO tombstone (run_id, workspace_id, model, completed_at, origin, admitted_position)
   SELECT id, workspace_id, model, completed_at, call ->> 'origin', admitted_position FROM gone WHERE call ? 'idempotencyKey';
   DELETE FROM run_attempts WHERE run_id = ANY (erased);
+  -- A receiver may have answered with what it was sent.
+  UPDATE webhook SET attempts = '[]', payload = NULL WHERE run_id = ANY (erased);
   UPDATE provider_surprise SET reply = NULL, detail = 'The run of the newest reply was deleted.' WHERE run_id = ANY (erased);
 END $$;
 

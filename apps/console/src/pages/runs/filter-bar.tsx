@@ -22,6 +22,13 @@ export function FilterBar({ filters, change, clear }: FilterBarProps) {
   const keyOptions = keys.map(({ id, name }) => ({ value: id, label: name }));
   return (
     <search className={classes.bar}>
+      <TextFilter
+        key={`id ${filters.id}`}
+        label={texts.runs.id}
+        placeholder={texts.runs.idExample}
+        value={filters.id}
+        change={(id) => change({ id })}
+      />
       <Select
         label={texts.runs.status}
         placeholder={texts.runs.any}
@@ -73,6 +80,15 @@ export function FilterBar({ filters, change, clear }: FilterBarProps) {
         data={rangeOptions}
         value={filters.range ?? null}
         onChange={(range) => change({ range: range ?? undefined })}
+        clearable
+        size="xs"
+      />
+      <Select
+        label={texts.runs.sharing}
+        placeholder={texts.runs.any}
+        data={[{ value: 'true', label: texts.share.shared }]}
+        value={filters.shared ?? null}
+        onChange={(shared) => change({ shared: shared ?? undefined })}
         clearable
         size="xs"
       />

@@ -1,3 +1,4 @@
+import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { RunDetail } from '../../api/run.ts';
@@ -101,6 +102,13 @@ export function RunWebhook({ run: { webhook } }: { run: RunDetail }) {
           </dl>
           <div className={classes.action}>
             <Redeliver delivery={webhook} />
+            <Button
+              variant="subtle"
+              size="xs"
+              renderRoot={(props) => <Link to="/webhooks" search={{ show: webhook.request_id }} {...props} />}
+            >
+              {texts.webhooks.attempts}
+            </Button>
           </div>
         </>
       )}

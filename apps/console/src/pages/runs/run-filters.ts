@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { texts } from '../../texts/index.ts';
-import type { RunsSearch } from './search.ts';
+import { filterNames, type RunsSearch } from './search.ts';
 import type { Run, RunQuery } from './use-runs.ts';
 
 const rangesMs = {
@@ -27,20 +27,26 @@ const isOutcome = (state: string): state is NonNullable<Run['outcome']> => !stat
 
 /** Rounds the range down to the minute, so that the same filter gives the same query for a while. */
 export function runQueryOf(
-  { state, error, model, key, tag, user, range }: RunsSearch,
+  { id, state, error, model, key, tag, user, range, shared }: RunsSearch,
   nowMs: number,
 ): RunQuery {
   const ms = rangesMs[range as RangeName] as number | undefined;
   return {
+    ...(id && { request_id: id }),
     ...(state && (isOutcome(state) ? { outcome: state } : { status: state as Run['status'] })),
     ...(error && { error_type: error as NonNullable<RunQuery['error_type']> }),
     ...(model && { model }),
     ...(key && { key }),
     ...(tag && { tag }),
     ...(user && { user }),
+    ...(shared && { shared: 'true' as const }),
     ...(ms !== undefined && { from: new Date(Math.floor((nowMs - ms) / 60_000) * 60_000).toISOString() }),
   };
 }
+
+export const noFilters: Partial<RunsSearch> = Object.fromEntries(
+  filterNames.map((name) => [name, undefined]),
+);
 
 export const isFiltered = (filters: RunsSearch): boolean =>
   Object.values(filters).some((value) => value !== undefined && value !== '');

@@ -18,6 +18,7 @@ import { RunCost, RunFacts, RunWebhook } from './run-facts.tsx';
 import { RunFailure } from './run-failure.tsx';
 import { RunAtProvider, RunOfAnyWorkspace } from '../operator/run-at-provider.tsx';
 import { RunInput, RunOutput } from './run-payloads.tsx';
+import { ShareRun } from './share-run.tsx';
 import classes from './run-page.module.css';
 
 export function RunPage() {
@@ -81,6 +82,7 @@ function Actions({ run }: { run: RunDetail }) {
   return (
     <>
       <KeepRun run={run} size="sm" />
+      <ShareRun run={run} />
       {run.status !== 'COMPLETED' && (
         <Button
           variant="default"

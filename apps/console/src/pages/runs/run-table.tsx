@@ -17,8 +17,8 @@ import type { Run } from './use-runs.ts';
 
 interface RunTableProps {
   runs: readonly Run[];
-  selected: readonly string[];
-  select: (requestId: string, isSelected: boolean) => void;
+  selected: ReadonlyMap<string, Run>;
+  select: (runs: readonly Run[], isSelected: boolean) => void;
   isMore: boolean;
   readMore: () => void;
 }
@@ -28,6 +28,7 @@ export function RunTable({ runs, selected, select, isMore, readMore }: RunTableP
   const body = useRef<HTMLDivElement>(null);
   const rowHeight = useMediaQuery('(max-width: 640px)') ? 72 : 56;
   const { first, end } = useWindowRows(body, runs.length, rowHeight);
+  const areAllSelected = runs.every(({ request_id }) => selected.has(request_id));
   const isEndNear = end >= runs.length - 20;
   useEffect(() => {
     if (isMore && isEndNear) readMore();
@@ -43,7 +44,14 @@ export function RunTable({ runs, selected, select, isMore, readMore }: RunTableP
         <div role="rowgroup" className={classes.head}>
           <div role="row" aria-rowindex={1} className={classes.row}>
             <div role="columnheader" className={classes.check}>
-              <span className="visually-hidden">{texts.runs.select}</span>
+              <Checkbox
+                size="xs"
+                aria-label={texts.runs.selectAll}
+                title={texts.runs.selectAll}
+                checked={areAllSelected}
+                indeterminate={selected.size > 0 && !areAllSelected}
+                onChange={() => select(runs, !areAllSelected)}
+              />
             </div>
             {columns.map(({ name, label, isNumber }) => (
               <div role="columnheader" key={name} className={classes[name]} data-number={isNumber}>
@@ -65,8 +73,8 @@ export function RunTable({ runs, selected, select, isMore, readMore }: RunTableP
                 <Checkbox
                   size="xs"
                   aria-label={texts.runs.selectRun(run.model, run.created_at)}
-                  checked={selected.includes(run.request_id)}
-                  onChange={({ currentTarget: { checked } }) => select(run.request_id, checked)}
+                  checked={selected.has(run.request_id)}
+                  onChange={({ currentTarget: { checked } }) => select([run], checked)}
                 />
               </div>
               {columns.map(({ name, Cell, isNumber }) => (

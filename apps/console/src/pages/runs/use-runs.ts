@@ -8,6 +8,7 @@ type RunPage = components['schemas']['RouterRequestListResponse'];
 
 /** The API's query parameters for runs. */
 export interface RunQuery {
+  request_id?: string;
   status?: Run['status'];
   outcome?: NonNullable<Run['outcome']>;
   error_type?: NonNullable<Run['error_type']>;
@@ -15,6 +16,7 @@ export interface RunQuery {
   key?: string;
   tag?: string;
   user?: string;
+  shared?: 'true';
   from?: string;
   to?: string;
 }
@@ -22,7 +24,7 @@ export interface RunQuery {
 const pageSize = 100;
 const pollMs = 2_500;
 
-const readPage = (query: RunQuery & { cursor?: string }, signal: AbortSignal): Promise<RunPage> =>
+export const readRuns = (query: RunQuery & { cursor?: string }, signal: AbortSignal): Promise<RunPage> =>
   bodyOf(api.GET('/v2/requests', { params: { query: { ...query, limit: pageSize } }, signal }));
 
 /** The matching runs, newest first. Loads further pages on scroll, and polls the newest page every few seconds. */
@@ -36,14 +38,14 @@ export function useRuns(query: RunQuery) {
   >({
     queryKey: ['runs', query],
     queryFn: ({ pageParam, signal }) =>
-      readPage(pageParam === undefined ? query : { ...query, cursor: pageParam }, signal),
+      readRuns(pageParam === undefined ? query : { ...query, cursor: pageParam }, signal),
     initialPageParam: undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor,
     staleTime: Infinity,
   });
   const newest = useQuery({
     queryKey: ['runs', 'newest', query],
-    queryFn: ({ signal }) => readPage(query, signal),
+    queryFn: ({ signal }) => readRuns(query, signal),
     refetchInterval: pollMs,
     enabled: pages.isSuccess,
   });

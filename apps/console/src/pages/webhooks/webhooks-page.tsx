@@ -1,4 +1,4 @@
-import { SegmentedControl, Table } from '@mantine/core';
+import { Button, SegmentedControl, Table } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { deliveriesQuery, type Delivery } from '../../api/webhooks.ts';
@@ -10,8 +10,10 @@ import { LoadedList } from '../../parts/loaded.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { texts } from '../../texts/index.ts';
+import { DeliveryDetails } from './delivery-detail.tsx';
 import { DeliveryState, Redeliver } from './delivery-parts.tsx';
 import { Secret } from './secret.tsx';
+import { TestEvent } from './test-event.tsx';
 import classes from './webhooks-page.module.css';
 
 const options = [
@@ -23,12 +25,19 @@ const options = [
 ];
 
 export function WebhooksPage() {
-  const { state } = useSearch({ from: '/webhooks' });
+  const { state, show } = useSearch({ from: '/webhooks' });
   const navigate = useNavigate({ from: '/webhooks' });
+  const showDelivery = (requestId: string | undefined) =>
+    void navigate({ search: (before) => ({ ...before, show: requestId }), replace: true });
   const deliveries = useInfiniteQuery(deliveriesQuery(state));
   return (
     <>
-      <PageTitle title={texts.webhooks.title} detail={texts.webhooks.about} />
+      <PageTitle title={texts.webhooks.title} detail={texts.webhooks.about}>
+        <TestEvent show={(requestId) => showDelivery(requestId)} />
+      </PageTitle>
+      {show !== undefined && (
+        <DeliveryDetails key={show} requestId={show} close={() => showDelivery(undefined)} />
+      )}
       <Secret />
       <div className={classes.head}>
         <h2>{texts.webhooks.deliveries}</h2>
@@ -64,6 +73,17 @@ export function WebhooksPage() {
   );
 }
 
+/** Names the event of the webhook. */
+function Subject({ delivery: { request_id, model, budget, test } }: { delivery: Delivery }) {
+  if (test) return texts.webhooks.testEvent;
+  if (budget !== undefined) return <Link to="/budgets">{budget}</Link>;
+  return (
+    <Link to="/runs/$requestId" params={{ requestId: request_id }}>
+      {model}
+    </Link>
+  );
+}
+
 function Deliveries({ deliveries }: { deliveries: readonly Delivery[] }) {
   return (
     <Table>
@@ -86,13 +106,7 @@ function Deliveries({ deliveries }: { deliveries: readonly Delivery[] }) {
               <Moment at={delivery.created_at} />
             </Table.Td>
             <Table.Td>
-              {delivery.budget === undefined ? (
-                <Link to="/runs/$requestId" params={{ requestId: delivery.request_id }}>
-                  {delivery.model}
-                </Link>
-              ) : (
-                <Link to="/budgets">{delivery.budget}</Link>
-              )}
+              <Subject delivery={delivery} />
               <div className={classes.small}>
                 <CopyId id={delivery.request_id} />
               </div>
@@ -109,7 +123,24 @@ function Deliveries({ deliveries }: { deliveries: readonly Delivery[] }) {
             </Table.Td>
             <Table.Td className={`wide-only ${classes.number}`}>{delivery.tries}</Table.Td>
             <Table.Td className={classes.action}>
-              <Redeliver delivery={delivery} />
+              <div className={classes.actions}>
+                <Button
+                  variant="subtle"
+                  size="xs"
+                  renderRoot={(props) => (
+                    <Link
+                      to="/webhooks"
+                      search={(before) => ({ ...before, show: delivery.request_id })}
+                      replace
+                      {...props}
+                    />
+                  )}
+                  aria-label={texts.webhooks.detailsOf(delivery.request_id)}
+                >
+                  {texts.webhooks.details}
+                </Button>
+                <Redeliver delivery={delivery} />
+              </div>
             </Table.Td>
           </Table.Tr>
         ))}

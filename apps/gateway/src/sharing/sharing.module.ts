@@ -1,0 +1,14 @@
+import { InfrastructureModule } from '#infrastructure';
+import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/auth.module.js';
+import { CatalogModule } from '../models/catalog.module.js';
+import { RunsModule } from '../runs/runs.module.js';
+import { SharedController } from './shared.controller.js';
+import { SharingController } from './sharing.controller.js';
+
+/** Links that show a run to anyone. */
+@Module({
+  imports: [InfrastructureModule, CatalogModule, AuthModule, RunsModule],
+  controllers: [SharingController, SharedController],
+})
+export class SharingModule {}
