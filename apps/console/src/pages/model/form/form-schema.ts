@@ -114,7 +114,10 @@ export function fileKindOf(
   const takesLinks = pattern?.startsWith('^(https?|data):') === true;
   if (isOther && !takesLinks && words !== 'image prompt') return undefined;
   const isUrl =
-    format === 'uri' || /\b(url|uri|base64|data ur[li]|upload(ed)?)s?\b/i.test(`${words} ${description}`);
+    format === 'uri' ||
+    // Nobody writes an image as a text.
+    /\b(images?|videos?|mask)$/.test(words) ||
+    /\b(url|uri|base64|data ur[li]|upload(ed)?)s?\b/i.test(`${words} ${description}`);
   const named =
     /\b(image|img|mask|frame|keyframe|background|photo|picture|video|audio|sound|voice|music|mesh|model|file)s?\b/.exec(
       words,
@@ -134,4 +137,27 @@ export function fileKindOf(
   if (/mesh|model|3d|glb/.test(text)) return '3d';
   if (/image|img|mask|frame|background|photo|picture/.test(text)) return 'image';
   return 'any';
+}
+
+/** A field that takes files in a list. */
+export interface FileList {
+  kind: FileKind;
+  /** Numbers of files. */
+  min: number | undefined;
+  max: number | undefined;
+  /** Whether one file may also stand alone. */
+  takesOne: boolean;
+}
+
+/** The terms of a list of files, or of a choice between one file and a list. */
+export function fileListOf(name: string, schema: Schema): FileList | undefined {
+  const choices = schema.anyOf ?? schema.oneOf ?? [];
+  const list = choices.length === 2 ? choices.find(({ type }) => type === 'array') : schema;
+  const takesOne = list !== schema;
+  if (takesOne && !choices.some(({ type, enum: fixed }) => type === 'string' && fixed === undefined))
+    return undefined;
+  if (list?.type !== 'array' || list.items?.type !== 'string') return undefined;
+  const { description = list.description ?? list.items.description } = schema;
+  const kind = fileKindOf(name, { ...list.items, ...(description !== undefined && { description }) });
+  return kind && { kind, min: list.minItems, max: list.maxItems, takesOne };
 }
