@@ -75,14 +75,19 @@ function collapsed(schema: Schema): Schema {
   return schema;
 }
 
+/** A list of values comes first, because the form starts with the first choice and picking is easier than typing. */
 const named = (choices: Schema[]): Schema[] =>
-  choices.map((choice) => ({ ...formSchema(choice), title: choice.title ?? choiceName(choice) }));
+  choices
+    .map((choice) => ({ ...formSchema(choice), title: choice.title ?? choiceName(choice) }))
+    .toSorted((one, other) => Number(other.enum !== undefined) - Number(one.enum !== undefined));
 
 function choiceName(choice: Schema): string {
   const fixed = Object.entries(choice.properties ?? {}).find(([, { const: value }]) => value !== undefined);
   if (fixed !== undefined) return String(fixed[1].const);
   if (choice.enum !== undefined) return choice.enum.map(String).slice(0, 3).join(', ');
   if (choice.type === 'array') return `List of ${choiceName(choice.items ?? {})}`;
+  const members = Object.keys(choice.properties ?? {});
+  if (members.length > 0) return members.slice(0, 3).map(labelOf).join(', ');
   return choice.type === 'string' ? 'Text' : String(choice.type ?? 'Other');
 }
 

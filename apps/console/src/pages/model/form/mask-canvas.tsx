@@ -3,6 +3,11 @@ import { mask } from '../../../texts/inputs.ts';
 import { draw, drawAll, type MaskStep, type Point } from './mask-drawing.ts';
 import classes from './mask-editor.module.css';
 
+interface Size {
+  width: number;
+  height: number;
+}
+
 interface MaskCanvasProps {
   image: string;
   steps: readonly MaskStep[];
@@ -19,7 +24,7 @@ interface MaskCanvasProps {
 export function MaskCanvas({ image, steps, brush, isErasing, add, shown, broken }: MaskCanvasProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const ring = useRef<HTMLSpanElement>(null);
-  const [size, setSize] = useState<{ width: number; height: number }>();
+  const [size, setSize] = useState<Size>();
 
   useEffect(() => {
     if (canvas.current !== null && size !== undefined) drawAll(canvas.current, steps);
@@ -72,7 +77,7 @@ export function MaskCanvas({ image, steps, brush, isErasing, add, shown, broken 
 
   return (
     <div className={classes.stage}>
-      <div className={classes.sheet}>
+      <div className={classes.sheet} style={size && { width: fittedWidth(size) }}>
         <img
           src={image}
           alt=""
@@ -89,3 +94,7 @@ export function MaskCanvas({ image, steps, brush, isErasing, add, shown, broken 
     </div>
   );
 }
+
+/** Fills the stage, but enlarges a small image only so far. The toolbars take the rest of the height. */
+const fittedWidth = ({ width, height }: Size): string =>
+  `min(100%, ${width * 3}px, calc((100dvh - 260px) * ${width / height}))`;

@@ -9,7 +9,7 @@ export type MaskStep =
 export type Point = readonly [x: number, y: number];
 
 /** The colour while painting. What is exported depends on the meaning. */
-const colour = '#e5484d';
+const colour = '#2f6bff';
 
 /** Painted areas are opaque and the rest is transparent. */
 export function drawAll(canvas: HTMLCanvasElement, steps: readonly MaskStep[]): void {
