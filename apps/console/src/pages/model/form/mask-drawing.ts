@@ -30,9 +30,13 @@ export function draw(canvas: HTMLCanvasElement, step: MaskStep): void {
       pen.globalCompositeOperation = step.isErasing ? 'destination-out' : 'source-over';
       pen.lineWidth = step.width;
       pen.beginPath();
-      // A line to its own start is a dot.
-      for (const [x, y] of [...step.points.slice(0, 1), ...step.points]) pen.lineTo(x, y);
+      for (const [x, y] of step.points) pen.lineTo(x, y);
       pen.stroke();
+      // A line without a length is not drawn.
+      const [[x, y] = [0, 0]] = step.points;
+      pen.beginPath();
+      pen.arc(x, y, step.width / 2, 0, 2 * Math.PI);
+      pen.fill();
     }
   }
 }
