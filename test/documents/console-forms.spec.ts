@@ -40,7 +40,7 @@ const parts = [
   'pages/model/form/form-layout',
   'pages/model/form/form-defaults',
   'pages/model/form/validator',
-  'pages/model/form/mask',
+  'pages/model/form/mask/mask',
   'pages/model/takes',
   'pages/compare/map-input',
 ];

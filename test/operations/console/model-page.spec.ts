@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { Locator, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { PNG } from 'pngjs';
 import { withTools } from '../../harness/faults.js';
 import { failOnLeftovers, waitFor } from '../../harness/index.js';
@@ -139,11 +139,6 @@ describeWith('the page of a model', () => {
     );
   });
 
-  const file = (name: string, side: number, mimeType = 'image/png') => ({
-    name,
-    mimeType,
-    buffer: PNG.sync.write(new PNG({ width: side, height: side })),
-  });
   const upload = async (field: string, files: { name: string; mimeType: string; buffer: Buffer }[]) => {
     const [chooser] = await Promise.all([
       page.waitForEvent('filechooser'),
@@ -172,7 +167,8 @@ describeWith('the page of a model', () => {
     await field.getByRole('alert').getByText('b.mp4 wasn’t uploaded. The field takes images.').waitFor();
     await field.getByRole('button', { name: 'Dismiss b.mp4' }).click();
     await hasLinks(2);
-    await paste(field, file('d.png', 6).buffer);
+    await copy(page, file('d.png', 6));
+    await field.getByRole('textbox').last().press('Control+v');
     await hasLinks(3);
     const [a, c, d] = await links();
     await field.getByRole('button', { name: 'Move item 3 up' }).press('Enter');
@@ -244,14 +240,16 @@ describeWith('the page of a model', () => {
   });
 });
 
-/** Pastes an image, as a browser does with a copied screenshot. */
-async function paste(target: Locator, png: Buffer): Promise<void> {
-  const clipboardData = await target.page().evaluateHandle(`(() => {
-    const transfer = new DataTransfer();
-    transfer.items.add(new File([Uint8Array.of(${[...png].join()})], 'sketch.png', { type: 'image/png' }));
-    return transfer;
-  })()`);
-  await target.dispatchEvent('paste', { clipboardData });
-}
+const file = (name: string, side: number, mimeType = 'image/png') => ({
+  name,
+  mimeType,
+  buffer: PNG.sync.write(new PNG({ width: side, height: side })),
+});
+
+/** Puts an image into the clipboard, as a copied screenshot. */
+const copy = (page: Page, { buffer, mimeType }: ReturnType<typeof file>) =>
+  page.evaluate(`navigator.clipboard.write([
+    new ClipboardItem({ '${mimeType}': new Blob([Uint8Array.of(${[...buffer].join()})], { type: '${mimeType}' }) }),
+  ])`);
 
 failOnLeftovers();

@@ -6,7 +6,7 @@ import type { Input, ModelDocument } from '../../../api/model-document.ts';
 import type { FieldProblem, UnknownField } from '../../../api/problem.ts';
 import { ExtraInputs } from './extra-inputs.tsx';
 import { formDefaults } from './form-defaults.ts';
-import { fields } from './file-list-field.tsx';
+import { fields } from './media/file-list-field.tsx';
 import { type FormContext, WholeInput } from './form-context.ts';
 import { inputSchema } from './form-schema.ts';
 import { templates } from './templates.tsx';

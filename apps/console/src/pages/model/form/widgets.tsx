@@ -2,8 +2,8 @@ import { Checkbox, SegmentedControl, Select, Textarea, TextInput } from '@mantin
 import type { RegistryWidgetsType, WidgetProps } from '@rjsf/utils';
 import { exampleOf } from './form-context.ts';
 import { fileKindOf, labelOf } from './form-schema.ts';
-import { maskTermsOf } from './mask.ts';
-import { MediaField } from './media-field.tsx';
+import { maskTermsOf } from './mask/mask.ts';
+import { MediaField } from './media/media-field.tsx';
 import { NumberField } from './number-field.tsx';
 import { ShapeField } from './shape-field.tsx';
 import { areShapes } from './shapes.ts';

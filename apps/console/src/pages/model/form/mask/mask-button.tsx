@@ -1,11 +1,11 @@
 import { Button } from '@mantine/core';
 import { Brush } from 'lucide-react';
 import { lazy, Suspense, use, useState } from 'react';
-import { mask } from '../../../texts/inputs.ts';
-import { WholeInput } from './form-context.ts';
+import { mask } from '../../../../texts/inputs.ts';
+import { WholeInput } from '../form-context.ts';
 import type { MaskStep } from './mask-drawing.ts';
 import { imageIn, type MaskTerms } from './mask.ts';
-import classes from './media-field.module.css';
+import classes from '../media/media-field.module.css';
 
 const MaskEditor = lazy(async () => ({ default: (await import('./mask-editor.tsx')).MaskEditor }));
 

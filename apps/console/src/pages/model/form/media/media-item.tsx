@@ -1,9 +1,9 @@
 import { ActionIcon, TextInput } from '@mantine/core';
 import { ArrowDown, ArrowUp, X } from 'lucide-react';
 import { type DragEvent, useState } from 'react';
-import { kindOfUrl } from '../../../parts/media.ts';
-import { inputs } from '../../../texts/inputs.ts';
-import type { FileKind } from './form-schema.ts';
+import { kindOfUrl } from '../../../../parts/media.ts';
+import { inputs } from '../../../../texts/inputs.ts';
+import type { FileKind } from '../form-schema.ts';
 import classes from './media-field.module.css';
 import { MediumPreview } from './medium-preview.tsx';
 

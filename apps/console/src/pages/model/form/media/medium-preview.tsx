@@ -1,6 +1,6 @@
 import { AudioLines, Box, Clapperboard, File as FileIcon, Image } from 'lucide-react';
 import { useState } from 'react';
-import type { FileKind } from './form-schema.ts';
+import type { FileKind } from '../form-schema.ts';
 
 const icons = { image: Image, video: Clapperboard, audio: AudioLines, '3d': Box, any: FileIcon } as const;
 

@@ -2,9 +2,9 @@ import ArrayField from '@rjsf/core/lib/components/fields/ArrayField.js';
 import MultiSchemaField from '@rjsf/core/lib/components/fields/MultiSchemaField.js';
 import type { FieldProps, RegistryFieldsType } from '@rjsf/utils';
 import type { ComponentType } from 'react';
-import type { Schema } from '../../../api/model-document.ts';
-import type { FormContext } from './form-context.ts';
-import { type FileList, fileListOf, labelOf } from './form-schema.ts';
+import type { Schema } from '../../../../api/model-document.ts';
+import type { FormContext } from '../form-context.ts';
+import { type FileList, fileListOf, labelOf } from '../form-schema.ts';
 import { MediaField } from './media-field.tsx';
 
 /** Replace a list of text fields, and a choice between a text and such a list, where the texts are URLs of files. */

@@ -1,11 +1,11 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { filesQuery } from '../../../api/files.ts';
-import { Empty } from '../../../parts/empty.tsx';
-import { LoadedList } from '../../../parts/loaded.tsx';
-import { kindOfType } from '../../../parts/media.ts';
-import { relativeTo, useNow } from '../../../parts/moment.tsx';
-import { bytes } from '../../../parts/quantities.ts';
-import { mediaPicker } from '../../../texts/inputs.ts';
+import { filesQuery } from '../../../../api/files.ts';
+import { Empty } from '../../../../parts/empty.tsx';
+import { LoadedList } from '../../../../parts/loaded.tsx';
+import { kindOfType } from '../../../../parts/media.ts';
+import { relativeTo, useNow } from '../../../../parts/moment.tsx';
+import { bytes } from '../../../../parts/quantities.ts';
+import { mediaPicker } from '../../../../texts/inputs.ts';
 import { type ChoicesProps, ChoiceTile } from './choice-tile.tsx';
 import { MediumPreview } from './medium-preview.tsx';
 import classes from './media-picker.module.css';

@@ -1,7 +1,7 @@
 import { Button, Modal, SegmentedControl, Slider } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { useCallback, useState } from 'react';
-import { mask } from '../../../texts/inputs.ts';
+import { mask } from '../../../../texts/inputs.ts';
 import { MaskCanvas } from './mask-canvas.tsx';
 import { exported, isBlank, type MaskStep } from './mask-drawing.ts';
 import type { MaskMeaning, MaskTerms } from './mask.ts';

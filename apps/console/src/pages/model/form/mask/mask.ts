@@ -1,6 +1,6 @@
-import type { Input, Schema } from '../../../api/model-document.ts';
-import { kindOfUrl } from '../../../parts/media.ts';
-import { fileKindOf, labelOf } from './form-schema.ts';
+import type { Schema } from '../../../../api/model-document.ts';
+import { kindOfUrl } from '../../../../parts/media.ts';
+import { fileKindOf, labelOf } from '../form-schema.ts';
 
 /** What the model sees where it may change the image. */
 export type MaskMeaning = 'white' | 'black' | 'transparent';
@@ -31,19 +31,15 @@ function meaningIn(description: string): MaskMeaning | undefined {
 }
 
 /** The first image in an input, apart from masks: the one that a mask is painted on. */
-export function imageIn(input: Input): string | undefined {
-  return within(input, '', 0);
-
-  function within(value: unknown, name: string, depth: number): string | undefined {
-    if (depth > maxDepth || /mask/i.test(name)) return undefined;
-    if (typeof value === 'string') return isImage(value, name) ? value : undefined;
-    if (typeof value !== 'object' || value === null) return undefined;
-    for (const [key, part] of Object.entries(value)) {
-      const found = within(part, Array.isArray(value) ? name : key, depth + 1);
-      if (found !== undefined) return found;
-    }
-    return undefined;
+export function imageIn(input: unknown, name = '', depth = 0): string | undefined {
+  if (depth > maxDepth || /mask/i.test(name)) return undefined;
+  if (typeof input === 'string') return isImage(input, name) ? input : undefined;
+  if (typeof input !== 'object' || input === null) return undefined;
+  for (const [key, part] of Object.entries(input)) {
+    const found = imageIn(part, Array.isArray(input) ? name : key, depth + 1);
+    if (found !== undefined) return found;
   }
+  return undefined;
 }
 
 const isImage = (url: string, name: string): boolean =>

@@ -1,11 +1,11 @@
 import { Button, Modal, SegmentedControl } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { fileLink } from '../../../api/files.ts';
-import { mediaPicker } from '../../../texts/inputs.ts';
+import { fileLink } from '../../../../api/files.ts';
+import { mediaPicker } from '../../../../texts/inputs.ts';
 import type { Choice } from './choice-tile.tsx';
 import { FileChoices } from './file-choices.tsx';
-import type { FileKind } from './form-schema.ts';
+import type { FileKind } from '../form-schema.ts';
 import classes from './media-picker.module.css';
 import { OutputChoices } from './output-choices.tsx';
 

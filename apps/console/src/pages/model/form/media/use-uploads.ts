@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { uploadFile } from '../../../api/files.ts';
-import { trackedUpload } from '../../../api/tracked-upload.ts';
+import { uploadFile } from '../../../../api/files.ts';
+import { trackedUpload } from '../../../../api/tracked-upload.ts';
 
 export interface Upload {
   id: number;

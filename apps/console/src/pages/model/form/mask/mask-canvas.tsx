@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import { mask } from '../../../texts/inputs.ts';
+import { mask } from '../../../../texts/inputs.ts';
 import { draw, drawAll, type MaskStep, type Point } from './mask-drawing.ts';
 import classes from './mask-editor.module.css';
 

@@ -1,7 +1,7 @@
 import { Check } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { Medium } from '../../../parts/media.ts';
-import type { FileKind } from './form-schema.ts';
+import type { Medium } from '../../../../parts/media.ts';
+import type { FileKind } from '../form-schema.ts';
 import classes from './media-picker.module.css';
 
 /** A file that can be picked. Reading its media may take a moment. */

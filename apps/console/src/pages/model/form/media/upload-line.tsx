@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Progress } from '@mantine/core';
 import { CircleX, X } from 'lucide-react';
-import { inputs } from '../../../texts/inputs.ts';
+import { inputs } from '../../../../texts/inputs.ts';
 import classes from './media-field.module.css';
 import type { Upload } from './use-uploads.ts';
 

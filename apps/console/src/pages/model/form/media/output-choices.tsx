@@ -1,16 +1,16 @@
 import { useInViewport } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type ModelEntry, useModels } from '../../../api/models.ts';
-import { runPreviewQuery, runResultQuery } from '../../../api/run-result.ts';
-import { Empty } from '../../../parts/empty.tsx';
-import { LoadedList } from '../../../parts/loaded.tsx';
-import { relativeTo, useNow } from '../../../parts/moment.tsx';
-import { resultFindings } from '../../../parts/result-findings.ts';
-import { RunThumb } from '../../../parts/run-thumb.tsx';
-import { mediaPicker } from '../../../texts/inputs.ts';
-import { type OutputRun, useOutputs } from '../../outputs/use-outputs.ts';
+import { type ModelEntry, useModels } from '../../../../api/models.ts';
+import { runPreviewQuery, runResultQuery } from '../../../../api/run-result.ts';
+import { Empty } from '../../../../parts/empty.tsx';
+import { LoadedList } from '../../../../parts/loaded.tsx';
+import { relativeTo, useNow } from '../../../../parts/moment.tsx';
+import { resultFindings } from '../../../../parts/result-findings.ts';
+import { RunThumb } from '../../../../parts/run-thumb.tsx';
+import { mediaPicker } from '../../../../texts/inputs.ts';
+import { type OutputRun, useOutputs } from '../../../outputs/use-outputs.ts';
 import { type ChoicesProps, ChoiceTile } from './choice-tile.tsx';
-import type { FileKind } from './form-schema.ts';
+import type { FileKind } from '../form-schema.ts';
 import { MediumPreview } from './medium-preview.tsx';
 import classes from './media-picker.module.css';
 

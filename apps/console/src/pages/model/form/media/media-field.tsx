@@ -1,11 +1,11 @@
 import { Button } from '@mantine/core';
 import { FileUp, Images } from 'lucide-react';
 import { type ClipboardEvent, type DragEvent, lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { kindOfType } from '../../../parts/media.ts';
-import { inputs } from '../../../texts/inputs.ts';
-import type { FileKind } from './form-schema.ts';
-import type { MaskTerms } from './mask.ts';
-import { MaskButton } from './mask-button.tsx';
+import { kindOfType } from '../../../../parts/media.ts';
+import { inputs } from '../../../../texts/inputs.ts';
+import type { FileKind } from '../form-schema.ts';
+import type { MaskTerms } from '../mask/mask.ts';
+import { MaskButton } from '../mask/mask-button.tsx';
 import { MediaItem } from './media-item.tsx';
 import classes from './media-field.module.css';
 import { UploadLine } from './upload-line.tsx';
@@ -116,95 +116,96 @@ export function MediaField(props: MediaFieldProps) {
   };
   // The empty line takes a URL, and becomes an item with its first letter.
   const lines = urls.length < (max ?? Infinity) ? [...urls, ''] : urls;
-  const isDragOfFile = ({ dataTransfer }: DragEvent) => !dataTransfer.types.includes(dragType);
   return (
-    <div
-      ref={zone}
-      role="group"
-      aria-label={label}
-      tabIndex={-1}
-      className={classes.zone}
-      data-over={isOver || undefined}
-      onPaste={onPaste}
-      onDragOver={(event) => {
-        event.preventDefault();
-        setOver(isDragOfFile(event));
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => isDragOfFile(event) && onDrop(event)}
-    >
-      {lines.map((url, place) => (
-        <MediaItem
-          // An item keeps its input, and so the focus, while its URL is typed.
-          key={place}
-          id={place === 0 ? id : undefined}
-          label={isSingle ? inputs.url(label) : inputs.urlAt(label, place + 1)}
-          kind={kind}
-          url={url}
-          isSingle={isSingle}
-          problem={problems[place]}
-          onChange={(next) => set(next === '' ? urls.toSpliced(place, 1) : urls.toSpliced(place, 1, next))}
-          remove={() => remove(place)}
-          removeLabel={isSingle ? inputs.remove(label) : inputs.removeAt(place + 1)}
-          order={isSingle ? undefined : { place, count: urls.length, move, dragType }}
-        />
-      ))}
-      {uploads.map((upload) => (
-        <UploadLine
-          key={upload.id}
-          upload={upload}
-          retry={() => retry(upload)}
-          drop={() => {
-            drop(upload.id);
-            zone.current?.focus();
+    <div role="group" aria-label={label}>
+      <div
+        ref={zone}
+        tabIndex={-1}
+        className={classes.zone}
+        data-over={isOver || undefined}
+        onPaste={onPaste}
+        onDragOver={(event) => {
+          event.preventDefault();
+          setOver(isDragOfFile(event));
+        }}
+        onDragLeave={() => setOver(false)}
+        onDrop={(event) => isDragOfFile(event) && onDrop(event)}
+      >
+        {lines.map((url, place) => (
+          <MediaItem
+            // An item keeps its input, and so the focus, while its URL is typed.
+            key={place}
+            id={place === 0 ? id : undefined}
+            label={isSingle ? inputs.url(label) : inputs.urlAt(label, place + 1)}
+            kind={kind}
+            url={url}
+            isSingle={isSingle}
+            problem={problems[place]}
+            onChange={(next) => set(next === '' ? urls.toSpliced(place, 1) : urls.toSpliced(place, 1, next))}
+            remove={() => remove(place)}
+            removeLabel={isSingle ? inputs.remove(label) : inputs.removeAt(place + 1)}
+            order={isSingle ? undefined : { place, count: urls.length, move, dragType }}
+          />
+        ))}
+        {uploads.map((upload) => (
+          <UploadLine
+            key={upload.id}
+            upload={upload}
+            retry={() => retry(upload)}
+            drop={() => {
+              drop(upload.id);
+              zone.current?.focus();
+            }}
+          />
+        ))}
+        <div className={classes.tools}>
+          <Button
+            variant="default"
+            size="xs"
+            leftSection={<FileUp size={14} aria-hidden />}
+            disabled={room === 0}
+            aria-label={isSingle ? inputs.choose(label) : inputs.chooseMany(label)}
+            onClick={() => chooser.current?.click()}
+          >
+            {inputs.upload}
+          </Button>
+          <Button
+            variant="default"
+            size="xs"
+            leftSection={<Images size={14} aria-hidden />}
+            disabled={room === 0}
+            aria-label={inputs.browseFor(label)}
+            onClick={() => setPicking(true)}
+          >
+            {inputs.browse}
+          </Button>
+          {mask !== undefined && <MaskButton terms={mask} done={(file) => send([file])} />}
+          {!isSingle && (urls.length > 0 || min > 1) && (
+            <span className={`figures ${classes.count}`}>{inputs.count(urls.length, min, max)}</span>
+          )}
+        </div>
+        <input
+          ref={chooser}
+          type="file"
+          hidden
+          multiple={!isSingle}
+          accept={accepted[kind]}
+          onChange={(event) => {
+            send([...(event.currentTarget.files ?? [])]);
+            event.currentTarget.value = '';
           }}
         />
-      ))}
-      <div className={classes.tools}>
-        <Button
-          variant="default"
-          size="xs"
-          leftSection={<FileUp size={14} aria-hidden />}
-          disabled={room === 0}
-          aria-label={isSingle ? inputs.choose(label) : inputs.chooseMany(label)}
-          onClick={() => chooser.current?.click()}
-        >
-          {inputs.upload}
-        </Button>
-        <Button
-          variant="default"
-          size="xs"
-          leftSection={<Images size={14} aria-hidden />}
-          disabled={room === 0}
-          aria-label={inputs.browseFor(label)}
-          onClick={() => setPicking(true)}
-        >
-          {inputs.browse}
-        </Button>
-        {mask !== undefined && <MaskButton terms={mask} done={(file) => send([file])} />}
-        {!isSingle && (urls.length > 0 || min > 1) && (
-          <span className={`figures ${classes.count}`}>{inputs.count(urls.length, min, max)}</span>
+        <span role="status" className="visually-hidden">
+          {said}
+        </span>
+        {isPicking && (
+          <Suspense fallback={null}>
+            <MediaPicker kind={kind} room={room} pick={addUrls} close={() => setPicking(false)} />
+          </Suspense>
         )}
       </div>
-      <input
-        ref={chooser}
-        type="file"
-        hidden
-        multiple={!isSingle}
-        accept={accepted[kind]}
-        onChange={(event) => {
-          send([...(event.currentTarget.files ?? [])]);
-          event.currentTarget.value = '';
-        }}
-      />
-      <span role="status" className="visually-hidden">
-        {said}
-      </span>
-      {isPicking && (
-        <Suspense fallback={null}>
-          <MediaPicker kind={kind} room={room} pick={addUrls} close={() => setPicking(false)} />
-        </Suspense>
-      )}
     </div>
   );
 }
+
+const isDragOfFile = ({ dataTransfer }: DragEvent) => !dataTransfer.types.includes(dragType);
