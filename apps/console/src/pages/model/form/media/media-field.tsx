@@ -82,11 +82,13 @@ export function MediaField(props: MediaFieldProps) {
 
   const send = (files: readonly File[]) => {
     if (isSingle) for (const { id: earlier } of uploads) drop(earlier);
-    add(files, ({ type }, place) => {
+    let taken = 0;
+    add(files, ({ type }) => {
       const actual = kindOfType(type);
       if (kind !== 'any' && actual !== undefined && actual !== kind)
         return inputs.wrongKind(inputs.kinds[kind]);
-      return place >= room ? inputs.tooMany(max ?? 1) : undefined;
+      taken += 1;
+      return taken > room ? inputs.tooMany(max ?? 1) : undefined;
     });
   };
   const move = (from: number, to: number, direction?: 'up' | 'down') => {

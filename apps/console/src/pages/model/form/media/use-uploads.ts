@@ -61,9 +61,9 @@ export function useUploads(done: (url: string, name: string) => void) {
   );
   /** `problemOf` says why a file isn't even sent. */
   const add = useCallback(
-    (files: readonly File[], problemOf: (file: File, place: number) => string | undefined) => {
-      const added = files.map((file, place) => {
-        const problem = problemOf(file, place);
+    (files: readonly File[], problemOf: (file: File) => string | undefined) => {
+      const added = files.map((file) => {
+        const problem = problemOf(file);
         return { id: (nextId += 1), file, share: 0, problem, isRefused: problem !== undefined };
       });
       setUploads((now) => [...now, ...added]);
