@@ -14,7 +14,7 @@ interface ShapeFieldProps {
   label: string;
   choices: readonly { label: string; value: unknown }[];
   value: unknown;
-  /** What the provider takes if nothing is chosen. */
+  /** The provider's value if nothing is chosen. */
   standard: unknown;
   required: boolean;
   onChange: (value: unknown) => void;

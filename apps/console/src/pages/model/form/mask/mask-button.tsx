@@ -14,7 +14,7 @@ interface MaskButtonProps {
   done: (file: File) => void;
 }
 
-/** Opens an editor that paints a mask on the image in the same form. It goes on where it was left for this image. */
+/** Opens an editor that paints a mask on the image in the same form. It continues from what was painted on this image. */
 export function MaskButton({ terms, done }: MaskButtonProps) {
   const image = imageIn(use(WholeInput));
   const [isOpen, setOpen] = useState(false);

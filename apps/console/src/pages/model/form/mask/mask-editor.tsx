@@ -14,7 +14,7 @@ interface MaskEditorProps {
   /** The link of the image to paint on. */
   image: string;
   terms: MaskTerms;
-  /** What was painted on this image before. */
+  /** The steps that were painted on this image before. */
   before: readonly MaskStep[];
   /** Gets the mask as a PNG of the image's size. */
   done: (file: File) => void;

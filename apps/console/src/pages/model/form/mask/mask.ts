@@ -2,7 +2,7 @@ import type { Schema } from '../../../../api/model-document.ts';
 import { kindOfUrl } from '../../../../parts/media.ts';
 import { fileKindOf, labelOf } from '../form-schema.ts';
 
-/** What the model sees where it may change the image. */
+/** The pixels that mark where the model may change the image. */
 export type MaskMeaning = 'white' | 'black' | 'transparent';
 
 export interface MaskTerms {

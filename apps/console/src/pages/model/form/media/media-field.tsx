@@ -33,7 +33,7 @@ interface MediaFieldProps {
   /** Numbers of files. */
   min?: number | undefined;
   max?: number | undefined;
-  /** What is wrong with the item at each place. */
+  /** The mistake in the item at each place. */
   problems?: Readonly<Record<number, string>>;
   /** Set if the files are masks. */
   mask?: MaskTerms | undefined;

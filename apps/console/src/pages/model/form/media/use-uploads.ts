@@ -14,8 +14,8 @@ export interface Upload {
 }
 
 /**
- * Uploads files one after another, so that their order is kept. `done` gets the link of each. A failed one doesn't hold
- * up the others. Leaving the page ends all of them.
+ * Uploads files one after another, so that their order is kept. `done` gets the link of each. A failure doesn't
+ * hold up the others. Leaving the page ends all of them.
  */
 export function useUploads(done: (url: string, name: string) => void) {
   const [uploads, setUploads] = useState<readonly Upload[]>([]);
