@@ -1,5 +1,5 @@
 /** Width and height in any unit. */
-export interface Shape {
+interface Shape {
   width: number;
   height: number;
 }
