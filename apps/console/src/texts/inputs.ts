@@ -37,7 +37,7 @@ export const mediaPicker = {
   title: 'Files and outputs',
   source: 'Source',
   sources: { outputs: 'Outputs', files: 'Files' },
-  use: (count: number) => (count === 1 ? 'Use 1 file' : `Use ${count} files`),
+  use: (count: number) => (count === 0 ? 'Use' : count === 1 ? 'Use 1 file' : `Use ${count} files`),
   full: (max: number) => `There is room for ${max}.`,
   output: (model: string, when: string) => `Output of ${model}, ${when}`,
   file: (type: string, size: string, when: string) => `${type}, ${size}, ${when}`,
