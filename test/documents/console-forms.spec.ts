@@ -29,6 +29,7 @@ interface Form {
     document: { input: object; example: Input },
     kind: string,
   ) => { field: string; valueWith: (url: string) => unknown } | undefined;
+  maskTermsOf: (name: string, field: object) => { meaning: string | undefined } | undefined;
   mapInput: (input: Input, from: object, to: object) => { input: Input; unsent: string[] };
 }
 
@@ -39,6 +40,7 @@ const parts = [
   'pages/model/form/form-layout',
   'pages/model/form/form-defaults',
   'pages/model/form/validator',
+  'pages/model/form/mask/mask',
   'pages/model/takes',
   'pages/compare/map-input',
 ];
@@ -141,6 +143,17 @@ describe('the form of every model', () => {
         ]);
       }
     }
+  });
+
+  it('knows what the model sees where a mask is painted', () => {
+    const masks = models.flatMap(({ id, input }) =>
+      Object.entries(form.inputSchema(input).properties).flatMap(([name, field]) => {
+        const terms = form.maskTermsOf(name, field);
+        return terms === undefined ? [] : [`${id} ${terms.meaning}`];
+      }),
+    );
+    expect(masks).toEqual(expect.arrayContaining(['openai/gpt-image-2 transparent', 'bfl/erase-v1 white']));
+    expect(masks.filter((each) => each.endsWith('undefined'))).toEqual([]);
   });
 
   it('takes a file of a kind that the model accepts, in a field of its schema', () => {

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { PNG } from 'pngjs';
 import { withTools } from '../../harness/faults.js';
 import { failOnLeftovers, waitFor } from '../../harness/index.js';
+import { violations } from './accessibility.js';
 import { calling } from './filled.js';
 import { ShownConsole } from './shown.js';
 
@@ -137,9 +139,117 @@ describeWith('the page of a model', () => {
     );
   });
 
+  const upload = async (field: string, files: { name: string; mimeType: string; buffer: Buffer }[]) => {
+    const [chooser] = await Promise.all([
+      page.waitForEvent('filechooser'),
+      page.getByRole('button', { name: field }).click(),
+    ]);
+    await chooser.setFiles(files);
+  };
+  const links = async () => (await values()).filter((value) => value.startsWith('http'));
+  const hasLinks = (count: number) => until(async () => (await links()).length === count, `${count} files`);
+
+  /** Shows all inputs of a model. */
+  const openUnfolded = async (path: string) => {
+    await open(path);
+    await page.getByText(/^More inputs/).click();
+  };
+
+  it('takes a list of files from the disk, the clipboard and earlier outputs, in an order, and sends it', async () => {
+    await openUnfolded('/models/fal/nano-banana-edit');
+    await prompt().fill('Put them on one table');
+    const field = page.getByRole('group', { name: 'Image URLs' });
+    await upload('Image URLs: choose files', [
+      file('a.png', 4),
+      file('b.mp4', 4, 'video/mp4'),
+      file('c.png', 5),
+    ]);
+    await field.getByRole('alert').getByText('b.mp4 wasn’t uploaded. The field takes images.').waitFor();
+    await field.getByRole('button', { name: 'Dismiss b.mp4' }).click();
+    await hasLinks(2);
+    await copy(page, file('d.png', 6));
+    await field.getByRole('textbox').last().press('Control+v');
+    await hasLinks(3);
+    const [a, c, d] = await links();
+    await field.getByRole('button', { name: 'Move item 3 up' }).press('Enter');
+    await until(async () => (await links()).join() === [a, d, c].join(), 'the keyboard’s order');
+    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Move item 2 up');
+    await field.locator('[draggable=true]').nth(2).dragTo(field.locator('[draggable=true]').first());
+    await until(async () => (await links()).join() === [c, a, d].join(), 'the dragged order');
+    await field.getByRole('button', { name: 'Remove item 2' }).click();
+    await field.getByRole('button', { name: 'Image URLs: browse files and outputs' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog
+      .getByRole('button', { name: /^Output of FLUX.2 Pro/ })
+      .first()
+      .click();
+    expect(await violations(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Use 1 file' }).click();
+    await hasLinks(3);
+    const shownLinks = await links();
+    expect(shownLinks.slice(0, 2)).toEqual([c, d]);
+    expect(await inputOf(await result())).toEqual({
+      prompt: 'Put them on one table',
+      image_urls: shownLinks,
+    });
+  });
+
+  it.each([
+    ['bfl/erase-v1', [255, 255, 255, 255], [0, 0, 0, 255]],
+    ['openai/gpt-image-2-edits', [0, 0, 0, 0], [0, 0, 0, 255]],
+  ])('paints a mask of the size of the image, as %s reads it', async (model, painted, rest) => {
+    await openUnfolded(`/models/${model}`);
+    await upload('Image: choose', [file('room.png', 64)]);
+    await hasLinks(1);
+    await page.getByRole('button', { name: 'Paint a mask' }).click();
+    const canvas = page.getByRole('img', { name: /^Mask on the image/ });
+    await until(async () => (await canvas.getAttribute('width')) === '64', 'the size of the image');
+    const dialog = page.getByRole('dialog');
+    const button = (name: string) => dialog.getByRole('button', { name });
+    await canvas.click({ position: { x: 5, y: 5 } });
+    await button('Undo').click();
+    expect(await button('Use mask').isDisabled()).toBe(true);
+    // All but the centre, inverted, is the centre.
+    await button('Invert').click();
+    await dialog.getByText('Erase').click();
+    await canvas.click();
+    await button('Invert').click();
+    expect(await violations(page)).toEqual([]);
+    await button('Use mask').click();
+    await hasLinks(2);
+    const mask = PNG.sync.read(Buffer.from(await (await fetch((await links())[1] ?? '')).arrayBuffer()));
+    const pixel = (x: number, y: number) => [...mask.data.subarray((y * 64 + x) * 4, (y * 64 + x) * 4 + 4)];
+    expect([mask.width, mask.height, pixel(32, 32), pixel(2, 2)]).toEqual([64, 64, painted, rest]);
+  });
+
+  it('chooses an aspect ratio by its shape, with the keyboard', async () => {
+    await openUnfolded('/models/luma/photon-1');
+    const ratio = page.getByRole('radiogroup', { name: 'Aspect ratio' });
+    await ratio.getByRole('radio', { name: '1:1', exact: true }).press('Space');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowRight');
+    expect(await ratio.getByRole('radio', { name: '9:16' }).isChecked()).toBe(true);
+    await page.getByText('"aspect_ratio": "9:16"').waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Clear Aspect ratio' }).click();
+    await page.getByText('"aspect_ratio"').waitFor({ state: 'detached' });
+  });
+
   it('never violated its security policy or contacted another server', () => {
     expect(shown.troubles).toEqual([]);
   });
 });
+
+const file = (name: string, side: number, mimeType = 'image/png') => ({
+  name,
+  mimeType,
+  buffer: PNG.sync.write(new PNG({ width: side, height: side })),
+});
+
+/** Puts an image into the clipboard, as a copied screenshot. */
+const copy = (page: Page, { buffer, mimeType }: ReturnType<typeof file>) =>
+  page.evaluate(`navigator.clipboard.write([
+    new ClipboardItem({ '${mimeType}': new Blob([Uint8Array.of(${[...buffer].join()})], { type: '${mimeType}' }) }),
+  ])`);
 
 failOnLeftovers();

@@ -6,8 +6,15 @@ import { session } from './session.ts';
 /** All API calls go through this client. It throws failures as a `Problem`; a rejected credential ends the session. */
 export const api = createClient<paths>({ baseUrl: location.origin, fetch: call });
 
+/** Sends a request as `fetch` does. */
+export type Transport = (request: Request) => Promise<Response>;
+
 /** For requests that the typed client can't make: streams, files, and a model's own input and output. */
-export async function call(input: Request | string, init?: RequestInit): Promise<Response> {
+export async function call(
+  input: Request | string,
+  init?: RequestInit,
+  transport: Transport = fetch,
+): Promise<Response> {
   const credential = session.credential();
   const request = new Request(input, init);
   const isOurs = new URL(request.url).origin === location.origin;
@@ -15,7 +22,7 @@ export async function call(input: Request | string, init?: RequestInit): Promise
   if (isOfSession) request.headers.set('authorization', `Bearer ${credential}`);
   let response: Response;
   try {
-    response = await fetch(request);
+    response = await transport(request);
   } catch (error) {
     if (request.signal.aborted) throw error;
     throw unreachable();

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions } from '@tanstack/react-query';
-import { api, bodyOf, call } from './client.ts';
+import { api, bodyOf, call, type Transport } from './client.ts';
 import type { components } from './openapi.d.ts';
 
 export type StoredFile = components['schemas']['RouterFile'];
@@ -18,12 +18,13 @@ export const filesQuery = infiniteQueryOptions({
 });
 
 /** Sends the raw bytes. The service detects the content type. */
-export async function uploadFile(file: File): Promise<StoredFile> {
-  const answer = await call('/v2/files', {
-    method: 'POST',
-    headers: { 'content-type': file.type || 'application/octet-stream' },
-    body: file,
-  });
+export async function uploadFile(
+  file: File,
+  { signal, transport }: { signal?: AbortSignal; transport?: Transport } = {},
+): Promise<StoredFile> {
+  const headers = { 'content-type': file.type || 'application/octet-stream' };
+  const init = { method: 'POST', headers, body: file, signal: signal ?? null };
+  const answer = await call('/v2/files', init, transport);
   return (await answer.json()) as StoredFile;
 }
 

@@ -12,6 +12,8 @@ export interface Schema {
   additionalProperties?: Schema | boolean;
   required?: string[];
   items?: Schema;
+  minItems?: number;
+  maxItems?: number;
   enum?: unknown[];
   const?: unknown;
   default?: unknown;

@@ -91,11 +91,6 @@ export const form = {
   yes: 'Yes',
   no: 'No',
   dice: 'Random seed',
-  drop: 'Drop or choose a file',
-  pick: (field: string) => `${field}: choose a file`,
-  sending: (name: string) => `Uploading ${name}`,
-  orUrl: 'or a URL',
-  urlOf: (field: string) => `${field}: URL`,
   clear: (field: string) => `Clear ${field}`,
   onlyJson: 'Set this field in the JSON view.',
 };

@@ -1,3 +1,5 @@
+import { createContext } from 'react';
+import type { Input } from '../../../api/model-document.ts';
 import type { FieldProblem } from '../../../api/problem.ts';
 
 /** The form passes this to its templates besides the schema and the input. */
@@ -6,6 +8,9 @@ export interface FormContext {
   /** The field that was just filled from elsewhere. */
   filled: readonly (string | number)[] | undefined;
 }
+
+/** The whole input, for fields that depend on another one. Other fields don't draw again when it changes. */
+export const WholeInput = createContext<Input>({});
 
 /** The placeholder of a field without a default: the value in the model's example. */
 export const exampleOf = ({

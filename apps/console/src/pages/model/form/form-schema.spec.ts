@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { constantsOf, fileKindOf, formSchema, inputSchema, labelOf } from './form-schema.ts';
+import { constantsOf, fileKindOf, fileListOf, formSchema, inputSchema, labelOf } from './form-schema.ts';
 
 describe('formSchema', () => {
   it('shows a nullable field as its non-null type', () => {
@@ -23,6 +23,12 @@ describe('formSchema', () => {
     });
     expect(Object.keys(properties ?? {})).toEqual(['size']);
     expect(properties?.['size']?.anyOf?.map(({ title }) => title)).toEqual(['Text', 'List of Text']);
+  });
+
+  it('puts a list of values before a form of several fields', () => {
+    const size = { type: 'object', properties: { width: { type: 'integer' }, height: { type: 'integer' } } };
+    const { anyOf } = formSchema({ anyOf: [size, { type: 'string', enum: ['square', 'portrait'] }] });
+    expect(anyOf?.map(({ title }) => title)).toEqual(['square, portrait', 'Width, Height']);
   });
 });
 
@@ -70,6 +76,28 @@ it.each([
   ['image_urls', 'References.', 'image'],
   ['garment', 'Image of the garment, as base64 or a URL.', 'image'],
   ['file', 'Audio or video, as a URL.', 'any'],
+  ['mask', 'Of the same size. Black areas are edited.', 'image'],
 ])('detects the file kind of %s', (name, description, kind) =>
   expect(fileKindOf(name, { type: 'string', description })).toBe(kind),
 );
+
+describe('fileListOf', () => {
+  const images = { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: 4 };
+
+  it('detects a list of files, and a choice between one and a list', () => {
+    const terms = { kind: 'image', min: 1, max: 4 };
+    expect(fileListOf('image_urls', { ...images, description: 'References.' })).toEqual({
+      ...terms,
+      takesOne: false,
+    });
+    const either = { description: 'Images, as URLs.', anyOf: [{ type: 'string' }, images] };
+    expect(fileListOf('image', either)).toEqual({ ...terms, takesOne: true });
+  });
+
+  it('leaves other lists and choices to text fields', () => {
+    expect(fileListOf('stop', { type: 'array', items: { type: 'string' } })).toBeUndefined();
+    expect(fileListOf('images', { type: 'array', items: { type: 'object' } })).toBeUndefined();
+    const three = { anyOf: [{ type: 'string' }, images, { type: 'integer' }] };
+    expect(fileListOf('images', three)).toBeUndefined();
+  });
+});

@@ -75,14 +75,19 @@ function collapsed(schema: Schema): Schema {
   return schema;
 }
 
+/** A list of values comes first, because the form starts with the first choice and picking is easier than typing. */
 const named = (choices: Schema[]): Schema[] =>
-  choices.map((choice) => ({ ...formSchema(choice), title: choice.title ?? choiceName(choice) }));
+  choices
+    .map((choice) => ({ ...formSchema(choice), title: choice.title ?? choiceName(choice) }))
+    .toSorted((one, other) => Number(other.enum !== undefined) - Number(one.enum !== undefined));
 
 function choiceName(choice: Schema): string {
   const fixed = Object.entries(choice.properties ?? {}).find(([, { const: value }]) => value !== undefined);
   if (fixed !== undefined) return String(fixed[1].const);
   if (choice.enum !== undefined) return choice.enum.map(String).slice(0, 3).join(', ');
   if (choice.type === 'array') return `List of ${choiceName(choice.items ?? {})}`;
+  const members = Object.keys(choice.properties ?? {});
+  if (members.length > 0) return members.slice(0, 3).map(labelOf).join(', ');
   return choice.type === 'string' ? 'Text' : String(choice.type ?? 'Other');
 }
 
@@ -114,7 +119,10 @@ export function fileKindOf(
   const takesLinks = pattern?.startsWith('^(https?|data):') === true;
   if (isOther && !takesLinks && words !== 'image prompt') return undefined;
   const isUrl =
-    format === 'uri' || /\b(url|uri|base64|data ur[li]|upload(ed)?)s?\b/i.test(`${words} ${description}`);
+    format === 'uri' ||
+    // Nobody writes an image as a text.
+    /\b(images?|videos?|mask)$/.test(words) ||
+    /\b(url|uri|base64|data ur[li]|upload(ed)?)s?\b/i.test(`${words} ${description}`);
   const named =
     /\b(image|img|mask|frame|keyframe|background|photo|picture|video|audio|sound|voice|music|mesh|model|file)s?\b/.exec(
       words,
@@ -134,4 +142,27 @@ export function fileKindOf(
   if (/mesh|model|3d|glb/.test(text)) return '3d';
   if (/image|img|mask|frame|background|photo|picture/.test(text)) return 'image';
   return 'any';
+}
+
+/** A field that takes files in a list. */
+export interface FileList {
+  kind: FileKind;
+  /** Numbers of files. */
+  min: number | undefined;
+  max: number | undefined;
+  /** Whether one file may also stand alone. */
+  takesOne: boolean;
+}
+
+/** The terms of a list of files, or of a choice between one file and a list. */
+export function fileListOf(name: string, schema: Schema): FileList | undefined {
+  const choices = schema.anyOf ?? schema.oneOf ?? [];
+  const list = choices.length === 2 ? choices.find(({ type }) => type === 'array') : schema;
+  const takesOne = list !== schema;
+  if (takesOne && !choices.some(({ type, enum: fixed }) => type === 'string' && fixed === undefined))
+    return undefined;
+  if (list?.type !== 'array' || list.items?.type !== 'string') return undefined;
+  const { description = list.description ?? list.items.description } = schema;
+  const kind = fileKindOf(name, { ...list.items, ...(description !== undefined && { description }) });
+  return kind && { kind, min: list.minItems, max: list.maxItems, takesOne };
 }

@@ -6,7 +6,8 @@ import type { Input, ModelDocument } from '../../../api/model-document.ts';
 import type { FieldProblem, UnknownField } from '../../../api/problem.ts';
 import { ExtraInputs } from './extra-inputs.tsx';
 import { formDefaults } from './form-defaults.ts';
-import type { FormContext } from './form-context.ts';
+import { fields } from './media/file-list-field.tsx';
+import { type FormContext, WholeInput } from './form-context.ts';
 import { inputSchema } from './form-schema.ts';
 import { templates } from './templates.tsx';
 import { validator } from './validator.ts';
@@ -29,7 +30,7 @@ interface InputFormProps {
 export function InputForm({ document, input, onChange, problems, unknown, filled }: InputFormProps) {
   const shown = useMemo(() => inputSchema(document.input, document.example), [document]);
   return (
-    <>
+    <WholeInput value={input}>
       <Form
         tagName="div"
         idPrefix="input"
@@ -40,6 +41,7 @@ export function InputForm({ document, input, onChange, problems, unknown, filled
         validator={validator}
         templates={templates}
         widgets={widgets}
+        fields={fields}
         noValidate
         noHtml5Validate
         experimental_defaultFormStateBehavior={formDefaults}
@@ -47,6 +49,6 @@ export function InputForm({ document, input, onChange, problems, unknown, filled
         <></>
       </Form>
       <ExtraInputs shown={shown} input={input} unknown={unknown} onChange={onChange} />
-    </>
+    </WholeInput>
   );
 }

@@ -1,9 +1,12 @@
 import { Checkbox, SegmentedControl, Select, Textarea, TextInput } from '@mantine/core';
 import type { RegistryWidgetsType, WidgetProps } from '@rjsf/utils';
-import { FileField } from './file-field.tsx';
 import { exampleOf } from './form-context.ts';
 import { fileKindOf, labelOf } from './form-schema.ts';
+import { maskTermsOf } from './mask/mask.ts';
+import { MediaField } from './media/media-field.tsx';
 import { NumberField } from './number-field.tsx';
+import { ShapeField } from './shape-field.tsx';
+import { areShapes } from './shapes.ts';
 import type { Schema } from '../../../api/model-document.ts';
 import { texts } from '../../../texts/index.ts';
 
@@ -31,8 +34,19 @@ function TextWidget(props: WidgetProps) {
   const set = (next: string) => onChange(next === '' ? undefined : next);
   const field = fieldName(id, name);
   const kind = fileKindOf(field, schema as Schema);
-  if (kind !== undefined)
-    return <FileField id={id} kind={kind} value={text} onChange={set} label={labelOf(field)} />;
+  if (kind !== undefined) {
+    return (
+      <MediaField
+        id={id}
+        label={labelOf(field)}
+        kind={kind}
+        urls={text === '' ? [] : [text]}
+        max={1}
+        onChange={([url = '']) => set(url)}
+        mask={maskTermsOf(field, schema as Schema)}
+      />
+    );
+  }
   const common = {
     id,
     'aria-label': labelOf(field),
@@ -72,6 +86,19 @@ function SelectWidget({ id, name, schema, options, value, onChange, required }: 
   const pick = (next: string | null) =>
     onChange(next === null ? undefined : options.enumOptions?.[Number(next)]?.value);
   const label = labelOf(fieldName(id, name));
+  if (areShapes((options.enumOptions ?? []).map((option) => option.value as unknown))) {
+    return (
+      <ShapeField
+        id={id}
+        label={label}
+        choices={options.enumOptions ?? []}
+        value={value}
+        standard={schema.default}
+        required={required === true}
+        onChange={onChange}
+      />
+    );
+  }
   const letters = choices.reduce((sum, choice) => sum + choice.label.length + 2, 0);
   if (choices.length <= maxSegments && letters <= maxSegmentLetters && place >= 0) {
     return (
