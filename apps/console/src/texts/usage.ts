@@ -11,7 +11,17 @@ export const usage = {
   runs: 'Runs',
   success: 'Succeeded',
   perRun: 'Per run',
-  chart: 'Daily totals stacked by model. The table below has the numbers.',
+  chart: 'Totals over time, stacked by model. The table below has the numbers.',
+  before: (days: number) => (days === 1 ? 'The day before' : `The ${days} days before`),
+  changeFrom: (change: string | undefined, before: string) =>
+    change === undefined ? `from ${before}` : `${change} from ${before}`,
+  budgetLine: {
+    day: (name: string, limit: string, zone: string | undefined) =>
+      `Budget ${name}: ${limit} a day${zone === undefined ? '' : ` (${zone})`}`,
+    month: (name: string, limit: string, zone: string | undefined) =>
+      `Budget ${name}: ${limit} a month${zone === undefined ? '' : ` (${zone})`}`,
+  },
+  aboveChart: '(above the chart)',
   others: 'Other models',
   table: 'Totals',
   by: 'Group by',
