@@ -1,10 +1,4 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  redirect,
-} from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { NotFound } from './frame/not-found.tsx';
 import { Shell } from './frame/shell.tsx';
@@ -32,9 +26,7 @@ const under = <Path extends string>(path: Path) => ({ getParentRoute: () => root
 const routes = [
   createRoute({
     ...under('/'),
-    beforeLoad: () => {
-      throw redirect({ to: '/models', replace: true });
-    },
+    component: lazyPage(async () => (await import('./pages/home/home-page.tsx')).HomePage),
   }),
   createRoute({
     ...under('models'),
