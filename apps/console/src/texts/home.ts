@@ -13,7 +13,8 @@ export const home = {
       : days < 1
         ? 'For less than a day at last week’s pace'
         : `For about ${days === 1 ? 'a day' : `${days} days`} at last week’s pace`,
-  bars: 'Spend in the last 31 days (UTC)',
+  bars: 'Spend per day in the last 31 days',
+  highest: (amount: string) => `At most ${amount} a day (UTC)`,
   bar: (day: string, amount: string) => `${day}: ${amount}`,
   noSpend: 'Nothing spent in the last 31 days.',
   budgets: 'Budgets',
@@ -35,6 +36,7 @@ export const home = {
   result: (model: string, when: string) => `Result of ${model}, ${when}`,
   noLatest: 'Results appear here. They are kept for 24 hours, unless your operator has changed that.',
   troubled: 'Providers in trouble',
+  waitingRuns: (runs: number) => (runs === 0 ? '' : `${runs.toLocaleString('en-US')} waiting`),
   noTrouble: 'No provider is in trouble',
   queues: 'Queues',
   oldest: 'Oldest',

@@ -26,7 +26,7 @@ export const usage = {
   table: 'Totals',
   by: 'Group by',
   bys: { model: 'Model', key: 'Key', day: 'Day', user: 'End user' },
-  tag: 'Tag',
+  tag: 'Tag, such as project',
   byTag: 'Group by the tag',
   noUser: 'No end user',
   noTag: 'Without the tag',

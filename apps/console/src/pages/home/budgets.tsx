@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { type Budget, budgetsQuery } from '../../api/budgets.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Meter } from '../../parts/meter.tsx';
+import { Moment } from '../../parts/moment.tsx';
 import { dollarsOfCents } from '../../parts/money.ts';
 import { TableSkeleton } from '../../parts/skeletons.tsx';
 import { texts } from '../../texts/index.ts';
@@ -40,12 +41,18 @@ const shareOf = (budget: Budget): number => (usedCents(budget) ?? -1) / budget.c
 
 function BudgetUse({ budget }: { budget: Budget }) {
   const used = usedCents(budget);
-  const { name, current, window } = budget;
+  const { name, current } = budget;
+  const resets =
+    current.resets_at === undefined ? undefined : (
+      <>
+        {texts.budgets.resets} <Moment at={current.resets_at} />
+      </>
+    );
   if (used === undefined) {
     return (
       <Entry
-        name={name}
-        detail={texts.budgets.windows[window]}
+        name={<span className={classes.plain}>{name}</span>}
+        detail={resets}
         aside={texts.home.each(dollarsOfCents(current.limit_cents))}
       />
     );
@@ -58,6 +65,7 @@ function BudgetUse({ budget }: { budget: Budget }) {
         limit={current.limit_cents}
         text={texts.home.budgetUse(dollarsOfCents(used), dollarsOfCents(current.limit_cents))}
       />
+      {resets && <p className={classes.detail}>{resets}</p>}
     </li>
   );
 }

@@ -26,12 +26,12 @@ const rows = [
     { of: '/runs', Part: FailuresPart },
     { of: '/webhooks', Part: GivenUpPart },
   ],
+  [{ of: '/outputs', Part: LatestPart }],
   [
     { of: '/providers', Part: TroubledPart },
     { of: '/queues', Part: QueuesPart },
     { of: '/queues', Part: StuckPart },
   ],
-  [{ of: '/outputs', Part: LatestPart }],
 ];
 
 export function HomePage() {

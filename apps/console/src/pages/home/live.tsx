@@ -58,8 +58,11 @@ function Runs({ runs }: { runs: readonly ListedRun[] }) {
               {run.model}
             </Link>
           }
-          detail={<Status run={run} />}
-          aside={<RunDuration run={run} />}
+          aside={
+            <>
+              <Status run={run} /> <RunDuration run={run} />
+            </>
+          }
         />
       ))}
     </ul>

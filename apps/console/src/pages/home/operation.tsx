@@ -34,7 +34,7 @@ export function TroubledPart() {
                       </Link>
                     }
                     detail={<ProviderState provider={provider} />}
-                    aside={texts.home.runs(provider.pressure.waiting.runs)}
+                    aside={texts.home.waitingRuns(provider.pressure.waiting.runs)}
                   />
                 ))}
               </ul>

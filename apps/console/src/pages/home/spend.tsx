@@ -84,12 +84,22 @@ function Bars({ days }: Pick<Spend, 'days'>) {
   const highest = Math.max(...days.map(({ cents }) => cents));
   if (highest === 0) return <p className="dimmed">{texts.home.noSpend}</p>;
   return (
-    <div className={classes.bars} role="img" aria-label={texts.home.bars}>
-      {days.map(({ day, cents }) => (
-        <div key={day} title={texts.home.bar(day, dollarsOfCents(cents))}>
-          <div style={{ height: `${(100 * cents) / highest}%` }} />
-        </div>
-      ))}
-    </div>
+    <figure className={classes.chart} aria-label={texts.home.bars}>
+      <div className={classes.bars} aria-hidden>
+        {days.map(({ day, cents }) => (
+          <div key={day} title={texts.home.bar(shortDay(day), dollarsOfCents(cents))}>
+            <div style={{ height: `${(100 * cents) / highest}%` }} />
+          </div>
+        ))}
+      </div>
+      <figcaption className={classes.axis}>
+        <span>{shortDay(days[0]?.day ?? '')}</span>
+        <span>{texts.home.highest(dollarsOfCents(highest))}</span>
+        <span>{texts.home.today}</span>
+      </figcaption>
+    </figure>
   );
 }
+
+const shortDay = (day: string): string =>
+  new Date(day).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });

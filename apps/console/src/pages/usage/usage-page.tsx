@@ -113,17 +113,19 @@ export function UsagePage() {
           />
           <div className={classes.tableHead}>
             <h2>{texts.usage.table}</h2>
-            <TagGrouping key={by} by={by} change={(next) => change({ by: next })} />
-            <SegmentedControl
-              size="xs"
-              aria-label={texts.usage.by}
-              data={(['model', 'key', 'day', 'user'] as const).map((value) => ({
-                value,
-                label: texts.usage.bys[value],
-              }))}
-              value={by}
-              onChange={(value) => change({ by: value === 'model' ? undefined : value })}
-            />
+            <Group gap={8}>
+              <TagGrouping key={by} by={by} change={(next) => change({ by: next })} />
+              <SegmentedControl
+                size="xs"
+                aria-label={texts.usage.by}
+                data={(['model', 'key', 'day', 'user'] as const).map((value) => ({
+                  value,
+                  label: texts.usage.bys[value],
+                }))}
+                value={by}
+                onChange={(value) => change({ by: value === 'model' ? undefined : value })}
+              />
+            </Group>
           </div>
           {isDimension(by) ? (
             byDimension.error ? (
