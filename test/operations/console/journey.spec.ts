@@ -89,6 +89,7 @@ describeWith('the console, from the sign-in to a revoked key', () => {
     await page.getByRole('cell').getByText('Cancelled').waitFor({ state: 'detached' });
     expect(new URL(page.url()).searchParams.get('state')).toBe('succeeded');
     await page.getByRole('row').filter({ hasText: 'Succeeded' }).getByRole('link').first().click();
+    await page.getByRole('heading', { name: 'Cost' }).waitFor();
     await page.getByText('$0.03', { exact: true }).waitFor();
     await page.getByText('Reported by the provider.').waitFor();
     await page.getByRole('status').getByText('Simulated').waitFor();
