@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from '../../api/client.ts';
-import type { Days, UsageDimension } from './usage-range.ts';
+import type { UsageDimension } from './search.ts';
+import type { Days } from './usage-range.ts';
 
 /** Grouped by day, model and key at once, because the chart, table and export all use the same numbers. */
 export function useUsage({ from, to }: Days) {

@@ -11,17 +11,11 @@ import { exampleCommand } from '../../parts/example-command.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { texts } from '../../texts/index.ts';
+import { isDimension, ranges, type UsageDimension } from './search.ts';
 import { UsageChart } from './usage-chart.tsx';
 import { csvOf } from './usage-csv.ts';
 import { useUsage, useUsageBefore, useUsageBy } from './usage-data.ts';
-import {
-  daysOf,
-  isDimension,
-  periodBefore,
-  ranges,
-  type UsageDimension,
-  useUsageSearch,
-} from './usage-range.ts';
+import { daysOf, periodBefore, useUsageSearch } from './usage-range.ts';
 import { type Measure, sums } from './usage-sums.ts';
 import { UsageTable } from './usage-table.tsx';
 import { UsageTotals } from './usage-totals.tsx';
