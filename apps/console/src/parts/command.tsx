@@ -3,7 +3,7 @@ import classes from './command.module.css';
 
 interface CommandProps {
   text: string;
-  /** What the button copies, if more than is shown. */
+  /** The button copies this if it is more than is shown. */
   copied?: string;
   label: string;
 }

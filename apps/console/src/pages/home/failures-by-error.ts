@@ -2,7 +2,7 @@ import type { ListedRun } from '../../api/run-list.ts';
 
 type ErrorType = NonNullable<ListedRun['error_type']>;
 
-export interface Failures {
+interface Failures {
   error: ErrorType;
   runs: number;
   newest: ListedRun;

@@ -4,9 +4,12 @@ import { failuresByError } from './failures-by-error.ts';
 import { firstRun } from './first-run.ts';
 import { firstDay, spendOf } from './spend-of.ts';
 
+const row = (day: string, cost_cents: number) => ({ day, cost_cents, runs: 1, succeeded: 1 });
+const run = (request_id: string, error_type: ListedRun['error_type']) =>
+  ({ request_id, error_type }) as ListedRun;
+
 describe('spendOf', () => {
   const nowMs = Date.parse('2026-03-02T10:00:00Z');
-  const row = (day: string, cost_cents: number) => ({ day, cost_cents, runs: 1, succeeded: 1 });
 
   it('sums today, the month, and the pace of the seven days before today', () => {
     const rows = [row('2026-02-22', 700), row('2026-02-23', 70), row('2026-03-01', 7), row('2026-03-02', 5)];
@@ -29,8 +32,6 @@ describe('spendOf', () => {
 });
 
 it('groups failed runs by their error, most frequent first, with the newest of each', () => {
-  const run = (request_id: string, error_type: ListedRun['error_type']) =>
-    ({ request_id, error_type }) as ListedRun;
   const runs = [run('4', 'provider_error'), run('3', 'invalid_input'), run('2', 'invalid_input')];
   expect(failuresByError(runs).map(({ error, runs, newest }) => [error, runs, newest.request_id])).toEqual([
     ['invalid_input', 2, '3'],

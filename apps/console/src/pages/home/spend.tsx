@@ -13,7 +13,7 @@ import { firstDay, type Spend, spendOf } from './spend-of.ts';
 
 const pollMs = 30_000;
 
-/** What was spent today and this month, day by day, and how long the credits last at that pace. */
+/** Shows what was spent today and this month, day by day, and how long the credits last at that pace. */
 export function SpendPart() {
   const nowMs = useNow(60_000);
   const from = firstDay(nowMs);

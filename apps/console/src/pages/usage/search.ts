@@ -1,6 +1,6 @@
 /** Twelve months are calendar months, because a chart of them has a bar for each. */
 export const ranges = ['7d', '30d', '90d', '12m'] as const;
-export type RangeName = (typeof ranges)[number];
+type RangeName = (typeof ranges)[number];
 
 /** A dimension by which the table can be grouped, in the API's words. */
 export type UsageDimension = 'user' | `tag:${string}`;

@@ -1,7 +1,7 @@
 import type { Budget } from '../../api/budgets.ts';
 
 /** A limit on the spend of the whole workspace, for each bar of the chart. */
-export interface BudgetLine {
+interface BudgetLine {
   name: string;
   limitCents: number;
   /** Where its days begin, if elsewhere than those of the chart. */

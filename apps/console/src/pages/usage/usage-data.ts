@@ -33,7 +33,7 @@ export function useUsageBy(dimension: UsageDimension | undefined, { from, to }: 
   });
 }
 
-/** By day, in the period with which the shown one is compared. */
+/** Groups by day the period with which the shown one is compared. */
 export function useUsageBefore(period: { from: string; until: string } | undefined) {
   const { from = '', until = '' } = period ?? {};
   return useQuery({

@@ -30,7 +30,7 @@ describe('the range of the usage', () => {
 
   it.each([
     ['records may be gone', daysOf({ range: '12m' }, noon)],
-    ['it lies in the future', { from: '2026-04-20', to: '2026-04-21' }],
+    ['it is in the future', { from: '2026-04-20', to: '2026-04-21' }],
     ['it ends before it starts', { from: '2026-03-02', to: '2026-02-01' }],
   ])('is compared with nothing if %s', (_, days) => expect(periodBefore(days, noon)).toBeUndefined());
 });

@@ -35,7 +35,7 @@ const maxDayBars = 100;
 const maxMonthBars = 60;
 
 /**
- * What the bars of a chart stand for, including those without runs: days (`2026-03-01`), or months (`2026-03`) where
+ * Lists the days (`2026-03-01`) that have a bar in the chart, with those without runs, or the months (`2026-03`) where
  * days would be too thin to read.
  */
 export function barsOf(days: Days): string[] {
