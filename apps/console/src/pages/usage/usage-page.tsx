@@ -34,7 +34,9 @@ export function UsagePage() {
   const by = search.by ?? 'model';
   const rows = data?.data ?? [];
   const period = periodBefore(days, openedMs);
-  const before = useUsageBefore(period).data;
+  const ofPeriod = useUsageBefore(period).data;
+  // The numbers of the last range stay until those of the new one are there.
+  const before = isPlaceholderData ? undefined : ofPeriod;
   const budgets = useQuery({ ...budgetsQuery, enabled: useScope('manage') === true }).data?.data;
   const dimension = isDimension(by) ? by : undefined;
   const byDimension = useUsageBy(dimension, days);
