@@ -1,15 +1,8 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  redirect,
-} from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { NotFound } from './frame/not-found.tsx';
 import { Shell } from './frame/shell.tsx';
 import { compareSearch } from './pages/compare/search.ts';
-import { guidePage } from './finding/guide-pages.ts';
 import { keysSearch } from './pages/keys/search.ts';
 import { modelSearch } from './pages/model/search.ts';
 import { modelsSearch } from './pages/models/search.ts';
@@ -18,7 +11,7 @@ import { queuesSearch, workspacesSearch } from './pages/operator/search.ts';
 import { referenceSearch } from './pages/reference/search.ts';
 import { outputsSearch } from './pages/outputs/search.ts';
 import { runsSearch } from './pages/runs/search.ts';
-import { usageSearch } from './pages/usage/usage-range.ts';
+import { usageSearch } from './pages/usage/search.ts';
 import { webhooksSearch } from './pages/webhooks/search.ts';
 import { Failure } from './parts/failure.tsx';
 import { PageSkeleton } from './parts/skeletons.tsx';
@@ -32,9 +25,7 @@ const under = <Path extends string>(path: Path) => ({ getParentRoute: () => root
 const routes = [
   createRoute({
     ...under('/'),
-    beforeLoad: () => {
-      throw redirect({ to: '/models', replace: true });
-    },
+    component: lazyPage(async () => (await import('./pages/home/home-page.tsx')).HomePage),
   }),
   createRoute({
     ...under('models'),
@@ -98,7 +89,7 @@ const routes = [
   }),
   createRoute({
     ...under('guide/$'),
-    loader: ({ params }) => guidePage(params._splat ?? ''),
+    loader: async ({ params }) => (await import('./finding/guide-pages.ts')).guidePage(params._splat ?? ''),
     component: lazyPage(async () => (await import('./pages/guide/guide-page.tsx')).GuidePage),
   }),
   createRoute({

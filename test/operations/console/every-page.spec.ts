@@ -15,12 +15,14 @@ interface ShownPage {
   /** Visible once the page has loaded. */
   text: string | RegExp;
   act?: (page: Page) => Promise<void>;
-  /** `studio` is another workspace, because all slots of the filled one are taken. */
-  as?: 'studio' | 'signed-out';
+  /** `studio` is another workspace, because all slots of the filled one are taken. `empty` never runs anything. */
+  as?: 'studio' | 'empty' | 'signed-out';
 }
 
 const pages: ShownPage[] = [
   { name: 'sign-in', path: () => '/', text: 'API key or access token', as: 'signed-out' },
+  { name: 'home', path: () => '/', text: 'Content rejected' },
+  { name: 'home-empty', path: () => '/', text: 'Browse models', as: 'empty' },
   { name: 'models', path: () => '/models', text: 'FLUX.2 Pro' },
   { name: 'model', path: () => '/models/bfl/flux-2-pro', text: 'Describe the image to generate' },
   {
@@ -153,7 +155,8 @@ const pages: ShownPage[] = [
     text: 'The provider rejected the content under its content policy',
   },
   { name: 'run-live', path: ({ running }) => `/runs/${running}`, text: 'Cancel run' },
-  { name: 'usage', path: () => '/usage', text: 'runway/gen4_turbo' },
+  { name: 'usage', path: () => '/usage', text: 'The 30 days before' },
+  { name: 'usage-months', path: () => '/usage?range=12m', text: /^Budget team-monthly: \$1,000/ },
   { name: 'files', path: () => '/files', text: 'image/png' },
   { name: 'webhooks', path: () => '/webhooks', text: 'Delivered' },
   {
@@ -246,14 +249,15 @@ const pages: ShownPage[] = [
 describeWith('every page of the console', () => {
   let shown: ShownConsole;
   let filled: Filled;
-  let emptyKey: string;
-  let studioKey: string;
+  let keys: Record<'studio' | 'empty', string>;
 
   beforeAll(async () => {
     shown = await ShownConsole.start(tools.chromium);
     filled = await fill(shown.ready, shown.receiver);
-    emptyKey = await shown.keyOfNewWorkspace('empty');
-    studioKey = await shown.keyOfNewWorkspace('studio');
+    keys = {
+      empty: await shown.keyOfNewWorkspace('empty'),
+      studio: await shown.keyOfNewWorkspace('studio'),
+    };
   });
   afterAll(() => shown.close());
 
@@ -268,7 +272,7 @@ describeWith('every page of the console', () => {
     async ({ path, text, act, as, ...view }) => {
       const page = await shown.open(path(filled), {
         ...view,
-        ...(as !== undefined && { key: as === 'signed-out' ? null : studioKey }),
+        ...(as !== undefined && { key: as === 'signed-out' ? null : keys[as] }),
       });
       await page.getByText(text).filter({ visible: true }).first().waitFor();
       await act?.(page);
@@ -293,7 +297,7 @@ describeWith('every page of the console', () => {
     ['/queues', 'No stuck runs'],
   ])('explains an empty list: %s', async (path, text) => {
     const isOperators = path.startsWith('/workspaces') || path.startsWith('/queues');
-    const page = await shown.open(path, isOperators ? {} : { key: emptyKey });
+    const page = await shown.open(path, isOperators ? {} : { key: keys.empty });
     await page.getByText(text).first().waitFor();
     expect(await violations(page)).toEqual([]);
     await page.context().close();

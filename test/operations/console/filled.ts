@@ -63,6 +63,7 @@ export async function fill(
 
   const month = { window: 'month', time_zone: 'Europe/Berlin' };
   await call('PUT', '/v2/budgets/team-monthly', { ...month, limit_cents: 100_000 });
+  await call('PUT', '/v2/budgets/daily-alert', { window: 'day', limit_cents: 3_000, kind: 'soft' });
   await call('PUT', '/v2/budgets/per-user', { ...month, scope: 'user', limit_cents: 500, kind: 'soft' });
 
   const asWebApp = calling({ ...ready, api_key: webApp.key });

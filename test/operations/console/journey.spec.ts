@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { PNG } from 'pngjs';
@@ -27,8 +29,22 @@ describeWith('the console, from the sign-in to a revoked key', () => {
     await page.getByText('That key or token isn’t valid.').waitFor();
     await field.fill(shown.ready.api_key);
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('heading', { name: 'Models' }).waitFor();
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
     expect(page.url()).not.toContain(shown.ready.api_key);
+  });
+
+  it('starts with a command that runs a model, with the key of the session', async () => {
+    await page.getByRole('button', { name: 'Copy command with this session’s key' }).click();
+    const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+    expect(copied).toContain(`-H 'X-API-Key: ${shown.ready.api_key}'`);
+    const { stdout } = await promisify(execFile)('sh', ['-c', copied], { timeout: 60_000 });
+    expect(JSON.parse(stdout)).toMatchObject({ result: { sample: expect.any(String) } });
+    expect(await page.getByText(shown.ready.api_key).count()).toBe(0);
+    await page.getByRole('link', { name: /^Result of bfl\/flux-2-pro/ }).waitFor();
+    await page
+      .getByRole('button', { name: 'Copy command with this session’s key' })
+      .waitFor({ state: 'hidden' });
+    await page.getByRole('link', { name: 'Models', exact: true }).click();
   });
 
   it('finds a model, runs it from its form, and shows the image; the simulator is named', async () => {
@@ -73,7 +89,8 @@ describeWith('the console, from the sign-in to a revoked key', () => {
     await page.getByRole('option', { name: 'Succeeded' }).click();
     await page.getByRole('cell').getByText('Cancelled').waitFor({ state: 'detached' });
     expect(new URL(page.url()).searchParams.get('state')).toBe('succeeded');
-    await page.getByRole('row').filter({ hasText: 'Succeeded' }).getByRole('link').click();
+    await page.getByRole('row').filter({ hasText: 'Succeeded' }).getByRole('link').first().click();
+    await page.getByRole('heading', { name: 'Cost' }).waitFor();
     await page.getByText('$0.03', { exact: true }).waitFor();
     await page.getByText('Reported by the provider.').waitFor();
     await page.getByRole('status').getByText('Simulated').waitFor();

@@ -39,12 +39,12 @@ describeWith('a person signs in through the identity provider', () => {
     await page.getByRole('button', { name: 'Sign-in' }).click();
   }
 
-  const own = ['Models', 'Runs', 'Usage', 'Files', 'Webhooks', 'Keys', 'Settings'];
+  const own = ['Home', 'Models', 'Runs', 'Usage', 'Files', 'Webhooks', 'Keys', 'Settings'];
   const all = [...own, 'Workspaces', 'Providers', 'Queues', 'Audit'];
 
   it.each([
     ['viewers', own.filter((name) => name !== 'Keys')],
-    ['finance', ['Models', 'Usage', 'Settings']],
+    ['finance', ['Home', 'Models', 'Usage', 'Settings']],
     ['developers', own],
     ['operators', all],
   ])('%s come back to the page they asked for, and see the pages of their role', async (group, pages) => {

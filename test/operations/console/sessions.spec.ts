@@ -77,7 +77,7 @@ describeWith('a console session', () => {
     await keepScreenshot(second, { name: 'link', size: 'phone', theme: 'light' });
     expect([first.url(), second.url()].some((url) => url.includes('code='))).toBe(false);
     await use(first);
-    await first.getByRole('heading', { name: 'Models' }).waitFor();
+    await first.getByRole('heading', { name: 'Home' }).waitFor();
     await use(second);
     await second.getByRole('alert').getByText('This sign-in link no longer works').waitFor();
     await second.getByLabel('API key or access token').waitFor();
@@ -86,7 +86,7 @@ describeWith('a console session', () => {
     await signedIn.getByText('ends the current session').waitFor();
     await use(signedIn);
     await signedIn.getByRole('alert').getByText('Your current session is still active.').waitFor();
-    await signedIn.getByRole('heading', { name: 'Models' }).waitFor();
+    await signedIn.getByRole('heading', { name: 'Home' }).waitFor();
     await keepScreenshot(signedIn, { name: 'link-spent-signed-in', size: 'phone', theme: 'light' });
     await signedIn.getByRole('alert').getByRole('button', { name: 'Close' }).click();
     expect(await signedIn.getByRole('alert').count()).toBe(0);

@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react';
 
 const place = 'model-router-credential';
 
-/** A new tab waits this long for the session of another one, in milliseconds. */
+/** A new tab shows nothing for this long while it waits for the session of another one, in milliseconds. */
 const answerMs = 150;
 
 /** Why the identity provider didn't sign a person in, as the gateway says it in the address. */
@@ -25,12 +25,13 @@ const tabs = new BroadcastChannel(place);
 tabs.addEventListener('message', ({ data }: MessageEvent<Message>) => {
   if (data.is === 'question' && credential !== null) tell({ is: 'answer', credential });
   if (data.is === 'answer' && answered !== undefined) {
+    const resolve = answered;
     set(data.credential, null);
-    answered();
+    resolve();
   }
   if (data.is === 'end' && data.credential === credential) set(null, null);
 });
-/** Set while this tab waits for an answer. */
+/** Set from the question until this tab has a session: a busy tab may answer late, when the sign-in page is shown. */
 let answered: (() => void) | undefined;
 
 export const session = {
@@ -44,7 +45,6 @@ export const session = {
       tell({ is: 'question' });
       setTimeout(resolve, answerMs);
     });
-    answered = undefined;
   },
   signIn(text: string): void {
     set(text, null);
@@ -65,6 +65,7 @@ export const useNotice = (): Notice | null => useSyncExternalStore(subscribe, se
 function set(text: string | null, reason: Notice | null): void {
   credential = text;
   notice = reason;
+  answered = undefined;
   // A user who signs out leaves nothing behind, drafts included. They outlive a session that has expired.
   if (text === null && reason === null) sessionStorage.clear();
   else if (text === null) sessionStorage.removeItem(place);

@@ -5,6 +5,7 @@ import {
   FileUp,
   Grid2x2,
   History,
+  House,
   Images,
   KeyRound,
   Layers,
@@ -30,6 +31,9 @@ interface Page extends Destination {
 }
 
 const { frame } = texts;
+
+/** Shows what the credential allows. */
+const home: Destination = { to: '/', label: frame.home, Icon: House };
 
 const pages: readonly Page[] = [
   { to: '/models', label: frame.models, Icon: Grid2x2, scope: 'catalog' },
@@ -62,7 +66,7 @@ export function pagesFor(scopes: readonly string[] | undefined): {
   operator: readonly Destination[];
 } {
   return {
-    own: pages.filter(({ scope }) => scopes?.includes(scope) ?? true),
+    own: [home, ...pages.filter(({ scope }) => scopes?.includes(scope) ?? true)],
     operator: operatorPages.filter(({ scope }) => scopes?.includes(scope)),
   };
 }

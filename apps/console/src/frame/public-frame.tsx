@@ -11,7 +11,7 @@ export function PublicFrame() {
   return (
     <div className={shell.column}>
       <header className={bar.bar}>
-        <Link to="/models" className={bar.product}>
+        <Link to="/" className={bar.product}>
           <img src="/console/mark.svg" alt="" width={24} height={24} />
           {texts.product}
         </Link>
@@ -21,7 +21,7 @@ export function PublicFrame() {
           </Link>
           <Link to="/reference">{texts.frame.reference}</Link>
         </nav>
-        <Button component={Link} to="/models" size="xs" variant="default">
+        <Button component={Link} to="/" size="xs" variant="default">
           {texts.signIn.action}
         </Button>
         <ThemeMenu />

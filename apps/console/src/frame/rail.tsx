@@ -14,7 +14,7 @@ export function Rail({ scopes }: { scopes: readonly string[] | undefined }) {
   const hidden = [...own.slice(onPhones), ...operator, ...reading];
   return (
     <nav className={classes.rail} aria-label={texts.frame.primary}>
-      <Link to="/models" className={classes.brand}>
+      <Link to="/" className={classes.brand}>
         <img src="/console/mark.svg" alt="" width={24} height={24} />
         <span className={classes.label}>{texts.product}</span>
       </Link>
@@ -60,6 +60,7 @@ function RailLink({ page, isHiddenOnPhones }: { page: Destination; isHiddenOnPho
       to={to}
       title={label}
       className={`${classes.link} ${isHiddenOnPhones ? classes.hiddenOnPhones : ''}`}
+      activeOptions={{ exact: to === '/' }}
       activeProps={{ className: classes.active }}
     >
       <Icon size={18} aria-hidden />

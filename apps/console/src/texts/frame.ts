@@ -2,6 +2,7 @@ export const frame = {
   skip: 'Skip to content',
   primary: 'Main',
   operator: 'Operator',
+  home: 'Home',
   models: 'Models',
   runs: 'Runs',
   outputs: 'Outputs',

@@ -6,6 +6,7 @@ import { compare } from './compare.ts';
 import { failure } from './failure.ts';
 import { files } from './files.ts';
 import { frame } from './frame.ts';
+import { home } from './home.ts';
 import { keys } from './keys.ts';
 import { form, model } from './model.ts';
 import { models } from './models.ts';
@@ -28,6 +29,7 @@ export const texts = {
   signIn,
   failure,
   parts,
+  home,
   runs,
   run,
   share,

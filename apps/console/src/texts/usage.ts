@@ -11,12 +11,22 @@ export const usage = {
   runs: 'Runs',
   success: 'Succeeded',
   perRun: 'Per run',
-  chart: 'Daily totals stacked by model. The table below has the numbers.',
+  chart: 'Totals over time, stacked by model. The table below has the numbers.',
+  before: (days: number) => (days === 1 ? 'The day before' : `The ${days} days before`),
+  changeFrom: (change: string | undefined, before: string) =>
+    change === undefined ? `from ${before}` : `${change} from ${before}`,
+  budgetLine: {
+    day: (name: string, limit: string, zone: string | undefined) =>
+      `Budget ${name}: ${limit} a day${zone === undefined ? '' : ` (${zone})`}`,
+    month: (name: string, limit: string, zone: string | undefined) =>
+      `Budget ${name}: ${limit} a month${zone === undefined ? '' : ` (${zone})`}`,
+  },
+  aboveChart: '(above the chart)',
   others: 'Other models',
   table: 'Totals',
   by: 'Group by',
   bys: { model: 'Model', key: 'Key', day: 'Day', user: 'End user' },
-  tag: 'Tag',
+  tag: 'Tag, such as project',
   byTag: 'Group by the tag',
   noUser: 'No end user',
   noTag: 'Without the tag',

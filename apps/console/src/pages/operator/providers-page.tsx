@@ -12,6 +12,7 @@ import { texts } from '../../texts/index.ts';
 import { failedShare } from './failed-share.ts';
 import classes from './operator.module.css';
 import { ProviderState } from './provider-parts.tsx';
+import { troubledFirst } from './trouble.ts';
 
 export function ProvidersPage() {
   const providers = useQuery(providersQuery);
@@ -38,7 +39,7 @@ export function ProvidersPage() {
                   </Table.Tr>
                 </Table.Thead>
                 <Table.Tbody>
-                  {data.toSorted(busiestFirst).map((provider) => (
+                  {data.toSorted(troubledFirst).map((provider) => (
                     <ProviderRow key={provider.provider} provider={provider} />
                   ))}
                 </Table.Tbody>
@@ -50,19 +51,6 @@ export function ProvidersPage() {
     </>
   );
 }
-
-/** Troubled and paused providers first, then the busiest. The service sorts them by name. */
-function busiestFirst(one: Provider, other: Provider): number {
-  return (
-    rankOf(one) - rankOf(other) ||
-    other.pressure.under_way.runs - one.pressure.under_way.runs ||
-    other.last_day.requests - one.last_day.requests
-  );
-}
-
-/** The states that an operator should see first, in order. All others come after them. */
-const first: Provider['state'][] = ['key_rejected', 'no_balance', 'failing', 'throttled', 'paused'];
-const rankOf = ({ state }: Provider): number => (first.includes(state) ? first.indexOf(state) : first.length);
 
 function ProviderRow({ provider }: { provider: Provider }) {
   const { models, pressure, last_day } = provider;

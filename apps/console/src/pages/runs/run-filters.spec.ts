@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { usageSearch } from '../usage/usage-range.ts';
+import { usageSearch } from '../usage/search.ts';
 import { runQueryOf } from './run-filters.ts';
 import { runsSearch } from './search.ts';
 

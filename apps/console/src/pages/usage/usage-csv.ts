@@ -1,4 +1,4 @@
-import type { UsageRow } from './usage-data.ts';
+import type { UsageRow } from './usage-sums.ts';
 
 /** Escapes key names so that a spreadsheet never reads them as a formula. */
 export function csvOf(rows: readonly UsageRow[], keyNames: ReadonlyMap<string, string>): string {

@@ -1,14 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, bodyOf } from '../../api/client.ts';
-import type { UsageDimension } from './usage-range.ts';
-import type { components } from '../../api/openapi.d.ts';
-
-type Usage = components['schemas']['RouterUsageResponse'];
-export type UsageRow = Usage['data'][number];
-export type Measure = 'cost_cents' | 'runs';
+import type { UsageDimension } from './search.ts';
+import type { Days } from './usage-range.ts';
 
 /** Grouped by day, model and key at once, because the chart, table and export all use the same numbers. */
-export function useUsage({ from, to }: { from: string; to: string }) {
+export function useUsage({ from, to }: Days) {
   return useQuery({
     queryKey: ['usage', from, to],
     queryFn: ({ signal }) =>
@@ -23,10 +19,7 @@ export function useUsage({ from, to }: { from: string; to: string }) {
 }
 
 /** Grouped by the end user or the values of a tag. Reads nothing without one of these. */
-export function useUsageBy(
-  dimension: UsageDimension | undefined,
-  { from, to }: { from: string; to: string },
-) {
+export function useUsageBy(dimension: UsageDimension | undefined, { from, to }: Days) {
   return useQuery({
     queryKey: ['usage', dimension, from, to],
     queryFn: ({ signal }) =>
@@ -40,28 +33,13 @@ export function useUsageBy(
   });
 }
 
-export interface UsageSum {
-  name: string;
-  runs: number;
-  succeeded: number;
-  cost_cents: number;
+/** Groups by day the period with which the shown one is compared. */
+export function useUsageBefore(period: { from: string; until: string } | undefined) {
+  const { from = '', until = '' } = period ?? {};
+  return useQuery({
+    queryKey: ['usage', 'before', from, until],
+    queryFn: ({ signal }) =>
+      bodyOf(api.GET('/v2/usage', { params: { query: { group_by: 'day', from, to: until } }, signal })),
+    enabled: period !== undefined,
+  });
 }
-
-/** Totals by name, most expensive first. */
-export function sums(rows: readonly UsageRow[], nameOf: (row: UsageRow) => string): UsageSum[] {
-  const byName = new Map<string, UsageSum>();
-  for (const row of rows) {
-    const name = nameOf(row);
-    const sum = byName.get(name) ?? { name, runs: 0, succeeded: 0, cost_cents: 0 };
-    sum.runs += row.runs;
-    sum.succeeded += row.succeeded;
-    sum.cost_cents += row.cost_cents;
-    byName.set(name, sum);
-  }
-  return [...byName.values()].sort(
-    (one, other) => other.cost_cents - one.cost_cents || other.runs - one.runs,
-  );
-}
-
-export const shareOf = ({ runs, succeeded }: { runs: number; succeeded: number }): string =>
-  runs === 0 ? '–' : `${((100 * succeeded) / runs).toFixed(1)}%`;

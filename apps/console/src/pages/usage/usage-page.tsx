@@ -2,33 +2,26 @@ import { Button, Group, SegmentedControl, Skeleton, TextInput } from '@mantine/c
 import { useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useMemo, useState } from 'react';
+import { budgetsQuery } from '../../api/budgets.ts';
 import { newestKeysQuery } from '../../api/keys.ts';
+import { useScope } from '../../api/workspace.ts';
 import { Command } from '../../parts/command.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { exampleCommand } from '../../parts/example-command.ts';
 import { Failure } from '../../parts/failure.tsx';
-import { dollarsOfCents } from '../../parts/money.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
-import { count } from '../../parts/quantities.ts';
 import { texts } from '../../texts/index.ts';
+import { isDimension, ranges, type UsageDimension } from './search.ts';
 import { UsageChart } from './usage-chart.tsx';
 import { csvOf } from './usage-csv.ts';
-import { type Measure, shareOf, sums, useUsage, useUsageBy } from './usage-data.ts';
-import {
-  daysOf,
-  isDimension,
-  rangeDays,
-  type RangeName,
-  type UsageDimension,
-  useUsageSearch,
-} from './usage-range.ts';
+import { useUsage, useUsageBefore, useUsageBy } from './usage-data.ts';
+import { daysOf, periodBefore, useUsageSearch } from './usage-range.ts';
+import { type Measure, sums } from './usage-sums.ts';
 import { UsageTable } from './usage-table.tsx';
+import { UsageTotals } from './usage-totals.tsx';
 import classes from './usage-page.module.css';
 
-const ranges = Object.keys(rangeDays).map((value) => ({
-  value,
-  label: texts.usage.ranges[value as RangeName],
-}));
+const rangeOptions = ranges.map((value) => ({ value, label: texts.usage.ranges[value] }));
 
 export function UsagePage() {
   const [search, change] = useUsageSearch();
@@ -40,6 +33,11 @@ export function UsagePage() {
   const measure: Measure = search.show === 'runs' ? 'runs' : 'cost_cents';
   const by = search.by ?? 'model';
   const rows = data?.data ?? [];
+  const period = periodBefore(days, openedMs);
+  const ofPeriod = useUsageBefore(period).data;
+  // The numbers of the last range stay until those of the new one are there.
+  const before = isPlaceholderData ? undefined : ofPeriod;
+  const budgets = useQuery({ ...budgetsQuery, enabled: useScope('manage') === true }).data?.data;
   const dimension = isDimension(by) ? by : undefined;
   const byDimension = useUsageBy(dimension, days);
   const nameOf = {
@@ -63,9 +61,11 @@ export function UsagePage() {
       <div className={classes.pickers}>
         <SegmentedControl
           aria-label={texts.usage.range}
-          data={ranges}
+          data={rangeOptions}
           value={search.from === undefined ? (search.range ?? '30d') : ''}
-          onChange={(range) => change({ range: range as RangeName, from: undefined, to: undefined })}
+          onChange={(value) =>
+            change({ range: ranges.find((name) => name === value), from: undefined, to: undefined })
+          }
         />
         <Group gap={8} wrap="nowrap">
           <Day
@@ -99,29 +99,29 @@ export function UsagePage() {
         </Empty>
       ) : (
         <div aria-busy={isPlaceholderData}>
-          <dl className={`figures ${classes.totals}`}>
-            <Total name={texts.usage.cost} value={dollarsOfCents(data.total.cost_cents)} />
-            <Total name={texts.usage.runs} value={count(data.total.runs)} />
-            <Total name={texts.usage.success} value={shareOf(data.total)} />
-            <Total
-              name={texts.usage.perRun}
-              value={data.total.runs === 0 ? '–' : dollarsOfCents(data.total.cost_cents / data.total.runs)}
-            />
-          </dl>
-          <UsageChart rows={rows} days={days} measure={measure} />
+          <UsageTotals total={data.total} before={before?.total} />
+          <UsageChart
+            rows={rows}
+            days={days}
+            measure={measure}
+            before={before && period && { rows: before.data, from: period.from }}
+            budgets={budgets ?? []}
+          />
           <div className={classes.tableHead}>
             <h2>{texts.usage.table}</h2>
-            <TagGrouping key={by} by={by} change={(next) => change({ by: next })} />
-            <SegmentedControl
-              size="xs"
-              aria-label={texts.usage.by}
-              data={(['model', 'key', 'day', 'user'] as const).map((value) => ({
-                value,
-                label: texts.usage.bys[value],
-              }))}
-              value={by}
-              onChange={(value) => change({ by: value === 'model' ? undefined : value })}
-            />
+            <Group gap={8}>
+              <TagGrouping key={by} by={by} change={(next) => change({ by: next })} />
+              <SegmentedControl
+                size="xs"
+                aria-label={texts.usage.by}
+                data={(['model', 'key', 'day', 'user'] as const).map((value) => ({
+                  value,
+                  label: texts.usage.bys[value],
+                }))}
+                value={by}
+                onChange={(value) => change({ by: value === 'model' ? undefined : value })}
+              />
+            </Group>
           </div>
           {isDimension(by) ? (
             byDimension.error ? (
@@ -174,15 +174,6 @@ function TagGrouping({ by, change }: { by: string; change: (by: UsageDimension) 
 }
 
 const newestFirst = (one: { name: string }, other: { name: string }) => (one.name < other.name ? 1 : -1);
-
-function Total({ name, value }: { name: string; value: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
-  );
-}
 
 /** Ignores incomplete dates: the browser reports an empty value while the user types. */
 function Day({ label, value, onChange }: { label: string; value: string; onChange: (day: string) => void }) {

@@ -2,7 +2,7 @@ import { Table } from '@mantine/core';
 import { dollarsOfCents } from '../../parts/money.ts';
 import { count } from '../../parts/quantities.ts';
 import { texts } from '../../texts/index.ts';
-import { type Measure, shareOf, type UsageSum } from './usage-data.ts';
+import { type Measure, shareOf, type UsageSum } from './usage-sums.ts';
 import classes from './usage-table.module.css';
 
 /** The chart's numbers. Each row has a bar relative to the largest row. */
