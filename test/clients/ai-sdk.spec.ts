@@ -236,6 +236,7 @@ describe('the provider for the ai SDK', () => {
         costCents: 0,
         runId: '',
         callId: '',
+        unknownFields: {},
       };
       if (mediaOf(result, kind, new Set()).length === 0) unread.push(id);
     };

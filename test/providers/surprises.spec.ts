@@ -30,7 +30,7 @@ result_paths: [/result]
 `,
   ).replace('x-lab-key', 'x-key');
 
-/** What this file shows depends on the database alone. */
+/** One is enough: surprises and attempts are in the database alone. */
 const [transport = 'postgres'] = transports();
 
 describe('an unexpected reply', () => {

@@ -15,7 +15,7 @@ const model = 'bfl/flux-2-pro';
 const key = 'key-of-the-traced';
 const time = expect.stringMatching(/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/);
 
-/** What this file shows depends on the database alone. */
+/** One is enough: surprises and attempts are in the database alone. */
 const [transport = 'postgres'] = transports();
 
 describe('an operator sees why a provider call failed', () => {

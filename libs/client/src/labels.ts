@@ -1,6 +1,6 @@
 import type { CallOptions } from './session.js';
 
-/** What a call that starts a run can say about it. */
+/** Options of a call that starts a run. */
 export interface LabelOptions extends CallOptions {
   /**
    * Identifies the run for 24 hours: the same input with the same key collects it instead of starting another one.

@@ -97,9 +97,13 @@ export function idsOf(headers: Headers): { callId?: string; runId?: string } {
 
 /** The header reads `hieght (height?), widht (width?)`. */
 export function unknownFieldsOf(headers: Headers): UnknownFields {
-  const text = headers.get('x-service-unknown-fields') ?? '';
-  const found = text.matchAll(/([\w.-]+) \(([\w.-]+)\?\)/g);
-  return Object.fromEntries([...found].map(([, name = '', suggestion = '']) => [name, suggestion]));
+  const given = headers.get('x-service-unknown-fields')?.split(', ') ?? [];
+  return Object.fromEntries(
+    given.map((each) => {
+      const [name = '', suggestion = ''] = each.split(' ');
+      return [name, suggestion.slice(1, -2)];
+    }),
+  );
 }
 
 /** Builds the error for a failed response. */

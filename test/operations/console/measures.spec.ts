@@ -21,7 +21,7 @@ describeWith('performance of the console', () => {
   });
   afterAll(() => shown.close());
 
-  it('loads at most 200 KB of compressed JavaScript for its first page', async () => {
+  it('loads at most 210 KB of compressed JavaScript for its first page', async () => {
     const page = await shown.open('/models');
     await page.getByText('FLUX.2 Pro').first().waitFor();
     const sizes = (await page.evaluate(`performance.getEntriesByType('resource')
@@ -29,7 +29,7 @@ describeWith('performance of the console', () => {
     const bytes = sizes.reduce((sum, size) => sum + size, 0);
     process.stdout.write(`first page: ${Math.round(bytes / 1000)} KB of script in ${sizes.length} files\n`);
     expect(sizes.length).toBeGreaterThan(1);
-    expect(bytes).toBeLessThanOrEqual(200_000);
+    expect(bytes).toBeLessThanOrEqual(210_000);
     await page.context().close();
   });
 

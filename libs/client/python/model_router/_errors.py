@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 import sys
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional
 
@@ -69,7 +68,9 @@ class RouterError(Exception):
 
 def unknown_fields_of(headers: Mapping[str, str]) -> Dict[str, str]:
     """The header reads `hieght (height?), widht (width?)`."""
-    return dict(re.findall(r"([\w.-]+) \(([\w.-]+)\?\)", headers.get("X-Service-Unknown-Fields", "")))
+    given = headers.get("X-Service-Unknown-Fields")
+    pairs = (each.partition(" ") for each in given.split(", ")) if given else ()
+    return {name: suggestion[1:-2] for name, _, suggestion in pairs}
 
 
 class Ids(NamedTuple):
