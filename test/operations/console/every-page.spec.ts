@@ -22,6 +22,7 @@ interface ShownPage {
 const pages: ShownPage[] = [
   { name: 'sign-in', path: () => '/', text: 'API key or access token', as: 'signed-out' },
   { name: 'models', path: () => '/models', text: 'FLUX.2 Pro' },
+  { name: 'models-by-speed', path: () => '/models?sort=speed', text: /No model has been measured yet/ },
   { name: 'model', path: () => '/models/bfl/flux-2-pro', text: 'Describe the image to generate' },
   {
     name: 'model-run',
