@@ -1,6 +1,6 @@
 import type { Database } from './database.js';
 
-/** What the runs of a model say about it. */
+/** The time and the success of a model's runs. */
 export interface MeasuredModel {
   model: string;
   /** How many days the runs are from, up to today. */

@@ -27,6 +27,7 @@ it('has the measured time and success rate of models with enough runs, rounded',
     )?.measured;
   };
   await waitFor(async () => (await measured('bfl/flux-2-pro')) !== undefined, {
+    withinMs: 30_000,
     what: 'the figures',
     everyMs: 300,
   });

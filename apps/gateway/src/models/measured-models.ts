@@ -42,7 +42,7 @@ export class MeasuredModels implements OnApplicationBootstrap, OnApplicationShut
 }
 
 /** Rounded, so that two answers do not tell what another workspace ran in between. */
-export const rounded = ({ runs, succeeded, medianSeconds, days }: MeasuredModel): Measured => ({
+const rounded = ({ runs, succeeded, medianSeconds, days }: MeasuredModel): Measured => ({
   ...(medianSeconds !== null && { median_seconds: Number(medianSeconds.toPrecision(2)) }),
   success_share: Math.floor((100 * succeeded) / runs) / 100,
   runs: runs - (runs % 10 ** Math.max(0, Math.floor(Math.log10(runs)) - 1)),

@@ -1,5 +1,5 @@
 import { fullEntry, type Model } from '#catalog';
-import { buckets } from '#errors';
+import { type Bucket, bucketNames, buckets } from '#errors';
 import { type RouterModelFullEntry, routerTask, type RouterTask, shortened } from '#schemas';
 import { type ModelDocument, summaryOf } from '../models/model-summary.js';
 
@@ -90,10 +90,12 @@ ${notes === undefined ? '' : `\n${notes}\n`}
 Each error names its bucket in the header \`X-Service-Error-Type\`. These depend on the model:
 
 - \`invalid_input\` (422): a field is missing or wrong. \`detail\` names each one. Nothing is billed.
-${failureLine('content_policy_violation', rejections[chargesOnPolicyRejection])}
-${failureLine('provider_error', 'Not billed.')}
-${failureLine('provider_timeout', 'Not billed.')}
-${failureLine('service_unavailable', 'Not billed; try again later.')}
+${failureLines({
+  content_policy_violation: rejections[chargesOnPolicyRejection],
+  provider_error: 'Not billed.',
+  provider_timeout: 'Not billed.',
+  service_unavailable: 'Not billed; try again later.',
+})}
 `;
 }
 
@@ -103,8 +105,13 @@ const rejections = {
   unknown: 'Not billed.',
 } as const;
 
-const failureLine = (bucket: keyof typeof buckets, more: string): string =>
-  `- \`${bucket}\` (${buckets[bucket].status}): ${buckets[bucket].meaning} ${more}`;
+const failureLines = (bills: Partial<Record<Bucket, string>>): string =>
+  bucketNames
+    .filter((bucket) => bills[bucket] !== undefined)
+    .map(
+      (bucket) => `- \`${bucket}\` (${buckets[bucket].status}): ${buckets[bucket].meaning} ${bills[bucket]}`,
+    )
+    .join('\n');
 
 function measuredText({
   median_seconds: seconds,

@@ -127,7 +127,7 @@ export class UsageProgress {
 export class MeasuredRuns {
   @PrimaryColumn('date') day: string;
   @PrimaryColumn('text') model: string;
-  /** Those that succeeded, and those that failed through the provider's fault. */
+  /** The number that succeeded, or failed through the provider's fault. */
   @Column('integer') runs: number;
   @Column('integer') succeeded: number;
   /** How many of them took up to 0.11 s, up to 0.121 s, and so on: each of the 100 limits is 10 % above the one before. */

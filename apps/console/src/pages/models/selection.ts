@@ -46,7 +46,7 @@ export function listed(
   return searchable(order.map(({ model }) => model));
 }
 
-/** What a model is sorted by, before its name. Models without a figure or a date come last. */
+/** The numbers that sort a model, before its name does. Models without a figure or a date come last. */
 function keysOf({ id, price, measured, added }: ModelEntry, sort: Sort, recent: readonly string[]): number[] {
   switch (sort) {
     case 'used':
