@@ -49,6 +49,12 @@ describe('the built-in rows', () => {
     expect(findings.filter(({ pointer, isWarning }) => !(isWarning && pointer === '/ends'))).toEqual([]);
   });
 
+  it('have the day on which they were added', () => {
+    const today = new Date().toISOString().slice(0, 10);
+    const undated = catalog.models.filter(({ added }) => added === undefined || added > today);
+    expect(undated.map(({ id }) => id)).toEqual([]);
+  });
+
   it('cover every provider', () => {
     const covered = new Set(catalog.models.map(({ provider }) => provider));
     expect(providerList.map(({ name }) => name).filter((name) => !covered.has(name))).toEqual([]);

@@ -65,6 +65,12 @@ export const modelRow = z
       })
       .optional()
       .describe('The kinds of content in the input and the output.'),
+    added: z.iso
+      .date()
+      .optional()
+      .describe(
+        'The day on which the row was added to the catalog, by which the console sorts the newest models. Rows without it come last.',
+      ),
     ends: z.iso
       .date()
       .optional()

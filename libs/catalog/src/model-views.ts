@@ -168,7 +168,8 @@ export function entry({ id, chargesOnPolicyRejection }: Model): RouterModelListE
 
 /** The entry with more facts for people. */
 export function fullEntry(model: Model): RouterModelFullEntry {
-  const { id, title, description, modalities, price, ends, successor, aliases, servers, output } = model;
+  const { id, title, description, modalities, price, added, ends, successor, aliases, servers, output } =
+    model;
   const { usd, unit } = priceFrom(price);
   return {
     ...entry(model),
@@ -178,6 +179,7 @@ export function fullEntry(model: Model): RouterModelFullEntry {
     output_modalities: modalities?.out ?? [],
     tasks: tasksOf(model),
     price: { from_usd: usd, unit, text: priceText(price), date: price.date },
+    added,
     lifecycle: ends === undefined ? undefined : { ends, successor },
     aliases,
     servers: [id, ...servers].map(visibleProvider),

@@ -53,6 +53,7 @@ function oldRowsOf({ RESULT_RETENTION_SECONDS, LEDGER_RETENTION_MONTHS }: Retent
     budget_window: `ends_at <= ${ago('days => 35')} AND reserved_micros = 0`,
     usage_sum: `at <= ${closed} - interval '1 day'`,
     usage_dimension_sum: `at <= ${closed} - interval '1 day'`,
+    measured_runs: `day < timezone('UTC', router_statement_now())::date - 31`,
     // A former version stays for the polls of the runs that it submitted, but for a day at most.
     own_key: `ended_at <= ${ago('days => 1')} OR (ended_at IS NOT NULL AND NOT EXISTS (
           SELECT FROM outbox WHERE outbox.workspace_id = own_key.workspace_id

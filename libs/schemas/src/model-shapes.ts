@@ -88,6 +88,10 @@ const routerModelFullEntry = routerModelListEntry
         date: z.iso.date().optional().describe('The day on which the price was read.'),
       })
       .describe('The price of a run.'),
+    added: z.iso
+      .date()
+      .optional()
+      .describe('The day on which the model was added to the catalog. Absent if it is not known.'),
     lifecycle: z
       .object({ ends: z.iso.date(), successor: routerModelId.optional() })
       .optional()
@@ -97,6 +101,29 @@ const routerModelFullEntry = routerModelListEntry
       .array(routerProviderSegment)
       .describe(
         'The providers that can serve the model, its own first. These are the values of `model_provider`.',
+      ),
+    measured: z
+      .object({
+        median_seconds: z
+          .number()
+          .min(0)
+          .optional()
+          .describe(
+            'The median time of a run that succeeded, from its dispatch to the provider to its end, within 10%. Absent if none did.',
+          ),
+        success_share: z
+          .number()
+          .min(0)
+          .max(1)
+          .describe(
+            'The share of runs that succeeded, rounded down to a hundredth. Failures of the provider count, rejected inputs and cancelled runs do not.',
+          ),
+        runs: z.int().min(0).describe('The number of these runs, rounded down to two digits.'),
+        days: z.int().min(1).describe('How many days the runs are from, up to today: 7 or 30.'),
+      })
+      .optional()
+      .describe(
+        'What the runs of all workspaces show, without simulated ones. Absent if there are fewer than 50 in 30 days, or from fewer than three workspaces.',
       ),
     simulated: simulated.optional(),
     example_output: z.unknown().optional().describe('An example of a result, if the catalog has one.'),

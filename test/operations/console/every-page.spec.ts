@@ -24,6 +24,7 @@ const pages: ShownPage[] = [
   { name: 'home', path: () => '/', text: 'Content rejected' },
   { name: 'home-empty', path: () => '/', text: 'Browse models', as: 'empty' },
   { name: 'models', path: () => '/models', text: 'FLUX.2 Pro' },
+  { name: 'models-by-speed', path: () => '/models?sort=speed', text: /No model has been measured yet/ },
   { name: 'model', path: () => '/models/bfl/flux-2-pro', text: 'Describe the image to generate' },
   {
     name: 'model-run',

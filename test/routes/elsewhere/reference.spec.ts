@@ -11,6 +11,7 @@ const gateway = sharedGateway();
 const model = 'bfl/flux-2-pro';
 const nobodys = '0198a1c2-7d3e-7f4a-8b5c-6d7e8f901234';
 const input = '{"prompt":"x"}';
+const isJson = { 'content-type': 'application/json' };
 
 interface Response {
   headers: Record<string, { $ref: string }>;
@@ -90,6 +91,25 @@ describe('GET /llms.txt', () => {
     expect(named.sort()).toEqual(documented.sort());
     expect(Object.keys(buckets).filter((bucket) => !text.includes(`- \`${bucket}\` (`))).toEqual([]);
     expect(text).toContain(`${gateway().url}/openapi.json`);
+  });
+
+  it('opens with a call that runs a model', async () => {
+    const text = await (await get('/llms.txt')).text();
+    const [, url = '', body = ''] = /curl -sS "(\S+)"[^]*?-d '([^']+)'/.exec(text) ?? [];
+    expect(text.indexOf(url)).toBeLessThan(text.indexOf('## Models'));
+    const answer = await fetch(`${url}/requests`, { method: 'POST', headers: { ...keyed, ...isJson }, body });
+    expect([answer.status, url]).toEqual([201, `${gateway().url}/v2/models/${model}`]);
+  });
+
+  it('leads to the models by task, and from there to each model', async () => {
+    const text = await (await get('/llms.txt')).text();
+    const [, list = ''] = /\[Models for edit\]\((\S+)\)/.exec(text) ?? [];
+    const models = await (await fetch(list, { headers: keyed })).text();
+    const [, address = ''] = /^- \[FLUX\.2 Pro\]\((\S+)\): \S+/m.exec(models) ?? [];
+    const one = await (await fetch(address, { headers: keyed })).text();
+    expect(one).toMatch(/^# bfl\/flux-2-pro\n\n> FLUX\.2 Pro: /);
+    for (const part of ['- Price: $0.03', '- `prompt`: required string', '`content_policy_violation`'])
+      expect(one).toContain(part);
   });
 });
 
@@ -228,6 +248,10 @@ const calls: [
   ['GET', '/assets/none?expires=1&signature=x', 404, 'nobody'],
   ['GET', '/openapi.json', 200, 'nobody'],
   ['GET', '/llms.txt', 200, 'nobody'],
+  ['GET', '/v2/models/llms.txt?task=edit', 200, 'key'],
+  ['GET', '/v2/models/llms.txt?task=none', 400, 'key'],
+  ['GET', `/v2/models/${model}/llms.txt`, 200, 'key'],
+  ['GET', '/v2/models/bfl/none/llms.txt', 404, 'key'],
   ['GET', '/clients', 200, 'nobody'],
   ['GET', '/clients/model-router-client.tgz', 302, 'nobody', { redirect: 'manual' }],
   ['GET', '/clients/none.tgz', 404, 'nobody'],

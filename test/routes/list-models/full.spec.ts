@@ -41,6 +41,7 @@ it('describes every listed model', async () => {
       text: expect.stringContaining('$'),
       date: expect.stringMatching(/^2026-/),
     },
+    added: expect.stringMatching(/^2026-/),
     aliases: ['bytedance/seedance-1.0-pro'],
     example_output: expect.objectContaining({ status: 'succeeded' }),
     servers: ['byteplus'],

@@ -1,14 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ModelEntry } from '../api/models.ts';
 import { searchable, searched } from './find.ts';
+import { type Sort, sorts } from '../pages/models/search.ts';
 import { found, listed } from '../pages/models/selection.ts';
+
+interface Facts extends Pick<ModelEntry, 'added' | 'measured'> {
+  description: string;
+  usd: number;
+  unit: string;
+}
 
 const model = (
   id: string,
   title: string,
   [inputs, outputs]: [string, string],
   tasks: string[],
-  { description = 'Generates.', usd = 1, unit = 'run' } = {},
+  { description = 'Generates.', usd = 1, unit = 'run', ...facts }: Partial<Facts> = {},
 ) =>
   ({
     id,
@@ -21,11 +28,20 @@ const model = (
     output_modalities: outputs.split('+'),
     tasks,
     price: { from_usd: usd, unit, text: '' },
+    ...facts,
   }) as unknown as ModelEntry;
 
 const models = [
-  model('bfl/flux-kontext-pro', 'FLUX.1 Kontext Pro', ['image+text', 'image'], ['edit'], { usd: 0.04 }),
-  model('bfl/flux-2-pro', 'FLUX.2 Pro', ['text+image', 'image'], ['text-to-image', 'edit'], { usd: 0.03 }),
+  model('bfl/flux-kontext-pro', 'FLUX.1 Kontext Pro', ['image+text', 'image'], ['edit'], {
+    usd: 0.04,
+    added: '2026-11-21',
+    measured: { median_seconds: 9, success_share: 0.9, runs: 90, days: 7 },
+  }),
+  model('bfl/flux-2-pro', 'FLUX.2 Pro', ['text+image', 'image'], ['text-to-image', 'edit'], {
+    usd: 0.03,
+    added: '2026-11-27',
+    measured: { median_seconds: 12, success_share: 1, runs: 4000, days: 7 },
+  }),
   model('kling/videos-lip-sync', 'Kling Lip Sync', ['video+audio+text', 'video'], ['lip-sync'], {
     usd: 0.07,
     unit: 'duration',
@@ -41,7 +57,7 @@ const models = [
   model('runway/gen4_turbo', 'Gen-4 Turbo', ['image+text', 'video'], ['image-to-video']),
 ];
 const ids = (query: string) => searched(searchable(models), query).map(({ model: { id } }) => id);
-const order = (sort: 'used' | 'name' | 'price', pinned: string[] = [], recent: string[] = []) =>
+const order = (sort: Sort, pinned: string[] = [], recent: string[] = []) =>
   listed(models, { pinned, recent }, sort).map(({ model: { id } }) => id);
 
 describe('searched', () => {
@@ -64,10 +80,13 @@ describe('searched', () => {
 });
 
 describe('the order of the gallery', () => {
-  it('is by name, with recently used models first', () => {
-    expect(order('used', [], ['runway/gen4_turbo', 'openai/gpt-5']).slice(0, 2)).toEqual([
+  it('is by use here and then by everyone, or by name', () => {
+    expect(order('used', [], ['runway/gen4_turbo', 'openai/gpt-5']).slice(0, 5)).toEqual([
       'runway/gen4_turbo',
       'openai/gpt-5',
+      'bfl/flux-2-pro',
+      'bfl/flux-kontext-pro',
+      'elevenlabs/music',
     ]);
     expect(order('name', [], ['runway/gen4_turbo'])[0]).toBe('elevenlabs/music');
   });
@@ -83,8 +102,21 @@ describe('the order of the gallery', () => {
     ]);
   });
 
+  it('is by measured speed or by age, with the others last and by name', () => {
+    expect(order('speed').slice(0, 3)).toEqual([
+      'bfl/flux-kontext-pro',
+      'bfl/flux-2-pro',
+      'elevenlabs/music',
+    ]);
+    expect(order('newest').slice(0, 3)).toEqual([
+      'bfl/flux-2-pro',
+      'bfl/flux-kontext-pro',
+      'elevenlabs/music',
+    ]);
+  });
+
   it('has pinned models first, whatever the order', () => {
-    for (const sort of ['used', 'name', 'price'] as const) {
+    for (const sort of sorts) {
       expect(order(sort, ['openai/whisper-1'], ['bfl/flux-2-pro'])[0]).toBe('openai/whisper-1');
     }
   });

@@ -63,6 +63,9 @@ export const model = {
   about: {
     price: 'Price',
     read: (day: string) => `as of ${day}`,
+    measured: 'Measured',
+    unmeasured: 'Not yet. That takes 50 runs in 30 days, from three workspaces or more.',
+    added: (day: string) => `Added on ${day}.`,
     rejection: 'If content is rejected',
     rejections: {
       yes: 'The provider charges for it.',

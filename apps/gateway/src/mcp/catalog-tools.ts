@@ -1,8 +1,8 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { routerModality, type RouterModelFullEntry, routerTask, shortened } from '#schemas';
 import { z } from 'zod';
+import { type ModelDocument, summaryOf } from '../models/model-summary.js';
 import { model, optional, runInput } from './arguments.js';
-import { type ModelDocument, summaryOf } from './model-summary.js';
 import type { OwnRoutes } from './own-routes.js';
 import { bodyOf, failureResult, structuredResult, textResult, unknownFieldsIn } from './tool-results.js';
 

@@ -3,6 +3,7 @@ import { type Catalog, catalogOf, type LiveCatalog, loadCatalog } from '#catalog
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/caller.js';
 import { ModelListsController } from './model-lists.controller.js';
+import type { MeasuredModels } from './measured-models.js';
 import type { ModelServers } from './model-servers.js';
 
 const { models } = await loadCatalog();
@@ -15,6 +16,7 @@ function lists() {
   const controller = new ModelListsController(
     live as LiveCatalog,
     { isServed: () => true } as unknown as ModelServers,
+    { of: () => undefined } as unknown as MeasuredModels,
     { SIGNING_SECRET: ['s'.repeat(32)] },
   );
   const read = (caller: Caller) =>

@@ -20,6 +20,7 @@ import { Access, Calling } from '../auth/caller.guard.js';
 import { once, pageQuery, readQuery } from '../http/query.pipe.js';
 import { asJson } from '../http/replies.js';
 import { answer, ApiRoute, failure, json } from '../http/api-route.js';
+import { MeasuredModels } from './measured-models.js';
 import { ModelServers } from './model-servers.js';
 
 const listModels = {
@@ -39,7 +40,7 @@ const simulatedText = oncePerModel((model) => JSON.stringify({ ...fullEntry(mode
 const modelQuery = pageQuery.extend({
   view: z.enum(['full'], { error: 'must be full' }).optional().meta({
     description:
-      '`full` adds the title, description, modalities, price, lifecycle and aliases to each entry, and whether the simulator serves it.',
+      '`full` adds the title, description, modalities, price, lifecycle and aliases to each entry, its measured time and success rate, and whether the simulator serves it.',
   }),
   provider: once()
     .refine((text) => routerProviderSegment.safeParse(text).success, { error: 'must be a provider' })
@@ -79,6 +80,7 @@ export class ModelListsController {
   constructor(
     private readonly catalog: LiveCatalog,
     private readonly servers: ModelServers,
+    private readonly measured: MeasuredModels,
     @Inject(SETTINGS) private readonly settings: SigningSettings,
   ) {}
 
@@ -107,8 +109,11 @@ export class ModelListsController {
   search(@Calling() caller: Caller, @Req() request: FastifyRequest): Buffer {
     return this.sent(caller, request, () => {
       const query = readQuery(modelQuery, request.query);
-      const fullTextOf = (model: Model) =>
-        this.servers.isSimulated(caller, model) ? simulatedText(model) : fullText(model);
+      const fullTextOf = (model: Model) => {
+        const text = this.servers.isSimulated(caller, model) ? simulatedText(model) : fullText(model);
+        const measured = this.measured.of(model.id);
+        return measured === undefined ? text : `${text.slice(0, -1)},"measured":${JSON.stringify(measured)}}`;
+      };
       return this.page(caller, query, query.view === 'full' ? fullTextOf : shortText);
     });
   }

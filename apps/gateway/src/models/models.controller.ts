@@ -1,12 +1,4 @@
-import {
-  detail,
-  type DocumentFrame,
-  type Generation,
-  LiveCatalog,
-  type Model,
-  oncePerModel,
-  openApiDocument,
-} from '#catalog';
+import { detail, type Generation, LiveCatalog, type Model, oncePerModel } from '#catalog';
 import { SETTINGS } from '#infrastructure';
 import { routerModelDetail, routerModelInputSchemaDocument } from '#schemas';
 import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
@@ -17,21 +9,18 @@ import { asJson, ifNoneMatch, sentUnchanged } from '../http/replies.js';
 import { generationOf } from '../http/origin.js';
 import type { HttpSettings } from '../http/settings.js';
 import { answer, ApiRoute, json, modelNotFound } from '../http/api-route.js';
-import { SERVICE_DOCUMENT, type ServiceDocument } from '../openapi/service-document.js';
-import { documentFrame } from './document-frame.js';
 import { type ModelSegments, visibleModel } from './find-model.js';
+import { ModelDocuments } from './model-documents.js';
 
 @Controller(['v1/models', 'v2/models'])
 export class ModelsController {
-  private readonly frames: Record<Generation, DocumentFrame>;
   private readonly details: Record<Generation, (model: Model) => string>;
 
   constructor(
     private readonly catalog: LiveCatalog,
-    @Inject(SERVICE_DOCUMENT) document: ServiceDocument,
+    private readonly documents: ModelDocuments,
     @Inject(SETTINGS) { PUBLIC_BASE_URL: publicBaseUrl }: HttpSettings,
   ) {
-    this.frames = { v1: documentFrame(document, 'v1'), v2: documentFrame(document, 'v2') };
     const details = (generation: Generation) =>
       oncePerModel((model) => JSON.stringify(detail(model, { publicBaseUrl, generation })));
     this.details = { v1: details('v1'), v2: details('v2') };
@@ -76,9 +65,8 @@ export class ModelsController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): void {
-    const generation = generationOf(request);
     const model = visibleModel(this.catalog.current, caller, segments);
-    const { bytes, etag } = openApiDocument(model, generation, this.frames[generation]);
+    const { bytes, etag } = this.documents.of(model, generationOf(request));
     reply.header('cache-control', 'private, max-age=300, must-revalidate');
     if (sentUnchanged(request, reply, etag)) return;
     void reply.header('content-type', 'application/json; charset=utf-8').send(bytes);

@@ -103,6 +103,8 @@ const promised: [method: string, path: string, answers: [number, string[]][]][] 
   ['GET', `/v2${oneModel}`, plain(200, 401, 404)],
   ['POST', `/v2${oneModel}`, [...run, ...plain(401)]],
   ['GET', `/v2${oneModel}/openapi.json`, documents],
+  ['GET', '/v2/models/llms.txt', [[200, ['Cache-Control']], ...plain(400, 401)]],
+  ['GET', `/v2${oneModel}/llms.txt`, [[200, ['Cache-Control']], ...plain(401, 404)]],
   ['POST', `/v2${oneModel}/requests`, plain(201, 401, 422)],
   ['GET', `/v2${oneModel}/requests/{request_id}`, plain(200, 202, 401, 404, 409, 410)],
   ['PUT', `/v2${oneModel}/requests/{request_id}/cancel`, plain(202, 400, 401, 404, 410)],

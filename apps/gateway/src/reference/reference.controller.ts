@@ -44,7 +44,7 @@ export class ReferenceController {
     name: 'getTextForModels',
     area: 'Service',
     summary: 'Get this reference for language models',
-    description: 'What the service does, its routes and its errors, on one page.',
+    description: 'A first result, the tasks of the models, the routes and the errors, on one page.',
     answers: [answer(200, 'The text.', { 'text/plain': null }, ['Cache-Control'])],
   })
   readText(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {

@@ -103,6 +103,7 @@ describe('a round of retention', () => {
       'run_attribution',
       'usage_sum',
       'usage_dimension_sum',
+      'measured_runs',
     ]);
   });
 

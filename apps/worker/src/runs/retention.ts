@@ -71,6 +71,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     await this.each(signal, 'attributions', () => this.repository.deleteOld('run_attribution'));
     await this.each(signal, 'usage sums', () => this.repository.deleteOld('usage_sum'));
     await this.each(signal, 'sums of dimensions', () => this.repository.deleteOld('usage_dimension_sum'));
+    await this.each(signal, 'measured runs', () => this.repository.deleteOld('measured_runs'));
   }
 
   /** Repeats a verb until nothing is left. If it fails, the other verbs still get their turn. */

@@ -33,6 +33,7 @@ export const refilledTables = [
   'usage_sum',
   'usage_dimension_sum',
   'usage_progress',
+  'measured_runs',
   'workspace_erasure',
 ] as const;
 

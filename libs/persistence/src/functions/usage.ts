@@ -2,7 +2,8 @@
  * `add_up_usage(spaces, closed_at)` adds the audit records of each workspace's next hour to `usage_sum`, by hour and by
  * day, and returns how many workspaces it advanced. Usage of a long time is then read from a few rows. Records with an
  * attribution are also added up by each of its dimensions, in `usage_dimension_sum`; what a dimension leaves out is the
- * difference to `usage_sum`.
+ * difference to `usage_sum`. Over all workspaces, the runs that say something about their model are added to
+ * `measured_runs`: those of its provider that succeeded, and those that failed through the provider's fault.
  *
  * The sums are exact only if no run can still end before `closed_at`. `finish_all` dates a run while it holds the lock
  * of its workspace, so the caller locks the workspaces once after `closed_at`, in an earlier transaction: every run
@@ -16,7 +17,8 @@ DECLARE
   done_until timestamptz;
   begins timestamptz;
   ends timestamptz;
-  advanced integer := 0;
+  advanced uuid[] := '{}';
+  hours timestamptz[] := '{}';
 BEGIN
   FOREACH space IN ARRAY spaces LOOP
     INSERT INTO usage_progress VALUES (space, '-infinity') ON CONFLICT DO NOTHING;
@@ -49,8 +51,32 @@ BEGIN
       runs = usage_dimension_sum.runs + excluded.runs, succeeded = usage_dimension_sum.succeeded + excluded.succeeded,
       billed_micros = usage_dimension_sum.billed_micros + excluded.billed_micros;
     UPDATE usage_progress SET until = ends WHERE workspace_id = space;
-    advanced := advanced + 1;
+    advanced := advanced || space;
+    hours := hours || begins;
   END LOOP;
-  RETURN advanced;
+  -- One statement at the end, in the order of the key: sessions that add to the same rows wait for each other, without a deadlock.
+  INSERT INTO measured_runs (day, model, runs, succeeded, times, workspaces)
+  SELECT day, model, runs, cardinality(steps), ARRAY(
+      SELECT count(taken) FROM generate_series(1, 100) AS step LEFT JOIN unnest(steps) AS taken ON taken = step GROUP BY step ORDER BY step
+    ), workspaces
+  FROM (
+    SELECT timezone('UTC', completed_at)::date AS day, model, count(*) AS runs, (array_agg(DISTINCT workspace_id))[:3] AS workspaces,
+      coalesce(array_agg(least(100, greatest(1, ceil(ln(greatest(0.1, extract(epoch FROM completed_at - dispatched_at)) / 0.1) / ln(1.1))))::integer)
+        FILTER (WHERE outcome = 'succeeded'), '{}') AS steps
+    FROM unnest(advanced, hours) AS hour (space_id, hour_begins), LATERAL (
+      SELECT * FROM audit_record
+      WHERE workspace_id = space_id AND completed_at >= hour_begins AND completed_at < hour_begins + interval '1 hour'
+      -- Keeps the plan of one range of the index for each hour.
+      OFFSET 0
+    ) AS record
+    WHERE dispatched_at IS NOT NULL AND NOT simulated AND completed_at > closed_at - interval '31 days'
+      AND (outcome = 'succeeded' OR bucket IN ('provider_error', 'provider_timeout', 'service_unavailable'))
+    GROUP BY 1, 2
+  ) AS measured ORDER BY day, model
+  ON CONFLICT (day, model) DO UPDATE SET runs = measured_runs.runs + excluded.runs, succeeded = measured_runs.succeeded + excluded.succeeded,
+    times = ARRAY(
+      SELECT known + new FROM unnest(measured_runs.times, excluded.times) WITH ORDINALITY AS step (known, new, place) ORDER BY place
+    ), workspaces = ARRAY(SELECT DISTINCT unnest(measured_runs.workspaces || excluded.workspaces) LIMIT 3);
+  RETURN cardinality(advanced);
 END $$;
 `;

@@ -1,13 +1,14 @@
 import { Link } from '@tanstack/react-router';
 import type { ModelEntry } from '../../api/models.ts';
 import { texts } from '../../texts/index.ts';
+import { measuredText } from '../models/measured.tsx';
 import classes from './model.module.css';
 
 const { about } = texts.model;
 
 /** Price, providers, lifecycle and aliases of the model. */
 export function AboutTab({ entry }: { entry: ModelEntry }) {
-  const { price, lifecycle, aliases, servers, billing } = entry;
+  const { price, measured, added, lifecycle, aliases, servers, billing } = entry;
   const successor = lifecycle?.successor?.split('/');
   return (
     <dl className={classes.about}>
@@ -16,12 +17,17 @@ export function AboutTab({ entry }: { entry: ModelEntry }) {
         <code>{price.text}</code>
         {price.date !== undefined && <span className="dimmed"> {about.read(price.date)}</span>}
       </dd>
+      <dt>{about.measured}</dt>
+      <dd>
+        {measured === undefined ? <span className="dimmed">{about.unmeasured}</span> : measuredText(measured)}
+      </dd>
       <dt>{about.rejection}</dt>
       <dd>{about.rejections[billing.charges_on_policy_rejection]}</dd>
       <dt>{about.servers}</dt>
       <dd>{servers.join(', ')}</dd>
       <dt>{about.life}</dt>
       <dd>
+        {added !== undefined && `${about.added(added)} `}
         {lifecycle === undefined ? about.noEnd : texts.models.ends(lifecycle.ends)}
         {successor !== undefined && (
           <>

@@ -10,6 +10,7 @@ import { Failure } from '../../parts/failure.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { Simulated } from '../../parts/simulated.tsx';
 import { texts } from '../../texts/index.ts';
+import { Measured } from '../models/measured.tsx';
 import { ModalityChips } from '../models/modality.tsx';
 import { priceFrom } from '../models/price-from.ts';
 import classes from './model.module.css';
@@ -35,6 +36,7 @@ export function ModelPage() {
             {entry !== undefined && <ModalityChips model={entry} />}
             {entry?.simulated && <Simulated />}
             {entry !== undefined && <span className="figures">{priceFrom(entry.price)}</span>}
+            {entry !== undefined && <Measured model={entry} />}
             {entry?.lifecycle !== undefined && (
               <span className={classes.ends}>
                 <CalendarClock size={14} aria-hidden />

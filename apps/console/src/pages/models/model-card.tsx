@@ -5,6 +5,7 @@ import { memo } from 'react';
 import type { ModelEntry } from '../../api/models.ts';
 import { Simulated } from '../../parts/simulated.tsx';
 import { texts } from '../../texts/index.ts';
+import { Measured } from './measured.tsx';
 import { ModalityChips } from './modality.tsx';
 import { ModelMark } from './model-mark.tsx';
 import classes from './models.module.css';
@@ -42,6 +43,7 @@ export const ModelCard = memo(function ModelCard({
             {model.simulated && <Simulated />}
             <span className={`figures ${classes.price}`}>{priceFrom(model.price)}</span>
           </span>
+          <Measured model={model} />
           {lifecycle !== undefined && (
             <span className={classes.ends}>
               <CalendarClock size={14} aria-hidden />

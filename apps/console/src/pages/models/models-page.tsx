@@ -43,6 +43,7 @@ export function ModelsPage() {
   );
   const selection = JSON.stringify([words, task, modality, provider, sort]);
   const { rendered, end } = useRendered(shown, selection);
+  const isUnmeasured = sort === 'speed' && !models.some(({ measured }) => measured !== undefined);
   const isFiltered = [task, modality, provider].some((each) => each !== undefined) || text !== '';
 
   return (
@@ -92,6 +93,9 @@ export function ModelsPage() {
         </div>
       </search>
       {error !== null && <Failure error={error} retry={() => void query.refetch()} />}
+      {isUnmeasured && !query.isPending && (
+        <p className={`dimmed ${classes.note}`}>{texts.models.unmeasured}</p>
+      )}
       {query.isPending && <CardSkeletons />}
       <ul className={classes.cards}>
         {rendered.map((model) => (

@@ -4,7 +4,7 @@ import { type Task, tasks } from '../../finding/tasks.ts';
 export const modalities = ['image', 'video', 'audio', '3d', 'text', 'embedding'] as const;
 export type Modality = (typeof modalities)[number];
 
-export const sorts = ['used', 'name', 'price'] as const;
+export const sorts = ['used', 'name', 'price', 'speed', 'newest'] as const;
 export type Sort = (typeof sorts)[number];
 
 /** The gallery's filters, which are kept in its address. */

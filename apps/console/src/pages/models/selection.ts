@@ -20,8 +20,9 @@ interface Preferred {
 }
 
 /**
- * The models in the order of the gallery: pinned ones first, then by use, name or price. Sorting thousands of models
- * takes longer than a key press may, so this does not depend on the search.
+ * The models in the order of the gallery: pinned ones first, then by use (recently used here, then everywhere), name,
+ * price, speed or age. Sorting thousands of models takes longer than a key press may, so this does not depend on the
+ * search.
  */
 export function listed(
   models: readonly ModelEntry[],
@@ -29,13 +30,9 @@ export function listed(
   sort: Sort,
 ): Searchable[] {
   const order = models.map((model) => {
-    const { group, usd } = displayPrice(model.price);
     return {
       model,
-      keys: [
-        placeIn(pinned, model.id),
-        ...(sort === 'price' ? [group, usd] : sort === 'used' ? [placeIn(recent, model.id)] : []),
-      ],
+      keys: [placeIn(pinned, model.id), ...keysOf(model, sort, recent)],
       name: model.title ?? model.id,
     };
   });
@@ -47,6 +44,24 @@ export function listed(
     return collator.compare(one.name, other.name);
   });
   return searchable(order.map(({ model }) => model));
+}
+
+/** The numbers that sort a model, before its name does. Models without a figure or a date come last. */
+function keysOf({ id, price, measured, added }: ModelEntry, sort: Sort, recent: readonly string[]): number[] {
+  switch (sort) {
+    case 'used':
+      return [placeIn(recent, id), -(measured?.runs ?? 0)];
+    case 'name':
+      return [];
+    case 'price': {
+      const { group, usd } = displayPrice(price);
+      return [group, usd];
+    }
+    case 'speed':
+      return [measured?.median_seconds ?? Number.MAX_VALUE];
+    case 'newest':
+      return [added === undefined ? 0 : -Date.parse(added)];
+  }
 }
 
 /** The models that match, best first. */

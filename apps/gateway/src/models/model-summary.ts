@@ -1,7 +1,13 @@
 import { shortened } from '#schemas';
 
-/** The largest summary in bytes of JSON, which is about 500 tokens. */
+/** The largest summary for a tool in bytes of JSON, which is about 500 tokens. */
 export const maxSummaryBytes = 2048;
+
+/** How much room a summary has, and where the rest is if that is too little. */
+interface Room {
+  maxBytes: number;
+  rest: string;
+}
 
 interface Schema {
   type?: string | string[];
@@ -83,10 +89,13 @@ const details: Detail[] = [
   { required: 40, optional: 0, depth: 1, choices: 6, fields: 5 },
   { required: 0, optional: 0, depth: 0, choices: 3, fields: 0 },
 ];
-const full = 'describe_model with full: true returns the whole schema.';
+const ofTool: Room = {
+  maxBytes: maxSummaryBytes,
+  rest: 'describe_model with full: true returns the whole schema.',
+};
 
-/** A model in at most `maxSummaryBytes`: what it takes and gives, an example and the price. */
-export function summaryOf(document: ModelDocument): ModelSummary {
+/** A model in a few bytes: what it takes and gives, an example and the price. */
+export function summaryOf(document: ModelDocument, room = ofTool): ModelSummary {
   const [operation] = Object.values(document.paths);
   const body = operation?.post.requestBody.content['application/json'];
   const output = Object.keys(operation?.post.responses['200']?.content ?? {})[0];
@@ -108,9 +117,10 @@ export function summaryOf(document: ModelDocument): ModelSummary {
     ...(document['x-service-price'] && { price: shortened(document['x-service-price'].text, 400) }),
     ...(output !== undefined && { output }),
   };
-  const example = JSON.stringify(body?.example ?? {}).length > 500 ? undefined : body?.example;
-  const made = details.map((detail) => () => withInputs(head, members, example, detail));
-  return firstThatFits(made) ?? { model: document.info.title, inputs: {}, notes: full };
+  const isLong = JSON.stringify(body?.example ?? {}).length > room.maxBytes / 4;
+  const example = isLong ? undefined : body?.example;
+  const made = details.map((detail) => () => withInputs(head, members, example, detail, room));
+  return firstThatFits(made, room) ?? { model: document.info.title, inputs: {}, notes: room.rest };
 }
 
 function withInputs(
@@ -118,6 +128,7 @@ function withInputs(
   members: readonly Member[],
   example: unknown,
   detail: Detail,
+  { rest }: Room,
 ) {
   const required = members.filter((each) => each.isRequired);
   const optional = members.filter((each) => !each.isRequired);
@@ -136,7 +147,7 @@ function withInputs(
       ? 'The catalog has no schema of the input: send what the provider documents.'
       : detail === details[0]
         ? undefined
-        : `Shortened: ${full}`;
+        : `Shortened: ${rest}`;
   return {
     ...head,
     inputs,
@@ -146,10 +157,10 @@ function withInputs(
   };
 }
 
-function firstThatFits(made: (() => ModelSummary)[]): ModelSummary | undefined {
+function firstThatFits(made: (() => ModelSummary)[], { maxBytes }: Room): ModelSummary | undefined {
   for (const make of made) {
     const summary = make();
-    if (Buffer.byteLength(JSON.stringify(summary)) <= maxSummaryBytes) return summary;
+    if (Buffer.byteLength(JSON.stringify(summary)) <= maxBytes) return summary;
   }
   return undefined;
 }
