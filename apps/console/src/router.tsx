@@ -8,6 +8,7 @@ import {
 import type { ReactNode } from 'react';
 import { NotFound } from './frame/not-found.tsx';
 import { Shell } from './frame/shell.tsx';
+import { budgetsSearch } from './pages/budgets/search.ts';
 import { compareSearch } from './pages/compare/search.ts';
 import { guidePage } from './finding/guide-pages.ts';
 import { keysSearch } from './pages/keys/search.ts';
@@ -86,6 +87,7 @@ const routes = [
   }),
   createRoute({
     ...under('budgets'),
+    validateSearch: budgetsSearch,
     component: lazyPage(async () => (await import('./pages/budgets/budgets-page.tsx')).BudgetsPage),
   }),
   createRoute({

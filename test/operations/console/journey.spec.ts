@@ -173,27 +173,37 @@ describeWith('the console, from the sign-in to a revoked key', () => {
     await page.getByRole('heading', { name: 'No files' }).waitFor();
   });
 
-  it('creates a key that works, shows it once, and revokes it', async () => {
+  it('creates a key that works, shows it once, rotates it, and revokes it', async () => {
     await page.getByRole('link', { name: 'Keys' }).click();
     await page.getByRole('button', { name: 'Create key' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('mobile app');
+    await dialog.getByRole('button', { name: 'Run models' }).click();
     await dialog.getByRole('button', { name: 'Create key' }).click();
-    const key = (await page.getByText(/^rk_live_\w+$/).textContent()) ?? '';
-    const listed = () =>
+    const shownKey = async () => (await page.getByText(/^rk_live_\w+$/).textContent()) ?? '';
+    const listed = (key: string) =>
       fetch(`${shown.ready.base_url}/v2/models?limit=1`, { headers: { 'X-API-Key': key } }).then(
         ({ status }) => status,
       );
-    expect(await listed()).toBe(200);
+    const former = await shownKey();
+    expect(await listed(former)).toBe(200);
     await page.getByRole('button', { name: 'I’ve saved it' }).click();
-    expect(await page.getByText(key).count()).toBe(0);
-    await page.getByRole('button', { name: 'Revoke mobile app' }).click();
+    expect(await page.getByText(former).count()).toBe(0);
+    await page.getByRole('button', { name: 'Rotate mobile app' }).click();
+    await dialog.getByRole('button', { name: 'Rotate' }).click();
+    await page.getByText('The old key ends').waitFor();
+    const key = await shownKey();
+    expect([await listed(former), await listed(key)]).toEqual([200, 200]);
+    await page.getByText('Replaced by').waitFor();
+    await page.getByRole('button', { name: 'I’ve saved it' }).click();
+    await page.getByRole('button', { name: 'Revoke mobile app' }).first().click();
     await dialog.getByRole('button', { name: 'Revoke' }).click();
     await page
       .getByRole('row', { name: /mobile app/ })
+      .first()
       .getByText('Revoked')
       .waitFor();
-    await waitFor(async () => (await listed()) === 401, { withinMs: 10_000, what: 'the key to be rejected' });
+    await waitFor(async () => (await listed(key)) === 401, { withinMs: 10_000, what: 'the key to be rejected' });
   });
 
   it('lets an operator open a workspace and send its customer a link, which the customer uses', async () => {
