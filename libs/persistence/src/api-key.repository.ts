@@ -305,9 +305,7 @@ export class ApiKeyRepository {
     { actor, keyId = null, token = null }: KeyMaker,
   ): Promise<{ key: string; row: KeyRow; oldEndsAt: Date } | null> {
     const key = newApiKey();
-    const [made] = await this.database.work.query<
-      KeyRow & { oldEndsAt: Date; refused: KeyRefusal | null }
-    >(
+    const [made] = await this.database.work.query<KeyRow & { oldEndsAt: Date; refused: KeyRefusal | null }>(
       `SELECT refused, old_ends AS "oldEndsAt", ${newKeyColumns}
         FROM rotate_key($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS rotated, LATERAL (SELECT (rotated.made).*) AS api_key`,
       [

@@ -203,7 +203,10 @@ describeWith('the console, from the sign-in to a revoked key', () => {
       .first()
       .getByText('Revoked')
       .waitFor();
-    await waitFor(async () => (await listed(key)) === 401, { withinMs: 10_000, what: 'the key to be rejected' });
+    await waitFor(async () => (await listed(key)) === 401, {
+      withinMs: 10_000,
+      what: 'the key to be rejected',
+    });
   });
 
   it('lets an operator open a workspace and send its customer a link, which the customer uses', async () => {

@@ -9,12 +9,12 @@ it('creates a successor, and the former key works as long as the caller says', a
   const made = (body: object) => caller.call('POST', '/v2/keys', { body: JSON.stringify(body) });
   const tags = { team: 'web' };
   const former = (await made({ name: 'web app', scopes: ['catalog'], tags })).json();
-  const rotate = async (id: unknown, query = '') => {
+  const rotate = async (id: string, query = '') => {
     const answer = await caller.call('POST', `/v2/keys/${id}/rotate${query}`);
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([201, 'no-store']);
     return answer.json();
   };
-  const next = await rotate(former['id']);
+  const next = await rotate(String(former['id']));
   expect(next).toMatchObject({
     name: 'web app',
     scopes: ['catalog'],
@@ -27,7 +27,7 @@ it('creates a successor, and the former key works as long as the caller says', a
   const status = async (key: unknown) =>
     (await new Caller(() => [gateway().url], String(key)).call('GET', '/v2/models')).status;
   expect(await Promise.all([former['key'], next['key']].map(status))).toEqual([200, 200]);
-  const last = await rotate(next['id'], '?keep_hours=0');
+  const last = await rotate(String(next['id']), '?keep_hours=0');
   expect(await status(last['key'])).toBe(200);
   const { data } = (await caller.call('GET', '/v2/keys')).json();
   expect(data).toMatchObject([

@@ -31,9 +31,7 @@ export const newestKeysQuery = queryOptions({
 export const keySpendQuery = queryOptions({
   queryKey: ['usage', 'keys'],
   queryFn: async ({ signal }) => {
-    const { data } = await bodyOf(
-      api.GET('/v2/usage', { params: { query: { group_by: 'key' } }, signal }),
-    );
+    const { data } = await bodyOf(api.GET('/v2/usage', { params: { query: { group_by: 'key' } }, signal }));
     return new Map(data.map(({ key_id: id, cost_cents: cents }) => [id, cents]));
   },
 });

@@ -33,7 +33,7 @@ export const keys = {
   limit: 'Set a limit',
   limitOf: (name: string) => `Set a limit for “${name}”`,
   limits: {
-    hard: (limit: string, window: string) => `of ${limit} ${window}`,
+    hard: (limit: string, window: string) => `limit ${limit} ${window}`,
     soft: (limit: string, window: string) => `notifies at ${limit} ${window}`,
   },
   windows: { day: 'a day', week: 'a week', month: 'a month', total: 'in all' },

@@ -224,7 +224,8 @@ describe('rotating a key', () => {
   it('is only for live keys, and not for sessions', async () => {
     const { child, opened, unused } = await family();
     await keys.revoke(child.row.id, 'test');
-    for (const { row } of [child, opened, unused]) expect(await keys.rotate(row.id, 60, { actor: 'test' })).toBeNull();
+    for (const { row } of [child, opened, unused])
+      expect(await keys.rotate(row.id, 60, { actor: 'test' })).toBeNull();
   });
 });
 

@@ -7,7 +7,7 @@ import { dollarsOfCents } from '../../parts/money.ts';
 import { texts } from '../../texts/index.ts';
 import classes from './keys-page.module.css';
 
-/** What a key has spent in 30 days, and the budgets that limit it. */
+/** Shows the cost of a key's runs of 30 days, and the budgets that limit it. */
 export function KeySpend({ apiKey }: { apiKey: ApiKey }) {
   const { id, name, kind, state, first_id } = apiKey;
   const mayRead = useScope('usage') ?? false;
