@@ -2,6 +2,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '
 import type { ReactNode } from 'react';
 import { NotFound } from './frame/not-found.tsx';
 import { Shell } from './frame/shell.tsx';
+import { budgetsSearch } from './pages/budgets/search.ts';
 import { compareSearch } from './pages/compare/search.ts';
 import { keysSearch } from './pages/keys/search.ts';
 import { modelSearch } from './pages/model/search.ts';
@@ -81,6 +82,7 @@ const routes = [
   }),
   createRoute({
     ...under('budgets'),
+    validateSearch: budgetsSearch,
     component: lazyPage(async () => (await import('./pages/budgets/budgets-page.tsx')).BudgetsPage),
   }),
   createRoute({

@@ -70,6 +70,7 @@ type KeyRefusal =
   | 'contradicts_tags'
   | 'too_many_tags'
   | 'outlives_maker'
+  | 'not_made_by_caller'
   | 'too_many_a_day'
   | 'too_many';
 
@@ -92,7 +93,7 @@ const workspaceColumns = `workspace.id AS "workspaceId", workspace.name AS "work
   ) AS "ownKeys"`;
 
 const keyColumns = `api_key.id, workspace_id AS "workspaceId", name, prefix, scopes, tags, made_by AS "madeBy",
-  made_by_subject AS "madeBySubject", created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt",
+  made_by_subject AS "madeBySubject", last_used_at AS "lastUsedAt", rotated_to AS "rotatedTo", first_id AS "firstId", created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt",
   CASE WHEN one_time THEN 'code' WHEN session_until IS NOT NULL THEN 'session' ELSE 'key' END AS kind`;
 
 /** A new key is always live. */
@@ -296,22 +297,46 @@ export class ApiKeyRepository {
   /**
    * Makes a copy of a live key with a new text. The old key works for `keepSeconds` more, but not past its
    * own expiry; 0 revokes it. Keys that the old one made belong to the new one. Null for a session, and for a
-   * key that is not live.
+   * key that is not live. Throws `KeyRefused` for a caller, who rotates only keys that end with its own maker.
    */
   async rotate(
     id: string,
     keepSeconds: number,
-    actor: string,
+    { actor, keyId = null, token = null }: KeyMaker,
   ): Promise<{ key: string; row: KeyRow; oldEndsAt: Date } | null> {
     const key = newApiKey();
-    const [made] = await this.database.work.query<KeyRow & { oldEndsAt: Date }>(
-      `SELECT old_ends AS "oldEndsAt", ${newKeyColumns}
-        FROM rotate_key($1, $2, $3, $4, $5, $6) AS rotated, LATERAL (SELECT (rotated.made).*) AS api_key`,
-      [id, v7(), keyPrefix(key), keyHash(key), keepSeconds, actor],
+    const [made] = await this.database.work.query<KeyRow & { oldEndsAt: Date; refused: KeyRefusal | null }>(
+      `SELECT refused, old_ends AS "oldEndsAt", ${newKeyColumns}
+        FROM rotate_key($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS rotated, LATERAL (SELECT (rotated.made).*) AS api_key`,
+      [
+        id,
+        v7(),
+        keyPrefix(key),
+        keyHash(key),
+        keepSeconds,
+        actor,
+        keyId,
+        token?.subject ?? null,
+        maxLiveKeys,
+        maxKeysADay,
+      ],
     );
     if (!made) return null;
-    const { oldEndsAt, ...row } = made;
+    const { oldEndsAt, refused, ...row } = made;
+    if (refused !== null) throw new KeyRefused(refused);
     return { key, row, oldEndsAt };
+  }
+
+  /** Notes that these keys were used just now. Keys that another gateway has just noted are left as they are. */
+  async noteUse(ids: readonly string[]): Promise<void> {
+    await this.database.work.query(
+      `UPDATE api_key SET last_used_at = router_now() FROM (
+          SELECT id FROM api_key WHERE id = ANY ($1::uuid[])
+            AND (last_used_at IS NULL OR last_used_at < router_now() - interval '50 seconds')
+          FOR NO KEY UPDATE SKIP LOCKED
+        ) AS used WHERE api_key.id = used.id`,
+      [ids],
+    );
   }
 
   /**

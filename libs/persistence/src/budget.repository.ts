@@ -76,11 +76,18 @@ export class BudgetRepository {
     return this.database.transaction(async (transaction) => {
       const { manager } = transaction;
       const workspace = await lockedName(transaction, workspaceId);
-      if (input.scope === 'key' && input.value !== undefined) {
-        const isKnown = await manager.existsBy(ApiKey, { workspaceId, id: input.value });
-        if (!isKnown) return { refused: 'key' };
-      }
       const settings = settingsOf(input);
+      if (input.scope === 'key' && input.value !== undefined) {
+        // The first of rotated keys may have been deleted long ago.
+        const id = input.value;
+        const where = [
+          { workspaceId, id },
+          { workspaceId, firstId: id },
+        ];
+        const key = await manager.findOne(ApiKey, { where, select: { id: true, firstId: true } });
+        if (key === null) return { refused: 'key' };
+        settings.value = `key:${key.firstId ?? key.id}`;
+      }
       const old = await manager.findOneBy(Budget, { workspaceId, name });
       if (old === null) {
         if ((await manager.countBy(Budget, { workspaceId })) >= maxBudgets) return { refused: 'too_many' };
@@ -139,7 +146,7 @@ function settingsOf(input: RouterBudgetInput): Settings {
     .map(({ amount_cents, from, until }) => ({ micros: microsFromCents(amount_cents), from, until }));
   return {
     scope,
-    value: scope === 'workspace' ? '' : value === undefined ? null : scope === 'key' ? `key:${value}` : value,
+    value: scope === 'workspace' ? '' : (value ?? null),
     pattern: scope === 'model' && value !== undefined ? patternOf(value) : null,
     period: input.window,
     timeZone: input.time_zone,

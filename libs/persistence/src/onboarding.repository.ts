@@ -36,7 +36,9 @@ interface LinkFacts {
 
 /** A link has the tags of its key and no others, so it is never refused because of tags. */
 type LinkRefusal =
-  'unknown_key' | 'lacks_scope' | Exclude<KeyRefused['reason'], 'contradicts_tags' | 'too_many_tags'>;
+  | 'unknown_key'
+  | 'lacks_scope'
+  | Exclude<KeyRefused['reason'], 'contradicts_tags' | 'too_many_tags' | 'not_made_by_caller'>;
 
 /** Why a link is not made. Operators of the API get these texts. */
 export const linkRefusals: Record<LinkRefusal, string> = {

@@ -167,6 +167,9 @@ export const keyView = (row: KeyRow): RouterKey => ({
   created_at: row.createdAt.toISOString(),
   ...(row.expiresAt && { expires_at: row.expiresAt.toISOString() }),
   ...(row.revokedAt && { revoked_at: row.revokedAt.toISOString() }),
+  ...(row.lastUsedAt && { last_used_at: row.lastUsedAt.toISOString() }),
+  ...(row.rotatedTo !== null && { rotated_to: row.rotatedTo }),
+  ...(row.firstId !== null && { first_id: row.firstId }),
 });
 
 export const ledgerEntryView = (entry: ListedEntry): RouterLedgerEntry => ({

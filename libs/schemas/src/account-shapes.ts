@@ -231,6 +231,16 @@ const routerKey = z
     created_at: moment('When the key was made.'),
     expires_at: moment('When the key expires. Absent if it does not.').optional(),
     revoked_at: moment('When the key was revoked. Absent if it was not.').optional(),
+    last_used_at: moment(
+      'When the key was last used, to about a minute. Absent if it was not used.',
+    ).optional(),
+    rotated_to: z.uuid().optional().describe('The key that replaced this one. Absent if none did.'),
+    first_id: z
+      .uuid()
+      .optional()
+      .describe(
+        'The first of the keys that were rotated to this one, under whose id budgets count them all. Absent if the key replaced none.',
+      ),
   })
   .meta({ id: 'RouterKey', description: 'An API key, without its secret.' });
 
@@ -243,6 +253,10 @@ export const routerKeyListResponse = pageOf(
 export const routerNewKey = routerKey
   .extend({ key: text('The secret. It is shown only once and never stored.') })
   .meta({ id: 'RouterNewKey', description: 'A new API key, with its secret.' });
+
+export const routerRotatedKey = routerNewKey
+  .extend({ former_ends_at: moment('When the former key stops working.') })
+  .meta({ id: 'RouterRotatedKey', description: 'The successor of an API key, with its secret.' });
 
 export const routerSignInLink = z
   .object({
@@ -275,3 +289,4 @@ export type RouterLedgerEntry = z.infer<typeof routerLedgerEntry>;
 export type RouterWorkspace = z.infer<typeof routerWorkspace>;
 export type RouterKey = z.infer<typeof routerKey>;
 export type RouterNewKey = z.infer<typeof routerNewKey>;
+export type RouterRotatedKey = z.infer<typeof routerRotatedKey>;

@@ -17,6 +17,8 @@ export {
   routerKeyListResponse,
   type RouterNewKey,
   routerNewKey,
+  type RouterRotatedKey,
+  routerRotatedKey,
   type RouterRequest,
   type RouterRequestDetail,
   routerRequestDetail,

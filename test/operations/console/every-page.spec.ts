@@ -191,6 +191,15 @@ const pages: ShownPage[] = [
       await page.getByRole('dialog').getByLabel('Name').fill('mobile app');
     },
   },
+  {
+    name: 'key-rotate',
+    path: () => '/keys',
+    text: 'nightly batch',
+    act: async (page) => {
+      await page.getByRole('button', { name: 'Rotate web app' }).click();
+      await page.getByRole('dialog').getByLabel('The old key').first().waitFor();
+    },
+  },
   { name: 'budgets', path: () => '/budgets', text: 'team-monthly' },
   {
     name: 'budget-edit',

@@ -61,7 +61,10 @@ export async function fill(
     days: 45,
   });
 
+  await call('POST', `/v2/keys/${batch.id}/rotate?keep_hours=168`);
+
   const month = { window: 'month', time_zone: 'Europe/Berlin' };
+  await call('PUT', '/v2/budgets/web-app', { ...month, scope: 'key', value: webApp.id, limit_cents: 50_000 });
   await call('PUT', '/v2/budgets/team-monthly', { ...month, limit_cents: 100_000 });
   await call('PUT', '/v2/budgets/daily-alert', { window: 'day', limit_cents: 3_000, kind: 'soft' });
   await call('PUT', '/v2/budgets/per-user', { ...month, scope: 'user', limit_cents: 500, kind: 'soft' });

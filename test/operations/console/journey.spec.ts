@@ -191,27 +191,40 @@ describeWith('the console, from the sign-in to a revoked key', () => {
     await page.getByRole('heading', { name: 'No files' }).waitFor();
   });
 
-  it('creates a key that works, shows it once, and revokes it', async () => {
+  it('creates a key that works, shows it once, rotates it, and revokes it', async () => {
     await page.getByRole('link', { name: 'Keys' }).click();
     await page.getByRole('button', { name: 'Create key' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('mobile app');
+    await dialog.getByRole('button', { name: 'Run models' }).click();
     await dialog.getByRole('button', { name: 'Create key' }).click();
-    const key = (await page.getByText(/^rk_live_\w+$/).textContent()) ?? '';
-    const listed = () =>
-      fetch(`${shown.ready.base_url}/v2/models?limit=1`, { headers: { 'X-API-Key': key } }).then(
-        ({ status }) => status,
-      );
-    expect(await listed()).toBe(200);
+    const shownKey = async () => (await page.getByText(/^rk_live_\w+$/).textContent()) ?? '';
+    const former = await shownKey();
+    expect(await listed(shown, former)).toBe(200);
     await page.getByRole('button', { name: 'I’ve saved it' }).click();
-    expect(await page.getByText(key).count()).toBe(0);
-    await page.getByRole('button', { name: 'Revoke mobile app' }).click();
+    expect(await page.getByText(former).count()).toBe(0);
+    await page.getByRole('button', { name: 'Rotate mobile app' }).click();
+    await dialog.getByRole('button', { name: 'Rotate' }).click();
+    await page.getByText('The old key ends').waitFor();
+    const key = await shownKey();
+    expect([await listed(shown, former), await listed(shown, key)]).toEqual([200, 200]);
+    await page.getByText('Replaced by').waitFor();
+    await page.getByRole('button', { name: 'I’ve saved it' }).click();
+    await page.getByRole('link', { name: 'Set a limit for “mobile app”' }).first().click();
+    expect(await dialog.getByLabel('Value').inputValue()).toMatch(/^[0-9a-f-]{36}$/);
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('link', { name: 'Keys' }).click();
+    await page.getByRole('button', { name: 'Revoke mobile app' }).first().click();
     await dialog.getByRole('button', { name: 'Revoke' }).click();
     await page
       .getByRole('row', { name: /mobile app/ })
+      .first()
       .getByText('Revoked')
       .waitFor();
-    await waitFor(async () => (await listed()) === 401, { withinMs: 10_000, what: 'the key to be rejected' });
+    await waitFor(async () => (await listed(shown, key)) === 401, {
+      withinMs: 10_000,
+      what: 'the key to be rejected',
+    });
   });
 
   it('lets an operator open a workspace and send its customer a link, which the customer uses', async () => {
@@ -382,5 +395,8 @@ async function dropOn(page: Page, target: Locator): Promise<void> {
   })()`);
   await target.dispatchEvent('drop', { dataTransfer });
 }
+
+const listed = async ({ ready }: ShownConsole, key: string) =>
+  (await fetch(`${ready.base_url}/v2/models?limit=1`, { headers: { 'X-API-Key': key } })).status;
 
 failOnLeftovers();

@@ -200,6 +200,8 @@ const calls: [
   ['POST', '/v2/keys', 201, 'key', { body: '{"name":"new","scopes":["run"]}' }],
   ['POST', '/v2/keys', 400, 'key', { body: '{"name":"new"}' }],
   ['POST', '/v2/keys', 415, 'key', { body: 'x', headers: { 'content-type': 'text/plain' } }],
+  ['POST', `/v2/keys/${nobodys}/rotate`, 404, 'key'],
+  ['POST', `/v2/keys/${nobodys}/rotate?keep_hours=721`, 400, 'key'],
   ['DELETE', `/v2/keys/${nobodys}`, 404, 'key'],
   ['GET', '/v2/provider-keys', 200, 'key'],
   ['GET', '/v2/provider-keys/bfl', 404, 'key'],

@@ -159,6 +159,7 @@ async function list(
     SCOPES: (key) => key.scopes.join(','),
     TAGS: (key) => tagsText(key.tags) || '-',
     STATE: (key) => key.state,
+    USED: (key) => key.last_used_at ?? 'never',
     EXPIRES: (key) => key.expires_at ?? 'never',
     ID: (key) => key.id,
     'MADE BY': (key) => key.made_by ?? (key.made_by_subject && `token:${key.made_by_subject}`),
@@ -201,7 +202,7 @@ async function rotate(
   if (old.kind !== 'key') throw new Error(`${old.prefix} is a ${old.kind}. Only API keys can be rotated.`);
   const workspace = await services.workspaces.find(old.workspaceId);
   if (keepHours === 0) await desk.confirm(`This revokes the key ${old.prefix} (${old.name}).`);
-  const rotated = await services.keys.rotate(old.id, keepHours * 3600, services.actor);
+  const rotated = await services.keys.rotate(old.id, keepHours * 3600, services);
   // It may have been revoked since it was found.
   if (rotated === null) throw new Error(`${old.prefix} is no longer live.`);
   const { key, row, oldEndsAt: endsAt } = rotated;

@@ -4,6 +4,7 @@ import type { components } from './openapi.d.ts';
 
 export type ApiKey = components['schemas']['RouterKey'];
 export type NewApiKey = components['schemas']['RouterNewKey'];
+export type RotatedKey = components['schemas']['RouterRotatedKey'];
 
 /** Keys, console sessions and sign-in links. */
 export const keysQuery = infiniteQueryOptions({
@@ -24,4 +25,13 @@ export const newestKeysQuery = queryOptions({
   queryKey: ['keys', 'newest'],
   queryFn: ({ signal }) =>
     bodyOf(api.GET('/v2/keys', { params: { query: { limit: 100, kind: 'key' } }, signal })),
+});
+
+/** The cost of the runs of the last 30 days by the id of their key, in cents. */
+export const keySpendQuery = queryOptions({
+  queryKey: ['usage', 'keys'],
+  queryFn: async ({ signal }) => {
+    const { data } = await bodyOf(api.GET('/v2/usage', { params: { query: { group_by: 'key' } }, signal }));
+    return new Map(data.map(({ key_id: id, cost_cents: cents }) => [id, cents]));
+  },
 });

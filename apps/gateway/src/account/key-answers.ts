@@ -1,6 +1,6 @@
 import { RouterError } from '#errors';
 import { KeyRefused, maxKeysADay, maxLiveKeys } from '#persistence';
-import { maxTags, type Scope } from '#schemas';
+import { maxTags } from '#schemas';
 import type { Caller } from '../auth/caller.js';
 import { noCredential, unlessDeleted } from '../auth/caller.guard.js';
 import { failure } from '../http/api-route.js';
@@ -16,6 +16,11 @@ const refusals = {
     new RouterError(
       'forbidden',
       'This key cannot create another key: its chain of creators is at the maximum length.',
+    ),
+  not_made_by_caller: () =>
+    new RouterError(
+      'forbidden',
+      'This credential cannot rotate that key, because the key would not end with it. The key’s maker can rotate it, and so can the operator.',
     ),
   contradicts_tags: () =>
     new RouterError(
@@ -40,7 +45,7 @@ const refusals = {
 } satisfies Record<KeyRefused['reason'], () => RouterError>;
 
 /** Throws `forbidden` unless the caller has every scope that it wants to grant. */
-export function holdTo(caller: Caller, scopes: readonly Scope[]): void {
+export function holdTo(caller: Caller, scopes: readonly string[]): void {
   const missing = scopes.find((scope) => !caller.scopes.includes(scope));
   if (missing === undefined) return;
   throw new RouterError('forbidden', `This credential lacks the scope "${missing}" and cannot grant it.`);

@@ -9,6 +9,8 @@ import {
   routerKeyListResponse,
   type RouterNewKey,
   routerNewKey,
+  type RouterRotatedKey,
+  routerRotatedKey,
 } from '#schemas';
 import type { SigningSettings } from '#storage';
 import { Controller, Delete, Get, Header, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
@@ -17,13 +19,29 @@ import { z } from 'zod';
 import { Access, Calling } from '../auth/caller.guard.js';
 import { type Caller, makerOf } from '../auth/caller.js';
 import { BodyReader } from '../bodies/body-reader.js';
-import { listPage, pageQuery, QueryPipe } from '../http/query.pipe.js';
+import { listPage, once, pageQuery, QueryPipe } from '../http/query.pipe.js';
 import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 import { holdTo, orRefused, tooManyKeys } from './key-answers.js';
 
 const keyInput = routerKeyInput.strict();
 const keyQuery = pageQuery.extend({
   kind: routerKeyKind.optional().meta({ description: 'Only entries of this kind: keys, codes or sessions.' }),
+});
+/** 30 days. */
+const maxKeepHours = 720;
+const rotationQuery = z.object({
+  keep_hours: once()
+    .regex(/^\d{1,3}$/, 'must be a whole number')
+    .transform(Number)
+    .refine((hours) => hours <= maxKeepHours, `must be at most ${maxKeepHours}`)
+    .default(24)
+    .meta({
+      type: 'integer',
+      minimum: 0,
+      maximum: maxKeepHours,
+      default: 24,
+      description: 'How long the former key keeps working, in hours. 0 revokes it at once.',
+    }),
 });
 
 @Controller('v2/keys')
@@ -100,6 +118,46 @@ export class KeysController {
     return { ...keyView(row), key };
   }
 
+  @Post(':keyId/rotate')
+  @Header('cache-control', 'no-store')
+  @Access({ scope: 'manage' })
+  @ApiRoute({
+    name: 'RotateKey',
+    area: 'Account',
+    summary: 'Replace an API key',
+    description:
+      'Creates a key with the same name, scopes, tags, maker and expiry, and shows its text this once. The former key keeps working for a while. Budgets count both together, and what the former key created belongs to its successor. A key rotates the keys that it created, directly or indirectly, and a console session those of the key that opened it; a key cannot rotate itself.',
+    query: rotationQuery,
+    answers: [
+      answer(201, 'The successor was created and works immediately.', json(routerRotatedKey), [
+        'Cache-Control',
+      ]),
+      failure(400, ['invalid_input'], '`keep_hours` is not a whole number from 0 to 720.'),
+      failure(
+        403,
+        ['forbidden', 'not_enabled'],
+        'The credential lacks `manage` or a scope of the key, did not create the key, or the router is not enabled for its workspace.',
+      ),
+      failure(404, ['invalid_input'], 'The workspace has no such key.'),
+      failure(409, ['invalid_input'], 'The key has ended, or is a session or a sign-in link.'),
+      tooManyKeys,
+    ],
+  })
+  async rotate(
+    @Calling() caller: Caller,
+    @Param('keyId') keyId: string,
+    @Query(new QueryPipe(rotationQuery)) { keep_hours: keepHours }: z.output<typeof rotationQuery>,
+  ): Promise<RouterRotatedKey> {
+    const former = z.uuid().safeParse(keyId).success ? await this.keys.find(keyId) : null;
+    if (former?.workspaceId !== caller.workspaceId) throw noSuchKey();
+    holdTo(caller, former.scopes);
+    const rotated = await orRefused(this.keys.rotate(former.id, keepHours * 3600, makerOf(caller)));
+    if (rotated === null)
+      throw new RouterError('invalid_input', 'Only API keys that work can be rotated.', { status: 409 });
+    const { key, row, oldEndsAt } = rotated;
+    return { ...keyView(row), key, former_ends_at: oldEndsAt.toISOString() };
+  }
+
   @Delete(':keyId')
   @HttpCode(204)
   @Access({ scope: 'manage' })
@@ -117,6 +175,8 @@ export class KeysController {
   async revoke(@Calling() { workspaceId, credential }: Caller, @Param('keyId') keyId: string): Promise<void> {
     const found =
       z.uuid().safeParse(keyId).success && (await this.keys.revoke(keyId, credential, workspaceId));
-    if (!found) throw new RouterError('invalid_input', 'There is no such key.', { status: 404 });
+    if (!found) throw noSuchKey();
   }
 }
+
+const noSuchKey = () => new RouterError('invalid_input', 'There is no such key.', { status: 404 });

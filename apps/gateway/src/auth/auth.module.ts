@@ -6,6 +6,7 @@ import { Module, type OnApplicationShutdown } from '@nestjs/common';
 import { AccessTokens } from './access-tokens.js';
 import { CodeExchange } from './code-exchange.js';
 import { Identification } from './identification.js';
+import { KeyUses } from './key-uses.js';
 import { RemoteKeys } from './remote-keys.js';
 import type { AuthSettings } from './settings.js';
 
@@ -14,6 +15,7 @@ import type { AuthSettings } from './settings.js';
   providers: [
     Identification,
     CodeExchange,
+    KeyUses,
     {
       provide: PostgresListener,
       inject: [Identification, SETTINGS, LOG],

@@ -124,6 +124,16 @@ describe('Identification', () => {
     expect(lookedUp).toEqual([]);
   });
 
+  it('tells once which keys were used, also those that it had cached', async () => {
+    await key('bad');
+    expect(identification.takeUsed()).toEqual([]);
+    for (let times = 0; times < 2; times += 1) {
+      await key('good');
+      expect(identification.takeUsed()).toEqual(['k']);
+    }
+    expect(identification.takeUsed()).toEqual([]);
+  });
+
   it('looks up a key once for concurrent calls', async () => {
     const found = await Promise.all([key('good'), key('good'), key('good')]);
     expect(found.every((caller) => caller?.workspaceId === row.workspaceId)).toBe(true);

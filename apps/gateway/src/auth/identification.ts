@@ -30,6 +30,7 @@ interface Found {
 export class Identification {
   private readonly known: LRUCache<string, Caller>;
   private readonly refused: LRUCache<string, true>;
+  private readonly used = new Set<string>();
   private readonly lookUps = new Map<string, Promise<Caller | null>>();
   /** Number of changes so far. A lookup that began before a change is not cached after it. */
   private changes = 0;
@@ -48,6 +49,19 @@ export class Identification {
 
   /** Returns null for any unusable credential. */
   async find(credential: Credential): Promise<Caller | null> {
+    const caller = await this.findCaller(credential);
+    if (caller !== null && caller.keyId !== null) this.used.add(caller.keyId);
+    return caller;
+  }
+
+  /** The ids of the keys that were found since the last call of this method. */
+  takeUsed(): string[] {
+    const used = [...this.used];
+    this.used.clear();
+    return used;
+  }
+
+  private async findCaller(credential: Credential): Promise<Caller | null> {
     // The kind is part of the cache key, because a verified token is not an API key.
     const name = `${credential.kind}:${credential.text}`;
     const known = this.known.get(name);

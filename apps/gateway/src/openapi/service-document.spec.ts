@@ -149,6 +149,7 @@ const promised: [method: string, path: string, answers: [number, string[]][]][] 
   ['DELETE', '/v2/budgets/{name}', plain(204, 401, 403, 404)],
   ['GET', '/v2/keys', plain(200, 401, 403)],
   ['POST', '/v2/keys', plain(201, 400, 401, 403)],
+  ['POST', '/v2/keys/{key_id}/rotate', plain(201, 400, 401, 403, 404, 409)],
   ['DELETE', '/v2/keys/{key_id}', plain(204, 401, 403, 404)],
   ['GET', '/v2/provider-keys', plain(200, 401, 403)],
   ['GET', '/v2/provider-keys/{provider}', plain(200, 401, 403, 404)],

@@ -94,6 +94,12 @@ export class ApiKey {
   @Column('text', { nullable: true }) madeBySubject: string | null;
   /** When the session ends, or the session that the code opens. Null for a key. */
   @Column('timestamptz', { nullable: true }) sessionUntil: Date | null;
+  /** About when the key was last used: gateways note it once a minute. */
+  @Column('timestamptz', { nullable: true }) lastUsedAt: Date | null;
+  /** The key that replaced this one. */
+  @Column('uuid', { nullable: true }) rotatedTo: string | null;
+  /** The first of the keys that were rotated to this one. Budgets count them all under its id. */
+  @Column('uuid', { nullable: true }) firstId: string | null;
 }
 
 /**

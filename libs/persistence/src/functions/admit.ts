@@ -143,7 +143,7 @@ BEGIN
             counted_as := CASE its.scope
               WHEN 'workspace' THEN ''
               WHEN 'model' THEN CASE WHEN entry.model ~ its.pattern THEN its.value END
-              WHEN 'key' THEN CASE WHEN entry.credential LIKE 'key:%' THEN entry.credential ELSE 'token' END
+              WHEN 'key' THEN counted_key(entry.credential)
               WHEN 'user' THEN coalesce(entry.call #>> '{attribution,user}', '')
               ELSE entry.call -> 'attribution' ->> its.scope END;
             CONTINUE WHEN counted_as IS NULL OR counted_as <> its.value;

@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
 import { v7 } from 'uuid';
-import { ApiKeyRepository, type KeyMaker } from '../api-key.repository.js';
+import { ApiKeyRepository, type KeyMaker, type KeyRow } from '../api-key.repository.js';
 import { RetentionRepository } from '../retention.repository.js';
 import { SpecDatabase } from '../testing/spec-database.js';
+import { credentialChannel } from './credential-changes.js';
 
 const file = await SpecDatabase.create();
 const first = file.process();
@@ -184,7 +186,7 @@ describe('a key that expires', () => {
 describe('rotating a key', () => {
   it('moves the keys it made to the new key, which is a copy with the same maker', async () => {
     const { root, child, grandchild } = await family();
-    const next = await keys.rotate(child.row.id, 0, 'test');
+    const next = await keys.rotate(child.row.id, 0, { actor: 'test' });
     expect(next?.row).toMatchObject({ madeBy: root.row.id, name: 'a key', scopes: ['run', 'manage'] });
     expect((await keys.find(grandchild.row.id))?.madeBy).toBe(next?.row.id);
     expect([await works(child), await works(grandchild)]).toEqual([false, true]);
@@ -193,17 +195,78 @@ describe('rotating a key', () => {
     expect(next && (await works(next))).toBe(false);
   });
 
+  it('links both, and keeps the id of the first for budgets', async () => {
+    const { root } = await family();
+    const next = await keys.rotate(root.row.id, 60, { actor: 'test' });
+    const last = await keys.rotate(next?.row.id ?? '', 60, { actor: 'test' });
+    expect([next?.row.firstId, last?.row.firstId]).toEqual([root.row.id, root.row.id]);
+    expect((await keys.find(root.row.id))?.rotatedTo).toBe(next?.row.id);
+  });
+
+  it('by a caller is only for keys that end with the caller’s maker', async () => {
+    const { id, root, child, opened, grandchild } = await family();
+    const refused = (rotated: { row: KeyRow }, caller: { row: KeyRow }) =>
+      expect(keys.rotate(rotated.row.id, 60, by(caller.row.id))).rejects.toThrow('not_made_by_caller');
+    await refused(root, root);
+    await refused(root, child);
+    await refused(child, child);
+    // The session acts for the root.
+    await refused(root, opened);
+    const token = { subject: 'alice', expiresAt: hours(1) };
+    const kept = await keys.rotate(grandchild.row.id, 60, by(opened.row.id));
+    const theirs = await keys.rotate(root.row.id, 60, { actor: 'token:alice', token });
+    expect(theirs?.row).toMatchObject({ madeBy: null, madeBySubject: 'alice' });
+    expect(await keys.revokeMadeBySubject(id, 'alice', 'test')).toEqual({ ended: 7 });
+    expect(kept && (await works(kept))).toBe(false);
+    await expect(keys.rotate(child.row.id, 60, by(opened.row.id))).resolves.toBeNull();
+  });
+
   it('is only for live keys, and not for sessions', async () => {
     const { child, opened, unused } = await family();
     await keys.revoke(child.row.id, 'test');
-    for (const { row } of [child, opened, unused]) expect(await keys.rotate(row.id, 60, 'test')).toBeNull();
+    for (const { row } of [child, opened, unused])
+      expect(await keys.rotate(row.id, 60, { actor: 'test' })).toBeNull();
+  });
+});
+
+describe('the use of keys', () => {
+  it('is noted without telling that they changed, and not again within a minute', async () => {
+    const { root, child } = await family();
+    const used = async () => (await keys.find(root.row.id))?.lastUsedAt ?? null;
+    expect(await used()).toBeNull();
+    const told: unknown[] = [];
+    const listener = new Client({ connectionString: file.url, connectionTimeoutMillis: 20_000 });
+    await listener.connect();
+    try {
+      const ended = new Promise<void>((resolve) => {
+        listener.on('notification', ({ payload }) => {
+          told.push(payload);
+          if (payload === 'end') resolve();
+        });
+      });
+      await listener.query(`LISTEN ${credentialChannel}`);
+      await keys.noteUse([root.row.id, v7()]);
+      const before = await used();
+      expect(before).not.toBeNull();
+      await keys.noteUse([root.row.id]);
+      expect(await used()).toEqual(before);
+      await new ApiKeyRepository(file.process('1 minute').database).noteUse([root.row.id]);
+      expect(await used()).not.toEqual(before);
+      expect((await keys.find(child.row.id))?.lastUsedAt).toBeNull();
+      await keys.revoke(child.row.id, 'test');
+      await listener.query(`NOTIFY ${credentialChannel}, 'end'`);
+      await ended;
+      expect(told).toEqual([root.row.workspaceId, 'end']);
+    } finally {
+      await listener.end();
+    }
   });
 });
 
 describe('the record of operators’ actions', () => {
   it('records who made, used, rotated and revoked each key', async () => {
     const { root, opened, grandchild } = await family();
-    await keys.rotate(root.row.id, 60, 'admin:ops@host');
+    await keys.rotate(root.row.id, 60, { actor: 'admin:ops@host' });
     await keys.revoke(root.row.prefix, 'token:alice');
     expect(await actions(root.row.id)).toMatchObject([
       {

@@ -7,7 +7,8 @@ import { advisoryLocks } from '../locks.js';
  * `make_key` returns the new row, or the reason for a refusal. A console session acts for the key or the person
  * that opened it, so a key that it makes has the session's maker.
  *
- * `revoke_keys` also revokes every key made by the given ones. `rotate_key` first gives those to the new key.
+ * `revoke_keys` also revokes every key made by the given ones. `rotate_key` first gives those to the new key. Callers
+ * rotate only keys that end with their own maker. Otherwise a thief could rotate a leaked key to outlive its revocation.
  */
 export const apiKeys = /* sql */ `
 -- Returns the key and its makers, nearest first.
@@ -41,6 +42,16 @@ RETURNS void LANGUAGE sql AS $$
   FROM workspace WHERE workspace.id = key.workspace_id
 $$;
 
+-- Returns the limit that a new key would exceed. Without a max_a_day, there is no daily limit.
+CREATE OR REPLACE FUNCTION keys_exceeded(space uuid, max_live integer, max_a_day integer) RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT CASE
+    WHEN (SELECT count(*) FROM api_key WHERE workspace_id = space AND id >= v7_floor(router_now() - interval '1 day')) >= max_a_day
+      THEN 'too_many_a_day'
+    WHEN (SELECT count(*) FROM api_key WHERE workspace_id = space AND revoked_at IS NULL
+      AND (expires_at IS NULL OR expires_at > router_now())) >= max_live THEN 'too_many'
+  END
+$$;
+
 -- by_key and by_subject: the caller's key, or the subject of the caller's access token. Both are null for an operator.
 -- latest: when the caller's access token expires. code_s: how long a code works, in seconds. The new key also has the tags of
 -- its maker: otherwise a call could escape them by making a key.
@@ -52,7 +63,6 @@ DECLARE
   caller api_key;
   maker uuid;
   session_end timestamptz;
-  day_ago timestamptz := router_now() - interval '1 day';
 BEGIN
   PERFORM lock_keys(space);
   IF by_key IS NOT NULL THEN
@@ -92,15 +102,10 @@ BEGIN
   ELSE
     ends := coalesce(ends, nullif(latest, 'infinity'));
   END IF;
-  -- Operators may exceed the limit: a leaked key may have used it up.
-  IF coalesce(by_key::text, by_subject) IS NOT NULL
-    AND (SELECT count(*) FROM api_key WHERE workspace_id = space AND id >= v7_floor(day_ago)) >= max_a_day THEN
-    RETURN QUERY SELECT 'too_many_a_day', NULL::api_key;
-    RETURN;
-  END IF;
-  IF (SELECT count(*) FROM api_key WHERE workspace_id = space AND revoked_at IS NULL
-      AND (expires_at IS NULL OR expires_at > router_now())) >= max_live THEN
-    RETURN QUERY SELECT 'too_many', NULL::api_key;
+  -- Operators may exceed the daily limit: a leaked key may have used it up.
+  refused := keys_exceeded(space, max_live, CASE WHEN coalesce(by_key::text, by_subject) IS NOT NULL THEN max_a_day END);
+  IF refused IS NOT NULL THEN
+    RETURN NEXT;
     RETURN;
   END IF;
   INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes, expires_at, one_time, made_by, made_by_subject,
@@ -154,27 +159,54 @@ BEGIN
   RETURN cardinality(ended);
 END $$;
 
--- Returns the new row and when the old key expires; no row if the key does not work or is a session.
+-- Returns the new row and when the former key expires, or the reason for a refusal; no row if the key does not work or is a
+-- session. by_key and by_subject are those of make_key.
 CREATE OR REPLACE FUNCTION rotate_key(old_id uuid, new_id uuid, new_prefix text, new_hash bytea, keep_s double precision,
-  actor text)
-RETURNS TABLE (made api_key, old_ends timestamptz) LANGUAGE plpgsql AS $$
+  actor text, by_key uuid, by_subject text, max_live integer, max_a_day integer)
+RETURNS TABLE (refused text, made api_key, old_ends timestamptz) LANGUAGE plpgsql AS $$
 DECLARE
   former api_key;
+  caller api_key;
+  maker uuid;
 BEGIN
   PERFORM lock_keys(workspace_id) FROM api_key WHERE id = old_id;
   SELECT * INTO former FROM api_key WHERE id = old_id AND session_until IS NULL AND NOT one_time AND key_end(id) > router_now();
   IF former.id IS NULL THEN
     RETURN;
   END IF;
-  INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes, expires_at, made_by, made_by_subject, tags)
+  IF by_key IS NOT NULL THEN
+    SELECT * INTO caller FROM api_key WHERE id = by_key AND NOT one_time AND key_end(id) > router_now();
+    maker := CASE WHEN caller.session_until IS NULL THEN caller.id ELSE caller.made_by END;
+    by_subject := caller.made_by_subject;
+    IF caller.id IS NULL THEN
+      refused := 'caller_ended';
+    ELSIF maker IS NOT NULL AND NOT EXISTS (SELECT FROM key_and_makers(former.made_by) WHERE id = maker) THEN
+      refused := 'not_made_by_caller';
+    END IF;
+  END IF;
+  IF coalesce(by_key::text, by_subject) IS NOT NULL THEN
+    refused := coalesce(refused, keys_exceeded(former.workspace_id, max_live, max_a_day));
+  END IF;
+  IF refused IS NOT NULL THEN
+    RETURN NEXT;
+    RETURN;
+  END IF;
+  INSERT INTO api_key (id, workspace_id, name, prefix, hash, scopes, expires_at, made_by, made_by_subject, tags, first_id)
   VALUES (new_id, former.workspace_id, former.name, new_prefix, new_hash, former.scopes, former.expires_at, former.made_by,
-    former.made_by_subject, former.tags)
+    coalesce(by_subject, former.made_by_subject), former.tags, coalesce(former.first_id, former.id))
   RETURNING api_key.* INTO made;
   UPDATE api_key SET made_by = new_id WHERE made_by = old_id;
   UPDATE api_key SET expires_at = least(expires_at, router_now() + make_interval(secs => keep_s)),
-    revoked_at = CASE WHEN keep_s = 0 THEN router_now() END
+    revoked_at = CASE WHEN keep_s = 0 THEN router_now() END, rotated_to = new_id
   WHERE id = old_id RETURNING expires_at INTO old_ends;
-  PERFORM record_key_action(actor, 'key.rotate', former, jsonb_build_object('new_id', new_id));
+  PERFORM record_key_action(actor, 'key.rotate', former, jsonb_build_object('new_id', new_id, 'ends_at', old_ends));
   RETURN NEXT;
 END $$;
+
+-- The signature of the previous release, whose keys only operators rotate.
+CREATE OR REPLACE FUNCTION rotate_key(old_id uuid, new_id uuid, new_prefix text, new_hash bytea, keep_s double precision,
+  actor text)
+RETURNS TABLE (made api_key, old_ends timestamptz) LANGUAGE sql AS $$
+  SELECT made, old_ends FROM rotate_key(old_id, new_id, new_prefix, new_hash, keep_s, actor, NULL, NULL, NULL, NULL)
+$$;
 `;

@@ -3,6 +3,7 @@ import { routerBudgetInput } from '#schemas';
 import { v7 } from 'uuid';
 import type { z } from 'zod';
 import type { Admitted } from '../admission.repository.js';
+import { ApiKeyRepository } from '../api-key.repository.js';
 import { openRunFixture } from '../testing/run-fixture.js';
 import { type AdmissionFacts, cancelled, cents, failed, succeeded } from '../testing/runs.js';
 
@@ -146,6 +147,28 @@ describe('the runs that count', () => {
     expect(await valuesOf(spaceId, 'projects')).toEqual(
       ['alpha', 'beta'].map((value) => [value, 0, cents(1)]),
     );
+  });
+
+  it('of a key that was rotated count together with those of its successors', async () => {
+    const spaceId = await fixture.space();
+    const keys = new ApiKeyRepository(fixture.first.database);
+    const facts = { name: 'web', scopes: ['run'], expiresAt: null };
+    const { row: former } = await keys.create(spaceId, facts, { actor: 'test' });
+    await budget(spaceId, 'each', { scope: 'key', limit_cents: 3 });
+    const run = (id: string | undefined) => admitted(spaceId, 1, { credential: `key:${id}` });
+    expect(await run(former.id)).toBe(1);
+    const next = (await keys.rotate(former.id, 60, { actor: 'test' }))?.row;
+    const last = (await keys.rotate(next?.id ?? '', 60, { actor: 'test' }))?.row;
+    await budget(spaceId, 'one', { scope: 'key', value: last?.id ?? '' });
+    expect([await run(last?.id), await run(next?.id), await run(former.id), await run(last?.id)]).toEqual([
+      1, 1, 0, 0,
+    ]);
+    expect(await valuesOf(spaceId, 'each')).toEqual([[`key:${former.id}`, 0, cents(3)]]);
+    expect(await used(spaceId, 'one')).toEqual([0, cents(2)]);
+    // Its records may be deleted long before its successors end.
+    await fixture.first.sql('DELETE FROM api_key WHERE id = $1', [former.id]);
+    await budget(spaceId, 'one', { scope: 'key', value: former.id });
+    expect(await used(spaceId, 'one')).toEqual([0, cents(2)]);
   });
 
   it('must fit each budget; each value has the limit for itself, and a refused run reserves nothing', async () => {

@@ -31,6 +31,14 @@ BEGIN
   ), 0);
 END $$;
 
+-- The value under which a budget of keys counts a credential. A key that was rotated counts together with its successors:
+-- otherwise a rotation would start its budgets anew.
+CREATE OR REPLACE FUNCTION counted_key(credential text) RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT CASE WHEN credential LIKE 'key:%' THEN
+    coalesce((SELECT 'key:' || first_id FROM api_key WHERE id = substr(credential, 5)::uuid), credential)
+  ELSE 'token' END
+$$;
+
 CREATE OR REPLACE FUNCTION reserve_budgets(windows budget_window[], reserved bigint[]) RETURNS void LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   INSERT INTO budget_window OVERRIDING SYSTEM VALUE SELECT id, budget_id, starts_at, value, ends_at, cost, spent_micros, notified

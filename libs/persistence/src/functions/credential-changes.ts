@@ -5,6 +5,10 @@ export const credentialChannel = 'mr_credentials';
 export const credentialChanges = /* sql */ `
 CREATE OR REPLACE FUNCTION tell_credentials_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+  -- To note the use of a key changes no right.
+  IF TG_OP = 'UPDATE' AND to_jsonb(OLD) -> 'last_used_at' IS DISTINCT FROM to_jsonb(NEW) -> 'last_used_at' THEN
+    RETURN NULL;
+  END IF;
   PERFORM pg_notify('${credentialChannel}', to_jsonb(coalesce(OLD, NEW)) ->> TG_ARGV[0]);
   RETURN NULL;
 END $$;

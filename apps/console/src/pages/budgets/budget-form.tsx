@@ -12,12 +12,19 @@ type Window = BudgetInput['window'];
 const choices = (labels: Record<string, string>) =>
   Object.entries(labels).map(([value, label]) => ({ value, label }));
 
+interface BudgetFormProps {
+  budget: Budget | undefined;
+  /** The key that a new budget is for. */
+  keyId: string | undefined;
+  close: () => void;
+}
+
 /** Makes a budget, or changes one. */
-export function BudgetForm({ budget, close }: { budget: Budget | undefined; close: () => void }) {
+export function BudgetForm({ budget, keyId, close }: BudgetFormProps) {
   const title = budget === undefined ? texts.budgets.create : texts.budgets.editTitle(budget.name);
   return (
     <Modal opened onClose={close} title={title}>
-      <Fields budget={budget} close={close} />
+      <Fields budget={budget} keyId={keyId} close={close} />
     </Modal>
   );
 }
@@ -36,11 +43,13 @@ interface Entered {
   webhookUrl: string;
 }
 
-const enteredOf = (budget: Budget | undefined): Entered => ({
+const enteredOf = (budget: Budget | undefined, keyId: string | undefined): Entered => ({
   name: budget?.name ?? '',
-  scope: budget?.scope.startsWith('tag:') ? 'tag' : ((budget?.scope ?? 'workspace') as Scope),
+  scope: budget?.scope.startsWith('tag:')
+    ? 'tag'
+    : ((budget?.scope ?? (keyId === undefined ? 'workspace' : 'key')) as Scope),
   tag: budget?.scope.startsWith('tag:') ? budget.scope.slice('tag:'.length) : '',
-  value: budget?.value ?? '',
+  value: budget === undefined ? (keyId ?? '') : (budget.value ?? ''),
   isNobody: budget?.value === '',
   window: budget?.window ?? 'month',
   timeZone: budget?.time_zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
@@ -61,9 +70,9 @@ const inputOf = (entered: Entered, budget: Budget | undefined): BudgetInput => (
   raises: budget?.raises ?? [],
 });
 
-function Fields({ budget, close }: { budget: Budget | undefined; close: () => void }) {
+function Fields({ budget, keyId, close }: BudgetFormProps) {
   const queries = useQueryClient();
-  const [entered, setEntered] = useState(() => enteredOf(budget));
+  const [entered, setEntered] = useState(() => enteredOf(budget, keyId));
   const set = (changed: Partial<Entered>) => setEntered((before) => ({ ...before, ...changed }));
   const saving = useMutation({
     mutationFn: () => setBudget(entered.name, inputOf(entered, budget)),

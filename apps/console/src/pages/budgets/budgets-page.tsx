@@ -1,8 +1,10 @@
 import { Button, Table } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { type Budget, budgetsQuery, deleteBudget } from '../../api/budgets.ts';
+import { newestKeysQuery } from '../../api/keys.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
@@ -23,8 +25,13 @@ interface Opened {
 
 export function BudgetsPage() {
   const budgets = useQuery(budgetsQuery);
-  const [opened, setOpened] = useState<Opened>();
-  const close = () => setOpened(undefined);
+  const { key } = useSearch({ from: '/budgets' });
+  const navigate = useNavigate({ from: '/budgets' });
+  const [opened, setOpened] = useState<Opened | undefined>(key === undefined ? undefined : { form: 'edit' });
+  const close = () => {
+    setOpened(undefined);
+    if (key !== undefined) void navigate({ search: {}, replace: true, resetScroll: false });
+  };
   return (
     <>
       <PageTitle title={texts.budgets.title} detail={texts.budgets.about}>
@@ -57,7 +64,7 @@ export function BudgetsPage() {
           )
         }
       </Loaded>
-      {opened?.form === 'edit' && <BudgetForm budget={opened.budget} close={close} />}
+      {opened?.form === 'edit' && <BudgetForm budget={opened.budget} keyId={key} close={close} />}
       {opened?.form === 'raise' && opened.budget && <RaiseForm budget={opened.budget} close={close} />}
       {opened?.form === 'values' && opened.budget && <ValuesOf budget={opened.budget} close={close} />}
     </>
@@ -71,7 +78,7 @@ function BudgetRow({ budget, open }: { budget: Budget; open: (opened: Opened) =>
       <Table.Td className={classes.name}>
         <span>{name}</span>
         <span className={classes.small}>
-          {countsText(budget)} · {texts.budgets.kinds[kind]}
+          <Counts budget={budget} /> · {texts.budgets.kinds[kind]}
         </span>
       </Table.Td>
       <Table.Td className={classes.use}>
@@ -151,10 +158,13 @@ function Raised({ budget: { raises } }: { budget: Budget }) {
   );
 }
 
-function countsText({ scope, value }: Budget): string {
+/** The runs that count. A key is shown by its name, if it is one of the newest. */
+function Counts({ budget: { scope, value } }: { budget: Budget }) {
+  const keys = useQuery(newestKeysQuery).data?.data ?? [];
   const { scopes, each, nobody } = texts.budgets;
   if (scope === 'workspace') return scopes.workspace;
   if (scope === 'model') return value ?? '';
-  if (scope === 'key' || scope === 'user') return value === '' ? nobody : (value ?? each[scope]);
+  if (scope === 'key') return keys.find(({ id }) => id === value)?.name ?? value ?? each.key;
+  if (scope === 'user') return value === '' ? nobody : (value ?? each.user);
   return `${scope.slice('tag:'.length)}: ${value ?? each.tag}`;
 }

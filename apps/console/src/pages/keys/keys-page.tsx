@@ -1,19 +1,17 @@
-import { Badge, Button, Table } from '@mantine/core';
+import { Button, Table } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
-import { type ApiKey, keysQuery, type NewApiKey } from '../../api/keys.ts';
+import { keysQuery, type NewApiKey, type RotatedKey } from '../../api/keys.ts';
 import { workspaceQuery } from '../../api/workspace.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { LoadedList } from '../../parts/loaded.tsx';
-import { Moment } from '../../parts/moment.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
-import { StateMark } from '../../parts/state-mark.tsx';
 import { texts } from '../../texts/index.ts';
 import { CreatedKey } from './created-key.tsx';
+import { KeyRow } from './key-row.tsx';
 import { NewKeyForm } from './new-key-form.tsx';
-import { RevokeKey } from './revoke-key.tsx';
 import classes from './keys-page.module.css';
 
 export function KeysPage() {
@@ -23,7 +21,7 @@ export function KeysPage() {
   const navigate = useNavigate({ from: '/keys' });
   const setCreating = (isOpen: boolean) =>
     void navigate({ search: isOpen ? { new: true } : {}, replace: true, resetScroll: false });
-  const [created, setCreated] = useState<NewApiKey>();
+  const [created, setCreated] = useState<NewApiKey | RotatedKey>();
   return (
     <>
       <PageTitle title={texts.keys.title} detail={texts.keys.about}>
@@ -40,8 +38,9 @@ export function KeysPage() {
                 <Table.Th>{texts.keys.name}</Table.Th>
                 <Table.Th className="wide-only">{texts.keys.scopes}</Table.Th>
                 <Table.Th>{texts.keys.state}</Table.Th>
+                <Table.Th className={`wide-only ${classes.moment}`}>{texts.keys.lastUse}</Table.Th>
+                <Table.Th className={`wide-only ${classes.moment}`}>{texts.keys.spend}</Table.Th>
                 <Table.Th className="wide-only">{texts.keys.created}</Table.Th>
-                <Table.Th className="wide-only">{texts.keys.expires}</Table.Th>
                 <Table.Th>
                   <span className="visually-hidden">{texts.keys.revoke}</span>
                 </Table.Th>
@@ -49,7 +48,13 @@ export function KeysPage() {
             </Table.Thead>
             <Table.Tbody>
               {entries.map((key) => (
-                <KeyRow key={key.id} apiKey={key} isOwn={key.id === ownId} />
+                <KeyRow
+                  key={key.id}
+                  apiKey={key}
+                  isOwn={key.id === ownId}
+                  listed={entries}
+                  onRotated={setCreated}
+                />
               ))}
             </Table.Tbody>
           </Table>
@@ -57,44 +62,5 @@ export function KeysPage() {
       </LoadedList>
       <NewKeyForm opened={isCreating} close={() => setCreating(false)} onCreated={setCreated} />
     </>
-  );
-}
-
-function KeyRow({ apiKey, isOwn }: { apiKey: ApiKey; isOwn: boolean }) {
-  const { name, kind, prefix, scopes, state, created_at, expires_at } = apiKey;
-  return (
-    <Table.Tr className={classes.row} data-dead={state !== 'live'}>
-      <Table.Td className={classes.name}>
-        <span>
-          {kind === 'key' ? name : texts.keys.kinds[kind]}{' '}
-          {isOwn && <span className="dimmed">{texts.keys.own}</span>}
-        </span>
-        <code className="dimmed">{prefix}…</code>
-        <span className={`narrow-only ${classes.narrowScopes}`}>{scopes.join(', ')}</span>
-      </Table.Td>
-      <Table.Td className={`wide-only ${classes.scopes}`}>
-        {scopes.map((scope) => (
-          <Badge key={scope} variant="default" className={classes.scope}>
-            {scope}
-          </Badge>
-        ))}
-      </Table.Td>
-      <Table.Td>
-        <StateMark tone={state === 'live' ? 'good' : 'calm'}>{texts.keys.states[state]}</StateMark>
-      </Table.Td>
-      <Table.Td className="wide-only">
-        <Moment at={created_at} />
-      </Table.Td>
-      <Table.Td className="wide-only">
-        {expires_at === undefined ? (
-          <span className="dimmed">{texts.keys.never}</span>
-        ) : (
-          <Moment at={expires_at} />
-        )}
-      </Table.Td>
-      <Table.Td className={classes.action}>
-        {state === 'live' && <RevokeKey apiKey={apiKey} isOwn={isOwn} />}
-      </Table.Td>
-    </Table.Tr>
   );
 }

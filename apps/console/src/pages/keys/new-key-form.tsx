@@ -11,6 +11,13 @@ import classes from './keys-page.module.css';
 type Scope = keyof typeof texts.keys.scope;
 const scopes = Object.keys(texts.keys.scope) as Scope[];
 const usual: Scope[] = ['catalog', 'run'];
+/** Scopes of usual keys. */
+const presets: Record<keyof typeof texts.keys.presets, Scope[]> = {
+  run: usual,
+  read: ['catalog', 'requests', 'usage', 'workspace'],
+  billing: ['usage', 'workspace'],
+  all: scopes,
+};
 const lifetimes = [
   { value: '30', label: texts.keys.days(30) },
   { value: '90', label: texts.keys.days(90) },
@@ -74,6 +81,7 @@ function Fields({ close, onCreated }: Omit<NewKeyFormProps, 'opened'>) {
         onChange={setChosen}
         classNames={{ root: classes.form }}
       >
+        <Presets chosen={chosen} own={own} choose={setChosen} />
         {scopes.map((scope) => (
           <Checkbox
             key={scope}
@@ -115,6 +123,36 @@ function Fields({ close, onCreated }: Omit<NewKeyFormProps, 'opened'>) {
         </Button>
       </div>
     </form>
+  );
+}
+
+interface PresetsProps {
+  chosen: readonly string[];
+  own: readonly string[];
+  choose: (scopes: string[]) => void;
+}
+
+/** Chooses the scopes of a usual key, as far as the caller has them. */
+function Presets({ chosen, own, choose }: PresetsProps) {
+  return (
+    <div className={classes.presets} role="group" aria-label={texts.keys.presetsLabel}>
+      {Object.entries(texts.keys.presets).map(([name, label]) => {
+        const its = presets[name as keyof typeof presets].filter((scope) => own.includes(scope));
+        const isChosen = its.length === chosen.length && its.every((scope) => chosen.includes(scope));
+        return (
+          <Button
+            key={name}
+            size="xs"
+            variant={isChosen ? 'light' : 'default'}
+            aria-pressed={isChosen}
+            disabled={its.length === 0}
+            onClick={() => choose(its)}
+          >
+            {label}
+          </Button>
+        );
+      })}
+    </div>
   );
 }
 
