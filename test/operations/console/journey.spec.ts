@@ -2,10 +2,11 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { Locator, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { PNG } from 'pngjs';
 import { withTools } from '../../harness/faults.js';
 import { failOnLeftovers, waitFor } from '../../harness/index.js';
+import { dropOn } from './drop-on.js';
 import { calling } from './filled.js';
 import { ShownConsole } from './shown.js';
 
@@ -384,17 +385,6 @@ describeWith('the console, from the sign-in to a revoked key', () => {
     expect(shown.troubles).toEqual([]);
   });
 });
-
-/** Drops a one-pixel PNG, as a browser does with a file dragged from a folder. */
-async function dropOn(page: Page, target: Locator): Promise<void> {
-  const bytes = [...PNG.sync.write(new PNG({ width: 1, height: 1 }))];
-  const dataTransfer = await page.evaluateHandle(`(() => {
-    const transfer = new DataTransfer();
-    transfer.items.add(new File([Uint8Array.of(${bytes.join()})], 'sketch.png', { type: 'image/png' }));
-    return transfer;
-  })()`);
-  await target.dispatchEvent('drop', { dataTransfer });
-}
 
 const listed = async ({ ready }: ShownConsole, key: string) =>
   (await fetch(`${ready.base_url}/v2/models?limit=1`, { headers: { 'X-API-Key': key } })).status;
