@@ -168,8 +168,20 @@ describeWith('the page of a model', () => {
     await field.getByRole('button', { name: 'Dismiss b.mp4' }).click();
     await hasLinks(2);
     await copy(page, file('d.png', 6));
+    let release = () => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    await page.route('**/v2/files', async (route) => {
+      await held;
+      await route.continue();
+    });
     await field.getByRole('textbox').last().press('Control+v');
+    const uploading = page.getByRole('button', { name: 'Uploading…' });
+    await uploading.waitFor();
+    expect(await uploading.isDisabled()).toBe(true);
+    release();
     await hasLinks(3);
+    await page.getByRole('button', { name: /^Run/, disabled: false }).waitFor();
+    await page.unrouteAll();
     const [a, c, d] = await links();
     await field.getByRole('button', { name: 'Move item 3 up' }).press('Enter');
     await until(async () => (await links()).join() === [a, d, c].join(), 'the keyboard’s order');

@@ -8,6 +8,7 @@ export const model = {
   notObject: 'The input must be a JSON object, starting with { and ending with }.',
   line: (line: number) => `Line ${line}:`,
   run: 'Run',
+  uploading: 'Uploading…',
   stream: 'Stream the answer',
   cancel: 'Cancel',
   cancelling: 'Cancelling…',

@@ -16,6 +16,7 @@ import { CompareWith } from '../compare/compare-with.tsx';
 import { CostLine } from './cost-line.tsx';
 import { isSame, useEarlierInput } from './earlier-input.ts';
 import { labelOf } from './form/form-schema.ts';
+import { useIsUploading } from './form/media/uploads-underway.ts';
 import { History } from './history.tsx';
 import { JsonInput } from './json-input.tsx';
 import classes from './model.module.css';
@@ -57,6 +58,7 @@ export function Workbench({ id, document, entry }: WorkbenchProps) {
   // Missing fields aren't mistakes until the user tries to run the model.
   const [wasTried, setTried] = useState(false);
   /** A submission that may have arrived although its answer didn't. Running the same input again joins its run. */
+  const isUploading = useIsUploading();
   const unanswered = useRef<{ text: string; key: string }>(undefined);
   const problems = wasTried || view === 'json' ? fields : fields.filter(({ type }) => type !== 'missing');
   const isIncomplete = wasTried && isFinal && fields.length > 0;
@@ -74,7 +76,7 @@ export function Workbench({ id, document, entry }: WorkbenchProps) {
     });
   };
   const submit = async () => {
-    if (isSubmitting || isPending || syntax !== undefined) return;
+    if (isSubmitting || isPending || isUploading || syntax !== undefined) return;
     setTried(true);
     setRefusal(undefined);
     // The service has already said what is wrong with this input.
@@ -191,10 +193,10 @@ export function Workbench({ id, document, entry }: WorkbenchProps) {
                 leftSection={<Play size={14} aria-hidden />}
                 rightSection={<Kbd className={classes.keys}>⌘↵</Kbd>}
                 loading={isSubmitting}
-                disabled={syntax !== undefined || isPending}
+                disabled={syntax !== undefined || isPending || isUploading}
                 onClick={() => void submit()}
               >
-                {texts.model.run}
+                {isUploading ? texts.model.uploading : texts.model.run}
               </Button>
             </div>
           </div>

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { uploadFile } from '../../../../api/files.ts';
 import { trackedUpload } from '../../../../api/tracked-upload.ts';
+import { untilUploaded } from './uploads-underway.ts';
 
 export interface Upload {
   id: number;
@@ -55,7 +56,7 @@ export function useUploads(done: (url: string, name: string) => void) {
             change(id, { problem: error instanceof Error ? error.message : String(error) });
         }
       };
-      last.current = last.current.then(attempt);
+      last.current = untilUploaded(id, last.current.then(attempt));
     },
     [change, drop],
   );
