@@ -1,3 +1,4 @@
+import { loadCatalog } from '#catalog';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createProvider } from '../../libs/client/src/ai.js';
 import { inputSchemaOf, type Put, putImages, putPrompt } from '../../libs/client/src/ai-fields.js';
@@ -218,6 +219,7 @@ describe('the provider for the ai SDK', () => {
   it('maps a plain call of most models, and finds the files in their outputs', async () => {
     const counts = { image: { all: 0, fit: 0 }, video: { all: 0, fit: 0 } };
     const unread: string[] = [];
+    const builtIn = new Set((await loadCatalog()).models.map(({ id }) => id));
     const fits = async (id: string, kind: 'image' | 'video', needsImage: boolean) => {
       const document = await router.document(id);
       const input = plainInput(inputSchemaOf(document), needsImage);
@@ -248,7 +250,8 @@ describe('the provider for the ai SDK', () => {
       output_modalities: [kind],
       input_modalities: [main],
     } of router.models())
-      if (kind === 'image' || kind === 'video') await fits(id, kind, main === 'image');
+      // Other files of tests serve rows of their own.
+      if (builtIn.has(id) && (kind === 'image' || kind === 'video')) await fits(id, kind, main === 'image');
     expect(counts.image.fit / counts.image.all).toBeGreaterThan(0.8);
     expect(counts.video.fit / counts.video.all).toBeGreaterThan(0.7);
     // The example of this model is a video, although its first modality is the image.
