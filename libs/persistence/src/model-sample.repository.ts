@@ -45,8 +45,8 @@ export class ModelSampleRepository {
   }
 
   /**
-   * Revokes the link of a sample, because every workspace may know it. The run stays kept. Has no effect on a run that
-   * is no sample.
+   * Revokes the link of a sample, because every workspace may know it. The run stays kept. Has no effect on other
+   * runs.
    */
   async unpin(runId: string, by: string): Promise<void> {
     await this.database.work.query(

@@ -367,35 +367,6 @@ describeWith('the console, from the sign-in to a revoked key', () => {
     await visitor.context().close();
   });
 
-  it('pins a run as a sample, which fills the form of its model, until it is unpinned', async () => {
-    const call = calling(shown.ready);
-    const { data } = await call<{ data: { request_id: string }[] }>(
-      'GET',
-      '/v2/requests?outcome=succeeded&model=bfl/flux-2-pro',
-    );
-    const run = await shown.open(`/runs/${data.at(-1)?.request_id}`);
-    const confirm = async (label: string) => {
-      await run.getByRole('button', { name: label, exact: true }).click();
-      await run.getByRole('dialog').getByRole('button', { name: label, exact: true }).click();
-    };
-    await confirm('Pin as a sample');
-    await run.getByRole('button', { name: 'Unpin', exact: true }).waitFor();
-    const other = await shown.open('/models/bfl/flux-2-pro');
-    await other.getByRole('link', { name: 'Sample 1' }).click();
-    await other.getByRole('region', { name: 'Result' }).getByRole('img').first().waitFor();
-    expect(await other.getByRole('textbox', { name: 'Prompt' }).inputValue()).toMatch(
-      new RegExp(prompt, 'i'),
-    );
-    expect(other.url()).toContain('sample=');
-    await confirm('Unpin');
-    await run.getByRole('button', { name: 'Pin as a sample' }).waitFor();
-    await other.goto(`${shown.ready.base_url}/console/models/bfl/flux-2-pro`);
-    await other.getByRole('button', { name: 'Run', exact: false }).first().waitFor();
-    expect(await other.getByRole('link', { name: 'Sample 1' }).count()).toBe(0);
-    await run.context().close();
-    await other.context().close();
-  });
-
   it('sends a test event, and shows what the receiver answered as text', async () => {
     const other = await shown.open('/webhooks');
     await other.getByRole('button', { name: 'Send test event' }).click();

@@ -99,8 +99,8 @@ export class SamplesController {
     area: 'Operator',
     summary: 'Unpin a sample',
     description:
-      'Also revokes the link of the run, because every workspace may know it. The run stays kept. Has no effect on a run that is no sample.',
-    answers: [answer(204, 'The run is no sample.'), notFound],
+      'Also revokes the link of the run, because every workspace may know it. The run stays kept. Has no effect on a run that is not a sample.',
+    answers: [answer(204, 'The run is not a sample.'), notFound],
   })
   async unpin(@Calling() { credential }: Caller, @Param('request_id') id: string): Promise<void> {
     await this.samples.unpin((await this.find(id)).requestId, credential);

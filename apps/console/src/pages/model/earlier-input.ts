@@ -7,8 +7,8 @@ import { indentedJson } from '../../parts/indented-json.ts';
 import { constantsOf } from './form/form-schema.ts';
 
 /**
- * The input of the run or the sample in the address, as indented text and without the members that name the model; null if it has
- * expired, and undefined while it is loading.
+ * The input of the run or the sample in the address, as indented text and without the members that name the model;
+ * null if it has expired, and undefined while it is loading.
  */
 export function useEarlierInput(
   run: string | undefined,
