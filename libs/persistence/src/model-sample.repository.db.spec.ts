@@ -27,7 +27,8 @@ it('lists a run as long as it is kept and shared, and not again when it is kept 
   for (const run of [unkept, unshared, unpinned, unshared]) expect(await pin(run, model)).toEqual(pinned);
   const listed = await samples.list(model);
   expect(listed.map(({ shareId }) => shareId)).toEqual([expect.any(String), link, expect.any(String)]);
-  expect(await shares.find(listed[0]!.shareId)).toMatchObject({ runId: unpinned.runId });
+  const { shareId: unpinnedLink = '' } = listed[0] ?? {};
+  expect(await shares.find(unpinnedLink)).toMatchObject({ runId: unpinned.runId });
 
   await keptRuns.unkeep(unkept.spaceId, unkept.runId);
   await shares.unshare(unshared.spaceId, unshared.runId);
@@ -38,7 +39,7 @@ it('lists a run as long as it is kept and shared, and not again when it is kept 
 
   for (let times = 0; times < 2; times += 1) await samples.unpin(unpinned.runId, 'op');
   expect(await samples.list(model)).toEqual([]);
-  expect(await shares.find(listed[0]!.shareId)).toBeNull();
+  expect(await shares.find(unpinnedLink)).toBeNull();
   const actions = await fixture.first.sql<{ action: string }>(
     'SELECT action FROM operator_action WHERE subject = $1 ORDER BY id',
     [unpinned.runId],
