@@ -147,6 +147,7 @@ describe('admin export and import', () => {
       'joined_call',
       'kept_payload',
       'kept_run',
+      'model_sample',
       'outbox',
       'payload',
       'run',

@@ -18,6 +18,7 @@ import { HeldRunRepository } from './held-run.repository.js';
 import { KeptRunRepository } from './kept-run.repository.js';
 import { DispatchRepository } from './dispatch.repository.js';
 import { LedgerReader } from './ledger-reader.js';
+import { ModelSampleRepository } from './model-sample.repository.js';
 import { OnboardingRepository } from './onboarding.repository.js';
 import { OutboxRepository } from './outbox.repository.js';
 import { OwnKeyRepository } from './own-key.repository.js';
@@ -64,6 +65,7 @@ const services = [
   OperatorReader,
   OperatorRunReader,
   DispatchRepository,
+  ModelSampleRepository,
   OnboardingRepository,
   OutboxRepository,
   OwnKeyRepository,

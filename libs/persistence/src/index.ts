@@ -150,6 +150,7 @@ export {
   usageView,
   workspaceView,
 } from './views.js';
+export { maxSamples, ModelSampleRepository } from './model-sample.repository.js';
 export { SharedRunRepository } from './shared-run.repository.js';
 export {
   type DueWebhook,

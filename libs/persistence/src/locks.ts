@@ -18,4 +18,6 @@ export const advisoryLocks = {
    * workspace.
    */
   apiKeys: 727_006,
+  /** One new sample of a model at a time; held for a transaction. The second number identifies the model. */
+  modelSamples: 727_007,
 } as const;

@@ -25,6 +25,8 @@ interface RowFacts {
 export interface OperatorRunDetail extends OperatorRun, RowFacts, RunAttempts {
   /** The current pauses of its provider, if it is live. */
   pauses: ProviderPause[];
+  /** Since when it is a sample of its model. Null if it isn't. */
+  pinnedAt: Date | null;
 }
 
 const none: RowFacts = {
@@ -61,6 +63,11 @@ export class OperatorRunReader {
         FROM run LEFT JOIN outbox ON ${outboxRowOf('run')} WHERE run.id = $1`,
       [run.requestId],
     );
+    const [sample] = await this.database.list<{ pinnedAt: Date }>(
+      operators,
+      'SELECT pinned_at AS "pinnedAt" FROM model_sample WHERE run_id = $1',
+      [run.requestId],
+    );
     const attempts = await this.attempts.of(run.requestId);
     const pauses = facts.line === null ? [] : await this.pauses.standing(facts.line);
     return {
@@ -68,6 +75,7 @@ export class OperatorRunReader {
       ...facts,
       ...attempts,
       pauses,
+      pinnedAt: sample?.pinnedAt ?? null,
     };
   }
 }

@@ -33,6 +33,7 @@ export const operatorRunDetailView = (run: OperatorRunDetail): OperatorRunDetail
   ...(run.deadlineAt !== null && { deadline_at: run.deadlineAt.toISOString() }),
   pauses: run.pauses.map(pauseView),
   ...(run.traceparent !== null && { trace_id: run.traceparent.split('-')[1] }),
+  ...(run.pinnedAt !== null && { pinned_at: run.pinnedAt.toISOString() }),
   provider_attempts: run.attempts.map(attemptView),
   provider_attempts_left_out: run.leftOut,
 });

@@ -53,6 +53,7 @@ export const operatorRunDetail = operatorRun
     deadline_at: moment('When the time budget ends. Absent before the first submission.').optional(),
     pauses: z.array(operatorPause).describe('The current pauses of the provider, for a live run.'),
     trace_id: text('The id of the trace, if the run is traced.').optional(),
+    pinned_at: moment('Since when the run is a sample of its model. Absent if it isn’t.').optional(),
     provider_attempts: attempts,
     provider_attempts_left_out: count('The number of calls between the first ten attempts and the last ten.'),
   })

@@ -27,6 +27,8 @@ export const operatorActions = [
   'run.cancel',
   'run.delete',
   'run.refund',
+  'sample.pin',
+  'sample.unpin',
   'sign_in.create',
   'sign_in.use',
   'webhook.redeliver',

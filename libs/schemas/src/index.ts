@@ -274,4 +274,11 @@ export {
   webhookStates,
 } from './webhook.js';
 export { packageRoot } from './package-root.js';
-export { type RouterShare, routerShare, type RouterSharedRun, routerSharedRun } from './sharing-shapes.js';
+export {
+  type RouterSampleList,
+  routerSampleList,
+  type RouterShare,
+  routerShare,
+  type RouterSharedRun,
+  routerSharedRun,
+} from './sharing-shapes.js';

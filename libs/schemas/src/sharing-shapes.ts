@@ -25,3 +25,16 @@ export const routerSharedRun = z
   .meta({ id: 'RouterSharedRun', description: 'A run that its workspace shares.' });
 
 export type RouterSharedRun = z.infer<typeof routerSharedRun>;
+
+export const routerSampleList = z
+  .object({
+    data: z.array(
+      z.object({
+        token: text('The credential for `GET /v2/shared/{token}`, which shows the sample.'),
+        pinned_at: moment('When an operator pinned it.'),
+      }),
+    ),
+  })
+  .meta({ id: 'RouterSampleList', description: 'The samples of a model, newest first.' });
+
+export type RouterSampleList = z.infer<typeof routerSampleList>;

@@ -247,6 +247,34 @@ describeWith('the page of a model', () => {
     await page.getByText('"aspect_ratio"').waitFor({ state: 'detached' });
   });
 
+  it('shows a sample that an operator pinned, with its input in the form, until it is unpinned', async () => {
+    await open('/models/bfl/flux-2-pro');
+    await prompt().fill('a sample of a fox');
+    const operator = await shown.open(`/runs/${await result()}`);
+    const confirm = async (label: string) => {
+      await operator.getByRole('button', { name: label }).click();
+      await operator.getByRole('dialog').getByRole('button', { name: label }).click();
+      await operator.getByRole('dialog').waitFor({ state: 'detached' });
+    };
+    await confirm('Pin as a sample');
+    await operator.getByRole('button', { name: 'Unpin' }).waitFor();
+    await prompt().fill('something else');
+    await page.reload();
+    await page.getByRole('link', { name: 'Sample 1' }).click();
+    for (const shows of ['after the click', 'after a reload']) {
+      if (shows === 'after a reload') await page.reload();
+      await until(async () => (await prompt().inputValue()) === 'a sample of a fox', `the input ${shows}`);
+      await page.getByText('A sample that the operator chose.').waitFor();
+      await page.getByRole('region', { name: 'Result' }).getByRole('img').first().waitFor();
+    }
+    expect(await violations(page)).toEqual([]);
+    await confirm('Unpin');
+    await operator.context().close();
+    await open('/models/bfl/flux-2-pro');
+    await page.getByRole('region', { name: 'Recent results' }).waitFor();
+    expect(await page.getByRole('region', { name: 'Samples' }).count()).toBe(0);
+  });
+
   it('never violated its security policy or contacted another server', () => {
     expect(shown.troubles).toEqual([]);
   });

@@ -25,12 +25,15 @@ export const runResultQuery = (model: string, requestId: string) =>
 /** A preview isn't worth more than this. */
 const maxPreviewBytes = 512 * 1024;
 
-/** The result for a preview; null if it is too large, because it has its files inline. */
 export const runPreviewQuery = (model: string, requestId: string) =>
+  previewQuery(requestId, resultUrl(model, requestId));
+
+/** The result for a preview; null if it is too large, because it has its files inline. */
+export const previewQuery = (of: string, url: string) =>
   queryOptions({
-    queryKey: ['run-preview', requestId],
+    queryKey: ['run-preview', of],
     queryFn: async ({ signal }) => {
-      const answer = await call(resultUrl(model, requestId), { signal });
+      const answer = await call(url, { signal });
       if (Number(answer.headers.get('content-length') ?? Infinity) <= maxPreviewBytes)
         return readResult(answer);
       await answer.body?.cancel();

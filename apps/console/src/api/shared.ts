@@ -1,6 +1,6 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, bodyOf, call } from './client.ts';
-import { readResult } from './run-result.ts';
+import { previewQuery, readResult } from './run-result.ts';
 
 /** A run that its workspace shares. The token is the credential. */
 export const sharedRunQuery = (token: string) =>
@@ -23,6 +23,21 @@ export const sharedResultQuery = (token: string) =>
     queryFn: async ({ signal }) => readResult(await call(`${pathOf(token)}/output`, { signal })),
     staleTime: Infinity,
   });
+
+export const sharedPreviewQuery = (token: string) => previewQuery(token, `${pathOf(token)}/output`);
+
+/** The samples of a model, as tokens of shared runs. */
+export const samplesQuery = (id: string) => {
+  const [provider = '', model = ''] = id.split('/');
+  return queryOptions({
+    queryKey: ['samples', id],
+    queryFn: ({ signal }) =>
+      bodyOf(
+        api.GET('/v2/models/{provider}/{model}/samples', { params: { path: { provider, model } }, signal }),
+      ),
+    staleTime: 60_000,
+  });
+};
 
 const pathOf = (token: string) => `/v2/shared/${encodeURIComponent(token)}`;
 

@@ -18,10 +18,20 @@ interface ConfirmProps {
   /** Tells the buttons of several rows apart for screen readers. */
   of?: string;
   isDisabled?: boolean;
+  size?: 'xs' | 'sm';
 }
 
 /** A button that asks for confirmation before it acts. */
-export function Confirm({ label, title, detail, act, changes, of, isDisabled = false }: ConfirmProps) {
+export function Confirm({
+  label,
+  title,
+  detail,
+  act,
+  changes,
+  of,
+  isDisabled = false,
+  size = 'xs',
+}: ConfirmProps) {
   const [opened, { open, close }] = useDisclosure();
   const queries = useQueryClient();
   const action = useMutation({
@@ -35,7 +45,7 @@ export function Confirm({ label, title, detail, act, changes, of, isDisabled = f
     <>
       <Button
         variant="default"
-        size="xs"
+        size={size}
         onClick={open}
         disabled={isDisabled}
         aria-label={of === undefined ? undefined : `${label} ${of}`}

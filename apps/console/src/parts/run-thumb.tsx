@@ -13,11 +13,14 @@ import {
 import { useState } from 'react';
 import type { components } from '../api/openapi.d.ts';
 import { modelDocumentQuery } from '../api/model-document.ts';
-import { runPreviewQuery } from '../api/run-result.ts';
+import { type previewQuery, runPreviewQuery } from '../api/run-result.ts';
 import { resultFindings } from './result-findings.ts';
 import classes from './run-thumb.module.css';
 
 type Run = components['schemas']['RouterRequest'];
+type State = Pick<Run, 'status' | 'outcome' | 'result_available'>;
+
+const succeeded: State = { status: 'COMPLETED', outcome: 'succeeded', result_available: true };
 
 const icons = { image: Image, video: Clapperboard, audio: AudioLines, '3d': Box, text: FileText } as const;
 
@@ -27,18 +30,35 @@ interface RunThumbProps {
   modalities: readonly string[];
 }
 
-/** A run's first result as a small picture, or a mark for its kind or state. Reads the result once it is visible. */
+/** A run's first result as a small picture, or a mark for its kind or state. */
 export function RunThumb({ run, modalities }: RunThumbProps) {
+  return (
+    <ResultThumb
+      query={runPreviewQuery(run.model, run.request_id)}
+      model={run.model}
+      modalities={modalities}
+      state={run}
+    />
+  );
+}
+
+interface ResultThumbProps {
+  query: ReturnType<typeof previewQuery>;
+  model: string;
+  modalities: readonly string[];
+  /** The state of the run, unless it is known to have succeeded. */
+  state?: State;
+}
+
+/** The first of a result as a small picture, or a mark. Reads the result once it is visible. */
+export function ResultThumb({ query, model, modalities, state = succeeded }: ResultThumbProps) {
   const { ref, inViewport } = useInViewport<HTMLSpanElement>();
   const { data } = useQuery({
-    ...runPreviewQuery(run.model, run.request_id),
-    enabled: inViewport && run.outcome === 'succeeded' && run.result_available,
+    ...query,
+    enabled: inViewport && state.outcome === 'succeeded' && state.result_available,
   });
   const [isBroken, setBroken] = useState(false);
-  const { data: document } = useQuery({
-    ...modelDocumentQuery(run.model),
-    enabled: data?.kind === 'events',
-  });
+  const { data: document } = useQuery({ ...modelDocumentQuery(model), enabled: data?.kind === 'events' });
   const found = data ? resultFindings(data, modalities, document?.stream?.text) : undefined;
   const medium = found?.media[0];
   const onError = () => setBroken(true);
@@ -51,13 +71,13 @@ export function RunThumb({ run, modalities }: RunThumbProps) {
       ) : found?.texts[0] !== undefined && medium === undefined ? (
         <span className={classes.words}>{found.texts[0].slice(0, 60)}</span>
       ) : (
-        <Mark run={run} kind={medium?.kind ?? modalities.find((each) => each in icons)} />
+        <Mark state={state} kind={medium?.kind ?? modalities.find((each) => each in icons)} />
       )}
     </span>
   );
 }
 
-function Mark({ run: { status, outcome }, kind }: { run: Run; kind: string | undefined }) {
+function Mark({ state: { status, outcome }, kind }: { state: State; kind: string | undefined }) {
   if (status !== 'COMPLETED') return <LoaderCircle size={16} />;
   if (outcome === 'cancelled') return <CircleSlash size={16} />;
   if (outcome === 'failed') return <CircleX size={16} className={classes.failed} />;

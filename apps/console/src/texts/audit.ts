@@ -22,6 +22,8 @@ const actions = {
   'run.cancel': 'Run cancelled',
   'run.delete': 'Run deleted',
   'run.refund': 'Run refunded',
+  'sample.pin': 'Sample pinned',
+  'sample.unpin': 'Sample unpinned',
   'sign_in.create': 'Sign-in link created',
   'sign_in.use': 'Sign-in link used',
   'webhook.redeliver': 'Webhook redelivered',

@@ -16,6 +16,7 @@ import { lightbox, outputs } from './outputs.ts';
 import { parts } from './parts.ts';
 import { reference } from './reference.ts';
 import { run, runs } from './runs.ts';
+import { samples } from './samples.ts';
 import { settings } from './settings.ts';
 import { share } from './share.ts';
 import { signIn } from './sign-in.ts';
@@ -33,6 +34,7 @@ export const texts = {
   runs,
   run,
   share,
+  samples,
   usage,
   files,
   webhooks,

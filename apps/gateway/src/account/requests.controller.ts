@@ -3,7 +3,6 @@ import { RouterError } from '#errors';
 import { SETTINGS } from '#infrastructure';
 import {
   CallRepository,
-  type KeepResult,
   requestDetailView,
   RequestReader,
   requestView,
@@ -31,16 +30,16 @@ import type { SigningSettings } from '#storage';
 import { Controller, Delete, Get, HttpCode, Inject, Param, Put, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { nameRun, runIdHeader } from '../answers/run-of-call.js';
+import { nameRun } from '../answers/run-of-call.js';
 import { Access, Calling } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { listPage, momentQuery, once, pageQuery, QueryPipe } from '../http/query.pipe.js';
 import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 import { foundRun } from '../runs/found-run.js';
 import { KeptRuns } from '../runs/kept-runs.js';
+import { notKept } from '../runs/not-kept.js';
 import { RunErasure } from '../runs/run-erasure.js';
 import { RunPayloads } from '../runs/run-payloads.js';
-import { fileLimitReached } from '../uploads/file-uploads.js';
 
 const requestQuery = pageQuery.extend({
   request_id: routerQueueRequestId.optional().meta({
@@ -310,22 +309,4 @@ export class RequestsController {
     const runId = await this.calls.runOf(id, workspaceId);
     return runId === null ? null : read(runId);
   }
-}
-
-function notKept(
-  {
-    result,
-    maxAllowed,
-  }: Pick<KeepResult, 'maxAllowed'> & { result: Exclude<KeepResult['result'], 'kept' | 'expired'> },
-  runId: string,
-): RouterError {
-  const headers = { [runIdHeader]: runId };
-  if (result === 'files' || result === 'bytes')
-    return fileLimitReached({ limit: result, maxAllowed }, { headers });
-  const why = {
-    live: 'The run has not ended. Keep it when it has.',
-    failed: 'The run did not succeed, so there is no result to keep.',
-    period: 'The workspace keeps results for a limited time only, so no run can be kept longer.',
-  }[result];
-  return new RouterError('invalid_input', why, { status: 409, headers });
 }

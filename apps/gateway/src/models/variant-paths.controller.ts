@@ -15,7 +15,7 @@ const v2 = 'v2/models/:provider/:model/:variant';
 /** Third segments that belong to routes of two-segment ids, so they are not variants. */
 const routeWords = {
   v1: new Set(['requests', 'openapi.json']),
-  v2: new Set(['requests', 'openapi.json', 'llms.txt', 'cost']),
+  v2: new Set(['requests', 'openapi.json', 'llms.txt', 'cost', 'samples']),
 } as const satisfies Record<Generation, ReadonlySet<string>>;
 
 /** Answers ids of three segments with a 404 that suggests the probable id: a variant is part of the model segment. */

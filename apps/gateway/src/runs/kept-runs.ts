@@ -60,7 +60,8 @@ export class KeptRuns {
     return Buffer.from(text.replaceAll(link, (url) => fresh.get(url) ?? url));
   }
 
-  private async objectsOf(runId: string): Promise<{ key: string; bytes: number }[]> {
+  /** The run's stored objects with their sizes. Throws a 503 if the store does not answer. */
+  async objectsOf(runId: string): Promise<{ key: string; bytes: number }[]> {
     const objects = [];
     try {
       const listing = this.store.list(`runs/${runId}/`, AbortSignal.timeout(sizesMs));

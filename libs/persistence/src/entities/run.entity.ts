@@ -243,6 +243,21 @@ export class SharedRun {
   @Column('timestamptz') sharedAt: Date;
 }
 
+/** A run that every workspace sees as a sample of its model, as long as it is kept and shared. */
+@Entity()
+@Index('model_sample_share', ['shareId'], { unique: true })
+@Index('model_sample_model', ['model', 'pinnedAt'])
+export class ModelSample {
+  @PrimaryColumn('uuid')
+  @ForeignKey(() => KeptRun, { onDelete: 'CASCADE' })
+  runId: string;
+  @Column('uuid')
+  @ForeignKey(() => SharedRun, 'shareId', { onDelete: 'CASCADE' })
+  shareId: string;
+  @Column('text') model: string;
+  @Column('timestamptz') pinnedAt: Date;
+}
+
 /**
  * An object in the asset store. The row is written before the object and deleted after it, so no object is left
  * behind.

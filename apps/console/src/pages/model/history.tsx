@@ -28,7 +28,7 @@ export function History({ id, shown, modalities }: HistoryProps) {
             <Link
               to="/models/$provider/$model"
               params={{ provider, model }}
-              search={(now) => ({ ...now, run: run.request_id, from: undefined })}
+              search={(now) => ({ ...now, run: run.request_id, from: undefined, sample: undefined })}
               replace
               resetScroll={false}
               className={classes.stripItem}

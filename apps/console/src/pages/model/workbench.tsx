@@ -23,6 +23,7 @@ import classes from './model.module.css';
 import { ModelTabs } from './model-tabs.tsx';
 import { rememberModel } from '../../finding/recent-models.ts';
 import { RunPanel } from './run-panel.tsx';
+import { SampleOutput, Samples } from './samples.tsx';
 import { fieldTaking, withFile } from './takes.ts';
 import { emptyInput, useInput } from './use-input.ts';
 import { useStreamedRun } from './use-streamed-run.ts';
@@ -38,13 +39,13 @@ interface WorkbenchProps {
 
 /** The input on the left, the run on the right, and the tabs below. */
 export function Workbench({ id, document, entry }: WorkbenchProps) {
-  const { run, view, from } = route.useSearch();
+  const { run, view, from, sample } = route.useSearch();
   const navigate = useNavigate({ from: '/models/$provider/$model' });
   const queries = useQueryClient();
-  const earlier = useEarlierInput(run ?? from, document);
+  const earlier = useEarlierInput(run ?? from, document, sample);
   const { text, setText, input, setInput, submitted, filled, isPending, syntax } = useInput(
     id,
-    run ?? from,
+    run ?? from ?? sample,
     earlier,
   );
   const { estimate, fields, unknown, isFinal } = useCostEstimate(id, text, syntax === undefined);
@@ -70,7 +71,7 @@ export function Workbench({ id, document, entry }: WorkbenchProps) {
     submitted(run, text);
     void queries.invalidateQueries({ queryKey: ['requests'] });
     return navigate({
-      search: (now) => ({ ...now, run, from: undefined }),
+      search: (now) => ({ ...now, run, from: undefined, sample: undefined }),
       replace: true,
       resetScroll: false,
     });
@@ -213,19 +214,33 @@ export function Workbench({ id, document, entry }: WorkbenchProps) {
               </Button>
             </p>
           )}
-          <RunPanel
+          {run === undefined && sample !== undefined && !isSubmitting ? (
+            <SampleOutput
+              id={id}
+              token={sample}
+              modalities={entry?.output_modalities ?? []}
+              places={document.stream?.text}
+            />
+          ) : (
+            <RunPanel
+              id={id}
+              requestId={run}
+              modalities={entry?.output_modalities ?? []}
+              isStarting={isSubmitting && stream !== undefined}
+              live={live}
+              places={document.stream?.text}
+              takeMedium={(medium, taking) => {
+                void fileLink(medium.url, medium.name).then((url) =>
+                  setInput(withFile(input, taking, url), { field: taking.field, from: id }),
+                );
+              }}
+              taking={(kind) => fieldTaking(document, kind)}
+            />
+          )}
+          <Samples
             id={id}
-            requestId={run}
+            shown={run === undefined ? sample : undefined}
             modalities={entry?.output_modalities ?? []}
-            isStarting={isSubmitting && stream !== undefined}
-            live={live}
-            places={document.stream?.text}
-            takeMedium={(medium, taking) => {
-              void fileLink(medium.url, medium.name).then((url) =>
-                setInput(withFile(input, taking, url), { field: taking.field, from: id }),
-              );
-            }}
-            taking={(kind) => fieldTaking(document, kind)}
           />
           <History id={id} shown={run} modalities={entry?.output_modalities ?? []} />
         </section>

@@ -9,6 +9,7 @@ import { texts } from '../../texts/index.ts';
 import { Attempts } from './attempts.tsx';
 import classes from './attempts.module.css';
 import operatorClasses from './operator.module.css';
+import { PinSample } from './pin-sample.tsx';
 
 /** The facts of a run that only operators may see. Shows nothing to others. */
 export function RunAtProvider({ requestId }: { requestId: string }) {
@@ -34,7 +35,9 @@ export function RunOfAnyWorkspace({ requestId, otherwise }: { requestId: string;
             <Moment at={run.created_at} />
           </span>
         }
-      />
+      >
+        <PinSample requestId={requestId} />
+      </PageTitle>
       <AtProvider run={run} />
     </>
   );

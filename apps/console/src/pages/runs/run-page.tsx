@@ -16,6 +16,7 @@ import { texts } from '../../texts/index.ts';
 import { Phases } from './phases.tsx';
 import { RunCost, RunFacts, RunWebhook } from './run-facts.tsx';
 import { RunFailure } from './run-failure.tsx';
+import { PinSample } from '../operator/pin-sample.tsx';
 import { RunAtProvider, RunOfAnyWorkspace } from '../operator/run-at-provider.tsx';
 import { RunInput, RunOutput } from './run-payloads.tsx';
 import { ShareRun } from './share-run.tsx';
@@ -83,6 +84,7 @@ function Actions({ run }: { run: RunDetail }) {
     <>
       <KeepRun run={run} size="sm" />
       <ShareRun run={run} />
+      <PinSample requestId={run.request_id} />
       {run.status !== 'COMPLETED' && (
         <Button
           variant="default"
