@@ -151,7 +151,7 @@ describeWith('the console, from the sign-in to a revoked key', () => {
       withinMs: 20_000,
       what: 'the URL of the uploaded file',
     });
-    await page.getByRole('img', { name: '' }).first().waitFor();
+    await page.locator('img[src*="/assets/"]').first().waitFor();
   });
 
   it.each([
@@ -336,7 +336,7 @@ describeWith('the console, from the sign-in to a revoked key', () => {
     await other.goto(`${shown.ready.base_url}/console/runs?state=succeeded&model=bfl/flux-2-pro`);
     await other.getByText(prompt).first().waitFor();
     await actOnAll('Redeliver', 'without a webhook.');
-    await actOnAll('Run again', '2 runs queued.');
+    await actOnAll('Run again', '3 runs queued.');
     await other.getByRole('button', { name: 'Export all' }).click();
     const saving = other.waitForEvent('download');
     await other.getByRole('menuitem', { name: 'JSON' }).click();
