@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { PNG } from 'pngjs';
 import { withTools } from '../../harness/faults.js';
 import { failOnLeftovers, waitFor } from '../../harness/index.js';
@@ -168,17 +168,13 @@ describeWith('the page of a model', () => {
     await field.getByRole('button', { name: 'Dismiss b.mp4' }).click();
     await hasLinks(2);
     await copy(page, file('d.png', 6));
-    let release = () => {};
-    const held = new Promise<void>((resolve) => (release = resolve));
-    await page.route('**/v2/files', async (route) => {
-      await held;
-      await route.continue();
-    });
+    const held: Route[] = [];
+    await page.route('**/v2/files', (route) => void held.push(route));
     await field.getByRole('textbox').last().press('Control+v');
     const uploading = page.getByRole('button', { name: 'Uploading…' });
     await uploading.waitFor();
     expect(await uploading.isDisabled()).toBe(true);
-    release();
+    for (const route of held) await route.continue();
     await hasLinks(3);
     await page.getByRole('button', { name: /^Run/, disabled: false }).waitFor();
     await page.unrouteAll();
