@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api, bodyOf } from './client.ts';
 import type { components } from './openapi.d.ts';
+import { usageQuery, type UsageRow } from './usage.ts';
 
 export type ApiKey = components['schemas']['RouterKey'];
 export type NewApiKey = components['schemas']['RouterNewKey'];
@@ -28,10 +29,8 @@ export const newestKeysQuery = queryOptions({
 });
 
 /** The cost of the runs of the last 30 days by the id of their key, in cents. */
-export const keySpendQuery = queryOptions({
-  queryKey: ['usage', 'keys'],
-  queryFn: async ({ signal }) => {
-    const { data } = await bodyOf(api.GET('/v2/usage', { params: { query: { group_by: 'key' } }, signal }));
-    return new Map(data.map(({ key_id: id, cost_cents: cents }) => [id, cents]));
-  },
-});
+export const keySpendQuery = {
+  ...usageQuery({ group_by: 'key' }),
+  select: ({ data }: { data: UsageRow[] }) =>
+    new Map(data.map(({ key_id: id, cost_cents: cents }) => [id, cents])),
+};

@@ -1,6 +1,5 @@
-import type { components } from '../../api/openapi.d.ts';
-
-type UsageRow = components['schemas']['RouterUsageResponse']['data'][number];
+import type { UsageRow } from '../../api/usage.ts';
+import { dayMs, dayOf } from '../../parts/days.ts';
 
 interface Sum {
   cents: number;
@@ -16,10 +15,8 @@ export interface Spend {
   centsPerDay: number;
 }
 
-const dayMs = 86_400_000;
 const shownDays = 31;
 const paceDays = 7;
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 export const firstDay = (nowMs: number): string => dayOf(nowMs - (shownDays - 1) * dayMs);
 

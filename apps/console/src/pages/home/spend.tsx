@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { api, bodyOf } from '../../api/client.ts';
+import { usageQuery } from '../../api/usage.ts';
 import { workspaceQuery } from '../../api/workspace.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { useNow } from '../../parts/moment.tsx';
@@ -17,12 +17,7 @@ const pollMs = 30_000;
 export function SpendPart() {
   const nowMs = useNow(60_000);
   const from = firstDay(nowMs);
-  const usage = useQuery({
-    queryKey: ['usage', 'by-day', from],
-    queryFn: ({ signal }) =>
-      bodyOf(api.GET('/v2/usage', { params: { query: { group_by: 'day', from } }, signal })),
-    refetchInterval: pollMs,
-  });
+  const usage = useQuery({ ...usageQuery({ group_by: 'day', from }), refetchInterval: pollMs });
   return (
     <Part title={<Link to="/usage">{texts.home.spend}</Link>} isWide>
       <Loaded query={usage} skeleton={<TableSkeleton rows={4} />}>

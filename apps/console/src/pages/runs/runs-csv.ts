@@ -1,3 +1,4 @@
+import { quoted } from '../../parts/csv.ts';
 import type { Run } from './use-runs.ts';
 
 const columns: Record<string, (run: Run) => string | number | boolean | undefined> = {
@@ -31,8 +32,5 @@ export function csvOfRuns(runs: readonly Run[]): string {
   return [Object.keys(columns).join(','), ...lines, ''].join('\r\n');
 }
 
-/** Callers choose names, tags and users: a spreadsheet must never read them as formulas. */
-function cell(value: string | number | boolean = ''): string {
-  if (typeof value !== 'string' || value === '') return String(value);
-  return `"${value.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
-}
+const cell = (value: string | number | boolean = ''): string =>
+  typeof value !== 'string' || value === '' ? String(value) : quoted(value);

@@ -1,5 +1,6 @@
+import type { UsageRow } from '../../api/usage.ts';
 import { texts } from '../../texts/index.ts';
-import { type Measure, sums, type UsageRow } from './usage-sums.ts';
+import { type Measure, sums } from './usage-sums.ts';
 import { barsOf, type Days, placeOf } from './usage-range.ts';
 
 export interface UsageBar {

@@ -10,11 +10,12 @@ import {
   YAxis,
 } from 'recharts';
 import type { Budget } from '../../api/budgets.ts';
+import type { UsageRow } from '../../api/usage.ts';
 import { dollarsOfCents } from '../../parts/money.ts';
 import { count } from '../../parts/quantities.ts';
 import { texts } from '../../texts/index.ts';
 import { type UsageBar, usageBars } from './usage-bars.ts';
-import type { Measure, UsageRow } from './usage-sums.ts';
+import type { Measure } from './usage-sums.ts';
 import { isInSight, linesOf } from './usage-budgets.ts';
 import { type Days, lengthOf } from './usage-range.ts';
 import classes from './usage-chart.module.css';

@@ -1,4 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { dayMs, dayOf } from '../../parts/days.ts';
 import type { UsageSearch } from './search.ts';
 
 const rangeDays = { '7d': 7, '30d': 30, '90d': 90 } as const;
@@ -17,9 +18,6 @@ export function useUsageSearch(): [UsageSearch, (changes: UsageSearch) => void] 
     (changes) => void navigate({ search: (before) => ({ ...before, ...changes }), replace: true }),
   ];
 }
-
-const dayMs = 86_400_000;
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 /** The first and last day of the selected range. */
 export function daysOf({ range = '30d', from, to }: UsageSearch, nowMs: number): Days {

@@ -1,6 +1,5 @@
-import type { components } from '../../api/openapi.d.ts';
+import type { UsageRow } from '../../api/usage.ts';
 
-export type UsageRow = components['schemas']['RouterUsageResponse']['data'][number];
 export type Measure = 'cost_cents' | 'runs';
 
 export interface UsageSum {
