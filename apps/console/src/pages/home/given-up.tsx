@@ -6,6 +6,7 @@ import { Moment } from '../../parts/moment.tsx';
 import { TableSkeleton } from '../../parts/skeletons.tsx';
 import { StateMark } from '../../parts/state-mark.tsx';
 import { texts } from '../../texts/index.ts';
+import { DeliverySubject } from '../webhooks/delivery-parts.tsx';
 import classes from './home.module.css';
 import { Entry, maxEntries, Part } from './part.tsx';
 
@@ -26,20 +27,12 @@ export function GivenUpPart() {
             <StateMark tone="good">{texts.home.noGivenUp}</StateMark>
           ) : (
             <ul className={classes.list}>
-              {first.data.slice(0, maxEntries).map(({ request_id: id, url, model, budget, created_at }) => (
+              {first.data.slice(0, maxEntries).map((delivery) => (
                 <Entry
-                  key={id}
-                  name={
-                    budget === undefined ? (
-                      <Link to="/runs/$requestId" params={{ requestId: id }}>
-                        {model}
-                      </Link>
-                    ) : (
-                      <Link to="/budgets">{budget}</Link>
-                    )
-                  }
-                  detail={url}
-                  aside={<Moment at={created_at} />}
+                  key={delivery.request_id}
+                  name={<DeliverySubject delivery={delivery} />}
+                  detail={delivery.url}
+                  aside={<Moment at={delivery.created_at} />}
                 />
               ))}
             </ul>

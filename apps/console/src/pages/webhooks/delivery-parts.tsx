@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { api } from '../../api/client.ts';
 import type { Delivery } from '../../api/webhooks.ts';
 import { Failure } from '../../parts/failure.tsx';
@@ -10,6 +11,17 @@ const tones = { pending: 'waiting', delivered: 'good', given_up: 'bad' } as cons
 
 export function DeliveryState({ delivery: { state } }: { delivery: Delivery }) {
   return <StateMark tone={tones[state]}>{texts.webhooks.states[state]}</StateMark>;
+}
+
+/** Names the event of the webhook. */
+export function DeliverySubject({ delivery: { request_id, model, budget, test } }: { delivery: Delivery }) {
+  if (test) return texts.webhooks.testEvent;
+  if (budget !== undefined) return <Link to="/budgets">{budget}</Link>;
+  return (
+    <Link to="/runs/$requestId" params={{ requestId: request_id }}>
+      {model}
+    </Link>
+  );
 }
 
 /** Calls a run's webhook again. */

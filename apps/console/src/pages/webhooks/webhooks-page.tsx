@@ -11,7 +11,7 @@ import { Moment } from '../../parts/moment.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { texts } from '../../texts/index.ts';
 import { DeliveryDetails } from './delivery-detail.tsx';
-import { DeliveryState, Redeliver } from './delivery-parts.tsx';
+import { DeliveryState, DeliverySubject, Redeliver } from './delivery-parts.tsx';
 import { Secret } from './secret.tsx';
 import { TestEvent } from './test-event.tsx';
 import classes from './webhooks-page.module.css';
@@ -73,17 +73,6 @@ export function WebhooksPage() {
   );
 }
 
-/** Names the event of the webhook. */
-function Subject({ delivery: { request_id, model, budget, test } }: { delivery: Delivery }) {
-  if (test) return texts.webhooks.testEvent;
-  if (budget !== undefined) return <Link to="/budgets">{budget}</Link>;
-  return (
-    <Link to="/runs/$requestId" params={{ requestId: request_id }}>
-      {model}
-    </Link>
-  );
-}
-
 function Deliveries({ deliveries }: { deliveries: readonly Delivery[] }) {
   return (
     <Table>
@@ -106,7 +95,7 @@ function Deliveries({ deliveries }: { deliveries: readonly Delivery[] }) {
               <Moment at={delivery.created_at} />
             </Table.Td>
             <Table.Td>
-              <Subject delivery={delivery} />
+              <DeliverySubject delivery={delivery} />
               <div className={classes.small}>
                 <CopyId id={delivery.request_id} />
               </div>
