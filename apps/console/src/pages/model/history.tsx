@@ -1,10 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { modelRunsQuery } from '../../api/model-runs.ts';
 import { relativeTo, useNow } from '../../parts/moment.tsx';
 import { RunThumb } from '../../parts/run-thumb.tsx';
 import { texts } from '../../texts/index.ts';
-import classes from './model.module.css';
+import { ResultStrip, StripItem } from './result-strip.tsx';
 
 interface HistoryProps {
   id: string;
@@ -18,32 +17,23 @@ export function History({ id, shown, modalities }: HistoryProps) {
   const { data } = useQuery(modelRunsQuery(id));
   const nowMs = useNow(30_000);
   if (data === undefined || data.data.length === 0) return null;
-  const [provider = '', model = ''] = id.split('/');
   return (
-    <section aria-label={texts.model.history}>
-      <h3 className={classes.stripTitle}>{texts.model.history}</h3>
-      <ul className={classes.strip}>
-        {data.data.map((run) => (
-          <li key={run.request_id}>
-            <Link
-              to="/models/$provider/$model"
-              params={{ provider, model }}
-              search={(now) => ({ ...now, run: run.request_id, from: undefined, sample: undefined })}
-              replace
-              resetScroll={false}
-              className={classes.stripItem}
-              aria-current={run.request_id === shown}
-              aria-label={texts.model.historyItem(
-                texts.parts.status[run.outcome === undefined ? run.status : outcomes[run.outcome]],
-                relativeTo(nowMs, Date.parse(run.created_at)),
-              )}
-            >
-              <RunThumb run={run} modalities={modalities} />
-            </Link>
-          </li>
-        ))}
-      </ul>
-    </section>
+    <ResultStrip title={texts.model.history}>
+      {data.data.map((run) => (
+        <StripItem
+          key={run.request_id}
+          id={id}
+          opens={{ run: run.request_id }}
+          isShown={run.request_id === shown}
+          label={texts.model.historyItem(
+            texts.parts.status[run.outcome === undefined ? run.status : outcomes[run.outcome]],
+            relativeTo(nowMs, Date.parse(run.created_at)),
+          )}
+        >
+          <RunThumb run={run} modalities={modalities} />
+        </StripItem>
+      ))}
+    </ResultStrip>
   );
 }
 

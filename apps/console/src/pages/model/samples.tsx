@@ -1,6 +1,5 @@
 import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { samplesQuery, sharedPreviewQuery, sharedResultQuery } from '../../api/shared.ts';
 import type { TextPlaces } from '../../api/streamed-text.ts';
 import { Loaded } from '../../parts/loaded.tsx';
@@ -8,6 +7,7 @@ import { Output } from '../../parts/output.tsx';
 import { ResultThumb } from '../../parts/run-thumb.tsx';
 import { texts } from '../../texts/index.ts';
 import classes from './model.module.css';
+import { ResultStrip, StripItem } from './result-strip.tsx';
 import { SendTo } from './send-to.tsx';
 
 interface SamplesProps {
@@ -21,29 +21,20 @@ interface SamplesProps {
 export function Samples({ id, shown, modalities }: SamplesProps) {
   const { data } = useQuery(samplesQuery(id));
   if (data === undefined || data.data.length === 0) return null;
-  const [provider = '', model = ''] = id.split('/');
   return (
-    <section aria-label={texts.model.samples}>
-      <h3 className={classes.stripTitle}>{texts.model.samples}</h3>
-      <ul className={classes.strip}>
-        {data.data.map(({ token }, place) => (
-          <li key={token}>
-            <Link
-              to="/models/$provider/$model"
-              params={{ provider, model }}
-              search={(now) => ({ ...now, sample: token, run: undefined, from: undefined })}
-              replace
-              resetScroll={false}
-              className={classes.stripItem}
-              aria-current={token === shown}
-              aria-label={texts.model.sample(place + 1)}
-            >
-              <ResultThumb query={sharedPreviewQuery(token)} model={id} modalities={modalities} />
-            </Link>
-          </li>
-        ))}
-      </ul>
-    </section>
+    <ResultStrip title={texts.model.samples}>
+      {data.data.map(({ token }, place) => (
+        <StripItem
+          key={token}
+          id={id}
+          opens={{ sample: token }}
+          isShown={token === shown}
+          label={texts.model.sample(place + 1)}
+        >
+          <ResultThumb query={sharedPreviewQuery(token)} model={id} modalities={modalities} />
+        </StripItem>
+      ))}
+    </ResultStrip>
   );
 }
 
