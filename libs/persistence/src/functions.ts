@@ -24,7 +24,7 @@ import { requestCancel } from './functions/request-cancel.js';
 import { retention } from './functions/retention.js';
 import { routerNow } from './functions/router-now.js';
 import { rowTriggers } from './functions/row-triggers.js';
-import { samples } from './functions/samples.js';
+import { sharing } from './functions/sharing.js';
 import { storedObjects } from './functions/stored-objects.js';
 import { streams } from './functions/streams.js';
 import { sweep } from './functions/sweep.js';
@@ -45,7 +45,7 @@ export const functions: readonly string[] = [
   retention,
   storedObjects,
   keptRuns,
-  samples,
+  sharing,
   erasure,
   providerHealth,
   lines,

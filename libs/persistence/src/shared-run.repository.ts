@@ -14,11 +14,7 @@ export class SharedRunRepository {
     model,
   }: Pick<SharedRun, 'workspaceId' | 'runId' | 'model'>): Promise<string> {
     const [row] = await this.database.work.query<{ shareId: string }>(
-      // The update that changes nothing returns the row.
-      `INSERT INTO shared_run (run_id, workspace_id, model, share_id, shared_at)
-        VALUES ($1, $2, $3, gen_random_uuid(), router_now())
-        ON CONFLICT (run_id) DO UPDATE SET share_id = shared_run.share_id
-        RETURNING share_id AS "shareId"`,
+      'SELECT share_run($1, $2, $3) AS "shareId"',
       [runId, workspaceId, model],
     );
     if (row === undefined) throw new Error('a shared run has no row');
