@@ -125,6 +125,7 @@ export type {
   WebhookAddress,
   WebhookAttempt,
 } from './run-facts.js';
+export { isTest } from './run-facts.js';
 export { type Refund, RefundRepository, refundRefusals } from './refund.repository.js';
 export { recordRun } from './run-record.js';
 export {

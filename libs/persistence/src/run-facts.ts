@@ -72,6 +72,9 @@ export interface WebhookTest {
   test: true;
 }
 
+export const isTest = (event: BudgetThreshold | WebhookTest | null): event is WebhookTest =>
+  event !== null && 'test' in event;
+
 /** A share of a budget's limit that was spent in a window. Amounts are micro-dollars. */
 export interface BudgetThreshold {
   budget: string;

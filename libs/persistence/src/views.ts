@@ -23,6 +23,7 @@ import type { OperatorRun } from './operator-reader.js';
 import type { ProviderCheckAnswer } from './provider-check.repository.js';
 import type { ProviderState } from './provider-reader.js';
 import type { ListedRequest, RequestDetail } from './request-reader.js';
+import { isTest } from './run-facts.js';
 import type { UsageGroup } from './usage-reader.js';
 import type { ListedWebhook, WebhookDetail } from './webhook.repository.js';
 import type { WorkspaceStanding, WorkspaceState } from './workspace.repository.js';
@@ -144,7 +145,7 @@ export const deliveryView = (webhook: ListedWebhook): RouterWebhookDelivery => (
 
 function eventView({ model, event }: ListedWebhook) {
   if (event === null) return { model };
-  return 'test' in event ? { test: true as const } : { budget: event.budget };
+  return isTest(event) ? { test: event.test } : { budget: event.budget };
 }
 
 export const deliveryDetailView = (webhook: WebhookDetail): RouterWebhookDeliveryDetail => ({

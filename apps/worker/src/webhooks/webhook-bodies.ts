@@ -1,4 +1,4 @@
-import { type DueWebhook, thresholdView } from '#persistence';
+import { type DueWebhook, isTest, thresholdView } from '#persistence';
 import {
   attributionView,
   type PredictionFacts,
@@ -18,7 +18,7 @@ type BodyOf = (webhook: DueWebhook, output: Uint8Array | null) => Buffer;
 /** The body of a webhook, by its form. */
 export const webhookBodies: Readonly<Record<WebhookForm, BodyOf>> = {
   standard: ({ runId, model, origin, bucket, completedAt, attribution, event }) => {
-    if (event !== null && 'test' in event) {
+    if (isTest(event)) {
       const body: RouterWebhookTest = {
         type: 'webhook.test',
         timestamp: completedAt.toISOString(),

@@ -1,6 +1,6 @@
 import { SETTINGS } from '#infrastructure';
 import { failpoint, jittered, noteCall } from '#observability';
-import { type DueWebhook, WebhookRepository } from '#persistence';
+import { type DueWebhook, isTest, WebhookRepository } from '#persistence';
 import { type DeliveredRun, done, type JobResult, retryIn, RunProcessor } from '#queue';
 import { Processor } from '@nestjs/bullmq';
 import { Inject } from '@nestjs/common';
@@ -80,10 +80,9 @@ export class WebhooksProcessor extends RunProcessor {
     if (signal.aborted) return;
     await failpoint('webhook.afterCall', runId);
     if (call.problem === undefined) return this.webhooks.delivered(webhook, call);
-    const isTest = event !== null && 'test' in event;
-    const afterMs = isTest ? null : nextTryMs(tries + 1);
+    const afterMs = isTest(event) ? null : nextTryMs(tries + 1);
     // The person who sent a test event looks at its answer.
-    if ((await this.webhooks.failed(webhook, call, afterMs)) && !isTest)
+    if ((await this.webhooks.failed(webhook, call, afterMs)) && !isTest(event))
       this.note(webhook, call.problem, afterMs);
   }
 
