@@ -15,13 +15,13 @@ import { Controller, Get, Inject, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { type Caller, mayRun, maySee } from '../auth/caller.js';
+import type { Caller } from '../auth/caller.js';
 import { Access, Calling } from '../auth/caller.guard.js';
 import { once, pageQuery, readQuery } from '../http/query.pipe.js';
 import { asJson } from '../http/replies.js';
 import { answer, ApiRoute, failure, json } from '../http/api-route.js';
 import { MeasuredModels } from './measured-models.js';
-import { ModelServers } from './model-servers.js';
+import { isListed, ModelServers } from './model-servers.js';
 
 const listModels = {
   name: 'ListModels',
@@ -144,11 +144,7 @@ export class ModelListsController {
       limit,
       words: q.split(/\s+/).filter((word) => word !== ''),
       // The query first, because it is cheaper than permissions and rules out most of thousands of models.
-      filter: (model) =>
-        isMeant(model) &&
-        maySee(caller, model.id) &&
-        mayRun(caller, model.id) &&
-        this.servers.isServed(caller, model),
+      filter: (model) => isMeant(model) && isListed(this.servers, caller, model),
     };
     const { models, hasMore } = this.catalog.current.page(request);
     const last = models.at(-1);

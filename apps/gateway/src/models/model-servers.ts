@@ -11,6 +11,10 @@ interface ServedModel {
   servers: [Model, ...Model[]];
 }
 
+/** Whether lists show the model: the caller may see and run it, and it has a key. Permissions first, because they are cheaper. */
+export const isListed = (servers: Pick<ModelServers, 'isServed'>, caller: Caller, model: Model): boolean =>
+  maySee(caller, model.id) && mayRun(caller, model.id) && servers.isServed(caller, model);
+
 /**
  * Finds the servers of a model that a caller may use: it must be entitled to them, and the operator or its workspace must
  * have a key.
@@ -22,7 +26,7 @@ export class ModelServers {
     private readonly keys: ProviderKeys,
   ) {}
 
-  /** Whether any server of the model has a key. Lists call this. */
+  /** Whether any server of the model has a key. */
   isServed(caller: Caller, model: Model): boolean {
     // The usual case, checked first because a list calls this for every model: the model's own server has a key.
     if (this.hasKey(caller, model)) return true;

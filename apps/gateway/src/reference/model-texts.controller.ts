@@ -3,14 +3,14 @@ import { routerTask } from '#schemas';
 import { Controller, Get, Header, Param, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { type Caller, mayRun, maySee } from '../auth/caller.js';
+import type { Caller } from '../auth/caller.js';
 import { Access, Calling } from '../auth/caller.guard.js';
 import { answer, ApiRoute, failure, modelNotFound } from '../http/api-route.js';
 import { readQuery } from '../http/query.pipe.js';
 import { type ModelSegments, visibleModel } from '../models/find-model.js';
 import { MeasuredModels } from '../models/measured-models.js';
 import { ModelDocuments } from '../models/model-documents.js';
-import { ModelServers } from '../models/model-servers.js';
+import { isListed, ModelServers } from '../models/model-servers.js';
 import type { ModelDocument } from '../models/model-summary.js';
 import { modelsText, modelText } from './model-texts.js';
 
@@ -51,8 +51,7 @@ export class ModelTextsController {
     const { task } = readQuery(taskQuery, query);
     const { models } = this.catalog.current.page({
       limit: Infinity,
-      filter: (model) =>
-        maySee(caller, model.id) && mayRun(caller, model.id) && this.servers.isServed(caller, model),
+      filter: (model) => isListed(this.servers, caller, model),
     });
     return modelsText(models, publicOrigin, task);
   }
