@@ -1,5 +1,6 @@
 export { createRouter, type Router } from './router.js';
-export type { InputOptions, ModelsFilter, RunOptions, RunResult } from './router.js';
+export type { ModelsFilter, RunResult } from './router.js';
+export type { InputOptions, RunOptions } from './run-options.js';
 export type { SubmitOptions, SubscribeOptions } from './router.js';
 export type { CallOptions, RouterOptions } from './session.js';
 export type { RequestsFilter, UsageOptions } from './account.js';

@@ -1,21 +1,14 @@
 import { accountMethods, allPages } from './account.js';
 import { type Answer, call, parsed, type Request } from './calls.js';
 import { follow, statusOf } from './follow.js';
-import { labelHeaders, type LabelOptions } from './labels.js';
 import { isJson } from './media-type.js';
 import type { AcceptedId, FileInput, InputOf, ModelId, OutputOf } from './models.js';
 import { idsOf, type RouterError, type UnknownFields, unknownFieldsOf } from './router-error.js';
+import { type InputOptions, labelHeaders, type RunOptions } from './run-options.js';
 import { type BoundedCall, type CallOptions, createSession, type RouterOptions } from './session.js';
 import { type StreamOptions, streamedOutput } from './stream.js';
 import { inputText, uploadedFile } from './uploads.js';
 import type { CancelAnswer, CostEstimate, Modality, ModelEntry, RunHandle, RunStatus } from './wire.js';
-
-export interface InputOptions extends CallOptions {
-  /** Fields that the types of the model do not have, such as new ones of its provider. They are added to the input. */
-  extra?: Readonly<Record<string, unknown>>;
-}
-
-export interface RunOptions extends InputOptions, LabelOptions {}
 
 export interface SubmitOptions extends RunOptions {
   /** Called when the run completes; see `verifyWebhook`. */
@@ -254,7 +247,7 @@ async function posted(
   { connection, signal }: BoundedCall,
   path: string,
   input: unknown,
-  { extra, tryMs, ...labels }: InputOptions & LabelOptions & { tryMs?: number },
+  { extra, tryMs, ...labels }: RunOptions & { tryMs?: number },
 ): Promise<Answer> {
   const body = await inputText(connection, input, extra, signal);
   const headers = { 'content-type': 'application/json', ...labelHeaders(labels) };

@@ -1,15 +1,13 @@
 import { call, open, type Request } from './calls.js';
-import { labelHeaders, type LabelOptions } from './labels.js';
 import { mediaTypeOf } from './media-type.js';
 import { idsOf, RouterError } from './router-error.js';
+import { labelHeaders, type RunOptions } from './run-options.js';
 import { eventsOf, type ServerSentEvent } from './server-sent-events.js';
 import type { Session } from './session.js';
 import { chunksOf } from './time-limit.js';
 import { inputText } from './uploads.js';
 
-export interface StreamOptions extends LabelOptions {
-  /** Fields that the types of the model do not have. They are added to the input. */
-  extra?: Readonly<Record<string, unknown>>;
+export interface StreamOptions extends RunOptions {
   /**
    * Identifies the run for 24 hours. With a key of your own the run continues if you leave the stream, and the same
    * call with the same key streams it again.
