@@ -15,7 +15,7 @@ export function ResultStrip({ title, children }: { title: string; children: Reac
 interface StripItemProps {
   /** The ID of the model. */
   id: string;
-  /** What the page shows after a click, with its input in the form. */
+  /** The page shows this after a click, with its input in the form. */
   opens: { run: string } | { sample: string };
   isShown: boolean;
   label: string;
