@@ -122,15 +122,15 @@ async function records({ client, workspaceId }) {
   for (let first = 1; first <= howMany; first += batch)
     await client.query(
       `INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, provider, route, outcome, bucket, status,
-         caller_left, admitted_at, completed_at, cost_micros, billed_micros)
+         caller_left, admitted_at, granted_at, dispatched_at, completed_at, cost_micros, billed_micros)
        SELECT overlay(v7_floor(at)::text placing substr(gen_random_uuid()::text, 25) from 25)::uuid, $1, gen_random_uuid(),
          'key:' || CASE WHEN is_rare THEN $2 ELSE '0198a1c2-7d3e-7f4a-8b5c-' || lpad(to_hex(n * 7919 % $3), 12, '0') END,
          CASE WHEN is_rare THEN 'kling/kling-o3' ELSE ($4::text[])[1 + n % 5] END, 'bench', 'POST',
          CASE WHEN is_rare THEN 'cancelled' WHEN n % 100 = 0 THEN 'failed' ELSE 'succeeded' END,
          CASE WHEN is_rare THEN 'client_disconnected' WHEN n % 100 = 0 THEN 'provider_error' END,
-         200, false, at, at, 100, n % 90
+         200, false, started_at, started_at, started_at, at, 100, n % 90
        FROM (SELECT n, n <= 10 AS is_rare, now() - (1 - n / $5::float) * interval '30 days' AS at
-         FROM generate_series($6::bigint, $7::bigint) AS n) AS times`,
+         FROM generate_series($6::bigint, $7::bigint) AS n) AS times, LATERAL (SELECT at - (1 + n % 400) * interval '0.1 second' AS started_at) AS starts`,
       [workspaceId, rareKey, keys, models, howMany, first, Math.min(howMany, first + batch - 1)],
     );
   await client.query('VACUUM ANALYZE audit_record');

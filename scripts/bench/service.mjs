@@ -207,7 +207,7 @@ export async function submitRuns(spaces, gateway, { model, body, runs, webhooks 
 }
 
 /**
- * A newly started app keeps compiling schemas for some seconds, so wait for it to become idle before measuring.
+ * A newly started app still has work for some seconds, so wait for it to become idle before measuring.
  */
 async function settled(metricsUrl) {
   const cpuSeconds = async () => {

@@ -4,6 +4,7 @@ const sizes = {
   /** Milliseconds that the database gets to report its statistics, and that a load gets to become even. */
   REST_MS: [1500, 0],
   EVEN_MS: [5000, 0],
+  IDLE_MS: [30_000, 0],
   /** Measurements of each kind, in turns. */
   ROUNDS: [3, 1],
   /** Milliseconds of load in each. */

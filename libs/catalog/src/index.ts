@@ -13,7 +13,6 @@ export { mayMatch } from './entitlement.js';
 export { type Documents, intake } from './intake/intake.js';
 export type { JsonSchema } from './json-schema.js';
 export { builtInDirectories, loadCatalog, revisionOf } from './load-catalog.js';
-export { isReadLater } from './late-schemas.js';
 export { modelAlias } from './model-row.js';
 export { type Model, oncePerModel, oncePerSchema, visibleProvider } from './model.js';
 export {

@@ -44,7 +44,7 @@ interface LiveOptions {
   alsoWatched?: readonly string[];
   everyMs: number;
   /** Prepares a revision before it is used. If it throws, the running revision stays in use. */
-  prepare: (next: Catalog) => Promise<void>;
+  prepare?: (next: Catalog) => Promise<void>;
   /** Called after every reading. */
   report: (state: CatalogState) => void;
   log: Log;
@@ -106,7 +106,7 @@ export class LiveCatalog {
     const { prepare, log } = this.options;
     try {
       const next = await keepingUnchanged(await load(this.release, this.options), this.catalog);
-      await prepare(next);
+      await prepare?.(next);
       const before = this.catalog;
       const isNew = next !== before;
       this.catalog = next;

@@ -61,7 +61,7 @@ BEGIN
     ), workspaces
   FROM (
     SELECT timezone('UTC', completed_at)::date AS day, model, count(*) AS runs, (array_agg(DISTINCT workspace_id))[:3] AS workspaces,
-      coalesce(array_agg(least(100, greatest(1, ceil(ln(greatest(0.1, extract(epoch FROM completed_at - dispatched_at)) / 0.1) / ln(1.1))))::integer)
+      coalesce(array_agg(least(100, greatest(1, ceil(ln(greatest(0.1, extract(epoch FROM completed_at - dispatched_at)::float) / 0.1) / ln(1.1::float))))::integer)
         FILTER (WHERE outcome = 'succeeded'), '{}') AS steps
     FROM unnest(advanced, hours) AS hour (space_id, hour_begins), LATERAL (
       SELECT * FROM audit_record
