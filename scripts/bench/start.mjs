@@ -12,7 +12,7 @@ import { atMost } from './load.mjs';
 import { residentBytes } from './service.mjs';
 import { sizeOf } from './size.mjs';
 
-/** Of the second start; the first one also creates the database. */
+/** A first start also creates the database, so it has no aim. */
 const aimSeconds = 4;
 /** In MiB, including the 50 MiB of the Node binary that all processes share. */
 const idleAims = { gateway: 160, worker: 130 };
