@@ -33,7 +33,7 @@ export async function* run() {
       .rows;
     const isAddedUp = async () =>
       (await service.client.query('SELECT FROM usage_progress WHERE until >= $1', [closed])).rowCount === 1;
-    await until(isAddedUp, 'the sums');
+    await until(isAddedUp, 'the sums', 60_000 + howMany / 10);
     const seconds = (performance.now() - startedMs) / 1000;
     yield atMost(`adding up ${howMany} records, with the start of the worker`, [seconds], Infinity, 's', 1);
     await worker.stop();

@@ -24,8 +24,8 @@ process.env.TEST_FOLDER = mkdtempSync(path.join(tmpdir(), 'bench-'));
 process.env.TEST_REDIS_SERVER = findRedisServer(process.env.PATH ?? '') ?? '';
 process.on('exit', () => rmSync(process.env.TEST_FOLDER, { recursive: true, force: true }));
 
-/** Waits up to two minutes for the check to hold, and throws if it does not. */
-export const until = (check, what) => waitFor(check, { withinMs: 120_000, what, everyMs: 50 });
+/** Waits for the check to hold, and throws if it does not within two minutes. */
+export const until = (check, what, withinMs = 120_000) => waitFor(check, { withinMs, what, everyMs: 50 });
 
 /** A benchmark that could not be measured counts as missing its aim. */
 export const skipped = (why) => ({ what: 'not measured', measured: why, aim: 'measured', reached: false });

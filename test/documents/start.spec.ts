@@ -47,6 +47,11 @@ describe('the start of a process', () => {
     expect(optional.filter((name) => loaded.has(name))).toEqual([]);
   });
 
+  it.each(['gateway', 'worker'])('sets the flags of V8 before the %s loads anything', (app) => {
+    const text = readFileSync(built(`apps/${app}/src/main.js`), 'utf8');
+    expect(text.match(/(?<=^import .*')[^']+(?=';$)/gm)).toEqual(['node:v8']);
+  });
+
   it('does not load the database library before the launcher starts the servers', async () => {
     const loaded = await packagesOf('apps/local/src/launcher.js');
     expect(loaded).toContain('zod');
