@@ -149,10 +149,10 @@ describe('a run whose row is taken', () => {
   });
 
   it('does not become due when its poll saves a handle', async () => {
-    const { runId, epoch } = await polled();
+    const { runId, epoch, spaceId: workspaceId } = await polled();
     await takeOne(runId);
     await bare.runs.saveHandle(runId, epoch, { step: 'fetch' }, 0);
-    await bare.runs.moveDue(runId, 0);
+    await bare.runs.moveDue({ runId, workspaceId }, 0);
     expect(await isDue(runId)).toBe(false);
   });
 

@@ -94,20 +94,21 @@ it('a row dated by a clock that was a day fast becomes due on the second look', 
 
 describe('the reconciler', () => {
   it('postpones the rows it took, and takes them again if they are lost again', async () => {
-    const { runId } = await fixture.run('running');
+    const { runId, spaceId: workspaceId } = await fixture.run('running');
     const swept = () => fixture.first.outbox.takeOverdue(10_000);
-    await fixture.first.runs.leaveToReconciler(runId, 0);
+    await fixture.first.runs.leaveToReconciler({ runId, workspaceId }, 0);
     expect(await fixture.restAfter(swept, runId, 10_000)).toBe(10_000);
     expect(await fixture.overdueAt('1 hour')).toContain(runId);
     expect(await fixture.overdueAt('2 hours')).toContain(runId);
   });
 
   it('takes the rows that have waited longest, up to its limit', async () => {
-    const runs = await running(3, await fixture.space());
+    const workspaceId = await fixture.space();
+    const runs = await running(3, workspaceId);
     const [first, second, third] = runs as [string, string, string];
-    await fixture.at('-1 day').runs.leaveToReconciler(second, 0);
-    await fixture.at('-2 days').runs.leaveToReconciler(third, 0);
-    await fixture.at('-3 days').runs.leaveToReconciler(first, 0);
+    await fixture.at('-1 day').runs.leaveToReconciler({ runId: second, workspaceId }, 0);
+    await fixture.at('-2 days').runs.leaveToReconciler({ runId: third, workspaceId }, 0);
+    await fixture.at('-3 days').runs.leaveToReconciler({ runId: first, workspaceId }, 0);
     const one = async () => (await fixture.first.outbox.takeOverdue(1)).map(({ runId }) => runId);
     expect([await one(), await one(), await one()]).toEqual([[first], [third], [second]]);
   });
@@ -141,8 +142,9 @@ describe('the reconciler', () => {
   });
 
   it('knows the age of the oldest overdue row', async () => {
-    const runId = await fixture.first.run(await fixture.space());
-    await fixture.at('-100 days').runs.leaveToReconciler(runId, 0);
+    const workspaceId = await fixture.space();
+    const runId = await fixture.first.run(workspaceId);
+    await fixture.at('-100 days').runs.leaveToReconciler({ runId, workspaceId }, 0);
     expect((await fixture.first.outbox.oldestOverdueSeconds()) / 86_400).toBeCloseTo(100, 1);
     expect(await fixture.at('-200 days').outbox.oldestOverdueSeconds()).toBe(0);
     await fixture.first.outbox.takeOverdue(1);

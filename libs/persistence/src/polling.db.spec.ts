@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
 import { v7 } from 'uuid';
 import { budgetMs, leaseMs, openRunFixture } from './testing/run-fixture.js';
 import { testHandle, testModel, testProvider } from './testing/runs.js';
@@ -47,29 +48,49 @@ describe('a poll', () => {
   });
 
   it('postpones the row of its run if that is due soon, so that the reconciler does not cut a pause short', async () => {
-    const { runId } = await fixture.run('running');
+    const { runId, spaceId: workspaceId } = await fixture.run('running');
     const later = fixture.at('1 hour');
     expect(await read(runId, later)).toMatchObject({ dueSoon: true });
-    await later.runs.moveDue(runId, leaseMs);
+    await later.runs.moveDue({ runId, workspaceId }, leaseMs);
     expect(await read(runId, later)).toMatchObject({ dueSoon: false });
     expect(await fixture.overdueAt('110 minutes')).not.toContain(runId);
     expect(await fixture.overdueAt('121 minutes')).toContain(runId);
-    const moved = () => fixture.first.runs.moveDue(runId, 60_000);
+    const moved = () => fixture.first.runs.moveDue({ runId, workspaceId }, 60_000);
     expect(await fixture.restAfter(moved, runId, 90_000)).toBe(90_000);
   });
 
+  it('does not wait for the locked row of another run that is postponed at the same moment', async () => {
+    const [locked, free] = [await fixture.run('running'), await fixture.run('running')];
+    const other = new Client({ connectionString: fixture.database.url });
+    await other.connect();
+    try {
+      await other.query('BEGIN');
+      await other.query('SELECT FROM outbox WHERE run_id = $1 FOR UPDATE', [locked.runId]);
+      const moved = [locked, free].map(({ runId, spaceId }) =>
+        fixture.first.runs.leaveToReconciler({ runId, workspaceId: spaceId }, 3_600_000),
+      );
+      await moved[1];
+      await other.query('COMMIT');
+      await moved[0];
+    } finally {
+      await other.end();
+    }
+    const overdue = await fixture.overdueAt('50 minutes');
+    expect([locked, free].filter(({ runId }) => overdue.includes(runId))).toEqual([]);
+  });
+
   it('is left to the reconciler if no queue took it, and comes back when it is due', async () => {
-    const { runId } = await fixture.run('running');
-    const left = () => fixture.first.runs.leaveToReconciler(runId, 2000);
+    const { runId, spaceId: workspaceId } = await fixture.run('running');
+    const left = () => fixture.first.runs.leaveToReconciler({ runId, workspaceId }, 2000);
     expect(await fixture.restAfter(left, runId, 2000)).toBe(2000);
-    await fixture.first.runs.leaveToReconciler(runId, 0);
+    await fixture.first.runs.leaveToReconciler({ runId, workspaceId }, 0);
     expect(await fixture.overdueAt('0')).toContain(runId);
   });
 
   it('does not put a completed run back', async () => {
-    const { runId } = await fixture.run('completed');
-    await fixture.first.runs.moveDue(runId, 0);
-    await fixture.first.runs.leaveToReconciler(runId, 0);
+    const { runId, spaceId: workspaceId } = await fixture.run('completed');
+    await fixture.first.runs.moveDue({ runId, workspaceId }, 0);
+    await fixture.first.runs.leaveToReconciler({ runId, workspaceId }, 0);
     expect((await fixture.written(runId))['outbox']).toBeNull();
   });
 

@@ -41,6 +41,10 @@ interface EndingRun extends ClaimedRun {
   bytes: number;
 }
 
+interface Moved extends Pick<ClaimedRun, 'runId' | 'workspaceId'> {
+  afterMs: number;
+}
+
 type Finished = { won: true; granted: Granted[]; record: FinishedRun } | { won: false; granted: Granted[] };
 
 export type CancelAnswer =
@@ -55,6 +59,7 @@ export type CancelAnswer =
 @Injectable()
 export class RunRepository {
   private readonly pollReads = new Batches((runIds: readonly string[]) => this.readAllForPoll(runIds));
+  private readonly moves = new Batches((rows: readonly Moved[], waits) => this.moveAll(rows, waits));
   private readonly endings = new Batches(
     (runs: readonly EndingRun[], waits) => this.finishAll(runs, waits),
     workspaceRows(retryForMs),
@@ -99,20 +104,19 @@ export class RunRepository {
    * Postpones the row of a run whose job is delayed by `afterMs` to well after that. Without jobs, the row's lease
    * does this.
    */
-  async moveDue(runId: string, afterMs: number): Promise<void> {
-    if (this.database.hasJobs) await this.leaveToReconciler(runId, afterMs + pollRestMs);
+  async moveDue(run: Pick<ClaimedRun, 'runId' | 'workspaceId'>, afterMs: number): Promise<void> {
+    if (this.database.hasJobs) await this.leaveToReconciler(run, afterMs + pollRestMs);
   }
 
   /**
    * Makes the row due in `afterMs`, because no job exists for the run and the reconciler has to find it. A row that
    * a worker has taken is put back by that worker instead.
    */
-  async leaveToReconciler(runId: string, afterMs: number): Promise<void> {
-    await this.database.work.query(
-      `UPDATE outbox SET due_at = router_now() + $2 * interval '1 millisecond'
-        FROM run WHERE run.id = $1 AND ${outboxRowOf('run')} AND attempts = 0`,
-      [runId, afterMs],
-    );
+  async leaveToReconciler(
+    { runId, workspaceId }: Pick<ClaimedRun, 'runId' | 'workspaceId'>,
+    afterMs: number,
+  ): Promise<void> {
+    await this.moves.add({ runId, workspaceId, afterMs: Math.round(afterMs) });
   }
 
   /** Whether the caller has asked to cancel a run that was sent to its provider. */
@@ -248,6 +252,27 @@ export class RunRepository {
   }
 
   /** Looks up each run separately, so that only its own partition is read. */
+  private async moveAll(rows: readonly Moved[], waits: boolean): Promise<(null | undefined)[]> {
+    const moved = await this.database.work.query<{ nth: number }>(
+      `WITH mine AS (
+          SELECT nth, workspace_id, run_id, after_ms
+          FROM unnest($1::uuid[], $2::uuid[], $3::integer[]) WITH ORDINALITY AS given (workspace_id, run_id, after_ms, nth)
+            JOIN outbox USING (workspace_id, run_id)
+          WHERE attempts = 0 FOR NO KEY UPDATE OF outbox ${waits ? '' : 'SKIP LOCKED'}
+        )
+        UPDATE outbox SET due_at = router_now() + after_ms * interval '1 millisecond'
+        FROM mine WHERE outbox.workspace_id = mine.workspace_id AND outbox.run_id = mine.run_id RETURNING nth::integer`,
+      [
+        rows.map(({ workspaceId }) => workspaceId),
+        rows.map(({ runId }) => runId),
+        rows.map(({ afterMs }) => afterMs),
+      ],
+    );
+    const places = new Set(moved.map(({ nth }) => nth));
+    // After waiting for its lock, a missing row needs nothing: the run has ended, or a worker has taken the row.
+    return rows.map((_row, index) => (waits || places.has(index + 1) ? null : undefined));
+  }
+
   private async readAllForPoll(runIds: readonly string[]): Promise<(Poll | null)[]> {
     const rows = await this.database.work.query<Poll & { nth: number }>(
       `SELECT nth::integer, found.*

@@ -64,7 +64,7 @@ export class AssetsProcessor extends RunProcessor implements OnModuleInit {
     const key = await this.keys.keyOf(bound, copying);
     // Without its key, assets that need one keep the provider's URLs.
     const provider = { ...bound, key: key === 'gone' ? undefined : key };
-    await this.runs.moveDue(runId, this.settings.ASSET_COPY_MS);
+    await this.runs.moveDue(run, this.settings.ASSET_COPY_MS);
     const startedAtMs = Date.now();
     try {
       using share = this.payloads.openShare();

@@ -243,7 +243,7 @@ export class Outcomes {
    * of the first attempt.
    */
   async readLater(run: OngoingRun): Promise<typeof done> {
-    await this.runs.leaveToReconciler(run.runId, readAgainMs);
+    await this.runs.leaveToReconciler(run, readAgainMs);
     await this.enqueue('poll', run, readAgainMs);
     return done;
   }
@@ -251,7 +251,7 @@ export class Outcomes {
   private async enqueue(queue: QueueName, run: OngoingRun, delayMs: number): Promise<void> {
     const { runId } = run;
     const [accepted] = await this.queues.enqueue([{ queue, provider: lineOf(run), runId, delayMs }]);
-    if (!accepted) await this.runs.leaveToReconciler(runId, delayMs);
+    if (!accepted) await this.runs.leaveToReconciler(run, delayMs);
   }
 
   private async keepOutput(runId: string, { mediaType, body, keptAs }: ProviderOutput): Promise<PayloadBody> {

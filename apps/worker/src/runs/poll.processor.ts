@@ -271,7 +271,7 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
   private async again(run: OngoingRun, poll: Poll, requestedMs: number): Promise<JobResult> {
     const afterMs = Math.max(minPauseMs, poll.overdue ? requestedMs : Math.min(requestedMs, poll.leftMs));
     // The reconciler wakes overdue runs and must not cut short a pause that the provider requested.
-    if (poll.dueSoon || afterMs > longPauseMs) await this.runs.moveDue(run.runId, afterMs);
+    if (poll.dueSoon || afterMs > longPauseMs) await this.runs.moveDue(run, afterMs);
     return retryIn(afterMs);
   }
 

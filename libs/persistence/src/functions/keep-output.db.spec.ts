@@ -80,8 +80,8 @@ describe('an output that is stored while its assets are copied', () => {
   });
 
   it('comes back after the copying worker died, and only one of two copying workers writes the outcome', async () => {
-    const { runId, epoch } = await fixture.run('copying');
-    await fixture.first.runs.moveDue(runId, 120_000);
+    const { runId, epoch, spaceId: workspaceId } = await fixture.run('copying');
+    await fixture.first.runs.moveDue({ runId, workspaceId }, 120_000);
     expect(await fixture.overdueAt('1 hour')).toContain(runId);
     expect(await copying(runId, fixture.at('1 hour'))).toMatchObject({ epoch });
     const results = await Promise.all(
