@@ -46,9 +46,13 @@ export async function answeredInRound(
   return done;
 }
 
-/** The duration of each of `count` requests in milliseconds, sorted; without `count`, of those of a round. */
-export async function durations(origin, request, { concurrency = 16, count }) {
-  const untilMs = count === undefined ? performance.now() + roundMs : Infinity;
+/**
+ * The duration of each of `count` requests in milliseconds, sorted; without `count`, of those of a round. Requests of the
+ * first `warmMs` do not count.
+ */
+export async function durations(origin, request, { concurrency = 16, count, warmMs = 0 }) {
+  const fromMs = performance.now() + warmMs;
+  const untilMs = count === undefined ? fromMs + roundMs : Infinity;
   const pool = new Pool(origin, { connections: concurrency });
   const found = [];
   await Promise.all(
@@ -56,7 +60,7 @@ export async function durations(origin, request, { concurrency = 16, count }) {
       while (found.length < (count ?? Infinity) && performance.now() < untilMs) {
         const startedMs = performance.now();
         await answered(pool, request, 200);
-        found.push(performance.now() - startedMs);
+        if (startedMs >= fromMs) found.push(performance.now() - startedMs);
       }
     }),
   );

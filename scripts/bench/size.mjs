@@ -5,6 +5,8 @@ const sizes = {
   REST_MS: [1500, 0],
   EVEN_MS: [5000, 0],
   IDLE_MS: [30_000, 0],
+  /** Milliseconds of load before it is measured: after a reset, Postgres plans its statements again. */
+  WARM_MS: [1000, 0],
   /** Measurements of each kind, in turns. */
   ROUNDS: [3, 1],
   /** Milliseconds of load in each. */

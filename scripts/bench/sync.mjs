@@ -3,6 +3,7 @@ import { atMost, durations, inTurns, quantile } from './load.mjs';
 import { costText, metered, processesOf } from './meter.mjs';
 import { startPeer } from './peer.mjs';
 import { startService } from './service.mjs';
+import { sizeOf } from './size.mjs';
 
 const model = 'openai/gpt-image-2';
 const body = JSON.stringify({ model: 'gpt-image-2', prompt: 'a cat '.repeat(160) });
@@ -10,6 +11,7 @@ const body = JSON.stringify({ model: 'gpt-image-2', prompt: 'a cat '.repeat(160)
  * Milliseconds added at the median and at p99, by number of concurrent calls, with a provider that takes 100 ms.
  */
 const aims = { 16: [11, 40], 64: [40, 110] };
+const warmMs = sizeOf('WARM_MS');
 
 export async function* run() {
   const service = await startService();
@@ -44,7 +46,7 @@ export async function* run() {
 }
 
 async function* added(service, kinds, { takesMs, concurrency }) {
-  const measure = ([url, request]) => durations(url, request, { concurrency });
+  const measure = ([url, request]) => durations(url, request, { concurrency, warmMs });
   const rounds = await inTurns(kinds, measure, service.empty);
   const [p50, p99] = (takesMs === 100 && aims[concurrency]) || [Infinity, Infinity];
   for (const [name, part, aim] of [
