@@ -6,6 +6,7 @@ import { sizeOf } from './size.mjs';
 
 const howMany = sizeOf('RECORDS');
 const keys = sizeOf('KEYS');
+const users = sizeOf('USERS');
 const batch = 250_000;
 const rareKey = '0198a1c2-7d3e-7f4a-8b5c-6d7e8f905678';
 const models = ['bfl/flux-2-pro', 'openai/gpt-image-2', 'fal/flux/dev', 'kling/kling-v3', 'openai/sora-2'];
@@ -23,7 +24,7 @@ export async function* run() {
       if (answer.status !== 200) throw new Error(`${path} answers ${answer.status}`);
       return answer.json();
     };
-    const groupings = ['day', 'model', 'key', 'day,model,key'];
+    const groupings = ['day', 'model', 'key', 'user', 'day,model,key'];
     const usageOf = (grouping) => `/v2/usage?group_by=${grouping}&from=${from}&to=${to}`;
     const to = new Date().toISOString();
     const from = new Date(Date.now() - 30 * 86_400_000).toISOString();
@@ -40,7 +41,8 @@ export async function* run() {
     await service.client.query('VACUUM ANALYZE');
     const sizes = await service.client.query(
       `SELECT pg_relation_size('audit_record')::float AS heap, pg_indexes_size('audit_record')::float AS indexes,
-        pg_total_relation_size('usage_sum')::float AS sums`,
+        pg_total_relation_size('usage_sum')::float AS sums,
+        pg_total_relation_size('usage_dimension_sum')::float AS "sums of users"`,
     );
     for (const [what, bytes] of Object.entries(sizes.rows[0]))
       yield atMost(`disk of a record, ${what}`, [bytes / howMany], Infinity, 'bytes');
@@ -122,16 +124,16 @@ async function records({ client, workspaceId }) {
   for (let first = 1; first <= howMany; first += batch)
     await client.query(
       `INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, provider, route, outcome, bucket, status,
-         caller_left, admitted_at, granted_at, dispatched_at, completed_at, cost_micros, billed_micros)
+         caller_left, admitted_at, granted_at, dispatched_at, completed_at, cost_micros, billed_micros, attribution)
        SELECT overlay(v7_floor(at)::text placing substr(gen_random_uuid()::text, 25) from 25)::uuid, $1, gen_random_uuid(),
-         'key:' || CASE WHEN is_rare THEN $2 ELSE '0198a1c2-7d3e-7f4a-8b5c-' || lpad(to_hex(n * 7919 % $3), 12, '0') END,
+         'key:' || CASE WHEN is_rare THEN $2 ELSE '0198a1c2-7d3e-7f4a-8b5c-' || lpad(to_hex(n * 7919 % $8 % $3), 12, '0') END,
          CASE WHEN is_rare THEN 'kling/kling-o3' ELSE ($4::text[])[1 + n % 5] END, 'bench', 'POST',
          CASE WHEN is_rare THEN 'cancelled' WHEN n % 100 = 0 THEN 'failed' ELSE 'succeeded' END,
          CASE WHEN is_rare THEN 'client_disconnected' WHEN n % 100 = 0 THEN 'provider_error' END,
-         200, false, started_at, started_at, started_at, at, 100, n % 90
+         200, false, started_at, started_at, started_at, at, 100, n % 90, jsonb_build_object('user', 'user-' || n * 7919 % $8)
        FROM (SELECT n, n <= 10 AS is_rare, now() - (1 - n / $5::float) * interval '30 days' AS at
          FROM generate_series($6::bigint, $7::bigint) AS n) AS times, LATERAL (SELECT at - (1 + n % 400) * interval '0.1 second' AS started_at) AS starts`,
-      [workspaceId, rareKey, keys, models, howMany, first, Math.min(howMany, first + batch - 1)],
+      [workspaceId, rareKey, keys, models, howMany, first, Math.min(howMany, first + batch - 1), users],
     );
   await client.query('VACUUM ANALYZE audit_record');
 }

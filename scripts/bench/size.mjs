@@ -21,9 +21,10 @@ const sizes = {
   FINISHED: [1_000_000, 2000],
   /** Runs that wait in front of another one. */
   WAITING: [50_000, 12_500],
-  /** Records of one workspace, and its keys. */
+  /** Records of one workspace, its keys and its end users. */
   RECORDS: [1_000_000, 5000],
   KEYS: [100, 10],
+  USERS: [10_000, 100],
   /** Rows of a catalog that a program has written, and the requests of each kind to them. */
   ROWS: [1500, 20],
   REQUESTS: [400, 20],
