@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Batches } from './batches.js';
+import { Batches, byPlace } from './batches.js';
 import { Database } from './database.js';
 import { retryForMs } from './live-run.js';
 import { rowsAhead } from './outbox.repository.js';
@@ -126,8 +126,7 @@ export class DueRowRepository {
       [...columnsOf(rows), rows.map(({ delayMs }) => delayMs)],
       retryForMs,
     );
-    const places = new Set(back.map(({ nth }) => nth));
     // After waiting for its lock, a missing row is no longer this worker's and needs nothing.
-    return rows.map((_row, index) => (waits || places.has(index + 1) ? null : undefined));
+    return byPlace(rows.length, back).map((row) => (row || waits ? null : undefined));
   }
 }

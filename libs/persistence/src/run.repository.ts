@@ -268,9 +268,8 @@ export class RunRepository {
         rows.map(({ afterMs }) => afterMs),
       ],
     );
-    const places = new Set(moved.map(({ nth }) => nth));
     // After waiting for its lock, a missing row needs nothing: the run has ended, or a worker has taken the row.
-    return rows.map((_row, index) => (waits || places.has(index + 1) ? null : undefined));
+    return byPlace(rows.length, moved).map((row) => (row || waits ? null : undefined));
   }
 
   private async readAllForPoll(runIds: readonly string[]): Promise<(Poll | null)[]> {
