@@ -8,7 +8,7 @@ import { parsedYaml } from '#providers';
 import { checkCatalog } from './check-catalog.js';
 import { inputErrors } from './check-input.js';
 import { isObject } from './intake/intake.js';
-import { isReadLater } from './late-schemas.js';
+import { lateSchemas } from './late-schemas.js';
 import { LiveCatalog } from './live-catalog.js';
 import { builtInDirectories, loadCatalog } from './load-catalog.js';
 import { type Model, oncePerSchema, readModel } from './model.js';
@@ -42,6 +42,7 @@ afterEach(() => rmSync(directory, { recursive: true }));
 
 const put = (name: string, content: unknown) =>
   writeFileSync(path.join(directory, name), typeof content === 'string' ? content : JSON.stringify(content));
+const isReadLater = (model: Model) => lateSchemas(model) !== undefined;
 const load = () => loadCatalog({ directories: [directory] });
 
 function found({ find }: Pick<Awaited<ReturnType<typeof load>>, 'find'>, id = 'bfl/paint'): Model {
@@ -191,7 +192,6 @@ const opened = (keepsModels: boolean) =>
     directory,
     keepsModels,
     everyMs: 60_000,
-    prepare: async () => {},
     report: () => {},
     log: createLog('spec', 'silent'),
     metrics: new Metrics(),

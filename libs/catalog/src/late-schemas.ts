@@ -40,9 +40,6 @@ export function readLater(model: object, schemas: LateSchemas): void {
 /** How to read the schemas of a model that are read on first use. Undefined for other models. */
 export const lateSchemas = (model: object): LateSchemas | undefined => late.get(model);
 
-/** Whether the schemas of a model are read on first use. */
-export const isReadLater = (model: object): boolean => late.has(model);
-
 /** The schemas. Throws `RouterError` if the document cannot be used, because it has changed since the catalog was read. */
 export const schemasOf = (id: string, schemas: LateSchemas): ModelSchemas => keptOf(id, schemas).schemas;
 
