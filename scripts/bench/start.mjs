@@ -38,16 +38,7 @@ export async function* run() {
       const seconds = (performance.now() - startedMs) / 1000;
       if (child.exitCode !== null) throw new Error(`npm start ended with ${child.exitCode}`);
       yield atMost(`npm start from built to ready, ${what}`, seconds, aim, 's', 1);
-      if (what === 'second start') {
-        await pause(sizeOf('IDLE_MS'));
-        for (const [app, aim] of Object.entries(idleAims))
-          yield atMost(
-            `resident memory of an idle ${app}`,
-            residentBytes(pidOf(app, child.pid)) / 2 ** 20,
-            aim,
-            'MiB',
-          );
-      }
+      if (what === 'second start') yield* idleMemory(child.pid);
       process.kill(-Number(child.pid), 'SIGINT');
       await closed;
     }
@@ -56,8 +47,13 @@ export async function* run() {
   }
 }
 
-/** The process of the app below this one. */
-const pidOf = (app, parent) =>
-  childrenOf(parent)
-    .flatMap((pid) => [pid, pidOf(app, pid)])
-    .find((pid) => pid && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`/apps/${app}/`));
+async function* idleMemory(npmPid) {
+  await pause(sizeOf('IDLE_MS'));
+  const pids = processesBelow(npmPid);
+  for (const [app, aim] of Object.entries(idleAims)) {
+    const pid = pids.find((each) => readFileSync(`/proc/${each}/cmdline`, 'utf8').includes(`/apps/${app}/`));
+    yield atMost(`resident memory of an idle ${app}`, residentBytes(pid) / 2 ** 20, aim, 'MiB');
+  }
+}
+
+const processesBelow = (parent) => childrenOf(parent).flatMap((pid) => [pid, ...processesBelow(pid)]);
