@@ -27,6 +27,8 @@ afterAll(async () => {
   await server.stop();
 });
 
+const namesAsked = () => new Set(server.asked.map((query) => query.split(' ')[1])).size;
+
 /** Completes runs with a webhook each, to names whose DNS never answers. */
 const complete = (workspaceId: string) =>
   system.sql(
@@ -65,9 +67,8 @@ it(`${silentNames} webhooks to names without DNS do not delay another workspaceâ
     Array.from({ length: silentNames }, () => ({ problem: 'not reached: dns' })),
   );
   // Eight names are looked up at a time, so the turn of the last ones may come only with their second attempt.
-  const names = () => new Set(server.asked.map((query) => query.split(' ')[1])).size;
-  await waitFor(() => names() >= silentNames, { withinMs: 60_000, what: 'a look-up of each name' });
-  expect(names()).toBe(silentNames);
+  await waitFor(() => namesAsked() >= silentNames, { withinMs: 60_000, what: 'a look-up of each name' });
+  expect(namesAsked()).toBe(silentNames);
 });
 
 failOnLeftovers();
