@@ -26,6 +26,20 @@ const withMigrations = <T>(
 ): Promise<T> => withMigrationsOn(fixture.database.url, migrations, use);
 const migrated = () => withMigrations(readMigrations(), migrate);
 
+/** A session in a transaction, which never looks for deadlocks, so that only other sessions are aborted. */
+async function connected(): Promise<Client> {
+  const client = new Client({ connectionString: fixture.database.url });
+  await client.connect();
+  await client.query(`BEGIN; SET LOCAL deadlock_timeout = '10min'`);
+  return client;
+}
+const waiting = (sessions: number) =>
+  waitFor(async () => (await first.waiting()) === sessions, {
+    withinMs: 20_000,
+    what: `${sessions} sessions to wait`,
+    everyMs: 5,
+  });
+
 /** The signatures of the schema's functions. */
 const signatures = async () =>
   (
@@ -138,6 +152,24 @@ describe('the functions', () => {
     await first.script('DROP FUNCTION workers_wanted');
     expect(await migrated()).toEqual({ migrations: [], functions: true });
   });
+
+  it('are replaced again if their wait for a table would be a deadlock', async () => {
+    await noteRevision(0, '');
+    // Postgres locks the tables of a function in SQL when it is created: shared_run, then backlog_chunk, then api_key.
+    const [crossing, between] = [await connected(), await connected()];
+    await between.query('LOCK TABLE backlog_chunk IN ACCESS EXCLUSIVE MODE');
+    await crossing.query('LOCK TABLE api_key IN ACCESS EXCLUSIVE MODE');
+    const replacing = migrated();
+    await waiting(1);
+    const crossed = crossing.query('LOCK TABLE shared_run IN ACCESS EXCLUSIVE MODE');
+    await waiting(2);
+    await between.query('COMMIT');
+    // It could only be granted because the migrator's transaction was aborted.
+    await crossed;
+    await crossing.query('COMMIT');
+    expect(await replacing).toEqual({ migrations: [], functions: true });
+    await Promise.all([crossing.end(), between.end()]);
+  });
 });
 
 describe('a new migration', () => {
@@ -160,20 +192,38 @@ describe('a new migration', () => {
       '2000000000000-add-column.sql',
       'ALTER TABLE outbox ADD COLUMN planted integer;\n',
     );
-    const holder = new Client({ connectionString: fixture.database.url });
-    await holder.connect();
-    await holder.query('BEGIN; LOCK TABLE outbox IN ACCESS SHARE MODE');
+    const holder = await connected();
+    await holder.query('LOCK TABLE outbox IN ACCESS SHARE MODE');
     const migrating = withMigrations(migrations, migrate);
-    await waitFor(async () => (await first.waiting()) === 1, {
-      withinMs: 20_000,
-      what: 'the migration to wait',
-      everyMs: 5,
-    });
+    await waiting(1);
     // It leaves the lock queue, so that a caller's statement behind it proceeds.
     expect(await first.sql('SELECT count(*) FROM outbox WHERE false')).toHaveLength(1);
     await holder.query('COMMIT');
     await holder.end();
     expect((await migrating).migrations).toEqual(['AddColumn2000000000000']);
+  });
+
+  it('is repeated if its wait for a table would be a deadlock', async () => {
+    const migrations = planted(
+      '2000000000002-deadlock.sql',
+      `SET LOCAL lock_timeout = '20s'; SET LOCAL deadlock_timeout = '1ms';
+       LOCK TABLE workspace IN ACCESS EXCLUSIVE MODE;
+       SELECT pg_advisory_xact_lock_shared(1);
+       ALTER TABLE outbox ADD COLUMN crossed integer;\n`,
+    );
+    const [crossing, between] = [await connected(), await connected()];
+    await between.query('SELECT pg_advisory_lock(1)');
+    await crossing.query('LOCK TABLE outbox IN ACCESS SHARE MODE');
+    const migrating = withMigrations(migrations, migrate);
+    await waiting(1);
+    const crossed = crossing.query('LOCK TABLE workspace IN ACCESS SHARE MODE');
+    await waiting(2);
+    await between.query('SELECT pg_advisory_unlock(1)');
+    // It could only be granted because the migration was aborted.
+    await crossed;
+    await crossing.query('COMMIT');
+    expect((await migrating).migrations).toEqual(['Deadlock2000000000002']);
+    await Promise.all([crossing.end(), between.end()]);
   });
 
   it('may build an index without blocking callers, also after a failed attempt', async () => {

@@ -5,8 +5,8 @@ import { functions, functionsDigest, functionsRevision } from './functions.js';
 import { advisoryLocks } from './locks.js';
 import { schemaFirst, SqlMigration } from './migrations.js';
 
-/** Postgres' error code if a lock was not granted in time. */
-const lockNotAvailable = '55P03';
+/** Postgres' error codes if a lock was not granted in time, and if waiting for it would have been a deadlock. */
+const lockErrors: readonly (string | undefined)[] = ['55P03', '40P01'];
 const maxAttempts = 60;
 const pauseMs = 1000;
 /** Another migrator may build an index of a large table. */
@@ -27,11 +27,11 @@ export async function migrate(dataSource: DataSource): Promise<Migrated> {
   try {
     await takeMigrationLock(runner);
     const before = await schemaState(dataSource, runner);
-    await runPending(dataSource, runner);
+    await untilLocked(() => runPending(dataSource, runner));
     const { migrations } = await schemaState(dataSource, runner);
     return {
       migrations: [...migrations].filter((name) => !before.migrations.has(name)),
-      functions: await replaceFunctions(before, runner),
+      functions: await untilLocked(() => replaceFunctions(before, runner)),
     };
   } finally {
     await runner.query(`SELECT pg_advisory_unlock(${advisoryLocks.migration})`).catch(() => {});
@@ -69,21 +69,18 @@ export async function schemaIsCurrent(dataSource: DataSource): Promise<boolean> 
 }
 
 /**
- * Runs on the session that holds the lock, so that a pool of one connection is enough and a migrator that loses the
- * lock stops.
+ * Repeats work that needs locks of tables until it gets them. It runs on the session that holds the migration lock,
+ * so that a pool of one connection is enough and a migrator that loses that lock stops.
  */
-async function runPending(dataSource: DataSource, runner: QueryRunner): Promise<void> {
+async function untilLocked<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
-    const executor = new MigrationExecutor(dataSource, runner);
-    executor.transaction = 'each';
     try {
-      await executor.executePendingMigrations();
-      return;
+      return await work();
     } catch (error) {
-      if ((error as { code?: string }).code !== lockNotAvailable) throw error;
+      if (!lockErrors.includes((error as { code?: string }).code)) throw error;
       if (attempt === maxAttempts)
         throw new StartupError(
-          'A transaction has kept a table locked for a minute. End it (see pg_stat_activity), then run "admin migrate" again.',
+          'Transactions have kept tables locked for a minute. End them (see pg_stat_activity), then run "admin migrate" again.',
           { cause: error },
         );
       await pause(pauseMs);
@@ -91,8 +88,14 @@ async function runPending(dataSource: DataSource, runner: QueryRunner): Promise<
   }
 }
 
+async function runPending(dataSource: DataSource, runner: QueryRunner): Promise<void> {
+  const executor = new MigrationExecutor(dataSource, runner);
+  executor.transaction = 'each';
+  await executor.executePendingMigrations();
+}
+
 /**
- * Replaces the functions in one transaction, which locks no table. False if the database has these or newer ones.
+ * Replaces the functions in one transaction, which keeps no caller waiting. False if the database has these or newer ones.
  */
 async function replaceFunctions(before: SchemaState, runner: QueryRunner): Promise<boolean> {
   if (before.revision > functionsRevision) return false;
