@@ -76,53 +76,58 @@ export interface UsageGroup {
   billedMicros: number;
 }
 
-/** The possible groupings of usage. A day is the UTC day on which the run ended. */
-const groupings = {
-  day: `to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day`,
-  model: 'model',
-  key: keyId,
-} as const;
+/** The columns by which runs are grouped, apart from `value` of a dimension. A day is the UTC day on which they ended. */
+const columnOf = { day: 'day', model: 'model', key: '"keyId"' } as const;
 
-/** How usage between two moments is read, from records that are added up or not. */
-type ReadParts = Record<keyof UsageParts, (from: string, until: string) => string>;
+/** How the runs that ended between two moments are read, from records that are added up or not. */
+type Source = Record<keyof UsageParts, (from: string, until: string) => string>;
 
-const readPart: ReadParts = {
-  day: (from, until) => readSums('day', from, until),
-  hour: (from, until) => readSums('hour', from, until),
-  record: (from, until) => readRecords('', from, until),
-};
+const sourceOf = (sums: string, records: string): Source => ({
+  day: (from, until) => `${sums} AND unit = 'day' AND at >= ${from} AND at < ${until}`,
+  hour: (from, until) => `${sums} AND unit = 'hour' AND at >= ${from} AND at < ${until}`,
+  record: (from, until) => `${records} AND completed_at >= ${from} AND completed_at < ${until}`,
+});
 
-const readSums = (unit: string, from: string, until: string): string =>
-  `SELECT at, model, credential, runs, succeeded, billed_micros
-    FROM usage_sum WHERE workspace_id = $1 AND unit = '${unit}' AND at >= ${from} AND at < ${until}`;
+const keysOf = (at: string) => `to_char(${at} AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, model, ${keyId}`;
+const sumColumns = `${keysOf('at')}, runs, succeeded, billed_micros`;
+// Postgres leaves out the columns that are not asked for only if each part has the same types.
+const recordColumns = `${keysOf('completed_at')}, 1::bigint AS runs,
+  (outcome = 'succeeded')::integer::bigint AS succeeded, billed_micros::bigint AS billed_micros`;
 
-const readRecords = (more: string, from: string, until: string): string =>
-  `SELECT completed_at AS at, model, credential, 1 AS runs, (outcome = 'succeeded')::integer AS succeeded, billed_micros${more}
-    FROM audit_record WHERE workspace_id = $1 AND completed_at >= ${from} AND completed_at < ${until}`;
+const everyRun = sourceOf(
+  `SELECT ${sumColumns} FROM usage_sum WHERE workspace_id = $1`,
+  `SELECT ${recordColumns} FROM audit_record WHERE workspace_id = $1`,
+);
+/** The runs with a value of the dimension, whose name is parameter 2. */
+const runsWithValue = sourceOf(
+  `SELECT ${sumColumns}, value FROM usage_dimension_sum WHERE workspace_id = $1 AND dimension = $2`,
+  `SELECT ${recordColumns}, attribution ->> $2 AS value FROM audit_record
+    WHERE workspace_id = $1 AND attribution ->> $2 IS NOT NULL`,
+);
 
-/** The same with the value of a dimension, whose name is parameter 2. */
-const readValues: ReadParts = {
-  day: (from, until) => readValueSums('day', from, until),
-  hour: (from, until) => readValueSums('hour', from, until),
-  record: (from, until) => readRecords(', attribution ->> $2::text AS value', from, until),
-};
-
-/** Runs without a value are all runs less those with one, so they need no sums of their own. */
-const readValueSums = (unit: string, from: string, until: string): string =>
-  `SELECT *, NULL AS value FROM (${readSums(unit, from, until)}) AS every
-    UNION ALL
-    SELECT at, model, credential, sign * runs, sign * succeeded, sign * billed_micros, CASE sign WHEN 1 THEN value END
-    FROM usage_dimension_sum, (VALUES (1), (-1)) AS counted (sign)
-    WHERE workspace_id = $1 AND dimension = $2 AND unit = '${unit}' AND at >= ${from} AND at < ${until}`;
-
-/** Reads the parts. The values of their moments begin with parameter `first`. */
-function readParts(parts: UsageParts, read: ReadParts, first: number): { text: string; moments: string[] } {
+/** Reads the parts of a time range. The values of their moments begin with parameter `first`. */
+function readParts(parts: UsageParts, source: Source, first: number): { rows: string; moments: string[] } {
   const moments: string[] = [];
   const place = (ms: number) => `$${moments.push(momentOf(ms)) + first - 1}::timestamptz`;
   const texts = (['day', 'hour', 'record'] as const).flatMap((part) =>
-    parts[part].map(([from, until]) => read[part](place(from), place(until))),
+    parts[part].map(([from, until]) => source[part](place(from), place(until))),
   );
-  return { text: texts.join(' UNION ALL '), moments };
+  return { rows: texts.join(' UNION ALL '), moments };
+}
+
+const grouped = (columns: readonly string[], rows: string): string =>
+  `SELECT ${[...columns, 'sum(runs) AS runs', 'sum(succeeded) AS succeeded', 'sum(billed_micros) AS billed_micros'].join(', ')}
+    FROM (${rows}) AS rows GROUP BY ${columns.join(', ') || '()'} HAVING sum(runs) > 0`;
+
+/** The groups of the runs with a value, and those of the others: all runs less those with one. */
+function groupedByValue(columns: readonly string[], every: string, withValue: string): string {
+  const others = columns.map((column) => (column === 'value' ? 'NULL AS value' : column)).join(', ');
+  return `WITH given AS (${grouped(columns, withValue)})
+    SELECT * FROM given UNION ALL ${grouped(
+      columns,
+      `SELECT ${others}, runs, succeeded, billed_micros FROM (${every}) AS every
+        UNION ALL SELECT ${others}, -runs, -succeeded, -billed_micros FROM given`,
+    )}`;
 }
 
 const momentOf = (ms: number): string =>
@@ -173,17 +178,19 @@ export class UsageReader {
   async groups(range: UsageRange, by: readonly UsageGrouping[], limit: number): Promise<UsageGroup[]> {
     const dimension = by.find(isDimension);
     const parts = usageParts(spanOf(range), await this.addedUntil(range.workspaceId));
-    const { text, moments } =
-      dimension === undefined ? readParts(parts, readPart, 2) : readParts(parts, readValues, 3);
-    if (text === '') return [];
-    const places = by.map((_, index) => index + 1).join(', ');
+    const names = dimension === undefined ? [range.workspaceId] : [range.workspaceId, dimension];
+    const { rows: every, moments } = readParts(parts, everyRun, names.length + 1);
+    if (every === '') return [];
+    const columns = by.map((each) => (isDimension(each) ? 'value' : columnOf[each]));
+    const groups =
+      dimension === undefined
+        ? grouped(columns, every)
+        : groupedByValue(columns, every, readParts(parts, runsWithValue, names.length + 1).rows);
     const rows = await this.database.list<UsageGroup & { value?: string | null }>(
       range.workspaceId,
-      `SELECT ${[...by.map((each) => (isDimension(each) ? 'value' : groupings[each])), 'sum(runs)::float AS runs'].join(', ')},
-          sum(succeeded)::float AS succeeded, sum(billed_micros)::float AS "billedMicros"
-        FROM (${text}) AS parts ${by.length > 0 ? `GROUP BY ${places}` : ''} HAVING sum(runs) > 0
-        ${by.length > 0 ? `ORDER BY ${places}` : ''} LIMIT ${limit}`,
-      [range.workspaceId, ...(dimension === undefined ? [] : [dimension]), ...moments],
+      `SELECT ${[...columns, 'runs::float AS runs', 'succeeded::float AS succeeded', 'billed_micros::float AS "billedMicros"'].join(', ')}
+        FROM (${groups}) AS groups ${columns.length > 0 ? `ORDER BY ${columns.join(', ')}` : ''} LIMIT ${limit}`,
+      [...names, ...moments],
     );
     return dimension === undefined ? rows : rows.map((row) => attributed(row, dimension));
   }

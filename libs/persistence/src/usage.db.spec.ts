@@ -4,6 +4,7 @@ import { Client } from 'pg';
 import { v7 } from 'uuid';
 import { RetentionRepository } from './retention.repository.js';
 import { retentionSettings } from './settings.js';
+import { planOf } from './testing/plan.js';
 import { succeeded } from './testing/runs.js';
 import { SpecDatabase } from './testing/spec-database.js';
 import { UsageReader } from './usage-reader.js';
@@ -112,6 +113,34 @@ it('by a dimension counts the runs without a value too, and adds up no rows for 
     { dimension: 'tag:project' },
     { dimension: 'tag:team' },
     { dimension: 'user' },
+  ]);
+});
+
+it('by a dimension reads whole days from their index alone', async () => {
+  const { id } = await one.workspace();
+  await one.sql('INSERT INTO usage_progress VALUES ($1, $2)', [id, '2026-01-31T00:00:00Z']);
+  await one.sql(
+    `INSERT INTO usage_dimension_sum
+     SELECT $1, 'user', unit, date_trunc(unit, hour, 'UTC'), 'u' || n, 'bfl/model', 'token', 1, 1, 1
+     FROM generate_series($2::timestamptz, $2::timestamptz + interval '29 days 23 hours', interval '1 hour') AS hour,
+       generate_series(1, 100) AS n, unnest(ARRAY['hour', 'day']) AS unit
+     ORDER BY random() ON CONFLICT DO NOTHING`,
+    [id, '2026-01-01T00:00:00Z'],
+  );
+  // Vacuum marks pages as visible to all only after the commit is on disk.
+  await one.script('CHECKPOINT');
+  await one.script('VACUUM ANALYZE usage_dimension_sum');
+  const range = {
+    workspaceId: id,
+    from: new Date('2026-01-01T00:00:00Z'),
+    until: new Date('2026-01-31T00:20:00Z'),
+  };
+  const plan = await planOf(one, (database) =>
+    new UsageReader(Object.assign(database, { reads: one.database.reads })).groups(range, ['user'], 1000),
+  );
+  const reads = plan.filter(({ node }) => node.includes('usage_dimension_sum'));
+  expect(reads.map(({ node }) => node)).toEqual([
+    expect.stringContaining('Index Only Scan using usage_dimension_sum_day'),
   ]);
 });
 

@@ -100,6 +100,7 @@ export class UsageSum {
 @Entity()
 @Check('usage_dimension_sum_unit_check', `unit IN ('hour', 'day')`)
 @Index('usage_dimension_sum_age', ['at'], { type: 'brin' })
+@Index('usage_dimension_sum_day', { synchronize: false })
 export class UsageDimensionSum {
   @PrimaryColumn('uuid') workspaceId: string;
   @PrimaryColumn('text') dimension: string;
