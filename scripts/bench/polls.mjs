@@ -3,7 +3,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { atMost, inRounds, share } from './load.mjs';
 import { costText, metered, processesOf } from './meter.mjs';
-import { hasRedis, residentBytes, skipped, startScript, startService, submitRuns } from './service.mjs';
+import {
+  hasRedis,
+  residentBytes,
+  skipped,
+  startScript,
+  startService,
+  submitRuns,
+  until,
+} from './service.mjs';
 import { sizeOf } from './size.mjs';
 
 const model = 'bfl/flux-2-pro';
@@ -95,6 +103,8 @@ async function polled(service, outstanding, start) {
       found = await inRounds(async () => {
         const [begun, begunMs] = [await polls(), performance.now()];
         await pause(roundMs);
+        // A short round may lie between the polls.
+        await until(async () => (await polls()) > begun, 'a poll');
         return (((await polls()) - begun) * 1000) / (performance.now() - begunMs);
       });
       return (await polls()) - before;
