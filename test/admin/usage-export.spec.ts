@@ -49,8 +49,8 @@ describe('admin usage export of many records', () => {
 
   it('has the tags and the end user of each run, by which the summary groups', async () => {
     const [heading = '', ...lines] = await exportedLines(env, ['--workspace', 'calm']);
-    expect(heading.trimEnd().split(',').slice(-2)).toEqual(['tags', 'end_user']);
-    const tagged = lines.filter((line) => line.trimEnd().endsWith(',"project=alpha,team=web",u-7'));
+    expect(heading.trimEnd().split(',').slice(-3)).toEqual(['tags', 'end_user', 'simulated']);
+    const tagged = lines.filter((line) => line.trimEnd().endsWith(',"project=alpha,team=web",u-7,false'));
     expect([tagged.length, lines.length]).toEqual([10, 1_000]);
     for (const [by, value, group] of [
       ['tag:project', 'alpha', { tags: { project: 'alpha' } }],

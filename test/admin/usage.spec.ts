@@ -22,6 +22,7 @@ interface UsageDocument {
   cost_cents: number;
   billed_cents: number;
   caller_left: boolean;
+  simulated: boolean;
 }
 
 const costCents = costMicros / 10_000;
@@ -151,15 +152,17 @@ describe('admin usage and credits list, after a mix of outcomes', () => {
 
     // From the second run to just before the fourth. The options have milliseconds, the records microseconds.
     await client.query(
-      `UPDATE audit_record SET completed_at = timestamptz '2026-01-01' + place * interval '1 second'
+      `UPDATE audit_record SET completed_at = timestamptz '2026-01-01' + place * interval '1 second', simulated = place = 2
        FROM (SELECT run_id, row_number() OVER (ORDER BY completed_at) AS place FROM audit_record) AS ordered
        WHERE ordered.run_id = audit_record.run_id`,
     );
     const range = ['--from', '2026-01-01T00:00:02Z', '--until', '2026-01-01T00:00:04Z'];
     const some = await exportedLines(env, ['--workspace', 'acme', '--format', 'jsonl', ...range]);
-    expect(some.map((line) => (JSON.parse(line) as UsageDocument).run_id)).toEqual(
-      oldestFirst.slice(1, 3).map((record) => record.run_id),
-    );
+    const [second, third] = oldestFirst.slice(1, 3).map((record) => record.run_id);
+    expect(some.map((line) => JSON.parse(line) as UsageDocument)).toMatchObject([
+      { run_id: second, simulated: true },
+      { run_id: third, simulated: false },
+    ]);
     expect((await list(...range)).runs).toBe(2);
   });
 

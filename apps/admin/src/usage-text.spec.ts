@@ -22,13 +22,14 @@ const record: UsageRecord = {
   basis: null,
   callerLeft: false,
   attribution: { 'tag:project': 'alpha', user: '@u', 'tag:team': 'web' },
+  simulated: true,
 };
 
 describe('exportFormats', () => {
   it('has a heading with all columns and one line per record in CSV', () => {
     expect(exportFormats.csv.heading).toBe(`${Object.keys(usageDocument(record)).join(',')}\r\n`);
     expect(exportFormats.csv.line(record)).toBe(
-      `${record.requestId},${record.runId},acme,"token:a ""b"", c",,bfl/flux-2-pro,bfl,POST /v2/models/{provider}/{model},failed,provider_error,502,2026-01-01T00:00:00.000001Z,2026-01-01T00:00:01.500001Z,1500,20.0001,0,,false,"project=alpha,team=web",'@u\r\n`,
+      `${record.requestId},${record.runId},acme,"token:a ""b"", c",,bfl/flux-2-pro,bfl,POST /v2/models/{provider}/{model},failed,provider_error,502,2026-01-01T00:00:00.000001Z,2026-01-01T00:00:01.500001Z,1500,20.0001,0,,false,"project=alpha,team=web",'@u,true\r\n`,
     );
   });
 

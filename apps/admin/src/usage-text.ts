@@ -23,6 +23,7 @@ const columns: Record<string, (record: UsageRecord) => CsvValue> = {
   caller_left: ({ callerLeft }) => callerLeft,
   tags: ({ attribution }) => tagsText(attributionView(attribution).tags) || null,
   end_user: ({ attribution }) => attributionView(attribution).user ?? null,
+  simulated: ({ simulated }) => simulated,
 };
 
 export const usageDocument = (record: UsageRecord): Record<string, CsvValue> =>

@@ -22,7 +22,6 @@ export interface UsageRecord extends Omit<
   | 'dispatchedAt'
   | 'outputAt'
   | 'completedAt'
-  | 'simulated'
   | 'budgetWindows'
 > {
   workspace: string;
@@ -55,7 +54,7 @@ const columns = `audit_record.request_id AS "requestId", audit_record.run_id AS 
   ${utc('admitted_at')} AS "admittedAt", ${utc('completed_at')} AS "completedAt",
   round(extract(epoch FROM completed_at - admitted_at) * 1000)::float AS "latencyMs",
   cost_micros::float AS "costMicros", billed_micros::float AS "billedMicros", basis, attribution,
-  caller_left AS "callerLeft"`;
+  caller_left AS "callerLeft", simulated`;
 
 const tables = `audit_record LEFT JOIN workspace ON workspace.id = audit_record.workspace_id
   LEFT JOIN api_key ON api_key.id = CASE WHEN credential LIKE 'key:%' THEN substr(credential, 5)::uuid END`;
