@@ -40,6 +40,29 @@ const waiting = (sessions: number) =>
     everyMs: 5,
   });
 
+/**
+ * Returns the result of `work` after a deadlock. Its session stops at the lock `gate`, while another session, which has the lock
+ * `held`, begins to wait for the lock `wanted`, which `work` has. Once the gate is open, `work` waits for `held`.
+ */
+async function afterDeadlock<T>(
+  work: () => Promise<T>,
+  { gate, held, wanted }: { gate: string; held: string; wanted: string },
+): Promise<T> {
+  const [between, crossing] = [await connected(), await connected()];
+  await between.query(gate);
+  await crossing.query(held);
+  const working = work();
+  await waiting(1);
+  const crossed = crossing.query(wanted);
+  await waiting(2);
+  await between.query('COMMIT');
+  // It could only be granted because the work was aborted.
+  await crossed;
+  await crossing.query('COMMIT');
+  await Promise.all([between.end(), crossing.end()]);
+  return working;
+}
+
 /** The signatures of the schema's functions. */
 const signatures = async () =>
   (
@@ -156,19 +179,12 @@ describe('the functions', () => {
   it('are replaced again if their wait for a table would be a deadlock', async () => {
     await noteRevision(0, '');
     // Postgres locks the tables of a function in SQL when it is created: shared_run, then backlog_chunk, then api_key.
-    const [crossing, between] = [await connected(), await connected()];
-    await between.query('LOCK TABLE backlog_chunk IN ACCESS EXCLUSIVE MODE');
-    await crossing.query('LOCK TABLE api_key IN ACCESS EXCLUSIVE MODE');
-    const replacing = migrated();
-    await waiting(1);
-    const crossed = crossing.query('LOCK TABLE shared_run IN ACCESS EXCLUSIVE MODE');
-    await waiting(2);
-    await between.query('COMMIT');
-    // It could only be granted because the migrator's transaction was aborted.
-    await crossed;
-    await crossing.query('COMMIT');
-    expect(await replacing).toEqual({ migrations: [], functions: true });
-    await Promise.all([crossing.end(), between.end()]);
+    const replaced = await afterDeadlock(migrated, {
+      gate: 'LOCK TABLE backlog_chunk IN ACCESS EXCLUSIVE MODE',
+      held: 'LOCK TABLE api_key IN ACCESS EXCLUSIVE MODE',
+      wanted: 'LOCK TABLE shared_run IN ACCESS EXCLUSIVE MODE',
+    });
+    expect(replaced).toEqual({ migrations: [], functions: true });
   });
 });
 
@@ -211,19 +227,12 @@ describe('a new migration', () => {
        SELECT pg_advisory_xact_lock_shared(1);
        ALTER TABLE outbox ADD COLUMN crossed integer;\n`,
     );
-    const [crossing, between] = [await connected(), await connected()];
-    await between.query('SELECT pg_advisory_lock(1)');
-    await crossing.query('LOCK TABLE outbox IN ACCESS SHARE MODE');
-    const migrating = withMigrations(migrations, migrate);
-    await waiting(1);
-    const crossed = crossing.query('LOCK TABLE workspace IN ACCESS SHARE MODE');
-    await waiting(2);
-    await between.query('SELECT pg_advisory_unlock(1)');
-    // It could only be granted because the migration was aborted.
-    await crossed;
-    await crossing.query('COMMIT');
-    expect((await migrating).migrations).toEqual(['Deadlock2000000000002']);
-    await Promise.all([crossing.end(), between.end()]);
+    const repeated = await afterDeadlock(() => withMigrations(migrations, migrate), {
+      gate: 'SELECT pg_advisory_xact_lock(1)',
+      held: 'LOCK TABLE outbox IN ACCESS SHARE MODE',
+      wanted: 'LOCK TABLE workspace IN ACCESS SHARE MODE',
+    });
+    expect(repeated.migrations).toEqual(['Deadlock2000000000002']);
   });
 
   it('may build an index without blocking callers, also after a failed attempt', async () => {
