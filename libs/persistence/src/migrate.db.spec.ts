@@ -41,8 +41,9 @@ const waiting = (sessions: number) =>
   });
 
 /**
- * Returns the result of `work` after a deadlock. Its session stops at the lock `gate`, while another session, which has the lock
- * `held`, begins to wait for the lock `wanted`, which `work` has. Once the gate is open, `work` waits for `held`.
+ * Returns the result of `work` after a deadlock. Its session stops at the lock `gate`, while another session, which
+ * has the lock `held`, begins to wait for the lock `wanted`, which `work` has. Once the gate is open, `work` waits for
+ * `held`.
  */
 async function afterDeadlock<T>(
   work: () => Promise<T>,
