@@ -104,29 +104,37 @@ const runsWithValue = sourceOf(
     WHERE workspace_id = $1 AND attribution ->> $2 IS NOT NULL`,
 );
 
-/** Reads the parts of a time range. The values of their moments begin with parameter `first`. */
-function readParts(parts: UsageParts, source: Source, first: number): { rows: string; moments: string[] } {
-  const moments: string[] = [];
-  const place = (ms: number) => `$${moments.push(momentOf(ms)) + first - 1}::timestamptz`;
-  const texts = (['day', 'hour', 'record'] as const).flatMap((part) =>
-    parts[part].map(([from, until]) => source[part](place(from), place(until))),
+/** The moments of a time range's parts, which are parameters from `first` on, and how to read the rows of a source. */
+function partsFrom(
+  first: number,
+  parts: UsageParts,
+): { moments: string[]; rowsOf: (source: Source) => string } {
+  const spans = (['day', 'hour', 'record'] as const).flatMap((part) =>
+    parts[part].map((span) => ({ part, span })),
   );
-  return { rows: texts.join(' UNION ALL '), moments };
+  const place = (nth: number) => `$${first + nth}::timestamptz`;
+  return {
+    moments: spans.flatMap(({ span }) => span.map(momentOf)),
+    rowsOf: (source) =>
+      spans
+        .map(({ part }, index) => source[part](place(2 * index), place(2 * index + 1)))
+        .join(' UNION ALL '),
+  };
 }
 
+const amounts = ['runs', 'succeeded', 'billed_micros'];
+
 const grouped = (columns: readonly string[], rows: string): string =>
-  `SELECT ${[...columns, 'sum(runs) AS runs', 'sum(succeeded) AS succeeded', 'sum(billed_micros) AS billed_micros'].join(', ')}
+  `SELECT ${[...columns, ...amounts.map((amount) => `sum(${amount}) AS ${amount}`)].join(', ')}
     FROM (${rows}) AS rows GROUP BY ${columns.join(', ') || '()'} HAVING sum(runs) > 0`;
 
 /** The groups of the runs with a value, and those of the others: all runs less those with one. */
 function groupedByValue(columns: readonly string[], every: string, withValue: string): string {
-  const others = columns.map((column) => (column === 'value' ? 'NULL AS value' : column)).join(', ');
-  return `WITH given AS (${grouped(columns, withValue)})
-    SELECT * FROM given UNION ALL ${grouped(
-      columns,
-      `SELECT ${others}, runs, succeeded, billed_micros FROM (${every}) AS every
-        UNION ALL SELECT ${others}, -runs, -succeeded, -billed_micros FROM given`,
-    )}`;
+  const others = columns.map((column) => (column === 'value' ? 'NULL AS value' : column));
+  const less = amounts.map((amount) => `-${amount}`);
+  const rows = `SELECT ${[...others, ...amounts].join(', ')} FROM (${every}) AS every
+    UNION ALL SELECT ${[...others, ...less].join(', ')} FROM given`;
+  return `WITH given AS (${grouped(columns, withValue)}) SELECT * FROM given UNION ALL ${grouped(columns, rows)}`;
 }
 
 const momentOf = (ms: number): string =>
@@ -178,17 +186,18 @@ export class UsageReader {
     const dimension = by.find(isDimension);
     const parts = usageParts(spanOf(range), await this.addedUntil(range.workspaceId));
     const names = dimension === undefined ? [range.workspaceId] : [range.workspaceId, dimension];
-    const { rows: every, moments } = readParts(parts, everyRun, names.length + 1);
-    if (every === '') return [];
+    const { moments, rowsOf } = partsFrom(names.length + 1, parts);
+    if (moments.length === 0) return [];
     const columns = by.map((each) => (isDimension(each) ? 'value' : columnOf[each]));
     const groups =
       dimension === undefined
-        ? grouped(columns, every)
-        : groupedByValue(columns, every, readParts(parts, runsWithValue, names.length + 1).rows);
+        ? grouped(columns, rowsOf(everyRun))
+        : groupedByValue(columns, rowsOf(everyRun), rowsOf(runsWithValue));
+    const figures = ['runs::float', 'succeeded::float', 'billed_micros::float AS "billedMicros"'];
     const rows = await this.database.list<UsageGroup & { value?: string | null }>(
       range.workspaceId,
-      `SELECT ${[...columns, 'runs::float AS runs', 'succeeded::float AS succeeded', 'billed_micros::float AS "billedMicros"'].join(', ')}
-        FROM (${groups}) AS groups ${columns.length > 0 ? `ORDER BY ${columns.join(', ')}` : ''} LIMIT ${limit}`,
+      `SELECT ${[...columns, ...figures].join(', ')} FROM (${groups}) AS groups
+        ${columns.length > 0 ? `ORDER BY ${columns.join(', ')}` : ''} LIMIT ${limit}`,
       [...names, ...moments],
     );
     return dimension === undefined ? rows : rows.map((row) => attributed(row, dimension));
