@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Caller, failOnLeftovers, sharedSystem, transports, waitFor } from '../harness/index.js';
+import { type Caller, failOnLeftovers, sharedSystem, eitherTransport, waitFor } from '../harness/index.js';
 import { OwnProvider } from './own-provider.js';
 import { provider, row } from './own-rows.js';
 
@@ -16,7 +16,7 @@ input: { type: object, required: [text], properties: { text: { type: string } } 
 example: { text: a cat }
 `;
 
-describe.each(transports())('a model with several servers on %s', (transport) => {
+describe.each(eitherTransport())('a model with several servers on %s', (transport) => {
   const system = sharedSystem(transport);
   let first: OwnProvider;
   let second: OwnProvider;

@@ -3,7 +3,7 @@ export { failOnLeftovers } from './leftovers.js';
 export { temporaryFolder, trackChild } from './running.js';
 export { startRedis } from './servers.js';
 export { tcpProxy, type TcpProxy } from './tcp-proxy.js';
-export { transports, type TransportKind } from './transports.js';
+export { eitherTransport, transports, type TransportKind } from './transports.js';
 export { longTimeouts } from './long-timeouts.js';
 export { Caller, type Answer, type Submitted } from './caller.js';
 export { newTag, unending } from './provider-side.js';

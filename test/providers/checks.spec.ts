@@ -3,7 +3,13 @@ import { providerList } from '#providers';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { runAdmin } from '../admin/run-admin.js';
 import { provider, row } from '../catalog/own-rows.js';
-import { failOnLeftovers, sharedSystem, type TestCaller, transports, waitFor } from '../harness/index.js';
+import {
+  failOnLeftovers,
+  sharedSystem,
+  type TestCaller,
+  eitherTransport,
+  waitFor,
+} from '../harness/index.js';
 
 /** Declared like bfl, and answered by the simulated bfl: its keys do not disturb other files. */
 const proved = (name: string, simulator: string) =>
@@ -23,7 +29,7 @@ check:
 `,
   ).replace('x-lab-key', 'x-key');
 
-describe.each(transports())('the check of a key on %s', (transport) => {
+describe.each(eitherTransport())('the check of a key on %s', (transport) => {
   const system = sharedSystem(transport);
   let operator: TestCaller;
   const check = async (name: string): Promise<OperatorProviderCheck> => {

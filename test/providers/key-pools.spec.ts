@@ -8,7 +8,7 @@ import {
   sharedSystem,
   type Submitted,
   type TestCaller,
-  transports,
+  eitherTransport,
   unending,
   waitFor,
 } from '../harness/index.js';
@@ -29,7 +29,7 @@ fetch: { url: '{responseUrl}' }
 `,
   ).replace("x-lab-key: '{secret}'", "authorization: 'Key {secret}'");
 
-describe.each(transports())('a pool of keys on %s', (transport) => {
+describe.each(eitherTransport())('a pool of keys on %s', (transport) => {
   const system = sharedSystem(transport);
   const name = 'pooled';
   let caller: TestCaller;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { routerRunCompleted } from '#schemas';
-import { failOnLeftovers, newTag, Receiver, sharedSystem, transports } from '../harness/index.js';
+import { failOnLeftovers, newTag, Receiver, sharedSystem, eitherTransport } from '../harness/index.js';
 
 const model = 'bfl/flux-2-pro';
 const headers = { 'x-service-tags': 'project=alpha,team=web', 'x-service-user': 'user-7' };
 const attribution = { tags: { project: 'alpha', team: 'web' }, user: 'user-7' };
 
-describe.each(transports())('tags and end users on %s', (transport) => {
+describe.each(eitherTransport())('tags and end users on %s', (transport) => {
   const system = sharedSystem(transport);
   let receiver: Receiver;
   beforeAll(async () => {

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { routerBudgetThreshold, type Scope } from '#schemas';
-import { failOnLeftovers, Receiver, sharedSystem, transports, waitFor } from '../harness/index.js';
+import { failOnLeftovers, Receiver, sharedSystem, eitherTransport, waitFor } from '../harness/index.js';
 
 const model = 'bfl/flux-2-pro';
 const scopes: Scope[] = ['run', 'requests', 'catalog', 'manage'];
 const body = '{"prompt":"x"}';
 
-describe.each(transports())('budgets on %s', (transport) => {
+describe.each(eitherTransport())('budgets on %s', (transport) => {
   const system = sharedSystem(transport);
   let receiver: Receiver;
   beforeAll(async () => {

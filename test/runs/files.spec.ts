@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { checkout } from '../../apps/local/src/checkout.js';
-import { failOnLeftovers, newTag, sharedSystem, type TestCaller, transports } from '../harness/index.js';
+import { failOnLeftovers, newTag, sharedSystem, type TestCaller, eitherTransport } from '../harness/index.js';
 
 /** An image as far as its signature is concerned; words in it tell the provider how to handle the upload. */
 const png = (words = '', length = 70_000) => {
@@ -21,7 +21,7 @@ function chunk(kind: string, data: Buffer): Buffer {
   return Buffer.concat([length, Buffer.from(kind), data, Buffer.alloc(4)]);
 }
 
-describe.each(transports())('a caller’s files in inputs, on %s', (transport) => {
+describe.each(eitherTransport())('a caller’s files in inputs, on %s', (transport) => {
   const system = sharedSystem(transport);
   let caller: TestCaller;
   beforeAll(async () => {

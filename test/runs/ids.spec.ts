@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { failOnLeftovers, sharedSystem, transports, waitFor } from '../harness/index.js';
+import { failOnLeftovers, sharedSystem, eitherTransport, waitFor } from '../harness/index.js';
 
 const model = 'bfl/flux-2-pro';
 
-describe.each(transports())('the log, on %s', (transport) => {
+describe.each(eitherTransport())('the log, on %s', (transport) => {
   const system = sharedSystem(transport);
 
   it('has the run’s id in the gateway’s line, and the admitting call’s id in every line of a worker', async () => {

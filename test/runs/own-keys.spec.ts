@@ -8,7 +8,7 @@ import {
   failOnLeftovers,
   sharedSystem,
   type TestCaller,
-  transports,
+  eitherTransport,
   waitFor,
 } from '../harness/index.js';
 import { KeyCheckingProvider } from './key-checking-provider.js';
@@ -21,7 +21,7 @@ const submit = (caller: TestCaller, of: string, prompt = 'a cat') =>
   caller.submit(of, JSON.stringify({ prompt }));
 const payer = ({ headers }: Answer) => headers.get('x-service-billed-to');
 
-describe.each(transports())('a workspace’s own key of a provider on %s', (transport) => {
+describe.each(eitherTransport())('a workspace’s own key of a provider on %s', (transport) => {
   const system = sharedSystem(transport);
   /** Has no key of the operator. */
   const keyless = `keyless-${transport}`;
