@@ -30,9 +30,9 @@ afterAll(() => server.stop());
 beforeEach(() => {
   directory = temporaryFolder('imported');
   server.endpoints.length = 0;
-  server.requests.length = 0;
+  server.calls.length = 0;
   server.models.clear();
-  Object.assign(server, { served: [], pageSize: 50, failure: undefined, onRequest: undefined });
+  Object.assign(server, { served: [], pageSize: 50, failure: undefined });
 });
 
 const fal = (...words: string[]) =>

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Caller, failOnLeftovers, sharedSystem, transports, waitFor } from '../harness/index.js';
-import { OwnProvider } from './own-provider.js';
+import { Lab } from './lab.js';
 import { provider, row } from './own-rows.js';
 
 const atOnce = 'file_results: true\n';
@@ -18,13 +18,13 @@ example: { text: a cat }
 
 describe.each(transports())('a model with several servers on %s', (transport) => {
   const system = sharedSystem(transport);
-  let first: OwnProvider;
-  let second: OwnProvider;
+  let first: Lab;
+  let second: Lab;
   let caller: Caller & { workspaceId: string };
 
   beforeAll(async () => {
-    first = await OwnProvider.start();
-    second = await OwnProvider.start();
+    first = await Lab.start();
+    second = await Lab.start();
     // Nothing listens on port 1.
     const gone = 'http://127.0.0.1:1';
     await system.serve({
@@ -60,8 +60,8 @@ describe.each(transports())('a model with several servers on %s', (transport) =>
   });
   afterAll(() => Promise.all([first.stop(), second.stop()]));
   beforeEach(() => {
-    first.submissions.length = 0;
-    second.submissions.length = 0;
+    first.calls.length = 0;
+    second.calls.length = 0;
   });
 
   const run = (model: string, body: string, headers = {}) =>

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { type App, System } from '../harness/faults.js';
-import { type Caller, failOnLeftovers, transports } from '../harness/index.js';
-import { file, ScriptedProvider } from '../assets/scripted-provider.js';
+import { type Caller, failOnLeftovers, file, transports } from '../harness/index.js';
+import { FalQueue } from '../assets/fal-queue.js';
 
 const mebibyte = 1024 * 1024;
 const allowance = 256 * mebibyte;
 
 // A large result costs a process a few pieces of it, not all of it.
 describe('memory', () => {
-  let provider: ScriptedProvider;
+  let provider: FalQueue;
   let system: System;
   let caller: Caller;
 
   beforeAll(async () => {
-    provider = await ScriptedProvider.start();
+    provider = await FalQueue.start();
     provider.paths.set('/v1/audio/speech', file('audio/mpeg', 50 * mebibyte));
     provider.paths.set('/gigabyte.mp4', file('video/mp4', 1024 * mebibyte));
     system = await System.start({

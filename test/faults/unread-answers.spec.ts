@@ -2,18 +2,17 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import net from 'node:net';
 import { type App, System } from '../harness/faults.js';
-import { failOnLeftovers, transports, waitFor } from '../harness/index.js';
-import { file, ScriptedProvider } from '../assets/scripted-provider.js';
+import { failOnLeftovers, file, ScriptedServer, transports, waitFor } from '../harness/index.js';
 import { metric } from './metrics.js';
 
 const mebibyte = 1024 * 1024;
 const callers = 500;
 
-let provider: ScriptedProvider;
+let provider: ScriptedServer;
 let system: System;
 let gateway: App;
 beforeAll(async () => {
-  provider = await ScriptedProvider.start();
+  provider = await ScriptedServer.start();
   provider.paths.set('/v1/audio/speech', file('audio/mpeg', 20 * mebibyte));
   system = await System.start({
     transport: transports()[0] ?? 'postgres',
