@@ -65,7 +65,9 @@ describe('admin restore', () => {
 
   const admit = () => maker.admit({ workspaceId, credential: 'token:ci' });
   const recorded = (action: string) =>
-    database.reads.query('SELECT subject, details FROM operator_action WHERE action = $1', [action]);
+    database.reads.query('SELECT subject, details FROM operator_action WHERE action = $1 ORDER BY id', [
+      action,
+    ]);
   const refusal = async (...words: string[]) => {
     const { code, out, error } = await runAdmin(env, 'restore', ...words);
     expect([code, out]).toEqual([1, '']);

@@ -44,8 +44,9 @@ describe.each(transports())('a model with several servers on %s', (transport) =>
         ", seed: { type: [integer, 'null'] }",
         '',
       ),
-      'third-paint.yaml':
-        servedBy(row('third/paint', 'now/third', 3_000), 'second/paint') + 'budget_seconds: 1\n',
+      'third-paint.yaml': servedBy(row('third/paint', 'now/third', 3_000), 'second/paint'),
+      'third-brief.yaml':
+        servedBy(row('third/brief', 'now/third', 3_000), 'second/paint') + 'budget_seconds: 1\n',
       'fourth-write.yaml': otherInput,
       'keyless-paint.yaml': servedBy(row('keyless/paint', 'now/keyless', 2_000), 'second/paint'),
       'keyless-alone.yaml': row('keyless/alone', 'now/alone', 2_000),
@@ -166,7 +167,7 @@ describe.each(transports())('a model with several servers on %s', (transport) =>
     ['was picked', '?model_provider=third', '{"prompt":"a"}'],
     ['alone accepts a field', '', '{"prompt":"a","seed":1}'],
   ])('does not fall back from a server that %s', async (_what, query, body) => {
-    const answer = await run(`third/paint${query}`, body);
+    const answer = await run(`third/brief${query}`, body);
     expect([answer.status, answer.bucket]).toEqual([503, 'service_unavailable']);
     expect(paths()).toEqual([[], []]);
   });

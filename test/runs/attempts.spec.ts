@@ -123,7 +123,7 @@ describe('an operator sees why a provider call failed', () => {
     const hanging = new Promise<void>(() => {});
     upstream.duringPoll = async () => {
       await system.sql(
-        `UPDATE run SET deadline_at = router_now() + interval '2 seconds' WHERE workspace_id = $1 AND stage = 'running'`,
+        `UPDATE run SET deadline_at = router_now() + interval '5 seconds' WHERE workspace_id = $1 AND stage = 'running'`,
         [caller.workspaceId],
       );
       upstream.duringPoll = () => hanging;
