@@ -10,6 +10,12 @@ interface Actions {
 
 const { env, database } = await ownDatabase();
 const maker = new RunMaker(database);
+const audit = async (...words: string[]) => (await answerOf<Actions>(env, 'audit', ...words)).actions;
+const refusal = async (...words: string[]) => {
+  const { code, out, error } = await runAdmin(env, ...words);
+  expect([code, out]).toEqual([1, '']);
+  return error;
+};
 
 describe('admin audit and credits refund', () => {
   let workspaceId: string;
@@ -18,12 +24,6 @@ describe('admin audit and credits refund', () => {
     ({ id: workspaceId } = await answerOf<{ id: string }>(env, 'workspace', 'create', 'acme'));
   });
 
-  const audit = async (...words: string[]) => (await answerOf<Actions>(env, 'audit', ...words)).actions;
-  const refusal = async (...words: string[]) => {
-    const { code, out, error } = await runAdmin(env, ...words);
-    expect([code, out]).toEqual([1, '']);
-    return error;
-  };
   const call = () => ({ workspaceId, credential: 'token:ci' });
 
   it('every command that changes something records the name in --as, with the user and the host', async () => {

@@ -4,16 +4,15 @@ import { ownDatabase } from './own-database.js';
 import { answerOf, runAdmin } from './run-admin.js';
 
 const { env } = await ownDatabase();
+const budget = (...words: string[]) =>
+  answerOf<{ budgets: RouterBudget[] }>(env, 'budget', ...words, '--workspace', 'acme');
+const failing = async (...words: string[]) =>
+  (await runAdmin(env, 'budget', ...words, '--workspace', 'acme')).error;
 
 describe('admin budget', () => {
   beforeAll(async () => {
     await answerOf(env, 'workspace', 'create', 'acme');
   });
-
-  const budget = (...words: string[]) =>
-    answerOf<{ budgets: RouterBudget[] }>(env, 'budget', ...words, '--workspace', 'acme');
-  const failing = async (...words: string[]) =>
-    (await runAdmin(env, 'budget', ...words, '--workspace', 'acme')).error;
 
   it('sets, raises, lists and deletes budgets', async () => {
     const month = ['--window', 'month', '--time-zone', 'Europe/Berlin', '--cents', '500'];

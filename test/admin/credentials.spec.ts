@@ -16,6 +16,7 @@ const secret = 'a-secret-of-more-than-32-characters-for-tests';
 const dayMs = 24 * 60 * 60 * 1000;
 
 const { env, database } = await ownDatabase();
+const caller = (key: string) => new ApiKeyRepository(database).byApiKey(key);
 
 describe('admin key and token', () => {
   let workspaceId: string;
@@ -24,8 +25,6 @@ describe('admin key and token', () => {
     ({ id: workspaceId } = await answerOf<{ id: string }>(env, 'workspace', 'create', 'acme'));
     await answerOf(env, 'workspace', 'create', 'other');
   });
-
-  const caller = (key: string) => new ApiKeyRepository(database).byApiKey(key);
 
   it('creates a key whose workspace and scopes the gateway can look up', async () => {
     const { key, expires_at } = await answerOf<KeyDocument>(env, 'key', 'create', '--workspace', 'acme');

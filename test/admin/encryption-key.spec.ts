@@ -11,6 +11,8 @@ interface Pair {
 
 const { env, database } = await ownDatabase();
 const keys = new OwnKeyRepository(database);
+const rotate = (...privateKeys: string[]) =>
+  runAdmin({ ...env, ENCRYPTION_KEYS: privateKeys.join(',') }, 'encryption-key', 'rotate', '--json');
 
 describe('admin encryption-key', () => {
   let workspaceId: string;
@@ -32,8 +34,6 @@ describe('admin encryption-key', () => {
     const current = await keys.current(workspaceId, provider);
     return current && openEnvelope(privateKeys, current.context, current);
   };
-  const rotate = (...privateKeys: string[]) =>
-    runAdmin({ ...env, ENCRYPTION_KEYS: privateKeys.join(',') }, 'encryption-key', 'rotate', '--json');
 
   it('rotates: rows move to the first key, and a repeated command finds only what is left', async () => {
     const [former, lost, next] = [

@@ -12,6 +12,10 @@ interface LimitsDocument {
 const costMicros = 1_000_000;
 
 const { env, database } = await ownDatabase();
+const stages = async () =>
+  (await database.work.query<{ stage: string }>('SELECT stage FROM run ORDER BY id')).map(
+    ({ stage }) => stage,
+  );
 
 describe('admin workspace limits', () => {
   const parked: string[] = [];
@@ -22,11 +26,6 @@ describe('admin workspace limits', () => {
     const admissions = new AdmissionRepository(database);
     for (let count = 0; count < 3; count += 1) parked.push(await park(admissions, id));
   });
-
-  const stages = async () =>
-    (await database.work.query<{ stage: string }>('SELECT stage FROM run ORDER BY id')).map(
-      ({ stage }) => stage,
-    );
 
   it('shows the current use of each limit', async () => {
     expect(await answerOf(env, 'workspace', 'limits', 'acme')).toMatchObject({

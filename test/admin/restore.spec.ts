@@ -36,6 +36,16 @@ const env = {
 };
 const objects = new StoredObjectRepository(database);
 const maker = new RunMaker(database);
+const recorded = (action: string) =>
+  database.reads.query('SELECT subject, details FROM operator_action WHERE action = $1 ORDER BY id', [
+    action,
+  ]);
+const refusal = async (...words: string[]) => {
+  const { code, out, error } = await runAdmin(env, 'restore', ...words);
+  expect([code, out]).toEqual([1, '']);
+  return error;
+};
+const find = (...words: string[]) => answerOf<Found>(env, 'restore', 'objects', ...words);
 
 describe('admin restore', () => {
   let store: AssetStore;
@@ -51,15 +61,6 @@ describe('admin restore', () => {
   });
 
   const admit = () => maker.admit({ workspaceId, credential: 'token:ci' });
-  const recorded = (action: string) =>
-    database.reads.query('SELECT subject, details FROM operator_action WHERE action = $1 ORDER BY id', [
-      action,
-    ]);
-  const refusal = async (...words: string[]) => {
-    const { code, out, error } = await runAdmin(env, 'restore', ...words);
-    expect([code, out]).toEqual([1, '']);
-    return error;
-  };
 
   const put = async (key: string, hoursAgo: number) => {
     await store.put(key, Buffer.from('body'), { mediaType: 'image/png', signal: signal() });
@@ -67,7 +68,6 @@ describe('admin restore', () => {
     utimesSync(path.join(assets, key), at, at);
     return key;
   };
-  const find = (...words: string[]) => answerOf<Found>(env, 'restore', 'objects', ...words);
 
   describe('runs', () => {
     it('presumes that waiting runs were submitted, after the operator agrees, and records it', async () => {

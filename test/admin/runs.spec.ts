@@ -11,6 +11,17 @@ interface Runs {
 
 const { env, database } = await ownDatabase();
 const maker = new RunMaker(database);
+const actions = (subject: string) =>
+  database.reads.query<{ actor: string; action: string }>(
+    'SELECT actor, action FROM operator_action WHERE subject = $1 ORDER BY id',
+    [subject],
+  );
+const tell = (text: string) => database.work.query(text);
+const refusal = async (...words: string[]) => {
+  const { code, out, error } = await runAdmin(env, ...words);
+  expect([code, out]).toEqual([1, '']);
+  return error;
+};
 
 describe('admin run, usage, provider and key', () => {
   let workspaceId: string;
@@ -23,18 +34,6 @@ describe('admin run, usage, provider and key', () => {
     runs.broken = (await maker.made(call, failed('provider_error', 502))).runId;
     runs.waiting = (await maker.admit(call)).runId;
   });
-
-  const actions = (subject: string) =>
-    database.reads.query<{ actor: string; action: string }>(
-      'SELECT actor, action FROM operator_action WHERE subject = $1 ORDER BY id',
-      [subject],
-    );
-  const tell = (text: string) => database.work.query(text);
-  const refusal = async (...words: string[]) => {
-    const { code, out, error } = await runAdmin(env, ...words);
-    expect([code, out]).toEqual([1, '']);
-    return error;
-  };
 
   it('lists the runs of a workspace, newest first, and failed runs of all workspaces', async () => {
     const { runs: all } = await answerOf<Runs>(env, 'run', 'list', '--workspace', 'acme');

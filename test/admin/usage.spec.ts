@@ -25,21 +25,20 @@ interface UsageDocument {
 const costCents = costMicros / 10_000;
 
 const { env, database } = await ownDatabase();
+const list = (...words: string[]) =>
+  answerOf<{ runs: number; billed_cents: number; records: UsageDocument[] }>(
+    env,
+    'usage',
+    'list',
+    '--workspace',
+    'acme',
+    ...words,
+  );
 
 describe('admin usage and credits list, after a mix of outcomes', () => {
   let key: { id: string; prefix: string };
   /** Whether the run is billed, by request id, oldest first. */
   const expected = new Map<string, boolean>();
-
-  const list = (...words: string[]) =>
-    answerOf<{ runs: number; billed_cents: number; records: UsageDocument[] }>(
-      env,
-      'usage',
-      'list',
-      '--workspace',
-      'acme',
-      ...words,
-    );
 
   beforeAll(async () => {
     const { id } = await answerOf<{ id: string }>(env, 'workspace', 'create', 'acme', '--credits-cents', '0');

@@ -21,6 +21,8 @@ const idsOf = (all: Listed['webhooks']) => all.map(({ request_id }) => request_i
 
 const { env, database } = await ownDatabase();
 const webhooks = new WebhookRepository(database, { RESULT_RETENTION_SECONDS: 86_400 });
+const listed = async (...options: string[]) =>
+  (await answerOf<Listed>(env, 'webhook', 'list', ...options)).webhooks;
 
 describe('admin webhook', () => {
   /** The HTTP calls that admitted the runs. */
@@ -52,9 +54,6 @@ describe('admin webhook', () => {
       null,
     );
   });
-
-  const listed = async (...options: string[]) =>
-    (await answerOf<Listed>(env, 'webhook', 'list', ...options)).webhooks;
 
   it('lists webhooks, newest first, and filters by workspace, state and number', async () => {
     expect(idsOf(await listed())).toEqual([runs.other, runs.givenUp, runs.delivered]);

@@ -10,15 +10,14 @@ interface WorkspaceDocument {
 }
 
 const { env, database } = await ownDatabase();
+const ledger = (workspaceId: string) =>
+  database.work.query<{ amount: number; balance: number; note: string }>(
+    `SELECT amount_micros::int AS amount, balance_micros::int AS balance, note
+     FROM ledger_entry WHERE workspace_id = $1 ORDER BY id`,
+    [workspaceId],
+  );
 
 describe('admin workspace and credits', () => {
-  const ledger = (workspaceId: string) =>
-    database.work.query<{ amount: number; balance: number; note: string }>(
-      `SELECT amount_micros::int AS amount, balance_micros::int AS balance, note
-       FROM ledger_entry WHERE workspace_id = $1 ORDER BY id`,
-      [workspaceId],
-    );
-
   it('creates a workspace that may see and run everything, with limits and a few credits', async () => {
     const created = await answerOf(env, 'workspace', 'create', 'open');
     expect(operatorWorkspace.parse(created)).toMatchObject({

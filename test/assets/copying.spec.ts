@@ -6,6 +6,7 @@ import {
   content,
   failOnLeftovers,
   file,
+  json,
   redirect,
   ScriptedServer,
   sha256,
@@ -178,10 +179,12 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
   });
 
   it('are fetched without the provider’s key, and an error of its API is never delivered as an asset', async () => {
-    const api = (mediaType: string) => content(mediaType, '{"balance":1}');
     const paths = ['/v1/account', '/v1/picture.png', '/subtitles.json'];
-    paths.forEach((path) => provider.paths.set(path, api('application/json')));
-    provider.paths.set('/v1/picture.png', api('application/problem+json; charset=utf-8'));
+    paths.forEach((path) => provider.paths.set(path, json({ balance: 1 })));
+    provider.paths.set(
+      '/v1/picture.png',
+      content('application/problem+json; charset=utf-8', '{"balance":1}'),
+    );
     const theirs = paths.map((path) => `${provider.url}${path}`);
     provider.script('echoed', theirs);
     const { answer, troubles } = await collected('echoed', 2);

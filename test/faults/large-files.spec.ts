@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type App, System } from '../harness/faults.js';
+import { memoryRises, System } from '../harness/faults.js';
 import {
   type Caller,
   content,
@@ -64,9 +63,6 @@ afterAll(async () => {
   await provider.stop();
 });
 
-const residentBytes = ({ pid }: App): number =>
-  Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
-
 const upload = async (file: Buffer) =>
   String((await caller.call('POST', '/v2/files', { body: file, withinMs: 120_000 })).json()['url']);
 
@@ -96,19 +92,8 @@ const edit = async (image: Buffer) => {
   expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('b64_json')]);
 };
 
-/** How much the memory of each app rises during an act, at its peak. */
-async function risesDuring(what: string, act: () => Promise<unknown>): Promise<number[]> {
-  const apps = [...system.gateways, ...system.workers];
-  const idle = apps.map(residentBytes);
-  const peaks = [...idle];
-  const timer = setInterval(() => {
-    apps.forEach((app, index) => (peaks[index] = Math.max(peaks[index] ?? 0, residentBytes(app))));
-  }, 20);
-  await act().finally(() => clearInterval(timer));
-  const rises = peaks.map((peak, index) => peak - (idle[index] ?? 0));
-  process.stderr.write(`${what}: ${rises.map((rise) => Math.round(rise / mebibyte)).join(', ')} MiB\n`);
-  return rises;
-}
+const risesDuring = (what: string, act: () => Promise<unknown>) =>
+  memoryRises(what, [...system.gateways, ...system.workers], act);
 
 it('a video of 90 MiB is uploaded, and sent to providers by URL and in a form, in constant memory', async () => {
   // A warm-up, so that the baseline includes everything that is loaded on first use.

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import net from 'node:net';
-import { type App, System } from '../harness/faults.js';
+import { type App, residentBytes, System } from '../harness/faults.js';
 import { failOnLeftovers, file, ScriptedServer, transports, waitFor } from '../harness/index.js';
 import { metric } from './metrics.js';
 
@@ -70,8 +70,5 @@ it(`disconnects ${callers} callers that do not read 20 MiB, in bounded memory, a
   expect((await caller.collect(run)).bytes).toHaveLength(20 * mebibyte);
   for (const socket of sockets) socket.destroy();
 });
-
-const residentBytes = (app: App): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${app.pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
 
 failOnLeftovers();

@@ -47,8 +47,6 @@ describe.each(transports())('receivers of webhooks on %s', (transport) => {
   const asked = (path: string) => ({ query: `?webhook_url=${encodeURIComponent(receiver.url + path)}` });
   const submit = (caller: Awaited<ReturnType<System['caller']>>, path: string) =>
     caller.submit('bfl/flux-2-pro', JSON.stringify({ prompt: `webhook ${path}` }), asked(path));
-  const secretsOf = async (workspace: string) =>
-    (await system.operate((all) => all.find(workspace))).webhookSecrets;
   const row = async (runId: string) =>
     (await system.sql(`SELECT tries, delivered, problem FROM webhook WHERE run_id = $1`, [runId]))[0];
 
@@ -73,7 +71,7 @@ describe.each(transports())('receivers of webhooks on %s', (transport) => {
     const paths = ['/fails', '/hangs', '/redirects', '/resets'];
     const runs = await Promise.all(paths.map((path) => submit(caller, path)));
     await allDelivered(runs.map(({ requestId }) => requestId));
-    const secrets = await secretsOf(caller.workspace);
+    const secrets = await system.webhookSecrets(caller);
     expect(paths.map((path) => receiver.to(path).length)).toEqual([7, 2, 3, 2]);
     for (const [index, path] of paths.entries())
       for (const call of receiver.to(path))
@@ -123,7 +121,7 @@ describe.each(transports())('receivers of webhooks on %s', (transport) => {
     const runs = [first, second, third].map(({ requestId }) => requestId);
     await system.startWorker();
     await allDelivered(runs);
-    const secrets = await secretsOf(caller.workspace);
+    const secrets = await system.webhookSecrets(caller);
     for (const path of ['/outcome', '/held', '/after'])
       for (const call of receiver.to(path)) verified(call, secrets);
     expect(new Set(receiver.to('/after').map(({ headers }) => headers['webhook-id']))).toEqual(

@@ -11,8 +11,8 @@ let servers: ScriptedServer[];
 let own: string;
 let elsewhere: string;
 beforeAll(async () => {
-  const start = () => ScriptedServer.start(content('text/plain', 'x'));
-  const [first, second] = await Promise.all([start(), start()]);
+  const file = content('text/plain', 'x');
+  const [first, second] = await Promise.all([ScriptedServer.start(file), ScriptedServer.start(file)]);
   servers = [first, second];
   [own, elsewhere] = [first.url, second.url];
   first.paths.set('/moved', redirect('/metrics'));
