@@ -1,41 +1,29 @@
-import { Database, databaseSettings } from '#persistence';
-import { readSettings } from '#schemas';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
-import { createDatabase, failOnLeftovers, longTimeouts, type TestDatabase } from '../harness/index.js';
 import { costMicros, failed, RunMaker, succeeded } from './finished-runs.js';
+import { ownDatabase } from './own-database.js';
 import { answerOf, runAdmin } from './run-admin.js';
 
 interface Actions {
   actions: { actor: string; action: string; subject: string; workspace?: string; details: object }[];
 }
 
+const { env, database } = await ownDatabase();
+const maker = new RunMaker(database);
+const audit = async (...words: string[]) => (await answerOf<Actions>(env, 'audit', ...words)).actions;
+const refusal = async (...words: string[]) => {
+  const { code, out, error } = await runAdmin(env, ...words);
+  expect([code, out]).toEqual([1, '']);
+  return error;
+};
+
 describe('admin audit and credits refund', () => {
-  let testDatabase: TestDatabase;
-  let database: Database;
-  let env: { DATABASE_URL: string };
   let workspaceId: string;
-  let maker: RunMaker;
 
   beforeAll(async () => {
-    testDatabase = await createDatabase();
-    env = { DATABASE_URL: testDatabase.url };
-    database = Database.create(readSettings(databaseSettings, { ...env, ...longTimeouts }));
     ({ id: workspaceId } = await answerOf<{ id: string }>(env, 'workspace', 'create', 'acme'));
-    maker = new RunMaker(database);
   });
 
-  afterAll(async () => {
-    await database.close();
-    await testDatabase.drop();
-  });
-
-  const audit = async (...words: string[]) => (await answerOf<Actions>(env, 'audit', ...words)).actions;
-  const refusal = async (...words: string[]) => {
-    const { code, out, error } = await runAdmin(env, ...words);
-    expect([code, out]).toEqual([1, '']);
-    return error;
-  };
   const call = () => ({ workspaceId, credential: 'token:ci' });
 
   it('every command that changes something records the name in --as, with the user and the host', async () => {
@@ -163,5 +151,3 @@ describe('admin audit and credits refund', () => {
     await answerOf(env, 'run', 'cancel', live.runId, '--yes');
   });
 });
-
-failOnLeftovers();

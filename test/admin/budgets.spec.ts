@@ -1,22 +1,18 @@
 import type { RouterBudget } from '#schemas';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, failOnLeftovers, type TestDatabase } from '../harness/index.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { ownDatabase } from './own-database.js';
 import { answerOf, runAdmin } from './run-admin.js';
 
+const { env } = await ownDatabase();
+const budget = (...words: string[]) =>
+  answerOf<{ budgets: RouterBudget[] }>(env, 'budget', ...words, '--workspace', 'acme');
+const failing = async (...words: string[]) =>
+  (await runAdmin(env, 'budget', ...words, '--workspace', 'acme')).error;
+
 describe('admin budget', () => {
-  let testDatabase: TestDatabase;
-  let env: { DATABASE_URL: string };
   beforeAll(async () => {
-    testDatabase = await createDatabase();
-    env = { DATABASE_URL: testDatabase.url };
     await answerOf(env, 'workspace', 'create', 'acme');
   });
-  afterAll(() => testDatabase.drop());
-
-  const budget = (...words: string[]) =>
-    answerOf<{ budgets: RouterBudget[] }>(env, 'budget', ...words, '--workspace', 'acme');
-  const failing = async (...words: string[]) =>
-    (await runAdmin(env, 'budget', ...words, '--workspace', 'acme')).error;
 
   it('sets, raises, lists and deletes budgets', async () => {
     const month = ['--window', 'month', '--time-zone', 'Europe/Berlin', '--cents', '500'];
@@ -60,5 +56,3 @@ describe('admin budget', () => {
     expect(await failing(...words)).toMatch(message);
   });
 });
-
-failOnLeftovers();

@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, failOnLeftovers, type TestDatabase } from '../harness/index.js';
+import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
+import { ownDatabase } from './own-database.js';
 import { runBuilt, runBuiltAdmin } from './run-built-admin.js';
 
+const { env } = await ownDatabase();
+
 describe('the admin program as a process', () => {
-  let database: TestDatabase;
-  let env: { DATABASE_URL: string };
-
-  beforeAll(async () => {
-    database = await createDatabase();
-    env = { DATABASE_URL: database.url };
-  });
-  afterAll(() => database.drop());
-
   it('reads its settings from the environment, prints only one document, and exits with 0', async () => {
     const { code, out, error } = await runBuiltAdmin(env, 'workspace', 'create', 'acme', '--json');
     expect({ code, error }).toEqual({ code: 0, error: '' });
@@ -46,5 +39,3 @@ describe('the admin program as a process', () => {
     });
   });
 });
-
-failOnLeftovers();

@@ -76,9 +76,9 @@ describe('admin catalog import fal', () => {
     );
     const { code, added } = await importFal('--all');
     expect([code, added.length]).toEqual([0, 120]);
-    const priced = server.requests.filter((each) => each.startsWith('/fal/models/pricing'));
-    expect(priced.map((each) => each.split('endpoint_id=').length - 1)).toEqual([50, 20, 50]);
-    expect(server.requests.filter((each) => each.includes('cursor='))).toHaveLength(1);
+    const priced = server.calls.filter(({ url }) => url.pathname === '/fal/models/pricing');
+    expect(priced.map(({ url }) => url.searchParams.getAll('endpoint_id').length)).toEqual([50, 20, 50]);
+    expect(server.calls.filter(({ url }) => url.searchParams.has('cursor'))).toHaveLength(1);
   });
 
   it.each([

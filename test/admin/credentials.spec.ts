@@ -1,8 +1,8 @@
-import { ApiKeyRepository, Database, databaseSettings } from '#persistence';
-import { accessTokenClaims, readSettings } from '#schemas';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ApiKeyRepository } from '#persistence';
+import { accessTokenClaims } from '#schemas';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { jwtVerify } from 'jose';
-import { createDatabase, failOnLeftovers, longTimeouts, type TestDatabase } from '../harness/index.js';
+import { ownDatabase } from './own-database.js';
 import { answerOf, runAdmin } from './run-admin.js';
 
 interface KeyDocument {
@@ -15,26 +15,16 @@ interface KeyDocument {
 const secret = 'a-secret-of-more-than-32-characters-for-tests';
 const dayMs = 24 * 60 * 60 * 1000;
 
+const { env, database } = await ownDatabase();
+const caller = (key: string) => new ApiKeyRepository(database).byApiKey(key);
+
 describe('admin key and token', () => {
-  let testDatabase: TestDatabase;
-  let database: Database;
-  let env: { DATABASE_URL: string };
   let workspaceId: string;
 
   beforeAll(async () => {
-    testDatabase = await createDatabase();
-    env = { DATABASE_URL: testDatabase.url };
-    database = Database.create(readSettings(databaseSettings, { ...env, ...longTimeouts }));
     ({ id: workspaceId } = await answerOf<{ id: string }>(env, 'workspace', 'create', 'acme'));
     await answerOf(env, 'workspace', 'create', 'other');
   });
-
-  afterAll(async () => {
-    await database.close();
-    await testDatabase.drop();
-  });
-
-  const caller = (key: string) => new ApiKeyRepository(database).byApiKey(key);
 
   it('creates a key whose workspace and scopes the gateway can look up', async () => {
     const { key, expires_at } = await answerOf<KeyDocument>(env, 'key', 'create', '--workspace', 'acme');
@@ -256,5 +246,3 @@ describe('admin key and token', () => {
     expect(key).toEqual(token);
   });
 });
-
-failOnLeftovers();

@@ -1,7 +1,7 @@
-import { Database, databaseSettings, ownKeyContext, OwnKeyRepository } from '#persistence';
-import { openEnvelope, readSettings, sealEnvelope } from '#schemas';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createDatabase, failOnLeftovers, longTimeouts, type TestDatabase } from '../harness/index.js';
+import { ownKeyContext, OwnKeyRepository } from '#persistence';
+import { openEnvelope, sealEnvelope } from '#schemas';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { ownDatabase } from './own-database.js';
 import { answerOf, runAdmin } from './run-admin.js';
 
 interface Pair {
@@ -9,26 +9,17 @@ interface Pair {
   private_key: string;
 }
 
+const { env, database } = await ownDatabase();
+const keys = new OwnKeyRepository(database);
+const rotate = (...privateKeys: string[]) =>
+  runAdmin({ ...env, ENCRYPTION_KEYS: privateKeys.join(',') }, 'encryption-key', 'rotate', '--json');
+
 describe('admin encryption-key', () => {
-  let testDatabase: TestDatabase;
-  let database: Database;
-  let keys: OwnKeyRepository;
-  let env: { DATABASE_URL: string };
   let workspaceId: string;
 
   beforeAll(async () => {
-    testDatabase = await createDatabase();
-    env = { DATABASE_URL: testDatabase.url };
-    database = Database.create(readSettings(databaseSettings, { ...env, ...longTimeouts }));
-    keys = new OwnKeyRepository(database);
     ({ id: workspaceId } = await answerOf<{ id: string }>(env, 'workspace', 'create', 'acme'));
   });
-  afterAll(async () => {
-    await database.close();
-    await testDatabase.drop();
-  });
-  failOnLeftovers();
-
   const set = (provider: string, { public_key }: Pair) =>
     keys.set(
       workspaceId,
@@ -43,8 +34,6 @@ describe('admin encryption-key', () => {
     const current = await keys.current(workspaceId, provider);
     return current && openEnvelope(privateKeys, current.context, current);
   };
-  const rotate = (...privateKeys: string[]) =>
-    runAdmin({ ...env, ENCRYPTION_KEYS: privateKeys.join(',') }, 'encryption-key', 'rotate', '--json');
 
   it('rotates: rows move to the first key, and a repeated command finds only what is left', async () => {
     const [former, lost, next] = [

@@ -32,9 +32,9 @@ export function usePublishingServer(): void {
   beforeEach(() => {
     directory = temporaryFolder('imported');
     server.endpoints.length = 0;
-    server.requests.length = 0;
+    server.calls.length = 0;
     server.models.clear();
-    Object.assign(server, { served: [], pageSize: 50, failure: undefined, onRequest: undefined });
+    Object.assign(server, { served: [], pageSize: 50, failure: undefined });
   });
 }
 

@@ -1,10 +1,8 @@
-import { AdmissionRepository, Database, databaseSettings } from '#persistence';
-import { readSettings } from '#schemas';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Client } from 'pg';
+import { AdmissionRepository } from '#persistence';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
-import { createDatabase, failOnLeftovers, longTimeouts, type TestDatabase } from '../harness/index.js';
 import { plainFacts } from './finished-runs.js';
+import { ownDatabase } from './own-database.js';
 import { answerOf, runAdmin } from './run-admin.js';
 
 interface LimitsDocument {
@@ -13,35 +11,21 @@ interface LimitsDocument {
 
 const costMicros = 1_000_000;
 
+const { env, database } = await ownDatabase();
+const stages = async () =>
+  (await database.work.query<{ stage: string }>('SELECT stage FROM run ORDER BY id')).map(
+    ({ stage }) => stage,
+  );
+
 describe('admin workspace limits', () => {
-  let testDatabase: TestDatabase;
-  let database: Database;
-  let client: Client;
-  let env: { DATABASE_URL: string };
   const parked: string[] = [];
 
   beforeAll(async () => {
-    testDatabase = await createDatabase();
-    env = { DATABASE_URL: testDatabase.url };
-    database = Database.create(readSettings(databaseSettings, { ...env, ...longTimeouts }));
-    client = new Client({ connectionString: testDatabase.url });
-    await client.connect();
     const { id } = await answerOf<{ id: string }>(env, 'workspace', 'create', 'acme');
     await answerOf(env, 'workspace', 'limits', 'acme', '--inflight', '0');
     const admissions = new AdmissionRepository(database);
     for (let count = 0; count < 3; count += 1) parked.push(await park(admissions, id));
   });
-
-  afterAll(async () => {
-    await client.end();
-    await database.close();
-    await testDatabase.drop();
-  });
-
-  const stages = async () =>
-    (await client.query<{ stage: string }>('SELECT stage FROM run ORDER BY id')).rows.map(
-      ({ stage }) => stage,
-    );
 
   it('shows the current use of each limit', async () => {
     expect(await answerOf(env, 'workspace', 'limits', 'acme')).toMatchObject({
@@ -79,7 +63,7 @@ describe('admin workspace limits', () => {
     const { code, out } = await runAdmin(env, 'workspace', 'limits', 'acme', '--committed-cents', '300');
     expect(code).toBe(0);
     expect(out).toContain('1 parked run(s) were granted a slot. Workers take them within a second or two.');
-    const { rows } = await client.query(
+    const rows = await database.work.query<{ id: string }>(
       `SELECT run_id AS id FROM outbox WHERE queue = 'dispatch' AND waiting ORDER BY run_id`,
     );
     expect(rows.map(({ id }) => id)).toEqual(parked);
@@ -119,5 +103,3 @@ async function park(admissions: AdmissionRepository, workspaceId: string): Promi
   expect(admitted).toMatchObject({ kind: 'admitted', ready: false });
   return runId;
 }
-
-failOnLeftovers();

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { createDatabase, failOnLeftovers, type TestDatabase } from '../harness/index.js';
+import { createDatabase } from '../harness/index.js';
+import { ownDatabase } from './own-database.js';
 import { answerOf, runAdmin } from './run-admin.js';
 
+const { env } = await ownDatabase();
+
 describe('admin migrate', () => {
-  let database: TestDatabase;
-  let env: { DATABASE_URL: string };
-
   beforeAll(async () => {
-    database = await createDatabase();
-    env = { DATABASE_URL: database.url };
-    await tell(database.url, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    await tell(env.DATABASE_URL, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public');
   });
-
-  afterAll(() => database.drop());
 
   it('must run before any other command', async () => {
     const { code, out, error } = await runAdmin(env, 'workspace', 'list');
@@ -21,7 +17,10 @@ describe('admin migrate', () => {
     expect(error).toBe('error: The database schema is not up to date. Run the "migrate" command first.\n');
     // A look at the schema makes nothing: that would be in the way of a migration, or may not be allowed.
     expect(
-      await tell(database.url, "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace"),
+      await tell(
+        env.DATABASE_URL,
+        "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace",
+      ),
     ).toEqual([]);
   });
 
@@ -59,7 +58,7 @@ describe('admin migrate', () => {
     ['unrecorded statements', `DELETE FROM typeorm_metadata WHERE type = 'MIGRATION'`],
     ['a program that records no statements', 'DROP TABLE typeorm_metadata'],
   ])('rejects a database that was made by %s, and so does every other command', async (_what, change) => {
-    await tell(database.url, change);
+    await tell(env.DATABASE_URL, change);
     for (const words of [['migrate'], ['workspace', 'list']]) {
       expect(await runAdmin(env, ...words)).toEqual({
         code: 1,
@@ -85,5 +84,3 @@ async function tell(url: string, statements: string): Promise<object[]> {
   await client.end();
   return rows;
 }
-
-failOnLeftovers();

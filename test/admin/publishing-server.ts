@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { json, type ReceivedCall, type Reply, ScriptedServer } from '../harness/index.js';
 
 export interface PublishedEndpoint {
   id: string;
@@ -18,57 +16,30 @@ interface Failure {
 const usage = { prompt_tokens: 5, completion_tokens: 2 };
 
 /** A server of the test that speaks fal's platform API, Replicate's API and an OpenAI-compatible one. */
-export class PublishingServer {
+export class PublishingServer extends ScriptedServer {
   readonly endpoints: PublishedEndpoint[] = [];
   /** Replies of Replicate by owner/name. */
   readonly models = new Map<string, unknown>();
   /** Entries of `GET /openai/models`. */
   served: object[] = [];
-  /** Paths and queries of all requests. */
-  readonly requests: string[] = [];
-  readonly keys = new Set<string | undefined>();
   pageSize = 50;
   failure: Failure | undefined;
-  /** Called before each reply. */
-  onRequest: (() => void) | undefined;
 
-  private constructor(private readonly server: Server) {}
-
-  static async start(): Promise<PublishingServer> {
-    const server = createServer();
-    const published = new PublishingServer(server);
-    server.on('request', (request, response) => published.answer(request, response));
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return published;
+  /** The credentials of all calls. */
+  get keys(): Set<string | undefined> {
+    return new Set(this.calls.map(({ headers }) => headers['authorization']));
   }
 
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
-  }
-
-  async stop(): Promise<void> {
-    this.server.closeAllConnections();
-    this.server.close();
-    await once(this.server, 'close');
-  }
-
-  private answer(request: IncomingMessage, response: ServerResponse): void {
-    const url = new URL(request.url ?? '/', this.url);
-    this.requests.push(`${url.pathname}${url.search}`);
-    this.keys.add(request.headers.authorization);
-    this.onRequest?.();
+  protected override replyTo({ url }: ReceivedCall): Reply {
     if (this.failure && this.failure.times > 0) {
       this.failure.times -= 1;
-      response.writeHead(this.failure.status, this.failure.headers).end('{}');
-      return;
+      return json({}, this.failure.status, this.failure.headers);
     }
-    const reply = this.replyTo(url);
-    response.writeHead(reply === undefined ? 404 : 200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(reply ?? { detail: 'Not found' }));
+    const published = this.published(url);
+    return published === undefined ? json({ detail: 'Not found' }, 404) : json(published);
   }
 
-  private replyTo({ pathname, searchParams }: URL): unknown {
+  private published({ pathname, searchParams }: URL): unknown {
     const ids = searchParams.getAll('endpoint_id');
     if (ids.length > 50) return undefined;
     if (pathname === '/fal/models/pricing') {
@@ -108,7 +79,7 @@ export class PublishingServer {
   }
 }
 
-const json = (schema: string) => ({ content: { 'application/json': { schema: { $ref: schema } } } });
+const typed = (schema: string) => ({ content: { 'application/json': { schema: { $ref: schema } } } });
 
 /** A constructed document in the form of fal's: an input with `properties`, and a list of images. */
 export const falDocument = (
@@ -119,9 +90,9 @@ export const falDocument = (
   openapi: '3.0.4',
   info: { title: id, version: '1.0.0' },
   paths: {
-    [`/${id}`]: { post: { requestBody: json('#/components/schemas/PaintInput'), responses: {} } },
+    [`/${id}`]: { post: { requestBody: typed('#/components/schemas/PaintInput'), responses: {} } },
     [`/${id}/requests/{request_id}`]: {
-      get: { responses: { 200: { description: 'Result.', ...json('#/components/schemas/PaintOutput') } } },
+      get: { responses: { 200: { description: 'Result.', ...typed('#/components/schemas/PaintOutput') } } },
     },
   },
   components: {

@@ -1,18 +1,13 @@
-import { Database, databaseSettings, DispatchRepository, StoredObjectRepository } from '#persistence';
+import { DispatchRepository, StoredObjectRepository } from '#persistence';
 import { readSettings } from '#schemas';
 import { type AssetStore, createStore, fileKey, runKeys, storageSettings } from '#storage';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { v7 } from 'uuid';
-import {
-  createDatabase,
-  failOnLeftovers,
-  longTimeouts,
-  temporaryFolder,
-  type TestDatabase,
-} from '../harness/index.js';
+import { temporaryFolder } from '../harness/index.js';
 import { provider, RunMaker, succeeded } from './finished-runs.js';
+import { ownDatabase } from './own-database.js';
 import { answerOf, runAdmin } from './run-admin.js';
 
 interface Found {
@@ -31,46 +26,41 @@ const keysOf = ({ listed }: Found) => listed.map(({ key }) => key).sort();
 const hourMs = 3_600_000;
 const signal = () => AbortSignal.timeout(120_000);
 
+const assets = temporaryFolder('assets');
+const { env: own, database } = await ownDatabase();
+const env = {
+  ...own,
+  ASSET_DIR: assets,
+  ASSET_BASE_URL: 'http://assets.test',
+  SIGNING_SECRET: 'secret'.repeat(6),
+};
+const objects = new StoredObjectRepository(database);
+const maker = new RunMaker(database);
+const recorded = (action: string) =>
+  database.reads.query('SELECT subject, details FROM operator_action WHERE action = $1 ORDER BY id', [
+    action,
+  ]);
+const refusal = async (...words: string[]) => {
+  const { code, out, error } = await runAdmin(env, 'restore', ...words);
+  expect([code, out]).toEqual([1, '']);
+  return error;
+};
+const find = (...words: string[]) => answerOf<Found>(env, 'restore', 'objects', ...words);
+
 describe('admin restore', () => {
-  let testDatabase: TestDatabase;
-  let database: Database;
-  let objects: StoredObjectRepository;
   let store: AssetStore;
-  let assets: string;
-  let env: Record<string, string>;
-  let maker: RunMaker;
   let workspaceId: string;
 
   beforeAll(async () => {
-    testDatabase = await createDatabase();
-    assets = temporaryFolder('assets');
-    env = {
-      DATABASE_URL: testDatabase.url,
-      ASSET_DIR: assets,
-      ASSET_BASE_URL: 'http://assets.test',
-      SIGNING_SECRET: 'secret'.repeat(6),
-    };
-    database = Database.create(readSettings(databaseSettings, { ...env, ...longTimeouts }));
-    objects = new StoredObjectRepository(database);
     ({ store } = await createStore(readSettings(storageSettings, env)));
-    maker = new RunMaker(database);
     ({ id: workspaceId } = await answerOf<{ id: string }>(env, 'workspace', 'create', 'acme'));
   });
   afterAll(async () => {
     await store.close();
-    await database.close();
-    await testDatabase.drop();
     rmSync(assets, { recursive: true, force: true });
   });
 
   const admit = () => maker.admit({ workspaceId, credential: 'token:ci' });
-  const recorded = (action: string) =>
-    database.reads.query('SELECT subject, details FROM operator_action WHERE action = $1', [action]);
-  const refusal = async (...words: string[]) => {
-    const { code, out, error } = await runAdmin(env, 'restore', ...words);
-    expect([code, out]).toEqual([1, '']);
-    return error;
-  };
 
   const put = async (key: string, hoursAgo: number) => {
     await store.put(key, Buffer.from('body'), { mediaType: 'image/png', signal: signal() });
@@ -78,7 +68,6 @@ describe('admin restore', () => {
     utimesSync(path.join(assets, key), at, at);
     return key;
   };
-  const find = (...words: string[]) => answerOf<Found>(env, 'restore', 'objects', ...words);
 
   describe('runs', () => {
     it('presumes that waiting runs were submitted, after the operator agrees, and records it', async () => {
@@ -194,5 +183,3 @@ describe('admin restore', () => {
     expect(out).toMatch(/^AT +BY +CHANGE +OF +DETAILS\n[^\n]+workspace\.change +acme +\{[^\n]+\}\n$/);
   });
 });
-
-failOnLeftovers();

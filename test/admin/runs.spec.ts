@@ -1,57 +1,39 @@
-import {
-  ApiKeyRepository,
-  AttemptRepository,
-  CallRepository,
-  Database,
-  databaseSettings,
-} from '#persistence';
-import { readSettings } from '#schemas';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ApiKeyRepository, AttemptRepository, CallRepository } from '#persistence';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
-import { createDatabase, failOnLeftovers, longTimeouts, type TestDatabase } from '../harness/index.js';
 import { failed, RunMaker, succeeded } from './finished-runs.js';
+import { ownDatabase } from './own-database.js';
 import { answerOf, exportedLines, runAdmin } from './run-admin.js';
 
 interface Runs {
   runs: { request_id: string; status: string }[];
 }
 
+const { env, database } = await ownDatabase();
+const maker = new RunMaker(database);
+const actions = (subject: string) =>
+  database.reads.query<{ actor: string; action: string }>(
+    'SELECT actor, action FROM operator_action WHERE subject = $1 ORDER BY id',
+    [subject],
+  );
+const tell = (text: string) => database.work.query(text);
+const refusal = async (...words: string[]) => {
+  const { code, out, error } = await runAdmin(env, ...words);
+  expect([code, out]).toEqual([1, '']);
+  return error;
+};
+
 describe('admin run, usage, provider and key', () => {
-  let testDatabase: TestDatabase;
-  let database: Database;
-  let env: { DATABASE_URL: string };
   let workspaceId: string;
-  let maker: RunMaker;
   const runs: Record<'done' | 'broken' | 'waiting', string> = { done: '', broken: '', waiting: '' };
 
   beforeAll(async () => {
-    testDatabase = await createDatabase();
-    env = { DATABASE_URL: testDatabase.url };
-    database = Database.create(readSettings(databaseSettings, { ...env, ...longTimeouts }));
     ({ id: workspaceId } = await answerOf<{ id: string }>(env, 'workspace', 'create', 'acme'));
-    maker = new RunMaker(database);
     const call = { workspaceId, credential: 'token:ci' };
     runs.done = (await maker.made(call, succeeded)).runId;
     runs.broken = (await maker.made(call, failed('provider_error', 502))).runId;
     runs.waiting = (await maker.admit(call)).runId;
   });
-
-  afterAll(async () => {
-    await database.close();
-    await testDatabase.drop();
-  });
-
-  const actions = (subject: string) =>
-    database.reads.query<{ actor: string; action: string }>(
-      'SELECT actor, action FROM operator_action WHERE subject = $1 ORDER BY id',
-      [subject],
-    );
-  const tell = (text: string) => database.work.query(text);
-  const refusal = async (...words: string[]) => {
-    const { code, out, error } = await runAdmin(env, ...words);
-    expect([code, out]).toEqual([1, '']);
-    return error;
-  };
 
   it('lists the runs of a workspace, newest first, and failed runs of all workspaces', async () => {
     const { runs: all } = await answerOf<Runs>(env, 'run', 'list', '--workspace', 'acme');
@@ -318,5 +300,3 @@ describe('admin run, usage, provider and key', () => {
     });
   });
 });
-
-failOnLeftovers();

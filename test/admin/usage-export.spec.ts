@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { commandGroups } from '../../apps/admin/src/command-groups.js';
 import { runProgram } from '../../apps/admin/src/program.js';
-import { createDatabase, failOnLeftovers, longTimeouts, type TestDatabase } from '../harness/index.js';
+import { longTimeouts } from '../harness/index.js';
 import { insertRecords } from './many-records.js';
+import { ownDatabase } from './own-database.js';
 import { answerOf, exportedLines, runAdmin } from './run-admin.js';
 
-describe('admin usage export of many records', () => {
-  let database: TestDatabase;
-  let env: { DATABASE_URL: string };
+const { env } = await ownDatabase();
 
+describe('admin usage export of many records', () => {
   beforeAll(async () => {
-    database = await createDatabase();
-    env = { DATABASE_URL: database.url };
-    await insertRecords(database.url, 'busy', 6_000);
-    await insertRecords(database.url, 'calm', 1_000);
+    await insertRecords(env.DATABASE_URL, 'busy', 6_000);
+    await insertRecords(env.DATABASE_URL, 'calm', 1_000);
   });
-  afterAll(() => database.drop());
 
   it('prints each record once, even with equal times', async () => {
     const [heading, ...lines] = await exportedLines(env, ['--workspace', 'busy']);
@@ -77,5 +74,3 @@ describe('admin usage export of many records', () => {
     expect(lines.map((line) => line.split(',')[2]).indexOf('calm')).toBe(2_499);
   });
 });
-
-failOnLeftovers();

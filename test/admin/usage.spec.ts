@@ -1,9 +1,6 @@
-import { Database, databaseSettings } from '#persistence';
-import { readSettings } from '#schemas';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Client } from 'pg';
-import { createDatabase, failOnLeftovers, longTimeouts, type TestDatabase } from '../harness/index.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { costMicros, failed, refused, RunMaker, succeeded } from './finished-runs.js';
+import { ownDatabase } from './own-database.js';
 import { answerOf, exportedLines, runAdmin } from './run-admin.js';
 
 interface UsageDocument {
@@ -27,48 +24,34 @@ interface UsageDocument {
 
 const costCents = costMicros / 10_000;
 
+const { env, database } = await ownDatabase();
+const list = (...words: string[]) =>
+  answerOf<{ runs: number; billed_cents: number; records: UsageDocument[] }>(
+    env,
+    'usage',
+    'list',
+    '--workspace',
+    'acme',
+    ...words,
+  );
+
 describe('admin usage and credits list, after a mix of outcomes', () => {
-  let testDatabase: TestDatabase;
-  let database: Database;
-  let client: Client;
-  let env: { DATABASE_URL: string };
   let key: { id: string; prefix: string };
   /** Whether the run is billed, by request id, oldest first. */
   const expected = new Map<string, boolean>();
 
-  const list = (...words: string[]) =>
-    answerOf<{ runs: number; billed_cents: number; records: UsageDocument[] }>(
-      env,
-      'usage',
-      'list',
-      '--workspace',
-      'acme',
-      ...words,
-    );
-
   beforeAll(async () => {
-    testDatabase = await createDatabase();
-    env = { DATABASE_URL: testDatabase.url };
-    database = Database.create(readSettings(databaseSettings, { ...env, ...longTimeouts }));
-    client = new Client({ connectionString: testDatabase.url });
-    await client.connect();
     const { id } = await answerOf<{ id: string }>(env, 'workspace', 'create', 'acme', '--credits-cents', '0');
     await answerOf(env, 'credits', 'add', '--workspace', 'acme', '--cents', '1000', '--note', 'paid');
     key = await answerOf(env, 'key', 'create', '--workspace', 'acme');
     await endInEveryWay(id);
   });
-  afterAll(async () => {
-    await client.end();
-    await database.close();
-    await testDatabase.drop();
-  });
-
   async function endInEveryWay(workspaceId: string): Promise<void> {
     const runs = new RunMaker(database);
     const byKey = { workspaceId, credential: `key:${key.id}` };
     const held = await runs.made({ ...byKey, mode: 'sync' }, succeeded);
     expected.set(held.requestId, true);
-    await client.query(
+    await database.work.query(
       `UPDATE audit_record SET admitted_at = completed_at - interval '1500 milliseconds' WHERE run_id = $1`,
       [held.runId],
     );
@@ -151,7 +134,7 @@ describe('admin usage and credits list, after a mix of outcomes', () => {
     expect(csv.filter((line) => line.includes('"token:a ""robot"", with commas"'))).toHaveLength(1);
 
     // From the second run to just before the fourth. The options have milliseconds, the records microseconds.
-    await client.query(
+    await database.work.query(
       `UPDATE audit_record SET completed_at = timestamptz '2026-01-01' + place * interval '1 second', simulated = place = 2
        FROM (SELECT run_id, row_number() OVER (ORDER BY completed_at) AS place FROM audit_record) AS ordered
        WHERE ordered.run_id = audit_record.run_id`,
@@ -194,5 +177,3 @@ describe('admin usage and credits list, after a mix of outcomes', () => {
     expect(await runAdmin(env, 'usage', ...words)).toMatchObject({ code, out: '' });
   });
 });
-
-failOnLeftovers();

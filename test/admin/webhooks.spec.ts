@@ -1,9 +1,8 @@
-import { CallRepository, Database, databaseSettings, WebhookRepository } from '#persistence';
-import { readSettings } from '#schemas';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { CallRepository, WebhookRepository } from '#persistence';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
-import { createDatabase, failOnLeftovers, longTimeouts, type TestDatabase } from '../harness/index.js';
 import { failed, RunMaker, succeeded } from './finished-runs.js';
+import { ownDatabase } from './own-database.js';
 import { answerOf, runAdmin } from './run-admin.js';
 
 const called = (problem?: string) => ({
@@ -20,20 +19,17 @@ interface Listed {
 const url = 'https://hooks.example.com/a';
 const idsOf = (all: Listed['webhooks']) => all.map(({ request_id }) => request_id);
 
+const { env, database } = await ownDatabase();
+const webhooks = new WebhookRepository(database, { RESULT_RETENTION_SECONDS: 86_400 });
+const listed = async (...options: string[]) =>
+  (await answerOf<Listed>(env, 'webhook', 'list', ...options)).webhooks;
+
 describe('admin webhook', () => {
-  let testDatabase: TestDatabase;
-  let database: Database;
-  let webhooks: WebhookRepository;
-  let env: { DATABASE_URL: string };
   /** The HTTP calls that admitted the runs. */
   const calls = new Map<string, string>();
   const runs: Record<'delivered' | 'givenUp' | 'other', string> = { delivered: '', givenUp: '', other: '' };
 
   beforeAll(async () => {
-    testDatabase = await createDatabase();
-    env = { DATABASE_URL: testDatabase.url };
-    database = Database.create(readSettings(databaseSettings, { ...env, ...longTimeouts }));
-    webhooks = new WebhookRepository(database, { RESULT_RETENTION_SECONDS: 86_400 });
     const maker = new RunMaker(database);
     const ended = async (workspaceId: string, ending = succeeded) => {
       const call = {
@@ -58,14 +54,6 @@ describe('admin webhook', () => {
       null,
     );
   });
-
-  afterAll(async () => {
-    await database.close();
-    await testDatabase.drop();
-  });
-
-  const listed = async (...options: string[]) =>
-    (await answerOf<Listed>(env, 'webhook', 'list', ...options)).webhooks;
 
   it('lists webhooks, newest first, and filters by workspace, state and number', async () => {
     expect(idsOf(await listed())).toEqual([runs.other, runs.givenUp, runs.delivered]);
@@ -147,5 +135,3 @@ describe('admin webhook', () => {
     expect((await runAdmin(env, 'webhook', 'secret', 'show', '--workspace', 'nobody')).code).toBe(1);
   });
 });
-
-failOnLeftovers();

@@ -1,7 +1,6 @@
 import { operatorWorkspace } from '#schemas';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Client } from 'pg';
-import { createDatabase, failOnLeftovers, type TestDatabase } from '../harness/index.js';
+import { describe, expect, it } from '@jest/globals';
+import { ownDatabase } from './own-database.js';
 import { answerOf, runAdmin } from './run-admin.js';
 
 interface WorkspaceDocument {
@@ -10,32 +9,15 @@ interface WorkspaceDocument {
   credits_cents: number | null;
 }
 
+const { env, database } = await ownDatabase();
+const ledger = (workspaceId: string) =>
+  database.work.query<{ amount: number; balance: number; note: string }>(
+    `SELECT amount_micros::int AS amount, balance_micros::int AS balance, note
+     FROM ledger_entry WHERE workspace_id = $1 ORDER BY id`,
+    [workspaceId],
+  );
+
 describe('admin workspace and credits', () => {
-  let database: TestDatabase;
-  let client: Client;
-  let env: { DATABASE_URL: string };
-
-  beforeAll(async () => {
-    database = await createDatabase();
-    env = { DATABASE_URL: database.url };
-    client = new Client({ connectionString: database.url });
-    await client.connect();
-  });
-
-  afterAll(async () => {
-    await client.end();
-    await database.drop();
-  });
-
-  const ledger = async (workspaceId: string) =>
-    (
-      await client.query<{ amount: number; balance: number; note: string }>(
-        `SELECT amount_micros::int AS amount, balance_micros::int AS balance, note
-         FROM ledger_entry WHERE workspace_id = $1 ORDER BY id`,
-        [workspaceId],
-      )
-    ).rows;
-
   it('creates a workspace that may see and run everything, with limits and a few credits', async () => {
     const created = await answerOf(env, 'workspace', 'create', 'open');
     expect(operatorWorkspace.parse(created)).toMatchObject({
@@ -183,5 +165,3 @@ describe('admin workspace and credits', () => {
     expect(out).toMatch(/^open +enabled +280 +\*\* +\*\* +[0-9a-f-]{36}$/m);
   });
 });
-
-failOnLeftovers();

@@ -1,12 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import net from 'node:net';
-import { once } from 'node:events';
 import { readSettings } from '#schemas';
 import { createStore, storageSettings } from '#storage';
-import { type Caller, failOnLeftovers, sha256, sharedSystem, transports, waitFor } from '../harness/index.js';
+import {
+  type Caller,
+  content,
+  failOnLeftovers,
+  file,
+  json,
+  redirect,
+  ScriptedServer,
+  sha256,
+  sharedSystem,
+  status,
+  transports,
+  waitFor,
+} from '../harness/index.js';
+import { FalQueue, short, urlsOf } from './fal-queue.js';
 import { scriptedModel } from './own-models.js';
-import { file, ScriptedProvider, urlsOf } from './scripted-provider.js';
 
 const model = 'copied/pictures';
 const dayS = 86_400;
@@ -14,18 +24,13 @@ const dayS = 86_400;
 // Copies that hang or never end, and their counts, are in test/faults/asset-limits.spec.ts.
 describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
   const system = sharedSystem(transport);
-  let provider: ScriptedProvider;
-  let canary: net.Server;
-  let canaryConnections = 0;
+  let provider: FalQueue;
+  let canary: ScriptedServer;
   let caller: Caller;
 
   beforeAll(async () => {
-    canary = net.createServer((socket) => {
-      canaryConnections += 1;
-      socket.destroy();
-    });
-    await once(canary.listen(0, '127.0.0.1'), 'listening');
-    provider = await ScriptedProvider.start();
+    canary = await ScriptedServer.start();
+    provider = await FalQueue.start();
     system.giveKey('copied', 'key-of-the-copied');
     await system.serve(scriptedModel('copied', provider.url, 'assets_from_base: true'));
     system.giveKey('keyed', 'key-of-the-keyed');
@@ -34,8 +39,10 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
   });
   afterAll(async () => {
     await provider.stop();
-    canary.close();
+    await canary.stop();
   });
+
+  const keysSent = (path: string) => provider.to(path).map(({ headers }) => headers['authorization']);
 
   /** A synchronous call. */
   const generated = (prompt: string, headers: Record<string, string> = {}) =>
@@ -62,9 +69,7 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
 
   it('replace the provider’s URLs; every other byte of the result stays the same', async () => {
     provider.paths.set('/good.png', file('image/png', 100_000));
-    provider.paths.set('/redirects.png', (_request, response) =>
-      response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data/' }).end(),
-    );
+    provider.paths.set('/redirects.png', redirect('http://169.254.169.254/latest/meta-data/'));
     const theirs = ['good', 'missing', 'redirects'].map((name) => `${provider.url}/${name}.png`);
     const text = provider.script('three', theirs);
     const { answer, troubles } = await collected('three', 2);
@@ -82,9 +87,10 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
   it('are never empty: an asset of 0 bytes keeps its URL', async () => {
     provider.paths.set('/empty.png', file('image/png', 0));
     // Without a declared length, the worker sees only at the end that the asset is empty.
-    provider.paths.set('/nothing.png', (_request, response) => {
-      response.writeHead(200, { 'content-type': 'image/png', 'transfer-encoding': 'chunked' }).end();
-    });
+    provider.paths.set(
+      '/nothing.png',
+      status(200, { 'content-type': 'image/png', 'transfer-encoding': 'chunked' }),
+    );
     const theirs = ['empty', 'nothing'].map((name) => `${provider.url}/${name}.png`);
     const text = provider.script('empty', theirs);
     const { answer, troubles } = await collected('empty', 2);
@@ -143,7 +149,7 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
   });
 
   it('are never fetched from this machine, however its address is written', async () => {
-    const { port } = canary.address() as net.AddressInfo;
+    const { port } = canary;
     const hosts = [
       '127.0.0.1',
       '127.1',
@@ -158,9 +164,7 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
       '0.0.0.0',
       'localhost',
     ];
-    provider.paths.set('/leads-here.png', (_request, response) =>
-      response.writeHead(307, { location: `http://127.0.0.1:${port}/` }).end(),
-    );
+    provider.paths.set('/leads-here.png', redirect(`http://127.0.0.1:${port}/`, 307));
     const urls = [
       ...hosts.flatMap((host) => [`https://${host}:${port}/a.png`, `http://${host}:${port}/a.png`]),
       // On the port of https, only the address is left to reject.
@@ -171,52 +175,39 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
     const { answer, troubles } = await collected('canary', urls.length);
     expect([answer.status, answer.bytes.toString()]).toEqual([200, text]);
     expect(troubles).toEqual(Object.fromEntries(urls.map((_url, asset) => [asset, 'refused_address'])));
-    expect(canaryConnections).toBe(0);
+    expect(canary.connections).toBe(0);
   });
 
   it('are fetched without the provider’s key, and an error of its API is never delivered as an asset', async () => {
-    const keys: (string | undefined)[] = [];
-    const api = (type: string) => (request: IncomingMessage, response: ServerResponse) => {
-      keys.push(request.headers.authorization);
-      response.writeHead(200, { 'content-type': type }).end('{"balance":1}');
-    };
-    provider.paths.set('/v1/account', api('application/json'));
-    provider.paths.set('/v1/picture.png', api('application/problem+json; charset=utf-8'));
-    provider.paths.set('/subtitles.json', api('application/json'));
-    const theirs = ['v1/account', 'v1/picture.png', 'subtitles.json'].map(
-      (path) => `${provider.url}/${path}`,
+    const paths = ['/v1/account', '/v1/picture.png', '/subtitles.json'];
+    paths.forEach((path) => provider.paths.set(path, json({ balance: 1 })));
+    provider.paths.set(
+      '/v1/picture.png',
+      content('application/problem+json; charset=utf-8', '{"balance":1}'),
     );
+    const theirs = paths.map((path) => `${provider.url}${path}`);
     provider.script('echoed', theirs);
     const { answer, troubles } = await collected('echoed', 2);
     expect([answer.status, troubles]).toEqual([200, { 0: 'media_type', 1: 'media_type' }]);
     const urls = urlsOf(answer.bytes);
     expect(urls.slice(0, 2)).toEqual(theirs.slice(0, 2));
     expect((await fetch(urls[2] ?? '')).status).toBe(200);
-    expect(keys).toEqual([undefined, undefined, undefined]);
+    expect(paths.flatMap(keysSent)).toEqual([undefined, undefined, undefined]);
   });
 
   it('are fetched with the key if the declaration says so', async () => {
-    const keys: (string | undefined)[] = [];
-    provider.paths.set('/keyed.png', (request, response) => {
-      keys.push(request.headers.authorization);
-      file('image/png', 10)(request, response);
-    });
+    provider.paths.set('/keyed.png', file('image/png', 10));
     provider.script('keyed', [`${provider.url}/keyed.png`]);
     const answer = await caller.call('POST', '/v2/models/keyed/pictures', { body: '{"prompt":"keyed"}' });
     expect(urlsOf(answer.bytes)[0]).not.toContain(provider.url);
-    expect(keys).toEqual(['Key key-of-the-keyed']);
+    expect(keysSent('/keyed.png')).toEqual(['Key key-of-the-keyed']);
   });
 
   it('are limited in media type, encoding and redirects, whatever their headers claim', async () => {
     provider.paths.set('/page.png', file('text/html', 100));
     provider.paths.set('/packed.png', file('image/png', 100, { 'content-encoding': 'gzip' }));
-    provider.paths.set('/short.png', (_request, response) => {
-      response.writeHead(200, { 'content-type': 'image/png', 'content-length': 1000 });
-      response.write('x', () => response.destroy());
-    });
-    provider.paths.set('/circle.png', (_request, response) =>
-      response.writeHead(302, { location: '/circle.png' }).end(),
-    );
+    provider.paths.set('/short.png', short);
+    provider.paths.set('/circle.png', redirect('/circle.png'));
     const names = ['page', 'packed', 'short', 'circle'];
     const text = provider.script(
       'bounded',
@@ -225,20 +216,18 @@ describe.each(transports().slice(0, 1))('copied assets on %s', (transport) => {
     const { answer, troubles } = await collected('bounded', names.length);
     expect([answer.status, answer.bytes.toString()]).toEqual([200, text]);
     expect(troubles).toEqual({ 0: 'media_type', 1: 'encoding', 2: 'unreachable', 3: 'redirects' });
-    expect(provider.asked.filter((path) => path === '/circle.png')).toHaveLength(4);
+    expect(provider.to('/circle.png')).toHaveLength(4);
   });
 
   it('are fetched once if the same URL occurs twice, and follow a redirect', async () => {
     provider.paths.set('/there.png', file('image/png', 100));
-    provider.paths.set('/moved.png', (_request, response) =>
-      response.writeHead(301, { location: '/there.png' }).end(),
-    );
+    provider.paths.set('/moved.png', redirect('/there.png', 301));
     provider.script('twice', [`${provider.url}/moved.png`, `${provider.url}/moved.png`]);
     const answer = await generated('twice');
     const urls = urlsOf(answer.bytes);
     expect(new Set(urls).size).toBe(1);
     expect((await fetch(urls[0] ?? '')).status).toBe(200);
-    expect(provider.asked.filter((path) => path === '/moved.png')).toHaveLength(1);
+    expect(provider.to('/moved.png')).toHaveLength(1);
   });
 });
 

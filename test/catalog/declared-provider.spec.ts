@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Caller, failOnLeftovers, sharedSystem, transports } from '../harness/index.js';
-import { OwnProvider } from './own-provider.js';
+import { Lab } from './lab.js';
 import { polled, provider, row } from './own-rows.js';
 
 // Bad edits, hidden built-in rows, renewed keys and SIGHUP affect every caller of a system, so they are in
 // test/operations/catalog-edits.spec.ts.
 describe.each(transports().slice(0, 1))('a provider that the catalog declares on %s', (transport) => {
   const system = sharedSystem(transport);
-  let upstream: OwnProvider;
+  let upstream: Lab;
   let caller: Caller;
 
   beforeAll(async () => {
-    upstream = await OwnProvider.start();
+    upstream = await Lab.start();
     system.giveKey('lab', 'key-of-the-lab\n');
     await system.serve({
       'lab.yaml': provider('lab', upstream.url, polled),
@@ -41,8 +41,12 @@ describe.each(transports().slice(0, 1))('a provider that the catalog declares on
       'audio/mpeg',
       [0xff, 0xfb, 0, 1],
     ]);
-    expect(upstream.submissions.slice(0, 2)).toEqual(
-      Array.from({ length: 2 }, () => ({ path: '/v1/paint', credential: 'key-of-the-lab', body })),
+    expect(upstream.submissions.slice(0, 2)).toMatchObject(
+      Array.from({ length: 2 }, () => ({
+        path: '/v1/paint',
+        headers: { 'x-lab-key': 'key-of-the-lab' },
+        text: body,
+      })),
     );
     expect(upstream.submissions[2]?.path).toMatch(/^\/now\/echo\?key=.+/);
   });
@@ -73,7 +77,7 @@ describe.each(transports().slice(0, 1))('a provider that the catalog declares on
   it('changes no live run: twenty, most of them not sent yet, finish with the facts they were admitted with', async () => {
     const workspace = await system.caller();
     upstream.holding = true;
-    upstream.submissions.length = 0;
+    upstream.calls.length = 0;
     const runs = await Promise.all(
       Array.from({ length: 20 }, (_, index) => workspace.submit('lab/paint', `{"prompt":"${index}"}`)),
     );
@@ -84,7 +88,7 @@ describe.each(transports().slice(0, 1))('a provider that the catalog declares on
     upstream.holding = false;
     await Promise.all([...runs, late].map((run) => workspace.completed(run, 120_000)));
 
-    const paths = upstream.submissions.map(({ path: asked, body }) => [asked, body === '{"prompt":"late"}']);
+    const paths = upstream.submissions.map(({ path: asked, text }) => [asked, text === '{"prompt":"late"}']);
     expect(paths.filter(([asked, isLate]) => asked === '/v1/paint' && isLate === false)).toHaveLength(20);
     expect(paths.filter(([asked, isLate]) => asked === '/v2/paint' && isLate)).toHaveLength(1);
     const billed = await system.sql<{ billed: string; runs: string }>(

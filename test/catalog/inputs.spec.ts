@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Caller, failOnLeftovers, sharedSystem, transports } from '../harness/index.js';
-import { OwnProvider } from './own-provider.js';
+import { Lab } from './lab.js';
 import { provider, row } from './own-rows.js';
 
 const naming = 'constants: { model: paint-cheap, version: 2 }\nrefused_fields: [/options/target]\n';
@@ -15,11 +15,11 @@ const today = new Date().toISOString().slice(0, 10);
 
 describe.each(transports().slice(0, 1))('inputs of models of the catalog on %s', (transport) => {
   const system = sharedSystem(transport);
-  let upstream: OwnProvider;
+  let upstream: Lab;
   let caller: Caller;
 
   beforeAll(async () => {
-    upstream = await OwnProvider.start();
+    upstream = await Lab.start();
     await system.serve({
       'inputs.yaml': provider('inputs', upstream.url, ''),
       'wrapped.yaml': encoded('wrapped', upstream.url, '{ envelope: input }'),
@@ -37,9 +37,9 @@ describe.each(transports().slice(0, 1))('inputs of models of the catalog on %s',
 
   const run = (model: string, body: string) => caller.call('POST', `/v2/models/${model}`, { body });
   async function forwarded(model: string, body: string): Promise<string | undefined> {
-    upstream.submissions.length = 0;
+    upstream.calls.length = 0;
     expect((await run(model, body)).status).toBe(200);
-    return upstream.submissions[0]?.body;
+    return upstream.submissions[0]?.text;
   }
 
   it.each([
@@ -77,7 +77,7 @@ describe.each(transports().slice(0, 1))('inputs of models of the catalog on %s',
     ['inputs/cheap', '{"prompt":"a","Webhook_URL":"https://a.example"}', ['Webhook_URL', 'extra_forbidden']],
     ['inputs/any', '{"callbackUrl":"https://a.example"}', ['callbackUrl', 'extra_forbidden']],
   ])('%s refuses %s', async (model, body, [place, type]) => {
-    upstream.submissions.length = 0;
+    upstream.calls.length = 0;
     for (const path of [`/v2/models/${model}`, `/v2/models/${model}/requests`]) {
       const refused = await caller.call('POST', path, { body });
       expect([path, refused.status, refused.json()['detail']]).toMatchObject([

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Caller, failOnLeftovers, sharedSystem, transports } from '../harness/index.js';
-import { OwnProvider } from './own-provider.js';
+import { Lab } from './lab.js';
 import { provider, row } from './own-rows.js';
 
 const document = JSON.stringify({
@@ -15,11 +15,11 @@ const late = (id: string, file: string) =>
 
 describe.each(transports().slice(0, 1))('models whose schemas are read on first use on %s', (transport) => {
   const system = sharedSystem(transport);
-  let upstream: OwnProvider;
+  let upstream: Lab;
   let caller: Caller;
 
   beforeAll(async () => {
-    upstream = await OwnProvider.start();
+    upstream = await Lab.start();
     await system.serve({
       'late.yaml': provider('late', upstream.url, ''),
       'late-whole.json': document,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { failOnLeftovers, sharedSystem, type TestCaller, transports } from '../harness/index.js';
-import { OwnProvider } from './own-provider.js';
+import { Lab } from './lab.js';
 import { provider, row } from './own-rows.js';
 
 const names = 'aliases: [naming/clip, naming-ai/clip/dev]\nprovider: naming\n';
@@ -8,11 +8,11 @@ const variants = 'variants:\n  - { contains: [/image], upstream: { path: now/fro
 
 describe.each(transports().slice(0, 1))('the names of a model on %s', (transport) => {
   const system = sharedSystem(transport);
-  let upstream: OwnProvider;
+  let upstream: Lab;
   let caller: TestCaller;
 
   beforeAll(async () => {
-    upstream = await OwnProvider.start();
+    upstream = await Lab.start();
     await system.serve({
       'naming.yaml': provider('naming', upstream.url, ''),
       'clip.yaml': row('public/clip', 'now/from-text', 1_000) + names + variants,
@@ -86,9 +86,9 @@ describe.each(transports().slice(0, 1))('the names of a model on %s', (transport
     ['{"prompt":"a cat","image":null}', '/now/from-text'],
     ['{"prompt":"a cat","image":"aGVsbG8="}', '/now/from-image'],
   ])('an input %s is sent to %s', async (body, address) => {
-    upstream.submissions.length = 0;
+    upstream.calls.length = 0;
     expect((await caller.call('POST', '/v2/models/naming/clip', { body })).status).toBe(200);
-    expect(upstream.submissions).toMatchObject([{ path: address, body }]);
+    expect(upstream.submissions).toMatchObject([{ path: address, text: body }]);
   });
 
   it('lead a retry to its run after the model has ended, and start no new run', async () => {

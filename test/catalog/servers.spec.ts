@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Caller, failOnLeftovers, sharedSystem, eitherTransport, waitFor } from '../harness/index.js';
-import { OwnProvider } from './own-provider.js';
+import { Lab } from './lab.js';
 import { provider, row } from './own-rows.js';
 
 const atOnce = 'file_results: true\n';
@@ -18,13 +18,13 @@ example: { text: a cat }
 
 describe.each(eitherTransport())('a model with several servers on %s', (transport) => {
   const system = sharedSystem(transport);
-  let first: OwnProvider;
-  let second: OwnProvider;
+  let first: Lab;
+  let second: Lab;
   let caller: Caller & { workspaceId: string };
 
   beforeAll(async () => {
-    first = await OwnProvider.start();
-    second = await OwnProvider.start();
+    first = await Lab.start();
+    second = await Lab.start();
     // Nothing listens on port 1.
     const gone = 'http://127.0.0.1:1';
     await system.serve({
@@ -44,8 +44,9 @@ describe.each(eitherTransport())('a model with several servers on %s', (transpor
         ", seed: { type: [integer, 'null'] }",
         '',
       ),
-      'third-paint.yaml':
-        servedBy(row('third/paint', 'now/third', 3_000), 'second/paint') + 'budget_seconds: 1\n',
+      'third-paint.yaml': servedBy(row('third/paint', 'now/third', 3_000), 'second/paint'),
+      'third-brief.yaml':
+        servedBy(row('third/brief', 'now/third', 3_000), 'second/paint') + 'budget_seconds: 1\n',
       'fourth-write.yaml': otherInput,
       'keyless-paint.yaml': servedBy(row('keyless/paint', 'now/keyless', 2_000), 'second/paint'),
       'keyless-alone.yaml': row('keyless/alone', 'now/alone', 2_000),
@@ -60,8 +61,8 @@ describe.each(eitherTransport())('a model with several servers on %s', (transpor
   });
   afterAll(() => Promise.all([first.stop(), second.stop()]));
   beforeEach(() => {
-    first.submissions.length = 0;
-    second.submissions.length = 0;
+    first.calls.length = 0;
+    second.calls.length = 0;
   });
 
   const run = (model: string, body: string, headers = {}) =>
@@ -166,7 +167,7 @@ describe.each(eitherTransport())('a model with several servers on %s', (transpor
     ['was picked', '?model_provider=third', '{"prompt":"a"}'],
     ['alone accepts a field', '', '{"prompt":"a","seed":1}'],
   ])('does not fall back from a server that %s', async (_what, query, body) => {
-    const answer = await run(`third/paint${query}`, body);
+    const answer = await run(`third/brief${query}`, body);
     expect([answer.status, answer.bucket]).toEqual([503, 'service_unavailable']);
     expect(paths()).toEqual([[], []]);
   });

@@ -86,7 +86,7 @@ describe('the provider for the ai SDK', () => {
     });
     expect(images).toHaveLength(2);
     expect(await sent(tag)).toMatchObject({ num_images: 2, image_size: { width: 1024, height: 1024 } });
-    expect((await system.provider.peaks(tag)).accepted).toBe(1);
+    expect(await system.provider.accepted(tag)).toBe(1);
   });
 
   it('edits an image', async () => {
@@ -166,7 +166,7 @@ describe('the provider for the ai SDK', () => {
       prompt: 'a dog',
       providerOptions: { router: { runId: run?.runId } },
     });
-    await waitFor(async () => (await system.provider.peaks(tag)).accepted === 1, {
+    await waitFor(async () => (await system.provider.accepted(tag)) === 1, {
       withinMs: 60_000,
       what: 'the submission',
     });
@@ -174,7 +174,7 @@ describe('the provider for the ai SDK', () => {
     const { videos, providerMetadata } = await again;
     expect(videos).toHaveLength(1);
     expect(providerMetadata['router']).toMatchObject({ runId: run?.runId });
-    expect((await system.provider.peaks(tag)).accepted).toBe(1);
+    expect(await system.provider.accepted(tag)).toBe(1);
   });
 
   it('speaks', async () => {

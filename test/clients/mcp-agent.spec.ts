@@ -181,7 +181,7 @@ describe('an agent', () => {
     const tag = newTag('priced');
     const { value } = await call('estimate_cost', { model, input: { prompt: `[[sim:tag=${tag}]]` } });
     expect(value).toEqual({ expected_cents: 3, reserved_cents: expect.any(Number), basis: 'reported' });
-    expect((await system.provider.peaks(tag)).accepted).toBe(0);
+    expect(await system.provider.accepted(tag)).toBe(0);
     const wrong = await call('estimate_cost', { model, input: { prompt: 1 } });
     expect(wrong).toMatchObject({ isError: true, text: expect.stringContaining('describe_model') });
   });
@@ -251,7 +251,7 @@ describe('an agent', () => {
     const { value: left } = await call('run_model', { model, input, wait_seconds: 0 });
     const { value } = await call('list_runs', { model, limit: 1 });
     expect(value['runs']).toEqual([expect.objectContaining({ request_id: left['request_id'] })]);
-    await waitFor(async () => (await system.provider.peaks(tag)).accepted === 1, {
+    await waitFor(async () => (await system.provider.accepted(tag)) === 1, {
       withinMs: 60_000,
       what: 'the submission',
     });

@@ -1,11 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { execFile, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { pathOf, textOf } from '../documents/checkout-files.js';
-import { failOnLeftovers } from '../harness/index.js';
+import { failOnLeftovers, ScriptedServer } from '../harness/index.js';
 import { pythonWithHttpx } from './python-programs.js';
 
 const execute = promisify(execFile);
@@ -59,17 +58,14 @@ const delta = '{"delta": {"type": "text_delta", "text": "red"}}';
     'prints %s before the next one is sent',
     async (_, part, expected) => {
       let answer: ServerResponse | undefined;
-      const server = createServer((request, response) => {
-        request.resume();
+      const server = await ScriptedServer.start((_call, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.write(`event: content_block_delta\ndata: ${delta}\n\n`);
         answer = response;
-      }).listen(0, '127.0.0.1');
-      await once(server, 'listening');
+      });
       try {
-        const { port } = server.address() as AddressInfo;
         const program = execFile(python ?? '', ['-u', '-c', snippetWith(part)], {
-          env: { ...env, BASE_URL: `http://127.0.0.1:${port}`, API_KEY: 'x' },
+          env: { ...env, BASE_URL: server.url, API_KEY: 'x' },
           timeout: 60_000,
         });
         let shown = '';
@@ -80,8 +76,7 @@ const delta = '{"delta": {"type": "text_delta", "text": "red"}}';
         await once(program, 'close');
         expect(shown).toBe(expected);
       } finally {
-        server.closeAllConnections();
-        server.close();
+        await server.stop();
       }
     },
     70_000,

@@ -36,7 +36,7 @@ describe('the TypeScript client', () => {
 
   const routerOf = ({ key }: TestCaller) => createRouter({ key, baseUrl: system.gateways[0]?.url ?? '' });
   const arrived = (tag: string) =>
-    waitFor(async () => (await system.provider.peaks(tag)).accepted === 1, {
+    waitFor(async () => (await system.provider.accepted(tag)) === 1, {
       withinMs: 60_000,
       what: `${tag} at the provider`,
     });
@@ -170,7 +170,7 @@ describe('the TypeScript client', () => {
     const again = router.run(model, input, { idempotencyKey: late.idempotencyKey ?? '' });
     await system.provider.finish(tag);
     expect((await again).output).toMatchObject({ status: 'Ready' });
-    expect((await system.provider.peaks(tag)).accepted).toBe(1);
+    expect(await system.provider.accepted(tag)).toBe(1);
   });
 
   it('waits for a slot instead of failing, and ends the wait with the caller’s signal', async () => {

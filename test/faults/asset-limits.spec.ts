@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { holdToInvariants, System } from '../harness/faults.js';
-import { type Caller, failOnLeftovers, transports } from '../harness/index.js';
-import { file, ScriptedProvider, urlsOf } from '../assets/scripted-provider.js';
+import { type Caller, failOnLeftovers, file, redirect, sendPieces, transports } from '../harness/index.js';
+import { FalQueue, short, urlsOf } from '../assets/fal-queue.js';
 import { metric } from './metrics.js';
 
 // A system of its own, because a hanging copy takes its full time, and a worker's counts are shared.
 describe('assets beyond the limits', () => {
-  let provider: ScriptedProvider;
+  let provider: FalQueue;
   let system: System;
   let caller: Caller;
 
   beforeAll(async () => {
-    provider = await ScriptedProvider.start();
+    provider = await FalQueue.start();
     system = await System.start({
       transport: transports()[0] ?? 'postgres',
       env: {
@@ -39,9 +39,7 @@ describe('assets beyond the limits', () => {
   it('one that hangs keeps the provider’s URL after its time limit, and delays no other', async () => {
     provider.paths.set('/good.png', file('image/png', 100_000));
     provider.paths.set('/hangs.png', () => {});
-    provider.paths.set('/redirects.png', (_request, response) =>
-      response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data/' }).end(),
-    );
+    provider.paths.set('/redirects.png', redirect('http://169.254.169.254/latest/meta-data/'));
     const theirs = ['good', 'missing', 'hangs', 'redirects'].map((name) => `${provider.url}/${name}.png`);
     const text = provider.script('four', theirs);
     const answer = await generated('four');
@@ -54,24 +52,14 @@ describe('assets beyond the limits', () => {
   });
 
   it('those that are too large keep the provider’s URL, whatever size they declare', async () => {
-    provider.paths.set('/endless.png', (_request, response) => {
-      response.writeHead(200, { 'content-type': 'image/png' });
-      const more = () => {
-        while (!response.destroyed)
-          if (!response.write(Buffer.alloc(65_536))) return void response.once('drain', more);
-      };
-      more();
-    });
+    provider.paths.set('/endless.png', (_call, response) =>
+      sendPieces(response.writeHead(200, { 'content-type': 'image/png' }), 'a'),
+    );
     provider.paths.set('/large.png', file('image/png', 2_000_000));
     provider.paths.set('/page.png', file('text/html', 100));
     provider.paths.set('/packed.png', file('image/png', 100, { 'content-encoding': 'gzip' }));
-    provider.paths.set('/short.png', (_request, response) => {
-      response.writeHead(200, { 'content-type': 'image/png', 'content-length': 1000 });
-      response.write('x', () => response.destroy());
-    });
-    provider.paths.set('/circle.png', (_request, response) =>
-      response.writeHead(302, { location: '/circle.png' }).end(),
-    );
+    provider.paths.set('/short.png', short);
+    provider.paths.set('/circle.png', redirect('/circle.png'));
     const names = ['endless', 'large', 'page', 'packed', 'short', 'circle'];
     const text = provider.script(
       'bounded',

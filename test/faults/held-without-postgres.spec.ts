@@ -60,7 +60,7 @@ describe.each(transports().slice(0, 1))(
       });
       let isSettled = false;
       void answering.finally(() => (isSettled = true));
-      const submissions = async () => (await system.provider.peaks(tag)).accepted;
+      const submissions = () => system.provider.accepted(tag);
       await waitFor(async () => (await submissions()) === 1, { withinMs: 20_000, what: 'the submission' });
       toPostgres.set('reset');
       await system.provider.finish();

@@ -1,11 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { ScriptedProvider } from '../assets/scripted-provider.js';
-import { holdToInvariants, least, System } from '../harness/faults.js';
-import { type Answer, type Caller, failOnLeftovers, temporaryFolder, transports } from '../harness/index.js';
+import { holdToInvariants, least, residentBytes, System } from '../harness/faults.js';
+import {
+  type Answer,
+  type Caller,
+  failOnLeftovers,
+  ScriptedServer,
+  sendPieces,
+  temporaryFolder,
+  transports,
+} from '../harness/index.js';
 import { metric } from './metrics.js';
 
 const mebibyte = 1024 * 1024;
@@ -22,17 +29,9 @@ budget_seconds: ${seconds}
 const json = (response: ServerResponse, headers: Record<string, string | number> = {}) =>
   response.writeHead(200, { 'content-type': 'application/json', ...headers });
 
-/** Sends pieces as fast as they are read, until the other side stops. */
-function endless(response: ServerResponse, piece: Buffer): void {
-  const more = () => {
-    while (!response.destroyed) if (!response.write(piece)) return void response.once('drain', more);
-  };
-  more();
-}
-
 // A provider may send anything. It must cost neither memory, nor the event loop, nor a second submission.
 describe('a hostile reply', () => {
-  let provider: ScriptedProvider;
+  let provider: ScriptedServer;
   let system: System;
   let caller: Caller;
 
@@ -40,7 +39,7 @@ describe('a hostile reply', () => {
     const catalog = temporaryFolder('catalog');
     writeFileSync(path.join(catalog, 'hasty.yaml'), row('openai/hasty', 2));
     writeFileSync(path.join(catalog, 'patient.yaml'), row('openai/patient', 25));
-    provider = await ScriptedProvider.start();
+    provider = await ScriptedServer.start();
     system = await System.start({
       transport: transports()[0] ?? 'postgres',
       env: {
@@ -61,17 +60,17 @@ describe('a hostile reply', () => {
     respond: (response: ServerResponse) => void,
     model = 'openai/patient',
   ): Promise<Answer> {
-    provider.paths.set(place, (_request, response) => respond(response));
-    return caller.call('POST', `/v2/models/${model}`, { body: `{"n":${provider.asked.length}}` });
+    provider.paths.set(place, (_call, response) => respond(response));
+    return caller.call('POST', `/v2/models/${model}`, { body: `{"n":${provider.calls.length}}` });
   }
 
   const hostile: [what: string, respond: (response: ServerResponse) => void, bucket: string][] = [
     [
       'of two gigabytes',
-      (response) => endless(json(response, { 'content-length': 2048 * mebibyte }), Buffer.alloc(65_536, ' ')),
+      (response) => sendPieces(json(response, { 'content-length': 2048 * mebibyte }), ' '),
       'provider_error',
     ],
-    ['that never ends', (response) => endless(json(response), Buffer.alloc(65_536, '[')), 'provider_error'],
+    ['that never ends', (response) => sendPieces(json(response), '['), 'provider_error'],
     [
       'that is a million levels deep',
       (response) => json(response).end(`${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`),
@@ -124,20 +123,18 @@ describe('a hostile reply', () => {
   it.each(hostile)('%s ends only its own run', async (_what, respond, bucket) => {
     const [worker] = system.workers;
     if (!worker) throw new Error('no worker');
-    const resident = () =>
-      Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${worker.pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
     const isSlow = bucket === 'provider_timeout';
     /** The worker's longest event-loop pause in seconds; reading it resets the measurement. */
     const longestLag = () => metric(worker, 'router_nodejs_eventloop_lag_max_seconds');
     const lag = await least(1, async () => {
       await longestLag();
-      const before = resident();
-      const submissions = provider.asked.length;
+      const before = residentBytes(worker);
+      const submissions = provider.calls.length;
       const answer = await answered(respond, isSlow ? 'openai/hasty' : 'openai/patient');
       expect([answer.status, answer.bucket]).toEqual([isSlow ? 504 : 502, bucket]);
       expect(answer.bytes.toString()).not.toMatch(/<h1>|\[\[/);
-      expect(provider.asked.length).toBe(submissions + 1);
-      expect(resident() - before).toBeLessThan(256);
+      expect(provider.calls.length).toBe(submissions + 1);
+      expect(residentBytes(worker) - before).toBeLessThan(256 * mebibyte);
       return longestLag();
     });
     expect(lag).toBeLessThan(1);

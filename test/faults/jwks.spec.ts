@@ -1,27 +1,13 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { createServer, type Server } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { exportJWK, generateKeyPair, type GenerateKeyPairResult, type JWK, SignJWT } from 'jose';
-import { freePort } from '../harness/faults.js';
-import { waitFor } from '../harness/index.js';
+import { json, ScriptedServer, waitFor } from '../harness/index.js';
 import { gatewayForFile } from '../routes/gateways.js';
 
 const keys: JWK[] = [];
-let fetches = 0;
-let provider: Server;
-const provide = (port: number): Promise<Server> => {
-  const server = createServer((_request, response) => {
-    fetches += 1;
-    response.end(JSON.stringify({ keys }));
-  });
-  return new Promise((resolve) => server.listen(port, '127.0.0.1', () => resolve(server)));
-};
-const goAway = () => {
-  provider.closeAllConnections();
-  return new Promise((resolve) => provider.close(resolve));
-};
-const port = await freePort();
-provider = await provide(port);
+const provide = (port?: number) => ScriptedServer.start((...call) => json({ keys })(...call), port);
+let provider = await provide();
+const { port } = provider;
 
 const maxAgeSeconds = 1;
 const cooldownSeconds = 2;
@@ -40,7 +26,7 @@ beforeAll(async () => {
   keys.push({ ...(await exportJWK(known.publicKey)), kid: 'known' });
   workspaceId = (await gateway().caller()).workspace.id;
 });
-afterAll(goAway);
+afterAll(() => provider.stop());
 
 async function status(kid: string, pair = known): Promise<number> {
   const token = await new SignJWT({ workspace: workspaceId, scope: 'catalog', sub: 'tester' })
@@ -63,7 +49,7 @@ const age = () => pause((Math.max(maxAgeSeconds, cooldownSeconds) + 0.1) * 1000)
 
 it('known keys keep verifying while the identity provider is down, and new keys are found afterwards', async () => {
   expect(await status('known')).toBe(200);
-  await goAway();
+  await provider.stop();
   for (let ages = 0; ages < 3; ages += 1) {
     await age();
     expect(await status('known')).toBe(200);
@@ -87,13 +73,13 @@ it('thousands of random key ids cause at most one fetch per cooldown', async () 
   });
   // A fetch that is in flight now would be counted, but its cooldown would not.
   await age();
-  const before = fetches;
+  const before = provider.calls.length;
   const startedMs = performance.now();
   for (let nth = 0; nth < 3_000; nth += 50) {
     const answers = await Promise.all(Array.from({ length: 50 }, (_none, index) => status(`${nth + index}`)));
     expect(new Set(answers)).toEqual(new Set([401]));
   }
   const cooldowns = (performance.now() - startedMs) / (cooldownSeconds * 1000);
-  expect(fetches - before).toBeLessThanOrEqual(Math.ceil(cooldowns));
+  expect(provider.calls.length - before).toBeLessThanOrEqual(Math.ceil(cooldowns));
   expect(await status('known')).toBe(200);
 });

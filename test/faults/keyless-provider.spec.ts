@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { OwnProvider } from '../catalog/own-provider.js';
+import { Lab } from '../catalog/lab.js';
 import { provider, row } from '../catalog/own-rows.js';
 import { System } from '../harness/faults.js';
 import { type Caller, failOnLeftovers, temporaryFolder, transports, waitFor } from '../harness/index.js';
 
 describe('a provider without a key', () => {
   const rows = temporaryFolder('rows');
-  let upstream: OwnProvider;
+  let upstream: Lab;
   let system: System;
   let caller: Caller;
 
   beforeAll(async () => {
-    upstream = await OwnProvider.start();
+    upstream = await Lab.start();
     writeFileSync(path.join(rows, 'lab.yaml'), provider('lab', upstream.url, ''));
     writeFileSync(path.join(rows, 'paint.yaml'), row('lab/paint', 'now/paint', 1_000));
     writeFileSync(

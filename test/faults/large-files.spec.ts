@@ -1,10 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type App, System } from '../harness/faults.js';
-import { type Caller, failOnLeftovers, transports } from '../harness/index.js';
+import { memoryRises, System } from '../harness/faults.js';
+import {
+  type Caller,
+  content,
+  failOnLeftovers,
+  json,
+  type Reply,
+  ScriptedServer,
+  transports,
+} from '../harness/index.js';
 
 const mebibyte = 1024 * 1024;
 const allowance = 60 * mebibyte;
@@ -21,45 +26,32 @@ async function digestOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   return hash.digest('hex');
 }
 
-async function textOf(request: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const chunk of request) text += String(chunk);
-  return text;
-}
-
 /** The digest of the only file in a form. */
-async function digestInForm(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  const body = Buffer.concat(chunks);
+function digestInForm(body: Buffer): string {
   const start = body.indexOf('\r\n\r\n', body.indexOf('name="image"')) + 4;
   const end = body.indexOf('\r\n--form-', start);
   return createHash('sha256').update(body.subarray(start, end)).digest('hex');
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const json = '{"data":[{"b64_json":"eA=="}]}';
-  if (request.headers['content-type']?.startsWith('multipart/')) {
-    const isEdit = request.url?.endsWith('/images/edits') === true;
-    got[isEdit ? 'edit' : 'form'] = await digestInForm(request);
-    response
-      .setHeader('content-type', isEdit ? 'application/json' : 'image/png')
-      .end(isEdit ? json : 'an image');
-    return;
+const image = json({ data: [{ b64_json: 'eA==' }] });
+const answer: Reply = async (call, ...rest) => {
+  if (call.headers['content-type']?.startsWith('multipart/')) {
+    const isEdit = call.path.endsWith('/images/edits');
+    got[isEdit ? 'edit' : 'form'] = digestInForm(call.bytes);
+    return (isEdit ? image : content('image/png', 'an image'))(call, ...rest);
   }
-  const [url = ''] = /http:[^"]+/.exec(await textOf(request)) ?? [];
+  const [url = ''] = /http:[^"]+/.exec(call.text) ?? [];
   const file = await fetch(url);
   got['url'] = await digestOf(file.body as unknown as AsyncIterable<Uint8Array>);
-  response.setHeader('content-type', 'application/json').end(json);
-}
+  return image(call, ...rest);
+};
 
-let provider: Server;
+let provider: ScriptedServer;
 let system: System;
 let caller: Caller;
 beforeAll(async () => {
-  provider = createServer((request, response) => void answer(request, response));
-  await new Promise<void>((listening) => provider.listen(0, '127.0.0.1', listening));
-  const url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
+  provider = await ScriptedServer.start(answer);
+  const { url } = provider;
   system = await System.start({
     transport: transports()[0] ?? 'postgres',
     env: { PROVIDER_OPENAI_BASE_URL: `${url}/v1`, PROVIDER_STABILITY_BASE_URL: `${url}/v2beta` },
@@ -68,11 +60,8 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await system.stop();
-  await new Promise((closed) => provider.close(closed));
+  await provider.stop();
 });
-
-const residentBytes = ({ pid }: App): number =>
-  Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
 
 const upload = async (file: Buffer) =>
   String((await caller.call('POST', '/v2/files', { body: file, withinMs: 120_000 })).json()['url']);
@@ -103,19 +92,8 @@ const edit = async (image: Buffer) => {
   expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('b64_json')]);
 };
 
-/** How much the memory of each app rises during an act, at its peak. */
-async function risesDuring(what: string, act: () => Promise<unknown>): Promise<number[]> {
-  const apps = [...system.gateways, ...system.workers];
-  const idle = apps.map(residentBytes);
-  const peaks = [...idle];
-  const timer = setInterval(() => {
-    apps.forEach((app, index) => (peaks[index] = Math.max(peaks[index] ?? 0, residentBytes(app))));
-  }, 20);
-  await act().finally(() => clearInterval(timer));
-  const rises = peaks.map((peak, index) => peak - (idle[index] ?? 0));
-  process.stderr.write(`${what}: ${rises.map((rise) => Math.round(rise / mebibyte)).join(', ')} MiB\n`);
-  return rises;
-}
+const risesDuring = (what: string, act: () => Promise<unknown>) =>
+  memoryRises(what, [...system.gateways, ...system.workers], act);
 
 it('a video of 90 MiB is uploaded, and sent to providers by URL and in a form, in constant memory', async () => {
   // A warm-up, so that the baseline includes everything that is loaded on first use.

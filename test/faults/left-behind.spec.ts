@@ -4,13 +4,14 @@ import { happenedEarlier, holdToInvariants, System } from '../harness/faults.js'
 import {
   type Caller,
   failOnLeftovers,
+  file,
   sha256,
   type Submitted,
   transports,
   waitFor,
 } from '../harness/index.js';
 import { death, dismissWorkers, quick, reached } from './worker-faults.js';
-import { file, ScriptedProvider } from '../assets/scripted-provider.js';
+import { FalQueue } from '../assets/fal-queue.js';
 
 const model = 'fal/flux-dev';
 // A link opens its copy for two days, a day longer than a result is kept.
@@ -18,12 +19,12 @@ const retention = { RETENTION_EVERY_MS: '200', STORE_DOUBT_SECONDS: '10', ASSET_
 
 // Every stored object has a row and a use, and is deleted when the use ends.
 describe('the store', () => {
-  let provider: ScriptedProvider;
+  let provider: FalQueue;
   let system: System;
   let caller: Caller;
 
   beforeAll(async () => {
-    provider = await ScriptedProvider.start();
+    provider = await FalQueue.start();
     provider.paths.set('/a.png', file('image/png', 300_000));
     provider.paths.set('/b.png', file('image/png', 300_000));
     system = await System.start({

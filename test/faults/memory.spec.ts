@@ -1,20 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readFileSync } from 'node:fs';
-import { type App, System } from '../harness/faults.js';
-import { type Caller, failOnLeftovers, transports } from '../harness/index.js';
-import { file, ScriptedProvider } from '../assets/scripted-provider.js';
+import { memoryRises, System } from '../harness/faults.js';
+import { type Caller, failOnLeftovers, file, transports } from '../harness/index.js';
+import { FalQueue } from '../assets/fal-queue.js';
 
 const mebibyte = 1024 * 1024;
 const allowance = 256 * mebibyte;
 
 // A large result costs a process a few pieces of it, not all of it.
 describe('memory', () => {
-  let provider: ScriptedProvider;
+  let provider: FalQueue;
   let system: System;
   let caller: Caller;
 
   beforeAll(async () => {
-    provider = await ScriptedProvider.start();
+    provider = await FalQueue.start();
     provider.paths.set('/v1/audio/speech', file('audio/mpeg', 50 * mebibyte));
     provider.paths.set('/gigabyte.mp4', file('video/mp4', 1024 * mebibyte));
     system = await System.start({
@@ -38,27 +37,13 @@ describe('memory', () => {
     await provider.stop();
   });
 
-  const apps = () => [...system.gateways, ...system.workers];
-
-  /** Runs `work`, and returns the rise of each app's peak resident memory above its current size, in bytes. */
-  async function above(work: () => Promise<void>): Promise<number[]> {
-    const idle = apps().map(residentBytes);
-    const peaks = [...idle];
-    const timer = setInterval(() => {
-      apps().forEach((app, index) => (peaks[index] = Math.max(peaks[index] ?? 0, residentBytes(app))));
-    }, 50);
-    try {
-      await work();
-    } finally {
-      clearInterval(timer);
-    }
-    return peaks.map((peak, index) => peak - (idle[index] ?? 0));
-  }
+  const risesDuring = (what: string, act: () => Promise<unknown>) =>
+    memoryRises(what, [...system.gateways, ...system.workers], act);
 
   it('for an asset of a gigabyte is far below its size', async () => {
     provider.results.set('gigabyte', JSON.stringify({ images: [{ url: `${provider.url}/gigabyte.mp4` }] }));
     let url = '';
-    const rises = await above(async () => {
+    const rises = await risesDuring('a gigabyte', async () => {
       const answer = await caller.call('POST', '/v2/models/fal/flux-dev', {
         body: '{"prompt":"gigabyte"}',
         withinMs: 180_000,
@@ -70,12 +55,11 @@ describe('memory', () => {
       for await (const chunk of reply.body as unknown as AsyncIterable<Uint8Array>) bytes += chunk.length;
       expect(bytes).toBe(1024 * mebibyte);
     });
-    process.stderr.write(`a gigabyte: ${rises.map((rise) => Math.round(rise / mebibyte)).join(', ')} MiB\n`);
     for (const rise of rises) expect(rise).toBeLessThan(allowance);
   });
 
   it('for ten results of 50 MiB at once is far below their size', async () => {
-    const rises = await above(async () => {
+    const rises = await risesDuring('ten of 50 MiB', async () => {
       const calls = Array.from({ length: 10 }, (_, index) =>
         speech(
           `/v2/models/openai/tts-1`,
@@ -84,9 +68,6 @@ describe('memory', () => {
       );
       expect(await Promise.all(calls)).toEqual(calls.map(() => [200, 'audio/mpeg', 50 * mebibyte]));
     });
-    process.stderr.write(
-      `ten of 50 MiB: ${rises.map((rise) => Math.round(rise / mebibyte)).join(', ')} MiB\n`,
-    );
     for (const rise of rises) expect(rise).toBeLessThan(allowance);
   });
 
@@ -102,8 +83,5 @@ describe('memory', () => {
     return [reply.status, reply.headers.get('content-type'), bytes];
   }
 });
-
-const residentBytes = (app: App): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${app.pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
 
 failOnLeftovers();

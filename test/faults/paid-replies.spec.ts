@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ScriptedProvider } from '../assets/scripted-provider.js';
 import { holdToInvariants, System } from '../harness/faults.js';
-import { failOnLeftovers, type TestCaller, transports, waitFor } from '../harness/index.js';
+import {
+  failOnLeftovers,
+  json,
+  ScriptedServer,
+  type TestCaller,
+  transports,
+  waitFor,
+} from '../harness/index.js';
 
 const mebibyte = 1024 * 1024;
 const model = 'openai/gpt-image-2';
@@ -11,17 +17,15 @@ const image = `{"created":1, "data":[{"b64_json":"${'A'.repeat(2 * mebibyte)}"}]
 
 // We have to pay for every answer of a provider, so a result must not be lost because we were slow to read it.
 describe('a large result', () => {
-  let provider: ScriptedProvider;
+  let provider: ScriptedServer;
   let system: System;
   let caller: TestCaller;
   /** The provider's answer. */
   let text = image;
 
   beforeAll(async () => {
-    provider = await ScriptedProvider.start();
-    provider.paths.set(place, (_request, response) => {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(text);
-    });
+    provider = await ScriptedServer.start();
+    provider.paths.set(place, (...call) => json(text)(...call));
     system = await System.start({
       transport: transports()[0] ?? 'postgres',
       workers: 0,
@@ -44,7 +48,7 @@ describe('a large result', () => {
    * complete.
    */
   async function holds(failpoint: string, prompts: readonly string[]): Promise<void> {
-    const before = provider.asked.length;
+    const before = provider.calls.length;
     const worker = await system.startWorker({ FAILPOINT: failpoint });
     const answers = await Promise.all(prompts.map(answered));
     for (const answer of answers) {
@@ -52,7 +56,7 @@ describe('a large result', () => {
       expect(answer.bytes.equals(Buffer.from(text))).toBe(true);
       expect(Number(answer.headers.get('x-service-cost-cents'))).toBeGreaterThan(0);
     }
-    expect(provider.asked.length - before).toBe(prompts.length);
+    expect(provider.calls.length - before).toBe(prompts.length);
     expect(worker.logs()).toContain(failpoint === '' ? '' : `failpoint ${failpoint.split(':')[0]}:`);
     await system.kill(worker);
   }
@@ -71,14 +75,14 @@ describe('a large result', () => {
   });
 
   it('that was stored survives the death of its worker', async () => {
-    const before = provider.asked.length;
+    const before = provider.calls.length;
     const dying = await system.startWorker({ FAILPOINT: 'dispatch.afterKeep:kill' });
     const answer = answered('outlives');
     await waitFor(() => dying.child.signalCode !== null, { withinMs: 30_000, what: 'the worker to die' });
     system.forget(dying);
     const next = await system.startWorker();
     expect((await answer).bytes.equals(Buffer.from(text))).toBe(true);
-    expect(provider.asked.length - before).toBe(1);
+    expect(provider.calls.length - before).toBe(1);
     await system.kill(next);
   });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type App, holdToInvariants, least, System } from '../harness/faults.js';
+import { type App, holdToInvariants, least, residentBytes, System } from '../harness/faults.js';
 import { type Answer, failOnLeftovers, transports, waitFor } from '../harness/index.js';
-import { ended, freeze, residentMib } from './postgres-side.js';
+import { ended, freeze } from './postgres-side.js';
 
 type TestCaller = Awaited<ReturnType<System['caller']>>;
 
@@ -29,7 +29,7 @@ describe.each(transports().slice(0, 1))('a frozen Postgres, on %s', (transport) 
       withinMs: 20_000,
       what: 'the first runs to be admitted',
     });
-    const beforeMib = residentMib(gateway);
+    const before = residentBytes(gateway);
 
     const goOn = freeze(system.postgres);
     let calls: Awaited<ReturnType<typeof flood>> = [];
@@ -41,7 +41,7 @@ describe.each(transports().slice(0, 1))('a frozen Postgres, on %s', (transport) 
     await readiness.body?.cancel();
     const live = await fetch(`${gateway.url}/health/live`, { signal: AbortSignal.timeout(boundMs) });
     await live.body?.cancel();
-    const grownMib = residentMib(gateway) - beforeMib;
+    const grownMib = (residentBytes(gateway) - before) / 1024 / 1024;
     goOn();
 
     process.stdout.write(

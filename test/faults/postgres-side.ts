@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { childrenOf, type TestServer } from '../harness/servers.js';
 import type { App } from '../harness/spawn-app.js';
 
@@ -12,12 +11,6 @@ export function freeze(server: TestServer): () => void {
     // The server last, because it reaps sessions that ended meanwhile, and signals to those would fail.
     for (const pid of frozen.toReversed()) process.kill(pid, 'SIGCONT');
   };
-}
-
-/** Resident memory of an app in MiB. */
-export function residentMib(app: App): number {
-  const [, kib = ''] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${app.pid}/status`, 'utf8')) ?? [];
-  return Number(kib) / 1024;
 }
 
 /** Apps that have exited, by name and cause, with the end of their logs. */

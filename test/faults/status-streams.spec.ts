@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
-import { readFileSync } from 'node:fs';
-import { type App, System } from '../harness/faults.js';
+import { type App, residentBytes, System } from '../harness/faults.js';
 import {
   failOnLeftovers,
   openEvents,
@@ -131,8 +130,5 @@ it('a stopping gateway ends its streams cleanly, and their clients continue at a
 /** The quantile of the values, rounded. */
 const share = (values: readonly number[], part: number): number =>
   Math.round(values.toSorted((a, b) => a - b)[Math.ceil(values.length * part) - 1] ?? 0);
-
-const residentBytes = (app: App): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${app.pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
 
 failOnLeftovers();

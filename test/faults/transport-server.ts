@@ -1,8 +1,7 @@
-import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { childrenOf } from '../harness/faults.js';
 import { failOnLeftovers, startRedis, type TransportKind } from '../harness/index.js';
 import { startDatabaseServer } from '../harness/own-postgres.js';
-import { Bench } from '../transport/bench.js';
+import { type Bench, benchOn } from '../transport/bench.js';
 
 /** A server for one test file, with the faults it can have. */
 interface FaultyServer {
@@ -39,20 +38,9 @@ async function startServer(kind: TransportKind): Promise<FaultyServer> {
 
 /** Transports on a separate server that the tests kill and freeze; call it in a `describe`. */
 export function faultyBench(kind: TransportKind): { bench: () => Bench; server: () => FaultyServer } {
-  let server: FaultyServer;
-  let bench: Bench;
-  beforeAll(async () => {
-    server = await startServer(kind);
-    bench = new Bench(kind, server.url);
-  });
-  afterEach(async () => {
-    await bench.clear();
-    await bench.wipe();
-    bench.log.lines.length = 0;
-  });
-  afterAll(() => server.stop());
+  const both = benchOn(kind, startServer);
   failOnLeftovers();
-  return { bench: () => bench, server: () => server };
+  return both;
 }
 
 function signalAll(pids: readonly number[], name: NodeJS.Signals): void {

@@ -1,19 +1,18 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import net from 'node:net';
-import { type App, System } from '../harness/faults.js';
-import { failOnLeftovers, transports, waitFor } from '../harness/index.js';
-import { file, ScriptedProvider } from '../assets/scripted-provider.js';
+import { type App, residentBytes, System } from '../harness/faults.js';
+import { failOnLeftovers, file, ScriptedServer, transports, waitFor } from '../harness/index.js';
 import { metric } from './metrics.js';
 
 const mebibyte = 1024 * 1024;
 const callers = 500;
 
-let provider: ScriptedProvider;
+let provider: ScriptedServer;
 let system: System;
 let gateway: App;
 beforeAll(async () => {
-  provider = await ScriptedProvider.start();
+  provider = await ScriptedServer.start();
   provider.paths.set('/v1/audio/speech', file('audio/mpeg', 20 * mebibyte));
   system = await System.start({
     transport: transports()[0] ?? 'postgres',
@@ -71,8 +70,5 @@ it(`disconnects ${callers} callers that do not read 20 MiB, in bounded memory, a
   expect((await caller.collect(run)).bytes).toHaveLength(20 * mebibyte);
   for (const socket of sockets) socket.destroy();
 });
-
-const residentBytes = (app: App): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${app.pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
 
 failOnLeftovers();

@@ -1,31 +1,36 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import net from 'node:net';
-import { once } from 'node:events';
 import { holdToInvariants, System } from '../harness/faults.js';
-import { failOnLeftovers, Receiver, transports, verified, waitFor } from '../harness/index.js';
+import {
+  failOnLeftovers,
+  Receiver,
+  redirect,
+  type Reply,
+  reset,
+  ScriptedServer,
+  status,
+  transports,
+  verified,
+  waitFor,
+} from '../harness/index.js';
 import { death, dismissWorkers, quick } from './worker-faults.js';
 
 describe.each(transports())('receivers of webhooks on %s', (transport) => {
   let receiver: Receiver;
-  let canary: net.Server;
-  let knocks = 0;
+  let canary: ScriptedServer;
   let system: System;
 
   beforeAll(async () => {
-    canary = net.createServer((socket) => {
-      knocks += 1;
-      socket.destroy();
-    });
-    await once(canary.listen(0, '127.0.0.1'), 'listening');
-    const { port } = canary.address() as net.AddressInfo;
-    receiver = await Receiver.start((call, response, nth) => {
-      if (call.path === '/fails' && nth <= 6) response.writeHead(500).end();
-      else if (['/hangs', '/held'].includes(call.path) && nth === 1) return;
-      else if (call.path === '/redirects' && nth <= 2)
-        response.writeHead(307, { location: `http://127.0.0.1:${port}/` }).end();
-      else if (call.path === '/resets' && nth === 1) response.destroy();
-      else response.writeHead(204).end();
-    });
+    canary = await ScriptedServer.start();
+    receiver = await Receiver.start();
+    /** How the first calls of a path are answered. */
+    const first = (path: string, calls: number, reply: Reply) =>
+      receiver.paths.set(path, (call, response, nth) =>
+        (nth <= calls ? reply : status(204))(call, response, nth),
+      );
+    first('/fails', 6, status(500));
+    for (const path of ['/hangs', '/held']) first(path, 1, () => {});
+    first('/redirects', 2, redirect(`${canary.url}/`, 307));
+    first('/resets', 1, reset);
     system = await System.start({
       transport,
       workers: 0,
@@ -36,14 +41,12 @@ describe.each(transports())('receivers of webhooks on %s', (transport) => {
     await dismissWorkers(system);
     await system.stop();
     await receiver.stop();
-    canary.close();
+    await canary.stop();
   });
 
   const asked = (path: string) => ({ query: `?webhook_url=${encodeURIComponent(receiver.url + path)}` });
   const submit = (caller: Awaited<ReturnType<System['caller']>>, path: string) =>
     caller.submit('bfl/flux-2-pro', JSON.stringify({ prompt: `webhook ${path}` }), asked(path));
-  const secretsOf = async (workspace: string) =>
-    (await system.operate((all) => all.find(workspace))).webhookSecrets;
   const row = async (runId: string) =>
     (await system.sql(`SELECT tries, delivered, problem FROM webhook WHERE run_id = $1`, [runId]))[0];
 
@@ -68,7 +71,7 @@ describe.each(transports())('receivers of webhooks on %s', (transport) => {
     const paths = ['/fails', '/hangs', '/redirects', '/resets'];
     const runs = await Promise.all(paths.map((path) => submit(caller, path)));
     await allDelivered(runs.map(({ requestId }) => requestId));
-    const secrets = await secretsOf(caller.workspace);
+    const secrets = await system.webhookSecrets(caller);
     expect(paths.map((path) => receiver.to(path).length)).toEqual([7, 2, 3, 2]);
     for (const [index, path] of paths.entries())
       for (const call of receiver.to(path))
@@ -79,7 +82,7 @@ describe.each(transports())('receivers of webhooks on %s', (transport) => {
       { tries: 3, problem: 'answered HTTP 307' },
       { tries: 2, problem: 'not reached: reset' },
     ]);
-    expect(knocks).toBe(0);
+    expect(canary.connections).toBe(0);
   });
 
   it('whose name resolves to this machine are never called', async () => {
@@ -118,7 +121,7 @@ describe.each(transports())('receivers of webhooks on %s', (transport) => {
     const runs = [first, second, third].map(({ requestId }) => requestId);
     await system.startWorker();
     await allDelivered(runs);
-    const secrets = await secretsOf(caller.workspace);
+    const secrets = await system.webhookSecrets(caller);
     for (const path of ['/outcome', '/held', '/after'])
       for (const call of receiver.to(path)) verified(call, secrets);
     expect(new Set(receiver.to('/after').map(({ headers }) => headers['webhook-id']))).toEqual(

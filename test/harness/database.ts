@@ -58,13 +58,22 @@ async function bookErrors(url: string): Promise<string[]> {
   }
 }
 
-async function administer(sql: string): Promise<void> {
+/** For what only one test file of the run may do at the same time. */
+export const oneAtATime = (what: string, act: () => Promise<void>): Promise<void> =>
+  administering(async (client) => {
+    await client.query('SELECT pg_advisory_lock(hashtext($1))', [what]);
+    await act();
+  });
+
+const administer = (sql: string): Promise<unknown> => administering((client) => client.query(sql));
+
+async function administering<T>(act: (client: Client) => Promise<T>): Promise<T> {
   const url = new URL(process.env['TEST_TEMPLATE_URL'] ?? '');
   url.pathname = '/postgres';
   const client = new Client({ connectionString: url.href, connectionTimeoutMillis: 20_000 });
   await client.connect();
   try {
-    await client.query(sql);
+    return await act(client);
   } finally {
     await client.end();
   }

@@ -2,6 +2,7 @@
 export { startBrowser } from './browser.js';
 export { completedEarlier, happenedEarlier } from './ageing.js';
 export { holdToInvariants } from './oracle.js';
+export { memoryRises, residentBytes } from './memory.js';
 export { freePort } from './ports.js';
 export { childrenOf, startPostgres, type TestServer } from './servers.js';
 export { spawnApp, type App } from './spawn-app.js';

@@ -1,7 +1,5 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { OtherTarget } from './prometheus.js';
+import { content, ScriptedServer } from './scripted-server.js';
 
 interface Planted {
   series: string;
@@ -44,34 +42,21 @@ export const foreignService: readonly Planted[] = [
   ),
 ];
 
-export interface Exporter {
-  host: string;
-  stop(): Promise<void>;
-}
-
 /** Serves the series as `/metrics`; those that grow do so with the time. */
-export async function startExporter(planted: readonly Planted[]): Promise<Exporter> {
+export async function startExporter(planted: readonly Planted[]): Promise<ScriptedServer> {
   const startedMs = performance.now();
-  const server = createServer((_request, response) => {
+  return ScriptedServer.start((...call) => {
     const minutes = (performance.now() - startedMs) / 60_000;
     const lines = planted.map(({ series, start, grows }) => `${series} ${start + grows * minutes}\n`);
-    response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(lines.join(''));
+    return content('text/plain; version=0.0.4', lines.join(''))(...call);
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return {
-    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    stop: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
 }
 
 /**
  * The targets of the foreign service: in a namespace of its own, without any label of a place as a Prometheus outside
  * Kubernetes has it, and a process that cannot be scraped.
  */
-export const foreignTargets = ({ host }: Exporter): OtherTarget[] => [
+export const foreignTargets = ({ host }: ScriptedServer): OtherTarget[] => [
   { host, labels: { namespace: 'shop', cluster: 'eu' } },
   { host, labels: { job: 'others-without-a-place' } },
   { host: '127.0.0.1:1', labels: { namespace: 'shop', cluster: 'eu', app: 'gateway' } },

@@ -10,6 +10,18 @@ export { newTag, unending } from './provider-side.js';
 export { openEvents } from './events.js';
 export { openAnswer, type LiveAnswer } from './streams.js';
 export { Receiver, verified } from './receiver.js';
+export {
+  content,
+  file,
+  json,
+  redirect,
+  type ReceivedCall,
+  type Reply,
+  reset,
+  ScriptedServer,
+  sendPieces,
+  status,
+} from './scripted-server.js';
 export { sha256 } from './digest.js';
 export { ownStorage } from './shared/described.js';
 export { sharedSystem } from './shared/shared-system.js';

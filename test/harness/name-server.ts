@@ -22,6 +22,7 @@ const nonexistent = 3;
 export class NameServer {
   /** The requested names, with the type of each query. */
   readonly asked: string[] = [];
+  private readonly attempts = new Set<string>();
 
   private constructor(
     private readonly socket: Socket,
@@ -53,7 +54,11 @@ export class NameServer {
   private reply(query: Buffer): Buffer | null {
     const { name, end } = nameAt(query, 12);
     const type = types[query.readUInt16BE(end)];
-    this.asked.push(`${type ?? 'other'} ${name}`);
+    const question = `${type ?? 'other'} ${name}`;
+    // A late answer, as on a busy machine, makes the client send the same query again.
+    const attempt = `${query.readUInt16BE(0)} ${question}`;
+    if (!this.attempts.has(attempt)) this.asked.push(question);
+    this.attempts.add(attempt);
     if (/(^|\.)silent$/.test(name)) return null;
     const found = this.records[name];
     const target = found?.cname === undefined ? found : this.records[found.cname];

@@ -47,6 +47,11 @@ export class ProviderSide {
     return this.get(`/peaks?tag=${encodeURIComponent(tag)}`);
   }
 
+  /** The number of accepted submissions under one tag. */
+  async accepted(tag: string): Promise<number> {
+    return (await this.peaks(tag)).accepted;
+  }
+
   /**
    * Requests with a key at an address that must not get one, with a header that callers send to the router, or with the key
    * of another account than the one that submitted the run.

@@ -79,6 +79,10 @@ export abstract class SystemSide {
     });
   }
 
+  async webhookSecrets({ workspace }: TestCaller): Promise<string[]> {
+    return (await this.operate((all) => all.find(workspace))).webhookSecrets;
+  }
+
   /** Acts as an operator. */
   async operate<T>(act: (workspaces: WorkspaceRepository) => Promise<T>): Promise<T> {
     return act(new WorkspaceRepository(this.store));

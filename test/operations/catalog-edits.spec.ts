@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { builtInDirectories, revisionOf } from '#catalog';
 import { runAdmin } from '../admin/run-admin.js';
-import { OwnProvider } from '../catalog/own-provider.js';
+import { Lab } from '../catalog/lab.js';
 import { polled, provider, row } from '../catalog/own-rows.js';
 import { metric } from '../faults/metrics.js';
 import { holdToInvariants, System } from '../harness/faults.js';
@@ -16,7 +16,7 @@ interface Status {
 
 describe.each(transports().slice(0, 1))('the catalog directory of a running system on %s', (transport) => {
   let system: System;
-  let upstream: OwnProvider;
+  let upstream: Lab;
   let caller: Caller;
   let pids: number[];
   const rows = temporaryFolder('catalog');
@@ -54,7 +54,7 @@ describe.each(transports().slice(0, 1))('the catalog directory of a running syst
   };
 
   beforeAll(async () => {
-    upstream = await OwnProvider.start();
+    upstream = await Lab.start();
     system = await System.start({
       transport,
       env: { CATALOG_DIR: rows, PROVIDER_KEYS_DIR: keys, CATALOG_POLL_MS: '300' },
@@ -113,10 +113,10 @@ describe.each(transports().slice(0, 1))('the catalog directory of a running syst
 
   it('is read again on SIGHUP, including a renewed key', async () => {
     const before = await readings();
-    expect([(await painted('with the first key')).status, upstream.submissions.at(-1)?.credential]).toEqual([
-      200,
-      'first-key',
-    ]);
+    expect([
+      (await painted('with the first key')).status,
+      upstream.submissions.at(-1)?.headers['x-lab-key'],
+    ]).toEqual([200, 'first-key']);
     writeFileSync(path.join(keys, 'lab'), 'second-key');
     await Promise.all(system.apps.map((app) => app.kill('SIGHUP')));
     await waitFor(async () => (await readings()).every((count, index) => count > (before[index] ?? 0)), {
@@ -128,7 +128,7 @@ describe.each(transports().slice(0, 1))('the catalog directory of a running syst
     await waitFor(
       async () => {
         await painted('with the new key');
-        return upstream.submissions.at(-1)?.credential === 'second-key';
+        return upstream.submissions.at(-1)?.headers['x-lab-key'] === 'second-key';
       },
       { withinMs: 20_000, what: 'the new key to be used' },
     );

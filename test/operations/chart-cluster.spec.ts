@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { spawn } from 'node:child_process';
 import { withTools } from '../harness/faults.js';
-import { failOnLeftovers, temporaryFolder } from '../harness/index.js';
+import { failOnLeftovers, json, ScriptedServer, temporaryFolder } from '../harness/index.js';
 import { Chart, chart, find, objects, stored, valuesOf } from './chart.js';
 import type { Manifest } from './rendered.js';
 
@@ -34,16 +32,7 @@ class Cluster {
   /** The keys are the last two parts of each path. */
   readonly objects = new Map<string, object>();
   private readonly folder = temporaryFolder('cluster');
-  private readonly server: Server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? '', 'http://cluster');
-    const found = this.replies[pathname] ?? this.objects.get(pathname.split('/').slice(-2).join('/'));
-    response.writeHead(found ? 200 : 404, { 'content-type': 'application/json' });
-    response.end(
-      JSON.stringify(
-        found ?? { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'NotFound', code: 404 },
-      ),
-    );
-  });
+  private server: ScriptedServer | undefined;
   private readonly replies: Record<string, object> = {
     '/version': { major: '1', minor: '32', gitVersion: 'v1.32.0' },
     '/api': { kind: 'APIVersions', versions: ['v1'] },
@@ -62,10 +51,14 @@ class Cluster {
   };
 
   async start(): Promise<void> {
-    this.server.listen(0, '127.0.0.1');
-    await once(this.server, 'listening');
-    const { port } = this.server.address() as AddressInfo;
-    const cluster = { name: 'test', cluster: { server: `http://127.0.0.1:${port}` } };
+    this.server = await ScriptedServer.start((...call) => {
+      const [{ url }] = call;
+      const found =
+        this.replies[url.pathname] ?? this.objects.get(url.pathname.split('/').slice(-2).join('/'));
+      const missing = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'NotFound', code: 404 };
+      return json(found ?? missing, found ? 200 : 404)(...call);
+    });
+    const cluster = { name: 'test', cluster: { server: this.server.url } };
     const context = { name: 'test', context: { cluster: 'test', user: 'test' } };
     writeFileSync(
       path.join(this.folder, 'config'),
@@ -110,9 +103,7 @@ class Cluster {
   }
 
   async stop(): Promise<void> {
-    this.server.closeAllConnections();
-    this.server.close();
-    await once(this.server, 'close');
+    await this.server?.stop();
     rmSync(this.folder, { recursive: true });
   }
 }

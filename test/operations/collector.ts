@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { json, ScriptedServer } from '../harness/index.js';
 
 export interface CollectedSpan {
   service: string;
@@ -38,36 +36,25 @@ const plain = (attributes: Attribute[]): Record<string, unknown> =>
 /** Receives traces as a collector does, by OTLP in JSON over HTTP, and keeps them. */
 export async function startCollector() {
   const spans: CollectedSpan[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const { resourceSpans } = JSON.parse(Buffer.concat(chunks).toString()) as Export;
-      for (const { resource, scopeSpans } of resourceSpans) {
-        const process = plain(resource.attributes);
-        const service = String(process['service.name']);
-        for (const { name, traceId, spanId, parentSpanId, attributes } of scopeSpans.flatMap(
-          (scope) => scope.spans,
-        )) {
-          spans.push({
-            service,
-            name,
-            traceId,
-            spanId,
-            parentSpanId,
-            attributes: plain(attributes),
-            resource: process,
-          });
-        }
-      }
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-    });
+  const server = await ScriptedServer.start((call, ...rest) => {
+    const { resourceSpans } = JSON.parse(call.text) as Export;
+    for (const { resource, scopeSpans } of resourceSpans) {
+      const process = plain(resource.attributes);
+      const service = String(process['service.name']);
+      for (const { name, traceId, spanId, parentSpanId, attributes } of scopeSpans.flatMap(
+        (scope) => scope.spans,
+      ))
+        spans.push({
+          service,
+          name,
+          traceId,
+          spanId,
+          parentSpanId,
+          attributes: plain(attributes),
+          resource: process,
+        });
+    }
+    return json({})(call, ...rest);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    spans,
-    close: () => new Promise((resolve) => server.close(resolve).closeAllConnections()),
-  };
+  return { url: server.url, spans, close: () => server.stop() };
 }

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { alerts } from '../../monitoring/src/alerts.js';
 import { perEnvironment } from '../../monitoring/src/scope.js';
 import { type App, withTools } from '../harness/faults.js';
-import { type Exporter, foreignService, foreignTargets, startExporter } from '../harness/foreign-service.js';
-import { failOnLeftovers, transports, waitFor } from '../harness/index.js';
+import { foreignService, foreignTargets, startExporter } from '../harness/foreign-service.js';
+import { failOnLeftovers, type ScriptedServer, transports, waitFor } from '../harness/index.js';
 import { committedRules, installation, type Prometheus, startPrometheus } from '../harness/prometheus.js';
 import { committedPanels, differences, type Period, shown } from './panels/evaluated.js';
 import { KnownLoad } from './panels/known-load.js';
@@ -28,8 +28,8 @@ describeWith('a Prometheus that scrapes the running apps under load', () => {
   let load: KnownLoad;
   let known: Known;
   let prometheus: Prometheus;
-  let foreign: Exporter;
-  let kubernetes: Exporter;
+  let foreign: ScriptedServer;
+  let kubernetes: ScriptedServer;
 
   beforeAll(async () => {
     const [transport = 'postgres'] = transports();

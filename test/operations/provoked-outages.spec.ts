@@ -2,10 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freeze } from '../faults/postgres-side.js';
 import { type App, freePort, System, withTools } from '../harness/faults.js';
-import { type Exporter, foreignService, foreignTargets, startExporter } from '../harness/foreign-service.js';
+import { foreignService, foreignTargets, startExporter } from '../harness/foreign-service.js';
 import {
   failOnLeftovers,
   newTag,
+  type ScriptedServer,
   tcpProxy,
   type TcpProxy,
   type TestCaller,
@@ -61,7 +62,7 @@ const budgets = /^Router(Error|Latency)BudgetBurns(Fast|Slowly)$/;
 describeAll('outages that really happen, beside a service of others', () => {
   let swift: Swift;
   let way: TcpProxy;
-  let foreign: Exporter;
+  let foreign: ScriptedServer;
   let prometheus: Prometheus;
   let record: AlertRecord;
   const places = {} as Record<PlaceName, Place>;

@@ -11,7 +11,9 @@ import { happenedEarlier, System } from '../harness/faults.js';
 import {
   type Caller,
   failOnLeftovers,
+  file,
   newTag,
+  type Reply,
   sha256,
   type Submitted,
   tcpProxy,
@@ -23,7 +25,7 @@ import { metric } from '../faults/metrics.js';
 import { dismissWorkers } from '../faults/worker-faults.js';
 import { describeWithSwift, packages } from './with-swift.js';
 import { rawClient, startSwift, type Swift } from './swift.js';
-import { file, ScriptedProvider } from '../assets/scripted-provider.js';
+import { FalQueue } from '../assets/fal-queue.js';
 
 const model = 'fal/flux-dev';
 const mebibyte = 1024 * 1024;
@@ -34,13 +36,13 @@ const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
 describeWithSwift('assets and S3', () => {
   let swift: Swift;
   let way: TcpProxy;
-  let provider: ScriptedProvider;
+  let provider: FalQueue;
   let system: System;
   let caller: Caller;
   let s3: S3Client;
 
   beforeAll(async () => {
-    [swift, provider] = await Promise.all([startSwift(packages), ScriptedProvider.start()]);
+    [swift, provider] = await Promise.all([startSwift(packages), FalQueue.start()]);
     way = await tcpProxy({ port: swift.port });
     s3 = rawClient(swift);
     provider.paths.set('/long.mp4', file('video/mp4', bytes));
@@ -146,7 +148,7 @@ describeWithSwift('assets and S3', () => {
     provider.results.set('link', JSON.stringify({ images: [{ url: theirs() }] }));
     expect((await caller.call('POST', '/v2/models/fal/nano-banana-edit', { body: edit })).status).toBe(200);
     // Like a provider, without any credential.
-    expect(provider.inputs.get('link')).toHaveProperty('image_urls', [url]);
+    expect(provider.inputs.find(({ prompt }) => prompt === 'link')).toHaveProperty('image_urls', [url]);
     expect(isCopy(url)).toBe(true);
     const opened = await fetch(url);
     expect([opened.status, opened.headers.get('content-type')]).toEqual([200, 'image/png']);
@@ -219,12 +221,12 @@ describeWithSwift('assets and S3', () => {
 });
 
 /** A file that pauses after the first part of an upload, until it may continue. */
-function halting(): { file: ReturnType<typeof file>; goOn: () => void } {
+function halting(): { file: Reply; goOn: () => void } {
   const goingOn = new AbortController();
   const first = 8 * mebibyte;
   return {
     goOn: () => goingOn.abort(),
-    file: (_request, response) => {
+    file: (_call, response) => {
       response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': bytes });
       response.write(Buffer.alloc(first, 'a'));
       const rest = () => response.destroyed || response.end(Buffer.alloc(bytes - first, 'a'));

@@ -1,20 +1,17 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { DataSource } from 'typeorm';
 import { NodeMirrorRepository, NodeRepository } from '#persistence';
 import { mirrorNodes } from '../../apps/admin/src/registry/mirror-nodes.js';
 import { SourcePages } from '../../apps/admin/src/registry/source-pages.js';
 import { runAdmin } from '../admin/run-admin.js';
-import { failOnLeftovers } from '../harness/index.js';
+import { content, failOnLeftovers, json, reset, ScriptedServer } from '../harness/index.js';
 import { type GivenNode, putGiven, registryForFile } from './registry-side.js';
 
 const source = registryForFile();
 const copy = registryForFile();
 let dataSource: DataSource;
 let copyData: DataSource;
-let between: Server;
-let asked: URL[] = [];
+let between: ScriptedServer;
 /** The status with which a request is rejected, by the number of requests so far; undefined lets it pass. */
 let refusal: (count: number) => number | undefined;
 
@@ -24,35 +21,23 @@ const adminEnv = () => ({ DATABASE_URL: copy().databaseUrl });
 beforeAll(async () => {
   ({ dataSource } = source());
   copyData = copy().dataSource;
-  between = createServer((request, response) => {
-    const address = new URL(request.url ?? '', 'http://source');
-    asked.push(address);
-    const refused = address.pathname === '/nodes' ? refusal(asked.length) : 404;
-    if (refused !== undefined) {
-      response.statusCode = refused;
-      return void response.end('{}');
-    }
-    source()
-      .reader.read(address.searchParams.toString())
-      .then(
-        (body) => response.end(body),
-        () => response.destroy(),
-      );
+  between = await ScriptedServer.start(async (...call) => {
+    const [{ url }] = call;
+    const refused = url.pathname === '/nodes' ? refusal(between.calls.length) : 404;
+    if (refused !== undefined) return json({}, refused)(...call);
+    const page = source().reader.read(url.searchParams.toString());
+    const reply = page.then((body) => content('application/json', body)).catch(() => reset);
+    return (await reply)(...call);
   });
-  await new Promise<void>((resolve) => void between.listen(0, '127.0.0.1', resolve));
 });
-afterAll(async () => {
-  await new Promise((resolve) => between.close(resolve));
-});
-
-const url = () => `http://127.0.0.1:${(between.address() as AddressInfo).port}`;
+afterAll(() => between.stop());
 
 async function mirror({ full } = { full: false }) {
-  asked = [];
+  between.calls.length = 0;
   return mirrorNodes(
     {
-      url: url(),
-      pages: new SourcePages(url(), 1_000_000, async () => {}),
+      url: between.url,
+      pages: new SourcePages(between.url, 1_000_000, async () => {}),
       nodes: new NodeRepository(copyData),
       mirrors: new NodeMirrorRepository(copyData),
       progress: () => {},
@@ -110,7 +95,9 @@ it('produces the same pages, and then reads only changes', async () => {
   // Nothing has changed: nodes within the overlap are read again, but not written.
   expect(await mirror()).toMatchObject({ created: 0, changed: 0 });
   expect(
-    asked.every(({ searchParams }) => searchParams.get('limit') === '1' || searchParams.has('timestamp')),
+    between.calls.every(
+      ({ url }) => url.searchParams.get('limit') === '1' || url.searchParams.has('timestamp'),
+    ),
   ).toBe(true);
 
   await putGiven(dataSource, [
@@ -138,13 +125,15 @@ it('retries, and continues where it was interrupted', async () => {
   // The third request and its retries fail, the last one for good: only the first page is imported.
   refusal = (count) => (count > 2 ? (count > 5 ? 404 : 503) : undefined);
   await expect(mirror({ full: true })).rejects.toThrow('answered 404');
-  expect(asked).toHaveLength(6);
+  expect(between.calls).toHaveLength(6);
 
   refusal = (count) => (count === 2 ? 503 : undefined);
   expect(await mirror()).toMatchObject({ created: 0, changed: 0 });
-  const pages = asked.filter(({ searchParams }) => searchParams.get('limit') === '100');
-  expect(pages.map(({ searchParams }) => searchParams.get('page'))).toEqual(['2', '3', '3']);
-  expect(pages.some(({ searchParams }) => searchParams.has('timestamp'))).toBe(false);
+  const pages = between.calls
+    .map(({ url }) => url.searchParams)
+    .filter((query) => query.get('limit') === '100');
+  expect(pages.map((query) => query.get('page'))).toEqual(['2', '3', '3']);
+  expect(pages.some((query) => query.has('timestamp'))).toBe(false);
 });
 
 it('is a command that exits with 0, and gives up on a server that is not a registry', async () => {
@@ -153,7 +142,7 @@ it('is a command that exits with 0, and gives up on a server that is not a regis
     adminEnv(),
     'registry',
     'mirror',
-    url(),
+    between.url,
     '--full',
     '--per-second',
     '100',
@@ -161,7 +150,7 @@ it('is a command that exits with 0, and gives up on a server that is not a regis
   );
   expect(found).toMatchObject({ code: 0, error: '' });
   expect(JSON.parse(found.out)).toMatchObject({ read: 252, created: 0, changed: 0, rejected: [] });
-  const { code, error } = await runAdmin(adminEnv(), 'registry', 'mirror', `${url()}/elsewhere`);
+  const { code, error } = await runAdmin(adminEnv(), 'registry', 'mirror', `${between.url}/elsewhere`);
   expect([code, error]).toEqual([1, expect.stringContaining('answered 404')]);
   expect((await runAdmin(adminEnv(), 'registry', 'mirror', 'file:///etc/passwd')).code).toBe(2);
 });

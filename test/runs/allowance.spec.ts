@@ -25,7 +25,7 @@ describe.each(transports().slice(0, 1))('allowances of busy workspaces on %s', (
     await generating(8);
     const submitted = async () => {
       await system.provider.finish(tag);
-      return (await system.provider.peaks(tag)).accepted === runs;
+      return (await system.provider.accepted(tag)) === runs;
     };
     await waitFor(submitted, { withinMs: 60_000, what: 'all runs to be submitted', everyMs: 200 });
     await system.provider.finish(tag);

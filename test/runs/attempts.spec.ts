@@ -1,6 +1,6 @@
 import type { OperatorRunDetail } from '#schemas';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { OwnProvider } from '../catalog/own-provider.js';
+import { Lab } from '../catalog/lab.js';
 import { polled, provider, row } from '../catalog/own-rows.js';
 import {
   failOnLeftovers,
@@ -20,12 +20,12 @@ const [transport = 'postgres'] = transports();
 
 describe('an operator sees why a provider call failed', () => {
   const system = sharedSystem(transport);
-  let upstream: OwnProvider;
+  let upstream: Lab;
   let caller: TestCaller;
   let operator: TestCaller;
 
   beforeAll(async () => {
-    upstream = await OwnProvider.start();
+    upstream = await Lab.start();
     system.giveKey('traced', `${key}\n`);
     await system.serve({
       'traced.yaml': provider('traced', upstream.url, polled),
@@ -123,7 +123,7 @@ describe('an operator sees why a provider call failed', () => {
     const hanging = new Promise<void>(() => {});
     upstream.duringPoll = async () => {
       await system.sql(
-        `UPDATE run SET deadline_at = router_now() + interval '2 seconds' WHERE workspace_id = $1 AND stage = 'running'`,
+        `UPDATE run SET deadline_at = router_now() + interval '5 seconds' WHERE workspace_id = $1 AND stage = 'running'`,
         [caller.workspaceId],
       );
       upstream.duringPoll = () => hanging;

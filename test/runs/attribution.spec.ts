@@ -16,13 +16,12 @@ describe.each(eitherTransport())('tags and end users on %s', (transport) => {
 
   it('are in the records and the webhook of a run, and no provider gets them', async () => {
     const caller = await system.caller({}, undefined, ['run', 'requests', 'usage']);
-    const { webhookSecrets } = await system.operate((all) => all.find(caller.workspace));
     const tag = newTag('attributed');
     const run = await caller.submit(model, `{"prompt":"[[sim:tag=${tag}]]"}`, {
       headers,
       query: `?webhook_url=${encodeURIComponent(`${receiver.url}/${tag}`)}`,
     });
-    const event = await receiver.signed(`/${tag}`, webhookSecrets);
+    const event = await receiver.signed(`/${tag}`, await system.webhookSecrets(caller));
     expect(routerRunCompleted.parse(event)).toEqual(event);
     expect(event).toMatchObject({ data: { request_id: run.requestId }, ...attribution });
 

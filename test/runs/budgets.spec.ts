@@ -16,7 +16,6 @@ describe.each(eitherTransport())('budgets on %s', (transport) => {
 
   it('call their webhook once for each share of the limit that is spent, signed', async () => {
     const caller = await system.caller({}, undefined, scopes);
-    const { webhookSecrets } = await system.operate((all) => all.find(caller.workspace));
     const cost = await caller.call('POST', `/v2/models/${model}/cost`, { body });
     const cents = Number(cost.json()['expected_cents']);
     const limit_cents = 2 * Math.ceil(cents);
@@ -34,7 +33,7 @@ describe.each(eitherTransport())('budgets on %s', (transport) => {
       type: 'budget.threshold',
       data: { budget: 'watched', scope: 'workspace', window: 'month', kind: 'soft', limit_cents },
     });
-    await receiver.signed(path, webhookSecrets);
+    await receiver.signed(path, await system.webhookSecrets(caller));
     const deliveries = (await caller.call('GET', '/v2/webhooks/deliveries')).json()['data'];
     expect(deliveries).toEqual(
       Array(3).fill(

@@ -25,7 +25,7 @@ export async function passFiveAtOnce(system: SystemSide, runs: number): Promise<
   const tag = newTag('busy');
   await submitUnending(caller, tag, runs);
   const accepted = (wanted: number) =>
-    waitFor(async () => (await system.provider.peaks(tag)).accepted === wanted, {
+    waitFor(async () => (await system.provider.accepted(tag)) === wanted, {
       withinMs: 60_000,
       what: `${wanted} runs at the provider`,
       everyMs: 50,

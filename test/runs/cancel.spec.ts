@@ -43,7 +43,7 @@ describe.each(transports())('cancellation on %s', (transport) => {
     await running(ahead);
     await system.provider.finish(first);
     await caller.completed(ahead);
-    expect((await system.provider.peaks(parked)).accepted).toBe(0);
+    expect(await system.provider.accepted(parked)).toBe(0);
     expect(await entries(run)).toEqual([]);
   });
 

@@ -103,7 +103,7 @@ describe.each(transports().slice(0, 1))('what runs cost on %s', (transport) => {
       body: prompt(`[[sim:tag=${tag}]] ${unending}`),
       signal: controller.signal,
     }).catch((error: unknown) => error);
-    await until('the submission', async () => (await system.provider.peaks(tag)).accepted === 1);
+    await until('the submission', async () => (await system.provider.accepted(tag)) === 1);
     controller.abort();
     await gone;
     const found = (condition: string) => async () =>

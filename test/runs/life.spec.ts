@@ -35,7 +35,7 @@ describe.each(transports())('the life of a run on %s', (transport) => {
         { withinMs: 20_000, what: wanted, everyMs: 20 },
       );
     await until('IN_PROGRESS');
-    const accepted = async () => (await system.provider.peaks(light)).accepted === 1;
+    const accepted = async () => (await system.provider.accepted(light)) === 1;
     await waitFor(accepted, { withinMs: 20_000, what: 'the submission' });
     await system.provider.finish(light);
     await until('COMPLETED');

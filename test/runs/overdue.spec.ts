@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { OwnProvider } from '../catalog/own-provider.js';
+import { Lab } from '../catalog/lab.js';
 import { polled, provider, row } from '../catalog/own-rows.js';
 import { failOnLeftovers, sharedSystem, type TestCaller, transports } from '../harness/index.js';
 
 describe.each(transports())('a run that exceeds its time budget on %s', (transport) => {
   const system = sharedSystem(transport);
-  let upstream: OwnProvider;
+  let upstream: Lab;
   let caller: TestCaller;
 
   beforeAll(async () => {
-    upstream = await OwnProvider.start();
+    upstream = await Lab.start();
     system.giveKey('late', 'key-of-the-late\n');
     await system.serve({
       'late.yaml': provider('late', upstream.url, polled),

@@ -11,7 +11,7 @@ import {
   eitherTransport,
   waitFor,
 } from '../harness/index.js';
-import { KeyCheckingProvider } from './key-checking-provider.js';
+import { KeyCheckingLab, keyIn, promptIn } from './key-checking-lab.js';
 
 /** Every key of this file begins like this, so that one search finds any of them. */
 const mark = 'own-key-4f7c19d2';
@@ -30,11 +30,11 @@ describe.each(eitherTransport())('a workspace’s own key of a provider on %s', 
   const model = `${keyless}/paint`;
   const sharedModel = `${shared}/paint`;
   const operatorKey = `operators-key-of-${shared}`;
-  let upstream: KeyCheckingProvider;
+  let upstream: KeyCheckingLab;
   const answers: Answer[] = [];
 
   beforeAll(async () => {
-    upstream = await KeyCheckingProvider.start();
+    upstream = await KeyCheckingLab.start();
     upstream.issued.add(operatorKey);
     system.giveKey(keyless, '\n');
     system.giveKey(shared, operatorKey);
@@ -81,7 +81,7 @@ describe.each(eitherTransport())('a workspace’s own key of a provider on %s', 
     return answer;
   };
   const keysSeen = (prompt: string) =>
-    upstream.submissions.filter((each) => each.prompt === prompt).map(({ key }) => key);
+    upstream.submissions.filter((each) => promptIn(each) === prompt).map(keyIn);
 
   it('makes its provider runnable for this workspace alone, which pays nothing', async () => {
     const [caller, other] = [await newCaller({ balanceMicros: 0 }), await newCaller()];

@@ -25,8 +25,6 @@ describe.each(transports())('webhooks on %s', (transport) => {
   afterAll(() => receiver.stop());
 
   const asked = (path: string, name = 'webhook_url') => `?${name}=${encodeURIComponent(receiver.url + path)}`;
-  const secretsOf = async (workspace: string) =>
-    (await system.operate((all) => all.find(workspace))).webhookSecrets;
   const row = async (runId: string) =>
     (
       await system.sql<{ tries: number; delivered: boolean; ended: boolean; problem: string | null }>(
@@ -38,7 +36,7 @@ describe.each(transports())('webhooks on %s', (transport) => {
   it('report a success once, signed, with the status as the body', async () => {
     const caller = await system.caller();
     const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"a webhook"}', { query: asked('/success') });
-    const event = await receiver.signed('/success', await secretsOf(caller.workspace));
+    const event = await receiver.signed('/success', await system.webhookSecrets(caller));
     expect(routerRunCompleted.parse(event)).toEqual(event);
     expect(event).toMatchObject({
       type: 'run.completed',
@@ -63,7 +61,7 @@ describe.each(transports())('webhooks on %s', (transport) => {
     const failed = await caller.submit('bfl/flux-2-pro', '{"prompt":"[[sim:job_failed]]"}', {
       query: asked('/failure'),
     });
-    const secrets = await secretsOf(caller.workspace);
+    const secrets = await system.webhookSecrets(caller);
     expect(await receiver.signed('/failure', secrets)).toMatchObject({
       data: { request_id: failed.requestId, status: 'COMPLETED', error_type: 'provider_error' },
     });
@@ -102,7 +100,7 @@ describe.each(transports())('webhooks on %s', (transport) => {
       withinMs: 30_000,
       what: 'the second attempt',
     });
-    const secrets = await secretsOf(caller.workspace);
+    const secrets = await system.webhookSecrets(caller);
     const [first, second, ...others] = receiver.to('/fails-once');
     expect(others).toEqual([]);
     expect(first?.headers['webhook-id']).toBe(second?.headers['webhook-id']);
@@ -134,7 +132,7 @@ describe.each(transports())('webhooks on %s', (transport) => {
         response: '<script>alert(1)</script>',
       },
     ]);
-    const event = await receiver.signed('/says-no', await secretsOf(caller.workspace));
+    const event = await receiver.signed('/says-no', await system.webhookSecrets(caller));
     expect(routerWebhookTest.parse(event)).toEqual(event);
     expect(JSON.parse(String(refused['payload']))).toEqual(event);
     expect(receiver.to('/says-no')).toHaveLength(1);
@@ -143,9 +141,9 @@ describe.each(transports())('webhooks on %s', (transport) => {
 
   it('are signed with both secrets while the secret rotates', async () => {
     const caller = await system.caller();
-    const [before = ''] = await secretsOf(caller.workspace);
+    const [before = ''] = await system.webhookSecrets(caller);
     await system.operate((all) => all.rotateWebhookSecret(caller.workspace));
-    const [after = ''] = await secretsOf(caller.workspace);
+    const [after = ''] = await system.webhookSecrets(caller);
     expect(after).not.toBe(before);
     await caller.submit('bfl/flux-2-pro', '{"prompt":"rotating"}', { query: asked('/rotated') });
     await receiver.signed('/rotated', [before]);
@@ -157,7 +155,7 @@ describe.each(transports())('webhooks on %s', (transport) => {
     const run = await caller.submit('fal/flux-dev', '{"prompt":"fal"}', {
       query: asked('/fal', 'fal_webhook'),
     });
-    const secrets = await secretsOf(caller.workspace);
+    const secrets = await system.webhookSecrets(caller);
     const event = await receiver.signed('/fal', secrets);
     expect(event).toMatchObject({
       request_id: run.requestId,

@@ -1,13 +1,10 @@
 import { describe } from '@jest/globals';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type AssetStore, createStore, StorageError, storageSettings } from '#storage';
 import { readSettings } from '#schemas';
-import { failOnLeftovers, temporaryFolder } from '../harness/index.js';
+import { failOnLeftovers, ScriptedServer, temporaryFolder } from '../harness/index.js';
 import { assetStoreSuite, type Side } from './suite.js';
 
 const secrets = `${'new'.repeat(12)},${'old'.repeat(12)}`;
@@ -29,7 +26,7 @@ async function openFiles(): Promise<Side> {
     createStore(
       readSettings(storageSettings, {
         ASSET_DIR: assetDir,
-        ASSET_BASE_URL: server.origin,
+        ASSET_BASE_URL: server.url,
         SIGNING_SECRET: secrets,
       }),
     );
@@ -54,22 +51,21 @@ async function openFiles(): Promise<Side> {
     },
     close: async () => {
       await opened.store.close();
-      await server.close();
+      await server.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
 /** The gateway's route for signed URLs, reduced to the minimum. */
-async function serve(openSigned: AssetStore['openSigned']) {
-  const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://127.0.0.1');
+const serve = (openSigned: AssetStore['openSigned']) =>
+  ScriptedServer.start(({ url }, response) => {
     const claim = {
       key: url.pathname.replace('/assets/', ''),
       expires: url.searchParams.get('expires') ?? '',
       signature: url.searchParams.get('signature') ?? '',
     };
-    openSigned(claim, { nowMs: Date.now(), signal: AbortSignal.timeout(10_000) })
+    return openSigned(claim, { nowMs: Date.now(), signal: AbortSignal.timeout(10_000) })
       .then((asset) => {
         response.writeHead(200, { 'content-type': asset.mediaType, 'content-length': asset.bytes });
         return pipeline(asset.read(), response);
@@ -78,15 +74,3 @@ async function serve(openSigned: AssetStore['openSigned']) {
         response.writeHead(error instanceof StorageError && error.failure === 'not_found' ? 404 : 500).end();
       });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    origin: `http://127.0.0.1:${port}`,
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-}

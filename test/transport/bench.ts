@@ -18,6 +18,7 @@ import { signingSettings } from '#storage';
 import { Processor } from '@nestjs/bullmq';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { z } from 'zod';
 import type { TcpProxy, TransportKind } from '../harness/index.js';
 import { openRows, rowQueue, type Rows } from './rows.js';
@@ -191,6 +192,26 @@ export class Bench {
   async clear(): Promise<void> {
     await Promise.all(this.open.splice(0).map((app) => app.close()));
   }
+}
+
+/** Queues on a server for one test file, which are closed and emptied after each test; call it in a `describe`. */
+export function benchOn<Server extends { readonly url: string; stop(): Promise<void> }>(
+  kind: TransportKind,
+  start: (kind: TransportKind) => Promise<Server>,
+): { bench: () => Bench; server: () => Server } {
+  let server: Server;
+  let bench: Bench;
+  beforeAll(async () => {
+    server = await start(kind);
+    bench = new Bench(kind, server.url);
+  });
+  afterEach(async () => {
+    await bench.clear();
+    await bench.wipe();
+    bench.log.lines.length = 0;
+  });
+  afterAll(() => server.stop());
+  return { bench: () => bench, server: () => server };
 }
 
 /** A provider that no other test uses. */

@@ -54,10 +54,13 @@ export function deliveryCases(bench: () => Bench): void {
     const provider = newProvider();
     const handled: string[] = [];
     const by = { first: 0, second: 0 };
+    // A process that starts to take runs late would find none left otherwise.
+    const both = closedGate();
     const handle = (name: keyof typeof by) => async (runId: string) => {
       handled.push(runId);
       by[name] += 1;
-      await new Promise((resolve) => setImmediate(resolve));
+      if (by.first > 0 && by.second > 0) both.open();
+      await both.opened;
       return done;
     };
     await until(() => first.queues.healthy(), 60_000);
@@ -68,7 +71,6 @@ export function deliveryCases(bench: () => Bench): void {
     await until(() => handled.length >= runs.length, 60_000);
     await emptied(first);
     expect(handled.toSorted()).toEqual(runs.map(({ runId }) => runId).toSorted());
-    expect([by.first > 0, by.second > 0]).toEqual([true, true]);
   });
 
   it('takes no run while it is paused, and finishes those in progress', async () => {

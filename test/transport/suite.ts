@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe } from '@jest/globals';
+import { describe } from '@jest/globals';
 import { createDatabase, startRedis, type TransportKind, transports } from '../harness/index.js';
-import { Bench } from './bench.js';
+import { benchOn } from './bench.js';
 import { deliveryCases } from './delivery-cases.js';
 import { signalCases } from './signal-cases.js';
 import { streamCases } from './stream-cases.js';
@@ -21,31 +21,18 @@ export function transportSuite(kind: TransportKind): void {
   // Without Redis only the database's side runs; CI refuses to start without Redis.
   const perhaps = transports().includes(kind) ? describe : describe.skip;
   perhaps(`transport on ${kind}`, () => {
-    let server: Awaited<ReturnType<typeof startServer>>;
-    let bench: Bench;
-
-    beforeAll(async () => {
-      server = await startServer(kind);
-      bench = new Bench(kind, server.url);
-    });
-    afterEach(async () => {
-      await bench.clear();
-      await bench.wipe();
-      bench.log.lines.length = 0;
-    });
-    afterAll(() => server.stop());
-
+    const { bench } = benchOn(kind, startServer);
     describe('delivery', () => {
-      deliveryCases(() => bench);
+      deliveryCases(bench);
     });
     describe('signals', () => {
-      signalCases(() => bench);
+      signalCases(bench);
     });
     describe('event streams', () => {
-      streamCases(() => bench);
+      streamCases(bench);
     });
     describe('wake-ups', () => {
-      wakeUpCases(() => bench);
+      wakeUpCases(bench);
     });
   });
 }

@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import type { DataSource } from 'typeorm';
 import { waitFor } from '../../../test/harness/wait-for.js';
 import { functionsRevision } from './functions.js';
 import { migrate, schemaIsCurrent } from './migrate.js';
-import { migrationsFolder, readMigrations } from './migrations.js';
+import { readMigrations } from './migrations.js';
 import {
   addFirstReleaseRuns,
   makeFirstRelease,
   withMigrations as withMigrationsOn,
 } from './testing/first-release.js';
+import { plantedMigrations } from './testing/planted-migrations.js';
 import { RunFixture } from './testing/run-fixture.js';
 import { succeeded } from './testing/runs.js';
 import { SpecDatabase } from './testing/spec-database.js';
@@ -190,19 +188,7 @@ describe('the functions', () => {
 });
 
 describe('a new migration', () => {
-  let folder: string;
-  beforeAll(() => {
-    folder = mkdtempSync(path.join(os.tmpdir(), 'model-router-migrations-'));
-    cpSync(migrationsFolder, folder, { recursive: true });
-  });
-  afterAll(() => rmSync(folder, { recursive: true }));
-
-  const planted = (file: string, text: string) => {
-    writeFileSync(path.join(folder, file), text);
-    const list = readFileSync(path.join(folder, 'released.sha256'), 'utf8');
-    writeFileSync(path.join(folder, 'released.sha256'), `${list}0000  ${file}\n`);
-    return readMigrations(folder);
-  };
+  const planted = plantedMigrations();
 
   it('does not block callers while it waits for a table that a transaction holds', async () => {
     const migrations = planted(

@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { Client } from 'pg';
+import { waitFor } from '../../../test/harness/wait-for.js';
 import { SpecDatabase } from './testing/spec-database.js';
 
 const file = await SpecDatabase.create();
@@ -10,9 +11,14 @@ it('the age of the oldest transaction is that of a session that began one and ne
   await client.connect();
   try {
     await client.query('BEGIN');
-    await client.query('SELECT pg_sleep(0.2)');
-    const seconds = await database.oldestTransactionSeconds();
-    expect(seconds).toBeGreaterThan(0.2);
+    const before = await database.oldestTransactionSeconds();
+    const seconds = await waitFor(
+      async () => {
+        const now = await database.oldestTransactionSeconds();
+        return now > before && now;
+      },
+      { withinMs: 20_000, what: 'the transaction to age' },
+    );
     await client.query('COMMIT');
     expect(await database.oldestTransactionSeconds()).toBeLessThan(seconds);
   } finally {

@@ -21,9 +21,8 @@ const nextProvider = async (hasKey?: boolean) => {
   return provider;
 };
 /** Takes requests like a worker, until there is one. */
-const takeOne = async (provider: string): Promise<void> => {
-  while ((await checks.take([provider])).length === 0) await database.work.query('SELECT pg_sleep(0.02)');
-};
+const takeOne = (provider: string) =>
+  waitFor(async () => (await checks.take([provider])).length > 0, { withinMs: 20_000, what: 'a request' });
 const ok = { result: 'ok', latencyMs: 12, balance: { amount: 7.5, unit: 'credits' } } as const;
 
 it('says why a provider cannot be called', async () => {

@@ -315,7 +315,7 @@ export class KnownLoad {
       const parked = await this.submit('crowded', bfl, 'parked');
       await this.call('crowded', 'PUT', `/v2/models/${bfl}/requests/${parked}/cancel`);
     }
-    await waitFor(async () => (await this.system.provider.peaks(tag)).accepted === 1, {
+    await waitFor(async () => (await this.system.provider.accepted(tag)) === 1, {
       withinMs: 60_000,
       what: 'the run that has the slot',
     });

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { App } from '../../harness/faults.js';
+import { type App, residentBytes } from '../../harness/faults.js';
 import { callsOf, seconds } from './books.js';
 import type { Expected } from './evaluated.js';
 import type { Known, Source } from './known.js';
@@ -12,9 +12,6 @@ export function cpuSeconds({ pid }: App): number {
   // The times in user and in kernel mode, of which the state is the first field after the name.
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
-
-const residentBytes = ({ pid }: App): number =>
-  1024 * Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
 
 const running = ({ load }: Known): App[] => [...load.system.gateways, ...load.system.workers];
 const keyOf = (app: App): string => `${app.name} ${new URL(app.internalUrl).host}`;

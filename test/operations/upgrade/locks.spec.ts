@@ -1,15 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
 import { Client } from 'pg';
-import { DataSource } from 'typeorm';
-import { dataSourceOptions } from '../../../libs/persistence/src/data-source.js';
 import { migrate } from '../../../libs/persistence/src/migrate.js';
-import { Pools } from '../../../libs/persistence/src/pools.js';
-import { migrationsFolder, readMigrations } from '../../../libs/persistence/src/migrations.js';
-import { databaseSettings } from '../../../libs/persistence/src/settings.js';
-import { readSettings } from '#schemas';
+import { makeFirstRelease, withMigrations } from '../../../libs/persistence/src/testing/first-release.js';
+import { plantedMigrations } from '../../../libs/persistence/src/testing/planted-migrations.js';
 import { createDatabase, failOnLeftovers, type TestDatabase } from '../../harness/index.js';
 
 /** The longest time that a migration may keep callers from a table. */
@@ -25,10 +18,7 @@ beforeAll(async () => {
   database = await createDatabase();
   client = new Client({ connectionString: database.url });
   await client.connect();
-  await client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
-  await connected(readMigrations().slice(0, 1), (dataSource) =>
-    dataSource.runMigrations({ transaction: 'each' }),
-  );
+  await makeFirstRelease(database.url);
   await client.query(
     `INSERT INTO workspace (id, name) SELECT gen_random_uuid(), 'w-' || n FROM generate_series(1, ${workspaces}) AS n`,
   );
@@ -62,30 +52,11 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function connected(
-  migrations: ReturnType<typeof readMigrations>,
-  act: (dataSource: DataSource) => Promise<unknown>,
-): Promise<void> {
-  const settings = readSettings(databaseSettings, {
-    DATABASE_URL: database.url,
-    DATABASE_STATEMENT_MS: '600000',
-  });
-  const dataSource = await new DataSource({
-    ...dataSourceOptions(new Pools(settings)),
-    migrations,
-  }).initialize();
-  try {
-    await act(dataSource);
-  } finally {
-    await dataSource.destroy();
-  }
-}
-
 /**
  * The longest time in milliseconds for which another session blocked writers to `run`, `workspace` or `outbox`
  * during `act`.
  */
-async function longestLock(act: () => Promise<void>): Promise<number> {
+async function longestLock(act: () => Promise<unknown>): Promise<number> {
   const sampler = new Client({ connectionString: database.url });
   await sampler.connect();
   const { signal, abort } = controlled();
@@ -120,26 +91,14 @@ function controlled(): { signal: AbortSignal; abort: () => void } {
 }
 
 describe(`migrations of a database with ${runs.toLocaleString('en')} runs`, () => {
-  let folder: string;
-  beforeAll(() => {
-    folder = mkdtempSync(path.join(os.tmpdir(), 'model-router-migrations-'));
-    cpSync(migrationsFolder, folder, { recursive: true });
-  });
-  afterAll(() => rmSync(folder, { recursive: true }));
-
-  const planted = (file: string, text: string) => {
-    writeFileSync(path.join(folder, file), text);
-    const list = readFileSync(path.join(folder, 'released.sha256'), 'utf8');
-    writeFileSync(path.join(folder, 'released.sha256'), `${list}0000  ${file}\n`);
-    return readMigrations(folder);
-  };
+  const planted = plantedMigrations();
 
   it(`block callers for less than ${maxHeldMs} ms`, async () => {
     const migrations = planted(
       '2000000000000-columns.sql',
       `ALTER TABLE run ADD COLUMN planted text NOT NULL DEFAULT 'none';\nALTER TABLE outbox ADD COLUMN planted integer;\nALTER TABLE workspace ADD COLUMN planted integer;\n`,
     );
-    const heldMs = await longestLock(() => connected(migrations, migrate));
+    const heldMs = await longestLock(() => withMigrations(database.url, migrations, migrate));
     process.stdout.write(
       `longest lock of ${migrations.length - 1} migrations and all functions: ${heldMs.toFixed(1)} ms\n`,
     );
@@ -152,7 +111,7 @@ describe(`migrations of a database with ${runs.toLocaleString('en')} runs`, () =
       '2000000000001-rewrite.sql',
       'ALTER TABLE run ALTER COLUMN status TYPE bigint;\n',
     );
-    const heldMs = await longestLock(() => connected(migrations, migrate));
+    const heldMs = await longestLock(() => withMigrations(database.url, migrations, migrate));
     process.stdout.write(`a planted rewrite of run: ${heldMs.toFixed(1)} ms\n`);
     expect(heldMs).toBeGreaterThan(maxHeldMs);
   }, 300_000);

@@ -25,10 +25,15 @@ export async function systemOf(previous: Release, transport: TransportKind): Pro
   return System.start({ transport, database, gateways: 0, workers: 0, env: longTimeouts });
 }
 
-export const operatorEnv = ({ url }: { url: string }): Record<string, string> => ({
+const operatorEnv = ({ url }: { url: string }): Record<string, string> => ({
   DATABASE_URL: url,
   ...longTimeouts,
 });
+
+export const migrateBy = (
+  release: Release,
+  { database }: System,
+): Promise<{ migrations: string[]; functions: boolean }> => release.admin(operatorEnv(database), 'migrate');
 
 /** A gateway and a worker of a release. */
 export async function startApps(system: System, { folder }: Release): Promise<App[]> {

@@ -1,42 +1,39 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createLog } from '#observability';
 import { readSettings } from '#schemas';
 import { errors, exportJWK, type FlattenedJWSInput, generateKeyPair, type JWK } from 'jose';
+import {
+  content,
+  json,
+  redirect,
+  type Reply,
+  reset,
+  ScriptedServer,
+} from '../../../../test/harness/scripted-server.js';
 import { fetchBounded, RemoteKeys } from './remote-keys.js';
 import { authSettings } from './settings.js';
 
 const hourMs = 3_600_000;
 const log = createLog('gateway', 'fatal');
 const token: FlattenedJWSInput = { payload: '', signature: '' };
-const answerKeys = (response: ServerResponse) => void response.end(JSON.stringify({ keys }));
+const answerKeys: Reply = (...call) => json({ keys })(...call);
 
 let keys: JWK[];
-let answer: (response: ServerResponse) => void;
-let fetches: number;
 let nowMs: number;
-let server: Server;
+let server: ScriptedServer;
 let remote: RemoteKeys;
 /** Replaces the fetch when it is set. */
 let hanging: (() => Promise<Response>) | undefined;
 
 beforeEach(async () => {
   keys = [await publicKey('first')];
-  answer = answerKeys;
-  fetches = 0;
   nowMs = Date.now();
-  server = createServer((_request, response) => {
-    fetches += 1;
-    answer(response);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const url = `http://127.0.0.1:${port}/jwks`;
+  server = await ScriptedServer.start();
+  answer(answerKeys);
   hanging = undefined;
   remote = new RemoteKeys(
-    url,
+    `${server.url}/jwks`,
     readSettings(authSettings, {}),
     log,
     () => nowMs,
@@ -44,10 +41,10 @@ beforeEach(async () => {
   );
 });
 
-afterEach(() => {
-  server.closeAllConnections();
-  return new Promise((resolve) => server.close(resolve));
-});
+afterEach(() => server.stop());
+
+const answer = (reply: Reply) => server.paths.set('/jwks', reply);
+const fetches = () => server.calls.length;
 
 async function publicKey(kid: string): Promise<JWK> {
   const { publicKey } = await generateKeyPair('ES256', { extractable: true });
@@ -62,10 +59,10 @@ describe('RemoteKeys', () => {
     await Promise.all(Array.from({ length: 50 }, () => find('first')));
     nowMs += 599_999;
     await find('first');
-    expect(fetches).toBe(1);
+    expect(fetches()).toBe(1);
     nowMs += 1;
     await find('first');
-    expect(fetches).toBe(2);
+    expect(fetches()).toBe(2);
   });
 
   it('picks up an added key and drops a removed one without a restart', async () => {
@@ -74,25 +71,25 @@ describe('RemoteKeys', () => {
     nowMs += 30_000;
     await expect(find('second')).resolves.toMatchObject({ type: 'public' });
     await expect(find('first')).rejects.toThrow(errors.JWKSNoMatchingKey);
-    expect(fetches).toBe(2);
+    expect(fetches()).toBe(2);
   });
 
   it.each([
-    ['answers 500', (response: ServerResponse) => void response.writeHead(500).end('{"keys":[]}')],
-    ['closes the connection', (response: ServerResponse) => void response.destroy()],
-    ['answers something else', (response: ServerResponse) => void response.end('<html>')],
-    ['redirects', (response: ServerResponse) => void response.writeHead(302, { location: '/' }).end()],
-    ['never stops', (response: ServerResponse) => void response.end(' '.repeat(2_000_000))],
+    ['answers 500', json({ keys: [] }, 500)],
+    ['closes the connection', reset],
+    ['answers something else', content('text/html', '<html>')],
+    ['redirects', redirect('/')],
+    ['never stops', content('application/json', ' '.repeat(2_000_000))],
   ])('keeps using known keys for a day while the endpoint %s', async (_what, fault) => {
     await find('first');
-    answer = fault;
+    answer(fault);
     for (let passedMs = hourMs; passedMs < 24 * hourMs; passedMs += hourMs) {
       nowMs += hourMs;
       await expect(find('first')).resolves.toMatchObject({ type: 'public' });
     }
     nowMs += hourMs;
     await expect(find('first')).rejects.toMatchObject(unavailable);
-    answer = answerKeys;
+    answer(answerKeys);
     nowMs += hourMs;
     await expect(find('first')).resolves.toMatchObject({ type: 'public' });
   });
@@ -125,12 +122,12 @@ describe('RemoteKeys', () => {
 
   it.each([
     ['answers', answerKeys, errors.JWKSNoMatchingKey],
-    ['is unreachable', (response: ServerResponse) => void response.destroy(), errors.JWKSNoMatchingKey],
+    ['is unreachable', reset, errors.JWKSNoMatchingKey],
   ])(
     'fetches once per cooldown for 1,000 random key ids while the endpoint %s',
     async (_what, state, refusal) => {
       await find('first');
-      answer = state;
+      answer(state);
       nowMs += 30_000;
       for (let nth = 0; nth < 1_000; nth += 10) {
         const guesses = Array.from({ length: 10 }, (_none, index) => find(`guess ${nth + index}`));
@@ -139,19 +136,19 @@ describe('RemoteKeys', () => {
         // Lets the client notice closed sockets.
         await turn();
       }
-      expect(fetches).toBe(2);
+      expect(fetches()).toBe(2);
       await expect(find('first')).resolves.toMatchObject({ type: 'public' });
       nowMs += 30_000;
       await expect(find('one more')).rejects.toThrow(refusal);
-      expect(fetches).toBe(3);
+      expect(fetches()).toBe(3);
     },
   );
 
   it('reports that tokens cannot be verified until keys have been fetched, and fetches once per cooldown', async () => {
-    answer = (response) => void response.destroy();
+    answer(reset);
     for (let nth = 0; nth < 20; nth += 1) await expect(find('first')).rejects.toMatchObject(unavailable);
-    expect(fetches).toBe(1);
-    answer = answerKeys;
+    expect(fetches()).toBe(1);
+    answer(answerKeys);
     nowMs += 30_000;
     await expect(find('first')).resolves.toMatchObject({ type: 'public' });
   });

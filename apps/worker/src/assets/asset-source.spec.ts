@@ -1,52 +1,34 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { once } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { KeyedProvider } from '#providers';
 import { Agent } from 'undici';
+import { content, redirect, ScriptedServer } from '../../../../test/harness/scripted-server.js';
 import type { OutboundAgents } from '../calls/outbound-agents.js';
 import { discardBody } from '../calls/provider-client.js';
 import { AssetSource } from './asset-source.js';
 
 const agent = new Agent();
-const servers: Server[] = [];
-const requested: string[] = [];
-
-async function serve(answer: (path: string, response: ServerResponse) => void): Promise<string> {
-  const server = createServer((request, response) => {
-    requested.push(request.url ?? '');
-    answer(request.url ?? '', response);
-  });
-  servers.push(server);
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-const file = (response: ServerResponse) => response.writeHead(200, { 'content-type': 'text/plain' }).end('x');
-const redirect = (response: ServerResponse, location: string) => response.writeHead(302, { location }).end();
-
+let servers: ScriptedServer[];
 let own: string;
 let elsewhere: string;
 beforeAll(async () => {
-  own = await serve((path, response) =>
-    path === '/moved'
-      ? redirect(response, '/metrics')
-      : path === '/out'
-        ? redirect(response, `${elsewhere}/in`)
-        : file(response),
-  );
-  elsewhere = await serve((path, response) =>
-    path === '/in' ? redirect(response, `${own}/metrics`) : file(response),
-  );
+  const file = content('text/plain', 'x');
+  const [first, second] = await Promise.all([ScriptedServer.start(file), ScriptedServer.start(file)]);
+  servers = [first, second];
+  [own, elsewhere] = [first.url, second.url];
+  first.paths.set('/moved', redirect('/metrics'));
+  first.paths.set('/out', redirect(`${elsewhere}/in`));
+  second.paths.set('/in', redirect(`${own}/metrics`));
 });
 afterAll(async () => {
-  for (const server of servers) server.close();
+  await Promise.all(servers.map((server) => server.stop()));
   await agent.destroy();
 });
 
+const requested = () => servers.flatMap(({ calls }) => calls.map(({ path }) => path));
+
 /** Opens a URL and returns the result. The provider is on a private address; `elsewhere` is allowed. */
 async function opened(url: string, adapter: object): Promise<string> {
-  requested.length = 0;
+  for (const { calls } of servers) calls.length = 0;
   const agents = {
     trusted: agent,
     toAsset: async ({ origin }: URL) => (origin === elsewhere ? agent : null),
@@ -73,10 +55,10 @@ it('fetches assets from a provider on a private address only if its declaration 
   expect(await opened(`${own}/file`, declared)).toBe('opened');
   expect(await opened(`${own}/moved`, declared)).toBe('opened');
   expect(await opened(`${own}/file`, {})).toBe('refused_address');
-  expect(requested).toEqual([]);
+  expect(requested()).toEqual([]);
 });
 
 it.each(['in', 'own'])('does not follow a redirect from another origin to the provider: %s', async (from) => {
   expect(await opened(from === 'in' ? `${elsewhere}/in` : `${own}/out`, declared)).toBe('refused_address');
-  expect(requested).not.toContain('/metrics');
+  expect(requested()).not.toContain('/metrics');
 });

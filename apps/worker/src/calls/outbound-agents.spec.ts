@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { LookupAddress } from 'node:dns';
-import { once } from 'node:events';
-import net, { isIP } from 'node:net';
+import { isIP } from 'node:net';
 import { request } from 'undici';
 import { type NameResolver, UnresolvedName } from '../resolver/name-resolver.js';
 import { guarded, OutboundAgents, RefusedAddress } from './outbound-agents.js';
+import { ScriptedServer } from '../../../../test/harness/scripted-server.js';
 import { faultOf } from './fault.js';
 
 const base = 'https://api.provider.example';
@@ -27,16 +27,11 @@ const resolving = (answers: readonly string[][]) => {
 };
 
 describe('outbound agents', () => {
-  let canary: net.Server;
-  let connections = 0;
+  let canary: ScriptedServer;
   beforeAll(async () => {
-    canary = net.createServer((socket) => {
-      connections += 1;
-      socket.destroy();
-    });
-    await once(canary.listen(0, '127.0.0.1'), 'listening');
+    canary = await ScriptedServer.start();
   });
-  afterAll(() => void canary.close());
+  afterAll(() => canary.stop());
 
   it('are one for origins that the operator configured and one for other public origins', async () => {
     const { agents } = resolving([]);
@@ -88,9 +83,8 @@ describe('outbound agents', () => {
     const { agents, asked } = resolving(answers);
     const dispatcher = await agents.to(new URL('https://rebinding.example/'), base, terms);
     if (dispatcher === null) throw new Error('a name may be called');
-    const { port } = canary.address() as net.AddressInfo;
     for (let attempt = 0; attempt < 3; attempt += 1) {
-      const call = request(`https://rebinding.example:${port}/`, { dispatcher });
+      const call = request(`https://rebinding.example:${canary.port}/`, { dispatcher });
       const failure = await call.then(
         () => undefined,
         (error: unknown) => error,
@@ -99,7 +93,7 @@ describe('outbound agents', () => {
     }
     await agents.onApplicationShutdown();
     expect(asked()).toBeGreaterThanOrEqual(3);
-    expect(connections).toBe(0);
+    expect(canary.connections).toBe(0);
   });
 });
 

@@ -1,29 +1,32 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, expect, it } from '@jest/globals';
 import { Metrics } from '#observability';
 import type { KeyedProvider, HttpReply, Signal } from '#providers';
 import { Agent } from 'undici';
+import {
+  content,
+  json,
+  type Reply,
+  ScriptedServer,
+  status,
+} from '../../../../test/harness/scripted-server.js';
 import type { Payloads } from '../bytes/payloads.js';
 import type { OutboundAgents } from './outbound-agents.js';
 import { ProviderClient } from './provider-client.js';
 
 const agent = new Agent();
-let server: Server | undefined;
+const servers: ScriptedServer[] = [];
 afterEach(async () => {
-  server?.closeAllConnections();
-  server?.close();
+  for (const server of servers.splice(0)) await server.stop();
 });
 
 const limit = 100_000;
 
 /** A client for a provider that answers as given. */
-async function provider(answer: RequestListener, adapter: object = {}, secret = 'key') {
-  server = createServer(answer).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+async function provider(reply: Reply, adapter: object = {}, secret = 'key') {
+  const server = await ScriptedServer.start(reply);
+  servers.push(server);
+  const { url: base, calls } = server;
   const client = new ProviderClient(
     { to: async () => agent, trusted: agent } as unknown as OutboundAgents,
     {} as Payloads,
@@ -50,7 +53,7 @@ async function provider(answer: RequestListener, adapter: object = {}, secret = 
       timeoutMs: 5000,
       share: { grow: async () => {} },
     });
-  return { base, call };
+  return { base, calls, call };
 }
 
 const textOf = (signal: Signal) => Buffer.from((signal as HttpReply).body).toString();
@@ -59,14 +62,11 @@ it('requests uncompressed replies, and reads compressed ones anyway', async () =
   const text = JSON.stringify({ picture: 'x'.repeat(1000) });
   const compressed = { gzip: gzipSync(text), deflate: deflateSync(text), br: brotliCompressSync(text) };
   for (const [coding, bytes] of Object.entries(compressed)) {
-    const requested: (string | undefined)[] = [];
-    const { call } = await provider(({ headers }, response) => {
-      requested.push(headers['accept-encoding']?.toString());
-      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': coding }).end(bytes);
-    });
+    const { call, calls } = await provider(
+      content('application/json', bytes, 200, { 'content-encoding': coding }),
+    );
     expect([coding, textOf(await call())]).toEqual([coding, text]);
-    expect(requested).toEqual(['identity']);
-    server?.close();
+    expect(calls.map(({ headers }) => headers['accept-encoding'])).toEqual(['identity']);
   }
 });
 
@@ -76,7 +76,7 @@ it('limits the decompressed size of a reply, and survives truncated and invalid 
     gzipSync('x'.repeat(5000)).subarray(0, 20),
     Buffer.from('text'),
   ];
-  const { call } = await provider((_request, response) =>
+  const { call } = await provider((_call, response) =>
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(answers.shift()),
   );
   expect(await call()).toEqual({ fault: 'oversize' });
@@ -86,11 +86,13 @@ it('limits the decompressed size of a reply, and survives truncated and invalid 
 
 it('repeats every call that was rejected with an expired token, with one new token for all', async () => {
   let good = 1;
-  let exchanges = 0;
-  const { base, call } = await provider(
-    ({ url, headers }, response) => {
-      if (url === '/token') response.end(JSON.stringify({ token: `t${(exchanges += 1)}` }));
-      else response.writeHead(headers.authorization === `Bearer t${good}` ? 200 : 401).end();
+  const { base, call, calls } = await provider(
+    (received, response, nth) => {
+      const reply =
+        received.path === '/token'
+          ? json({ token: `t${nth}` })
+          : status(received.headers['authorization'] === `Bearer t${good}` ? 200 : 401);
+      return reply(received, response, nth);
     },
     {
       exchange: {
@@ -106,19 +108,11 @@ it('repeats every call that was rejected with an expired token, with one new tok
   good = 2;
   const replies = await Promise.all(Array.from({ length: 8 }, call));
   expect(replies.map((reply) => 'status' in reply && reply.status)).toEqual(Array(8).fill(200));
-  expect(exchanges).toBe(2);
+  expect(calls.filter(({ path }) => path === '/token')).toHaveLength(2);
 });
 
 it('sends nothing with a key that is not a valid header', async () => {
-  let requests = 0;
-  const { call } = await provider(
-    (_request, response) => {
-      requests += 1;
-      response.end();
-    },
-    {},
-    'k\u0435y',
-  );
+  const { call, calls } = await provider(status(200), {}, 'k\u0435y');
   expect(await call()).toEqual({ fault: 'not_sent', cause: 'no_key' });
-  expect(requests).toBe(0);
+  expect(calls).toEqual([]);
 });

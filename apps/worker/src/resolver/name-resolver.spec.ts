@@ -100,7 +100,7 @@ describe('a name from a caller', () => {
     const silent = Array.from({ length: 30 }, (_, index) =>
       codeOf(resolve(`name-${index}.silent`, ended.signal, 'a')),
     );
-    await waitFor(() => new Set(server.asked).size >= 16, { withinMs: 5_000, what: 'eight look-ups' });
+    await waitFor(() => new Set(server.asked).size >= 16, { withinMs: 20_000, what: 'eight look-ups' });
     expect(await resolve('both.test', undefined, 'b')).toHaveLength(2);
     // Eight names at once, each in both families. Attempts are repeated, and the ninth name waits.
     expect(new Set(server.asked.filter((name) => name.endsWith('silent'))).size).toBe(16);
@@ -112,7 +112,7 @@ describe('a name from a caller', () => {
     const again = new AbortController();
     const { length } = server.asked;
     const repeated = codeOf(resolve('name-0.silent', again.signal, 'a'));
-    await waitFor(() => server.asked.length > length, { withinMs: 5_000, what: 'a look-up' });
+    await waitFor(() => server.asked.length > length, { withinMs: 20_000, what: 'a look-up' });
     again.abort();
     expect(await repeated).toBe('EAI_AGAIN');
   });
@@ -122,7 +122,7 @@ describe('a name from a caller', () => {
     const first = codeOf(resolve('name.silent', gone.signal));
     const second = new AbortController();
     const other = codeOf(resolve('name.silent', second.signal));
-    await waitFor(() => server.asked.length >= 2, { withinMs: 5_000, what: 'a look-up' });
+    await waitFor(() => server.asked.length >= 2, { withinMs: 20_000, what: 'a look-up' });
     gone.abort();
     expect(await first).toBe('EAI_AGAIN');
     expect(await Promise.race([other, resolve('both.test', undefined, 'b')])).toHaveLength(2);

@@ -13,7 +13,7 @@ export async function withMigrations<T>(
   migrations: ReturnType<typeof readMigrations>,
   use: (dataSource: DataSource) => Promise<T>,
 ): Promise<T> {
-  const settings = readSettings(databaseSettings, { DATABASE_URL: url });
+  const settings = readSettings(databaseSettings, { DATABASE_URL: url, DATABASE_STATEMENT_MS: '600000' });
   const dataSource = new DataSource({ ...dataSourceOptions(new Pools(settings)), migrations });
   await dataSource.initialize();
   try {

@@ -1,18 +1,11 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type App, holdToInvariants, type System } from '../../harness/faults.js';
-import {
-  failOnLeftovers,
-  newTag,
-  type Submitted,
-  transports,
-  unending,
-  waitFor,
-} from '../../harness/index.js';
+import { failOnLeftovers, transports } from '../../harness/index.js';
 import { chanceOf } from '../../models/replay.js';
 import { type Call, makeCall, newCall } from '../../soak/calls.js';
 import { brokenPromises, judge } from '../../soak/verdict.js';
-import { newCaller, operatorEnv, startApps, startMicros, systemOf } from './previous-system.js';
+import { migrateBy, newCaller, startApps, startMicros, systemOf } from './previous-system.js';
 import { previousRelease, Release } from './release.js';
 
 /**
@@ -21,7 +14,6 @@ import { previousRelease, Release } from './release.js';
  */
 const phaseMs = Number(process.env['UPGRADE_PHASE_MS'] ?? 5_000);
 const callsPerSecond = 8;
-const model = 'bfl/flux-2-pro';
 
 interface Phase {
   name: string;
@@ -31,8 +23,8 @@ interface Phase {
 }
 
 let previous: Release;
-beforeAll(() => {
-  previous = Release.build(previousRelease);
+beforeAll(async () => {
+  previous = await Release.build(previousRelease);
 }, 900_000);
 
 describe.each(transports())('an upgrade on %s', (transport) => {
@@ -41,9 +33,6 @@ describe.each(transports())('an upgrade on %s', (transport) => {
     system = await systemOf(previous, transport);
   }, 600_000);
   afterEach(() => system.stop());
-
-  const migrateBy = (release: Release) =>
-    release.admin<{ migrations: string[]; functions: boolean }>(operatorEnv(system.database), 'migrate');
 
   /** Like a load balancer: an app gets no more calls before it is stopped. */
   async function stop(apps: App[]): Promise<void> {
@@ -90,7 +79,7 @@ describe.each(transports())('an upgrade on %s', (transport) => {
     const loading = load();
     await phase('the previous release', false);
     await phase('the new release migrates', false, async () =>
-      expect(await migrateBy(Release.current)).toMatchObject({ functions: true }),
+      expect(await migrateBy(Release.current, system)).toMatchObject({ functions: true }),
     );
     await phase('both releases side by side', false, () => startApps(system, Release.current));
     await phase('the new release takes over', true, async () => {
@@ -98,12 +87,12 @@ describe.each(transports())('an upgrade on %s', (transport) => {
       await stop(oldest(2));
     });
     await phase('back to the previous release', true, async () => {
-      await migrateBy(previous);
+      await migrateBy(previous, system);
       await startApps(system, previous);
       await stop(oldest(2));
     });
     await phase('the new release again', true, async () => {
-      expect(await migrateBy(Release.current)).toEqual({ migrations: [], functions: false });
+      expect(await migrateBy(Release.current, system)).toEqual({ migrations: [], functions: false });
       await startApps(system, Release.current);
       await stop(oldest(1));
     });
@@ -128,48 +117,6 @@ describe.each(transports())('an upgrade on %s', (transport) => {
       ),
     }).toEqual({ strange: [], broken: [], missed: [], failures: [] });
   }, 900_000);
-
-  it('takes over live runs of a killed release', async () => {
-    const caller = await newCaller(system, previous, 10);
-    const apps = await startApps(system, previous);
-    const tag = newTag('killed');
-    const submitted: Submitted[] = [];
-    for (let nth = 0; nth < 30; nth += 1)
-      submitted.push(
-        await caller.submit(
-          model,
-          JSON.stringify({ prompt: `${unending} killed ${nth} [[sim:tag=${tag}]]` }),
-        ),
-      );
-    const stages = () =>
-      system.sql<{ stage: string; runs: number }>(
-        `SELECT stage, count(*)::integer AS runs FROM run WHERE stage <> 'completed' GROUP BY stage ORDER BY stage`,
-      );
-    await waitFor(
-      async () => (await stages()).some(({ stage, runs }) => stage === 'running' && runs === 10),
-      {
-        withinMs: 60_000,
-        what: 'ten runs at the provider',
-      },
-    );
-    for (const app of apps) await system.kill(app);
-    const left = await stages();
-    process.stdout.write(
-      `${transport}: killed with ${left.map(({ stage, runs }) => `${runs} ${stage}`).join(', ')}\n`,
-    );
-    expect(await migrateBy(Release.current)).toMatchObject({ functions: true });
-    await startApps(system, Release.current);
-    // Waiting runs are submitted as slots become free, so the provider has to finish them repeatedly.
-    await waitFor(
-      async () => {
-        await system.provider.finish(tag);
-        return (await stages()).length === 0;
-      },
-      { withinMs: 180_000, what: 'all runs to end', everyMs: 500 },
-    );
-    for (const run of submitted) expect((await caller.collect(run)).status).toBe(200);
-    await holdToInvariants(system, 60_000);
-  }, 600_000);
 });
 
 failOnLeftovers();
