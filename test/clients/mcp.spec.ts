@@ -120,20 +120,24 @@ describe('POST /mcp', () => {
     }
   });
 
-  it.each(['*/*', 'text/html, */*;q=0.1', 'application/json, text/event-stream'])(
-    'answers Accept: %s',
+  it.each([
+    '*/*',
+    'text/html, */*;q=0.1',
+    'application/json, text/event-stream',
+    'Application/JSON, Text/Event-Stream;q=0.9',
+    'application/*, text/*',
+  ])('answers Accept: %s', async (accept) => {
+    const answer = await post('{"jsonrpc":"2.0","id":1,"method":"tools/list"}', { accept });
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('find_models')]);
+  });
+
+  it.each(['application/json', 'application/*, text/event-stream;q=0', 'text/html'])(
+    'answers 406 to Accept: %s, because the answer is a stream',
     async (accept) => {
       const answer = await post('{"jsonrpc":"2.0","id":1,"method":"tools/list"}', { accept });
-      expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('find_models')]);
+      expect(answer.status).toBe(406);
     },
   );
-
-  it('answers 406 to a client that takes only JSON, because the answer is a stream', async () => {
-    const answer = await post('{"jsonrpc":"2.0","id":1,"method":"tools/list"}', {
-      accept: 'application/json',
-    });
-    expect(answer.status).toBe(406);
-  });
 
   it('runs a model and returns its output and cost', async () => {
     const { value, isError } = await called('run_model', { model, input: { prompt: 'a red fox' } });

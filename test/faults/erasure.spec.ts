@@ -108,6 +108,24 @@ describe.each(transports())('the deletion of runs on %s', (transport) => {
     expect(collected.map(({ status }) => status)).toEqual(runs.map(() => 410));
   });
 
+  it('removes the pieces of a stream, which are kept for late readers', async () => {
+    const answer = await fetch(`${system.gateways[0]?.url}/v2/models/openai/gpt-5.5`, {
+      method: 'POST',
+      headers: { 'x-api-key': caller.key, 'content-type': 'application/json' },
+      body: JSON.stringify({ input: newTag('streamed'), max_output_tokens: 100, stream: true }),
+    });
+    await answer.text();
+    const runId = answer.headers.get('x-service-run-id') ?? '';
+    const pieces = async () => {
+      const rows = await system.sql('SELECT FROM stream_piece WHERE run_id = $1', [runId]);
+      return rows.length + (await inRedis(runId)).length;
+    };
+    await system.ended(caller);
+    expect(await pieces()).toBeGreaterThan(0);
+    expect((await caller.call('DELETE', `/v2/requests/${runId}`)).status).toBe(204);
+    expect(await pieces()).toBe(0);
+  });
+
   it('follows a workspace’s own period without a call', async () => {
     const mark = newTag('ownperiod');
     const short = await system.caller({ resultRetentionSeconds: 1 }, undefined, ['run', 'requests']);

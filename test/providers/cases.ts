@@ -65,7 +65,7 @@ export const ofEachShape: readonly Case[] = [
     accepted: 1,
     only: 'fetch',
   },
-  { name: 'a success without its result', tokens: 'no_asset', bucket: 'provider_error', accepted: 1 },
+  { name: 'a success without its result', tokens: 'no_asset asset_404', accepted: 1, only: 'poll' },
   // The provider's URL is kept for an empty asset.
   { name: 'an asset of 0 bytes', tokens: 'asset_empty', accepted: 1 },
 ];

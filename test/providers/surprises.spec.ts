@@ -51,6 +51,10 @@ describe('an unexpected reply', () => {
       ),
       'odd-words-paint.yaml': row('odd-words/paint', 'images/generations', 1_000),
       'odd-paint.yaml': row('odd/paint', 'v1/flux-2-pro', 1_000),
+      'odd-paid.yaml': `${row('odd/paid', 'v1/flux-2-pro', 1_000).replace(
+        'price: { usd: 0.001 }',
+        'price: { usd: 0.5, reported: [{ path: /cost, usd: 0.01 }] }',
+      )}assets: [/result/elsewhere]\n`,
       'odd-files.yaml': `${row('odd/files', 'v1/flux-2-pro', 1_000)}assets: [/result/elsewhere]\n`,
       'odd-cost.yaml': row('odd/cost', 'v1/flux-2-pro', 1_000).replace(
         'price: { usd: 0.001 }',
@@ -125,19 +129,32 @@ describe('an unexpected reply', () => {
     expect(await counted('odd', 'unreadable')).toBeGreaterThan(0);
   });
 
-  it('that is a success without its result, or without the files of the row', async () => {
-    const without = await ended('odd/paint', '[[sim:no_asset]]');
-    expect((await surpriseOf(without, 'missing_asset'))?.detail).toBe(
-      'The reply to poll was a success without its result.',
+  it('that is a success without its result, or without the files of the row, is the result and costs nothing', async () => {
+    for (const [model, prompt, reply] of [
+      ['odd/paint', '[[sim:no_asset]]', '"status":"Ready"'],
+      ['odd/files', 'a cat', '"sample"'],
+    ] as const) {
+      const run = await ended(model, prompt);
+      expect(await surpriseOf(run, 'no_files')).toMatchObject({
+        model,
+        detail: 'The reply to poll is a success with nothing at the places of its files.',
+        reply: expect.stringContaining(reply),
+      });
+      const { status, headers } = await caller.collect(run);
+      expect([status, headers.get('x-service-cost-cents')]).toEqual([200, '0']);
+    }
+    expect(await counted('odd', 'no_files')).toBeGreaterThanOrEqual(2);
+  });
+
+  it('that is a success without files is billed what the provider reported', async () => {
+    const run = await ended('odd/paid', 'a cat');
+    const [bill] = await system.sql<{ basis: string; reported: number; billed: number }>(
+      `SELECT basis, reported_micros::float AS reported, audit_record.billed_micros::float AS billed
+       FROM audit_record JOIN run ON run.id = run_id WHERE run_id = $1`,
+      [run.requestId],
     );
-    const elsewhere = await ended('odd/files', 'a cat');
-    expect(await surpriseOf(elsewhere, 'missing_asset')).toMatchObject({
-      model: 'odd/files',
-      detail: 'The reply to poll has none of the files that the model’s row names.',
-      reply: expect.stringContaining('"sample"'),
-    });
-    expect((await caller.collect(elsewhere)).status).toBe(200);
-    expect(await counted('odd', 'missing_asset')).toBeGreaterThanOrEqual(2);
+    expect(bill).toEqual({ basis: 'reported', reported: expect.any(Number), billed: bill?.reported });
+    expect(bill?.billed).toBeGreaterThan(0);
   });
 
   it('that ends a run whose cost no reply reported', async () => {
@@ -148,10 +165,10 @@ describe('an unexpected reply', () => {
 
   it('is shown without our key, without links and without the prompt', async () => {
     const run = await ended('odd/paint', `${secretPhrase} [[sim:takes=0]] [[sim:no_asset]] ${key}`);
-    const { reply } = await surpriseOf(run, 'missing_asset');
+    const { reply } = await surpriseOf(run, 'no_files');
     expect(reply).toContain('"status":"Ready"');
     const files = await ended('odd/files', `${secretPhrase} ${key}`);
-    const shownReply = (await surpriseOf(files, 'missing_asset')).reply ?? '';
+    const shownReply = (await surpriseOf(files, 'no_files')).reply ?? '';
     expect(shownReply).not.toContain(key);
     expect(shownReply).not.toMatch(/\/files\/|(An otter that nobody may read about, ){7}/);
     expect(shownReply).toContain('characters of the input]');
@@ -161,13 +178,7 @@ describe('an unexpected reply', () => {
     await ended('usual-odd/paint', '[[sim:takes=500]]');
     await ended('usual-odd/paint', '[[sim:job_failed]]');
     await ended('usual-odd/paint', '[[sim:500_submit]]');
-    for (const kind of [
-      'unknown_status',
-      'unknown_error',
-      'unreadable',
-      'missing_asset',
-      'missing_cost',
-    ] as const)
+    for (const kind of ['unknown_status', 'unknown_error', 'unreadable', 'no_files', 'missing_cost'] as const)
       expect([kind, await counted('usual-odd', kind)]).toEqual([kind, 0]);
     expect((await shown('usual-odd')).surprises).toEqual([]);
   });

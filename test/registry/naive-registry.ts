@@ -29,7 +29,11 @@ const aliases: Record<string, string> = {
   create_time: 'created_at',
   total_install: 'downloads',
   total_star: 'github_stars',
+  total_review: 'rating',
   last_updated: 'updated_at',
+  update_time: 'updated_at',
+  last_algolia_index_time: 'updated_at',
+  normalized_id: 'id',
 };
 
 /** The rules again, as plainly as possible: filter everything, sort everything, cut. */

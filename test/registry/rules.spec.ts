@@ -81,7 +81,11 @@ const columns = [
   'create_time',
   'total_install',
   'total_star',
+  'total_review',
   'last_updated',
+  'update_time',
+  'last_algolia_index_time',
+  'normalized_id',
 ];
 const query = fc.record(
   {

@@ -94,6 +94,20 @@ export function streamCases(bench: () => Bench): void {
     expect(textOf(await readAll(queues.streams, other))).toBe('of the other');
   });
 
+  it('are gone once their run is deleted', async () => {
+    const [worker, gateway] = await Promise.all([open(), open()]);
+    const [deleted, kept] = [newRunId(), newRunId()];
+    for (const runId of [deleted, kept]) {
+      const writer = worker.queues.streams.open(runId, 'text/event-stream');
+      writer.write(Buffer.from('data: a word\n\n'));
+      await writer.close(true);
+      expect(await readAll(gateway.queues.streams, runId)).toHaveLength(3);
+    }
+    await gateway.queues.streams.forget(deleted);
+    expect(await worker.queues.streams.read(deleted, 0)).toEqual([]);
+    expect(await readAll(worker.queues.streams, kept)).toHaveLength(3);
+  });
+
   it('have no end if the provider did not end them', async () => {
     const { queues } = await open();
     const runId = newRunId();

@@ -131,7 +131,7 @@ export const modelRow = z
       .array(pointer)
       .default([])
       .describe(
-        'The places of file URLs in the output (JSON pointers; `*` is every element). The router copies these files.',
+        'The places of file URLs in the output (JSON pointers; `*` is every element). The router copies these files. A success without any is a result too, and costs only what the provider reports.',
       ),
     constants: z
       .record(z.string().min(1), constantValue)

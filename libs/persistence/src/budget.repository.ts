@@ -1,4 +1,4 @@
-import { maxBudgets, microsFromCents, type RouterBudgetInput } from '#schemas';
+import { maxBudgets, microsFromCents, momentOf, type RouterBudgetInput } from '#schemas';
 import { Injectable } from '@nestjs/common';
 import { v7 } from 'uuid';
 import { Database, type Transaction } from './database.js';
@@ -97,6 +97,7 @@ export class BudgetRepository {
         await manager.update(Budget, { id: old.id }, settings);
         await moveWindows(transaction, old, settings);
       }
+      await readAsAdmissionDoes(transaction, workspaceId, name);
       await recordAction(manager, {
         actor,
         action: 'budget.set',
@@ -142,8 +143,12 @@ type Settings = Omit<Budget, 'id' | 'workspaceId' | 'name'>;
 function settingsOf(input: RouterBudgetInput): Settings {
   const { scope, value } = input;
   const raises: BudgetRaise[] = input.raises
-    .filter(({ until }) => Date.parse(until) > Date.now())
-    .map(({ amount_cents, from, until }) => ({ micros: microsFromCents(amount_cents), from, until }));
+    .map(({ amount_cents, from, until }) => ({
+      micros: microsFromCents(amount_cents),
+      from: storedTime(from),
+      until: storedTime(until),
+    }))
+    .filter(({ until }) => until > new Date().toISOString());
   return {
     scope,
     value: scope === 'workspace' ? '' : (value ?? null),
@@ -155,6 +160,13 @@ function settingsOf(input: RouterBudgetInput): Settings {
     webhookUrl: input.webhook_url === undefined ? null : new URL(input.webhook_url).href,
     raises,
   };
+}
+
+/** In the one form that every reader of a time knows. */
+function storedTime(text: string): string {
+  const time = momentOf(text);
+  if (time === null) throw new Error(`${text} is not a time`);
+  return time.toISOString();
 }
 
 /** The regular expression of a glob over model ids. */
@@ -173,6 +185,14 @@ async function lockedName({ query }: Transaction, workspaceId: string): Promise<
   if (!workspace) throw new UnknownWorkspace(workspaceId);
   return workspace.name;
 }
+
+/** Fails before the budget is stored if an admission could not read it, because every admission of the workspace would. */
+const readAsAdmissionDoes = ({ query }: Transaction, workspaceId: string, name: string) =>
+  query(
+    `SELECT budget_limit(limit_micros, raises, router_now()), budget_bounds(period, time_zone, router_now())
+     FROM budget WHERE workspace_id = $1 AND name = $2`,
+    [workspaceId, name],
+  );
 
 const countBudgets = ({ query }: Transaction, workspaceId: string) =>
   query(

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database } from './database.js';
-import { DATABASE_OPTIONS, type RetentionSettings, tombstoneSeconds } from './settings.js';
+import { ago, type OldRows, oldRowsOf } from './old-rows.js';
+import { DATABASE_OPTIONS, type RetentionSettings } from './settings.js';
 
 /** Limits of one call, so that it stays well within the statement timeout. */
 const batchRows = 5000;
@@ -11,62 +12,6 @@ const erasedRows = 200;
 
 const daySeconds = 86_400;
 
-const ago = (interval: string) => `router_statement_now() - make_interval(${interval})`;
-
-/** For each table whose old rows are deleted: the condition (with the order) that selects them. */
-function oldRowsOf({ RESULT_RETENTION_SECONDS, LEDGER_RETENTION_MONTHS }: RetentionSettings) {
-  const expired = ago(`secs => ${RESULT_RETENTION_SECONDS}`);
-  const forgotten = ago(`secs => ${RESULT_RETENTION_SECONDS + tombstoneSeconds}`);
-  const closed = ago(`months => ${LEDGER_RETENTION_MONTHS}`);
-  return {
-    idempotency_key: 'expires_at <= router_statement_now()',
-    tombstone: `completed_at <= ${forgotten} ORDER BY completed_at`,
-    run_attempts: `run_id < v7_floor(${expired}) AND NOT EXISTS (
-          SELECT FROM run WHERE run.id = run_id AND (completed_at IS NULL OR completed_at > ${expired})
-        ) ORDER BY run_id`,
-    // Delivered results have none; an older one no longer counts.
-    unkeyed_call: `run_id < v7_floor(${ago('days => 1')}) ORDER BY run_id`,
-    // Kept as long as their run is remembered.
-    joined_call: `run_id < v7_floor(${forgotten}) AND NOT EXISTS (SELECT FROM run WHERE run.id = run_id AND completed_at IS NULL)
-        AND NOT EXISTS (
-          SELECT FROM audit_record WHERE audit_record.workspace_id = joined_call.workspace_id
-            AND audit_record.run_id = joined_call.run_id AND completed_at > ${forgotten}
-        ) ORDER BY run_id`,
-    // Ended webhooks are listed as long as their run is remembered. The range of ids lets the index find them.
-    webhook: `run_id < v7_floor(${forgotten}) AND ended_at <= ${forgotten} ORDER BY run_id`,
-    shared_run: `run_id < v7_floor(${forgotten})
-        AND NOT EXISTS (SELECT FROM kept_run WHERE kept_run.run_id = shared_run.run_id) ORDER BY run_id`,
-    // A sample may quote a little of an input, so it is kept no longer than a result.
-    provider_surprise: `last_at <= ${expired}`,
-    // Readers fetch them within seconds.
-    stream_piece: `sent_at <= ${ago('mins => 15')} ORDER BY sent_at`,
-    ledger_entry: `at <= ${closed}`,
-    // They remember expired runs, and list kept ones.
-    audit_record: `completed_at <= least(${closed}, ${forgotten})
-        AND NOT EXISTS (SELECT FROM kept_run WHERE kept_run.run_id = audit_record.run_id)`,
-    // Found by id, and kept as long as the audit record.
-    run_attribution: `run_id < v7_floor(least(${closed}, ${forgotten})) AND NOT EXISTS (
-          SELECT FROM audit_record WHERE audit_record.workspace_id = run_attribution.workspace_id
-            AND audit_record.run_id = run_attribution.run_id
-        ) ORDER BY run_id`,
-    // Live runs still settle in the windows in which they reserved.
-    budget_window: `ends_at <= ${ago('days => 35')} AND reserved_micros = 0`,
-    usage_sum: `at <= ${closed} - interval '1 day'`,
-    usage_dimension_sum: `at <= ${closed} - interval '1 day'`,
-    measured_runs: `day < timezone('UTC', router_statement_now())::date - 31`,
-    // A former version stays for the polls of the runs that it submitted, but for a day at most.
-    own_key: `ended_at <= ${ago('days => 1')} OR (ended_at IS NOT NULL AND NOT EXISTS (
-          SELECT FROM outbox WHERE outbox.workspace_id = own_key.workspace_id
-            AND outbox.provider = own_key.provider || '@' || own_key.workspace_id
-        ))`,
-    // Pauses of lines with a workspace's key. Those of providers are few, and stay.
-    provider_pause: `strpos(provider, '@') > 0 AND until <= ${ago('days => 1')}`,
-    // Keys end before every record that names them. The console lists codes and sessions for a month after their
-    // end.
-    api_key: `session_until <= ${ago('days => 30')} OR expires_at <= ${closed} OR revoked_at <= ${closed}`,
-  } as const;
-}
-
 /**
  * Creates partitions and deletes old rows. Each method does one short batch and returns its size; 0 means that
  * nothing is left to do, or that another worker is doing it. The clock is `router_statement_now()`, because unlike
@@ -74,13 +19,16 @@ function oldRowsOf({ RESULT_RETENTION_SECONDS, LEDGER_RETENTION_MONTHS }: Retent
  */
 @Injectable()
 export class RetentionRepository {
-  private readonly oldRows: ReturnType<typeof oldRowsOf>;
+  private readonly oldRows: OldRows;
+  /** The tables that `deleteOld` takes, in the order of a round. */
+  readonly sweptTables: readonly (keyof OldRows)[];
 
   constructor(
     private readonly database: Database,
     @Inject(DATABASE_OPTIONS) private readonly periods: RetentionSettings,
   ) {
     this.oldRows = oldRowsOf(periods);
+    this.sweptTables = Object.keys(this.oldRows) as (keyof OldRows)[];
   }
 
   /** Creates the partitions of the coming days. Returns the number of days that must be retried. */
@@ -149,7 +97,7 @@ export class RetentionRepository {
   }
 
   /** Deletes the next batch of old rows of a table. */
-  async deleteOld(table: keyof ReturnType<typeof oldRowsOf>): Promise<number> {
+  async deleteOld(table: keyof OldRows): Promise<number> {
     // The rows are locked, so they keep their place until they are deleted. By place they are found without an index.
     const [row] = await this.database.work.query<{ rows: number }>(
       `WITH deleted AS (

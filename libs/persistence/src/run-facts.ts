@@ -175,7 +175,7 @@ export type Ending =
 export interface Used {
   /** According to the last reply. */
   reportedMicros?: number | undefined;
-  /** The computed price of the part of an event stream that arrived. */
+  /** The computed price of the part that arrived of an event stream; 0 for a result without files. */
   arrivedMicros?: number | undefined;
 }
 

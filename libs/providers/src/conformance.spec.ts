@@ -84,7 +84,7 @@ const isPointer = (at: string): at is JsonPointer => at.startsWith('/');
 /** The kinds of surprises that a reply of this name may be. */
 function surpriseKindsOf(file: string): (SurpriseKind | undefined)[] {
   if (file.endsWith('-unknown-word')) return ['unknown_status', undefined];
-  if (/-without-(result|file)$/.test(file)) return ['missing_asset', 'unknown_status'];
+  if (/-without-(result|file)$/.test(file)) return ['no_files', 'unknown_status', 'unreadable', undefined];
   if (/-without-handle$|^submit-unusable-url$/.test(file)) return ['unreadable'];
   if (file === 'submit-in-progress') return ['unknown_status'];
   return [undefined];
@@ -101,7 +101,7 @@ function inState(reply: HttpReply, at: string, word: Json): HttpReply {
   return { ...reply, body };
 }
 
-/** The reply with each file and link replaced by an empty string; undefined if it has none. */
+/** The reply with each file, link and text replaced by an empty string; undefined if it has no file or link. */
 function withoutFiles(reply: HttpReply): HttpReply | undefined {
   const text = Buffer.from(reply.body).toString();
   const emptied = text
@@ -110,7 +110,8 @@ function withoutFiles(reply: HttpReply): HttpReply | undefined {
       /("(?:audio|data|b64_json|bytesBase64Encoded|imageBase64Data|videoBase64Data)"\s*:\s*)"[^"]*"/g,
       '$1""',
     );
-  return emptied === text ? undefined : { ...reply, body: Buffer.from(emptied) };
+  const body = Buffer.from(emptied.replaceAll(/("text"\s*:\s*)"[^"]*"/g, '$1""'));
+  return emptied === text ? undefined : { ...reply, body };
 }
 
 const sets = providerList.flatMap((definition) =>
@@ -223,11 +224,10 @@ describe.each(sets)('%s', (_name, definition, folder) => {
 
   const emptied = withoutFiles(reply(success));
   if (emptied && facts.skipped[`${success}-without-result`] === undefined)
-    it('rejects a result whose files are empty', () => {
-      expect(answer(facts.result, emptied)).toMatchObject({
-        kind: 'failed',
-        failure: { class: 'unreadable' },
-      });
+    it('returns a result whose files are empty, and says that it lacks them', () => {
+      const outcome = answer(facts.result, emptied) as Outcome;
+      expect(outcome).toMatchObject({ kind: 'succeeded', lacksFiles: true, surprise: { kind: 'no_files' } });
+      expect(outcome.kind === 'succeeded' && outcome.output.body).toBe(emptied.body);
     });
 
   it('forwards the body to the row’s address as declared, byte for byte', () => {

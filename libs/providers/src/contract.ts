@@ -156,11 +156,14 @@ export interface Surprise {
 
 /** `surprise`: what the provider's declaration does not expect of the reply. It changes nothing for the run. */
 export type Outcome =
-  /** `progress`: the progress that the provider reports, from 0 to 1. */
+  /**
+   * `progress`: the progress that the provider reports, from 0 to 1. `lacksFiles`: nothing is at the places of the result,
+   * so only a cost that the provider reports is billed.
+   */
   (
     | { kind: 'pending'; handle: Handle; afterMs: number; progress?: number | undefined }
     | { kind: 'next'; handle: Handle }
-    | { kind: 'succeeded'; output: ProviderOutput }
+    | { kind: 'succeeded'; output: ProviderOutput; lacksFiles?: true }
     | { kind: 'failed'; failure: ProviderFailure }
     | { kind: 'canceled' }
   ) & { surprise?: Surprise | undefined };

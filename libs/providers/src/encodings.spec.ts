@@ -17,6 +17,19 @@ const run = (text: string) => ({
   body: new TextEncoder().encode(text),
 });
 
+it('a file whose content does not tell its type is named by the extension of its key', () => {
+  const url = 'https://files.example/files/7.mp3';
+  const nameOf = (mediaType: string) => {
+    const file = { mediaType, bytes: 1, content: { storedAs: 'files/7.mp3' } };
+    const { pieces = [] } = form({ files: ['file'] })({
+      ...run(JSON.stringify({ file: url })),
+      files: new Map([[url, file]]),
+    });
+    return /filename="([^"]*)"/.exec(Buffer.from(pieces[0] as Uint8Array).toString())?.[1];
+  };
+  expect(['application/octet-stream', 'audio/wav'].map(nameOf)).toEqual(['file.mp3', 'file.wav']);
+});
+
 describe('envelope', () => {
   it('contains the caller’s own bytes', () => {
     const { contentType, body } = envelope('input')(run('{ "seed":18446744073709551615, "a":1.0 }'));

@@ -179,13 +179,19 @@ function multipart(parts: readonly Part[], boundary: string): EncodedBody {
     : { contentType, pieces };
 }
 
-/** Some providers rely on the file name's extension. */
 const partOf = (name: string, file: InputFile): Part => ({
   name,
   bytes: pieceOf(file),
   type: file.mediaType,
-  fileName: `${name}.${/\/(?:x-)?(\w+)/.exec(file.mediaType)?.[1] ?? 'bin'}`,
+  fileName: `${name}.${extensionOf(file)}`,
 });
+
+/** Some providers rely on the extension. If the content does not tell it, the key has the one of the caller's name. */
+function extensionOf({ mediaType, content }: InputFile): string {
+  const [, subtype = 'bin'] = /\/(?:x-)?(\w+)/.exec(mediaType) ?? [];
+  if (mediaType !== 'application/octet-stream') return subtype;
+  return 'storedAs' in content ? (/\.(\w+)$/.exec(content.storedAs)?.[1] ?? 'bin') : 'bin';
+}
 
 /**
  * Leaves out these members, because they are sent elsewhere. No other byte changes, apart from a comma. `encode` then

@@ -94,7 +94,10 @@ interface JobBase {
   retryAfter?: JsonPointer;
   /** Conditions on a result, one of which must hold. All conditions of an inner list must hold. */
   successWhen?: readonly (Condition | readonly Condition[])[] | undefined;
-  /** A JSON result must have a value at one of these places. `assets`: the places from the model's row. */
+  /**
+   * Places in a JSON result. Without a value at one of them, a success lacks its files. An empty list accepts no JSON.
+   * `assets`: the places from the model's row.
+   */
   resultPaths?: readonly JsonPointer[] | 'assets' | undefined;
   /** The result may also be the file itself: a success that is an image, audio, video or model, or neither text nor JSON. */
   fileResults?: true;

@@ -31,7 +31,7 @@ import {
 } from './reply.js';
 import type { AccountTrouble, Condition, Phase } from './condition.js';
 import { meaningOf } from './reply-words.js';
-import { accountRules, holds, holdsResult, type Rule } from './rules.js';
+import { accountRules, holds, holdsAnything, holdsResult, type Rule } from './rules.js';
 import { unknownError, unknownStatus } from './surprise.js';
 import { streamRequest } from './stream-request.js';
 import { arrivedStream, isEventStream, streamOutcome } from './streamed-reply.js';
@@ -82,28 +82,28 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
     return retryAfterMs(reply) ?? (spec.retryAfter && secondsMs(valueAt(json, spec.retryAfter)));
   }
 
-  /** A result needs a known success state and content: a 2xx status alone is not enough. */
+  /**
+   * A reply in a good state is the result, whatever it contains: the provider bills it. Where files and other values are
+   * looked for decides only what is billed.
+   */
   function succeeded(phase: Phase, { reply, json }: Readable, assets: Places = []): Outcome {
-    const { successWhen } = spec;
-    const resultPaths =
-      spec.resultPaths !== 'assets' ? spec.resultPaths : assets.length > 0 ? assets : ['/*'];
     if (isEmpty(reply))
-      return surprised('missing_asset', { ...unreadable(phase, 'nothing'), ...onceMore(phase) });
+      return surprised('unreadable', { ...unreadable(phase, 'nothing'), ...onceMore(phase) });
     const known = (conditions: Condition | readonly Condition[]) =>
       [conditions].flat().every((condition) => holds(condition, phase, reply, json));
-    if (successWhen && !successWhen.some(known))
+    if (spec.successWhen && !spec.successWhen.some(known))
       return surprised('unknown_status', noSuccess(`${phase} answered a state that is not a success`));
-    if (json !== undefined && resultPaths && !holdsResult(reply, json, resultPaths))
-      return surprised('missing_asset', {
-        ...unreadable(phase, 'a success without its result'),
-        retry: 'never',
-      });
     const output = outputOf(reply);
-    // A result that is not a file may be elsewhere.
-    const places = [...assets, ...otherResults(spec.resultPaths, assets)];
-    return json === undefined || assets.length === 0 || holdsResult(reply, json, places)
-      ? { kind: 'succeeded', output }
-      : { kind: 'succeeded', output, surprise: missingAssets(phase) };
+    if (json === undefined) return { kind: 'succeeded', output };
+    if (spec.resultPaths?.length === 0)
+      return surprised('unreadable', { ...unreadable(phase, 'JSON in place of a file'), retry: 'never' });
+    const places = resultPlaces(spec.resultPaths, assets);
+    if (places.length === 0 || holdsResult(reply, json, places)) return { kind: 'succeeded', output };
+    // A provider that names no state also reports errors that its declaration does not know.
+    const namesState = spec.successWhen !== undefined || phase !== 'submit';
+    if (!namesState && holdsAnything(json, '/error'))
+      return failed(noSuccess(`${phase} answered an error without a result`));
+    return { kind: 'succeeded', output, lacksFiles: true, surprise: noFiles(phase) };
   }
 
   /** The URL and the encoding for this input. */
@@ -214,10 +214,7 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
     const kept = keep(spec.handle, reading, callable);
     return kept
       ? { kind: 'next', handle: { ...handle, ...kept, step: 'fetch' } }
-      : surprised('missing_asset', {
-          ...unreadable('poll', 'a success that names no result'),
-          retry: 'never',
-        });
+      : { kind: 'succeeded', output: outputOf(reading.reply), lacksFiles: true, surprise: noFiles('poll') };
   };
   const onFetch = (signal: Signal, assets?: Places): Outcome => {
     const reading = read('fetch', signal);
@@ -260,19 +257,18 @@ const failed = (failure: ProviderFailure, surprise?: Surprise): Outcome => ({
 const surprised = (kind: Surprise['kind'], failure: ProviderFailure): Outcome =>
   failed(failure, { kind, note: `The reply to ${failure.note?.replace(' answered', ' was')}.` });
 
-const missingAssets = (phase: Phase): Surprise => ({
-  kind: 'missing_asset',
-  note: `The reply to ${phase} has none of the files that the model’s row names.`,
+const noFiles = (phase: Phase): Surprise => ({
+  kind: 'no_files',
+  note: `The reply to ${phase} is a success with nothing at the places of its files.`,
 });
 
-/** The places of results that contain none of the files. */
-const otherResults = (
-  places: JobSpec<HandleFields>['resultPaths'],
-  assets: Places,
-): readonly JsonPointer[] =>
-  Array.isArray(places)
-    ? places.filter((place) => !assets.some((asset) => asset === place || asset.startsWith(`${place}/`)))
-    : [];
+/** The places of files, and of results that contain none of the files. */
+function resultPlaces(places: JobSpec<HandleFields>['resultPaths'], assets: Places): Places {
+  if (places === 'assets') return assets.length > 0 ? assets : ['/*'];
+  const isOfAsset = (place: string) =>
+    assets.some((asset) => asset === place || asset.startsWith(`${place}/`));
+  return [...assets, ...(places ?? []).filter((place) => !isOfAsset(place))];
+}
 
 const noSuccess = (note: string): ProviderFailure => ({ class: 'provider_failed', retry: 'never', note });
 

@@ -91,7 +91,7 @@ describe('an account problem that no document shows is recognised by its words',
   });
 });
 
-describe('a success is a known success state with a result', () => {
+describe('a success is a known success state', () => {
   const text = { protocol: 'text' };
   const reasoning = [{ id: '1', type: 'reasoning', summary: [] }];
   const cut = { incomplete_details: { reason: 'max_output_tokens' } };
@@ -99,6 +99,7 @@ describe('a success is a known success state with a result', () => {
   const userInput = { type: 'user_input', content: [{ type: 'text', text: 'a cat' }] };
   const output = { type: 'model_output', content: [{ type: 'text', text: 'ok' }] };
   const answered = { role: 'assistant', content: 'ok' };
+  const usage = { input_tokens: 5, output_tokens: 0 };
   const silent = { role: 'assistant', content: null };
   const emptyImage = { inlineData: { mimeType: 'image/png', data: '' } };
 
@@ -114,12 +115,12 @@ describe('a success is a known success state with a result', () => {
     ['gemini-interactions', {}, { status: 'completed', steps: [userInput] }, 'provider_failed, never'],
     ['gemini-interactions', {}, { status: 'completed', steps: [userInput, output] }, 'succeeded'],
     ['gemini-interactions', {}, { steps: [{ type: 'model_output' }] }, 'provider_failed, never'],
-    ['anthropic', {}, { type: 'message', content: [], stop_reason: 'end_turn' }, 'succeeded'],
+    ['anthropic', {}, { type: 'message', content: [], stop_reason: 'end_turn', usage }, 'succeeded'],
     ['anthropic', {}, { type: 'message_batch', content: [] }, 'provider_failed, never'],
     ['anthropic', {}, { type: 'message', content: [], stop_reason: null }, 'provider_failed, never'],
     ['anthropic', {}, { type: 'message', content: [], stop_reason: 'x' }, 'provider_failed, never'],
     ['anthropic', {}, { type: 'message', content: [] }, 'provider_failed, never'],
-    ['anthropic', {}, { type: 'message', stop_reason: 'end_turn' }, 'unreadable, never'],
+    ['anthropic', {}, { type: 'message', stop_reason: 'end_turn' }, 'succeeded without files'],
     ['openrouter', {}, { choices: [] }, 'provider_failed, never'],
     ['openrouter', {}, { choices: [{}] }, 'provider_failed, never'],
     ['openrouter', {}, { choices: [{ finish_reason: null, message: answered }] }, 'provider_failed, never'],
@@ -127,9 +128,14 @@ describe('a success is a known success state with a result', () => {
     ['openrouter', {}, { choices: [{ finish_reason: 'stop' }] }, 'provider_failed, never'],
     ['openrouter', {}, { choices: [{ finish_reason: 'stop', message: silent }] }, 'provider_failed, never'],
     ['openrouter', {}, { choices: [{ finish_reason: 'length', message: silent }] }, 'succeeded'],
-    ['openrouter', {}, { choices: [{ finish_reason: 'length' }] }, 'unreadable, never'],
+    ['openrouter', {}, { choices: [{ finish_reason: 'length' }] }, 'succeeded without files'],
     ['openrouter', {}, { choices: [{ finish_reason: 'content_filter', message: answered }] }, 'succeeded'],
-    ['openrouter', {}, { choices: [{ finish_reason: 'stop', message: { content: '' } }] }, 'succeeded'],
+    [
+      'openrouter',
+      {},
+      { choices: [{ finish_reason: 'stop', message: { ...answered, content: '' } }] },
+      'succeeded',
+    ],
     ['openrouter', {}, { choices: [{ finish_reason: 'error', message: {} }] }, 'provider_failed, never'],
     ['google', { protocol: 'text', method: 'x' }, { candidates: [] }, 'provider_failed, never'],
     ['google', text, { candidates: [{ finishReason: 'MAX_TOKENS' }] }, 'succeeded'],
@@ -155,7 +161,7 @@ describe('a success is a known success state with a result', () => {
     ),
     ['google', image, { candidates: [{ finishReason: 'STOP', content: words }] }, 'succeeded'],
     ['google', image, { candidates: [{ finishReason: 'MAX_TOKENS', content: words }] }, 'succeeded'],
-    ['google', image, { candidates: [{ finishReason: 'STOP' }] }, 'unreadable, never'],
+    ['google', image, { candidates: [{ finishReason: 'STOP' }] }, 'succeeded without files'],
     [
       'google',
       image,
@@ -165,8 +171,8 @@ describe('a success is a known success state with a result', () => {
     [
       'google',
       image,
-      { candidates: [{ content: { parts: [{ text: 'Here it is.' }, emptyImage] } }] },
-      'unreadable, never',
+      { candidates: [{ finishReason: 'STOP', content: { parts: [{ text: 'Here it is.' }, emptyImage] } }] },
+      'succeeded',
     ],
     ['minimax', { protocol: 'audio' }, { data: { audio: 'ff', status: 1 } }, 'provider_failed, never'],
     [
@@ -175,8 +181,10 @@ describe('a success is a known success state with a result', () => {
       { data: { audio: 'ff', status: 2 }, base_resp: { status_code: -1 } },
       'provider_failed, never',
     ],
-    ['runware', image, { data: [{ imageDataURI: 'data:image/png;base64,' }] }, 'unreadable, never'],
-    ['openai', { protocol: 'media' }, { data: [{ b64_json: ' ' }] }, 'unreadable, never'],
+    ['runware', image, { data: [{ imageDataURI: 'data:image/png;base64,' }] }, 'succeeded without files'],
+    ['openai', { protocol: 'media' }, { data: [{ b64_json: ' ' }] }, 'succeeded without files'],
+    ['openai', { protocol: 'media' }, { error: { message: 'Overloaded.' } }, 'provider_failed, never'],
+    ['openai', { protocol: 'speech' }, { data: [] }, 'unreadable, never'],
   ])('%s %j: %j is %s', (provider, upstream, body, outcome) => {
     expect(of(provider, upstream).submitted(body)).toBe(outcome);
   });
@@ -204,9 +212,9 @@ describe('a refusal of content is distinguished from replies that only sound lik
 
 describe('a prediction of Replicate', () => {
   it.each([
-    [[], 'unreadable, never'],
-    [[null], 'unreadable, never'],
-    ['', 'unreadable, never'],
+    [[], 'succeeded without files'],
+    [[null], 'succeeded without files'],
+    ['', 'succeeded without files'],
     [['https://replicate.delivery/a.webp'], 'succeeded'],
     ['a text', 'succeeded'],
     [{ image: 'https://replicate.delivery/a.webp' }, 'succeeded'],

@@ -66,6 +66,15 @@ describe('a rule', () => {
 });
 
 describe('holdsAnything', () => {
+  it.each(['[]', '{}', 'false', 'null', '""', '[null]', '[[]]', '{"url":null}', '[{"url":" "}]'])(
+    'finds nothing in %s',
+    (value) => expect(holdsAnything({ a: JSON.parse(value) as Json }, '/a')).toBe(false),
+  );
+
+  it.each(['0', 'true', '"a"', '[0]', '{"b":[null,{"c":"d"}]}'])('finds something in %s', (value) =>
+    expect(holdsAnything({ a: JSON.parse(value) as Json }, '/a')).toBe(true),
+  );
+
   it('ignores null and empty text', () => {
     expect(holdsAnything({ a: [null, 0] }, '/a/*')).toBe(true);
     expect(holdsAnything({ a: [null, ''] }, '/a/*')).toBe(false);

@@ -45,11 +45,16 @@ export function holds(rule: Condition, phase: Phase, reply: HttpReply, json: Jso
   );
 }
 
-/** Whether any value at the place is other than null, blank text, or a data: URL without data. */
+/** Whether there is content at the place: a number, `true`, a text that is not blank or a data: URL with data. */
 export const holdsAnything = (json: Json | undefined, place: string): boolean =>
-  valuesAt(json, place).some((found) =>
-    typeof found === 'string' ? found.trim() !== '' && !isEmptyFile(found.trim()) : found !== null,
-  );
+  valuesAt(json, place).some(hasContent);
+
+/** Lists and objects have the content of their values. */
+function hasContent(value: Json): boolean {
+  if (typeof value === 'string') return value.trim() !== '' && !isEmptyFile(value.trim());
+  if (typeof value === 'object' && value !== null) return Object.values(value).some(hasContent);
+  return value !== null && value !== false;
+}
 
 /** Longer than the head of any data: URL. */
 const maxEmptyFile = 2000;
@@ -57,7 +62,7 @@ const maxEmptyFile = 2000;
 const isEmptyFile = (text: string): boolean =>
   text.length < maxEmptyFile && /^data:/i.test(text) && inlineFile(text) === undefined;
 
-/** Whether the result is at one of the places. It may also be in a part that was too large to be parsed. */
+/** Whether there is content at one of the places. It may also be in a part that was too large to be parsed. */
 export const holdsResult = (reply: HttpReply, json: Json, places: readonly string[]): boolean =>
   isPruned(reply) || places.some((place) => holdsAnything(json, place));
 

@@ -69,8 +69,8 @@ describe('a success', () => {
 
   it('without its result, or without the files of the row', () => {
     const files = ['/files/*/url'];
-    expect(kindOf(polled('{"state":"FINE"}', files))).toBe('missing_asset');
-    expect(kindOf(polled('{"state":"FINE","files":[{"link":"u"}]}', files))).toBe('missing_asset');
+    expect(kindOf(polled('{"state":"FINE"}', files))).toBe('no_files');
+    expect(kindOf(polled('{"state":"FINE","files":[{"link":"u"}]}', files))).toBe('no_files');
     expect(kindOf(polled('{"state":"FINE","files":[{"url":"u"}]}', files))).toBeUndefined();
     // A result of another kind has no files.
     expect(kindOf(polled('{"state":"FINE","text":"a cat"}', files))).toBeUndefined();

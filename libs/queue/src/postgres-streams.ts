@@ -40,6 +40,10 @@ export class PostgresStreams extends RunStreams {
     });
   }
 
+  async forget(runId: string): Promise<void> {
+    await this.query('DELETE FROM stream_piece WHERE run_id = $1', [runId]);
+  }
+
   protected append(runId: string, piece: StreamPiece): Promise<boolean> {
     return new Promise((sent) => {
       this.unsent.push({ runId, piece, sent });

@@ -41,6 +41,16 @@ export class RedisStreams extends RunStreams {
     }
   }
 
+  async forget(runId: string): Promise<void> {
+    try {
+      if (!isReady(this.client))
+        throw new Error('Redis does not answer, so the pieces of a deleted run expire later');
+      await this.client.del(keyOf(runId));
+    } catch (error) {
+      this.outage.trouble(error instanceof Error ? error : new Error(String(error)), 'streams');
+    }
+  }
+
   protected async append(runId: string, piece: StreamPiece): Promise<boolean> {
     const [secret] = this.settings.SIGNING_SECRET;
     if (secret === undefined || !isReady(this.client)) return false;

@@ -41,6 +41,9 @@ export abstract class RunStreams {
   /** The pieces from an offset on, in order. Empty if there are none yet, or while the server does not answer. */
   abstract read(runId: string, from: number): Promise<StreamPiece[]>;
 
+  /** Deletes the pieces of a run that has ended. Never rejects: if the server does not answer, they expire later. */
+  abstract forget(runId: string): Promise<void>;
+
   /** Returns whether the piece was stored. Never rejects. */
   protected abstract append(runId: string, piece: StreamPiece): Promise<boolean>;
 }

@@ -2,6 +2,7 @@ import { IANAZone } from 'luxon';
 import { z } from 'zod';
 import { routerTagName, routerTags, routerUser } from './attribution.js';
 import { cents, moment, pageOf, text } from './fields.js';
+import { momentOf } from './moment.js';
 import { maxCents } from './money.js';
 
 /** The maximum number of budgets of a workspace. Each admission checks all of them. */
@@ -10,6 +11,13 @@ const maxRaises = 10;
 
 const windows = ['day', 'week', 'month', 'total'] as const;
 const kinds = ['hard', 'soft'] as const;
+
+/**
+ * The zones of the IANA database with three letters. Other abbreviations mean another time to the database than to the
+ * engine: CST is Chicago's time to one and never has summer time to the other.
+ */
+const shortZones = new Set('CET EET EST GMT HST MET MST PRC ROC ROK UCT UTC WET'.split(' '));
+const isUnambiguous = (zone: string): boolean => zone.length !== 3 || shortZones.has(zone.toUpperCase());
 
 /** `*` matches within a segment of a model id, `**` and a lone `*` match everything. */
 const glob = /^[a-z0-9._*/-]{1,200}$/;
@@ -25,7 +33,13 @@ const routerBudgetScope = z.union(
 
 const wholeCents = (description: string) =>
   z.int().min(1).max(maxCents).describe(`${description}, in whole US dollar cents.`);
-const date = (description: string) => z.iso.datetime({ offset: true }).describe(description);
+/** `momentOf` is the only reader of these texts. The database gets its result. */
+const date = (description: string) =>
+  z.iso
+    .datetime({ offset: true })
+    .refine((time) => momentOf(time) !== null, 'must be a time of the years 1 to 9999')
+    .describe(description);
+const millisecondsOf = (time: string): number => momentOf(time)?.getTime() ?? Number.NaN;
 
 const raise = z.strictObject({
   amount_cents: wholeCents('The amount that is added to the limit'),
@@ -59,7 +73,7 @@ function valueProblem(scope: string, value: string | undefined): string | undefi
 /** Why raises do not fit together. Undefined if they do. */
 function raisesProblem(given: readonly z.infer<typeof raise>[]): string | undefined {
   const times = given
-    .map(({ from, until }) => [Date.parse(from), Date.parse(until)] as const)
+    .map(({ from, until }) => [millisecondsOf(from), millisecondsOf(until)] as const)
     .toSorted(([one], [other]) => one - other);
   if (times.some(([from, until]) => from >= until)) return 'must end after they begin';
   return times.some(([, until], nth) => until > (times[nth + 1]?.[0] ?? Infinity))
@@ -85,7 +99,7 @@ export const routerBudgetInput = z
       .max(64)
       .default('UTC')
       .refine(
-        (zone) => /^[A-Z]/i.test(zone) && IANAZone.isValidZone(zone),
+        (zone) => /^[A-Z]/i.test(zone) && isUnambiguous(zone) && IANAZone.isValidZone(zone),
         'must be a time zone such as Europe/Berlin',
       )
       .describe('The time zone in which days begin.'),

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { MemberPlaces, ReplacedMembers } from './object-members.js';
 
 function chunksOf(json: string, chunkBytes: number): Buffer[] {
@@ -57,5 +57,46 @@ describe.each([1, 3, 65_536])('the members of an object, in chunks of %i bytes',
     const replaced = new ReplacedMembers({ id: 'new', urls: { get: 1 } });
     const passed = chunksOf(json, chunkBytes).map((chunk) => replaced.add(chunk));
     expect(Buffer.concat(passed).toString()).toBe(text);
+  });
+});
+
+describe('hostile names', () => {
+  const limits = { keys: 10_000, depth: 64 };
+  const scanned = (json: string) => {
+    const members = new MemberPlaces(['model'], limits);
+    const chunks = chunksOf(json, 1000);
+    const nth = chunks.findIndex((chunk) => members.add(chunk) !== undefined);
+    return { excess: members.add(Buffer.alloc(0)), read: nth === -1 ? json.length : nth * 1000, members };
+  };
+
+  it.each([
+    ['broken escapes', '"\\x"'],
+    ['no name at all', '""'],
+    ['long names', `"${'n'.repeat(500)}"`],
+    ['names of escapes', '"\\u006d\\u006f"'],
+  ])('of a MiB of %s are not parsed, and end the scan at the limit', (_what, name) => {
+    const parse = jest.spyOn(JSON, 'parse');
+    const { excess, read, members } = scanned(`{${`${name}:0,`.repeat(200_000)}"model":"a"}`);
+    expect(members.placeOf('model')).toBeUndefined();
+    expect(excess).toBe('too_many_keys');
+    expect(read).toBeLessThanOrEqual(10_001 * (name.length + 3));
+    expect(parse).not.toHaveBeenCalled();
+    parse.mockRestore();
+  });
+
+  it('within the limits are passed over', () => {
+    const json = `{${'"\\x":0,"\\ud800":1,'.repeat(4000)}"m\\u006Fdel":"a"}`;
+    const { excess, members } = scanned(json);
+    expect(excess).toBeUndefined();
+    expect(members.textOf('model', Buffer.from(json))).toBe('a');
+  });
+
+  it('are counted on every level, and levels too', () => {
+    const deep = (levels: number) => `${'{"a":'.repeat(levels)}0${'}'.repeat(levels)}`;
+    expect(scanned(deep(64)).excess).toBeUndefined();
+    expect(scanned(deep(65)).excess).toBe('too_deep');
+    expect(scanned(`{"a":[${'{"b":0},'.repeat(10_000)}0]}`).excess).toBe('too_many_keys');
+    // Texts have neither.
+    expect(scanned(`{"a":"${'{:['.repeat(20_000)}"}`).excess).toBeUndefined();
   });
 });

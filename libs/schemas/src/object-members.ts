@@ -1,13 +1,19 @@
-import type { JsonPlace } from './json-text.js';
+import type { JsonExcess, JsonPlace } from './json-text.js';
 
 const [quote, backslash, comma, colon] = Buffer.from('"\\,:');
 const [openBrace, closeBrace, openBracket, closeBracket] = Buffer.from('{}[]');
 /** Longer texts are treated as absent. */
 const maxTextBytes = 1024;
 
+/** Limits of a scan, of members and of levels. */
+interface ScanLimits {
+  keys: number;
+  depth: number;
+}
+
 /** Learns the offsets of the members of an object, in order. */
 interface MemberVisitor {
-  /** The value of a member begins; the white space around it is part of it. */
+  /** The value of a member begins; the white space around it is part of it. The name is undefined unless it is wanted. */
   begin: (name: string | undefined, at: number) => void;
   /** The value has ended before this offset. */
   end: (at: number) => void;
@@ -17,22 +23,31 @@ interface MemberVisitor {
 
 /**
  * Reads the members of a JSON object while the bytes of the object arrive, because reading a large body at once would
- * block the event loop. It does not validate: bytes that are not JSON may have any members.
+ * block the event loop. Names are compared as bytes, so that no name costs more than its bytes. It does not validate:
+ * bytes that are not JSON may have any members.
  */
 class MemberScan {
+  /** The limit that the bytes exceed. Nothing is read after that. */
+  excess: Exclude<JsonExcess, 'too_many_containers'> | undefined;
   private at = 0;
   private depth = 0;
+  private keys = 0;
   private isObject = false;
   private isInText = false;
   private isEscaped = false;
   private isName = false;
-  /** The bytes of the current name. */
-  private name: number[] = [];
+  private readonly name: WantedName;
 
-  constructor(private readonly visitor: MemberVisitor) {}
+  constructor(
+    wanted: readonly string[],
+    private readonly visitor: MemberVisitor,
+    private readonly limits: ScanLimits = { keys: Infinity, depth: Infinity },
+  ) {
+    this.name = new WantedName(wanted);
+  }
 
   add(chunk: Uint8Array): void {
-    for (let index = 0; index < chunk.length; index += 1, this.at += 1) {
+    for (let index = 0; index < chunk.length && this.excess === undefined; index += 1, this.at += 1) {
       const byte = chunk[index] ?? 0;
       if (this.isInText) this.addToText(byte);
       else this.addStructure(byte);
@@ -45,7 +60,7 @@ class MemberScan {
       return;
     }
     this.isEscaped = !this.isEscaped && byte === backslash;
-    if (this.isName && this.depth === 1 && this.name.length <= maxTextBytes) this.name.push(byte);
+    if (this.isName && this.depth === 1) this.name.add(byte);
   }
 
   private addStructure(byte: number): void {
@@ -53,11 +68,12 @@ class MemberScan {
     switch (byte) {
       case quote:
         this.isInText = true;
-        if (isMember && this.isName) this.name = [];
+        if (isMember && this.isName) this.name.clear();
         return;
       case openBrace:
       case openBracket:
         this.depth += 1;
+        if (this.depth > this.limits.depth) this.excess = 'too_deep';
         if (this.depth === 1) this.isName = this.isObject = byte === openBrace;
         return;
       case closeBrace:
@@ -73,32 +89,81 @@ class MemberScan {
         this.isName = true;
         return;
       case colon:
+        this.keys += 1;
+        if (this.keys > this.limits.keys) this.excess = 'too_many_keys';
         if (!isMember || !this.isName) return;
         this.isName = false;
-        this.visitor.begin(textOf(Buffer.from(this.name)), this.at + 1);
+        this.visitor.begin(this.name.found(), this.at + 1);
     }
   }
 }
+
+/** Longest escape of a UTF-16 code unit: `\u0065`. */
+const maxEscapeBytes = 6;
+
+/** The bytes of a name, and the wanted name that they are. */
+class WantedName {
+  private readonly bytes: Uint8Array;
+  private length = 0;
+  private hasEscape = false;
+
+  constructor(private readonly wanted: readonly string[]) {
+    this.bytes = new Uint8Array(maxEscapeBytes * Math.max(...wanted.map((name) => name.length)));
+  }
+
+  clear(): void {
+    this.length = 0;
+    this.hasEscape = false;
+  }
+
+  add(byte: number): void {
+    // A write beyond the end is ignored.
+    this.bytes[this.length] = byte;
+    this.length += 1;
+    if (byte === backslash) this.hasEscape = true;
+  }
+
+  found(): string | undefined {
+    const isLikely = this.hasEscape || this.wanted.some(({ length }) => length === this.length);
+    if (!isLikely || this.length > this.bytes.length) return undefined;
+    const text = Buffer.from(this.bytes.subarray(0, this.length)).toString('utf8');
+    const name = this.hasEscape ? unescaped(text) : text;
+    return this.wanted.includes(name) ? name : undefined;
+  }
+}
+
+const escapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+
+/** Broken escapes give some other text. */
+const unescaped = (text: string): string =>
+  text.replaceAll(/\\(?:u([0-9a-f]{4})|(.))/gi, (_escape, code: string | undefined, letter: string) =>
+    code === undefined ? (escapes[letter] ?? letter) : String.fromCharCode(Number.parseInt(code, 16)),
+  );
 
 /** Finds these members of an object while its bytes arrive. Of several members with one name, it finds the first. */
 export class MemberPlaces {
   private readonly places = new Map<string, JsonPlace>();
   private current: { name: string; start: number } | undefined;
-  private readonly scan = new MemberScan({
-    begin: (name, start) => {
-      const isWanted = name !== undefined && this.wanted.includes(name) && !this.places.has(name);
-      this.current = isWanted ? { name, start } : undefined;
-    },
-    end: (end) => {
-      if (this.current !== undefined) this.places.set(this.current.name, { start: this.current.start, end });
-      this.current = undefined;
-    },
-  });
+  private readonly scan: MemberScan;
 
-  constructor(private readonly wanted: readonly string[]) {}
+  constructor(wanted: readonly string[], limits?: ScanLimits) {
+    const visitor: MemberVisitor = {
+      begin: (name, start) => {
+        this.current = name !== undefined && !this.places.has(name) ? { name, start } : undefined;
+      },
+      end: (end) => {
+        if (this.current !== undefined)
+          this.places.set(this.current.name, { start: this.current.start, end });
+        this.current = undefined;
+      },
+    };
+    this.scan = new MemberScan(wanted, visitor, limits);
+  }
 
-  add(chunk: Uint8Array): void {
+  /** Returns the limit that the bytes so far exceed. */
+  add(chunk: Uint8Array): JsonExcess | undefined {
     this.scan.add(chunk);
+    return this.scan.excess;
   }
 
   placeOf(name: string): JsonPlace | undefined {
@@ -128,29 +193,17 @@ export class ReplacedMembers {
   private isReplacing = false;
   private isEmpty = true;
   private passed: Uint8Array[] = [];
-  private readonly scan = new MemberScan({
-    begin: (name = '', at) => {
-      this.isEmpty = false;
-      const text = this.replacements.get(name);
-      if (text === undefined) return;
-      this.missing.delete(name);
-      this.pass(at);
-      this.passed.push(Buffer.from(text));
-      this.isReplacing = true;
-    },
-    end: (at) => {
-      if (this.isReplacing) this.from = at;
-      this.isReplacing = false;
-    },
-    close: (at) => {
-      this.pass(at);
-      const added = [...this.missing].map(([name, text]) => `${JSON.stringify(name)}:${text}`);
-      this.passed.push(Buffer.from([...(this.isEmpty ? [] : ['']), ...added].join(',')));
-      this.missing.clear();
-    },
-  });
+  private readonly scan: MemberScan;
 
   constructor(members: Readonly<Record<string, unknown>>) {
+    this.scan = new MemberScan(Object.keys(members), {
+      begin: (name, at) => this.begin(name, at),
+      end: (at) => {
+        if (this.isReplacing) this.from = at;
+        this.isReplacing = false;
+      },
+      close: (at) => this.addMissing(at),
+    });
     this.replacements = new Map(
       Object.entries(members).map(([name, value]) => [name, JSON.stringify(value)]),
     );
@@ -165,6 +218,23 @@ export class ReplacedMembers {
     if (!this.isReplacing) this.pass(this.chunkStart + chunk.length);
     this.chunkStart += chunk.length;
     return Buffer.concat(this.passed);
+  }
+
+  private begin(name: string | undefined, at: number): void {
+    this.isEmpty = false;
+    const text = name === undefined ? undefined : this.replacements.get(name);
+    if (name === undefined || text === undefined) return;
+    this.missing.delete(name);
+    this.pass(at);
+    this.passed.push(Buffer.from(text));
+    this.isReplacing = true;
+  }
+
+  private addMissing(at: number): void {
+    this.pass(at);
+    const added = [...this.missing].map(([name, text]) => `${JSON.stringify(name)}:${text}`);
+    this.passed.push(Buffer.from([...(this.isEmpty ? [] : ['']), ...added].join(',')));
+    this.missing.clear();
   }
 
   /** Lets the bytes before this offset pass. */

@@ -27,8 +27,9 @@ export const surpriseKinds = {
   unknown_status: 'The reply names a state that the provider’s file does not list.',
   unknown_error: 'The reply is an error in a form that the provider’s file does not describe.',
   unreadable: 'The reply has the status of a success but cannot be read.',
-  missing_asset:
-    'The reply is a success without its result, or without the files that the model’s row names.',
+  no_files:
+    'The reply is a success with nothing at the places of its files. It is the result, billed only if it reports a cost.',
+  missing_asset: 'As `no_files`, counted by an earlier release.',
   missing_cost: 'No reply of a finished run reported the cost that the model’s row names.',
 } as const;
 

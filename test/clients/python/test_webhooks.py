@@ -31,6 +31,10 @@ class Webhooks(unittest.TestCase):
             (self.body, headers, "whsec_AAAA"),
             (self.body, self.signed(int(time.time()) - 600), self.secret),
             (self.body, {}, self.secret),
+            # Half a character, which no encoding has.
+            (self.body, {**headers, "Webhook-Signature": "v1,\ud800"}, self.secret),
+            (self.body, {**headers, "Webhook-Id": "\udfff"}, self.secret),
+            ("\ud800", headers, self.secret),
         ]:
             with self.assertRaises(WebhookVerificationError):
                 verify_webhook(body, sent, secret)

@@ -84,6 +84,7 @@ export const providerSources: Record<string, Source> = {
           unknown_status: await load.unknownStatuses(beganMs),
           unknown_error: 0,
           unreadable: 0,
+          no_files: 0,
           missing_asset: 0,
           missing_cost: 0,
         },

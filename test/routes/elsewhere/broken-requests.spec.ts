@@ -31,6 +31,7 @@ it.each([
   ],
   ['a folded header', 'GET /v2/models HTTP/1.1\r\nHost: a\r\nX-A: a\r\n b\r\n\r\n'],
   ['headers of 64 KiB', `GET /v2/models HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(65_536)}\r\n\r\n`],
+  ['two hosts', 'GET /v2/models HTTP/1.1\r\nHost: a\r\nhOST: a\r\nConnection: close\r\n\r\n'],
   ['no host', 'GET /v2/models HTTP/1.1\r\nConnection: close\r\n\r\n'],
 ])('%s is rejected, and the connection closes', async (_what, bytes) => {
   const [head = '', body = ''] = (await answerTo(bytes)).split('\r\n\r\n');

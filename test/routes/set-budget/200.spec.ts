@@ -41,6 +41,7 @@ it('creates a budget, replaces it as a whole, and counts from then on', async ()
   const changed = await set(rest);
   expect(changed).toMatchObject({
     ...rest,
+    raises: [{ amount_cents: 50, from: '2026-01-01T00:00:00.000Z', until: '2998-12-31T23:00:00.000Z' }],
     current: { limit_cents: 150, spent_cents: 0, reserved_cents: reserved },
   });
   expect(reserved).toBeGreaterThan(0);
@@ -54,6 +55,24 @@ it('creates a budget, replaces it as a whole, and counts from then on', async ()
   );
   expect(actions.map(({ budget }) => budget)).toEqual(['web.monthly', 'web.monthly']);
   expect(actions[0]?.actor).toMatch(/^key:/);
+});
+
+it.each([
+  ['2026-01-01T00:00:00+23:59', '2027-01-01T00:00:00-23:59'],
+  ['0000-01-01T00:00:00Z', '2999-01-01T00:00:00Z'],
+  ['0000-01-01T00:00:00+23:59', '9999-12-31T23:59:59-23:59'],
+  [`2026-01-01T00:00:00.${'0'.repeat(200)}1Z`, `2999-01-01T00:00:00.${'9'.repeat(200)}Z`],
+  [`2026-01-01T00:00:00.${'0'.repeat(200)}1+01:00`, `2999-01-01T00:00:00.${'9'.repeat(20)}+01:00`],
+])('whatever time of a raise is accepted, admissions can read it: %s', async (from, until) => {
+  const { caller } = await gateway().caller({}, scopes);
+  const body = JSON.stringify({
+    window: 'day',
+    limit_cents: 10_000,
+    raises: [{ amount_cents: 1, from, until }],
+  });
+  expect([200, 400]).toContain((await caller.call('PUT', '/v2/budgets/odd', { body })).status);
+  expect((await caller.call('GET', '/v2/budgets')).status).toBe(200);
+  await caller.submit(model, '{"prompt":"x"}');
 });
 
 it('has a limit for each value, which are listed in pages', async () => {

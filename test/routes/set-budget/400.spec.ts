@@ -9,6 +9,7 @@ it.each([
   ['an unknown window', { window: 'year' }, 'window'],
   ['an unknown time zone', { time_zone: 'Europe/Atlantis' }, 'time_zone'],
   ['an offset as the time zone', { time_zone: '+02:00' }, 'time_zone'],
+  ['an ambiguous abbreviation as the time zone', { time_zone: 'CST' }, 'time_zone'],
   ['an unknown scope', { scope: 'team' }, 'scope'],
   ['a malformed name of a tag', { scope: 'tag:a b' }, 'scope'],
   ['a malformed value of a tag', { scope: 'tag:a', value: 'b,c' }, 'value'],

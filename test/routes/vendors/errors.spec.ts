@@ -51,6 +51,18 @@ describe.each(vendorSides)('a failed call below $base', (vendor) => {
     await failed(await send(gateway(), key, undefined, strange), 400, 'invalid_input');
   });
 
+  it('is 400 for a body of too many members or levels, also with names that are not JSON', async () => {
+    const { path } = vendor.call(vendor.model);
+    const key = await keyOf();
+    const bodies = [
+      `{${'"\\x":0,'.repeat(100_000)}"model":"${vendor.model}"}`,
+      `{${'"":0,'.repeat(10_001)}"model":"${vendor.model}"}`,
+      `{"model":"${vendor.model}",${'"\\ud800":0,'.repeat(10_001)}"a":0}`,
+      `{"model":"${vendor.model}","a":${'['.repeat(64)}${']'.repeat(64)}}`,
+    ];
+    for (const body of bodies) await failed(await send(gateway(), key, { path, body }), 400, 'invalid_input');
+  });
+
   it('is 401 without a usable key', async () => {
     await failed(await send(gateway(), 'wrong'), 401, 'unauthorized');
     const list = await fetch(`${gateway().url}${vendor.base}/models`);

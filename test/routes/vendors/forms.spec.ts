@@ -87,6 +87,22 @@ describe('a form', () => {
     expect(await filesOf(workspace.id)).toEqual([file, file, file]);
   });
 
+  it('whose file has no signature keeps the extension of its name, and may name its model by our id', async () => {
+    const { caller, workspace } = await gateway().caller();
+    const form = formOf(
+      ['file', [new Blob(['no signature'], { type: 'audio/mpeg' }), 'Talk.MP3']],
+      ['model', 'openai/whisper-1'],
+    );
+    const answering = post(transcriptions, caller.key, form);
+    const run = await gateway().admittedRun(workspace);
+    expect(JSON.parse((await gateway().storedInput(run)).bytes.toString())).toEqual({
+      file: expect.stringMatching(/\/files\/[0-9a-f-]{36}\.mp3\?/),
+      model: 'whisper-1',
+    });
+    await gateway().finish(run, output);
+    await (await answering).text();
+  });
+
   it('repeated with the same key joins its run, with another boundary too, and keeps the files of the first', async () => {
     const { caller, workspace } = await gateway().caller();
     const named = { 'idempotency-key': 'k' };

@@ -97,6 +97,25 @@ it.each(vendorSides)('$base lists only models that one of its paths runs', async
   expect(text.split(`${vendor.model}"`)).toHaveLength(2);
 });
 
+it.each(['openai/gpt-5.5', 'gpt-5.5'])(
+  'a model runs by the name %s, and its provider gets its own',
+  async (name) => {
+    const { caller, workspace } = await gateway().caller();
+    expect((await get(openai, `/models/${encodeURIComponent(name)}`, caller.key)).status).toBe(200);
+    const answering = fetch(`${gateway().url}/openai/v1/responses`, {
+      method: 'POST',
+      headers: { ...openai.credential(caller.key), 'content-type': 'application/json' },
+      body: `{"input":"x", "model" : "${name}","max_output_tokens":1e1}`,
+    });
+    const run = await gateway().admittedRun(workspace);
+    const sent = (await gateway().storedInput(run)).bytes.toString();
+    expect(sent).toMatch(/^\{"input":"x", "model" : ?"gpt-5\.5","max_output_tokens":1e1\}$/);
+    const body = Buffer.from('{}');
+    await gateway().finish(run, { outcome: 'succeeded', mediaType: 'application/json', body });
+    expect((await answering).status).toBe(200);
+  },
+);
+
 it('a model is not run at the path of another kind, and the error says where it is', async () => {
   const { caller } = await gateway().caller();
   const response = await fetch(`${gateway().url}/openai/v1/responses`, {

@@ -30,13 +30,30 @@ export const listedValues = (schema: JsonSchema): unknown[] =>
   ]);
 
 const fileFields = ['content_type', 'file_name', 'file_size'];
+/** Facts about an image, audio or video, which an object without `fileFields` may have. */
+const mediaFields = new Set([
+  'url',
+  'width',
+  'height',
+  'duration',
+  'fps',
+  'num_frames',
+  'sample_rate',
+  'channels',
+]);
 
-/** JSON pointers to the URLs of file objects: objects with a `url` and a name, a size or a type. */
+function isFileObject(properties: Readonly<Record<string, JsonSchema>>): boolean {
+  const names = Object.keys(properties);
+  const describesFile =
+    names.some((name) => fileFields.includes(name)) || names.every((name) => mediaFields.has(name));
+  return names.includes('url') && describesFile;
+}
+
+/** JSON pointers to the URLs of file objects: objects with a `url`, and with nothing else or facts about a file. */
 export function filePointers(schema: JsonSchema, pointer = '', depth = 0): string[] {
   if (depth > 8) return [];
   const found = branchesOf(schema).flatMap(({ properties = {}, items }) => {
-    const isFile =
-      properties['url'] !== undefined && fileFields.some((name) => Object.hasOwn(properties, name));
+    const isFile = isFileObject(properties);
     const inner = Object.entries(properties).flatMap(([name, each]) =>
       filePointers(each, `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, depth + 1),
     );

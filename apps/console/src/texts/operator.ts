@@ -135,6 +135,7 @@ export const surprises = {
     unknown_status: 'Unknown status',
     unknown_error: 'Unknown error',
     unreadable: 'Unreadable',
+    no_files: 'No files',
     missing_asset: 'No result',
     missing_cost: 'No cost',
   },

@@ -15,14 +15,21 @@ export function takeOverFromNode(server: FastifyInstance): void {
   server.server.on('checkExpectation', (request, response) => server.routing(request, response));
 
   server.addHook('onRequest', (request, _reply, done) => {
-    const hostIsMissing = request.headers.host === undefined && request.raw.httpVersion === '1.1';
-    done(hostIsMissing ? new RouterError('invalid_input', 'The Host header is missing.') : undefined);
+    const problem = hostProblem(request.raw);
+    done(problem === undefined ? undefined : new RouterError('invalid_input', problem));
   });
   server.addHook('onSend', (request, reply, payload, done) => {
     // The caller may still send the body, so the connection cannot be reused.
     if (waiting.has(request.raw)) void reply.header('connection', 'close');
     done(null, payload);
   });
+}
+
+/** Node drops all Host lines but the first, while a proxy before it may have gone by another one. */
+function hostProblem({ rawHeaders, httpVersion }: IncomingMessage): string | undefined {
+  const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length;
+  if (hosts > 1) return 'The Host header is given more than once.';
+  return hosts === 0 && httpVersion === '1.1' ? 'The Host header is missing.' : undefined;
 }
 
 /** Asks a waiting caller to send its body. Call this once the headers have passed all checks. */

@@ -5,7 +5,20 @@ export const model = routerModelId.describe('Model id: provider and model, joine
 
 /** Agents fill optional arguments with null or an empty text; both count as omitted. */
 export const optional = <Shape extends z.ZodType>(shape: Shape) =>
-  z.preprocess((value) => (value === null || value === '' ? undefined : value), shape.optional()).optional();
+  z.preprocess(omitted, shape.optional()).optional();
+
+/** Agents also write numbers and booleans as texts. Schemas show the plain type. */
+export const optionalNumber = (shape: z.ZodNumber | z.ZodInt) =>
+  z.preprocess((value) => omitted(fromText(value, /^-?\d+(\.\d+)?$/)), shape.optional()).optional();
+export const optionalBoolean = () =>
+  z.preprocess((value) => omitted(fromText(value, /^(true|false)$/i)), z.boolean().optional()).optional();
+
+const omitted = (value: unknown): unknown => (value === null || value === '' ? undefined : value);
+
+const fromText = (value: unknown, form: RegExp): unknown =>
+  typeof value === 'string' && form.test(value.trim())
+    ? (JSON.parse(value.trim().toLowerCase()) as unknown)
+    : value;
 
 /** The message has an empty text in place of an input that an agent wrote as a text of JSON. */
 export const runInput = z

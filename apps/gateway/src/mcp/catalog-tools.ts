@@ -2,7 +2,7 @@ import type { McpServer } from '@modelcontextprotocol/server';
 import { routerModality, type RouterModelFullEntry, routerTask, shortened } from '#schemas';
 import { z } from 'zod';
 import { type ModelDocument, summaryOf } from '../models/model-summary.js';
-import { model, optional, runInput } from './arguments.js';
+import { model, optional, optionalBoolean, runInput } from './arguments.js';
 import type { OwnRoutes } from './own-routes.js';
 import { bodyOf, failureResult, structuredResult, textResult, unknownFieldsIn } from './tool-results.js';
 
@@ -84,7 +84,7 @@ export function registerCatalogTools(server: McpServer, routes: OwnRoutes, input
         'Shows what a model takes and gives, with an example and its price. The whole OpenAPI document on request.',
       inputSchema: z.object({
         model,
-        full: optional(z.boolean()).describe('Whether to return the OpenAPI document, about 25 KB.'),
+        full: optionalBoolean().describe('Whether to return the OpenAPI document, about 25 KB.'),
       }),
       outputSchema: modelSummary,
       annotations,

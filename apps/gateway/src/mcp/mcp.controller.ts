@@ -14,11 +14,16 @@ import { ownRoutes } from './own-routes.js';
 /** Larger inputs must be passed by URL. */
 const maxMessageBytes = 1024 * 1024;
 
-/** The protocol's library knows only the two media types, not the wildcard of HTTP or a missing header. */
-const acceptOf = (accept = '*/*') =>
-  accept.split(',').some((each) => each.trim().startsWith('*/*'))
-    ? 'application/json, text/event-stream'
-    : accept;
+const answered = ['application/json', 'text/event-stream'];
+
+/** The protocol's library knows only the two media types in lower case, not the media ranges of HTTP or a missing header. */
+function acceptOf(accept = '*/*'): string {
+  const ranges = accept.split(',').filter((each) => !/;[ \t]*q=0(\.0*)?[ \t]*(;|$)/i.test(each));
+  const names = ranges.map((each) => each.split(';', 1)[0]?.trim().toLowerCase() ?? '');
+  const takes = (type: string) =>
+    [type, type.replace(/\/.*/, '/*'), '*/*'].some((range) => names.includes(range));
+  return answered.filter(takes).join(', ');
+}
 
 /** The Model Context Protocol (streamable HTTP, without sessions). Agents call the routes of runs as tools. */
 @Controller('mcp')

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { routerQueueRequestId, routerQueueStatus } from '#schemas';
 import { z } from 'zod';
-import { model, optional, runInput } from './arguments.js';
+import { model, optional, optionalNumber, runInput } from './arguments.js';
 import type { OwnRoutes } from './own-routes.js';
 import {
   bodyOf,
@@ -17,7 +17,7 @@ import {
 const maxWaitS = 45;
 const maxPauseMs = 2_000;
 
-const waiting = optional(z.int().min(0).max(maxWaitS)).describe(
+const waiting = optionalNumber(z.int().min(0).max(maxWaitS)).describe(
   `How long to wait for the result, in seconds (default ${maxWaitS}). A run that takes longer keeps running.`,
 );
 
@@ -122,7 +122,7 @@ export function registerRunTools(
       inputSchema: z.object({
         model: optional(model),
         status: optional(z.enum(routerQueueStatus.options)),
-        limit: optional(z.int().min(1).max(50)).describe('How many (default 10).'),
+        limit: optionalNumber(z.int().min(1).max(50)).describe('How many (default 10).'),
         cursor: optional(z.string()).describe('next_cursor of the previous page.'),
       }),
       outputSchema: listedRuns,

@@ -8,9 +8,16 @@ const descendingSuffix = ';desc';
 const sortNames = new Map<string, NodeSortColumn>([
   ...nodeSortColumns.map((column) => [column, column] as const),
   ['create_time', 'created_at'],
+  ['update_time', 'updated_at'],
+  ['last_updated', 'updated_at'],
+  // Search indexes a node whenever it changes.
+  ['last_algolia_index_time', 'updated_at'],
   ['total_install', 'downloads'],
   ['total_star', 'github_stars'],
-  ['last_updated', 'updated_at'],
+  ['total_review', 'rating'],
+  ['repository_url', 'repository'],
+  ['icon_url', 'icon'],
+  ['normalized_id', 'id'],
 ]);
 
 /** Endings of a form factor that name a system. Other form factors do not filter. */
@@ -54,7 +61,7 @@ export const nodeQuery = z.object({
     .default([])
     .meta({
       description:
-        'Columns to sort by, the first one first; `;desc` after one sorts it in descending order. `id`, `name`, `author`, `category`, `created_at` (or `create_time`), `updated_at` (`last_updated`), `downloads` (`total_install`), `github_stars` (`total_star`), `rating`, `search_ranking`, `status`, `description`, `license`, `repository`, `icon`, `banner_url`, `publisher_id`, `status_detail`, `supported_app_version`, `supported_app_frontend_version`. A missing value sorts first, and last in a descending order.',
+        'Columns to sort by, the first one first; `;desc` after one sorts it in descending order. `id` (or `normalized_id`), `name`, `author`, `category`, `created_at` (`create_time`), `updated_at` (`update_time`, `last_updated`, `last_algolia_index_time`), `downloads` (`total_install`), `github_stars` (`total_star`), `rating` (`total_review`), `search_ranking`, `status`, `description`, `license`, `repository` (`repository_url`), `icon` (`icon_url`), `banner_url`, `publisher_id`, `status_detail`, `supported_app_version`, `supported_app_frontend_version`. A missing value sorts first, and last in a descending order.',
     })
     .transform(sortKeys),
   node_id: z

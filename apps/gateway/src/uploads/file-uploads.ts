@@ -28,6 +28,7 @@ interface Upload {
   workspaceId: string;
   maxBytes: number;
   type: string | undefined;
+  fileName?: string | undefined;
   place?: Place | undefined;
 }
 
@@ -84,11 +85,11 @@ export class FileUploads {
 
   private async receive(
     body: AsyncGenerator<Buffer>,
-    { workspaceId, maxBytes, type, place }: Upload,
+    { workspaceId, maxBytes, type, fileName, place }: Upload,
   ): Promise<StoredFile> {
     try {
       const head = await headOf(body);
-      const { mediaType, extension } = await contentTypeOf(head, type);
+      const { mediaType, extension } = await contentTypeOf(head, type, fileName);
       const { id, key } = place ?? newPlace(extension);
       const doubtSeconds = this.settings.STORE_DOUBT_SECONDS;
       const refusal = await unlessDeleted(

@@ -59,8 +59,8 @@ export class FormUploads {
     const limit = Math.min(terms.maxBytes, this.settings.FILE_LIMIT);
     const maxBytes = Number(request.headers['content-length'] ?? limit);
     if (maxBytes > limit) throw tooLarge(limit);
-    const form = new ArrivingForm(parser, terms.takesFile, (bytes, type) =>
-      this.uploads.takeBytes(bytes, { workspaceId, maxBytes, type }),
+    const form = new ArrivingForm(parser, terms.takesFile, (bytes, announced) =>
+      this.uploads.takeBytes(bytes, { workspaceId, maxBytes, ...announced }),
     );
     sendContinue(request);
     await form.read(bodyStream(request, limit));
@@ -73,7 +73,9 @@ export class FormUploads {
   }
 }
 
-type Store = (bytes: () => AsyncGenerator<Buffer>, type: string) => Promise<StoredFile>;
+/** A file’s type and name, by the word of the caller. */
+type Announced = { type: string; fileName: string | undefined };
+type Store = (bytes: () => AsyncGenerator<Buffer>, announced: Announced) => Promise<StoredFile>;
 type ArrivingPart = { name: string; sha256: string } & ({ text: string } | { file: StoredFile | undefined });
 
 /** A form while it arrives. The first failure ends the parser and all uploads. */
@@ -96,7 +98,9 @@ class ArrivingForm {
       .on('error', () => this.fail(malformed('The form is cut off or malformed.')))
       .on('partsLimit', () => this.fail(malformed(`The form has more than ${limits.parts} parts.`)))
       .on('field', (name, text, _isNameCut, isCut) => this.addText(name, text, isCut))
-      .on('file', (name, stream, _fileName, _encoding, type) => this.addFile(name, stream, type));
+      .on('file', (name, stream, fileName, _encoding, type) =>
+        this.addFile(name, stream, { type, fileName }),
+      );
   }
 
   /** Returns when everything is stored, or nothing more will be. */
@@ -138,24 +142,24 @@ class ArrivingForm {
     this.parts.push({ name, text, sha256: createHash('sha256').update(text).digest('hex') });
   }
 
-  private addFile(name: unknown, stream: Readable, type: string): void {
+  private addFile(name: unknown, stream: Readable, announced: Announced): void {
     // Destroying a stream that nobody reads yet must not end the process.
     stream.on('error', () => {});
     if (this.failure === undefined && isName(name) && this.takesFile(name))
-      return this.upload(name, stream, type);
+      return this.upload(name, stream, announced);
     stream.resume();
     this.fail(
       isName(name) ? malformed(`The form has a file in ${name}, which does not take one.`) : badName(),
     );
   }
 
-  private upload(name: string, stream: Readable, type: string): void {
+  private upload(name: string, stream: Readable, announced: Announced): void {
     this.streams.add(stream);
     const part = { name, file: undefined as StoredFile | undefined, sha256: '' };
     this.parts.push(part);
     const upload = async () => {
       const hash = createHash('sha256');
-      part.file = await this.store(() => chunksOf(stream, hash), type);
+      part.file = await this.store(() => chunksOf(stream, hash), announced);
       part.sha256 = hash.digest('hex');
       this.files.push(part.file);
     };

@@ -1,6 +1,6 @@
 import type { Model } from '#catalog';
 import { InputRejection, RouterError } from '#errors';
-import { MemberPlaces } from '#schemas';
+import { replaceStrings } from '#schemas';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { runIdOf } from '../answers/run-of-call.js';
@@ -11,10 +11,11 @@ import { parseInput, smallBytes } from '../bodies/parse-input.js';
 import { RunInput } from '../runs/run-input.js';
 import { SyncRuns } from '../runs/sync-runs.js';
 import { callFingerprint } from './call-fingerprint.js';
+import { scannedMembers } from './scanned-members.js';
 import type { VendorPath } from './serve-vendor.js';
 import { VendorForms } from './vendor-forms.js';
 import { VendorLists } from './vendor-lists.js';
-import { nameInPath, VendorModels } from './vendor-models.js';
+import { nameInPath, upstreamName, VendorModels } from './vendor-models.js';
 import type { Vendor, VendorRoute } from './vendor.js';
 
 type Call = Parameters<SyncRuns['answerRun']>[0];
@@ -70,13 +71,21 @@ export class VendorCalls {
   }
 
   private async readJson(request: FastifyRequest, caller: Caller): Promise<ReadCall> {
-    const members = new MemberPlaces(['model']);
+    const { members, seen } = scannedMembers(['model']);
     const body = await this.input.readBody(
       { request, caller },
       (key) => callFingerprint(request, caller, key),
-      (chunk) => members.add(chunk),
+      seen,
     );
-    return { name: members.textOf('model', body.bytes), bodyFor: () => body };
+    const name = members.textOf('model', body.bytes);
+    const place = members.placeOf('model');
+    const bodyFor = (row?: Model) => {
+      const upstream = row && upstreamName(row, name);
+      return place === undefined || upstream === undefined
+        ? body
+        : { ...body, bytes: replaceStrings(body.bytes, [{ ...place, text: upstream }]) };
+    };
+    return { name, bodyFor };
   }
 
   /** The run of the row that the path or the body names, on the vendor's own server. */

@@ -7,6 +7,7 @@ import { idempotencyKey, type RunCall } from '../runs/run-input.js';
 import { FormUploads } from '../uploads/form-uploads.js';
 import { callFingerprint } from './call-fingerprint.js';
 import { inputOfForm } from './form-input.js';
+import { upstreamName } from './vendor-models.js';
 import type { VendorForm } from './vendor.js';
 
 interface TakenForm {
@@ -45,10 +46,17 @@ export class VendorForms {
       }),
     );
     const fingerprint = callFingerprint(request, caller, key).update(form.digest).digest('hex');
+    const name = fields.find((field) => field.name === 'model')?.value;
+    const fieldsFor = (row: Model) => {
+      const upstream = upstreamName(row, name);
+      return upstream === undefined
+        ? fields
+        : fields.map((field) => (field.name === 'model' ? { ...field, value: upstream } : field));
+    };
     return {
-      name: fields.find(({ name }) => name === 'model')?.value,
+      name,
       bodyFor: (row) => ({
-        bytes: row === undefined ? Buffer.from('{}') : inputOfForm(fields, row.input),
+        bytes: row === undefined ? Buffer.from('{}') : inputOfForm(fieldsFor(row), row.input),
         fingerprint,
         release: () => {},
       }),

@@ -139,6 +139,22 @@ export function nameInPath({ params }: FastifyRequest): string | undefined {
   return owner === undefined ? model : `${owner}/${model}`;
 }
 
+/**
+ * The provider's name of the row, where a body names the row by its id or an alias, which the provider does not know.
+ * Undefined if the body has the provider's name, or no name that finds the row.
+ */
+export function upstreamName(
+  { id, aliases, constants }: Model,
+  name: string | undefined,
+): string | undefined {
+  const upstream = constants?.['model'];
+  const isOurs = name !== undefined && [id, ...aliases].some((each) => namesOf(each).includes(name));
+  return isOurs && typeof upstream === 'string' && upstream !== name ? upstream : undefined;
+}
+
+/** An id, and its part that vendors use. */
+const namesOf = (id: string): string[] => [id, id.slice(id.indexOf('/') + 1)];
+
 function segmentsOf(id: string): ModelSegments {
   const provider = visibleProvider(id);
   return { provider, model: id.slice(provider.length + 1) };
@@ -155,10 +171,7 @@ function indexed({ models }: Catalog, vendor: Vendor): Rows {
   // A row’s own name takes precedence over another row’s alias.
   for (const model of own) add(vendor.nameOf(model), model);
   for (const model of own) {
-    for (const name of [model.id, ...model.aliases]) {
-      add(name, model);
-      add(name.slice(name.indexOf('/') + 1), model);
-    }
+    for (const name of [model.id, ...model.aliases].flatMap(namesOf)) add(name, model);
   }
   return rows;
 }

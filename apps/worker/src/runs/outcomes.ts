@@ -15,7 +15,13 @@ import {
   type SweptRun,
   type Used,
 } from '#persistence';
-import { type Handle, type ProviderFailure, type ProviderOutput, toRejection } from '#providers';
+import {
+  type Handle,
+  type Outcome,
+  type ProviderFailure,
+  type ProviderOutput,
+  toRejection,
+} from '#providers';
 import { done, type QueueName, RunQueues, RunSignals } from '#queue';
 import { runKeys } from '#storage';
 import { Inject, Injectable } from '@nestjs/common';
@@ -31,6 +37,8 @@ interface EndingRun extends ClaimedRun, Used {}
 
 /** A run that its provider is working on. */
 export type OngoingRun = LiveRun & EndingRun;
+
+type Result = Extract<Outcome, { kind: 'succeeded' }>;
 
 /** The result of a submission: done, or the run waits in a line and may be taken in `afterMs`. */
 export type Submitted = typeof done | { kind: 'waits'; line: string; afterMs: number };
@@ -77,13 +85,15 @@ export class Outcomes {
   }
 
   /** The provider has finished. The outcome is written at once, or after the assets are copied. */
-  async takeOutput(run: OngoingRun, output: ProviderOutput): Promise<typeof done> {
+  async takeOutput(run: OngoingRun, { output, lacksFiles }: Result): Promise<typeof done> {
     const { runId, epoch } = run;
     const { mediaType } = output;
     const hasAssets = !('storedAs' in output.body) && findAssets(output.body, run.facts.assets).length > 0;
     const body = await this.keepOutput(runId, output);
     if (!hasAssets) {
-      await this.finishRun(run, { outcome: 'succeeded', mediaType, body });
+      // Unless the provider reports a cost, nothing is billed for a result that brought nothing.
+      const used = lacksFiles ? { ...run, arrivedMicros: 0 } : run;
+      await this.finishRun(used, { outcome: 'succeeded', mediaType, body });
     } else if (await this.runs.keepOutput(runId, epoch, mediaType, body, run.reportedMicros)) {
       await failpoint('results.afterKeep', runId);
       await this.enqueue('assets', run, 0);

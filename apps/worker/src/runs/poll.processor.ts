@@ -198,7 +198,7 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
       case 'next':
         return (await this.runs.saveHandle(runId, epoch, outcome.handle, 0, reportedMicros)) ? now : done;
       case 'succeeded':
-        return this.outcomes.takeOutput(run, outcome.output);
+        return this.outcomes.takeOutput(run, outcome);
       case 'canceled':
         if (poll.cancelRequested) return this.finishCancelled(run);
         return this.outcomes.failRun(run, {

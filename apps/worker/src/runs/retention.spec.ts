@@ -14,7 +14,7 @@ function scripted(script: Partial<Record<string, (number | Error)[]>>) {
   const end = once(round, 'end');
   const verb = (name: string) => async () => {
     calls.push(name);
-    if (name === 'measured_runs') round.emit('end');
+    if (name === 'last_table') round.emit('end');
     const next = script[name]?.shift() ?? 0;
     if (next instanceof Error) throw next;
     return next;
@@ -27,6 +27,7 @@ function scripted(script: Partial<Record<string, (number | Error)[]>>) {
     ageOut: verb('ageOut'),
     dropDay,
     addUpUsage: verb('addUpUsage'),
+    sweptTables: ['first_table', 'last_table'],
     deleteOld: (table: string) => verb(table)(),
   };
   const objects = {
@@ -66,6 +67,8 @@ async function oneRound(
   return calls;
 }
 
+const away = () => [new Error('away')];
+
 describe('a round of retention', () => {
   it('does not abort stale uploads while the clock is wrong', async () => {
     expect(await oneRound({})).toContain('abortStale');
@@ -75,7 +78,6 @@ describe('a round of retention', () => {
   it('repeats each verb until nothing is left', async () => {
     expect(await oneRound({ ageOut: [500, 20], deleteDue: [100], dropDay: [1, 1] })).toEqual([
       'ensurePartitions',
-      'idempotency_key',
       'eraseExpired',
       'releaseObjects',
       'dropDay',
@@ -84,26 +86,12 @@ describe('a round of retention', () => {
       'ageOut',
       'ageOut',
       'ageOut',
-      'run_attempts',
       'deleteDue',
       'deleteDue',
       'abortStale',
-      'tombstone',
-      'unkeyed_call',
-      'joined_call',
-      'webhook',
-      'shared_run',
-      'provider_surprise',
-      'ledger_entry',
-      'own_key',
-      'provider_pause',
-      'api_key',
       'addUpUsage',
-      'audit_record',
-      'run_attribution',
-      'usage_sum',
-      'usage_dimension_sum',
-      'measured_runs',
+      'first_table',
+      'last_table',
     ]);
   });
 
@@ -113,26 +101,26 @@ describe('a round of retention', () => {
   });
 
   it('continues with the next verb when one fails', async () => {
-    const calls = await oneRound({ idempotency_key: [new Error('away')], ageOut: [new Error('away')] });
-    expect(calls.slice(0, 8)).toEqual([
+    const calls = await oneRound({ eraseExpired: away(), ageOut: away(), first_table: away() });
+    expect(calls).toEqual([
       'ensurePartitions',
-      'idempotency_key',
       'eraseExpired',
       'releaseObjects',
       'dropDay',
       'ageOut',
-      'run_attempts',
       'deleteDue',
+      'abortStale',
+      'addUpUsage',
+      'first_table',
+      'last_table',
     ]);
   });
 
   it('counts each step that fails', async () => {
     const metrics = new Metrics();
-    await oneRound({ idempotency_key: [new Error('away')] }, undefined, metrics);
+    await oneRound({ first_table: [new Error('away')] }, undefined, metrics);
     const { values } = await metrics.retentionFailures.get();
-    expect(values.map(({ labels, value }) => [labels.step, value])).toEqual([
-      ['expired idempotency keys', 1],
-    ]);
+    expect(values.map(({ labels, value }) => [labels.step, value])).toEqual([['old rows of first_table', 1]]);
   });
 
   it('stops between two batches', async () => {
@@ -145,6 +133,6 @@ describe('a round of retention', () => {
     const retention = retentionOf({ upkeep: { ...upkeep, ageOut }, objects, store });
     retention.onApplicationBootstrap();
     await retention.onModuleDestroy();
-    expect(calls).not.toContain('tombstone');
+    expect(calls).not.toContain('last_table');
   });
 });

@@ -48,30 +48,16 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
 
   private async round(signal: AbortSignal): Promise<void> {
     await this.each(signal, 'partitions', () => this.repository.ensurePartitions(), 'once');
-    await this.each(signal, 'expired idempotency keys', () => this.repository.deleteOld('idempotency_key'));
     await this.each(signal, 'results of shorter periods', () => this.repository.eraseExpired());
     await this.each(signal, 'objects of expired results', () => this.repository.releaseObjects());
     await this.each(signal, 'finished days', () => this.dropDay());
     await this.each(signal, 'aged-out runs', () => this.repository.ageOut());
-    await this.each(signal, 'attempts', () => this.repository.deleteOld('run_attempts'));
     await this.each(signal, 'stored objects', () => this.deleteDue(signal));
     await this.each(signal, 'stale uploads', () => this.abortStale(signal), 'once');
-    await this.each(signal, 'tombstones', () => this.repository.deleteOld('tombstone'));
-    await this.each(signal, 'calls without a key', () => this.repository.deleteOld('unkeyed_call'));
-    await this.each(signal, 'joined calls', () => this.repository.deleteOld('joined_call'));
-    await this.each(signal, 'webhooks', () => this.repository.deleteOld('webhook'));
-    await this.each(signal, 'links of expired results', () => this.repository.deleteOld('shared_run'));
-    await this.each(signal, 'unexpected replies', () => this.repository.deleteOld('provider_surprise'));
-    await this.each(signal, 'ledger entries', () => this.repository.deleteOld('ledger_entry'));
-    await this.each(signal, 'former provider keys', () => this.repository.deleteOld('own_key'));
-    await this.each(signal, 'pauses of workspaces’ keys', () => this.repository.deleteOld('provider_pause'));
-    await this.each(signal, 'ended API keys', () => this.repository.deleteOld('api_key'));
+    // Audit records are added up before they are deleted.
     await this.each(signal, 'usage', () => this.repository.addUpUsage());
-    await this.each(signal, 'audit records', () => this.repository.deleteOld('audit_record'));
-    await this.each(signal, 'attributions', () => this.repository.deleteOld('run_attribution'));
-    await this.each(signal, 'usage sums', () => this.repository.deleteOld('usage_sum'));
-    await this.each(signal, 'sums of dimensions', () => this.repository.deleteOld('usage_dimension_sum'));
-    await this.each(signal, 'measured runs', () => this.repository.deleteOld('measured_runs'));
+    for (const table of this.repository.sweptTables)
+      await this.each(signal, `old rows of ${table}`, () => this.repository.deleteOld(table));
   }
 
   /** Repeats a verb until nothing is left. If it fails, the other verbs still get their turn. */

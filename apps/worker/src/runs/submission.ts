@@ -168,7 +168,7 @@ export class Submission {
       case 'next':
         return this.outcomes.pending(run, outcome.handle, 0);
       case 'succeeded':
-        return this.outcomes.takeOutput(run, outcome.output);
+        return this.outcomes.takeOutput(run, outcome);
       case 'canceled':
         return this.outcomes.failRun(run, {
           class: 'provider_failed',

@@ -40,22 +40,24 @@ def verify_webhook(
         raise TypeError("Pass the raw body as bytes or str. A body that was parsed cannot be verified.")
     secrets = [secret] if isinstance(secret, str) else secret
     keys = [_key_of(each, number) for number, each in enumerate(secrets, start=1)]
-    text = body if isinstance(body, bytes) else body.encode()
     named = {name.lower(): value for name, value in headers.items()}
     try:
         message_id, timestamp, signatures = (
             named[f"webhook-{name}"] for name in ("id", "timestamp", "signature")
         )
         age_s = abs(time.time() - float(timestamp))
+        # Half a character, as a header in another encoding may have, is a UnicodeEncodeError, which is a ValueError.
+        text = body if isinstance(body, bytes) else body.encode()
+        signed = f"{message_id}.{timestamp}.".encode() + text
+        given = [each.encode() for each in signatures.split(" ")]
     except (KeyError, ValueError) as error:
-        raise WebhookVerificationError("A header is missing or malformed.") from error
+        raise WebhookVerificationError("The body or a header is missing or malformed.") from error
     if not age_s <= _TOLERANCE_S:
         raise WebhookVerificationError("The timestamp is too far from now.")
-    signed = f"{message_id}.{timestamp}.".encode() + text
     for key in keys:
-        wanted = "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
-        for signature in signatures.split(" "):
-            if hmac.compare_digest(signature.encode(), wanted.encode()):
+        wanted = b"v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest())
+        for signature in given:
+            if hmac.compare_digest(signature, wanted):
                 event: WebhookEvent = json.loads(text)
                 return event
     raise WebhookVerificationError("No signature matches the secret.")

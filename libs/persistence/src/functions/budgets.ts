@@ -4,19 +4,36 @@
  * the budget. All writers hold the lock of the workspace.
  */
 export const budgets = /* sql */ `
+-- Postgres reads these names as abbreviations with a fixed offset. They are other names of zones with clock changes.
+CREATE OR REPLACE FUNCTION budget_zone(time_zone text) RETURNS text LANGUAGE sql IMMUTABLE RETURN CASE upper(time_zone)
+  WHEN 'CET' THEN 'Europe/Brussels' WHEN 'MET' THEN 'Europe/Brussels' WHEN 'EET' THEN 'Europe/Athens' WHEN 'WET' THEN 'Europe/Lisbon'
+  ELSE time_zone END;
+
+-- The first moment with a local time. Where clocks go back over midnight there are two, and Postgres takes the second.
+CREATE OR REPLACE FUNCTION first_moment(local timestamp, zone text) RETURNS timestamptz LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  last timestamptz := local AT TIME ZONE zone;
+  day_before timestamptz := last - interval '24 hours';
+  -- The same local time by the offset of the day before.
+  first timestamptz := local AT TIME ZONE 'UTC' - (day_before AT TIME ZONE zone - day_before AT TIME ZONE 'UTC');
+BEGIN
+  RETURN CASE WHEN first < last AND first AT TIME ZONE zone = local THEN first ELSE last END;
+END $$;
+
 -- The window at a time. Its days begin at midnight in the time zone, so the clock change makes them 23 or 25 hours long.
 CREATE OR REPLACE FUNCTION budget_bounds(period text, time_zone text, at timestamptz, OUT starts_at timestamptz, OUT ends_at timestamptz)
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
-  first_moment timestamp;
+  zone text := budget_zone(time_zone);
+  first_day timestamp;
 BEGIN
   IF period = 'total' THEN
     starts_at := '-infinity';
     ends_at := 'infinity';
   ELSE
-    first_moment := date_trunc(period, at AT TIME ZONE time_zone);
-    starts_at := first_moment AT TIME ZONE time_zone;
-    ends_at := (first_moment + ('1 ' || period)::interval) AT TIME ZONE time_zone;
+    first_day := date_trunc(period, at AT TIME ZONE zone);
+    starts_at := first_moment(first_day, zone);
+    ends_at := first_moment(first_day + ('1 ' || period)::interval, zone);
   END IF;
 END $$;
 

@@ -2,7 +2,7 @@ import { advisoryLocks } from '../locks.js';
 
 /**
  * Deletes the data of ended runs before their results expire: `erase_run` one run for its caller, `erase_expired` runs
- * of workspaces with a shorter period of their own. Rows, inputs, outputs, failures and attempts go at once, and objects
+ * of workspaces with a shorter period of their own. Rows, inputs, outputs, streams, failures and attempts go at once, and objects
  * become due for deletion, whether or not links to them still work. Audit records, ledger entries and webhooks stay, and
  * with them the run is listed and answers 410, like one whose result has expired.
  */
@@ -27,6 +27,7 @@ BEGIN
   INSERT INTO tombstone (run_id, workspace_id, model, completed_at, origin, admitted_position)
   SELECT id, workspace_id, model, completed_at, call ->> 'origin', admitted_position FROM gone WHERE call ? 'idempotencyKey';
   DELETE FROM run_attempts WHERE run_id = ANY (erased);
+  DELETE FROM stream_piece WHERE run_id = ANY (erased);
   -- A receiver may have answered with what it was sent.
   UPDATE webhook SET attempts = '[]', payload = NULL WHERE run_id = ANY (erased);
   UPDATE provider_surprise SET reply = NULL, detail = 'The run of the newest reply was deleted.' WHERE run_id = ANY (erased);

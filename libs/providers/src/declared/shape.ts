@@ -261,7 +261,7 @@ const protocol = z.strictObject({
     .union([z.array(pointer), z.literal('assets')])
     .optional()
     .describe(
-      'Places in a JSON result. If none of them has a value, the reply is not a result. An empty list accepts only files. `assets` stands for the `assets` of the model’s row.',
+      'Places in a JSON result. If none of them has a value, the run costs only what the provider reports. An empty list accepts only files. `assets` stands for the `assets` of the model’s row.',
     ),
   success_when: z
     .array(z.union([condition, z.array(condition).min(1)]))

@@ -3,7 +3,7 @@ import { replyOf } from './fixtures.js';
 
 const reply = (body: unknown, status: number) => replyOf(status, JSON.stringify(body));
 
-/** The meaning of a reply, as class and retry: to a submission, to a poll of `handle`, and to the fetch after it. */
+/** The meaning of a reply, as class and retry, or as its kind: to a submission, to a poll of `handle`, and to the fetch after it. */
 export function failuresOf(
   definition: ProviderDefinition,
   upstream: Run['upstream'],
@@ -12,7 +12,11 @@ export function failuresOf(
   const adapter = definition.create(definition.defaultBase, {});
   const run: Run = { runId: 'r', model: `${definition.name}/m`, upstream, body: new Uint8Array() };
   const failure = (outcome: ReturnType<typeof adapter.onSubmit> | undefined) =>
-    outcome?.kind === 'failed' ? `${outcome.failure.class}, ${outcome.failure.retry}` : outcome?.kind;
+    outcome?.kind === 'failed'
+      ? `${outcome.failure.class}, ${outcome.failure.retry}`
+      : outcome?.kind === 'succeeded' && outcome.lacksFiles
+        ? 'succeeded without files'
+        : outcome?.kind;
   const resumed =
     (step: 'poll' | 'fetch') =>
     (body: unknown, status = 200) =>

@@ -1,6 +1,6 @@
 import { SETTINGS } from '#infrastructure';
 import { RouterError } from '#errors';
-import { MemberPlaces, type WebhookSettings } from '#schemas';
+import type { WebhookSettings } from '#schemas';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { identifyCaller } from '../../auth/caller.guard.js';
@@ -11,6 +11,7 @@ import { RunAdmission, type WantedRun } from '../../runs/run-admission.js';
 import { RunCancellation } from '../../runs/run-cancellation.js';
 import { fingerprintOfPath, RunInput } from '../../runs/run-input.js';
 import { webhookAddress } from '../../runs/webhook-address.js';
+import { scannedMembers } from '../scanned-members.js';
 import type { VendorPath } from '../serve-vendor.js';
 import { VendorLists } from '../vendor-lists.js';
 import { nameInPath, VendorModels } from '../vendor-models.js';
@@ -75,11 +76,11 @@ export class PredictionCalls {
     route: VendorRoute,
     { request, reply, caller }: Pick<WantedRun, 'request' | 'reply' | 'caller'>,
   ): Promise<WantedRun> {
-    const members = new MemberPlaces(['input']);
+    const { members, seen } = scannedMembers(['input']);
     const body = await this.input.readBody(
       { request, caller },
       () => fingerprintOfPath(request.originalUrl),
-      (chunk) => members.add(chunk),
+      seen,
     );
     try {
       const { input, webhook, ...inBody } = newPrediction(body.bytes, members.placeOf('input'));

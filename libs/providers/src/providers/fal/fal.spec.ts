@@ -42,10 +42,15 @@ describe('an output of fal', () => {
     [videos, { images: [{ url: link }] }],
     [videos, { video: null }],
     [[], {}],
-  ])('whose row names %j is not a result with %j', (assets, body) => {
+    // Replies of imported rows with the required members alone.
+    [videos, { request_id: 'r' }],
+    [['/model_glb/url'], { model_urls: {} }],
+    [['/image/url'], { results: { bboxes: [], labels: [] } }],
+  ])('whose row names %j is a result without files with %j', (assets, body) => {
     expect(fetched(assets, body)).toMatchObject({
-      kind: 'failed',
-      failure: { class: 'unreadable', retry: 'never' },
+      kind: 'succeeded',
+      lacksFiles: true,
+      surprise: { kind: 'no_files' },
     });
   });
 

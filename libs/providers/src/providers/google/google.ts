@@ -142,13 +142,6 @@ export const google: ProviderDefinition = {
             unless: ['/candidates/*/content/parts/*/inlineData/data', '/candidates/*/content/parts/*/text'],
             class: 'provider_failed',
           },
-          // Text with an image of 0 bytes is not a result.
-          {
-            http: 200,
-            path: '/candidates/*/content/parts/*/inlineData',
-            unless: '/candidates/*/content/parts/*/inlineData/data',
-            class: 'unreadable',
-          },
         ],
       }),
       // One vector for each instance.

@@ -1,11 +1,9 @@
-import { type Json, valueAt } from '#schemas';
+import { valueAt } from '#schemas';
 import type { AccountReports } from '../../condition.js';
-import type { HttpReply, ProviderDefinition } from '../../contract.js';
+import type { ProviderDefinition } from '../../contract.js';
 import { envelope } from '../../encodings.js';
-import { fieldError, type FieldReader, isObject, pathOf } from '../../fields.js';
+import { fieldError, type FieldReader, pathOf } from '../../fields.js';
 import { job } from '../../job.js';
-import { jsonOf } from '../../reply.js';
-import { holdsAnything } from '../../rules.js';
 
 const line = /^- (?:input\.)?([\w.[\]]{1,200}): (.+)$/;
 
@@ -19,13 +17,6 @@ const inputLines: FieldReader = (body) => {
   });
   return found.length > 0 ? found : [fieldError([], detail, undefined)];
 };
-
-/** Treats an empty list as no output. Models return either text or a list. */
-function withoutEmptyOutput(reply: HttpReply): Json | undefined {
-  const prediction = jsonOf(reply);
-  if (!isObject(prediction) || typeof prediction['output'] !== 'object') return prediction;
-  return holdsAnything(prediction, '/output/*') ? prediction : { ...prediction, output: null };
-}
 
 const httpDocument = 'https://replicate.com/docs/reference/http';
 const date = '2026-11-25';
@@ -80,7 +71,6 @@ export const replicate: ProviderDefinition = {
           { path: '/status', equals: 'failed', answer: 'too_late' },
         ],
       },
-      view: withoutEmptyOutput,
       resultPaths: ['/output'],
       fields: inputLines,
       rules: [
