@@ -18,8 +18,21 @@ const replies = new Replies(fal, fal.protocols[0]);
 function reportedUnits(path: string, body: Body): string | undefined {
   const { control } = readControl([]);
   const bytes = Buffer.from(JSON.stringify(body));
-  const generation = { id: '1', model: path, prompt: 'a', path: `/${path}`, body: bytes, control } as Generation;
-  const view = { generation, control, phase: 'succeeded', api: 'http://api', assets: 'http://assets' } as const;
+  const generation = {
+    id: '1',
+    model: path,
+    prompt: 'a',
+    path: `/${path}`,
+    body: bytes,
+    control,
+  } as Generation;
+  const view = {
+    generation,
+    control,
+    phase: 'succeeded',
+    api: 'http://api',
+    assets: 'http://assets',
+  } as const;
   return replies.fetch(view).headers?.['x-fal-billable-units'];
 }
 

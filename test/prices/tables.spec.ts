@@ -36,10 +36,7 @@ const cheapDefaults = (model: Model): string[] =>
     });
 
 describe('a value that is missing from a table', () => {
-  it.each(everyPrice(models))(
-    '%s: is not cheaper than a named one',
-    (_, model) => {
-      expect(cheapDefaults(model)).toEqual([]);
-    },
-  );
+  it.each(everyPrice(models))('%s: is not cheaper than a named one', (_, model) => {
+    expect(cheapDefaults(model)).toEqual([]);
+  });
 });

@@ -39,7 +39,10 @@ export async function loadCatalog({
 export function catalogFrom(
   directories: readonly DirectoryRows[],
   revision: string,
-  { builtIn = providerList, nowMs = Date.now }: Pick<CatalogSources, 'builtIn'> & { nowMs?: () => number } = {},
+  {
+    builtIn = providerList,
+    nowMs = Date.now,
+  }: Pick<CatalogSources, 'builtIn'> & { nowMs?: () => number } = {},
 ): Catalog {
   const { models, ended, providers, problems } = layered(directories, builtIn);
   if (problems.length > 0) throw new BadCatalog(problems);

@@ -97,7 +97,11 @@ export const prices = z.union([
         if (before === undefined) continue;
         const path = [index, 'from'];
         if (from === undefined) {
-          context.addIssue({ code: 'custom', path, message: 'every price after the first needs the day from which it applies' });
+          context.addIssue({
+            code: 'custom',
+            path,
+            message: 'every price after the first needs the day from which it applies',
+          });
         } else if (from <= (before.from ?? '')) {
           const message = `must be later than ${before.from}, the day of the price before it`;
           context.addIssue({ code: 'custom', path, message });

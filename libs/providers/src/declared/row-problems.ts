@@ -63,7 +63,8 @@ function fittingProblems(issue: z.core.$ZodIssue, outer: readonly PropertyKey[])
   return [{ path, message: issue.message }];
 }
 
-const isWrongKind = ({ code, path }: z.core.$ZodIssue): boolean => code === 'invalid_type' && path.length === 0;
+const isWrongKind = ({ code, path }: z.core.$ZodIssue): boolean =>
+  code === 'invalid_type' && path.length === 0;
 
 function renamedIn(issue: z.core.$ZodIssue, outer: readonly PropertyKey[]): RowProblem[] {
   const path = [...outer, ...issue.path];

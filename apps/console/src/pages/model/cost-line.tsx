@@ -22,7 +22,10 @@ export function CostLine({
       <strong>{texts.model.cost(dollarsOfCents(expected), basis !== 'flat')}</strong>
       {reserved > expected && <span className="dimmed"> {texts.model.atMost(dollarsOfCents(reserved))}</span>}
       {next !== undefined && (
-        <span className="dimmed"> {texts.model.nextCost(next.from, dollarsOfCents(next.expected_cents))}</span>
+        <span className="dimmed">
+          {' '}
+          {texts.model.nextCost(next.from, dollarsOfCents(next.expected_cents))}
+        </span>
       )}
       {basis === 'reported' && <span className="dimmed"> {texts.model.reported}</span>}
     </p>
