@@ -134,6 +134,37 @@ describe('admin catalog prices', () => {
   });
 });
 
+describe('admin catalog prices of a model whose price changes', () => {
+  const directory = temporaryFolder('catalog');
+  beforeAll(() =>
+    writeFileSync(
+      path.join(directory, 'changing.yaml'),
+      row('bfl/changing').replace('{ usd: 0.01 }', '[{ usd: 0.01 }, { from: 2100-01-01, usd: 0.02 }]'),
+    ),
+  );
+
+  it.each([
+    [[], 1, '2100-01-01'],
+    [['--on', '2099-12-31'], 1, '2100-01-01'],
+    [['--on', '2100-01-01'], 2, undefined],
+  ])('with %j', async (words, cents, next) => {
+    const all = ['catalog', 'prices', directory, ...words];
+    const { models } = await answerOf<{ models: { model: string }[] }>(env, ...all);
+    const found = models.find(({ model }) => model === 'bfl/changing');
+    expect(found).toMatchObject({ example: { reserved_cents: cents, computed_cents: cents } });
+    expect(Object(found).next?.from).toBe(next);
+    const { out } = await runAdmin(env, ...all);
+    const line = out.split('\n').find((each) => each.startsWith('bfl/changing'));
+    expect(line).toContain(`$0.0${cents} `);
+    expect(line?.includes('2100-01-01')).toBe(next !== undefined);
+  });
+
+  it('rejects another time than a day or a moment', async () => {
+    const { code, error } = await runAdmin(env, 'catalog', 'prices', '--on', 'tomorrow');
+    expect([code, error]).toEqual([2, expect.stringContaining('Expected a time such as')]);
+  });
+});
+
 describe('admin catalog coverage', () => {
   const folder = temporaryFolder('coverage');
   const list = path.join(folder, 'ids.txt');

@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { builtInDirectories, loadCatalog, quote } from '#catalog';
 import { importModels } from '../../apps/admin/src/catalog-import/import-models.js';
 import { RowDirectory } from '../../apps/admin/src/catalog-import/row-directory.js';
 import { SourceApi } from '../../apps/admin/src/catalog-import/source-api.js';
@@ -133,6 +134,87 @@ describe('admin catalog import fal', () => {
       usd: 0.4,
       reported: [{ header: 'x-fal-billable-units', usd: 0.001 }],
     });
+  });
+
+  it.each([
+    [
+      'image',
+      { quality: { enum: ['low', 'high'] }, image_size: { enum: ['square', 'square_hd'] } },
+      'quality and image_size',
+    ],
+    [
+      'second',
+      { duration: { enum: ['5', '10'], default: '5' }, resolution: { enum: ['720p', '1080p'] } },
+      'resolution',
+    ],
+    [
+      'second',
+      {
+        duration: { type: 'integer', default: 5 },
+        generate_audio: { type: 'boolean' },
+        fps: { type: 'integer' },
+      },
+      'generate_audio and fps',
+    ],
+    [
+      'video',
+      { duration: { enum: ['5', '8'] }, motion_mode: { enum: ['normal', 'fast'] } },
+      'duration and motion_mode',
+    ],
+  ])('needs --max-cents for fields that adjust a price per %s', async (unit, fields, names) => {
+    const delivery = {
+      sync_mode: { type: 'boolean' },
+      audio_url: { type: 'string' },
+      mode: { enum: ['only'] },
+    };
+    const openapi = falDocument('studio/x', { ...fields, ...delivery });
+    server.endpoints.push(paint('studio/x', { openapi, price: { unit_price: 0.14, unit } }));
+    const reason = `fal prices by ${names}, but does not publish how much`;
+    expect(await importFal('--endpoint', 'studio/x')).toMatchObject({
+      code: 1,
+      skipped: [{ name: 'studio/x', reason: `${reason}: give --max-cents` }],
+    });
+    const bounded = `--max-cents is the bound, because ${reason}`;
+    expect(await importFal('--endpoint', 'studio/x', '--max-cents', '300')).toMatchObject({
+      code: 0,
+      bounded: [{ name: 'studio/x', reason: bounded }],
+    });
+    expect(rowOf('fal__studio-x')['price']).toEqual({
+      usd: 3,
+      reported: [{ header: 'x-fal-billable-units', usd: 0.14 }],
+      source: `${server.url}/fal/models/pricing: 0.14 dollars per ${unit}; ${bounded}`,
+      date: expect.any(String),
+    });
+    await expectValid();
+  });
+
+  it('reserves the largest multiple that the description of a field publishes', async () => {
+    const fields = {
+      duration: {
+        enum: ['5', '8'],
+        default: '5',
+        description: 'Length in seconds. 8s videos cost double. Up to 5 times faster.',
+      },
+      style: { enum: ['oil', 'vector'], default: 'oil', description: 'Vector styles cost 2.5X as much.' },
+    };
+    const openapi = falDocument('studio/x', fields);
+    server.endpoints.push(paint('studio/x', { openapi, price: { unit_price: 0.2, unit: 'videos' } }));
+    expect(await importFal('--endpoint', 'studio/x')).toMatchObject({
+      code: 0,
+      bounded: [
+        {
+          name: 'studio/x',
+          reason: 'the bound allows for duration (up to 2 times) and style (up to 2.5 times)',
+        },
+      ],
+    });
+    const { models } = await loadCatalog({ directories: [...builtInDirectories(), directory] });
+    const model = models.find(({ id }) => id === 'fal/studio-x');
+    expect(model && quote(model, { prompt: 'a' })).toMatchObject({
+      upperMicros: 1_000_000,
+      computedMicros: 200_000,
+    });
+    await expectValid();
   });
 
   it('skips and names what it cannot use, and writes the others', async () => {

@@ -4,13 +4,14 @@ import { reportedMicros } from '#providers';
 import { Order } from '../../apps/simulator/src/prices/order.js';
 import { billOf } from '../../apps/simulator/src/prices/price-list.js';
 import type { Body } from './bodies.js';
+import { everyPrice } from './every-price.js';
 import { repliesOf, type Tokens } from './replies.js';
 
 const { models } = await loadCatalog();
 const reporting = models.filter(({ price }) => price.reported.length > 0);
-const writing = reporting.flatMap((model) => {
+const writing = everyPrice(reporting).flatMap(([name, model]) => {
   const replies = repliesOf(model);
-  return replies ? [[model.id, model, replies] as const] : [];
+  return replies ? [[name, model, replies] as const] : [];
 });
 
 type Factor = Price['times'][number];
@@ -111,10 +112,10 @@ describe('the largest report of a text model stays within the reserve', () => {
 });
 
 describe('the report of the provider’s own price stays within the reserve', () => {
-  it.each(reporting.map((model) => [model.id, model] as const))('%s', (id, model) => {
-    const bill = billOf(id);
+  it.each(everyPrice(reporting))('%s', (_, model, atMs) => {
+    const bill = billOf(model.id);
     const body = { ...model.constants, ...(model.example as Body) };
-    const asked = bill?.(new Order(body)) ?? Infinity;
+    const asked = bill?.(new Order(body, atMs)) ?? Infinity;
     expect(quote(model, body).upperMicros / 1_000_000).toBeGreaterThanOrEqual(asked * 0.999);
   });
 });

@@ -5,6 +5,7 @@ import { parsedInput } from '../../libs/catalog/src/testing/parsed-input.js';
 import { billOf } from '../../apps/simulator/src/prices/price-list.js';
 import { type Bill, Order } from '../../apps/simulator/src/prices/order.js';
 import { type Body, bodiesOf, type Tried } from './bodies.js';
+import { everyPrice } from './every-price.js';
 
 /** The largest amount whose micro-dollars fit exactly into a number. */
 const maxUsd = Number.MAX_SAFE_INTEGER / 1_000_000;
@@ -12,7 +13,7 @@ const maxUsd = Number.MAX_SAFE_INTEGER / 1_000_000;
 const { models } = await loadCatalog();
 
 /** The problem of a body that is admitted for less than the provider's price, if any. */
-function shortfall(model: Model, bill: Bill, { text, readings }: Tried): string | undefined {
+function shortfall(model: Model, atMs: number, bill: Bill, { text, readings }: Tried): string | undefined {
   let terms: ServerTerms;
   try {
     [terms] = checkInput([model], parsedInput(text));
@@ -20,7 +21,7 @@ function shortfall(model: Model, bill: Bill, { text, readings }: Tried): string 
     if (error instanceof InputRejection) return undefined;
     throw error;
   }
-  const asked = Math.min(maxUsd, Math.max(...readings.map((reading) => bill(new Order(reading)))));
+  const asked = Math.min(maxUsd, Math.max(...readings.map((reading) => bill(new Order(reading, atMs)))));
   const reserved = terms.price.upperMicros / 1_000_000;
   // The list and the rows round their figures separately.
   return reserved >= asked * 0.999 - 0.000001 ? undefined : `${text} reserves ${reserved} for ${asked}`;
@@ -33,12 +34,13 @@ function orderOf(model: Model, bill: Bill): Order {
 }
 
 describe('a body reserves at least the provider’s price, or is rejected', () => {
-  it.each(models.map((model) => [model.id, model] as const))('%s', (id, model) => {
+  it.each(everyPrice(models))('%s', (_, model, atMs) => {
+    const { id } = model;
     const bill = billOf(id);
     if (!bill) throw new Error(`the simulator's price list has no ${id}`);
     const order = orderOf(model, bill);
     const tried = bodiesOf(model, order, pricePointers(model.price));
-    expect(tried.flatMap((each) => shortfall(model, bill, each) ?? []).slice(0, 5)).toEqual([]);
+    expect(tried.flatMap((each) => shortfall(model, atMs, bill, each) ?? []).slice(0, 5)).toEqual([]);
   });
 
   it('every kind of body was tried', () => {

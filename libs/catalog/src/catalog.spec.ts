@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { catalogOf } from './catalog.js';
+import { fullEntry } from './model-views.js';
+import { nextPrice, pricedAt } from './model.js';
 import { didYouMean } from './nearest-ids.js';
+import { quote } from './quote.js';
 import { modelOfRow } from './testing/model-of-row.js';
 
 const modelOf = (id: string, more: Record<string, unknown> = {}) =>
@@ -204,5 +207,51 @@ describe('a model that ends soon', () => {
     ]);
     expect(catalog.suggest('fal/old', all)).toEqual(['fal/entirely-new', 'fal/older']);
     expect(catalog.suggest('fal/old', ({ id }) => id === 'fal/older')).toEqual(['fal/older']);
+  });
+});
+
+describe('a model whose price changes', () => {
+  const price = [{ usd: 1 }, { from: '2027-01-01', usd: 2 }, { from: '2028-01-01', usd: 3 }];
+  let nowMs = 0;
+  const changing = modelOfRow({
+    id: 'fal/changing',
+    aliases: ['fal/changes'],
+    upstream: { path: 'x' },
+    charges_on_policy_rejection: 'no',
+    price,
+  });
+  const catalog = catalogOf([changing, modelOf('fal/other')], { nowMs: () => nowMs });
+
+  it.each([
+    ['2026-12-31T23:59:59.999Z', 1, '2027-01-01'],
+    ['2027-01-01T00:00:00.000Z', 2, '2028-01-01'],
+    ['2027-12-31T23:59:59.999Z', 2, '2028-01-01'],
+    ['2030-06-01T00:00:00.000Z', 3, undefined],
+  ])('costs at %s what its list says, everywhere', (time, usd, next) => {
+    nowMs = Date.parse(time);
+    const model = catalog.find('fal/changing');
+    const [listed] = catalog.page({ limit: 1, filter: all }).models;
+    // The same object, because schemas and documents are cached by it.
+    expect(listed).toBe(model);
+    expect(model?.price.usd).toBe(usd);
+    expect(model && quote(model, {}).upperMicros).toBe(usd * 1_000_000);
+    expect(model && fullEntry(model).price).toMatchObject({
+      from_usd: usd,
+      ...(next === undefined
+        ? {}
+        : { next: { from: next, from_usd: usd + 1, unit: 'run', text: `$${usd + 1}` } }),
+    });
+    expect(model && nextPrice(model)?.from).toBe(next);
+    expect(catalog.suggest('fal/changes', all)).toEqual(['fal/changing']);
+  });
+
+  it('is the same object for all times of a price', () => {
+    const [before, again, after] = ['2026-01-01', '2026-12-31', '2027-06-01'].map((day) =>
+      pricedAt(changing, Date.parse(day)),
+    );
+    expect(again).toBe(before);
+    expect(after).not.toBe(before);
+    expect(after && pricedAt(after, Date.parse('2026-01-01'))).toBe(before);
+    expect(changing.price).toBe(pricedAt(changing, Date.now()).price);
   });
 });

@@ -1,5 +1,5 @@
 import type { ProviderDefinition } from '#providers';
-import { hasEnded, type Model } from './model.js';
+import { hasEnded, type Model, pricedAt } from './model.js';
 import type { EndedModel } from './model-row.js';
 import { maxSuggestions, nearestIds } from './nearest-ids.js';
 import { SearchIndex } from './search-index.js';
@@ -14,7 +14,7 @@ export interface Catalog {
   readonly models: readonly Model[];
   readonly providers: readonly ProviderDefinition[];
   readonly ended: readonly EndedModel[];
-  /** Finds a model by id or alias. Ended models are not found, listed or suggested. */
+  /** Finds a model by id or alias, with its price in force. Ended models are not found, listed or suggested. */
   find(name: string): Model | undefined;
   /** The id for an alias, including aliases of ended models. Returns any other text unchanged. */
   idOf(name: string): string;
@@ -39,14 +39,15 @@ export function catalogOf(
     revision = '',
     providers = [],
     ended = [],
-  }: Partial<Pick<Catalog, 'revision' | 'providers' | 'ended'>> = {},
+    nowMs = Date.now,
+  }: Partial<Pick<Catalog, 'revision' | 'providers' | 'ended'>> & { nowMs?: () => number } = {},
 ): Catalog {
   const models = unordered.toSorted((one, other) => compare(one.id, other.id));
   const byName = new Map(models.flatMap((model) => namesOf(model).map((name) => [name, model])));
   const endedByName = new Map(ended.flatMap((gone) => namesOf(gone).map((name) => [name, gone])));
   const find = (name: string) => {
     const model = byName.get(name);
-    return model === undefined || hasEnded(model) ? undefined : model;
+    return model === undefined || hasEnded(model) ? undefined : pricedAt(model, nowMs());
   };
   let made: SearchIndex | undefined;
   const index = () => (made ??= new SearchIndex(models));
@@ -64,14 +65,14 @@ export function catalogOf(
         const model = models[at];
         if (model === undefined || hasEnded(model) || !filter(model)) continue;
         if (served.length === limit) return { models: served, hasMore: true };
-        served.push(model);
+        served.push(pricedAt(model, nowMs()));
       }
       return { models: served, hasMore: false };
     },
     suggest(asked, visible) {
       const meant = find(asked) ?? find((byName.get(asked) ?? endedByName.get(asked))?.successor ?? '');
       const first = meant !== undefined && visible(meant) ? [meant.id] : [];
-      const others = models.filter((model) => !hasEnded(model) && visible(model) && model !== meant);
+      const others = models.filter((model) => !hasEnded(model) && visible(model) && model.id !== meant?.id);
       return [...first, ...nearestIds(asked, others)].slice(0, maxSuggestions);
     },
   });

@@ -141,6 +141,55 @@ describe('checkCatalog', () => {
     ]);
   });
 
+  it('warns of each price that was read long ago, of one that was replaced, and of one that applies before its day', async () => {
+    const prices = (...list: object[]) => problemsOf({ ...sound, price: list });
+    expect(await prices({ usd: 1 }, { from: day(9), usd: 2, date: day(-91) })).toEqual([
+      ['/price/1/date', `the price was read on ${day(-91)}, more than 90 days ago`, 'warning'],
+    ]);
+    expect(
+      await prices({ usd: 1, date: day(-91) }, { from: day(-3), usd: 2 }, { from: day(9), usd: 3 }),
+    ).toEqual([['/price/0', `another price replaced this one on ${day(-3)}: remove it`, 'warning']]);
+    expect(await prices({ from: day(3), usd: 1 })).toEqual([
+      ['/price/from', `the price applies already, because there is none before ${day(3)}`, 'warning'],
+    ]);
+    expect(await prices({ from: day(-3), usd: 1 })).toEqual([]);
+  });
+
+  it.each([
+    ['without a day', [{ usd: 1 }, { usd: 2 }], '/price/1/from', 'needs the day'],
+    [
+      'of the same day',
+      [
+        { from: '2027-01-01', usd: 1 },
+        { from: '2027-01-01', usd: 2 },
+      ],
+      '/price/1/from',
+      'must be later than 2027-01-01',
+    ],
+    [
+      'in the wrong order',
+      [{ usd: 1 }, { from: '2027-02-01', usd: 2 }, { from: '2027-01-01', usd: 3 }],
+      '/price/2/from',
+      'must be later than 2027-02-01',
+    ],
+    [
+      'that is no number',
+      [{ usd: 1 }, { from: '2027-01-01', usd: 'much' }],
+      '/price/1/usd',
+      'expected number',
+    ],
+    [
+      'by an undeclared input',
+      [{ usd: 1 }, { from: '2027-01-01', usd: 1, times: [{ number: '/k' }] }],
+      '/price',
+      '/k',
+    ],
+    ['with a day outside of a list', { from: '2027-01-01', usd: 1 }, '/price', 'from'],
+  ])('finds a price %s, and names its field', async (_, price, pointer, reason) => {
+    const found = await problemsOf({ ...sound, price });
+    expect(found).toContainEqual([pointer, expect.stringContaining(reason)]);
+  });
+
   it('finds an example that needs a member which the router adds', async () => {
     const constants = { model: 'b-1' };
     expect(await problemsOf({ ...sound, constants })).toEqual([]);

@@ -28,7 +28,8 @@ const dayMs = 24 * 60 * 60 * 1000;
 /**
  * Checks everything that `loadCatalog` checks, and more that would slow down a start: that pointers name declared
  * fields, that examples pass, that counter-examples fail as stated, and that no model has ended. A warning
- * announces a model that ends within thirty days, or a price that was read more than `priceDays` ago.
+ * announces a model that ends within thirty days, a price that was read more than `priceDays` ago, or one that has been
+ * replaced.
  */
 export async function checkCatalog(
   { directories = builtInDirectories(), builtIn }: CatalogSources = {},
@@ -41,7 +42,7 @@ export async function checkCatalog(
     ...problems,
     ...models.flatMap(({ file, model }, index) => {
       checking(index + 1, models.length);
-      const found = [...findings(model, ids), ...oldPrice(model, priceDays)];
+      const found = [...findings(model, ids), ...oldPrices(model, priceDays)];
       return found.map((finding) => ({ file, ...finding }));
     }),
   ];
@@ -59,10 +60,23 @@ export function checkRow(row: unknown, documents?: Documents): { model?: Model; 
   return { model: read.model, problems };
 }
 
-function* oldPrice({ price: { date } }: Model, days: number): Generator<Finding> {
-  if (date === undefined || Date.now() - Date.parse(date) <= days * dayMs) return;
-  const reason = `the price was read on ${date}, more than ${days} days ago`;
-  yield { pointer: '/price/date', reason, isWarning: true };
+function* oldPrices({ price: present, prices = [present] }: Model, days: number): Generator<Finding> {
+  const inForce = prices.indexOf(present);
+  for (const [index, { date, from }] of prices.entries()) {
+    const pointer = prices.length === 1 ? '/price' : `/price/${index}`;
+    if (index < inForce) {
+      const reason = `another price replaced this one on ${prices[index + 1]?.from}: remove it`;
+      yield { pointer, reason, isWarning: true };
+      continue;
+    }
+    if (index === 0 && from !== undefined && Date.now() < Date.parse(from)) {
+      const reason = `the price applies already, because there is none before ${from}`;
+      yield { pointer: `${pointer}/from`, reason, isWarning: true };
+    }
+    if (date === undefined || Date.now() - Date.parse(date) <= days * dayMs) continue;
+    const reason = `the price was read on ${date}, more than ${days} days ago`;
+    yield { pointer: `${pointer}/date`, reason, isWarning: true };
+  }
 }
 
 function* findings(model: Model, ids: ReadonlySet<string>): Generator<Finding> {
@@ -71,13 +85,13 @@ function* findings(model: Model, ids: ReadonlySet<string>): Generator<Finding> {
     yield* read.problems.map(({ path, message }) => ({ pointer: pointerFrom(path), reason: message }));
     return;
   }
-  const { input, output, price, variants, assetPointers, counterExamples } = model;
+  const { input, output, price, prices = [price], variants, assetPointers, counterExamples } = model;
   for (const name of Object.keys(input.properties ?? {}).filter((each) => callbackField.test(each))) {
     const pointer = pointerFrom(['input', 'properties', name]);
     yield { pointer, reason: 'a field that makes the provider deliver results elsewhere is always rejected' };
   }
   const authored = model.isAuthored ? input : undefined;
-  yield* undeclared(authored, pricePointers(price), () => '/price');
+  yield* undeclared(authored, prices.flatMap(pricePointers), () => '/price');
   for (const [index, { contains }] of variants.entries()) {
     yield* undeclared(authored, contains, () => `/variants/${index}/contains`);
   }

@@ -14,7 +14,7 @@ export { type Documents, intake } from './intake/intake.js';
 export type { JsonSchema } from './json-schema.js';
 export { builtInDirectories, loadCatalog, revisionOf } from './load-catalog.js';
 export { modelAlias } from './model-row.js';
-export { type Model, oncePerModel, oncePerSchema, visibleProvider } from './model.js';
+export { type Model, nextPrice, oncePerModel, oncePerSchema, pricedAt, visibleProvider } from './model.js';
 export {
   detail,
   type DocumentFrame,

@@ -43,6 +43,8 @@ interface LiveOptions {
   /** More directories to watch, because `prepare` reads them. */
   alsoWatched?: readonly string[];
   everyMs: number;
+  /** The time by which prices change. The database's, so that all gateways agree. */
+  nowMs?: () => number;
   /** Prepares a revision before it is used. If it throws, the running revision stays in use. */
   prepare?: (next: Catalog) => Promise<void>;
   /** Called after every reading. */
@@ -105,12 +107,13 @@ export class LiveCatalog {
   private async renewNow(): Promise<void> {
     const { prepare, log } = this.options;
     try {
-      const next = await keepingUnchanged(await load(this.release, this.options), this.catalog);
+      const next = await this.keepingUnchanged(await load(this.release, this.options));
       await prepare?.(next);
       const before = this.catalog;
       const isNew = next !== before;
       this.catalog = next;
-      for (const model of before.models) if (next.find(model.id) !== model) forgetSchemas(model);
+      const kept = new Set(next.models);
+      for (const model of before.models) if (!kept.has(model)) forgetSchemas(model);
       this.problem = undefined;
       this.report(isNew ? 'loaded' : 'unchanged');
       if (isNew) log.info(this.state, 'the catalog was reloaded');
@@ -123,6 +126,22 @@ export class LiveCatalog {
         'the catalog could not be reloaded, so the running revision stays in use',
       );
     }
+  }
+
+  /** Keeps the objects of unchanged models, because compiled schemas and documents are cached by them. */
+  private async keepingUnchanged(next: Catalog): Promise<Catalog> {
+    const before = this.catalog;
+    const { nowMs = Date.now } = this.options;
+    if (next.revision === before.revision) return before;
+    const yieldAtTimes = turns();
+    const known = new Map(before.models.map((model) => [model.id, model]));
+    const models: Model[] = [];
+    for (const model of next.models) {
+      await yieldAtTimes();
+      const one = known.get(model.id);
+      models.push(one !== undefined && areSame(one, model) ? one : model);
+    }
+    return catalogOf(models, { ...next, nowMs });
   }
 
   private report(result: 'loaded' | 'unchanged' | 'refused'): void {
@@ -153,23 +172,10 @@ async function readRelease(withRows: boolean): Promise<Release> {
 
 async function load(
   release: Release,
-  { directory, keepsModels }: Pick<LiveOptions, 'directory' | 'keepsModels'>,
+  { directory, keepsModels, nowMs = Date.now }: Pick<LiveOptions, 'directory' | 'keepsModels' | 'nowMs'>,
 ): Promise<Catalog> {
   const read = keepsModels ? readDirectory : checkDirectory;
   const own = directory === undefined ? [] : [await read(directory)];
   const revision = joinedRevision([...release.revisions, ...own.map((each) => each.revision)]);
-  return catalogFrom([...release.rows, ...own], revision);
-}
-
-/** Keeps the objects of unchanged models, because compiled schemas and documents are cached by them. */
-async function keepingUnchanged(next: Catalog, before: Catalog): Promise<Catalog> {
-  if (next.revision === before.revision) return before;
-  const yieldAtTimes = turns();
-  const models: Model[] = [];
-  for (const model of next.models) {
-    await yieldAtTimes();
-    const known = before.find(model.id);
-    models.push(known !== undefined && areSame(known, model) ? known : model);
-  }
-  return catalogOf(models, next);
+  return catalogFrom([...release.rows, ...own], revision, { nowMs });
 }

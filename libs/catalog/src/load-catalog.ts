@@ -32,20 +32,23 @@ export async function loadCatalog({
   builtIn = providerList,
 }: CatalogSources = {}): Promise<Catalog> {
   const read = await Promise.all(directories.map(readDirectory));
-  return catalogFrom(read, joinedRevision(read.map(({ revision }) => revision)), builtIn);
+  return catalogFrom(read, joinedRevision(read.map(({ revision }) => revision)), { builtIn });
 }
 
 /** Builds the catalog from rows. Throws `BadCatalog` with all problems. */
 export function catalogFrom(
   directories: readonly DirectoryRows[],
   revision: string,
-  builtIn: readonly ProviderDefinition[] = providerList,
+  {
+    builtIn = providerList,
+    nowMs = Date.now,
+  }: Pick<CatalogSources, 'builtIn'> & { nowMs?: () => number } = {},
 ): Catalog {
   const { models, ended, providers, problems } = layered(directories, builtIn);
   if (problems.length > 0) throw new BadCatalog(problems);
   return catalogOf(
     models.map(({ model }) => model),
-    { revision, ended, providers },
+    { revision, ended, providers, nowMs },
   );
 }
 

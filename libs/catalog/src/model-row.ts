@@ -8,7 +8,7 @@ import {
 } from '#schemas';
 import { generated } from '#providers';
 import { jsonValue } from './json-value.js';
-import { price } from './price.js';
+import { prices } from './price.js';
 
 const modalities = z.array(routerModality).min(1);
 
@@ -118,7 +118,9 @@ export const modelRow = z
       .describe(
         'The document that says so, what it says, and the day on which it was read. Also if what it says is neither `yes` nor `no`.',
       ),
-    price: price.describe('The price of a run.'),
+    price: prices.describe(
+      'The price of a run, or a list of prices that follow each other. A run keeps the price of its admission.',
+    ),
     budget_seconds: z
       .int()
       .min(1)

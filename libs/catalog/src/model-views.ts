@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { RouterModelDetail, RouterModelFullEntry, RouterModelListEntry } from '#schemas';
-import { endsSoon, type Model, oncePerSchema, visibleProvider } from './model.js';
+import { endsSoon, type Model, nextPrice, oncePerSchema, visibleProvider } from './model.js';
+import type { Price } from './price.js';
 import { priceFrom, priceText } from './price-text.js';
 import { atOrigin } from './samples.js';
 import { tasksOf } from './tasks.js';
@@ -132,7 +133,12 @@ function streamOf({ stream }: Model) {
   return { ...requested, text };
 }
 
-const priceOf = ({ price }: Model) => {
+function priceOf(model: Model) {
+  const next = nextPrice(model);
+  return { ...formulaOf(model.price), next: next && { from: next.from, ...formulaOf(next) } };
+}
+
+const formulaOf = (price: Price) => {
   const { usd, times, plus, date } = price;
   return { text: priceText(price), usd, times, plus, date };
 };
@@ -166,11 +172,16 @@ export function entry({ id, chargesOnPolicyRejection }: Model): RouterModelListE
   return { id, provider, model, billing: { charges_on_policy_rejection: chargesOnPolicyRejection } };
 }
 
+function shownPrice(price: Price) {
+  const { usd, unit } = priceFrom(price);
+  return { from_usd: usd, unit, text: priceText(price) };
+}
+
 /** The entry with more facts for people. */
 export function fullEntry(model: Model): RouterModelFullEntry {
   const { id, title, description, modalities, price, added, ends, successor, aliases, servers, output } =
     model;
-  const { usd, unit } = priceFrom(price);
+  const next = nextPrice(model);
   return {
     ...entry(model),
     title,
@@ -178,7 +189,11 @@ export function fullEntry(model: Model): RouterModelFullEntry {
     input_modalities: modalities?.in ?? [],
     output_modalities: modalities?.out ?? [],
     tasks: tasksOf(model),
-    price: { from_usd: usd, unit, text: priceText(price), date: price.date },
+    price: {
+      ...shownPrice(price),
+      date: price.date,
+      next: next?.from === undefined ? undefined : { from: next.from, ...shownPrice(next) },
+    },
     added,
     lifecycle: ends === undefined ? undefined : { ends, successor },
     aliases,

@@ -14,6 +14,7 @@ import {
   schemasOf,
 } from './late-schemas.js';
 import { modelRow } from './model-row.js';
+import { type Price, priceAt } from './price.js';
 
 type Row = z.infer<typeof modelRow>;
 
@@ -24,6 +25,7 @@ export type CounterExample = Row['counter_examples'][number];
 export interface Model extends Omit<
   Row,
   | 'charges_on_policy_rejection'
+  | 'price'
   | 'budget_seconds'
   | 'assets'
   | 'refused_fields'
@@ -33,6 +35,10 @@ export interface Model extends Omit<
   /** The provider whose adapter and key serve the model. */
   provider: string;
   chargesOnPolicyRejection: RouterChargesOnPolicyRejection;
+  /** The price in force: now, or at the time that `pricedAt` was given. */
+  price: Price;
+  /** All prices in the order of their days, if the row has several. */
+  prices?: readonly Price[];
   /** The time limit of a run, after which it fails with `provider_timeout`. */
   budgetMs: number;
   /** JSON pointers to the asset URLs in the output. `*` stands for every element. */
@@ -228,12 +234,18 @@ function modelFrom(row: Row, schemas: ModelSchemas, isAuthored: boolean): Model 
     counter_examples: counterExamples,
     refused_fields: _refused,
     output,
+    price,
     ...same
   } = row;
+  const prices = [price].flat();
   for (const member of Object.values(row)) frozen(member);
   return Object.freeze({
     ...same,
     provider: providerOf(row),
+    get price() {
+      return priceAt(prices, Date.now());
+    },
+    ...(prices.length > 1 && { prices: Object.freeze(prices) }),
     chargesOnPolicyRejection,
     budgetMs: budgetSeconds * 1000,
     assetPointers,
@@ -266,17 +278,43 @@ export function servedBy(
     stream: streams?.(model.upstream),
     refusesTrue: refused.length > 0 ? refused : undefined,
   } satisfies Partial<Model>).filter(([, fact]) => fact !== undefined);
-  if (facts.length === 0) return model;
-  // The members are copied as they are, because a spread would read the schemas.
+  return facts.length === 0 ? model : withFacts(model, facts);
+}
+
+/** A copy of a model with other facts. The members are copied as they are, because a spread would read the schemas. */
+function withFacts(
+  model: Model,
+  facts: readonly (readonly [string, unknown])[],
+  late = lateSchemas(model),
+): Model {
   const members = {
     ...Object.getOwnPropertyDescriptors(model),
     ...Object.fromEntries(facts.map(([name, value]) => [name, { value: frozen(value), enumerable: true }])),
   };
-  const served = Object.freeze(Object.defineProperties({}, members)) as Model;
-  const late = lateSchemas(model);
-  if (late !== undefined) readLater(served, late);
-  return served;
+  const copy = Object.freeze(Object.defineProperties({}, members)) as Model;
+  if (late !== undefined) readLater(copy, late);
+  return copy;
 }
+
+/** The same model by each of its prices. */
+const byPrice = new WeakMap<Model, Map<Price, Model>>();
+
+/** The model with the price of a time: the same object for all times at which that price is in force. */
+export function pricedAt(model: Model, atMs: number): Model {
+  if (model.prices === undefined) return model;
+  const price = priceAt(model.prices, atMs);
+  const all = byPrice.get(model) ?? new Map<Price, Model>();
+  const late = lateSchemas(model);
+  // Another key, because some of the values that are cached with the schemas contain the price.
+  const priced = all.get(price) ?? withFacts(model, [['price', price]], late && { ...late });
+  all.set(price, priced);
+  for (const each of [model, priced]) byPrice.set(each, all);
+  return priced;
+}
+
+/** The price that follows the present one. */
+export const nextPrice = ({ prices = [], price }: Model): Price | undefined =>
+  prices[prices.indexOf(price) + 1];
 
 /** Whether two models are the same. Does not read schemas that are read on first use. */
 export function areSame(one: Model, other: Model): boolean {

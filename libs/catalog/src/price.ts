@@ -74,7 +74,45 @@ export const price = z.strictObject({
   date: z.iso.date().optional().describe('The day on which the price was read.'),
 });
 
-export type Price = z.infer<typeof price>;
+const datedPrice = price.extend({
+  from: z.iso
+    .date()
+    .optional()
+    .describe(
+      'The first day (UTC) of the price, which also ends the price before it. Required except in the first price, which also applies before its day.',
+    ),
+});
+
+export type Price = z.infer<typeof datedPrice>;
+
+/** One price, or several that follow each other. */
+export const prices = z.union([
+  price,
+  z
+    .array(datedPrice)
+    .min(1)
+    .superRefine((list, context) => {
+      for (const [index, { from }] of list.entries()) {
+        const before = list[index - 1];
+        if (before === undefined) continue;
+        const path = [index, 'from'];
+        if (from === undefined) {
+          context.addIssue({
+            code: 'custom',
+            path,
+            message: 'every price after the first needs the day from which it applies',
+          });
+        } else if (from <= (before.from ?? '')) {
+          const message = `must be later than ${before.from}, the day of the price before it`;
+          context.addIssue({ code: 'custom', path, message });
+        }
+      }
+    }),
+]);
+
+/** The price in force at a time. */
+export const priceAt = (prices: readonly Price[], atMs: number): Price =>
+  prices.reduce((inForce, later) => (Date.parse(later.from ?? '') <= atMs ? later : inForce));
 
 /** The places in the input that a price depends on. */
 export const pricePointers = (price: Price): string[] =>

@@ -46,7 +46,7 @@ export interface ModelEntry {
   /** The tasks of the model, such as `text-to-image`. */
   tasks: string[];
   /** `from_usd` is the price of one unit with the cheapest options, in US dollars; `text` is the complete price. */
-  price: { from_usd: number; unit: string; text: string; date?: string };
+  price: Price & { date?: string; next?: Price & { from: string } };
   aliases: string[];
   /** The providers that can serve the model, its own first. */
   servers: string[];
@@ -54,14 +54,25 @@ export interface ModelEntry {
   simulated?: true;
 }
 
-/** The price of a run with an input, in US cents. */
-export interface CostEstimate {
+interface Price {
+  from_usd: number;
+  unit: string;
+  text: string;
+}
+
+interface EstimatedCents {
   /** The amount that is billed, unless the provider reports the usage. */
   expected_cents: number;
   /** The largest amount that may be billed. It is reserved while the run is live. */
   reserved_cents: number;
+}
+
+/** The price of a run with an input, in US cents. */
+export interface CostEstimate extends EstimatedCents {
   /** `reported`: the provider will report the usage. `computed`: depends on the input. `flat`: does not. */
   basis: 'flat' | 'computed' | 'reported';
+  /** After the next announced change of the price, which is on the day `from` (UTC). */
+  next?: EstimatedCents & { from: string };
 }
 
 /** A run in the workspace's list. Times are ISO 8601, amounts US cents. What does not apply is absent. */

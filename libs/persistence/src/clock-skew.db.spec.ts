@@ -50,6 +50,18 @@ describe('a clock', () => {
   });
 });
 
+it('tells the database’s time, also if both clocks differ', async () => {
+  const { database: tomorrows } = file.process('1 day');
+  await tomorrows.reads.query('SELECT 1');
+  const log = createLog('spec', 'silent');
+  const tomorrow = new ClockSkew(tomorrows, metrics, log, log);
+  const daysAhead = () => Math.round((tomorrow.databaseNowMs() - systemNow()) / 86_400_000);
+  expect(daysAhead()).toBe(0);
+  machineIsOffBy(3 * 86_400_000);
+  await tomorrow.measure();
+  expect(daysAhead()).toBe(1);
+});
+
 it('is not judged by a reply that came late', async () => {
   const times = [0, 5000];
   jest.spyOn(Date, 'now').mockImplementation(() => systemNow() + 600_000 + (times.shift() ?? 0));

@@ -20,6 +20,8 @@ const bootAttempts = 5;
 export class ClockSkew implements OnModuleInit, OnModuleDestroy {
   /** Describes what is wrong with the clock. Undefined while it is right. */
   problem: string | undefined;
+  /** How far the database's `router_now()` is ahead of this machine's clock. */
+  private aheadMs = 0;
   /** Called when the clock becomes wrong, or right again. */
   onChange: (() => void) | undefined;
   private measuring: PeriodicWork | undefined;
@@ -42,16 +44,24 @@ export class ClockSkew implements OnModuleInit, OnModuleDestroy {
     await this.measuring?.stop();
   }
 
+  /** The database's time, as far as it was measured: within a second of `router_now()`. */
+  databaseNowMs(): number {
+    return Date.now() + this.aheadMs;
+  }
+
   /** Measures the skew once. False if the reply was too slow to be useful. */
   async measure(): Promise<boolean> {
     const sentAtMs = Date.now();
-    const [row] = await this.database.reads.query<{ now: number }>(
-      // Not router_now(): tests shift it, and the queue uses real times.
-      'SELECT extract(epoch FROM clock_timestamp())::float * 1000 AS now',
+    const [row] = await this.database.reads.query<{ now: number; routerNow: number }>(
+      // The skew is not judged by router_now(): tests shift it, and the queue uses real times.
+      `SELECT extract(epoch FROM clock_timestamp())::float * 1000 AS now,
+        extract(epoch FROM router_now())::float * 1000 AS "routerNow"`,
     );
     const answeredAtMs = Date.now();
     if (!row || answeredAtMs - sentAtMs > maxRoundTripMs) return false;
-    this.judge((sentAtMs + answeredAtMs) / 2 - row.now);
+    const readAtMs = (sentAtMs + answeredAtMs) / 2;
+    this.aheadMs = row.routerNow - readAtMs;
+    this.judge(readAtMs - row.now);
     return true;
   }
 

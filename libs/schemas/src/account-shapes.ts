@@ -268,15 +268,23 @@ export const routerSignInLink = z
   })
   .meta({ id: 'RouterSignInLink', description: 'A link that signs a person in to the console.' });
 
+const estimatedCents = {
+  expected_cents: cents('The amount that is billed unless the provider reports the usage'),
+  reserved_cents: cents('The maximum that is billed, which is reserved while the run is live'),
+};
+
 export const routerCostEstimate = z
   .object({
-    expected_cents: cents('The amount that is billed unless the provider reports the usage'),
-    reserved_cents: cents('The maximum that is billed, which is reserved while the run is live'),
+    ...estimatedCents,
     basis: z
       .enum(['flat', 'computed', 'reported', 'own_key'])
       .describe(
         '`flat`: independent of the input. `computed`: depends on the input. `reported`: the provider will report the usage. `own_key`: the workspace’s fee for a run with its own provider key.',
       ),
+    next: z
+      .object({ from: z.iso.date().describe('The first day (UTC) of the next price.'), ...estimatedCents })
+      .optional()
+      .describe('The cost after the next announced change of a price. Absent if none is announced.'),
   })
   .meta({ id: 'RouterCostEstimate', description: 'The cost of a run with this input for the workspace.' });
 

@@ -67,6 +67,12 @@ export const routerTask = z
   .meta({ id: 'RouterTask', description: 'What a model does.' });
 export type RouterTask = z.infer<typeof routerTask>;
 
+const routerModelPrice = z.object({
+  from_usd: z.number().min(0).describe('The price of one unit with the cheapest options, in US dollars.'),
+  unit: text('The unit: fields of the input, or `run`.'),
+  text: text('The complete price as a formula.'),
+});
+
 /** A list entry with more facts for people. */
 const routerModelFullEntry = routerModelListEntry
   .extend({
@@ -77,17 +83,15 @@ const routerModelFullEntry = routerModelListEntry
     tasks: z
       .array(routerTask)
       .describe('What the model does, derived from its modalities and its name. Empty if unknown.'),
-    price: z
-      .object({
-        from_usd: z
-          .number()
-          .min(0)
-          .describe('The price of one unit with the cheapest options, in US dollars.'),
-        unit: text('The unit: fields of the input, or `run`.'),
-        text: text('The complete price as a formula.'),
+    price: routerModelPrice
+      .extend({
         date: z.iso.date().optional().describe('The day on which the price was read.'),
+        next: routerModelPrice
+          .extend({ from: z.iso.date().describe('Its first day (UTC).') })
+          .optional()
+          .describe('The price that follows. Absent if no change is announced.'),
       })
-      .describe('The price of a run.'),
+      .describe('The price of a run. A run keeps the price of its admission.'),
     added: z.iso
       .date()
       .optional()

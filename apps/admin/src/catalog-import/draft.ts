@@ -20,7 +20,12 @@ export interface Draft {
 }
 
 /** A name of the source, with a draft or the reason why there is none. */
-export type Found = { name: string; isDeprecated?: true } & ({ draft: Draft } | { skipped: string });
+export type Found = {
+  name: string;
+  isDeprecated?: true;
+  /** Why the upper bound of the price is larger than the published price. */
+  bounded?: string;
+} & ({ draft: Draft } | { skipped: string });
 
 /** A place that publishes models. Its generators end early, with a skipped entry, if it cannot be read. */
 export interface Source {

@@ -1,5 +1,6 @@
 import type { JsonSchema } from '#catalog';
 import { branchesOf, listedValues, plain } from './schema-facts.js';
+import { pricedFields } from './fal-priced-fields.js';
 import { today } from './draft.js';
 
 /** A price as fal's platform API publishes it. */
@@ -19,56 +20,78 @@ interface Task {
   maxCents: number | undefined;
 }
 
-/** The price of a row, or the reason why the model cannot be priced. */
+/** The price of a row, and what made its bound larger; or the reason why the model cannot be priced. */
 export function falPrice(
   published: UnitPrice | undefined,
   task: Task,
-): { price: Record<string, unknown> } | { skipped: string } {
+): { price: Record<string, unknown>; bounded?: string } | { skipped: string } {
   const { maxCents, source } = task;
-  const limited = maxCents !== undefined && maxCents / 100;
+  const limited = maxCents === undefined ? undefined : maxCents / 100;
   if (published === undefined) {
-    if (limited === false) return { skipped: 'fal publishes no price: give --max-cents' };
+    if (limited === undefined) return { skipped: 'fal publishes no price: give --max-cents' };
     return { price: { usd: limited, source: 'the operator’s --max-cents', date: today() } };
   }
   const { unit_price: usd, unit, currency } = published;
   if (currency.toUpperCase() !== 'USD') return { skipped: `the price is in ${currency}, not in USD` };
-  const facts = {
+  const factsWith = (remark?: string) => ({
     reported: [{ header: 'x-fal-billable-units', usd }],
-    source: `${source}: ${usd} dollars per ${unit}`,
+    source: [`${source}: ${usd} dollars per ${unit}`, ...(remark === undefined ? [] : [remark])].join('; '),
     date: today(),
-  };
-  const factors = factorsOf(unit, task);
-  if (factors !== undefined) {
-    const { times } = factors;
-    return { price: { usd, ...(times.length > 0 && { times }), ...facts } };
+  });
+  const times = factorsOf(unit, task);
+  const { multiplied, open } = pricedFields(task.input, countedBy(times ?? []));
+  if (times !== undefined && open.length === 0) {
+    const all = [...times, ...multiplied.map(({ max }) => ({ present: [''], each: 1, max_each: max }))];
+    const reasons = multiplied.map(({ name, max }) => `${name} (up to ${max} times)`);
+    const bounded = reasons.length === 0 ? undefined : `the bound allows for ${listed(reasons)}`;
+    const price = { usd, ...(all.length > 0 && { times: all }), ...factsWith(bounded) };
+    return { price, ...(bounded !== undefined && { bounded }) };
   }
-  if (limited !== false) return { price: { usd: limited, ...facts } };
-  return { skipped: `the input does not bound a price per ${unit}: give --max-cents` };
+  const reason =
+    times === undefined
+      ? `the input does not bound a price per ${unit}`
+      : `fal prices by ${listed(open)}, but does not publish how much`;
+  if (limited === undefined) return { skipped: `${reason}: give --max-cents` };
+  const bounded = `--max-cents is the bound, because ${reason}`;
+  return { price: { usd: limited, ...factsWith(bounded) }, bounded };
 }
 
+const listed = (names: readonly string[]): string => new Intl.ListFormat('en-GB').format(names);
+
+/** The top-level fields that the factors count. */
+const countedBy = (times: readonly Factor[]): Set<string> =>
+  new Set(
+    times
+      .flatMap((factor) => Object.values(factor).flat())
+      .flatMap((value) => {
+        const [, name] = /^\/([^/]+)/.exec(String(value)) ?? [];
+        return name ?? [];
+      }),
+  );
+
 /** The factors of a unit. Undefined if the input does not bound the number of units. */
-function factorsOf(unit: string, task: Task): { times: Factor[] } | undefined {
+function factorsOf(unit: string, task: Task): Factor[] | undefined {
   const { input, category = '' } = task;
   const name = unit.toLowerCase().trim().replace(/s$/, '');
   const images = counted(input, ['num_images', 'num_outputs', 'num_samples', 'max_images']);
   const videos = counted(input, ['num_videos']);
-  if (name === 'image') return images && { times: images };
+  if (name === 'image') return images;
   if (name === 'megapixel' || name === 'mp') {
     const size = /video/.test(category) ? undefined : megapixels(input);
-    return size && images && { times: [size, ...images] };
+    return size && images && [size, ...images];
   }
   if (name === 'second' || name === 'video second') {
     const [seconds] = counted(input, ['duration', 'duration_seconds', 'seconds_total']) ?? [];
-    return seconds && videos && { times: [seconds, ...videos] };
+    return seconds && videos && [seconds, ...videos];
   }
   const characters = /^(1,?000 |1k |thousand )?character$/.exec(name);
   if (characters) {
     const text = textField(input);
     const per = characters[1] === undefined ? 1 : 1000;
-    return text === undefined ? undefined : { times: [{ characters: text, per }] };
+    return text === undefined ? undefined : [{ characters: text, per }];
   }
-  if (name === 'video') return videos && { times: videos };
-  return /^(request|generation|call|run|edit|song|audio|api call)$/.test(name) ? { times: [] } : undefined;
+  if (name === 'video') return videos;
+  return /^(request|generation|call|run|edit|song|audio|api call)$/.test(name) ? [] : undefined;
 }
 
 /** A factor for each of these fields that the input has. Undefined if one of them has no bound. */

@@ -7,6 +7,8 @@ export interface Imported {
   unchanged: string[];
   /** Generated rows that somebody has edited; they were left as they are. */
   edited: { name: string; reason: string }[];
+  /** Rows that were written and whose upper bound is larger than the published price. */
+  bounded: { name: string; reason: string }[];
   skipped: { name: string; reason: string }[];
 }
 
@@ -20,15 +22,19 @@ export async function importModels(
     progress,
   }: { names?: readonly string[]; signal: AbortSignal; progress: (count: number) => void },
 ): Promise<Imported> {
-  const result: Imported = { added: [], updated: [], unchanged: [], edited: [], skipped: [] };
+  const result: Imported = { added: [], updated: [], unchanged: [], edited: [], bounded: [], skipped: [] };
   let count = 0;
   try {
-    for await (const { name, isDeprecated, ...found } of source.drafts(names)) {
+    for await (const { name, isDeprecated, bounded, ...found } of source.drafts(names)) {
       signal.throwIfAborted();
       progress((count += 1));
       if ('skipped' in found) result.skipped.push({ name, reason: found.skipped });
       else if (isDeprecated) result.skipped.push({ name, reason: 'the source says that it is deprecated' });
-      else note(result, name, await directory.put(found.draft));
+      else {
+        const written = await directory.put(found.draft);
+        note(result, name, written);
+        if (bounded !== undefined && !('reason' in written)) result.bounded.push({ name, reason: bounded });
+      }
     }
   } catch (error) {
     if (!signal.aborted) throw error;

@@ -276,12 +276,13 @@ const replicateAt = (
 ): Source => replicateSource({ api: serverAt(desk, 'replicate', base, signal), price, maxCents: cents });
 
 const importAnswer = (result: Imported, directory: string): Answer => {
-  const { added, updated, unchanged, edited, skipped } = result;
+  const { added, updated, unchanged, edited, bounded, skipped } = result;
   const counts = `${added.length} added, ${updated.length} updated, ${unchanged.length} unchanged`;
   return {
     document: { directory, ...result },
     text: [
       ...edited.map(({ name, reason }) => `Kept ${name}: ${reason}`),
+      ...bounded.map(({ name, reason }) => `Bounded ${name}: ${reason}`),
       ...skipped.map(({ name, reason }) => `Skipped ${name}: ${reason}`),
       `${counts}, ${edited.length} kept, ${skipped.length} skipped.`,
     ].join('\n'),

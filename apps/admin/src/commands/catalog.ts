@@ -7,6 +7,8 @@ import {
   checkCatalog,
   loadCatalog,
   type Model,
+  nextPrice,
+  pricedAt,
   priceText,
   quote,
   reportedText,
@@ -17,6 +19,7 @@ import { Argument } from 'commander';
 import { type Coverage, coverageOf } from '../catalog-coverage.js';
 import { withDatabase } from '../open-database.js';
 import { clearLine } from '../answer.js';
+import { instant } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
 import { table } from '../table.js';
 import { addImportCommands } from './catalog-import.js';
@@ -57,10 +60,11 @@ export const catalogCommands: CommandGroup = (program, desk) => {
       'List the price of each model, and the reserved and computed price of its example. Needs no database.',
     )
     .argument('[directory]', 'rows that add to, replace or hide built-in rows')
-    .action(async (directory: string | undefined) => {
+    .option('--on <time>', 'the prices of another time, such as 2027-01-01', instant)
+    .action(async (directory: string | undefined, { on = new Date() }: { on?: Date }) => {
       const directories = [...builtInDirectories(), ...(directory === undefined ? [] : [directory])];
       const { models } = await loadCatalog({ directories });
-      const prices = models.map(priceDocument);
+      const prices = models.map((model) => priceDocument(pricedAt(model, on.getTime())));
       desk.answer({ document: { models: prices }, text: pricesText(prices) });
     });
 
@@ -108,6 +112,7 @@ const priceDocument = (model: Model) => {
   return {
     model: model.id,
     price: model.price,
+    next: nextPrice(model),
     example: {
       reserved_cents: centsFromMicros(upperMicros),
       computed_cents: centsFromMicros(computedMicros),
@@ -123,6 +128,7 @@ const pricesText = (prices: readonly ReturnType<typeof priceDocument>[]): string
     REPORTED: ({ price }) => reportedText(price) || '-',
     'EXAMPLE: RESERVED': ({ example }) => example.reserved_cents,
     'COMPUTED (CENTS)': ({ example }) => example.computed_cents,
+    CHANGES: ({ next }) => next?.from ?? '',
     DATE: ({ price }) => price.date,
     SOURCE: ({ price }) => price.source,
   });

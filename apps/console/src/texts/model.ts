@@ -42,6 +42,7 @@ export const model = {
   },
   cost: (amount: string, isEstimate: boolean) => (isEstimate ? `About ${amount}` : amount),
   atMost: (amount: string) => `(at most ${amount})`,
+  nextCost: (day: string, amount: string) => `· ${amount} from ${day}`,
   reported: '· final price depends on usage the provider reports',
   noCost: 'Complete the input to see the price.',
   costPending: 'Calculating the price…',
@@ -67,6 +68,7 @@ export const model = {
   about: {
     price: 'Price',
     read: (day: string) => `as of ${day}`,
+    next: (day: string) => `From ${day}:`,
     measured: 'Measured',
     unmeasured: 'Not yet. That takes 50 runs in 30 days, from three workspaces or more.',
     added: (day: string) => `Added on ${day}.`,

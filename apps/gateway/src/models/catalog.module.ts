@@ -1,7 +1,7 @@
 import { type CatalogSettings, LiveCatalog } from '#catalog';
 import { InfrastructureModule, SETTINGS } from '#infrastructure';
 import { type Log, LOG, Metrics } from '#observability';
-import { ProcessRecord } from '#persistence';
+import { ClockSkew, ProcessRecord } from '#persistence';
 import { Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { ModelServers } from './model-servers.js';
 import { ProviderKeys } from './provider-keys.js';
@@ -14,12 +14,19 @@ import { ProviderKeys } from './provider-keys.js';
     ModelServers,
     {
       provide: LiveCatalog,
-      inject: [SETTINGS, ProcessRecord, LOG, Metrics],
-      useFactory: (settings: CatalogSettings, record: ProcessRecord, log: Log, metrics: Metrics) =>
+      inject: [SETTINGS, ProcessRecord, ClockSkew, LOG, Metrics],
+      useFactory: (
+        settings: CatalogSettings,
+        record: ProcessRecord,
+        clock: ClockSkew,
+        log: Log,
+        metrics: Metrics,
+      ) =>
         LiveCatalog.open({
           directory: settings.CATALOG_DIR,
           keepsModels: true,
           everyMs: settings.CATALOG_POLL_MS,
+          nowMs: () => clock.databaseNowMs(),
           report: (state) => record.report(state),
           log,
           metrics,

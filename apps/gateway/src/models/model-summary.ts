@@ -33,7 +33,7 @@ export interface ModelDocument {
   info: { title: string; description?: string };
   'x-service-input-modalities'?: string[];
   'x-service-output-modalities'?: string[];
-  'x-service-price'?: { text: string };
+  'x-service-price'?: { text: string; next?: { from: string; text: string } };
   'x-service-stream'?: { member?: string };
   'x-service-lifecycle'?: { ends: string; successor?: string };
   paths: Record<
@@ -114,7 +114,7 @@ export function summaryOf(document: ModelDocument, room = ofTool): ModelSummary 
     ...(successor !== undefined && { successor }),
     takes: document['x-service-input-modalities'] ?? [],
     gives: document['x-service-output-modalities'] ?? [],
-    ...(document['x-service-price'] && { price: shortened(document['x-service-price'].text, 400) }),
+    ...(document['x-service-price'] && { price: priceOf(document['x-service-price']) }),
     ...(output !== undefined && { output }),
   };
   const isLong = JSON.stringify(body?.example ?? {}).length > room.maxBytes / 4;
@@ -242,3 +242,8 @@ function boundsText({ minimum, maximum, minItems, maxItems, maxLength, default: 
 }
 
 const short = (text: string, max: number): string => (max === 0 ? '' : shortened(text, max));
+
+function priceOf({ text, next }: NonNullable<ModelDocument['x-service-price']>): string {
+  const present = shortened(text, 400);
+  return next === undefined ? present : `${present}; from ${next.from}: ${shortened(next.text, 400)}`;
+}

@@ -1,4 +1,4 @@
-import type { ServerTerms } from '#catalog';
+import { nextPrice, pricedAt, type ServerTerms } from '#catalog';
 import { WorkspaceRepository } from '#persistence';
 import { centsFromMicros, type RouterCostEstimate, wholeMicros } from '#schemas';
 import { Controller, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
@@ -8,6 +8,7 @@ import { nameUnknownFields } from '../answers/unknown-fields.js';
 import { Access, Calling, noCredential } from '../auth/caller.guard.js';
 import type { Caller } from '../auth/caller.js';
 import { BodyChecker } from '../bodies/body-checker.js';
+import type { Servers, Terms } from '../bodies/check-thread.js';
 import { BodyReader } from '../bodies/body-reader.js';
 import { QueryPipe } from '../http/query.pipe.js';
 import type { ModelSegments } from '../models/find-model.js';
@@ -39,7 +40,7 @@ export class CostController {
     const { servers } = await this.servers.forRun(caller, segments, picked);
     const { bytes, release } = await this.bodies.readBody(request.raw, caller.workspaceId);
     try {
-      const { terms } = await this.checker.checkBody(caller.workspaceId, servers, bytes);
+      const { terms, bytes: checked } = await this.checker.checkBody(caller.workspaceId, servers, bytes);
       const [{ price, unknownFields }] = terms;
       const isOwn = ({ server }: ServerTerms) =>
         servers.some(({ id, provider }) => id === server && ownKeyOf(caller, provider) !== undefined);
@@ -49,18 +50,38 @@ export class CostController {
       if (standing === null) throw noCredential();
       const billed = (micros: number) =>
         centsFromMicros(wholeMicros(micros * (usesOwnKey ? standing.ownKeyFee : standing.markup)));
-      return {
-        expected_cents: billed(price.computedMicros),
+      const centsBy = ([first, ...others]: Terms) => ({
+        expected_cents: billed(first.price.computedMicros),
         // Another server may take the run if the first one does not.
         reserved_cents: billed(
           Math.max(
-            ...terms.filter((each) => isOwn(each) === usesOwnKey).map((each) => each.price.upperMicros),
+            ...[first, ...others]
+              .filter((each) => isOwn(each) === usesOwnKey)
+              .map((each) => each.price.upperMicros),
           ),
         ),
+      });
+      const from = firstChange(servers);
+      const later =
+        from === undefined
+          ? undefined
+          : await this.checker.checkBody(caller.workspaceId, pricedFrom(servers, from), checked);
+      return {
+        ...centsBy(terms),
         basis: usesOwnKey ? 'own_key' : price.reported.length > 0 ? 'reported' : price.basis,
+        ...(from !== undefined && later && { next: { from, ...centsBy(later.terms) } }),
       };
     } finally {
       release();
     }
   }
 }
+
+/** The day of the next announced change of a price. */
+const firstChange = (servers: Servers): string | undefined =>
+  servers.flatMap((server) => nextPrice(server)?.from ?? []).sort()[0];
+
+const pricedFrom = ([first, ...others]: Servers, day: string): Servers => [
+  pricedAt(first, Date.parse(day)),
+  ...others.map((each) => pricedAt(each, Date.parse(day))),
+];

@@ -132,7 +132,7 @@ export const images: PriceList = {
     return 0.03 * Math.ceil(pixels / 2 ** 20) * order.units('/num_images', { usual: 1 });
   },
   'fal/flux-pro-kontext': byNumber('/num_images', 0.04),
-  'fal/nano-banana*': byNumber('/num_images', 0.039),
+  'fal/nano-banana*': byNumber('/num_images', 0.0398),
   'fal/patina': flat(0.01),
   'fal/recraft-v3': (order) => styled(order, ['vector_illustration', 'vector_illustration/line_art'], 0.04),
   'fal/seedream-v4': (order) =>

@@ -32,7 +32,10 @@ export class Order {
   readonly alternatives: string[][] = [];
   readonly flags: Flags[] = [];
 
-  constructor(private readonly body: Json) {}
+  constructor(
+    private readonly body: Json,
+    readonly atMs = Date.now(),
+  ) {}
 
   /** The largest value among the given fields, each `[place, how many make a unit]`. */
   units(places: string | readonly (readonly [string, number])[], how: Units): number {

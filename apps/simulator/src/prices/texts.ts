@@ -139,6 +139,11 @@ const gemini =
     );
   };
 
+const untilEndOf2026 =
+  (first: Bill, then: Bill): Bill =>
+  (order) =>
+    (order.atMs < Date.parse('2027-01-01') ? first : then)(order);
+
 /** Images, text and reasoning share the tokens of an answer, which has up to four images. */
 const geminiImage =
   (rates: Rates & { image: number }, sizes: Readonly<Record<string, number>>): Bill =>
@@ -199,8 +204,8 @@ export const texts: PriceList = {
   'vertexai/gemini-3.1-flash-lite': gemini(0.25, 1.5, { audio: 0.5 }),
   'vertexai/gemini-3.1-pro-preview': gemini(2, 12, { long: { above: 200_000, input: 4, output: 18 } }),
   'vertexai/gemini-3.5-flash': gemini(1.5, 9),
-  'vertexai/gemini-3.7-flash': gemini(1.5, 7.5),
-  'vertexai/gemini-3.8-flash': gemini(1.5, 7.5),
+  'vertexai/gemini-3.7-flash': untilEndOf2026(gemini(0.75, 3.75), gemini(1.5, 7.5)),
+  'vertexai/gemini-3.8-flash': untilEndOf2026(gemini(0.75, 3.75), gemini(1.5, 7.5)),
   'vertexai/gemini-4-neon': gemini(3, 15),
   'vertexai/gemini-3-pro-image': geminiImage(
     { input: 2, output: 12, image: 120, reads: 65_536, writes: 32_768 },

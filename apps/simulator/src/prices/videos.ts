@@ -138,7 +138,7 @@ export const videos: PriceList = {
   'bfl/video-upscale-v1': flat(1),
   'bria/video-edit-erase': flat(0.225),
   'bria/video-edit-*': flat(0.25),
-  'fal/h3-max': perSecond({ usual: 5 }, { '480P': 0.03, '768P': 0.05 }, '768P'),
+  'fal/h3-max': perSecond({ usual: 5 }, { '480P': 0.05, '768P': 0.08 }, '768P'),
   'fal/h3-max-turbo': perSecond({ usual: 5 }, { '480P': 0.025, '768P': 0.04 }, '768P'),
   'fal/hailuo-02-*': perSecond({ usual: 6 }, { '512P': 0.017, '768P': 0.045 }, '768P'),
   'fal/kling-video-*': (order) => 0.28 * order.units('/duration', { usual: 5, least: 5 }),

@@ -1,3 +1,4 @@
+import { falUnits } from '../prices/fal-units.js';
 import type { Provider } from '../provider.js';
 
 /** Models whose result is one image and not a list. */
@@ -20,7 +21,6 @@ export const fal: Provider = {
       poll: { path: '/:owner/:app/requests/:id/status' },
       fetch: { path: '/:owner/:app/requests/:id' },
       cancel: { method: 'PUT', path: '/:owner/:app/requests/:id/cancel' },
-      variantOf: ({ generation }) => (/gpt-image/.test(generation.model) ? '-with-usage' : ''),
       values: ({ generation: { id, model, body }, control, api, assets }) => {
         const run = `${api}/${model.split('/').slice(0, 2).join('/')}/requests/${id}`;
         const isVideo = /video|veo/.test(model);
@@ -34,6 +34,7 @@ export const fal: Provider = {
         const images = isSingle(model) ? `"image":${files[0] ?? 'null'}` : `"images":[${files.join(',')}]`;
         return {
           links: `"response_url":"${run}","status_url":"${run}/status","cancel_url":"${run}/cancel"`,
+          cost: control.get('cost') || String(falUnits(model, body)),
           output: isVideo ? `"video":${files[0] ?? 'null'}` : images,
         };
       },

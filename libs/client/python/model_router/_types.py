@@ -75,11 +75,22 @@ class Event(NamedTuple):
     id: Optional[str]
 
 
-class Quote(TypedDict):
-    """The price of a run in US cents: the expected one, and the most that it can cost."""
-
+class _Quote(TypedDict):
     expected_cents: float
     reserved_cents: float
+
+
+# The class syntax has no member "from", because it is a keyword.
+_NextQuote = TypedDict("_NextQuote", {"from": str, "expected_cents": float, "reserved_cents": float})
+
+
+class Quote(_Quote, total=False):
+    """The price of a run in US cents: the expected one, and the most that it can cost.
+
+    `next` is the price after the next announced change, which is on the day `from` in UTC.
+    """
+
+    next: _NextQuote
 
 
 class CancelAnswer(TypedDict):

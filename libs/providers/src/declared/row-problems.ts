@@ -48,8 +48,23 @@ export function rowProblems(issues: readonly z.core.$ZodIssue[]): readonly RowPr
   const renamed = new Map(
     issues.flatMap((issue) => renamedIn(issue, [])).map((problem) => [problem.path.join('/'), problem]),
   );
-  return renamed.size > 0 ? [...renamed.values()] : issues;
+  return renamed.size > 0 ? [...renamed.values()] : issues.flatMap((issue) => fittingProblems(issue, []));
 }
+
+/** The problems of an issue. Of alternatives, those of the only one that accepts the kind of the value. */
+function fittingProblems(issue: z.core.$ZodIssue, outer: readonly PropertyKey[]): RowProblem[] {
+  const path = [...outer, ...issue.path];
+  if (issue.code === 'invalid_union') {
+    const [fitting = [], ...others] = issue.errors.filter((problems) => !problems.some(isWrongKind));
+    if (fitting.length > 0 && others.length === 0) {
+      return fitting.flatMap((each) => fittingProblems(each, path));
+    }
+  }
+  return [{ path, message: issue.message }];
+}
+
+const isWrongKind = ({ code, path }: z.core.$ZodIssue): boolean =>
+  code === 'invalid_type' && path.length === 0;
 
 function renamedIn(issue: z.core.$ZodIssue, outer: readonly PropertyKey[]): RowProblem[] {
   const path = [...outer, ...issue.path];

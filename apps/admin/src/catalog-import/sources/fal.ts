@@ -193,7 +193,7 @@ function draftOf(
   base: string,
   published: UnitPrice | undefined,
   maxCents: number | undefined,
-): { draft: Draft } | { skipped: string } {
+): { draft: Draft; bounded?: string } | { skipped: string } {
   const segment = joinedSegments(name.replace(/^fal-ai\//, ''));
   if (segment === undefined) return { skipped: 'its name does not form an id' };
   const schemas = openapi && schemaPlaces(openapi, name);
@@ -232,7 +232,11 @@ function draftOf(
       ...(schemas.output !== undefined && { schema: refTo(schemas.output) }),
     },
   };
-  return { draft: { ...draft, row: withExample(row, documents) } };
+  const { bounded } = priced;
+  return {
+    draft: { ...draft, row: withExample(row, documents) },
+    ...(bounded !== undefined && { bounded }),
+  };
 }
 
 /** The row with an example of its input, without empty fields. */

@@ -16,6 +16,11 @@ export function AboutTab({ entry }: { entry: ModelEntry }) {
       <dd>
         <code>{price.text}</code>
         {price.date !== undefined && <span className="dimmed"> {about.read(price.date)}</span>}
+        {price.next !== undefined && (
+          <div>
+            {about.next(price.next.from)} <code>{price.next.text}</code>
+          </div>
+        )}
       </dd>
       <dt>{about.measured}</dt>
       <dd>

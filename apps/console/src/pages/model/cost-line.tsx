@@ -16,11 +16,17 @@ export function CostLine({
       <p className={`dimmed ${classes.cost}`}>{isRefused ? texts.model.noCost : texts.model.costPending}</p>
     );
   }
-  const { expected_cents: expected, reserved_cents: reserved, basis } = estimate;
+  const { expected_cents: expected, reserved_cents: reserved, basis, next } = estimate;
   return (
     <p className={`figures ${classes.cost}`} aria-live="polite">
       <strong>{texts.model.cost(dollarsOfCents(expected), basis !== 'flat')}</strong>
       {reserved > expected && <span className="dimmed"> {texts.model.atMost(dollarsOfCents(reserved))}</span>}
+      {next !== undefined && (
+        <span className="dimmed">
+          {' '}
+          {texts.model.nextCost(next.from, dollarsOfCents(next.expected_cents))}
+        </span>
+      )}
       {basis === 'reported' && <span className="dimmed"> {texts.model.reported}</span>}
     </p>
   );
