@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** Every build ends by writing this file. */
 const stamp = path.join(root, 'dist/.built');
-/** Written by the build itself or by pip. */
-const isWritten =
-  /(^|\/)(node_modules|dist|openapi\.d\.ts|models-(input|output)\.ts|python\/build|[^/]*\.egg-info)(\/|$)/;
+/** Written by the build itself or by pip, or not part of the build. */
+const isNoInput =
+  /(^|\/)(node_modules|dist|openapi\.d\.ts|models-(input|output)\.ts|python\/build|[^/]*\.egg-info|[^/]*\.spec\.ts)(\/|$)/;
 
 if (newestInputMs() > (statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0))
   process.exitCode = await build();
@@ -22,7 +22,7 @@ function newestInputMs() {
   );
   const others = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
   return [...files, ...others.map((name) => path.join(root, name))]
-    .filter((file) => !isWritten.test(path.relative(root, file)))
+    .filter((file) => !isNoInput.test(path.relative(root, file)))
     .reduce((newest, file) => Math.max(newest, statSync(file).mtimeMs), 0);
 }
 

@@ -14,12 +14,15 @@ const project = {
   testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
 };
 
+/** Left to `npm run test:rest`. */
+const slowFiles = '\\.slow\\.spec\\.ts$';
+
 /** A project whose files need no service. */
 export const units = (displayName, ...testMatch) => ({
   ...project,
   displayName,
   testMatch: testMatch.map((pattern) => `<rootDir>/${pattern}`),
-  testPathIgnorePatterns: ['/node_modules/', '\\.db\\.spec\\.ts$'],
+  testPathIgnorePatterns: ['/node_modules/', slowFiles, '\\.db\\.spec\\.ts$'],
 });
 
 /** A project whose set-up starts the services once for all of its files. */
@@ -27,6 +30,7 @@ export const onServices = (displayName, setup, ...testMatch) => ({
   ...project,
   displayName,
   testMatch: testMatch.map((pattern) => `<rootDir>/${pattern}`),
+  testPathIgnorePatterns: ['/node_modules/', slowFiles],
   globalSetup: path.join(rootDir, `test/harness/start-${setup}.mjs`),
   globalTeardown: path.join(rootDir, 'test/harness/stop.mjs'),
 });
