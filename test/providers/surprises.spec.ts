@@ -98,7 +98,8 @@ describe('an unexpected reply', () => {
 
   it('that names an unknown status is counted, and the run continues', async () => {
     const before = await counted('odd', 'unknown_status');
-    const run = await ended('odd/paint', '[[sim:takes=500]]');
+    // Long enough for a poll before the end, on a busy machine too.
+    const run = await ended('odd/paint', '[[sim:takes=4000]]');
     const surprise = await surpriseOf(run, 'unknown_status');
     expect(surprise).toMatchObject({
       model: 'odd/paint',
