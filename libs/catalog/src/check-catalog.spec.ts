@@ -173,7 +173,7 @@ describe('checkCatalog', () => {
       'must be later than 2027-02-01',
     ],
     [
-      'that is no number',
+      'that is not a number',
       [{ usd: 1 }, { from: '2027-01-01', usd: 'much' }],
       '/price/1/usd',
       'expected number',
