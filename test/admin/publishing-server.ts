@@ -23,7 +23,7 @@ export class PublishingServer {
   /** Replies of Replicate by owner/name. */
   readonly models = new Map<string, unknown>();
   /** Entries of `GET /openai/models`. */
-  served: object[] = [];
+  served: (object | null)[] = [];
   /** Paths and queries of all requests. */
   readonly requests: string[] = [];
   readonly keys = new Set<string | undefined>();
