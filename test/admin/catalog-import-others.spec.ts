@@ -122,6 +122,25 @@ describe('admin catalog import openai-compatible', () => {
     await expectValid();
   });
 
+  it('names every entry that it leaves out', async () => {
+    server.served = [
+      null,
+      { id: 7 },
+      { id: 'gone', object: 'model', active: false, context_window: 512 },
+      { id: 'there', object: 'model', active: true, context_window: 512 },
+    ];
+    const { code, out } = await runAdmin(env, ...serverImport());
+    expect([code, out.split('\n').slice(0, 4)]).toEqual([
+      1,
+      [
+        'Skipped entry 1 of the list: it has no id',
+        'Skipped entry 2 of the list: it has no id',
+        'Skipped gone: the server says that it is not active',
+        '2 added, 0 updated, 0 unchanged, 0 kept, 3 skipped.',
+      ],
+    ]);
+  });
+
   it('needs --context-tokens where the server does not state the length of the context', async () => {
     server.served = [{ id: 'plain', object: 'model' }];
     expect((await runAdmin(env, ...serverImport())).out).toContain(

@@ -21,7 +21,7 @@ export class PublishingServer extends ScriptedServer {
   /** Replies of Replicate by owner/name. */
   readonly models = new Map<string, unknown>();
   /** Entries of `GET /openai/models`. */
-  served: object[] = [];
+  served: (object | null)[] = [];
   pageSize = 50;
   failure: Failure | undefined;
 

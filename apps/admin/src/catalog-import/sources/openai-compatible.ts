@@ -8,6 +8,7 @@ const positive = z.int().positive();
 const modelShape = z.object({
   id: z.string().min(1),
   type: z.string().nullish().catch(undefined),
+  active: z.boolean().nullish().catch(undefined),
   max_model_len: positive.nullish().catch(undefined),
   context_window: positive.nullish().catch(undefined),
   context_length: positive.nullish().catch(undefined),
@@ -38,12 +39,16 @@ const ofOne = (perMillion: number): number => Number(`${perMillion}e-6`);
 /** A server with OpenAI's API: `GET /models`, chat completions, and embeddings or images by the kind of the model. */
 export function openAiCompatibleSource(options: ServerOptions): Source {
   const { name: provider, api } = options;
-  async function* listed(): AsyncGenerator<{ name: string } & z.infer<typeof modelShape>> {
+  async function* listed(): AsyncGenerator<
+    { name: string } & (z.infer<typeof modelShape> | { skipped: string })
+  > {
     const { data } = listShape.safeParse(await api.get('/models'));
     if (data === undefined) throw new SourceFailure(`${api.base}/models did not return a list of models`);
-    for (const each of data.data) {
-      const model = modelShape.safeParse(each);
-      if (model.data) yield { name: model.data.id, ...model.data };
+    for (const [index, each] of data.data.entries()) {
+      const { data: model } = modelShape.safeParse(each);
+      yield model
+        ? { name: model.id, ...model }
+        : { name: `entry ${index + 1} of the list`, skipped: 'it has no id' };
     }
   }
   return {
@@ -56,7 +61,8 @@ export function openAiCompatibleSource(options: ServerOptions): Source {
         if (!names) yield { name: provider, draft: declarationOf(provider, api.base) };
         for await (const { name, ...model } of listed()) {
           seen.add(name);
-          if (!names || names.includes(name)) yield { name, ...draftOf(model, options) };
+          if (names && !names.includes(name)) continue;
+          yield { name, ...('skipped' in model ? model : draftOf(model, options)) };
         }
         for (const name of names ?? [])
           if (!seen.has(name)) yield { name, skipped: 'the source does not publish it' };
@@ -66,7 +72,9 @@ export function openAiCompatibleSource(options: ServerOptions): Source {
       }
     },
     async *names() {
-      for await (const { name } of listed()) yield { name };
+      for await (const { name, ...model } of listed()) {
+        yield { name, ...('skipped' in model && { skipped: model.skipped }) };
+      }
     },
   };
 }
@@ -125,6 +133,7 @@ function draftOf(
   const { name: provider, api, contextTokens, usdPerMillionInput, usdPerMillionOutput, imageCents } = options;
   const segment = joinedSegments(model.id);
   if (segment === undefined) return { skipped: 'its name does not form an id' };
+  if (model.active === false) return { skipped: 'the server says that it is not active' };
   const kind = kindOf(model);
   if (kind === undefined) return { skipped: 'it is neither for chat, nor for embeddings, nor for images' };
   const context =
