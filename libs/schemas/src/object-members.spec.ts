@@ -60,6 +60,8 @@ describe.each([1, 3, 65_536])('the members of an object, in chunks of %i bytes',
   });
 });
 
+const deep = (levels: number): string => `${'{"a":'.repeat(levels)}0${'}'.repeat(levels)}`;
+
 describe('hostile names', () => {
   const limits = { keys: 10_000, depth: 64 };
   const scanned = (json: string) => {
@@ -92,7 +94,6 @@ describe('hostile names', () => {
   });
 
   it('are counted on every level, and levels too', () => {
-    const deep = (levels: number) => `${'{"a":'.repeat(levels)}0${'}'.repeat(levels)}`;
     expect(scanned(deep(64)).excess).toBeUndefined();
     expect(scanned(deep(65)).excess).toBe('too_deep');
     expect(scanned(`{"a":[${'{"b":0},'.repeat(10_000)}0]}`).excess).toBe('too_many_keys');
