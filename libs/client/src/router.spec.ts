@@ -214,7 +214,7 @@ describe('the credential', () => {
 
   it('is a key or a token', async () => {
     script = [json({ request_id: 'r', status: 'CANCELLATION_REQUESTED' }, 202)];
-    const { baseUrl } = { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+    const { url: baseUrl } = server;
     await createRouter({ token: 'eyJ', baseUrl }).cancel(run);
     expect(seen[0]?.headers).toMatchObject({ authorization: 'Bearer eyJ' });
     expect(() => createRouter({ baseUrl })).toThrow('Pass either a key or a token.');
