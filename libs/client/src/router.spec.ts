@@ -1,55 +1,37 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { buckets } from '../../errors/src/index.js';
+import {
+  content,
+  json,
+  type ReceivedCall,
+  redirect,
+  type Reply,
+  reset,
+  ScriptedServer,
+} from '../../../test/harness/scripted-server.js';
 import { bucketNames, type CallOptions, createRouter, type Router, type RunHandle } from './index.js';
 
-interface Seen {
-  method: string;
-  url: string;
-  headers: IncomingMessage['headers'];
-  body: string;
-}
-type Respond = (response: ServerResponse, seen: Seen) => void;
-
-let server: Server;
+let server: ScriptedServer;
 let router: Router;
-let seen: Seen[];
-/** Responses to the requests, in order. The last one also answers all further requests. */
-let script: Respond[];
+let seen: ReceivedCall[];
+/** Replies to the requests, in order. The last one also answers all further requests. */
+let script: Reply[];
 
 beforeEach(async () => {
-  seen = [];
-  server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const { method = '', url = '', headers } = request;
-      const call = { method, url, headers, body: Buffer.concat(chunks).toString() };
-      seen.push(call);
-      const [respond] = script.length > 1 ? script.splice(0, 1) : script;
-      respond?.(response, call);
-    });
+  server = await ScriptedServer.start((...call) => {
+    const [reply] = script.length > 1 ? script.splice(0, 1) : script;
+    return reply?.(...call);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  router = createRouter({ key: 'rk_test', baseUrl: `http://127.0.0.1:${port}/` });
+  seen = server.calls;
+  router = createRouter({ key: 'rk_test', baseUrl: `${server.url}/` });
 });
-afterEach(async () => {
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
-});
+afterEach(() => server.stop());
 
-const json =
-  (status: number, body: object, headers: Record<string, string> = {}): Respond =>
-  (response) =>
-    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
-const refused = (status: number, bucket: string, headers: Record<string, string> = {}): Respond =>
-  json(status, { detail: 'No.', error_type: bucket }, { 'x-service-error-type': bucket, ...headers });
-const lost: Respond = (response) => response.destroy();
+const refused = (status: number, bucket: string, headers: Record<string, string> = {}): Reply =>
+  json({ detail: 'No.', error_type: bucket }, status, { 'x-service-error-type': bucket, ...headers });
 
 const stateOf = (status: string) => ({
   request_id: 'r',
@@ -59,10 +41,7 @@ const stateOf = (status: string) => ({
   cancel_url: 'https://elsewhere.example.com/v2/models/a/b/requests/r/cancel',
 });
 const run = stateOf('IN_QUEUE') as RunHandle;
-const streamed =
-  (text: string): Respond =>
-  (response) =>
-    response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text);
+const streamed = (text: string) => content('text/event-stream', text);
 const event = (body: object, name?: string) =>
   `${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(body)}\n\n`;
 const statesOf = async () => {
@@ -73,17 +52,17 @@ const statesOf = async () => {
 
 describe('a request is retried', () => {
   it.each([
-    ['the connection was lost', lost],
+    ['the connection was lost', reset],
     ['the router is down', refused(503, 'service_unavailable')],
     ['the run is still in progress', refused(504, 'deadline_exceeded', { 'retry-after': '0' })],
     ['the workspace is at its limit', refused(429, 'concurrency_limit_exceeded')],
   ])('with the same key if %s', async (_why, first) => {
-    script = [first, json(200, { done: true })];
+    script = [first, json({ done: true })];
     await expect(router.run('a/b', { prompt: 'x' })).resolves.toMatchObject({ output: { done: true } });
     expect(seen).toHaveLength(2);
     expect(seen[0]?.headers['idempotency-key']).toMatch(/^[0-9a-f-]{36}$/);
     expect(seen[1]).toMatchObject({
-      body: '{"prompt":"x"}',
+      text: '{"prompt":"x"}',
       headers: { 'idempotency-key': seen[0]?.headers['idempotency-key'] },
     });
   });
@@ -113,7 +92,7 @@ describe('a request is retried', () => {
 
   it('up to five consecutive times without an answer, regardless of earlier answers', async () => {
     const goesOn = refused(504, 'deadline_exceeded', { 'retry-after': '0' });
-    script = [goesOn, goesOn, lost, goesOn, goesOn, lost, json(200, { done: true })];
+    script = [goesOn, goesOn, reset, goesOn, goesOn, reset, json({ done: true })];
     await expect(router.run('a/b', {})).resolves.toMatchObject({ output: { done: true } });
     expect(seen).toHaveLength(7);
   });
@@ -121,7 +100,7 @@ describe('a request is retried', () => {
   it('never if the error is the outcome of the run', async () => {
     script = [
       refused(503, 'service_unavailable'),
-      json(200, { ...stateOf('COMPLETED'), error_type: 'service_unavailable' }),
+      json({ ...stateOf('COMPLETED'), error_type: 'service_unavailable' }),
       refused(500, 'internal_error'),
     ];
     await expect(router.collect(run)).rejects.toMatchObject({ status: 503, bucket: 'service_unavailable' });
@@ -141,20 +120,20 @@ describe('throws a configuration error at once:', () => {
   });
 
   it('a base URL that redirects, without following it', async () => {
-    script = [(response) => response.writeHead(308, { location: 'https://new.example.com/' }).end()];
+    script = [redirect('https://new.example.com/', 308)];
     const message = expect.stringContaining('https://new.example.com/');
     await expect(router.run('a/b', {})).rejects.toMatchObject({ status: 308, message });
     expect(seen).toHaveLength(1);
   });
 });
 
-const silent: Respond = () => {};
+const silent: Reply = () => {};
 const stalled =
-  (contentType: string): Respond =>
-  (response) =>
+  (contentType: string): Reply =>
+  (_call, response) =>
     void response.writeHead(200, { 'content-type': contentType }).write('{"a":');
 describe('the end of a call', () => {
-  const acts: [string, Respond, (options: CallOptions) => Promise<unknown>][] = [
+  const acts: [string, Reply, (options: CallOptions) => Promise<unknown>][] = [
     ['before the response', silent, (options) => router.status(run, options)],
     ['in the response body', stalled('application/json'), (options) => router.run('a/b', {}, options)],
     [
@@ -184,7 +163,7 @@ describe('the end of a call', () => {
   });
 
   it.each([2 ** 31, Infinity])('may be %s ms away', async (timeoutMs) => {
-    script = [json(200, stateOf('COMPLETED'))];
+    script = [json(stateOf('COMPLETED'))];
     await expect(router.status(run, { timeoutMs })).resolves.toMatchObject({ status: 'COMPLETED' });
   });
 });
@@ -197,17 +176,13 @@ describe('states', () => {
       ),
     ];
     expect(await statesOf()).toEqual(['IN_QUEUE', 0.5, 'COMPLETED']);
-    expect(seen.map(({ url }) => url)).toEqual(['/v2/models/a/b/requests/r/status/stream']);
+    expect(seen.map(({ path }) => path)).toEqual(['/v2/models/a/b/requests/r/status/stream']);
   });
 
   it('are polled if the stream is not available', async () => {
-    script = [
-      refused(404, 'invalid_input'),
-      json(200, stateOf('IN_PROGRESS')),
-      json(200, stateOf('COMPLETED')),
-    ];
+    script = [refused(404, 'invalid_input'), json(stateOf('IN_PROGRESS')), json(stateOf('COMPLETED'))];
     expect(await statesOf()).toEqual(['IN_PROGRESS', 'COMPLETED']);
-    expect(seen.map(({ url }) => url.replace(/.*requests\/r/, ''))).toEqual([
+    expect(seen.map(({ path }) => path.replace(/.*requests\/r/, ''))).toEqual([
       '/status/stream',
       '/status',
       '/status',
@@ -216,11 +191,11 @@ describe('states', () => {
 
   it('continue after the stream breaks, without duplicates', async () => {
     script = [
-      (response) => {
+      (_call, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.write(event(stateOf('IN_QUEUE')), () => response.destroy());
       },
-      json(200, stateOf('IN_QUEUE')),
+      json(stateOf('IN_QUEUE')),
       streamed(event(stateOf('IN_QUEUE')) + event(stateOf('IN_PROGRESS')) + event(stateOf('COMPLETED'))),
     ];
     expect(await statesOf()).toEqual(['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED']);
@@ -229,17 +204,17 @@ describe('states', () => {
 
 describe('the credential', () => {
   it('is sent only to the router, whatever URLs a run contains', async () => {
-    script = [json(200, stateOf('COMPLETED'))];
+    script = [json(stateOf('COMPLETED'))];
     await router.status(run);
     expect(seen[0]).toMatchObject({
-      url: '/v2/models/a/b/requests/r/status',
+      path: '/v2/models/a/b/requests/r/status',
       headers: { 'x-api-key': 'rk_test' },
     });
   });
 
   it('is a key or a token', async () => {
-    script = [json(202, { request_id: 'r', status: 'CANCELLATION_REQUESTED' })];
-    const { baseUrl } = { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+    script = [json({ request_id: 'r', status: 'CANCELLATION_REQUESTED' }, 202)];
+    const { url: baseUrl } = server;
     await createRouter({ token: 'eyJ', baseUrl }).cancel(run);
     expect(seen[0]?.headers).toMatchObject({ authorization: 'Bearer eyJ' });
     expect(() => createRouter({ baseUrl })).toThrow('Pass either a key or a token.');
@@ -250,18 +225,19 @@ describe('the credential', () => {
 it('uploads each file in an input once, and sends its URL', async () => {
   const mask = Buffer.from('mask');
   script = [
-    (response, call) => {
-      if (call.url !== '/v2/files') return json(201, stateOf('IN_QUEUE'))(response, call);
-      json(201, { url: `https://files.example.com/${call.body}` })(response, call);
+    (...call) => {
+      const [{ path, text }] = call;
+      if (path !== '/v2/files') return json(stateOf('IN_QUEUE'), 201)(...call);
+      return json({ url: `https://files.example.com/${text}` }, 201)(...call);
     },
   ];
   const image = new File(['image'], 'a.png', { type: 'image/png' });
   await router.submit('a/b', { image, more: [mask, mask, 'https://x.example.com'], depth: { image } });
-  expect(seen.slice(0, 2).map(({ headers, body }) => [headers['content-type'], body])).toEqual([
+  expect(seen.slice(0, 2).map(({ headers, text }) => [headers['content-type'], text])).toEqual([
     ['image/png', 'image'],
     ['application/octet-stream', 'mask'],
   ]);
-  expect(JSON.parse(seen[2]?.body ?? '')).toEqual({
+  expect(JSON.parse(seen[2]?.text ?? '')).toEqual({
     image: 'https://files.example.com/image',
     more: ['https://files.example.com/mask', 'https://files.example.com/mask', 'https://x.example.com'],
     depth: { image: 'https://files.example.com/image' },
@@ -274,10 +250,10 @@ it('finds files in any object, except those with a toJSON method', async () => {
     at = new Date(0);
     depth: object = Object.assign(Object.create(null), { mask: new Uint8Array(1) });
   }
-  script = [(response, call) => json(201, { url: call.url, ...stateOf('IN_QUEUE') })(response, call)];
+  script = [(...call) => json({ url: call[0].path, ...stateOf('IN_QUEUE') }, 201)(...call)];
   await router.submit('a/b', new Input());
   const [url, at] = ['/v2/files', '1970-01-01T00:00:00.000Z'];
-  expect(JSON.parse(seen[2]?.body ?? '')).toEqual({ image: url, at, depth: { mask: url } });
+  expect(JSON.parse(seen[2]?.text ?? '')).toEqual({ image: url, at, depth: { mask: url } });
 });
 
 it.each([
