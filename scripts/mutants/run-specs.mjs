@@ -68,7 +68,7 @@ async function runOnce(folder, project, files, { withinMs, bail = true }) {
     isTimeout = true;
     end();
   }, withinMs);
-  process.once('exit', end);
+  process.prependOnceListener('exit', end);
   const code = await new Promise((resolve) => child.once('close', resolve));
   process.off('exit', end);
   clearTimeout(timer);

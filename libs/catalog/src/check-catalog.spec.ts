@@ -37,12 +37,16 @@ const sound = {
   ],
 };
 
-async function problemsOf(row: object, provider = 'a'): Promise<string[][]> {
+async function problemsOf(
+  row: object,
+  provider = 'a',
+  checking?: (models: number, of: number) => void,
+): Promise<string[][]> {
   const directory = await mkdtemp(join(tmpdir(), 'catalog-'));
   try {
     await writeFile(join(directory, 'row.yaml'), stringify(row));
     const builtIn = providerList.slice(0, 1).map((some) => ({ ...some, name: provider }));
-    const problems = await checkCatalog({ directories: [directory], builtIn });
+    const problems = await checkCatalog({ directories: [directory], builtIn }, checking);
     return problems.map(({ pointer, reason, isWarning }) =>
       isWarning ? [pointer, reason, 'warning'] : [pointer, reason],
     );
@@ -148,6 +152,12 @@ describe('checkCatalog', () => {
     expect(await problemsOf({ ...sound, constants, input, counter_examples: [] })).toEqual([
       ['/example', expect.stringContaining('too_short')],
     ]);
+  });
+
+  it('reports its progress, counted from one', async () => {
+    const progress: number[][] = [];
+    await problemsOf(sound, 'a', (...counts) => progress.push(counts));
+    expect(progress).toEqual([[1, 1]]);
   });
 
   it('finds an id whose provider does not exist', async () => {
