@@ -10,7 +10,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import picomatch from 'picomatch';
 import jestConfig from '../jest.config.mjs';
-import { applyMutant, copyOfCheckout } from './mutants/checkout.mjs';
+import { applyMutant, compiling, copyOfCheckout } from './mutants/checkout.mjs';
 import { runSpecs } from './mutants/run-specs.mjs';
 import { mutantsByArea } from './mutants/sample.mjs';
 import { specOrder } from './mutants/specs.mjs';
@@ -44,7 +44,7 @@ if (options.list) {
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130));
 
 const sources = ['apps', 'libs', 'test'].flatMap((folder) =>
-  readdirSync(folder, { recursive: true })
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((name) => `${folder}/${name.replaceAll(path.sep, '/')}`)
     .filter((file) => /(?<!\.d)\.ts$/.test(file) && !/\/(node_modules|dist)\//.test(file)),
 );
@@ -63,12 +63,11 @@ const results = [];
 const known = new Map(options.resume ? readResults().map((result) => [result.id, result]) : []);
 
 for (const area of areas) {
-  const wanted = options.only ? area.all.filter(({ id }) => options.only.includes(id)) : area.sample;
-  let left = options.only ? wanted.length : shareOf(area);
-  for (const mutant of wanted) {
-    if (left === 0) break;
-    if (await tryMutant(mutant)) left -= 1;
-  }
+  const candidates = options.only ? area.all.filter(({ id }) => options.only.includes(id)) : [...area.sample];
+  let left = options.only ? candidates.length : shareOf(area);
+  while (left > 0 && candidates.length > 0)
+    for (const mutant of compiling(folder, candidates.splice(0, left)))
+      if (await tryMutant(mutant)) left -= 1;
 }
 await confirmKills();
 say(`\n${tableOf(results)}`);
@@ -84,13 +83,11 @@ async function tryMutant(mutant, isTrusted = () => true) {
   }
   const startedMs = Date.now();
   const restore = applyMutant(folder, mutant);
-  const failure = restore && (await firstFailure(mutant, isTrusted));
-  restore?.();
+  const failure = await firstFailure(mutant, isTrusted);
+  restore();
   const { id, file, line, before, after } = mutant;
-  if (restore === undefined || invalidSql.test(failure?.message ?? '')) {
-    say(`invalid  ${lineOf(mutant)}`);
-    return false;
-  }
+  // The next mutant of the sample takes its place.
+  if (invalidSql.test(failure?.message ?? '')) return false;
   const seconds = Math.round((Date.now() - startedMs) / 1000);
   const killedBy = failure && { file: failure.file, test: failure.test };
   const former = results.findIndex(({ id }) => id === mutant.id);
@@ -126,6 +123,8 @@ async function firstFailure(mutant, isTrusted) {
     })
     .filter(({ files }) => files.length > 0)
     .sort((left, right) => right.files[0].score - left.files[0].score);
+  // The likeliest file notices most mutants, so it runs alone first.
+  const likeliest = related.slice(0, 1).map(({ project, files }) => ({ project, files: files.slice(0, 1) }));
   const done = new Set();
   const run = async (project, files, withinMs) => {
     const names = files.map(({ file }) => file).filter((file) => !done.has(file));
@@ -134,7 +133,7 @@ async function firstFailure(mutant, isTrusted) {
     const { failed, isTimeout } = await runSpecs(folder, project, names, { withinMs });
     return { failure: failed[0], isTimeout };
   };
-  for (const { project, files } of related) {
+  for (const { project, files } of [...likeliest, ...related]) {
     const ran = await run(project, files, maxBatchMs);
     if (ran?.failure) return ran.failure;
     if (ran?.isTimeout) return { test: `${project} did not end` };
@@ -161,8 +160,8 @@ async function confirmKills() {
     }
   }
   known.clear();
-  for (const { mutant, killedBy } of [...results])
-    if (untrusted.has(killedBy?.file)) await tryMutant(mutant, (file) => !untrusted.has(file));
+  const doubtful = results.filter(({ killedBy }) => untrusted.has(killedBy?.file));
+  for (const { mutant } of doubtful) await tryMutant(mutant, (file) => !untrusted.has(file));
 }
 
 function readResults() {
@@ -174,8 +173,11 @@ function save() {
   writeFileSync(options.out, `${JSON.stringify({ seed: options.seed, results: plain }, null, 2)}\n`);
 }
 
+function cell(text) {
+  return `\`${text.replaceAll('|', '\\|')}\``;
+}
+
 function tableOf(rows) {
-  const cell = (text) => `\`${text.replaceAll('|', '\\|')}\``;
   const lines = rows.map(({ id, file, line, before, after, killedBy }) => {
     const [was, is] = excerpt(before, after);
     return `| ${id} | ${file}:${line} | ${cell(was)} → ${cell(is)} | ${killedBy ? nameOf(killedBy) : '**not noticed**'} |`;

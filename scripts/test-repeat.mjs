@@ -3,6 +3,7 @@
 // Its services start once, as for the whole suite. Prints each failure with the number of its run, and exits with 1 if
 // there was one.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import os from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -41,7 +42,6 @@ const jest = spawn(
 // Threads end with this process, even if it is killed.
 const load = os.cpus().map(() => new Worker('for (;;);', { eval: true }));
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => jest.kill(signal));
-jest.once('close', async (code) => {
-  await Promise.all(load.map((thread) => thread.terminate()));
-  process.exitCode = code ?? 1;
-});
+const [code] = await once(jest, 'close');
+await Promise.all(load.map((thread) => thread.terminate()));
+process.exitCode = code ?? 1;

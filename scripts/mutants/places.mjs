@@ -51,7 +51,7 @@ export function placesIn(file, source) {
 function isLeftOut(node) {
   if (ts.isTypeNode(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) return true;
   if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node) || ts.isDecorator(node)) return true;
-  if (ts.isNewExpression(node)) return /Error$/.test(node.expression.getText());
+  if (ts.isNewExpression(node)) return node.expression.getText().endsWith('Error');
   return (
     ts.isCallExpression(node) &&
     /\b(log|logger)\.\w+$|^failpoint$|^AbortSignal\.timeout$/.test(node.expression.getText())

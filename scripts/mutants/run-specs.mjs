@@ -30,6 +30,8 @@ async function runOnce(folder, project, files, { withinMs, bail = true }) {
     [
       ...jest,
       ...(bail ? ['--bail'] : []),
+      // One file needs no worker process.
+      ...(files.length === 1 ? ['--maxWorkers=1'] : []),
       '--reporters',
       beside('failures.mjs'),
       '--testSequencer',
@@ -59,7 +61,7 @@ async function runOnce(folder, project, files, { withinMs, bail = true }) {
   const end = () => {
     try {
       // The group also contains the services.
-      process.kill(-child.pid, 'SIGKILL');
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     } catch {
       // It has ended.
     }

@@ -33,7 +33,7 @@ export const mutantsByArea = (seed) =>
   });
 
 const mutantsOf = (folder) =>
-  readdirSync(folder, { recursive: true })
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !isLeftOut.test(`/${name}`))
     .map((name) => `${folder}/${name.replaceAll(path.sep, '/')}`)
     .flatMap((file) => {

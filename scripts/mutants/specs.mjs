@@ -11,10 +11,11 @@ const recognisesEdits = 'libs/persistence/src/functions.spec.ts';
 export function specOrder(suites, sources) {
   const specs = suites.flatMap(({ project, files }) => files.map((file) => ({ project, file })));
   const importsOf = importGraph([...new Set([...sources, ...specs.map(({ file }) => file)])]);
-  const wordsOf = wordIndex(specs.map(({ file }) => file));
+  const { likeness, naming } = wordIndex(specs.map(({ file }) => file));
   const reached = new Map(specs.map(({ file }) => [file, distances(file, importsOf)]));
   return ({ file, near, passage }) => {
-    const score = wordsOf(`${file} ${near} ${passage}`);
+    const isLike = likeness(`${file} ${passage}`);
+    const names = naming(near);
     return specs
       .filter(({ file }) => file !== recognisesEdits)
       .map(({ project, file: spec }) => {
@@ -23,7 +24,7 @@ export function specOrder(suites, sources) {
           project,
           file: spec,
           isNear: distance <= 3,
-          score: score(spec) + 1 / (distance ?? Infinity),
+          score: isLike(spec) + names(spec) + 1 / (distance ?? Infinity),
         };
       })
       .sort((left, right) => right.score - left.score);
@@ -110,7 +111,10 @@ function distances(from, importsOf) {
   return found;
 }
 
-/** Returns a function that compares a text with the name and content of each file, by its rare words. */
+/**
+ * Compares a text with the name and content of each file, by its rare words. `likeness` is the cosine of the two,
+ * `naming` the share of the text's words that the file contains.
+ */
 function wordIndex(files) {
   const contents = new Map(files.map((file) => [file, wordsIn(`${file} ${readFileSync(file, 'utf8')}`)]));
   const counts = new Map();
@@ -119,11 +123,18 @@ function wordIndex(files) {
   const weight = (word) => (counts.has(word) ? Math.log(files.length / counts.get(word)) : 0);
   const sum = (words) => [...words].reduce((total, word) => total + weight(word) ** 2, 0);
   const sizes = new Map([...contents].map(([file, words]) => [file, Math.sqrt(sum(words))]));
-  return (text) => {
-    const asked = wordsIn(text);
-    const size = Math.sqrt(sum(asked)) || 1;
-    return (file) =>
-      sum([...asked].filter((word) => contents.get(file).has(word))) / size / (sizes.get(file) || 1);
+  const shared = (words, file) => sum([...words].filter((word) => contents.get(file).has(word)));
+  return {
+    likeness: (text) => {
+      const words = wordsIn(text);
+      const size = Math.sqrt(sum(words)) || 1;
+      return (file) => shared(words, file) / size / (sizes.get(file) || 1);
+    },
+    naming: (text) => {
+      const words = wordsIn(text);
+      const all = sum(words) || 1;
+      return (file) => shared(words, file) / all;
+    },
   };
 }
 

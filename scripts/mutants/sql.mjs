@@ -34,7 +34,7 @@ export function sqlPlaces(text, start, outer) {
     .filter(({ text }) => !/^(--|\/\*)/.test(text));
   const at = (nth) => tokens[nth]?.text ?? '';
   const places = [];
-  // By depth of parentheses: whether `=` assigns, and the number of BETWEENs whose AND has not come.
+  // One entry per open parenthesis: whether `=` assigns, and the number of BETWEENs that still need their AND.
   let levels = [{ assigns: false, betweens: 0 }];
   let near = '';
   for (const [nth, { text, index }] of tokens.entries()) {
