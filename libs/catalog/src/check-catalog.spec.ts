@@ -145,6 +145,14 @@ describe('checkCatalog', () => {
     ]);
   });
 
+  it('warns of a price that was read more than ninety days ago', async () => {
+    const read = (days: number) => ({ ...sound, price: { ...sound.price, date: day(-days) } });
+    expect(await problemsOf(read(89))).toEqual([]);
+    expect(await problemsOf(read(92))).toEqual([
+      ['/price/date', `the price was read on ${day(-92)}, more than 90 days ago`, 'warning'],
+    ]);
+  });
+
   it('finds an example that needs a member which the router adds', async () => {
     const constants = { model: 'b-1' };
     expect(await problemsOf({ ...sound, constants })).toEqual([]);

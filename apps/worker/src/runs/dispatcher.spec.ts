@@ -222,6 +222,7 @@ it('gives every lease two rounds of renewals after the database answers again', 
 it('sweeps once a second, also after a pause', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate'] });
   const { made, sweeps } = dispatcher({});
+  await turns();
   made.takeRuns(false);
   made.takeRuns(true);
   await turns();
