@@ -28,7 +28,7 @@ const { values: options } = parseArgs({
 });
 
 /** How many spec files of a project a mutant runs before the other projects. */
-const maxRelated = 4;
+const maxRelated = 6;
 /** Ends a batch whose mutant never returns. */
 const maxBatchMs = 10 * 60_000;
 /** A change that Postgres rejects as a statement is not a mutant, like one that does not compile. */
