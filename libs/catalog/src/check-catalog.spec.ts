@@ -37,12 +37,16 @@ const sound = {
   ],
 };
 
-async function problemsOf(row: object, provider = 'a'): Promise<string[][]> {
+async function problemsOf(
+  row: object,
+  provider = 'a',
+  checking?: (models: number, of: number) => void,
+): Promise<string[][]> {
   const directory = await mkdtemp(join(tmpdir(), 'catalog-'));
   try {
     await writeFile(join(directory, 'row.yaml'), stringify(row));
     const builtIn = providerList.slice(0, 1).map((some) => ({ ...some, name: provider }));
-    const problems = await checkCatalog({ directories: [directory], builtIn });
+    const problems = await checkCatalog({ directories: [directory], builtIn }, checking);
     return problems.map(({ pointer, reason, isWarning }) =>
       isWarning ? [pointer, reason, 'warning'] : [pointer, reason],
     );
@@ -190,6 +194,14 @@ describe('checkCatalog', () => {
     expect(found).toContainEqual([pointer, expect.stringContaining(reason)]);
   });
 
+  it('warns of a price that was read more than ninety days ago', async () => {
+    const read = (days: number) => ({ ...sound, price: { ...sound.price, date: day(-days) } });
+    expect(await problemsOf(read(89))).toEqual([]);
+    expect(await problemsOf(read(92))).toEqual([
+      ['/price/date', `the price was read on ${day(-92)}, more than 90 days ago`, 'warning'],
+    ]);
+  });
+
   it('finds an example that needs a member which the router adds', async () => {
     const constants = { model: 'b-1' };
     expect(await problemsOf({ ...sound, constants })).toEqual([]);
@@ -197,6 +209,12 @@ describe('checkCatalog', () => {
     expect(await problemsOf({ ...sound, constants, input, counter_examples: [] })).toEqual([
       ['/example', expect.stringContaining('too_short')],
     ]);
+  });
+
+  it('reports its progress, counted from one', async () => {
+    const progress: number[][] = [];
+    await problemsOf(sound, 'a', (...counts) => progress.push(counts));
+    expect(progress).toEqual([[1, 1]]);
   });
 
   it('finds an id whose provider does not exist', async () => {

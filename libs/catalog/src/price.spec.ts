@@ -104,6 +104,7 @@ describe('a factor: the upper bound and the billed amount', () => {
     [plain, said, 1000 + 84 + 12 + 5 + 8 + 11, 11],
     [plain, { ...said, n: 1, tools: null }, 1120 + 6 + 13, 11],
     [plain, { ...said, tools: [{ type: 'search' }] }, 2000, 12.5],
+    [{ ...plain, unbounded_fields: ['n'] }, { ...said, n: 1, tools: null }, 2000, 11],
     [plain, { messages: [{ content: [{ image_url: 'https://a.example/x.png' }] }] }, 2000, 5.75],
     [plain, { messages: 'x'.repeat(40_000) }, 2000, 2000],
     [

@@ -30,6 +30,7 @@ it('each kind of schema has a type', () => {
       files: { type: 'array', items: { type: 'string' } },
       scores: { type: 'object', additionalProperties: { type: 'integer' } },
       anything: {},
+      bounded: { allOf: [{ minLength: 1 }, { maxLength: 5 }] },
       never: { not: {} },
     }),
   ).toEqual({
@@ -42,6 +43,7 @@ it('each kind of schema has a type', () => {
     files: 'Sequence[str | File]',
     scores: 'Mapping[str, int]',
     anything: 'Any',
+    bounded: 'Any',
   });
 });
 

@@ -253,6 +253,12 @@ it('prepares a statement once per connection on every pool, but never a list', a
   expect(await registry.queryUnprepared(prepared, [`${text}, 2 AS two`])).toEqual([{ statements: 0 }]);
 });
 
+it('a snapshot that fails does not leave its transaction to the next user of its connection', async () => {
+  const { registry } = fixture.first.database;
+  await expect(registry.snapshot((query) => query('SELECT 1 / 0'))).rejects.toMatchObject({ code: '22012' });
+  expect(await registry.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+});
+
 describe('a transaction', () => {
   const { database } = fixture.first;
   const written = 'SELECT note FROM noted';

@@ -76,6 +76,10 @@ describe('a retry after a complete answer', () => {
     expect([first.status, isReplay(first), first.bytes.equals(bytes)]).toEqual([200, false, true]);
     const again = await keyed(caller);
     expect([again.status, isReplay(again), again.bytes.equals(bytes)]).toEqual([200, true, true]);
+    expect([first, again].map(({ headers }) => headers.get('content-length'))).toEqual([
+      '1000000',
+      '1000000',
+    ]);
   });
 
   it('never gets a result with the provider’s own URLs a second time', async () => {

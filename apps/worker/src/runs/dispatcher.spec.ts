@@ -219,6 +219,19 @@ it('gives every lease two rounds of renewals after the database answers again', 
   expect(from.slice(0, 4)).toEqual([1_667, 1_667, 9_667, 9_667].map((ms) => expect.closeTo(ms, -1)));
 });
 
+it('sweeps once a second, also after a pause', async () => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+  const { made, sweeps } = dispatcher({});
+  await turns();
+  made.takeRuns(false);
+  made.takeRuns(true);
+  await turns();
+  jest.advanceTimersByTime(1_000);
+  await turns();
+  jest.useRealTimers();
+  expect(sweeps).toHaveLength(2);
+});
+
 it('waits on shutdown for a run that was being taken when the shutdown began, and takes no more', async () => {
   const look = later<TakenRun[]>();
   const { made, wake, takes, submissions } = dispatcher({ take: () => look.promise });

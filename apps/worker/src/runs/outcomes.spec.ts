@@ -44,6 +44,45 @@ it('logs a handle that cannot be saved, because it identifies a submission that 
   expect(said).toEqual([{ error: away, run_id: 'run', handle }]);
 });
 
+/** Outcomes whose database calls `write` with each ending. */
+const outcomesThat = (write: (ending: Ending) => void) =>
+  new Outcomes(
+    {
+      finishRun: async (_run: ClaimedRun, ending: Ending) => {
+        write(ending);
+        return { won: false, granted: [] };
+      },
+    } as unknown as RunRepository,
+    {} as DispatchRepository,
+    {} as Payloads,
+    { passOn: async () => {} } as unknown as RunQueues,
+    {} as RunSignals,
+    {} as ProviderPauseRepository,
+    new Metrics(),
+    { PROVIDER_MAX_PAUSE_MS: 1000 },
+    log,
+  );
+
+describe('a failed run is billed', () => {
+  const broken = { class: 'provider_failed', retry: 'never' } as const;
+  const refused = { class: 'content_policy', retry: 'never' } as const;
+  const charging = { ...run, facts: { ...run.facts, chargesOnPolicyRejection: 'yes' as const } };
+
+  it.each([
+    ['not if nothing arrived', run, broken, false],
+    ['for the part of its stream that arrived', { ...run, arrivedMicros: 5 }, broken, true],
+    ['for the usage that its stream reported', { ...run, arrivedMicros: 0, reportedMicros: 5 }, broken, true],
+    ['not if its stream reported no usage', { ...run, arrivedMicros: 5, reportedMicros: 0 }, broken, false],
+    ['if the provider charges for what it refuses', charging, refused, true],
+    ['not if the provider refuses for free', run, refused, false],
+    ['not for another failure of a provider that charges for refusals', charging, broken, false],
+  ])('%s', async (_when, ongoing, failure, billable) => {
+    const written: Ending[] = [];
+    await outcomesThat((ending) => written.push(ending)).failRun(ongoing, failure);
+    expect(written).toMatchObject([{ outcome: 'failed', billable }]);
+  });
+});
+
 describe('a failure with a provider’s own error fields', () => {
   let written: Ending[];
   beforeEach(() => {
@@ -52,23 +91,10 @@ describe('a failure with a provider’s own error fields', () => {
 
   /** The database fails with the error while an ending contains the provider's fields. */
   const outcomes = (error: Error) =>
-    new Outcomes(
-      {
-        finishRun: async (_run: ClaimedRun, ending: Ending) => {
-          written.push(ending);
-          if (JSON.stringify(ending).includes('unwritable')) throw error;
-          return { won: false, granted: [] };
-        },
-      } as unknown as RunRepository,
-      {} as DispatchRepository,
-      {} as Payloads,
-      { passOn: async () => {} } as unknown as RunQueues,
-      {} as RunSignals,
-      {} as ProviderPauseRepository,
-      new Metrics(),
-      { PROVIDER_MAX_PAUSE_MS: 1000 },
-      log,
-    );
+    outcomesThat((ending) => {
+      written.push(ending);
+      if (JSON.stringify(ending).includes('unwritable')) throw error;
+    });
 
   it('is written without them if the database rejects them', async () => {
     await outcomes(new Error('refused')).failRun(run, { ...rejected, fields });

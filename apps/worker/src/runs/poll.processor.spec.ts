@@ -146,6 +146,12 @@ it('a clock that is set forward during a poll does not use up the time budget', 
   expect(polled).toEqual({ result: { kind: 'retry', delayMs: 1000 }, made: ['polled'] });
 });
 
+it('a poll that finds the run in progress forgets the lost polls before it, and otherwise writes nothing', async () => {
+  const quiet = { cancelDue: false, cancelRequested: false };
+  expect((await poll(null, pending, { ...quiet, lostPolls: 2 })).made).toEqual(['polled', 'lost 0']);
+  expect((await poll(null, pending, quiet)).made).toEqual(['polled']);
+});
+
 it('a poll that rejects our account alerts the operator and does not end the run', async () => {
   const refused = { class: 'provider_account', retry: 'same_call' } as const;
   const running = { cancelDue: false, cancelRequested: false };
