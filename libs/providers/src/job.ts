@@ -167,8 +167,8 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
         ...(stream && { stream: stream.events }),
       };
     },
-    readStream: (run, reply) =>
-      spec.stream && streamsTo(run, reply) ? arrivedStream(spec.stream, reply) : undefined,
+    readStream: (run, reply, hiddenTokens) =>
+      spec.stream && streamsTo(run, reply) ? arrivedStream(spec.stream, reply, hiddenTokens) : undefined,
     onSubmit(run, signal, assets) {
       if (spec.stream && isReply(signal) && streamsTo(run, signal))
         return streamOutcome(spec.stream, signal, (reply) => adapter.onSubmit(run, reply, assets));

@@ -48,7 +48,7 @@ async function provider(answer: RequestListener, adapter: object = {}, secret = 
       operation: 'submit',
       call: { method: 'POST', url: `${base}/run` },
       timeoutMs: 5000,
-      share: { grow: async () => {} },
+      share: { grow: async () => {}, shrink: () => {} },
     });
   return { base, call };
 }

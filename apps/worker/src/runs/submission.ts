@@ -213,11 +213,13 @@ export class Submission {
 /** The computed price of the part of a stream that arrived. Undefined if the reply is not a stream. */
 function arrivedMicros(
   streams: StreamFacts | undefined,
-  { outcome, arrivedTokens }: ReadReply,
+  { outcome, arrived }: ReadReply,
 ): number | undefined {
-  if (streams === undefined || arrivedTokens === undefined) return undefined;
-  const isNothing = arrivedTokens === 0 && outcome.kind !== 'succeeded';
-  return isNothing ? 0 : Math.ceil(streams.inputMicros + arrivedTokens * streams.tokenMicros);
+  if (streams === undefined || arrived === undefined) return undefined;
+  if (arrived.micros !== undefined) return arrived.micros;
+  // A provider that broke off before it wrote anything delivered nothing.
+  const isNothing = arrived.tokens === 0 && outcome.kind === 'failed';
+  return isNothing ? 0 : Math.ceil(streams.inputMicros + arrived.tokens * streams.tokenMicros);
 }
 
 const isTooLate = (leftMs: number | null): boolean => leftMs !== null && leftMs < minSubmitMs;
