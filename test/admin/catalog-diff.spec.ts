@@ -1,9 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { count, diff, directory, importFal, paint, server } from './importing.js';
+import { count, diff, directory, importFal, paint, server, usePublishingServer } from './importing.js';
 import { falDocument } from './publishing-server.js';
 import { runAdmin } from './run-admin.js';
+
+usePublishingServer();
 
 const style = (...values: string[]) => ({ ...count, style: { type: 'string', enum: values } });
 

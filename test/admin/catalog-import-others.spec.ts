@@ -1,8 +1,10 @@
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { diff, directory, env, expectValid, rowOf, server } from './importing.js';
+import { diff, directory, env, expectValid, rowOf, server, usePublishingServer } from './importing.js';
 import { replicateDocument } from './publishing-server.js';
 import { runAdmin } from './run-admin.js';
+
+usePublishingServer();
 
 const replicate = (...words: string[]) =>
   runAdmin(

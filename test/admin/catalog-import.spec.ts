@@ -16,9 +16,12 @@ import {
   prices,
   rowOf,
   server,
+  usePublishingServer,
 } from './importing.js';
 import { falDocument } from './publishing-server.js';
 import { runAdmin } from './run-admin.js';
+
+usePublishingServer();
 
 describe('admin catalog import fal', () => {
   it('writes a row that is priced by the unit, with the published document beside it', async () => {

@@ -23,17 +23,20 @@ export const paint = (id: string, more: Partial<PublishedEndpoint> = {}): Publis
 export let server: PublishingServer;
 export let directory: string;
 
-beforeAll(async () => {
-  server = await PublishingServer.start();
-});
-afterAll(() => server.stop());
-beforeEach(() => {
-  directory = temporaryFolder('imported');
-  server.endpoints.length = 0;
-  server.requests.length = 0;
-  server.models.clear();
-  Object.assign(server, { served: [], pageSize: 50, failure: undefined, onRequest: undefined });
-});
+/** Each test of the file imports from an empty `server` into an empty `directory`. */
+export function usePublishingServer(): void {
+  beforeAll(async () => {
+    server = await PublishingServer.start();
+  });
+  afterAll(() => server.stop());
+  beforeEach(() => {
+    directory = temporaryFolder('imported');
+    server.endpoints.length = 0;
+    server.requests.length = 0;
+    server.models.clear();
+    Object.assign(server, { served: [], pageSize: 50, failure: undefined, onRequest: undefined });
+  });
+}
 
 const fal = (...words: string[]) =>
   runAdmin(

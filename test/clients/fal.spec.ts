@@ -1,7 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { createRequire } from 'node:module';
-import type * as Package from '@fal-ai/client';
-import type { FalClient, QueueStatus } from '@fal-ai/client';
+import { createFalClient, type FalClient, type QueueStatus } from '@fal-ai/client';
 import {
   failOnLeftovers,
   newTag,
@@ -12,7 +10,6 @@ import {
   unending,
   waitFor,
 } from '../harness/index.js';
-import { nativeImport, plain } from '../harness/native-import.js';
 
 const [transport = 'postgres'] = transports();
 const system = sharedSystem(transport);
@@ -22,10 +19,6 @@ const editor: string = 'fal-ai/qwen-image-edit';
 const anImage = { images: [{ url: expect.stringMatching(/^http/) }] };
 const ledger = (tag: string) => system.provider.ledger(tag);
 
-// Jest cannot load one of its dependencies.
-const { createFalClient } = await nativeImport<typeof Package>(
-  createRequire(import.meta.url).resolve('@fal-ai/client'),
-);
 const clientFor = (credentials: string): FalClient =>
   createFalClient({
     credentials,
@@ -112,7 +105,7 @@ describe('the official client @fal-ai/client', () => {
     const stored = await fetch(`${system.gateways[0]?.url}${pathname}${search}`);
     expect([stored.status, stored.headers.get('content-type')]).toEqual([200, 'image/png']);
     expect(Buffer.from(await stored.arrayBuffer()).equals(bytes)).toBe(true);
-    const input = plain({ prompt: 'bluer', image_url: new Blob([bytes], { type: 'image/png' }) });
+    const input = { prompt: 'bluer', image_url: new Blob([bytes], { type: 'image/png' }) };
     const { data } = await fal.subscribe(editor, { input, pollInterval: 100 });
     expect(data).toMatchObject(anImage);
   });

@@ -1,3 +1,3 @@
-import { lineByFile, onServices, suite } from '../jest.base.mjs';
+import { slow, onServices, suite } from '../jest.base.mjs';
 
-export default suite([onServices('faults', 'database', 'test/faults/**/*.spec.ts')], lineByFile);
+export default suite([onServices('faults', 'database', 'test/faults/**/*.spec.ts')], slow);

@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { System } from '../../harness/faults.js';
 import { failOnLeftovers, type TestCaller, transports } from '../../harness/index.js';
 import { Installed } from './installed.js';
-
-jest.setTimeout(300_000);
 
 /** The parts of the package that are used here. */
 interface Package {

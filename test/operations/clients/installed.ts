@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
-import { nativeImport } from '../../harness/native-import.js';
+import { pathToFileURL } from 'node:url';
 
 /** Packages from npm, in a separate folder. */
 export class Installed {
@@ -18,7 +18,8 @@ export class Installed {
   }
 
   load<Module>(name: string): Promise<Module> {
-    return nativeImport(createRequire(path.join(this.folder, 'package.json')).resolve(name));
+    const file = createRequire(path.join(this.folder, 'package.json')).resolve(name);
+    return import(pathToFileURL(file).href) as Promise<Module>;
   }
 
   remove(): void {

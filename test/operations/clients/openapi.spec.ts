@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { System } from '../../harness/faults.js';
 import { failOnLeftovers, type TestCaller, transports } from '../../harness/index.js';
 import { Installed } from './installed.js';
-
-jest.setTimeout(300_000);
 
 /** A program typed by the document; each marked line must not compile. */
 const program = `

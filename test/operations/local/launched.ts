@@ -1,4 +1,4 @@
-import { expect, jest } from '@jest/globals';
+import { expect } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
@@ -11,7 +11,6 @@ import { noteEnded, noteStarted, trackChild } from '../../harness/running.js';
 import { waitFor } from '../../harness/wait-for.js';
 
 /** A start takes three seconds, and much longer while other tests keep the machine busy. */
-jest.setTimeout(400_000);
 export const readyWithinMs = 180_000;
 
 export interface Ready {

@@ -14,7 +14,7 @@ function scripted(script: Partial<Record<string, (number | Error)[]>>) {
   const end = once(round, 'end');
   const verb = (name: string) => async () => {
     calls.push(name);
-    if (name === 'usage_dimension_sum') round.emit('end');
+    if (name === 'measured_runs') round.emit('end');
     const next = script[name]?.shift() ?? 0;
     if (next instanceof Error) throw next;
     return next;
