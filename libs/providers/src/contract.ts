@@ -204,6 +204,8 @@ export interface ArrivedStream {
   hasUsage: boolean;
   /** The tokens that the model wrote, estimated from what arrived, and from `hiddenTokens` unless the provider broke off. */
   arrivedTokens: number;
+  /** The tokens that the model wrote, by the final usage. */
+  reportedTokens: number | undefined;
 }
 
 /** How callers request an event stream: with a member of the input that is true, or with `?alt=sse` on the call. */

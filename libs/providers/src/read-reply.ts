@@ -36,6 +36,8 @@ export interface ReadReply {
   arrived?: {
     /** The tokens that the model wrote, estimated. */
     tokens: number;
+    /** The same, by the final usage. */
+    reportedTokens?: number | undefined;
     /** Their cost with everything that was reported before the final usage. Absent if nothing was, and with the final one. */
     micros?: number | undefined;
   };
@@ -49,9 +51,9 @@ export function readReply(adapter: ProviderAdapter, asked: Asked, signal: Signal
       : undefined;
   if (!stream) return { outcome, reportedMicros: reportedMicros(asked.reported, signal) };
   const micros = reportedMicros(asked.reported, stream.reply);
-  const tokens = stream.arrivedTokens;
+  const { arrivedTokens: tokens, reportedTokens } = stream;
   return stream.hasUsage
-    ? { outcome, reportedMicros: micros, arrived: { tokens } }
+    ? { outcome, reportedMicros: micros, arrived: { tokens, reportedTokens } }
     : { outcome, arrived: { tokens, micros } };
 }
 

@@ -1,4 +1,4 @@
-import { essenceOf, type Json, pointerSegments, valueAt } from '#schemas';
+import { essenceOf, type Json, pointerFrom, pointerSegments, valueAt } from '#schemas';
 import type { ArrivedStream, FoldedEvents, HttpReply, Outcome, ProviderFailure } from './contract.js';
 import { foldEvents, type StreamSpec } from './event-fold.js';
 import { isObject } from './fields.js';
@@ -26,23 +26,22 @@ export function arrivedStream(spec: StreamSpec, reply: HttpReply, hiddenTokens: 
   const isBroken = error !== undefined || (!isComplete && reply.cut !== 'cancelled');
   const arrivedTokens = Math.max(Math.ceil(writtenBytes / bytesPerToken), isBroken ? 0 : hiddenTokens);
   const reported = hasUsage ? document : withTokens(document, spec.writtenTokens, arrivedTokens);
-  return { reply: jsonReply(reply, reported), hasUsage, arrivedTokens };
+  const reportedTokens = hasUsage ? tokensAt(document, spec.writtenTokens) : undefined;
+  return { reply: jsonReply(reply, reported), hasUsage, arrivedTokens, reportedTokens };
 }
+
+const tokensAt = (document: Json, places: StreamSpec['writtenTokens']): number =>
+  places.reduce((sum, place) => sum + Number(valueAt(document, place) ?? 0), 0);
 
 /** The document whose usage counts at least so many written tokens. An early report has those of its own time. */
 function withTokens(document: Json, places: StreamSpec['writtenTokens'], tokens: number): Json {
-  const counted = places
-    .map((place) => Number(valueAt(document, place) ?? 0))
-    .reduce((one, other) => one + other, 0);
+  const missing = tokens - tokensAt(document, places);
   const path = pointerSegments(places[0] ?? '');
   const name = path.pop();
   const copy = structuredClone(document);
-  const usage = path.reduce<Json | undefined>(
-    (value, each) => (isObject(value) ? value[each] : undefined),
-    copy,
-  );
-  if (name === undefined || !isObject(usage) || !(counted < tokens)) return document;
-  usage[name] = Number(usage[name] ?? 0) + tokens - counted;
+  const usage = valueAt(copy, pointerFrom(path));
+  if (name === undefined || !isObject(usage) || !(missing > 0)) return document;
+  usage[name] = Number(usage[name] ?? 0) + missing;
   return copy;
 }
 

@@ -26,10 +26,12 @@ import type { WorkerSettings } from '../settings.js';
 import { type OutboundCall, ProviderClient } from './provider-client.js';
 import { ProviderResults } from './provider-results.js';
 import { isLarge, isUnread, ReplyReader, type Unread } from './reply-reader.js';
+import { TokenRates } from './token-rates.js';
 
 type Terms = Pick<OutboundCall, 'workspaceId' | 'call' | 'timeoutMs' | 'share'> & RowOfReplies;
-/** `signal` aborts an event stream, and nothing else. */
-type SubmitTerms = Terms & Pick<OutboundCall, 'passOn' | 'signal'>;
+/** `signal` aborts an event stream, and nothing else. `hiddenTokensPerSecond`: of a model whose stream hides some. */
+type SubmitTerms = Terms &
+  Pick<OutboundCall, 'passOn' | 'signal'> & { hiddenTokensPerSecond?: number | undefined };
 type StoredReply = Omit<HttpReply, 'body'>;
 
 interface NotedCall {
@@ -67,6 +69,8 @@ export function keptReply(handle: unknown): StoredReply | null {
 /** One call to a provider: sends the adapter's request and lets the adapter read the reply. */
 @Injectable()
 export class ProviderCall {
+  private readonly rates = new TokenRates();
+
   constructor(
     private readonly client: ProviderClient,
     private readonly replies: ReplyReader,
@@ -90,7 +94,7 @@ export class ProviderCall {
     run: SubmittedRun & { epoch: number },
     terms: SubmitTerms & { parent: Span; callId: string | undefined; hasFallback: boolean },
   ): Promise<(ReadReply & { isKept: boolean }) | null> {
-    const { parent, callId, hasFallback, reported, assets, ...call } = terms;
+    const { parent, callId, hasFallback, reported, assets, hiddenTokensPerSecond, ...call } = terms;
     const { runId, model } = run;
     const { workspaceId } = call;
     // The trace context is not sent to the provider, which must not learn about our callers' traces.
@@ -100,14 +104,19 @@ export class ProviderCall {
       parent: parent.traceparent,
       attributes: runAttributes({ runId, callId, model, provider: provider.name, workspaceId }),
     });
+    const sentAtMs = performance.now();
     const reply = await this.client.callProvider(provider, { ...call, runId, operation: 'submit' });
+    const seconds = (performance.now() - sentAtMs) / 1000;
     span.end('fault' in reply ? reply.fault : undefined);
     await failpoint('dispatch.afterSubmit', runId);
-    const asked = submitAsked(run, { reported, assets });
+    const rate = hiddenTokensPerSecond && (this.rates.of(model) ?? hiddenTokensPerSecond);
+    const hiddenTokens = Math.floor((rate ?? 0) * seconds);
+    const asked = { ...submitAsked(run, { reported, assets }), hiddenTokens };
     // A stream is read at once, because only this process knows whether it was cut.
     const mayKeep = isLarge(reply) && isSuccess(reply) && !call.call.stream;
     if (!mayKeep || !(await this.keepReply(run, reply))) {
       const read = await this.replies.readNow(provider, reply, asked, runId);
+      this.rates.note(model, workspaceId, read.arrived?.reportedTokens ?? 0, seconds);
       const cancelRequested = 'cut' in reply && reply.cut === 'cancelled';
       this.noteRead(
         provider,

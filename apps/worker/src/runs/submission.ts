@@ -107,6 +107,7 @@ export class Submission {
         call,
         signal: streamed?.signal,
         passOn: streamed?.passOn,
+        hiddenTokensPerSecond: facts.streams?.hiddenTokensPerSecond,
         workspaceId,
         timeoutMs: Math.min(provider.submitTimeoutMs, leftMs ?? facts.budgetMs),
         share,
