@@ -37,7 +37,11 @@ const reasoned = async (answer: LiveAnswer) => {
 
 const loops: Readonly<Record<string, Loop>> = {
   'leave at once': { words: '[[sim:stream_reason=3000]]', until: begun, stop: 'leave' },
-  'leave after a second of reasoning': { words: '[[sim:stream_reason=5000]]', until: reasoned, stop: 'leave' },
+  'leave after a second of reasoning': {
+    words: '[[sim:stream_reason=5000]]',
+    until: reasoned,
+    stop: 'leave',
+  },
   'leave in the middle of the text': {
     words: '[[sim:stream_reason=2000]] [[sim:stream_hang]]',
     until: (answer) => has(answer, 'output_text.delta'),

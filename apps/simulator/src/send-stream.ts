@@ -49,8 +49,9 @@ export function sendStream(
       if (bytes === reasoning) {
         const beganAtMs = nowMs();
         const thinking = pause(reasonMs(control), undefined, { signal: left.signal });
-        // The caller pays for the time that the model reasoned, also if he leaves meanwhile.
-        await thinking.finally(() => (used.written += hiddenTokens(nowMs() - beganAtMs)));
+        // A caller who leaves pays for the time until then.
+        const takenMs = () => (left.signal.aborted ? nowMs() - beganAtMs : reasonMs(control));
+        await thinking.finally(() => (used.written += hiddenTokens(takenMs())));
         continue;
       }
       if (bytes === late) {

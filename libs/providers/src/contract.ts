@@ -208,6 +208,13 @@ export interface ArrivedStream {
   reportedTokens: number | undefined;
 }
 
+/** A record that the provider keeps of a stream, for the cost of one that ended without its usage. */
+export interface StreamRecord {
+  call: HttpCall;
+  /** The reply without a stream, as far as the record has it. Undefined if the provider does not have the record yet. */
+  read(signal: Signal): HttpReply | undefined;
+}
+
 /** How callers request an event stream: with a member of the input that is true, or with `?alt=sse` on the call. */
 type StreamRequest = { member: string } | { alt: 'sse' };
 
@@ -266,6 +273,8 @@ export interface ProviderAdapter {
    * tokens the model has written at least in the time of the call.
    */
   readStream?(run: SubmittedRun, reply: HttpReply, hiddenTokens: number): ArrivedStream | undefined;
+  /** The provider's record of the stream. Undefined if it keeps none, or if its id did not arrive. */
+  streamRecord?(run: SubmittedRun, reply: HttpReply): StreamRecord | undefined;
   /** Poll or fetch, by `handle.step`. */
   resume?(handle: Handle): HttpCall;
   onResume?(handle: Handle, signal: Signal, assets?: readonly string[]): Outcome;

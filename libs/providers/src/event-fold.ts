@@ -8,7 +8,7 @@ import {
   valuesAt,
 } from '#schemas';
 import type { Condition } from './condition.js';
-import type { ArrivingEvents, FoldedEvents, HttpReply, StreamTerms } from './contract.js';
+import type { ArrivingEvents, FoldedEvents, HttpCall, HttpReply, StreamTerms } from './contract.js';
 import { dataOf, EventSplitter } from './event-splitter.js';
 import { isObject } from './fields.js';
 import { replyLimits } from './reply.js';
@@ -41,6 +41,8 @@ export interface StreamSpec extends StreamTerms {
   answered?: { when: readonly Condition[] } | { every: string } | undefined;
   /** The event that brings the final usage, if it comes with the last part of the answer or later. By default, the end. */
   usageWhen?: Condition | undefined;
+  /** The call for the provider's own record of a stream by its id, and the places in it of what the document lacks. */
+  record?: StreamRecordSpec | undefined;
   /** The last event of a complete stream: its data, or conditions, of which one must hold. */
   end: string | readonly Condition[];
   /** Whether other events may follow the end, such as those of a second answer. */
@@ -50,6 +52,14 @@ export interface StreamSpec extends StreamTerms {
   /** The place of the HTTP status of an error or of a word in `statuses`. Any other error counts as 500. */
   errorStatus: JsonPointer;
   statuses: Readonly<Record<string, number>>;
+}
+
+/** What the provider keeps of a stream that ended without its usage. */
+export interface StreamRecordSpec {
+  /** The place in the document of the id. */
+  id: JsonPointer;
+  call: (id: string) => HttpCall;
+  usage: readonly { from: JsonPointer; to: JsonPointer }[];
 }
 
 /** Texts may be nested this deep without harm for the reader. */
@@ -219,6 +229,10 @@ function pathIn(to: string, event: Json): (string | number)[] | undefined {
   }
   return path;
 }
+
+/** The document of these values, by their places. */
+export const documentOf = (values: readonly { to: JsonPointer; value: Json }[]): Json =>
+  values.reduce<Json>((document, { to, value }) => placed(document, pointerSegments(to), () => value), {});
 
 /** Changes the value at a path, whose objects and lists are created. */
 function placed(

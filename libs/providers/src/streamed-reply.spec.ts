@@ -286,6 +286,25 @@ describe('a request for a stream', () => {
   });
 });
 
+it('the record of a stream has its cost, once the provider has written it', () => {
+  const { adapter, upstream } = protocols['chat completions'] as Protocol;
+  const left = stream(eventsOf(...chat.slice(0, 1)), 'cancelled');
+  const record = adapter.streamRecord?.({ ...run, upstream, streams: true }, left);
+  expect(record?.call).toEqual({ method: 'GET', url: 'https://openrouter.ai/api/v1/generation?id=gen-1' });
+  const costIn = (body: string, status = 200) => {
+    const found = record?.read({ status, headers: {}, body: new TextEncoder().encode(body) });
+    return found && JSON.parse(Buffer.from(found.body).toString());
+  };
+  expect(costIn('{"data":{"id":"gen-1","total_cost":0.5}}')).toEqual({ usage: { cost: 0.5 } });
+  expect(costIn('{"error":{"code":404}}', 404)).toBeUndefined();
+  expect(adapter.streamRecord?.({ ...run, upstream, streams: true }, stream(''))).toBeUndefined();
+  const other = protocols['Anthropic Messages'] as Protocol;
+  const begun = stream(eventsOf(...other.events.slice(0, 1)), 'cancelled');
+  expect(
+    other.adapter.streamRecord?.({ ...run, upstream: other.upstream, streams: true }, begun),
+  ).toBeUndefined();
+});
+
 describe('usage on request', () => {
   const adapter = adapterOf({
     provider: 'acme',

@@ -1,8 +1,15 @@
 import { essenceOf, type Json, pointerFrom, pointerSegments, valueAt } from '#schemas';
-import type { ArrivedStream, FoldedEvents, HttpReply, Outcome, ProviderFailure } from './contract.js';
-import { foldEvents, type StreamSpec } from './event-fold.js';
+import type {
+  ArrivedStream,
+  FoldedEvents,
+  HttpReply,
+  Outcome,
+  ProviderFailure,
+  StreamRecord,
+} from './contract.js';
+import { documentOf, foldEvents, type StreamSpec } from './event-fold.js';
 import { isObject } from './fields.js';
-import { jsonReply } from './reply.js';
+import { isReply, isSuccess, jsonOf, jsonReply } from './reply.js';
 
 const foldedReplies = new WeakMap<HttpReply, FoldedEvents>();
 
@@ -43,6 +50,23 @@ function withTokens(document: Json, places: StreamSpec['writtenTokens'], tokens:
   if (name === undefined || !isObject(usage) || !(missing > 0)) return document;
   usage[name] = Number(usage[name] ?? 0) + missing;
   return copy;
+}
+
+/** The provider's record of a stream. */
+export function streamRecord({ record, ...spec }: StreamSpec, reply: HttpReply): StreamRecord | undefined {
+  const id = record && valueAt(folded(spec, reply).document, record.id);
+  if (record === undefined || typeof id !== 'string') return undefined;
+  return {
+    call: record.call(id),
+    read: (signal) => {
+      if (!isReply(signal) || !isSuccess(signal)) return undefined;
+      const values = record.usage.map(({ from, to }) => ({
+        to,
+        value: valueAt(jsonOf(signal), from) ?? null,
+      }));
+      return jsonReply(reply, documentOf(values));
+    },
+  };
 }
 
 /** The outcome of an event stream. `read` reads the same reply without a stream. */

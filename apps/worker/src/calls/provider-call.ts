@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { SETTINGS } from '#infrastructure';
 import { failpoint, type Log, LOG, runAttributes, type Span, TRACING, type Tracing } from '#observability';
 import { RunRepository } from '#persistence';
@@ -11,6 +12,7 @@ import {
   mayUseAnother,
   type Outcome,
   type ReadReply,
+  reportedMicros,
   type RowOfReplies,
   type Signal,
   type SubmittedRun,
@@ -54,6 +56,10 @@ interface KeptReply extends StoredReply {
   v: 2;
   step: 'read';
 }
+
+/** A provider writes its record of a stream within a few seconds. */
+const recordPausesMs = [500, 1_000, 2_000, 4_000];
+const recordMs = 2_000;
 
 /** If this worker dies before it has read a stored reply, another worker takes over after this time. */
 const takeUpMs = 15_000;
@@ -115,7 +121,11 @@ export class ProviderCall {
     // A stream is read at once, because only this process knows whether it was cut.
     const mayKeep = isLarge(reply) && isSuccess(reply) && !call.call.stream;
     if (!mayKeep || !(await this.keepReply(run, reply))) {
-      const read = await this.replies.readNow(provider, reply, asked, runId);
+      const answer = await this.replies.readNow(provider, reply, asked, runId);
+      const read = await this.withRecord(provider, { ...run, workspaceId, share: call.share }, reply, {
+        ...answer,
+        reported,
+      });
       this.rates.note(model, workspaceId, read.arrived?.reportedTokens ?? 0, seconds);
       const cancelRequested = 'cut' in reply && reply.cut === 'cancelled';
       this.noteRead(
@@ -130,6 +140,38 @@ export class ProviderCall {
     if (isUnread(read)) return null;
     this.noteRead(provider, { runId, phase: 'submit', reported }, read, reply);
     return { ...keptOutput(runId, read, reply), isKept: true };
+  }
+
+  /** The reading of a stream that its caller left, with the cost in the provider's own record if it keeps one. */
+  private async withRecord(
+    provider: KeyedProvider,
+    run: SubmittedRun & Pick<Terms, 'workspaceId' | 'share'>,
+    reply: Signal,
+    { reported, ...read }: ReadReply & Pick<RowOfReplies, 'reported'>,
+  ): Promise<ReadReply> {
+    const isUnknown = 'cut' in reply && reply.cut === 'cancelled' && read.reportedMicros === undefined;
+    const record = isUnknown ? provider.adapter.streamRecord?.(run, reply) : undefined;
+    if (record === undefined) return read;
+    const { runId, workspaceId, share } = run;
+    const outbound = {
+      runId,
+      workspaceId,
+      share,
+      call: record.call,
+      operation: 'resume',
+      timeoutMs: recordMs,
+    } as const;
+    for (const afterMs of recordPausesMs) {
+      await pause(afterMs, undefined, { ref: false });
+      const found = record.read(await this.client.callProvider(provider, outbound));
+      const micros = found && reportedMicros(reported, found);
+      if (micros !== undefined) return { ...read, reportedMicros: micros };
+    }
+    this.log.warn(
+      { run_id: runId, provider: provider.name },
+      'the provider has no record of a stream, billing an estimate',
+    );
+    return read;
   }
 
   /** Reads a stored reply to a submission. `readings` counts the earlier attempts that took too long. */

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { StreamSpec } from '../event-fold.js';
-import type { StreamTerms } from '../contract.js';
+import type { HttpCall, StreamTerms } from '../contract.js';
 import { conditionOf, eventCondition, pointer, pointers, status } from './rule-shape.js';
+import { filled } from './templates.js';
 
 const place = z.union([pointer, z.literal('')]);
 
@@ -90,6 +91,27 @@ export const stream = z.strictObject({
     .describe(
       'The event that reports the usage. It is final in or after the last part of the answer. By default, the usage is final at the end.',
     ),
+  record: z
+    .strictObject({
+      id: pointer.describe('The place in the reply of the id of the record.'),
+      url: z
+        .string()
+        .regex(/^\{base\}.*\{id\}/, 'expected {base} and {id}')
+        .describe('The address of the record. {id} is replaced by the id.'),
+      usage: z
+        .array(
+          z.strictObject({
+            from: pointer.describe('The place in the record.'),
+            to: pointer.describe('The place in the reply.'),
+          }),
+        )
+        .min(1)
+        .describe('The usage in the record, and its places in the reply.'),
+    })
+    .optional()
+    .describe(
+      'The record that the provider keeps of a stream. If the caller leaves before the usage arrives, the router reads the cost from it.',
+    ),
   end: z
     .union([z.string().min(1), z.array(eventCondition).min(1)])
     .describe(
@@ -112,19 +134,23 @@ type Declared = z.infer<typeof stream>;
 const chatAnswered = { every: '/choices/*/finish_reason' };
 const chatUsage = { path: '/usage' } as const;
 
-export const streamSpecOf = ({
-  member,
-  include_usage: includeUsage,
-  max_tokens: maxTokens,
-  fold,
-  written_tokens: writtenTokens,
-  answered = includeUsage && chatAnswered,
-  usage_when: usageWhen = includeUsage && chatUsage,
-  end,
-  error_when: errorWhen,
-  error_status: errorStatus,
-  ...same
-}: Declared): StreamSpec => ({
+export const streamSpecOf = (
+  base: string,
+  {
+    member,
+    include_usage: includeUsage,
+    max_tokens: maxTokens,
+    fold,
+    written_tokens: writtenTokens,
+    answered = includeUsage && chatAnswered,
+    usage_when: usageWhen = includeUsage && chatUsage,
+    end,
+    error_when: errorWhen,
+    error_status: errorStatus,
+    record,
+    ...same
+  }: Declared,
+): StreamSpec => ({
   ...same,
   request: { member },
   includeUsage,
@@ -136,6 +162,12 @@ export const streamSpecOf = ({
   end: typeof end === 'string' ? end : end.map(conditionOf),
   errorWhen: conditionOf(errorWhen),
   errorStatus,
+  record: record && { ...record, call: (id) => recordCall(record.url, base, id) },
+});
+
+const recordCall = (url: string, base: string, id: string): HttpCall => ({
+  method: 'GET',
+  url: filled(url, (name) => (name === 'base' ? base : encodeURIComponent(id))) ?? url,
 });
 
 export const streamTermsOf = ({ member, max_tokens: maxTokens, text }: Declared): StreamTerms => ({
