@@ -19,6 +19,8 @@ interface LedgerEntry {
   pollCount: number;
   /** When the router closed the connection of a stream before its end. */
   abortedAtMs: number | null;
+  /** The tokens of a stream so far, which the provider charges. */
+  used: { read: number; written: number } | null;
   /** Digest of the result that the provider returned. */
   replySha256: string | null;
 }

@@ -130,7 +130,7 @@ describe.each(forms)('the text of %s', (_, id, { events, error }, replyOf) => {
 
   it('is what arrived before an error or the end of a broken stream', () => {
     const sent = streamOf([words]);
-    const half = sent.findLastIndex(({ isText }) => isText);
+    const half = sent.findLastIndex((each) => each.text !== undefined);
     const arrived = sent
       .slice(0, half)
       .map(({ bytes }) => bytes)

@@ -190,6 +190,53 @@ describe.each(transports())('an event stream on %s', (transport) => {
     });
   });
 
+  it('that a caller of OpenRouter leaves is billed by the record of its provider', async () => {
+    const caller = await system.caller();
+    const tag = newTag('record');
+    const words = `Tell a story. [[sim:tag=${tag}]] [[sim:stream_hang]]`;
+    const answer = await open(caller, words, { model: 'openrouter/chat-completions' });
+    await waitFor(async () => answer.bytes().includes('"content":"'), {
+      withinMs: 30_000,
+      what: 'the first text',
+    });
+    answer.leave();
+    const row = await ended(caller);
+    const { read, written } = (await providerOf(tag))?.used ?? { read: NaN, written: NaN };
+    expect(row).toMatchObject({
+      outcome: 'cancelled',
+      reported: Math.ceil(read * 0.2 + written * 1.2 - 1e-6),
+    });
+    expect(row.billed).toBe(row.reported);
+  });
+
+  it.each([
+    ['did not', { include_usage: false }],
+    ['did', { include_usage: true }],
+  ])(
+    'of chat completions is billed by its usage, which a caller receives who %s ask for it',
+    async (_what, options) => {
+      const caller = await system.caller();
+      const answer = await openAnswer(
+        `${system.gateways[0]?.url}/v2/models/openai/gpt-5.5-chat-completions`,
+        {
+          key: caller.key,
+          body: JSON.stringify({
+            messages: [{ role: 'user', content: 'Say hello.' }],
+            max_tokens: 100,
+            stream: true,
+            stream_options: options,
+          }),
+        },
+      );
+      expect(await answer.ended).toBe(true);
+      expect(answer.bytes().includes('"prompt_tokens"')).toBe(options.include_usage);
+      expect(answer.bytes().toString()).toMatch(/data: \[DONE\]\n\n$/);
+      const row = await ended(caller);
+      expect(row.reported).toBeGreaterThan(0);
+      expect(row.billed).toBe(row.reported);
+    },
+  );
+
   it('is stopped at the provider when its run is cancelled', async () => {
     const caller = await system.caller();
     const tag = newTag('cancelled');

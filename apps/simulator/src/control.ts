@@ -25,8 +25,9 @@ const plainNames = [
   // Every second poll of a running generation says that it is queued; the first `=n` fetches say that it still runs.
   'status_back', 'result_early',
   // Streams: milliseconds between events and before the first byte; the length; an error, a reset, silence, or a closed
-  // connection in the middle.
-  'stream_pause', 'stream_slow', 'stream_bytes', 'stream_error', 'stream_reset', 'stream_hang', 'stream_short',
+  // connection in the middle. Milliseconds of reasoning before the text, whose tokens the usage then counts, and
+  // milliseconds between the answer and its usage.
+  'stream_reason', 'stream_late', 'stream_pause', 'stream_slow', 'stream_bytes', 'stream_error', 'stream_reset', 'stream_hang', 'stream_short',
   // Cancellation.
   'cancel_ignored', 'cancel_too_late', 'cancel_forgets',
   // Assets.

@@ -1,7 +1,7 @@
-/** One server-sent event as it is sent. `isText` marks an event with a part of the answer's text. */
+/** One server-sent event as it is sent, and the part of the answer's text that it has, if any. */
 export interface SentEvent {
   bytes: string;
-  isText: boolean;
+  text?: string | undefined;
 }
 
 /** How a provider streams: the events of a whole reply, and the event of an error in mid-stream. */
@@ -14,15 +14,12 @@ export interface EventForm {
 
 type JsonObject = Record<string, unknown>;
 
-const event = (
-  data: object | string,
-  { name, isText = false }: { name?: string; isText?: boolean } = {},
-) => ({
+const event = (data: object | string, { name, text }: { name?: string; text?: string | undefined } = {}) => ({
   bytes: `${name === undefined ? '' : `event: ${name}\n`}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`,
-  isText,
+  text,
 });
 
-const comment = (text: string): SentEvent => ({ bytes: `: ${text}\n\n`, isText: false });
+const comment = (text: string): SentEvent => ({ bytes: `: ${text}\n\n` });
 
 const objectOf = (value: unknown): JsonObject => Object(value) as JsonObject;
 const objectsOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.map(objectOf) : []);
@@ -42,15 +39,15 @@ const textOf = (value: unknown, byDefault: string): string => (typeof value === 
 export const responses: EventForm = {
   events(reply) {
     let number = 0;
-    const named = (type: string, members: JsonObject, isText = false) =>
-      typed(type, { sequence_number: number++, ...members }, isText);
+    const named = (type: string, members: JsonObject, text?: string) =>
+      typed(type, { sequence_number: number++, ...members }, text);
     const begun = { ...reply, status: 'in_progress', incomplete_details: null, output: [], usage: null };
     const written = objectsOf(reply['output']).flatMap((item, output_index) => {
       const at = { item_id: item['id'], output_index };
       const content = objectsOf(item['content']).flatMap((part, content_index) => [
         named('response.content_part.added', { ...at, content_index, part: { ...part, text: '' } }),
         ...pieces(part['text']).map((delta) =>
-          named('response.output_text.delta', { ...at, content_index, delta, logprobs: [] }, true),
+          named('response.output_text.delta', { ...at, content_index, delta, logprobs: [] }, delta),
         ),
         named('response.output_text.done', { ...at, content_index, text: part['text'], logprobs: [] }),
         named('response.content_part.done', { ...at, content_index, part }),
@@ -78,8 +75,8 @@ export const responses: EventForm = {
 };
 
 /** An event whose name is its type. */
-const typed = (type: string, members: JsonObject = {}, isText = false) =>
-  event({ type, ...members }, { name: type, isText });
+const typed = (type: string, members: JsonObject = {}, text?: string) =>
+  event({ type, ...members }, { name: type, text });
 
 /** Anthropic's Messages API: the message begins without its content, and its usage is final in `message_delta`. */
 export const messages: EventForm = {
@@ -95,7 +92,7 @@ export const messages: EventForm = {
       typed('content_block_start', { index, content_block: { ...block, text: '' } }),
       ...(index === 0 ? [typed('ping')] : []),
       ...pieces(block['text']).map((text) =>
-        typed('content_block_delta', { index, delta: { type: 'text_delta', text } }, true),
+        typed('content_block_delta', { index, delta: { type: 'text_delta', text } }, text),
       ),
       typed('content_block_stop', { index }),
     ]);
@@ -118,17 +115,17 @@ function chunksOf(
   { choices, usage, object: _object, ...others }: JsonObject,
   members: { choice?: JsonObject; chunk?: JsonObject } = {},
 ): { written: SentEvent[]; last: SentEvent } {
-  const chunk = (rest: JsonObject, isText = false) =>
-    event({ ...others, object: 'chat.completion.chunk', ...rest }, { isText });
+  const chunk = (rest: JsonObject, text?: string) =>
+    event({ ...others, object: 'chat.completion.chunk', ...rest }, { text });
   const written = objectsOf(choices).flatMap(({ index, message, finish_reason }) => {
     const { content, ...rest } = objectOf(message);
-    const part = (delta: JsonObject, reason: unknown, isText = false) => {
+    const part = (delta: JsonObject, reason: unknown, text?: string) => {
       const choice = { index, delta, ...members.choice, finish_reason: reason };
-      return chunk({ choices: [choice], ...members.chunk }, isText);
+      return chunk({ choices: [choice], ...members.chunk }, text);
     };
     return [
       part({ ...rest, content: '' }, null),
-      ...pieces(content).map((text) => part({ content: text }, null, true)),
+      ...pieces(content).map((text) => part({ content: text }, null, text)),
       part({}, finish_reason),
     ];
   });
@@ -179,7 +176,7 @@ export const answers: EventForm = {
               usageMetadata: { promptTokenCount, totalTokenCount: promptTokenCount },
               ...others,
             },
-            { isText: true },
+            { text },
           ),
         ),
       ),
@@ -191,7 +188,7 @@ export const answers: EventForm = {
     return [
       ...written,
       event({ ...(ends.length > 0 && { candidates: ends }), usageMetadata, ...others }),
-    ].map(({ bytes, isText }) => ({ bytes: bytes.replaceAll('\n', '\r\n'), isText }));
+    ].map(({ bytes, text }) => ({ bytes: bytes.replaceAll('\n', '\r\n'), text }));
   },
   error: event({ error: { code: 500, message: 'An internal error.', status: 'INTERNAL' } }),
 };

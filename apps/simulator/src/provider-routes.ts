@@ -57,6 +57,19 @@ export function addApiRoutes(app: FastifyInstance, simulation: Simulation, provi
     app.get(checkPath, (request, reply) =>
       isHangingKey(request.headers) ? hang(reply) : send(reply, side.replies.checked),
     );
+  const { record } = provider;
+  if (record)
+    app.get(record.path, (request, reply) => {
+      const { id = '' } = request.query as { id?: string };
+      const generation = simulation.ledger.find(provider.name, id.replace(/^gen-/, ''));
+      const body = generation && record.bodyOf(generation);
+      return send(
+        reply,
+        body
+          ? { status: 200, headers: {}, body }
+          : { status: 404, headers: {}, body: { error: { code: 404 } } },
+      );
+    });
   const { upload } = provider;
   if (side && upload) app.post(upload.path, (request, reply) => takeUpload(side, upload, request, reply));
   for (const side of sidesOf(simulation, provider)) {

@@ -7,6 +7,7 @@ import type { Generation } from './ledger/generation.js';
 import type { Reply } from './provider.js';
 import { stream } from './wire.js';
 import type { EventForm, SentEvent } from './event-forms.js';
+import { hiddenTokens, readTokens, reasonMs, tokensOfText, withUsage } from './stream-usage.js';
 
 const usualPauseMs = 20;
 /** How many bytes are sent at once if a control makes the stream longer. */
@@ -38,11 +39,24 @@ export function sendStream(
 
   async function* sent(): AsyncGenerator<Buffer> {
     const digest = createHash('sha256');
+    const used = (generation.used = { read: 0, written: 0 });
     await pause(amount(control, 'stream_slow', 0), undefined, { signal: left.signal });
-    for (const bytes of written(form, request, answer, control)) {
+    for (const bytes of written(form, request, answer, control, used)) {
       if (bytes === hanging) {
         await once(left.signal, 'abort');
         return;
+      }
+      if (bytes === reasoning) {
+        const beganAtMs = nowMs();
+        const thinking = pause(reasonMs(control), undefined, { signal: left.signal });
+        // A caller who leaves pays for the time until then.
+        const takenMs = () => (left.signal.aborted ? nowMs() - beganAtMs : reasonMs(control));
+        await thinking.finally(() => (used.written += hiddenTokens(takenMs())));
+        continue;
+      }
+      if (bytes === late) {
+        await pause(amount(control, 'stream_late', 0), undefined, { signal: left.signal });
+        continue;
       }
       if (bytes === reset) {
         isReset = true;
@@ -59,7 +73,9 @@ export function sendStream(
 
 const hanging = Symbol('hanging');
 const reset = Symbol('reset');
-type Ending = typeof hanging | typeof reset;
+const reasoning = Symbol('reasoning');
+const late = Symbol('late');
+type Ending = typeof hanging | typeof reset | typeof reasoning | typeof late;
 
 interface StreamFacts {
   form: EventForm;
@@ -71,29 +87,46 @@ interface StreamFacts {
   nowMs: () => number;
 }
 
-/** The bytes in the order in which they are sent, and the fault that ends them. */
+/** The bytes in the order in which they are sent, and the fault that ends them. Counts the tokens that they used. */
 function* written(
   form: EventForm,
   request: Record<string, unknown>,
   { body }: Reply,
   control: Control,
+  used: NonNullable<Generation['used']>,
 ): Generator<string | Ending> {
   const text = typeof body === 'string' ? body : '{}';
-  const events = form.events(JSON.parse(text) as Record<string, unknown>, request);
-  const middle = events.findLastIndex(({ isText }) => isText);
+  const whole = JSON.parse(text) as Record<string, unknown>;
+  const shown = form.events(whole, request).reduce((sum, each) => sum + tokensOfText(each.text ?? ''), 0);
+  const hidden = hiddenTokens(reasonMs(control));
+  const reply = control.has('stream_reason') ? withUsage(whole, { shown, hidden }) : whole;
+  used.read = readTokens(reply);
+  const events = form.events(reply, request);
+  const isText = (each: SentEvent) => each.text !== undefined;
+  const middle = events.findLastIndex(isText);
   const half = middle === -1 ? events.length - 1 : middle;
-  for (const { bytes } of events.slice(0, half)) yield bytes;
+  const first = events.findIndex(isText);
+  for (const [index, event] of events.slice(0, half).entries()) {
+    if (index === first && control.has('stream_reason')) yield reasoning;
+    used.written += tokensOfText(event.text ?? '');
+    yield event.bytes;
+  }
   yield* filler(events, control);
   if (control.has('stream_error')) return yield form.error.bytes;
   if (control.has('stream_hang')) return yield hanging;
   if (control.has('stream_reset')) return yield reset;
   if (control.has('stream_short')) return;
-  for (const { bytes } of events.slice(half)) yield bytes;
+  for (const event of events.slice(half)) {
+    // The usage follows the answer.
+    if (control.has('stream_late') && event.bytes.includes('usage') && event.text === undefined) yield late;
+    used.written += tokensOfText(event.text ?? '');
+    yield event.bytes;
+  }
 }
 
 /** Repeats a part of the text until the stream has the length that a control states. */
 function* filler(events: readonly SentEvent[], control: Control): Generator<string> {
-  const text = events.find(({ isText }) => isText);
+  const text = events.find((each) => each.text !== undefined);
   if (!text || !control.has('stream_bytes')) return;
   const whole = events.reduce((sum, { bytes }) => sum + Buffer.byteLength(bytes), 0);
   const each = Buffer.byteLength(text.bytes);

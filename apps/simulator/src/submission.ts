@@ -71,6 +71,7 @@ export async function takeSubmission(
     resultCount: 0,
     assetCount: 0,
     abortedAtMs: null,
+    used: null,
     replySha256: null,
   });
   const atOnce = protocol.poll === undefined;

@@ -121,6 +121,18 @@ export const modelRow = z
     price: prices.describe(
       'The price of a run, or a list of prices that follow each other. A run keeps the price of its admission.',
     ),
+    hidden_tokens: z
+      .strictObject({
+        per_second: z
+          .number()
+          .positive()
+          .describe('The number of tokens that the model writes in a second, at least.'),
+        date: z.iso.date().describe('The day from which the figure is.'),
+      })
+      .optional()
+      .describe(
+        'For a model whose stream does not show everything that it writes, such as reasoning. If a stream ends before its usage arrives, at least so many tokens are billed. A worker uses its own measurements once it has enough.',
+      ),
     budget_seconds: z
       .int()
       .min(1)

@@ -133,7 +133,7 @@ const tokens = z.strictObject({
   tokens: z
     .union([pointer, z.literal('')])
     .describe(
-      'The place of a part of the input, or "" for all of it. Its tokens are estimated as one per four characters.',
+      'The place of a part of the input, or "" for all of it. Its tokens are estimated as one per four bytes.',
     ),
   max: amount.describe(
     'The maximum number of tokens, which the provider never exceeds. It is the upper bound unless `unbounded_fields` allows a lower one.',

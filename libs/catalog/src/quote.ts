@@ -47,6 +47,8 @@ interface Amount {
 export interface StreamPrice {
   inputMicros: number;
   tokenMicros: number;
+  /** How many tokens the model writes in a second, if its stream does not show all of them. */
+  hiddenTokensPerSecond?: number;
 }
 
 /** `maxTokens`: the places in the input that limit the tokens of the answer. */
@@ -54,13 +56,18 @@ export function streamPrice(model: Model, body: unknown, maxTokens: readonly str
   const input = asSpelledByRow(model, body);
   const limits = (factor: Factor) => 'number' in factor && pointersOf(factor).some(isLimit);
   const isLimit = (place: string) => maxTokens.includes(place);
-  const price = { inputMicros: 0, tokenMicros: 0 };
+  const price: StreamPrice = {
+    inputMicros: 0,
+    tokenMicros: 0,
+    ...(model.hidden_tokens && { hiddenTokensPerSecond: model.hidden_tokens.per_second }),
+  };
   for (const { usd, times } of [model.price, ...model.price.plus]) {
     const limit = times.find(limits);
     // The text of all answers is counted, so the other numbers, such as that of answers, have been.
     const rest = limit ? times.filter((factor) => !('number' in factor)) : times;
-    const { computed } = microsOf({ usd, times: rest }, input);
-    if (!limit) price.inputMicros += computed;
+    const { computed, bound } = microsOf({ usd, times: rest }, input);
+    // Content that the input only refers to may have any size.
+    if (!limit) price.inputMicros += rest.some((factor) => refersToContent(factor, input)) ? bound : computed;
     else price.tokenMicros += computed / ('number' in limit ? limit.per : 1);
   }
   return price;
@@ -108,13 +115,22 @@ function amountOf(factor: Factor, input: unknown): Amount {
   }
   if ('absent' in factor) return same(Number(factor.absent.every((member) => countAt(input, member) === 0)));
   const part = valueAt(input, factor.tokens);
-  const { unbounded_fields: unbounded, max: bound } = factor;
-  const fewer = unbounded && addedTokens + bytesOf(part, new Set(unbounded.map(anySpelling)));
+  const { max: bound } = factor;
+  const fewer = mostTokens(factor, part);
   return {
     bound: Math.min(bound, fewer ?? bound),
     computed: Math.min(bound, lengthOf(part) / 4),
   };
 }
+
+type TokensFactor = Extract<Factor, { tokens: string }>;
+
+/** The upper bound by the bytes of a part of the input. Undefined if the row has none. */
+const mostTokens = ({ unbounded_fields: unbounded }: TokensFactor, part: unknown): number | undefined =>
+  unbounded && addedTokens + bytesOf(part, new Set(unbounded.map(anySpelling)));
+
+const refersToContent = (factor: Factor, input: unknown): boolean =>
+  'tokens' in factor && mostTokens(factor, valueAt(input, factor.tokens)) === Infinity;
 
 /** The usual default width and height, in pixels. */
 const usualSide = 1024;
@@ -203,9 +219,9 @@ function bytesOf(value: unknown, unbounded: ReadonlySet<string>): number {
   );
 }
 
-/** The total length of all texts in a value. */
+/** The total length of all texts in a value, in bytes. */
 function lengthOf(value: unknown): number {
-  if (typeof value === 'string') return value.length;
+  if (typeof value === 'string') return Buffer.byteLength(value);
   if (typeof value !== 'object' || value === null) return 0;
   return Object.values(value).reduce<number>((sum, member) => sum + lengthOf(member), 0);
 }

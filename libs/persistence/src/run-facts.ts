@@ -93,12 +93,14 @@ export interface BudgetThreshold {
   endsAt: string | null;
 }
 
-/** Prices that are billed if a stream breaks before its provider reports the usage. Amounts are micro-dollars. */
+/** Prices that are billed if a stream ends before its provider reports the usage. Amounts are micro-dollars. */
 export interface StreamFacts {
   /** The computed price of the input alone. */
   inputMicros: number;
   /** The computed price of one token of output, which may be a fraction. */
   tokenMicros: number;
+  /** How many tokens the model writes in a second. Absent if its stream shows all of them. */
+  hiddenTokensPerSecond?: number;
   /** Whether a caller waits for the events. Otherwise they are collected only. */
   isLive: boolean;
 }
@@ -175,7 +177,7 @@ export type Ending =
 export interface Used {
   /** According to the last reply. */
   reportedMicros?: number | undefined;
-  /** The computed price of the part that arrived of an event stream; 0 for a result without files. */
+  /** The price of an event stream without a final report, by what is known of it; 0 for a result without files. */
   arrivedMicros?: number | undefined;
 }
 

@@ -54,8 +54,37 @@ export interface HttpCall {
 
 /** Server-sent events from a provider. */
 export interface EventStream {
-  /** Whether the event with this data is kept from the caller. Absent if the caller receives every byte. */
+  /** Whether the event with this data is kept from the caller. Absent if the caller receives every event. */
   withholds?: ((data: string) => boolean) | undefined;
+  /** Begins to read the events of a reply while they arrive. */
+  arriving: () => ArrivingEvents;
+}
+
+/** The events of a stream that have arrived so far. */
+export interface ArrivingEvents {
+  /** Takes the data of the next event. */
+  take(data: string): void;
+  readonly folded: FoldedEvents;
+  /** Whether the last event of the stream has arrived. */
+  readonly hasEnded: boolean;
+  /** Whether the answer's last part has arrived, and the usage has not. */
+  readonly isMissingUsage: boolean;
+}
+
+/** Everything that the events of a stream brought. */
+export interface FoldedEvents {
+  /** The reply without a stream, as far as it arrived. */
+  document: Json;
+  /** Whether the final usage has arrived. */
+  hasUsage: boolean;
+  /** Whether the provider ended the stream. */
+  isComplete: boolean;
+  /** The first error as the reply to a call would report it. */
+  error?: { status: number; body: Json };
+  /** The length of everything that the model wrote. */
+  writtenBytes: number;
+  /** Whether an event was left out because it is too large. */
+  isPartial: boolean;
 }
 
 /** Why an event stream ended before its provider ended it. */
@@ -74,6 +103,8 @@ export interface HttpReply {
   passedOn?: Uint8Array;
   /** Present if an event stream was cut; `body` is the part that arrived. */
   cut?: StreamCut;
+  /** Present if the caller left the stream: what its events brought. `body` is empty then. */
+  left?: FoldedEvents;
 }
 
 /**
@@ -170,10 +201,21 @@ export type Outcome =
 
 /** The content of an event stream, complete or not. */
 export interface ArrivedStream {
-  /** The same reply without a stream, for the cost that it reports. Undefined if the usage did not arrive. */
-  usage: HttpReply | undefined;
-  /** The length of the text, in tokens, estimated from its characters. */
+  /** The same reply without a stream, for the cost that it reports. */
+  reply: HttpReply;
+  /** Whether its usage is final. Otherwise it was reported before the model had written everything. */
+  hasUsage: boolean;
+  /** The tokens that the model wrote, estimated from what arrived, and from `hiddenTokens` unless the provider broke off. */
   arrivedTokens: number;
+  /** The tokens that the model wrote, by the final usage. */
+  reportedTokens: number | undefined;
+}
+
+/** A record that the provider keeps of a stream, for the cost of one that ended without its usage. */
+export interface StreamRecord {
+  call: HttpCall;
+  /** The reply without a stream, as far as the record has it. Undefined if the provider does not have the record yet. */
+  read(signal: Signal): HttpReply | undefined;
 }
 
 /** How callers request an event stream: with a member of the input that is true, or with `?alt=sse` on the call. */
@@ -183,10 +225,7 @@ type StreamRequest = { member: string } | { alt: 'sse' };
 export interface StreamTerms {
   request: StreamRequest;
   maxTokens: readonly string[];
-  /**
-   * Texts, by their places in events, whose parts are joined. In an inner list, the first place with a text counts for the
-   * length of the answer.
-   */
+  /** Texts, by their places in events, whose parts are joined. In an inner list, the first place with a text counts. */
   text: readonly (JsonPointer | readonly JsonPointer[])[];
 }
 
@@ -232,8 +271,13 @@ export interface ProviderAdapter {
   submit(run: Run): HttpCall;
   /** `assets`: the places of files in the output, from the model's row. */
   onSubmit(run: SubmittedRun, signal: Signal, assets?: readonly string[]): Outcome;
-  /** Reads an event stream that answers a run with `streams`. Undefined for any other reply. */
-  readStream?(run: SubmittedRun, reply: HttpReply): ArrivedStream | undefined;
+  /**
+   * Reads an event stream that answers a run with `streams`. Undefined for any other reply. `hiddenTokens`: how many
+   * tokens the model has written at least in the time of the call.
+   */
+  readStream?(run: SubmittedRun, reply: HttpReply, hiddenTokens: number): ArrivedStream | undefined;
+  /** The provider's record of the stream. Undefined if it keeps none, or if its id did not arrive. */
+  streamRecord?(run: SubmittedRun, reply: HttpReply): StreamRecord | undefined;
   /** Poll or fetch, by `handle.step`. */
   resume?(handle: Handle): HttpCall;
   onResume?(handle: Handle, signal: Signal, assets?: readonly string[]): Outcome;

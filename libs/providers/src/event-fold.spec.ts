@@ -1,10 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { type FoldedEvents, foldEvents, type StreamSpec } from './event-fold.js';
+import type { FoldedEvents } from './contract.js';
+import { arrivingEvents, foldEvents, type StreamSpec } from './event-fold.js';
 import { reply } from './testing/declared-adapter.js';
 
 const chat: StreamSpec = {
   request: { member: 'stream' },
   maxTokens: [],
+  writtenTokens: [],
   fold: [{ from: '', to: '' }],
   names: { delta: 'message' },
   appended: ['/choices/*/delta/notes'],
@@ -41,7 +43,7 @@ describe('the document of a stream', () => {
           { index: 0, message: { content: 'b' } },
         ],
       },
-      characters: 3,
+      writtenBytes: 3,
     });
   });
 
@@ -68,7 +70,7 @@ describe('the document of a stream', () => {
   });
 
   it('counts a text once if the event has it under two names', () => {
-    expect(folded({}, delta({ thought: 'abc', reasoning: 'abc' })).characters).toBe(3);
+    expect(folded({}, delta({ thought: 'abc', reasoning: 'abc' })).writtenBytes).toBe(3);
   });
 
   it('keeps the last value that is not null', () => {
@@ -130,11 +132,78 @@ describe('the error of a stream', () => {
   });
 });
 
-it('a stream is complete after its end, and has usage after the event that brings it', () => {
-  const spec = { usageWhen: { path: '/usage' }, end: [{ path: '/type', equals: 'end' }] } as const;
-  expect(folded(spec, {})).toMatchObject({ isComplete: false, hasUsage: false });
-  expect(folded(spec, { usage: 1 })).toMatchObject({ isComplete: false, hasUsage: true });
-  expect(folded(spec, { type: 'end' }, {})).toMatchObject({ isComplete: true, hasUsage: false });
+describe('the length of what the model wrote', () => {
+  it('counts every text below a delta in bytes, whatever its place', () => {
+    const parts = [
+      { tool_calls: [{ index: 0, id: 'call_1', type: 'custom', custom: { input: 'abc' } }] },
+      { reasoning_details: [{ type: 'reasoning.summary', summary: 'de' }] },
+      { content: '\u6865' },
+      { role: 'assistant', content: null },
+    ];
+    expect(folded({}, ...parts.map((each) => delta(each))).writtenBytes).toBe(3 + 2 + 3);
+  });
+
+  it('counts the declared places instead', () => {
+    const written = ['/block/data'];
+    expect(
+      folded({ written }, { block: { data: 'abc', text: 'x' } }, delta({ content: 'x' })).writtenBytes,
+    ).toBe(3);
+  });
+});
+
+describe('the usage of a stream is final', () => {
+  const usage = { usage: { n: 1 } };
+  const finished = (index: number) => ({ choices: [{ index, delta: {}, finish_reason: 'stop' }] });
+  const spec = { usageWhen: { path: '/usage' }, answered: { every: '/choices/*/finish_reason' } } as const;
+
+  it('with the last part of every answer, or later', () => {
+    const both = [delta({}, 0), delta({}, 1)];
+    expect(folded(spec, ...both, usage, finished(0), usage)).toMatchObject({ hasUsage: false });
+    expect(folded(spec, ...both, finished(0), { ...finished(1), ...usage })).toMatchObject({
+      hasUsage: true,
+    });
+    expect(folded(spec, ...both, finished(0), finished(1), usage)).toMatchObject({ hasUsage: true });
+  });
+
+  it('at the end, if it was reported by then or no event is declared', () => {
+    expect(folded(spec, usage, '[DONE]')).toMatchObject({ hasUsage: true });
+    expect(folded(spec, '[DONE]')).toMatchObject({ hasUsage: false });
+    expect(folded(spec, '[DONE]', usage)).toMatchObject({ hasUsage: true });
+    expect(folded({}, '[DONE]')).toMatchObject({ hasUsage: true });
+  });
+});
+
+describe('events that are read while they arrive', () => {
+  const answered = { when: [{ path: '/done' }] } as const;
+  const take = (spec: Partial<StreamSpec>, ...events: readonly unknown[]) => {
+    const arriving = arrivingEvents({ ...chat, ...spec });
+    for (const each of events) arriving.take(typeof each === 'string' ? each : JSON.stringify(each));
+    return arriving;
+  };
+
+  it('miss their usage from the last part of the answer on, but not after an error', () => {
+    const spec = { answered, usageWhen: { path: '/usage' } } as const;
+    expect(take(spec, {}).isMissingUsage).toBe(false);
+    expect(take(spec, { done: 1 }).isMissingUsage).toBe(true);
+    expect(take(spec, { done: 1 }, { usage: {} }).isMissingUsage).toBe(false);
+    expect(take(spec, { done: 1 }, { error: {} }).isMissingUsage).toBe(false);
+  });
+
+  it('have ended with the last one, unless others may follow', () => {
+    expect(take({}, '[DONE]').hasEnded).toBe(true);
+    expect(take({ goesOn: true }, '[DONE]').hasEnded).toBe(false);
+  });
+
+  it('are not all read if one is too large', () => {
+    expect(take({}, { a: 1 }).folded.isPartial).toBe(false);
+    expect(take({}, { a: 'x'.repeat(2 ** 20) }).folded).toMatchObject({ isPartial: true, document: {} });
+  });
+});
+
+it('a stream is complete after its end', () => {
+  const spec = { end: [{ path: '/type', equals: 'end' }] } as const;
+  expect(folded(spec, {})).toMatchObject({ isComplete: false });
+  expect(folded(spec, { type: 'end' }, {})).toMatchObject({ isComplete: true });
 });
 
 it('reads the last event of a stream that was not cut even without its blank line', () => {

@@ -1,4 +1,5 @@
 export type {
+  ArrivingEvents,
   BodyPiece,
   EventStream,
   Fault,

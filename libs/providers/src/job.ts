@@ -34,7 +34,7 @@ import { meaningOf } from './reply-words.js';
 import { accountRules, holds, holdsAnything, holdsResult, type Rule } from './rules.js';
 import { unknownError, unknownStatus } from './surprise.js';
 import { streamRequest } from './stream-request.js';
-import { arrivedStream, isEventStream, streamOutcome } from './streamed-reply.js';
+import { arrivedStream, isEventStream, streamOutcome, streamRecord } from './streamed-reply.js';
 import { exactOrigin, isCallableUrl } from './trusted-origins.js';
 
 /** An adapter from a provider's declaration; see `JobSpec` for the protocols it covers. */
@@ -167,8 +167,10 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
         ...(stream && { stream: stream.events }),
       };
     },
-    readStream: (run, reply) =>
-      spec.stream && streamsTo(run, reply) ? arrivedStream(spec.stream, reply) : undefined,
+    readStream: (run, reply, hiddenTokens) =>
+      spec.stream && streamsTo(run, reply) ? arrivedStream(spec.stream, reply, hiddenTokens) : undefined,
+    streamRecord: (run, reply) =>
+      spec.stream && streamsTo(run, reply) ? streamRecord(spec.stream, reply) : undefined,
     onSubmit(run, signal, assets) {
       if (spec.stream && isReply(signal) && streamsTo(run, signal))
         return streamOutcome(spec.stream, signal, (reply) => adapter.onSubmit(run, reply, assets));

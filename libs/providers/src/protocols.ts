@@ -25,7 +25,8 @@ export function protocols(kinds: Readonly<Record<string, ProviderAdapter>>): Pro
       const protocol = ofRow(run);
       return remembering(speaking(protocol).onSubmit(run, signal, assets), protocol);
     },
-    readStream: (run, reply) => speaking(ofRow(run)).readStream?.(run, reply),
+    readStream: (run, reply, hiddenTokens) => speaking(ofRow(run)).readStream?.(run, reply, hiddenTokens),
+    streamRecord: (run, reply) => speaking(ofRow(run)).streamRecord?.(run, reply),
     resume: (handle) => polled(of(handle).resume?.(handle)),
     // A handle stays the same from poll to poll, including its protocol.
     onResume: (handle, signal, assets) => polled(of(handle).onResume?.(handle, signal, assets)),

@@ -18,23 +18,43 @@ export interface RowOfReplies {
 
 /** The call that a reply answers. */
 export type Asked = RowOfReplies &
-  ({ phase: 'submit'; run: SubmittedRun } | { phase: 'resume'; handle: Handle });
+  (
+    | {
+        phase: 'submit';
+        run: SubmittedRun;
+        /** How many tokens the model of an event stream has written at least in the time of the call. */
+        hiddenTokens?: number;
+      }
+    | { phase: 'resume'; handle: Handle }
+  );
 
 /** The meaning of a reply for the run, and the cost that it reports. */
 export interface ReadReply {
   outcome: Outcome;
   reportedMicros?: number | undefined;
-  /** The length of the text that an event stream brought, in tokens, estimated from its characters. */
-  arrivedTokens?: number | undefined;
+  /** Present if the reply is an event stream. */
+  arrived?: {
+    /** The tokens that the model wrote, estimated. */
+    tokens: number;
+    /** The same, by the final usage. */
+    reportedTokens?: number | undefined;
+    /** Their cost with everything that was reported before the final usage. Absent if nothing was, and with the final one. */
+    micros?: number | undefined;
+  };
 }
 
 export function readReply(adapter: ProviderAdapter, asked: Asked, signal: Signal): ReadReply {
   const outcome = outcomeOf(adapter, asked, signal);
   const stream =
-    asked.phase === 'submit' && isReply(signal) ? adapter.readStream?.(asked.run, signal) : undefined;
+    asked.phase === 'submit' && isReply(signal)
+      ? adapter.readStream?.(asked.run, signal, asked.hiddenTokens ?? 0)
+      : undefined;
   if (!stream) return { outcome, reportedMicros: reportedMicros(asked.reported, signal) };
-  const { usage, arrivedTokens } = stream;
-  return { outcome, reportedMicros: usage && reportedMicros(asked.reported, usage), arrivedTokens };
+  const micros = reportedMicros(asked.reported, stream.reply);
+  const { arrivedTokens: tokens, reportedTokens } = stream;
+  return stream.hasUsage
+    ? { outcome, reportedMicros: micros, arrived: { tokens, reportedTokens } }
+    : { outcome, arrived: { tokens, micros } };
 }
 
 /** Whether a success of this call is the result itself rather than a status report. */

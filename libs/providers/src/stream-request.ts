@@ -1,7 +1,6 @@
-import { type Json, membersOf, withMembersFirst } from '#schemas';
+import { type Json, membersOf, textAt, withMembersFirst } from '#schemas';
 import type { EventStream, Run } from './contract.js';
-import { isNull } from './encodings.js';
-import type { StreamSpec } from './event-fold.js';
+import { arrivingEvents, type StreamSpec } from './event-fold.js';
 import { isObject } from './fields.js';
 import { spliced } from './input-files.js';
 
@@ -11,32 +10,66 @@ export function streamRequest(
   run: Run,
 ): { run: Run; events: EventStream } | undefined {
   if (!spec || !run.streams) return undefined;
-  const body = spec.includeUsage ? withUsage(run.body) : undefined;
-  return body === undefined
-    ? { run, events: {} }
-    : { run: { ...run, body }, events: { withholds: isUsageOnly } };
+  const arriving = () => arrivingEvents(spec);
+  if (!spec.includeUsage) return { run, events: { arriving } };
+  const { body, isAsked } = withUsage(run.body);
+  return { run: { ...run, body }, events: { arriving, ...(!isAsked && { withholds: isUsageOnly }) } };
 }
 
-/** The body with a request for the final usage. Undefined if the caller has decided on it. */
-function withUsage(body: Uint8Array): Uint8Array | undefined {
-  const options = membersOf(body).findLast(({ name }) => name === 'stream_options');
-  const added = { include_usage: true };
-  if (options === undefined) return withMembersFirst(body, { stream_options: added });
-  const replacedBy = (value: Uint8Array) => Buffer.concat(spliced(body, [{ ...options, pieces: [value] }]));
-  if (isNull(body, options)) return replacedBy(Buffer.from(JSON.stringify(added)));
-  if (body[options.start] !== '{'.charCodeAt(0)) return undefined;
-  const isSet = membersOf(body, options.start).some(({ name }) => name === 'include_usage');
-  return isSet ? undefined : replacedBy(withMembersFirst(body.subarray(options.start, options.end), added));
+const options = 'stream_options';
+const member = 'include_usage';
+const added = { [member]: true };
+
+/**
+ * The body with a request for the usage, whatever the caller has set, and whether the caller asked for it too. Parsers
+ * differ in which of two equal names they use, and some ignore case, so every such member is set.
+ */
+function withUsage(body: Uint8Array): { body: Uint8Array; isAsked: boolean } {
+  const given = namedAs(options, membersOf(body));
+  const replaced = given.map((place) => {
+    const isAnObject = body[place.start] === '{'.charCodeAt(0);
+    return { ...place, pieces: isAnObject ? switchedOn(body, place) : [Buffer.from(JSON.stringify(added))] };
+  });
+  const last = given.findLast(({ name }) => name === options);
+  const sent = given.length === 0 ? body : Buffer.concat(spliced(body, replaced));
+  return {
+    body: last === undefined ? withMembersFirst(sent, { [options]: added }) : sent,
+    isAsked: last !== undefined && isOn(body, last.start),
+  };
 }
 
-/** The event that brings nothing but the usage, which the caller did not request. */
+type Places = ReturnType<typeof membersOf>;
+
+const namedAs = (name: string, members: Places): Places =>
+  members.filter((each) => each.name.toLowerCase() === name);
+
+/** The object at a place with the request. */
+function switchedOn(body: Uint8Array, { start, end }: Places[number]): Uint8Array[] {
+  const object = body.subarray(start, end);
+  const places = namedAs(member, membersOf(object)).filter((place) => textAt(object, place) !== 'true');
+  const set = Buffer.concat(
+    spliced(
+      object,
+      places.map((place) => ({ ...place, pieces: [Buffer.from('true')] })),
+    ),
+  );
+  return [membersOf(object).some(({ name }) => name === member) ? set : withMembersFirst(set, added)];
+}
+
+function isOn(body: Uint8Array, start: number): boolean {
+  if (body[start] !== '{'.charCodeAt(0)) return false;
+  const last = membersOf(body, start).findLast(({ name }) => name === member);
+  return last !== undefined && textAt(body, last) === 'true';
+}
+
+/** The event that has the usage and no part of an answer, which the caller did not request. */
 function isUsageOnly(data: string): boolean {
   if (!data.includes('"usage"')) return false;
   try {
     const event = JSON.parse(data) as Json;
     if (!isObject(event) || !isObject(event['usage'])) return false;
-    const { choices } = event;
-    return Array.isArray(choices) && choices.length === 0;
+    const { choices = null, error = null } = event;
+    return error === null && (choices === null || (Array.isArray(choices) && choices.length === 0));
   } catch {
     return false;
   }

@@ -79,10 +79,11 @@ interface Protocol {
   adapter: ProviderAdapter;
   upstream: Record<string, string>;
   events: readonly (object | string)[];
-  /** The number of events that come before the usage. */
+  /** The number of events that come before the final usage, and what they and their text cost. */
   beforeUsage: number;
-  /** The cost that is reported by all events but the last. */
-  billedBeforeEnd: number | undefined;
+  billedBeforeUsage: number | undefined;
+  /** What all events but the last cost: by the final usage, or by an earlier one and the text. */
+  billedBeforeEnd: { reportedMicros?: number; arrived: { tokens: number; micros?: number } };
   usage: [input: string, output: string];
   error: object;
 }
@@ -93,7 +94,9 @@ const protocols: Record<string, Protocol> = {
     upstream: { path: 'messages' },
     events: anthropic,
     beforeUsage: 6,
-    billedBeforeEnd: 1510,
+    // The tokens of the input were reported first, and three were written.
+    billedBeforeUsage: 310,
+    billedBeforeEnd: { reportedMicros: 1510, arrived: { tokens: 5 } },
     usage: ['/usage/input_tokens', '/usage/output_tokens'],
     error: { type: 'error', error: { type: 'api_error', message: 'Internal server error' } },
   },
@@ -102,7 +105,8 @@ const protocols: Record<string, Protocol> = {
     upstream: { path: 'responses', protocol: 'text' },
     events: responses,
     beforeUsage: 2,
-    billedBeforeEnd: undefined,
+    billedBeforeUsage: undefined,
+    billedBeforeEnd: { arrived: { tokens: 3 } },
     usage: ['/usage/input_tokens', '/usage/output_tokens'],
     error: { type: 'error', code: 'server_error', message: 'The server had an error.', param: null },
   },
@@ -111,7 +115,8 @@ const protocols: Record<string, Protocol> = {
     upstream: { path: 'chat/completions' },
     events: chat,
     beforeUsage: 4,
-    billedBeforeEnd: 1510,
+    billedBeforeUsage: undefined,
+    billedBeforeEnd: { reportedMicros: 1510, arrived: { tokens: 3 } },
     usage: ['/usage/prompt_tokens', '/usage/completion_tokens'],
     error: { error: { code: 502, message: 'Provider disconnected' }, choices: [] },
   },
@@ -119,18 +124,24 @@ const protocols: Record<string, Protocol> = {
     adapter: builtIn('google'),
     upstream: { path: 'gemini-2.5-flash', protocol: 'text' },
     events: gemini,
-    beforeUsage: 0,
-    billedBeforeEnd: 210,
+    beforeUsage: 1,
+    billedBeforeUsage: 210,
+    billedBeforeEnd: { arrived: { tokens: 2, micros: 210 } },
     usage: ['/usageMetadata/promptTokenCount', '/usageMetadata/candidatesTokenCount'],
     error: { error: { code: 500, message: 'An internal error.', status: 'INTERNAL' } },
   },
 };
 
-const read = ({ adapter, upstream, usage: [input, output] }: Protocol, reply: HttpReply, streams = true) =>
+const read = (
+  { adapter, upstream, usage: [input, output] }: Protocol,
+  reply: HttpReply,
+  { streams = true, hiddenTokens = 0 } = {},
+) =>
   readReply(
     adapter,
     {
       phase: 'submit',
+      hiddenTokens,
       run: { ...run, upstream, ...(streams && { streams }) },
       reported: [
         { at: input, micros: 1 },
@@ -157,7 +168,7 @@ describe.each(Object.entries(protocols))('a stream of %s', (_name, protocol) => 
         output: { mediaType: 'text/event-stream; charset=utf-8', body: reply.body },
       },
       reportedMicros: 1510,
-      arrivedTokens: 3,
+      arrived: { tokens: expect.any(Number) },
     });
   });
 
@@ -180,17 +191,28 @@ describe.each(Object.entries(protocols))('a stream of %s', (_name, protocol) => 
     [undefined, failure('provider_failed')],
   ] as const)('fails if it is cut by %s before its end', (cut, outcome) => {
     const events = protocol.events.slice(0, protocol.beforeUsage);
-    expect(read(protocol, stream(eventsOf(...events) + 'data: {"typ', cut))).toMatchObject({
-      outcome,
-      reportedMicros: undefined,
+    const ended = read(protocol, stream(eventsOf(...events) + 'data: {"typ', cut));
+    expect(ended).toMatchObject({ outcome });
+    expect(ended.reportedMicros).toBeUndefined();
+    expect(ended.arrived?.micros).toBe(protocol.billedBeforeUsage);
+  });
+
+  it('counts what its model wrote unseen, unless the provider broke off or has reported all of it', () => {
+    const events = eventsOf(...protocol.events.slice(0, protocol.beforeUsage));
+    const hiddenTokens = 50;
+    expect(read(protocol, stream(events, 'cancelled'), { hiddenTokens }).arrived).toMatchObject({
+      tokens: 50,
+      ...(protocol.billedBeforeUsage !== undefined && { micros: 5010 }),
     });
+    expect(read(protocol, stream(events, 'reset'), { hiddenTokens }).arrived?.tokens).toBeLessThan(10);
+    expect(read(protocol, stream(whole), { hiddenTokens }).reportedMicros).toBe(1510);
   });
 
   it('that breaks off within its last event is billed by the usage so far', () => {
     const withoutEnd = whole.slice(0, whole.lastIndexOf('data:') + 10);
-    const { outcome, reportedMicros } = read(protocol, stream(withoutEnd, 'reset'));
+    const { outcome, ...cost } = read(protocol, stream(withoutEnd, 'reset'));
     expect(outcome).toMatchObject(failure('provider_failed'));
-    expect(reportedMicros).toBe(protocol.billedBeforeEnd);
+    expect(cost).toEqual(protocol.billedBeforeEnd);
   });
 
   it('with an error fails like a reply with the error, and is never repeated', () => {
@@ -199,7 +221,7 @@ describe.each(Object.entries(protocols))('a stream of %s', (_name, protocol) => 
   });
 
   it('is unreadable if the run did not request it', () => {
-    expect(read(protocol, stream(whole), false).outcome).toMatchObject(failure('unreadable'));
+    expect(read(protocol, stream(whole), { streams: false }).outcome).toMatchObject(failure('unreadable'));
   });
 
   it('is read from any line ends', () => {
@@ -264,6 +286,25 @@ describe('a request for a stream', () => {
   });
 });
 
+it('the record of a stream has its cost, once the provider has written it', () => {
+  const { adapter, upstream } = protocols['chat completions'] as Protocol;
+  const left = stream(eventsOf(...chat.slice(0, 1)), 'cancelled');
+  const record = adapter.streamRecord?.({ ...run, upstream, streams: true }, left);
+  expect(record?.call).toEqual({ method: 'GET', url: 'https://openrouter.ai/api/v1/generation?id=gen-1' });
+  const costIn = (body: string, status = 200) => {
+    const found = record?.read({ status, headers: {}, body: new TextEncoder().encode(body) });
+    return found && JSON.parse(Buffer.from(found.body).toString());
+  };
+  expect(costIn('{"data":{"id":"gen-1","total_cost":0.5}}')).toEqual({ usage: { cost: 0.5 } });
+  expect(costIn('{"error":{"code":404}}', 404)).toBeUndefined();
+  expect(adapter.streamRecord?.({ ...run, upstream, streams: true }, stream(''))).toBeUndefined();
+  const other = protocols['Anthropic Messages'] as Protocol;
+  const begun = stream(eventsOf(...other.events.slice(0, 1)), 'cancelled');
+  expect(
+    other.adapter.streamRecord?.({ ...run, upstream: other.upstream, streams: true }, begun),
+  ).toBeUndefined();
+});
+
 describe('usage on request', () => {
   const adapter = adapterOf({
     provider: 'acme',
@@ -287,27 +328,42 @@ describe('usage on request', () => {
     ['{"stream":true}', '{"stream_options":{"include_usage":true},"stream":true}'],
     ['{"stream":true,"stream_options":{}}', '{"stream":true,"stream_options":{"include_usage":true}}'],
     ['{"stream_options": null }', '{"stream_options": {"include_usage":true} }'],
+    ['{"stream_options":[]}', '{"stream_options":{"include_usage":true}}'],
     [
       '{"stream_options":{ "include_obfuscation":false}, "n":1.0}',
       '{"stream_options":{"include_usage":true, "include_obfuscation":false}, "n":1.0}',
     ],
-  ])('is added to %s, and its event is withheld', (body, sent) => {
+    ...['false', 'null', '0', '"no"', '[]', '{"a":1}'].map((value) => [
+      `{"n":1.0, "stream_options":{"a": 1, "include_usage" : ${value} }}`,
+      '{"n":1.0, "stream_options":{"a": 1, "include_usage" : true }}',
+    ]),
+    // Parsers differ in which of two members they use, and some ignore case.
+    [
+      '{"stream_options":{"include_usage":true,"include_usage":false},"stream_options":{"Include_Usage":false}}',
+      '{"stream_options":{"include_usage":true,"include_usage":true},"stream_options":{"include_usage":true,"Include_Usage":true}}',
+    ],
+    [
+      '{"Stream_Options":{"include_usage":false}}',
+      '{"stream_options":{"include_usage":true},"Stream_Options":{"include_usage":true}}',
+    ],
+    ['{"stream\\u005foptions":null}', '{"stream\\u005foptions":{"include_usage":true}}'],
+  ])('is requested by %s, and its event is withheld', (body, sent) => {
     const { body: bytes, stream: events } = submitted(body);
     expect(Buffer.from(bytes ?? []).toString()).toBe(sent);
-    expect(events?.withholds?.('{"choices":[],"usage":{"prompt_tokens":1}}')).toBe(true);
-    expect(events?.withholds?.('{"choices":[{"index":0}],"usage":{"prompt_tokens":1}}')).toBe(false);
-    expect(events?.withholds?.('{"choices":[],"usage":null,"prompt_filter_results":[]}')).toBe(false);
-    expect(events?.withholds?.('[DONE]')).toBe(false);
-    expect(events?.withholds?.('{"usage"')).toBe(false);
+    const isWithheld = (event: string) => events?.withholds?.(event);
+    for (const choices of ['"choices":[],', '"choices":null,', ''])
+      expect(isWithheld(`{"id":"a",${choices}"usage":{"prompt_tokens":1}}`)).toBe(true);
+    expect(isWithheld('{"choices":[{"index":0}],"usage":{"prompt_tokens":1}}')).toBe(false);
+    expect(isWithheld('{"choices":[],"usage":null,"prompt_filter_results":[]}')).toBe(false);
+    expect(isWithheld('{"error":{"code":502},"usage":{"prompt_tokens":1}}')).toBe(false);
+    expect(isWithheld('[DONE]')).toBe(false);
+    expect(isWithheld('{"usage"')).toBe(false);
   });
 
   it.each([
     '{"stream_options":{"include_usage":true}}',
-    '{"stream_options":{"include_usage":false}}',
-    '{"stream_options":[]}',
-  ])('is left to the caller who sends %s', (body) => {
-    const call = submitted(body);
-    expect(Buffer.from(call.body ?? []).toString()).toBe(body);
-    expect(call.stream).toEqual({});
+    '{"stream_options":null,"stream_options":{"include_usage":true}}',
+  ])('comes with its event to a caller who sends %s', (body) => {
+    expect(submitted(body).stream?.withholds).toBeUndefined();
   });
 });

@@ -1,13 +1,21 @@
-import { essenceOf } from '#schemas';
-import type { ArrivedStream, HttpReply, Outcome, ProviderFailure } from './contract.js';
-import { type FoldedEvents, foldEvents, type StreamSpec } from './event-fold.js';
-import { jsonReply } from './reply.js';
+import { essenceOf, type Json, pointerFrom, pointerSegments, valueAt } from '#schemas';
+import type {
+  ArrivedStream,
+  FoldedEvents,
+  HttpReply,
+  Outcome,
+  ProviderFailure,
+  StreamRecord,
+} from './contract.js';
+import { documentOf, foldEvents, type StreamSpec } from './event-fold.js';
+import { isObject } from './fields.js';
+import { isReply, isSuccess, jsonOf, jsonReply } from './reply.js';
 
 const foldedReplies = new WeakMap<HttpReply, FoldedEvents>();
 
 /** The events of a reply, cached. */
 function folded(spec: StreamSpec, reply: HttpReply): FoldedEvents {
-  const events = foldedReplies.get(reply) ?? foldEvents(spec, reply);
+  const events = reply.left ?? foldedReplies.get(reply) ?? foldEvents(spec, reply);
   foldedReplies.set(reply, events);
   return events;
 }
@@ -15,12 +23,49 @@ function folded(spec: StreamSpec, reply: HttpReply): FoldedEvents {
 export const isEventStream = (reply: HttpReply): boolean =>
   reply.status === 200 && essenceOf(reply.headers['content-type']) === 'text/event-stream';
 
-/** The usage and the length of what an event stream brought. */
-export function arrivedStream(spec: StreamSpec, reply: HttpReply): ArrivedStream {
-  const { document, hasUsage, characters } = folded(spec, reply);
+/** Tokens have about four bytes, in every script. */
+const bytesPerToken = 4;
+
+/** The usage that an event stream reported, and an estimate of what its model wrote. */
+export function arrivedStream(spec: StreamSpec, reply: HttpReply, hiddenTokens: number): ArrivedStream {
+  const { document, hasUsage, writtenBytes, isComplete, error } = folded(spec, reply);
+  // A provider that broke off is trusted with nothing but what arrived.
+  const isBroken = error !== undefined || (!isComplete && reply.cut !== 'cancelled');
+  const arrivedTokens = Math.max(Math.ceil(writtenBytes / bytesPerToken), isBroken ? 0 : hiddenTokens);
+  const reported = hasUsage ? document : withTokens(document, spec.writtenTokens, arrivedTokens);
+  const reportedTokens = hasUsage ? tokensAt(document, spec.writtenTokens) : undefined;
+  return { reply: jsonReply(reply, reported), hasUsage, arrivedTokens, reportedTokens };
+}
+
+const tokensAt = (document: Json, places: StreamSpec['writtenTokens']): number =>
+  places.reduce((sum, place) => sum + Number(valueAt(document, place) ?? 0), 0);
+
+/** The document whose usage counts at least so many written tokens. An early report has those of its own time. */
+function withTokens(document: Json, places: StreamSpec['writtenTokens'], tokens: number): Json {
+  const missing = tokens - tokensAt(document, places);
+  const path = pointerSegments(places[0] ?? '');
+  const name = path.pop();
+  const copy = structuredClone(document);
+  const usage = valueAt(copy, pointerFrom(path));
+  if (name === undefined || !isObject(usage) || !(missing > 0)) return document;
+  usage[name] = Number(usage[name] ?? 0) + missing;
+  return copy;
+}
+
+/** The provider's record of a stream. */
+export function streamRecord({ record, ...spec }: StreamSpec, reply: HttpReply): StreamRecord | undefined {
+  const id = record && valueAt(folded(spec, reply).document, record.id);
+  if (record === undefined || typeof id !== 'string') return undefined;
   return {
-    usage: hasUsage ? jsonReply(reply, document) : undefined,
-    arrivedTokens: Math.ceil(characters / 4),
+    call: record.call(id),
+    read: (signal) => {
+      if (!isReply(signal) || !isSuccess(signal)) return undefined;
+      const values = record.usage.map(({ from, to }) => ({
+        to,
+        value: valueAt(jsonOf(signal), from) ?? null,
+      }));
+      return jsonReply(reply, documentOf(values));
+    },
   };
 }
 
@@ -30,6 +75,7 @@ export function streamOutcome(
   reply: HttpReply,
   read: (reply: HttpReply) => Outcome,
 ): Outcome {
+  if (reply.left) return { kind: 'canceled' };
   const { error, isComplete, document } = folded(spec, reply);
   if (error) return withoutRetry(read({ ...jsonReply(reply, error.body), status: error.status }));
   if (isComplete) return withoutRetry(withEvents(read(jsonReply(reply, document)), reply));

@@ -31,6 +31,8 @@ export interface Generation {
   assetCount: number;
   /** When the caller closed the connection of a stream before its end; null if it did not. */
   abortedAtMs: number | null;
+  /** The tokens of a stream so far, which the provider charges. Null for other replies. */
+  used: { read: number; written: number } | null;
   /** Digest of the latest reply after the generation ended; null until then. */
   replySha256: string | null;
 }

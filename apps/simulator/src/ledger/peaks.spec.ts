@@ -27,6 +27,7 @@ function generation(atMs: number, takesMs: number, more: Partial<Generation> = {
     resultCount: 0,
     assetCount: 0,
     abortedAtMs: null,
+    used: null,
     replySha256: null,
     ...more,
   };

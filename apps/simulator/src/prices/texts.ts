@@ -171,6 +171,12 @@ const routed: Readonly<Record<string, readonly [number, number]>> = {
   'openai/o1-pro': [150, 600],
 };
 
+/** What OpenRouter charges for tokens of a model, in dollars. */
+export function routedCost(model: string, { read, written }: { read: number; written: number }): number {
+  const [input, output] = routed[model] ?? [0, 0];
+  return (read * input + written * output) / million;
+}
+
 const routedBy = (index: 0 | 1): Readonly<Record<string, number>> =>
   Object.fromEntries(Object.entries(routed).map(([name, rates]) => [name, rates[index]]));
 

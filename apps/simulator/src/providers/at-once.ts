@@ -1,5 +1,6 @@
 import { keyIn, type Provider } from '../provider.js';
 import { chatCompletions, completions, messages, responses } from '../event-forms.js';
+import { routedCost } from '../prices/texts.js';
 
 /** For prompts nested deep in a conversation, the whole conversation serves as the prompt. */
 const words = (said: unknown) => said && JSON.stringify(said);
@@ -155,6 +156,17 @@ export const openai: Provider = {
 
 export const openrouter: Provider = {
   name: 'openrouter',
+  record: {
+    path: '/generation',
+    bodyOf: ({ id, model, used, abortedAtMs }) => ({
+      data: {
+        id: `gen-${id}`,
+        model,
+        total_cost: routedCost(model, used ?? { read: 0, written: 0 }),
+        cancelled: abortedAtMs !== null,
+      },
+    }),
+  },
   protocols: [
     {
       submits: [{ path: '/chat/completions', promptOf: (body) => words(body['messages']) }],

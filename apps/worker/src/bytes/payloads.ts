@@ -129,6 +129,8 @@ async function* inBase64(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 export interface Share {
   /** Waits while the budget is exhausted. Rejects with the signal's reason if the signal aborts first. */
   grow(bytes: number, signal: AbortSignal): Promise<void>;
+  /** Releases bytes that are no longer held. */
+  shrink(bytes: number): void;
 }
 
 /**
@@ -154,6 +156,12 @@ export class ByteBudget {
           await waitIn(this.waiting, { signal });
         this.held += bytes;
         mine += bytes;
+      },
+      shrink: (bytes) => {
+        const released = Math.min(bytes, mine);
+        this.held -= released;
+        mine -= released;
+        for (const wake of this.waiting) wake();
       },
       [Symbol.dispose]: () => {
         this.held -= mine;

@@ -1,6 +1,7 @@
-import { dataOf, type EventStream, EventSplitter, type HttpReply } from '#providers';
-import { faultOf } from './fault.js';
+import type { Readable } from 'node:stream';
+import { type ArrivingEvents, dataOf, type EventStream, EventSplitter, type HttpReply } from '#providers';
 import type { Share } from '../bytes/payloads.js';
+import { faultOf } from './fault.js';
 
 /** Takes the bytes of an event stream for its caller. Never waits, so that a slow caller cannot hold up the worker. */
 interface StreamSink {
@@ -23,61 +24,153 @@ interface Terms extends EventStream {
   cancelled: AbortSignal | undefined;
 }
 
-/** Collects an event stream and passes it on while it arrives. Never rejects: a broken stream is cut. */
+/** How long the usage is awaited of a stream whose caller left after the answer. */
+const usageMs = 10_000;
+/** How long the connection may take to close after the last event. It can be reused only if it does. */
+const closeMs = 1_000;
+
+/**
+ * Collects an event stream and passes it on while it arrives, up to its last event. Never rejects: a broken stream is
+ * cut. A stream that its caller leaves is cut at once, or once its usage has arrived if the answer was complete.
+ */
 export async function collectEvents(
-  body: AsyncIterable<Buffer>,
-  { mediaType, maxBytes, share, passOn, signal, cancelled, withholds }: Terms,
-): Promise<Pick<HttpReply, 'body' | 'passedOn' | 'cut'>> {
-  const sink = passOn?.(mediaType);
-  const filter = withholds && new Filter(withholds);
-  const chunks: Buffer[] = [];
-  const passed: Uint8Array[] = [];
-  const pass = (parts: readonly Uint8Array[]) => {
-    for (const part of parts) sink?.write(part);
-    if (filter) passed.push(...parts);
+  body: Readable,
+  { signal, cancelled, maxBytes, share, ...terms }: Terms,
+): Promise<Pick<HttpReply, 'body' | 'passedOn' | 'cut' | 'left'>> {
+  const stream = new CollectedStream(terms, share);
+  const stopping = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const stop = () => {
+    stopping.abort();
+    body.destroy();
   };
-  let size = 0;
+  const stopWithin = (ms: number) => (timer ??= setTimeout(stop, ms).unref());
+  const leave = () => (stream.leave() ? stopWithin(usageMs) : stop());
+  cancelled?.addEventListener('abort', leave, { once: true });
   let cut: HttpReply['cut'];
   try {
-    for await (const chunk of body) {
-      pass(filter ? filter.push(chunk) : [chunk]);
-      chunks.push(chunk);
+    if (cancelled?.aborted) leave();
+    const growing = AbortSignal.any([signal, stopping.signal]);
+    let size = 0;
+    for await (const chunk of body as AsyncIterable<Buffer>) {
       size += chunk.length;
+      stream.push(chunk);
+      if (stream.isSettled) break;
+      if (stream.hasEnded) stopWithin(closeMs);
       if (size > maxBytes) {
         cut = 'oversize';
         break;
       }
-      await share.grow(chunk.length, signal);
+      if (!stream.isLeft) await share.grow(chunk.length, growing);
     }
   } catch (error) {
-    cut = cancelled?.aborted ? 'cancelled' : signal.aborted ? 'timeout' : causeOf(error);
+    if (!stopping.signal.aborted) cut = signal.aborted ? 'timeout' : causeOf(error);
+  } finally {
+    clearTimeout(timer);
+    cancelled?.removeEventListener('abort', leave);
   }
-  if (filter) pass([filter.rest()]);
-  await sink?.close(cut === undefined);
-  return {
-    body: Buffer.concat(chunks, size),
-    ...(filter?.hasWithheld && { passedOn: Buffer.concat(passed) }),
-    ...(cut && { cut }),
-  };
+  return await stream.end(cut);
 }
 
-/** Keeps some events from the caller. The others pass unchanged, each once it is complete. */
-class Filter {
-  hasWithheld = false;
+/** The part of a stream that has arrived. */
+class CollectedStream {
+  isLeft = false;
+  private readonly arriving: ArrivingEvents;
   private readonly splitter = new EventSplitter();
+  private readonly sink: StreamSink | undefined;
+  private closed: Promise<void> | undefined;
+  private chunks: Buffer[] = [];
+  /** Only with withheld events. Otherwise the caller receives the beginning of the bytes that arrived. */
+  private passed: Uint8Array[] = [];
+  private size = 0;
+  private passedSize = 0;
+  private splitSize = 0;
 
-  constructor(private readonly withholds: (data: string) => boolean) {}
-
-  push(chunk: Uint8Array): Uint8Array[] {
-    return this.splitter.push(chunk).filter((event) => {
-      const isWithheld = this.withholds(dataOf(event));
-      this.hasWithheld ||= isWithheld;
-      return !isWithheld;
-    });
+  constructor(
+    private readonly terms: Pick<Terms, 'arriving' | 'mediaType' | 'passOn' | 'withholds'>,
+    private readonly share: Share,
+  ) {
+    this.arriving = terms.arriving();
+    this.sink = terms.passOn?.(terms.mediaType);
   }
 
-  rest(): Uint8Array {
-    return this.splitter.rest();
+  /** Whether the last event has arrived. */
+  get hasEnded(): boolean {
+    return this.arriving.hasEnded;
+  }
+
+  /** Whether the caller has left and no usage is awaited. */
+  get isSettled(): boolean {
+    return this.isLeft && !this.arriving.isMissingUsage;
+  }
+
+  push(chunk: Buffer): void {
+    const { withholds } = this.terms;
+    const start = this.size;
+    this.size += chunk.length;
+    if (this.isKept) this.chunks.push(chunk);
+    let end = this.hasEnded ? start : this.size;
+    for (const event of this.splitter.push(chunk)) {
+      this.splitSize += event.length;
+      if (this.hasEnded) this.arriving.take(dataOf(event));
+      else {
+        this.take(event);
+        if (this.hasEnded) end = this.splitSize;
+      }
+    }
+    if (!withholds) this.pass(chunk.subarray(0, Math.max(0, end - start)));
+    if (this.hasEnded) this.closed ??= this.sink?.close(true);
+  }
+
+  /** The caller no longer waits. Returns whether the usage of its answer has yet to arrive. */
+  leave(): boolean {
+    const { folded, isMissingUsage } = this.arriving;
+    if (this.hasEnded || (folded.isComplete && folded.hasUsage)) return false;
+    this.isLeft = true;
+    this.closed ??= this.sink?.close(false);
+    if (!this.isKept) {
+      this.chunks = [];
+      this.passed = [];
+      this.share.shrink(this.size);
+    }
+    return isMissingUsage;
+  }
+
+  async end(cut: HttpReply['cut']): Promise<Pick<HttpReply, 'body' | 'passedOn' | 'cut' | 'left'>> {
+    const rest = this.splitter.rest();
+    // Some servers close the connection without the blank line after the last event.
+    if (cut === undefined && !this.isLeft && !this.hasEnded) this.take(rest);
+    else if (this.terms.withholds && !this.hasEnded) this.pass(rest);
+    const isWhole = this.hasEnded || (cut === undefined && !this.isLeft);
+    this.closed ??= this.sink?.close(isWhole);
+    await this.closed;
+    if (this.isLeft && !this.isKept)
+      return { body: Buffer.alloc(0), cut: 'cancelled', left: this.arriving.folded };
+    const body = Buffer.concat(this.chunks);
+    const passedOn = this.terms.withholds ? Buffer.concat(this.passed) : body.subarray(0, this.passedSize);
+    return {
+      body,
+      ...(this.passedSize < this.size && { passedOn }),
+      ...(!isWhole && { cut: this.isLeft ? 'cancelled' : cut }),
+    };
+  }
+
+  /** A stream that is left is known by its events, unless one of them was too large to read. */
+  private get isKept(): boolean {
+    return !this.isLeft || this.arriving.folded.isPartial;
+  }
+
+  private take(event: Uint8Array): void {
+    const data = dataOf(event);
+    this.arriving.take(data);
+    if (this.terms.withholds && !this.terms.withholds(data)) this.pass(event);
+  }
+
+  private pass(bytes: Uint8Array): void {
+    if (this.isLeft || bytes.length === 0) return;
+    this.sink?.write(bytes);
+    this.passedSize += bytes.length;
+    if (this.terms.withholds) this.passed.push(bytes);
   }
 }
 

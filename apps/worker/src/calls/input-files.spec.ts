@@ -10,7 +10,7 @@ import type { ProviderResults } from './provider-results.js';
 const reply: Signal = { status: 500, headers: {}, body: Buffer.from('{"error":"busy"}') };
 const use = { url: 'data:text/plain;base64,eA==', path: ['file'], upload: true };
 const run = { runId: 'run', model: 'model', upstream: {}, body: new Uint8Array() };
-const share = { grow: async () => {} };
+const share = { grow: async () => {}, shrink: () => {} };
 
 /** Returns the notes of an upload whose reply the provider reads as given. */
 async function noted(read: { id: string } | { failure: ProviderFailure }): Promise<unknown[]> {

@@ -15,7 +15,7 @@ import type { ReplyReader } from './reply-reader.js';
 const handle: Handle = { v: 1, step: 'poll' };
 const accepted: Signal = { status: 202, headers: {}, body: new Uint8Array() };
 
-const share = { grow: async () => {}, [Symbol.dispose]: () => {} };
+const share = { grow: async () => {}, shrink: () => {}, [Symbol.dispose]: () => {} };
 
 /** The notes of the calls. */
 const noted: Pick<Attempt, 'phase' | 'class' | 'retry'>[] = [];

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { SETTINGS } from '#infrastructure';
 import { failpoint, type Log, LOG, runAttributes, type Span, TRACING, type Tracing } from '#observability';
 import { RunRepository } from '#persistence';
@@ -11,6 +12,7 @@ import {
   mayUseAnother,
   type Outcome,
   type ReadReply,
+  reportedMicros,
   type RowOfReplies,
   type Signal,
   type SubmittedRun,
@@ -26,10 +28,12 @@ import type { WorkerSettings } from '../settings.js';
 import { type OutboundCall, ProviderClient } from './provider-client.js';
 import { ProviderResults } from './provider-results.js';
 import { isLarge, isUnread, ReplyReader, type Unread } from './reply-reader.js';
+import { TokenRates } from './token-rates.js';
 
 type Terms = Pick<OutboundCall, 'workspaceId' | 'call' | 'timeoutMs' | 'share'> & RowOfReplies;
-/** `signal` aborts an event stream, and nothing else. */
-type SubmitTerms = Terms & Pick<OutboundCall, 'passOn' | 'signal'>;
+/** `signal` aborts an event stream, and nothing else. `hiddenTokensPerSecond`: of a model whose stream hides some. */
+type SubmitTerms = Terms &
+  Pick<OutboundCall, 'passOn' | 'signal'> & { hiddenTokensPerSecond?: number | undefined };
 type StoredReply = Omit<HttpReply, 'body'>;
 
 interface NotedCall {
@@ -53,6 +57,10 @@ interface KeptReply extends StoredReply {
   step: 'read';
 }
 
+/** A provider writes its record of a stream within a few seconds. */
+const recordPausesMs = [500, 1_000, 2_000, 4_000];
+const recordMs = 2_000;
+
 /** If this worker dies before it has read a stored reply, another worker takes over after this time. */
 const takeUpMs = 15_000;
 
@@ -67,6 +75,8 @@ export function keptReply(handle: unknown): StoredReply | null {
 /** One call to a provider: sends the adapter's request and lets the adapter read the reply. */
 @Injectable()
 export class ProviderCall {
+  private readonly rates = new TokenRates();
+
   constructor(
     private readonly client: ProviderClient,
     private readonly replies: ReplyReader,
@@ -90,7 +100,7 @@ export class ProviderCall {
     run: SubmittedRun & { epoch: number },
     terms: SubmitTerms & { parent: Span; callId: string | undefined; hasFallback: boolean },
   ): Promise<(ReadReply & { isKept: boolean }) | null> {
-    const { parent, callId, hasFallback, reported, assets, ...call } = terms;
+    const { parent, callId, hasFallback, reported, assets, hiddenTokensPerSecond, ...call } = terms;
     const { runId, model } = run;
     const { workspaceId } = call;
     // The trace context is not sent to the provider, which must not learn about our callers' traces.
@@ -100,14 +110,23 @@ export class ProviderCall {
       parent: parent.traceparent,
       attributes: runAttributes({ runId, callId, model, provider: provider.name, workspaceId }),
     });
+    const sentAtMs = performance.now();
     const reply = await this.client.callProvider(provider, { ...call, runId, operation: 'submit' });
+    const seconds = (performance.now() - sentAtMs) / 1000;
     span.end('fault' in reply ? reply.fault : undefined);
     await failpoint('dispatch.afterSubmit', runId);
-    const asked = submitAsked(run, { reported, assets });
+    const rate = hiddenTokensPerSecond && (this.rates.of(model) ?? hiddenTokensPerSecond);
+    const hiddenTokens = Math.floor((rate ?? 0) * seconds);
+    const asked = { ...submitAsked(run, { reported, assets }), hiddenTokens };
     // A stream is read at once, because only this process knows whether it was cut.
     const mayKeep = isLarge(reply) && isSuccess(reply) && !call.call.stream;
     if (!mayKeep || !(await this.keepReply(run, reply))) {
-      const read = await this.replies.readNow(provider, reply, asked, runId);
+      const answer = await this.replies.readNow(provider, reply, asked, runId);
+      const read = await this.withRecord(provider, { ...run, workspaceId, share: call.share }, reply, {
+        ...answer,
+        reported,
+      });
+      this.rates.note(model, workspaceId, read.arrived?.reportedTokens ?? 0, seconds);
       const cancelRequested = 'cut' in reply && reply.cut === 'cancelled';
       this.noteRead(
         provider,
@@ -121,6 +140,38 @@ export class ProviderCall {
     if (isUnread(read)) return null;
     this.noteRead(provider, { runId, phase: 'submit', reported }, read, reply);
     return { ...keptOutput(runId, read, reply), isKept: true };
+  }
+
+  /** The reading of a stream that its caller left, with the cost in the provider's own record if it keeps one. */
+  private async withRecord(
+    provider: KeyedProvider,
+    run: SubmittedRun & Pick<Terms, 'workspaceId' | 'share'>,
+    reply: Signal,
+    { reported, ...read }: ReadReply & Pick<RowOfReplies, 'reported'>,
+  ): Promise<ReadReply> {
+    const isUnknown = 'cut' in reply && reply.cut === 'cancelled' && read.reportedMicros === undefined;
+    const record = isUnknown ? provider.adapter.streamRecord?.(run, reply) : undefined;
+    if (record === undefined) return read;
+    const { runId, workspaceId, share } = run;
+    const outbound = {
+      runId,
+      workspaceId,
+      share,
+      call: record.call,
+      operation: 'resume',
+      timeoutMs: recordMs,
+    } as const;
+    for (const afterMs of recordPausesMs) {
+      await pause(afterMs, undefined, { ref: false });
+      const found = record.read(await this.client.callProvider(provider, outbound));
+      const micros = found && reportedMicros(reported, found);
+      if (micros !== undefined) return { ...read, reportedMicros: micros };
+    }
+    this.log.warn(
+      { run_id: runId, provider: provider.name },
+      'the provider has no record of a stream, billing an estimate',
+    );
+    return read;
   }
 
   /** Reads a stored reply to a submission. `readings` counts the earlier attempts that took too long. */

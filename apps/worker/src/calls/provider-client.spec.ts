@@ -51,7 +51,7 @@ async function provider(reply: Reply, adapter: object = {}, secret = 'key') {
       operation: 'submit',
       call: { method: 'POST', url: `${base}/run` },
       timeoutMs: 5000,
-      share: { grow: async () => {} },
+      share: { grow: async () => {}, shrink: () => {} },
     });
   return { base, calls, call };
 }

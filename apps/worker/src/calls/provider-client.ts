@@ -125,12 +125,14 @@ export class ProviderClient {
       ...outbound,
       call: { ...call, headers, url: credentialUrl(provider.adapter, call, secret) },
     };
-    return withTimeout(outbound.timeoutMs, outbound.signal, async (signal) => {
+    // Once a stream has begun, it decides itself how it ends when its caller leaves.
+    using beginning = new Beginning(outbound.signal);
+    return withTimeout(outbound.timeoutMs, beginning.signal, async (signal) => {
       try {
         const terms = { workspaceId, signal };
         const dispatcher = agent ?? (await this.agents.to(new URL(call.url), provider.base, terms));
         if (dispatcher === null) return { fault: 'not_sent', cause: 'refused_address' };
-        return await this.exchange(signed, dispatcher, signal);
+        return await this.exchange(signed, dispatcher, signal, beginning);
       } catch (error) {
         if (error instanceof StorageError && error.failure === 'too_large') return { fault: 'oversize' };
         // A failed connection proves that nothing was sent, even if it failed because of the time limit.
@@ -144,6 +146,7 @@ export class ProviderClient {
     outbound: OutboundCall,
     dispatcher: Dispatcher,
     signal: AbortSignal,
+    beginning: Beginning,
   ): Promise<Signal> {
     const { url, method, headers, pieces, body: whole } = outbound.call;
     const quietMs = outbound.call.stream ? this.settings.STREAM_IDLE_MS : 0;
@@ -158,6 +161,7 @@ export class ProviderClient {
       bodyTimeout: quietMs,
     });
     const body = decoded(reply);
+    if (isEventStream(outbound.call, reply)) beginning[Symbol.dispose]();
     const collecting = this.collect(reply, body, outbound, signal);
     return collecting.finally(() => {
       discardBody(body);
@@ -173,8 +177,8 @@ export class ProviderClient {
     signal: AbortSignal,
   ): Promise<HttpReply | { fault: 'oversize' }> {
     const reply = { status: statusCode, headers: flatten(headers) };
-    const mediaType = reply.headers['content-type'] ?? '';
-    if (call.stream && statusCode === 200 && essenceOf(mediaType) === 'text/event-stream') {
+    if (call.stream && isEventStream(call, { statusCode, headers })) {
+      const mediaType = reply.headers['content-type'] ?? '';
       const maxBytes = this.settings.STREAM_MAX_BYTES;
       const terms = { ...call.stream, mediaType, maxBytes, share, passOn, signal, cancelled };
       return { ...reply, ...(await collectEvents(body, terms)) };
@@ -202,6 +206,33 @@ export class ProviderClient {
     return { ...reply, body: Buffer.concat(chunks, size) };
   }
 }
+
+/** Aborts with the outer signal until it is disposed of. */
+class Beginning implements Disposable {
+  private readonly controller = new AbortController();
+  private readonly abort = () => this.controller.abort(this.outer?.reason);
+
+  constructor(private readonly outer: AbortSignal | undefined) {
+    if (outer?.aborted) this.abort();
+    else outer?.addEventListener('abort', this.abort, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  [Symbol.dispose](): void {
+    this.outer?.removeEventListener('abort', this.abort);
+  }
+}
+
+const isEventStream = (
+  { stream }: HttpCall,
+  { statusCode, headers }: Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'>,
+): boolean =>
+  stream !== undefined &&
+  statusCode === 200 &&
+  essenceOf([headers['content-type'] ?? ''].flat().join(', ')) === 'text/event-stream';
 
 const decoders: Record<string, () => Duplex> = {
   gzip: createGunzip,

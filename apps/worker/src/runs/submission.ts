@@ -9,14 +9,13 @@ import {
   TRACING,
   type Tracing,
 } from '#observability';
-import { DispatchRepository, type StreamFacts, type TakenRun } from '#persistence';
+import { DispatchRepository, type TakenRun } from '#persistence';
 import {
   type BoundProvider,
   type HttpCall,
   type KeyedProvider,
   type Outcome,
   type ProviderFailure,
-  type ReadReply,
   RefusedInput,
   type Run,
 } from '#providers';
@@ -29,6 +28,7 @@ import { InputFiles } from '../calls/input-files.js';
 import { ProviderKeys } from '../keys/provider-keys.js';
 import type { WorkerSettings } from '../settings.js';
 import { type OngoingRun, Outcomes, type Submitted } from './outcomes.js';
+import { arrivedMicros } from './arrived-price.js';
 import { StreamedRuns } from './streamed-runs.js';
 
 const retryTerms = { baseMs: 500, maxMs: 30_000 };
@@ -107,6 +107,7 @@ export class Submission {
         call,
         signal: streamed?.signal,
         passOn: streamed?.passOn,
+        hiddenTokensPerSecond: facts.streams?.hiddenTokensPerSecond,
         workspaceId,
         timeoutMs: Math.min(provider.submitTimeoutMs, leftMs ?? facts.budgetMs),
         share,
@@ -208,16 +209,6 @@ export class Submission {
     const next = hasFallback ? await this.runs.fallBack(runId, epoch) : null;
     return next === null ? this.outcomes.postpone(run, afterMs) : { kind: 'waits', line: next, afterMs: 0 };
   }
-}
-
-/** The computed price of the part of a stream that arrived. Undefined if the reply is not a stream. */
-function arrivedMicros(
-  streams: StreamFacts | undefined,
-  { outcome, arrivedTokens }: ReadReply,
-): number | undefined {
-  if (streams === undefined || arrivedTokens === undefined) return undefined;
-  const isNothing = arrivedTokens === 0 && outcome.kind !== 'succeeded';
-  return isNothing ? 0 : Math.ceil(streams.inputMicros + arrivedTokens * streams.tokenMicros);
 }
 
 const isTooLate = (leftMs: number | null): boolean => leftMs !== null && leftMs < minSubmitMs;

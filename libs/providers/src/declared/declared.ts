@@ -125,7 +125,7 @@ function adapterOf(row: ProtocolRow, base: string): ProviderAdapter {
     retryAfter: row.retry_after,
     resultPaths: row.result_paths,
     fileResults: row.file_results,
-    stream: row.stream && streamSpecOf(row.stream),
+    stream: row.stream && streamSpecOf(base, row.stream),
     fields: rejections && sentenceFields(rejections),
   };
   if (poll === undefined || handle === undefined) return job(common);

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { StreamSpec } from '../event-fold.js';
-import type { StreamTerms } from '../contract.js';
+import type { HttpCall, StreamTerms } from '../contract.js';
 import { conditionOf, eventCondition, pointer, pointers, status } from './rule-shape.js';
+import { filled } from './templates.js';
 
 const place = z.union([pointer, z.literal('')]);
 
@@ -15,13 +16,13 @@ export const stream = z.strictObject({
     .literal(true)
     .optional()
     .describe(
-      'Whether the provider reports the usage of a stream only on request. The router then adds `stream_options.include_usage` unless the caller sets it, and keeps the event that has only the usage from the caller.',
+      'Whether the provider reports the usage of a stream only on request. The router then sets `stream_options.include_usage`, and keeps the event that has only the usage from a caller who did not set it. `answered` and `usage_when` are then those of OpenAI’s chat completions by default.',
     ),
   max_tokens: z
     .array(pointer)
     .default([])
     .describe(
-      'The places in the input of the maximum number of tokens of the answer. If a stream breaks off before its usage arrives, the terms of the price that depend on them are billed for the text that arrived.',
+      'The places in the input of the maximum number of tokens of the answer. If a stream ends before its usage arrives, the terms of the price that depend on them are billed for what the model wrote.',
     ),
   fold: z
     .array(
@@ -54,11 +55,63 @@ export const stream = z.strictObject({
     .array(pointers)
     .min(1)
     .describe(
-      'The places of the text in an event, whose parts are joined and counted. If an inner list has several places with text, the first is counted.',
+      'The places of the text in an event, whose parts are joined. If an inner list has several places with text, the first is shown.',
+    ),
+  written: z
+    .array(place)
+    .optional()
+    .describe(
+      'The places in an event of everything that the model writes, such as text, reasoning and tool calls. If a stream ends before its usage arrives, every text in them counts. Defaults to the places of `text`, up to a member `delta`.',
+    ),
+  written_tokens: z
+    .array(pointer)
+    .default([])
+    .describe(
+      'The places in the reply of the numbers of tokens that the model wrote. A usage that arrived early is billed with at least the tokens that arrived.',
+    ),
+  answered: z
+    .union([
+      z.strictObject({
+        every: z
+          .string()
+          .regex(
+            /^(\/[^/*]+)+\/\*(\/[^/*]+)+$/,
+            'expected a pointer with one `*`, such as /choices/*/finish_reason',
+          )
+          .describe('The place in the reply that every element of a list has by then.'),
+      }),
+      z.array(eventCondition).min(1),
+    ])
+    .optional()
+    .describe(
+      'The last part of the answer: events, or a place in the reply. If the caller leaves the stream later, the router reads on for the usage, at most ten seconds.',
     ),
   usage_when: eventCondition
     .optional()
-    .describe('The event that reports the final usage. Defaults to any event with usage.'),
+    .describe(
+      'The event that reports the usage. It is final in or after the last part of the answer. By default, the usage is final at the end.',
+    ),
+  record: z
+    .strictObject({
+      id: pointer.describe('The place in the reply of the id of the record.'),
+      url: z
+        .string()
+        .regex(/^\{base\}.*\{id\}/, 'expected {base} and {id}')
+        .describe('The address of the record. {id} is replaced by the id.'),
+      usage: z
+        .array(
+          z.strictObject({
+            from: pointer.describe('The place in the record.'),
+            to: pointer.describe('The place in the reply.'),
+          }),
+        )
+        .min(1)
+        .describe('The usage in the record, and its places in the reply.'),
+    })
+    .optional()
+    .describe(
+      'The record that the provider keeps of a stream. If the caller leaves before the usage arrives, the router reads the cost from it.',
+    ),
   end: z
     .union([z.string().min(1), z.array(eventCondition).min(1)])
     .describe(
@@ -78,26 +131,43 @@ export const stream = z.strictObject({
 
 type Declared = z.infer<typeof stream>;
 
-export const streamSpecOf = ({
-  member,
-  include_usage: includeUsage,
-  max_tokens: maxTokens,
-  fold,
-  usage_when: usageWhen,
-  end,
-  error_when: errorWhen,
-  error_status: errorStatus,
-  ...same
-}: Declared): StreamSpec => ({
+const chatAnswered = { every: '/choices/*/finish_reason' };
+const chatUsage = { path: '/usage' } as const;
+
+export const streamSpecOf = (
+  base: string,
+  {
+    member,
+    include_usage: includeUsage,
+    max_tokens: maxTokens,
+    fold,
+    written_tokens: writtenTokens,
+    answered = includeUsage && chatAnswered,
+    usage_when: usageWhen = includeUsage && chatUsage,
+    end,
+    error_when: errorWhen,
+    error_status: errorStatus,
+    record,
+    ...same
+  }: Declared,
+): StreamSpec => ({
   ...same,
   request: { member },
   includeUsage,
   maxTokens,
   fold: fold.map(({ when, ...places }) => ({ ...places, when: when && conditionOf(when) })),
+  writtenTokens,
+  answered: Array.isArray(answered) ? { when: answered.map(conditionOf) } : answered,
   usageWhen: usageWhen && conditionOf(usageWhen),
   end: typeof end === 'string' ? end : end.map(conditionOf),
   errorWhen: conditionOf(errorWhen),
   errorStatus,
+  record: record && { ...record, call: (id) => recordCall(record.url, base, id) },
+});
+
+const recordCall = (url: string, base: string, id: string): HttpCall => ({
+  method: 'GET',
+  url: filled(url, (name) => (name === 'base' ? base : encodeURIComponent(id))) ?? url,
 });
 
 export const streamTermsOf = ({ member, max_tokens: maxTokens, text }: Declared): StreamTerms => ({

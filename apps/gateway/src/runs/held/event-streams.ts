@@ -18,20 +18,23 @@ export class EventStreams {
   ) {}
 
   /**
-   * Answers with the events of the run. Returns false, with nothing sent, if the outcome is known before the first
-   * event; then the outcome is the answer.
+   * Answers with the events of the run. Returns false, with nothing sent, if the run ends before its first event; then
+   * the outcome is the answer.
    */
   async sendEvents(reply: FastifyReply, runId: string, outcome: Promise<RunOutcome>): Promise<boolean> {
     const events = this.eventsOf(reply, runId, outcome);
-    const first = await events.next();
-    if (first.done) return false;
+    const mediaType = await events.next();
+    if (mediaType.done) return false;
+    // A stream that breaks off now gets a status of its own, which an answer that has begun could not.
+    const first = await events.next().catch(() => undefined);
+    if (first === undefined || first.done) return false;
     void reply.code(200).headers({
-      'content-type': Buffer.from(first.value).toString('utf8'),
+      'content-type': Buffer.from(mediaType.value).toString('utf8'),
       'cache-control': 'no-cache, no-transform',
       'x-accel-buffering': 'no',
       'x-content-type-options': 'nosniff',
     });
-    void reply.send(Readable.from(events));
+    void reply.send(Readable.from(begunWith(first.value, events)));
     return true;
   }
 
@@ -81,6 +84,15 @@ export class EventStreams {
     } finally {
       unsubscribe();
     }
+  }
+}
+
+async function* begunWith(first: Uint8Array, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield first;
+    yield* rest;
+  } finally {
+    await rest.return(undefined);
   }
 }
 
