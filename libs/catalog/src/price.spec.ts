@@ -123,6 +123,7 @@ describe('quote', () => {
     const model = priced({ usd: 0.1, times, plus: [{ usd: 0.05 }] });
     expect(quote(model, { seconds: 3, sound: true })).toEqual({
       upperMicros: 650_000,
+      lowering: { field: 'seconds', isSet: true },
       computedMicros: 650_000,
       basis: 'computed',
       reported: [],

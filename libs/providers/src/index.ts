@@ -1,4 +1,5 @@
 export type {
+  CallerTools,
   BodyPiece,
   EventStream,
   Fault,
