@@ -58,8 +58,10 @@ export interface ModelEntry {
 export interface CostEstimate {
   /** The amount that is billed, unless the provider reports the usage. */
   expected_cents: number;
-  /** The largest amount that may be billed. It is reserved while the run is live. */
+  /** The amount that is reserved while the run is live. */
   reserved_cents: number;
+  /** The largest amount that may be billed. */
+  max_cents: number;
   /** `reported`: the provider will report the usage. `computed`: depends on the input. `flat`: does not. */
   basis: 'flat' | 'computed' | 'reported';
 }

@@ -13,6 +13,7 @@ import { QueryPipe } from '../http/query.pipe.js';
 import type { ModelSegments } from '../models/find-model.js';
 import { ModelServers, ownKeyOf } from '../models/model-servers.js';
 import { ApiRoute } from '../http/api-route.js';
+import { Overshoots } from './overshoots.js';
 import { estimateCost, serverQuery } from './run-routes.js';
 
 /** Estimates the price of a run with the same check and the same expression as its admission. */
@@ -23,6 +24,7 @@ export class CostController {
     private readonly bodies: BodyReader,
     private readonly checker: BodyChecker,
     private readonly workspaces: WorkspaceRepository,
+    private readonly overshoots: Overshoots,
   ) {}
 
   @Post()
@@ -39,7 +41,8 @@ export class CostController {
     const { servers } = await this.servers.forRun(caller, segments, picked);
     const { bytes, release } = await this.bodies.readBody(request.raw, caller.workspaceId);
     try {
-      const { terms } = await this.checker.checkBody(caller.workspaceId, servers, bytes);
+      const checked = await this.checker.checkBody(caller.workspaceId, servers, bytes);
+      const terms = this.overshoots.lifted(servers, checked.terms);
       const [{ price, unknownFields }] = terms;
       const isOwn = ({ server }: ServerTerms) =>
         servers.some(({ id, provider }) => id === server && ownKeyOf(caller, provider) !== undefined);
@@ -49,14 +52,16 @@ export class CostController {
       if (standing === null) throw noCredential();
       const billed = (micros: number) =>
         centsFromMicros(wholeMicros(micros * (usesOwnKey ? standing.ownKeyFee : standing.markup)));
+      // Another server may take the run if the first one does not.
+      const prices = terms.filter((each) => isOwn(each) === usesOwnKey).map((each) => each.price);
+      const most = billed(Math.max(...prices.map(({ upperMicros }) => upperMicros)));
+      const likely = billed(
+        Math.max(...prices.map(({ likelyMicros, upperMicros }) => likelyMicros ?? upperMicros)),
+      );
       return {
         expected_cents: billed(price.computedMicros),
-        // Another server may take the run if the first one does not.
-        reserved_cents: billed(
-          Math.max(
-            ...terms.filter((each) => isOwn(each) === usesOwnKey).map((each) => each.price.upperMicros),
-          ),
-        ),
+        reserved_cents: standing.reservation === 'likely' ? likely : most,
+        max_cents: most,
         basis: usesOwnKey ? 'own_key' : price.reported.length > 0 ? 'reported' : price.basis,
       };
     } finally {

@@ -76,10 +76,11 @@ class Event(NamedTuple):
 
 
 class Quote(TypedDict):
-    """The price of a run in US cents: the expected one, and the most that it can cost."""
+    """The price of a run in US cents: the expected one, the reserved one, and the most that it can cost."""
 
     expected_cents: float
     reserved_cents: float
+    max_cents: float
 
 
 class CancelAnswer(TypedDict):
