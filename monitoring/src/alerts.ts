@@ -97,11 +97,14 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: 'RouterPriceBoundExceeded',
-    expression: 'sum by (provider) (increase(router_price_bound_exceeded_total[1h])) > 0',
+    // A series that begins within the hour has no increase, so its sum counts.
+    expression:
+      'sum by (provider, model) (increase(router_provider_overshoot_dollars_total[1h]) > 0 or (router_provider_overshoot_dollars_total unless router_provider_overshoot_dollars_total offset 1h)) > 0',
     holds: '0m',
     severity: 'ticket',
     dashboard: 'money',
-    summary: 'Runs cost more at {{ $labels.provider }} than was reserved, and we pay the difference.',
+    summary:
+      'Runs of {{ $labels.model }} cost more at {{ $labels.provider }} than they can be billed. In the last hour we lost about {{ $value | printf "%.4f" }} dollars.',
   },
   {
     name: 'RouterProviderRefusesOurAccount',

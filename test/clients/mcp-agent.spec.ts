@@ -180,7 +180,12 @@ describe('an agent', () => {
   it('estimates the cost of a run, and does not run it', async () => {
     const tag = newTag('priced');
     const { value } = await call('estimate_cost', { model, input: { prompt: `[[sim:tag=${tag}]]` } });
-    expect(value).toEqual({ expected_cents: 3, reserved_cents: expect.any(Number), basis: 'reported' });
+    expect(value).toEqual({
+      expected_cents: 3,
+      reserved_cents: expect.any(Number),
+      max_cents: expect.any(Number),
+      basis: 'reported',
+    });
     expect(await system.provider.accepted(tag)).toBe(0);
     const wrong = await call('estimate_cost', { model, input: { prompt: 1 } });
     expect(wrong).toMatchObject({ isError: true, text: expect.stringContaining('describe_model') });

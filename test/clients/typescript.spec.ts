@@ -245,7 +245,7 @@ describe('the TypeScript client', () => {
     const estimate = await router.cost(model, { prompt: 'a red fox' });
     const { costCents } = await router.run(model, { prompt: 'a red fox' });
     expect(estimate.expected_cents).toBeGreaterThan(0);
-    expect(costCents).toBeLessThanOrEqual(estimate.reserved_cents);
+    expect(costCents).toBeLessThanOrEqual(estimate.max_cents);
     expect(await failure(router.cost(model, { prompt: 1 }))).toMatchObject({
       status: 422,
       bucket: 'invalid_input',

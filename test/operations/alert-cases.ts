@@ -132,9 +132,11 @@ export const alertCases: Record<string, Case> = {
     rests: { 'router_dispatch_unknown_total{provider="bfl"}': '3x30' },
   },
   RouterPriceBoundExceeded: {
-    at: '30m',
-    fires: { 'router_price_bound_exceeded_total{provider="bfl"}': '0x10 1x20' },
-    rests: { 'router_price_bound_exceeded_total{provider="bfl"}': '3x30' },
+    at: '90m',
+    fires: {
+      'router_provider_overshoot_dollars_total{provider="bfl",model="bfl/flux-2-pro"}': '_x80 0.07x20',
+    },
+    rests: { 'router_provider_overshoot_dollars_total{provider="bfl",model="bfl/flux-2-pro"}': '3x100' },
   },
   RouterProviderRefusesOurAccount: {
     at: '12m',

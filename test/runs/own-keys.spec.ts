@@ -124,7 +124,12 @@ describe.each(eitherTransport())('a workspace’s own key of a provider on %s', 
     const key = keyOf('fee');
     await setKey(caller, shared, key);
     const estimate = await call(caller, 'POST', `/v2/models/${sharedModel}/cost`, { prompt: 'x' });
-    expect(estimate.json()).toEqual({ expected_cents: 0.25, reserved_cents: 0.25, basis: 'own_key' });
+    expect(estimate.json()).toEqual({
+      expected_cents: 0.25,
+      reserved_cents: 0.25,
+      max_cents: 0.25,
+      basis: 'own_key',
+    });
     const answer = await finished(caller, sharedModel, 'with a fee');
     expect([answer.headers.get('x-service-cost-cents'), payer(answer)]).toEqual(['0.25', 'workspace']);
     expect((await call(caller, 'GET', '/v2/ledger')).json()['data']).toMatchObject([

@@ -94,10 +94,13 @@ describe.each(transports().slice(0, 1))('what runs are billed on %s', (transport
     const answer = await run(`${own}-low`, { prompt: 'a [[sim:cost=5]]' });
     expect(await billedFor(answer)).toEqual({ reserved: 1, billed: 1, basis: 'reported' });
     const logs = () => system.workers.map((worker) => worker.logs()).join('');
-    await waitFor(() => logs().includes(`${own}-low","reported_micros":50000,"reserved_micros":10000`), {
-      withinMs: 10_000,
-      what: 'the log line',
-    });
+    await waitFor(
+      () => logs().includes(`${own}-low","reported_micros":50000,"provider_overshoot_micros":40000`),
+      {
+        withinMs: 10_000,
+        what: 'the log line',
+      },
+    );
     const metrics = await Promise.all(
       system.workers.map(async ({ internalUrl }) => (await fetch(`${internalUrl}/metrics`)).text()),
     );

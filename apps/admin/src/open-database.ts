@@ -13,6 +13,7 @@ import {
   OperatorReader,
   OperatorRunReader,
   OutboxRepository,
+  OvershootRepository,
   ProviderCheckRepository,
   ProviderHealthRepository,
   ProviderKeyRepository,
@@ -76,6 +77,7 @@ async function servicesOf(database: Database, env: NodeJS.ProcessEnv) {
     operator,
     runDetails: new OperatorRunReader(database, operator, new AttemptRepository(database), pauses),
     refunds: new RefundRepository(database),
+    overshoots: new OvershootRepository(database),
     pauses,
     providers: new ProviderReader(
       database,

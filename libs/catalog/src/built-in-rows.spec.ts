@@ -60,6 +60,26 @@ describe('the built-in rows', () => {
     expect(providerList.map(({ name }) => name).filter((name) => !covered.has(name))).toEqual([]);
   });
 
+  it('priced by tokens have a likely length of an answer, unless the input must limit it', () => {
+    const open = catalog.models.filter(
+      ({ stream, price }) =>
+        stream !== undefined &&
+        [price, ...price.plus].some(({ times }) =>
+          times.some((factor) => 'number' in factor && (factor.max ?? 0) > factor.default),
+        ),
+    );
+    expect(open.length).toBeGreaterThan(40);
+    expect(open.filter(({ price }) => price.likely === undefined).map(({ id }) => id)).toEqual([]);
+    for (const model of open) {
+      const { upperMicros, likelyMicros = NaN, computedMicros } = quote(model, { ...model.constants });
+      expect([model.id, likelyMicros < upperMicros, likelyMicros >= computedMicros]).toEqual([
+        model.id,
+        true,
+        true,
+      ]);
+    }
+  });
+
   it('name the files of the output if nothing else identifies a result', () => {
     const unnamed = catalog.models.filter(
       (model) => model.provider === 'fal' && !hasEnded(model) && model.assetPointers.length === 0,

@@ -36,6 +36,8 @@ export interface ServerTerms {
   server: string;
   /** The price of the call. */
   price: Quote;
+  /** The factor by which the bound of the price was multiplied, because the provider charged more than the row says. */
+  lift?: number;
   /** The members that the router adds. */
   missingMembers: Record<string, ConstantValue>;
   /** The provider's address for the call. */

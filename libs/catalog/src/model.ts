@@ -1,6 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
-import { type ProviderDefinition, type RowProblem, rowProblems, type StreamTerms } from '#providers';
+import {
+  type CallerTools,
+  type ProviderDefinition,
+  type RowProblem,
+  rowProblems,
+  type StreamTerms,
+} from '#providers';
 import { pointerFrom, type RouterChargesOnPolicyRejection, valueAt } from '#schemas';
 import { acceptedInput } from './accepted-input.js';
 import { type Documents, intake, isObject } from './intake/intake.js';
@@ -58,6 +64,8 @@ export interface Model extends Omit<
   takesBothSpellings?: boolean;
   /** How callers request an event stream. Absent if the model does not stream. */
   stream?: StreamTerms | undefined;
+  /** The tools that run at the caller. */
+  callerTools?: CallerTools | undefined;
   /** Members that must not be true, because the provider would send another kind of reply. */
   refusesTrue?: readonly string[] | undefined;
 }
@@ -270,12 +278,13 @@ function modelFrom(row: Row, schemas: ModelSchemas, isAuthored: boolean): Model 
 /** The model with the facts of its provider. */
 export function servedBy(
   model: Model,
-  { takesBothSpellings, streams, refusesTrue }: ProviderDefinition,
+  { takesBothSpellings, streams, callerTools, refusesTrue }: ProviderDefinition,
 ): Model {
   const refused = refusesTrue?.(model.upstream) ?? [];
   const facts = Object.entries({
     takesBothSpellings: takesBothSpellings === true ? true : undefined,
     stream: streams?.(model.upstream),
+    callerTools: callerTools?.(model.upstream),
     refusesTrue: refused.length > 0 ? refused : undefined,
   } satisfies Partial<Model>).filter(([, fact]) => fact !== undefined);
   return facts.length === 0 ? model : withFacts(model, facts);
@@ -326,6 +335,7 @@ export function areSame(one: Model, other: Model): boolean {
     late.digest === otherLate.digest &&
     one.takesBothSpellings === other.takesBothSpellings &&
     isDeepStrictEqual(one.stream, other.stream) &&
+    isDeepStrictEqual(one.callerTools, other.callerTools) &&
     isDeepStrictEqual(one.refusesTrue, other.refusesTrue) &&
     isDeepStrictEqual(late.row, otherLate.row)
   );

@@ -142,7 +142,12 @@ const tokens = z.strictObject({
     .array(z.string().min(1))
     .optional()
     .describe(
-      'Fields, at any depth and in any spelling, whose content may have more tokens than their text, such as links, ids of files and tools. If the input has none of them, the upper bound is one token per byte.',
+      'Fields, at any depth and in any spelling, whose content may have more tokens than their text, such as links, ids of files and tools. If the input has none of them, the upper bound is one token per byte. `tools` and `functions` count as such fields only with a tool that is not in `caller_tools` of the provider.',
+    ),
+  above: amount
+    .optional()
+    .describe(
+      'Makes the factor 1 if the part may have more tokens than this, otherwise 0. For surcharges that only a long input can reach.',
     ),
 });
 

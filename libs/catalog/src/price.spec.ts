@@ -101,10 +101,10 @@ describe('a factor: the upper bound and the billed amount', () => {
     [tokens, { contents: [{ parts: [{ text: 'x'.repeat(40) }] }] }, 100, 10],
     [tokens, { contents: 'x'.repeat(4000) }, 100, 100],
     // 80 bytes of text and 4 of the role, plus for each member its name and four bytes.
-    [plain, said, 1000 + 84 + 12 + 5 + 8 + 11, 11],
-    [plain, { ...said, n: 1, tools: null }, 1120 + 6 + 13, 11],
-    [plain, { ...said, tools: [{ type: 'search' }] }, 2000, 12.5],
-    [{ ...plain, unbounded_fields: ['n'] }, { ...said, n: 1, tools: null }, 2000, 11],
+    [plain, said, 1000 + 84 + 12 + 5 + 8 + 11, 21],
+    [plain, { ...said, n: 1, tools: null }, 1120 + 6 + 13, 21],
+    [plain, { ...said, tools: [{ type: 'search' }] }, 2000, 22.5],
+    [{ ...plain, unbounded_fields: ['n'] }, { ...said, n: 1, tools: null }, 2000, 21],
     [plain, { messages: [{ content: [{ image_url: 'https://a.example/x.png' }] }] }, 2000, 5.75],
     [plain, { messages: 'x'.repeat(40_000) }, 2000, 2000],
     [
@@ -124,6 +124,7 @@ describe('quote', () => {
     const model = priced({ usd: 0.1, times, plus: [{ usd: 0.05 }] });
     expect(quote(model, { seconds: 3, sound: true })).toEqual({
       upperMicros: 650_000,
+      lowering: { field: 'seconds', isSet: true },
       computedMicros: 650_000,
       basis: 'computed',
       reported: [],

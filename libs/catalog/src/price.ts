@@ -70,6 +70,18 @@ export const price = z.strictObject({
     .describe(
       'Terms over numbers in the reply. If the reply has all of them, their sum is billed instead of the computed price, up to the upper bound.',
     ),
+  likely: z
+    .strictObject({
+      tokens: z
+        .int()
+        .min(1)
+        .describe('The number of tokens that 99 of 100 answers do not exceed if the input sets no limit.'),
+      date: z.iso.date().describe('The day on which the number was chosen.'),
+    })
+    .optional()
+    .describe(
+      'The likely length of an answer. Workspaces whose `reservation` is `likely` reserve it instead of `max` of a number that the input leaves open.',
+    ),
   source: z.string().min(1).optional().describe('The document from which the price was taken.'),
   date: z.iso.date().optional().describe('The day on which the price was read.'),
 });

@@ -1,13 +1,17 @@
-import { type ReportedTerm, valueAt, valuesAt, wholeMicros } from '#schemas';
-import { anyCase } from './accepted-input.js';
+import { pointerSegments, type ReportedTerm, valueAt, valuesAt, wholeMicros } from '#schemas';
 import type { Model } from './model.js';
+import { isLeftOut, maxTokensOf } from './max-tokens.js';
 import { type Factor, keyOf, pointersOf } from './price-factors.js';
 import { asSpelledByRow } from './spelling.js';
 
 /** The cost of a run, as known before it starts. Amounts are micro-dollars. */
 export interface Quote {
-  /** The upper bound, which is reserved at admission. The billed amount is never higher. */
+  /** The upper bound. The billed amount is never higher. */
   upperMicros: number;
+  /** The likely cost, if it is less than the upper bound: with an answer of likely length, where the input sets no limit. */
+  likelyMicros?: number;
+  /** The field that lowers the upper bound most directly: one that the input leaves open, or else one that it sets. */
+  lowering?: { field: string; isSet: boolean };
   /** The amount that is billed unless the reply reports the usage. */
   computedMicros: number;
   /** `flat` if the cost is independent of the input. */
@@ -19,18 +23,65 @@ export function quote(model: Model, body: unknown): Quote {
   const { price } = model;
   const input = asSpelledByRow(model, body);
   const terms = [price, ...price.plus];
-  const amounts = terms.map((term) => microsOf(term, input));
+  const tokensOf = tokenCounts(model, input);
+  const amounts = terms.map((term) => microsOf(term, input, tokensOf));
+  const sumOf = (part: keyof Amount) => wholeMicros(amounts.reduce((sum, amount) => sum + amount[part], 0));
+  const upperMicros = sumOf('bound');
+  const likelyMicros = likelyOf(model, terms, input, tokensOf);
+  const lowering = loweringField(terms, input);
   return {
-    upperMicros: wholeMicros(amounts.reduce((sum, { bound }) => sum + bound, 0)),
-    computedMicros: wholeMicros(amounts.reduce((sum, { computed }) => sum + computed, 0)),
+    upperMicros,
+    ...(likelyMicros !== undefined && likelyMicros < upperMicros && { likelyMicros }),
+    ...(lowering && { lowering }),
+    computedMicros: sumOf('computed'),
     basis: terms.some((term) => term.times.length > 0) ? 'computed' : 'flat',
     reported: price.reported.map(({ usd, times, ...place }) => {
-      const { bound, computed } = microsOf({ usd, times }, input);
+      const { bound, computed } = microsOf({ usd, times }, input, tokensOf);
       // The reply reports the quantity, but not which of two settings applied.
       return { ...place, micros: times.some((factor) => isFlagged(factor, input)) ? bound : computed };
     }),
   };
 }
+
+/** The upper bound if an open answer is not longer than it likely is. Undefined for a row without such a length. */
+function likelyOf(
+  { price: { likely } }: Model,
+  terms: readonly Term[],
+  input: unknown,
+  tokensOf: TokenCounts,
+): number | undefined {
+  if (likely === undefined) return undefined;
+  const amounts = terms.map(({ usd, times }) => {
+    const limited = times.map((factor) =>
+      'number' in factor && factor.max !== undefined
+        ? { ...factor, max: Math.max(factor.default, Math.min(factor.max, likely.tokens)) }
+        : factor,
+    );
+    return microsOf({ usd, times: limited }, input, tokensOf).bound;
+  });
+  return wholeMicros(amounts.reduce((sum, bound) => sum + bound, 0));
+}
+
+function loweringField(terms: readonly Term[], input: unknown): Quote['lowering'] {
+  const numbers = terms.flatMap(({ times }) => times.filter((factor) => 'number' in factor));
+  const isSet = (factor: (typeof numbers)[number]) => placesOf(factor).some((place) => isGiven(input, place));
+  const open = numbers.find((factor) => (factor.max ?? 0) > factor.default && !isSet(factor));
+  if (open) return { field: nameOf(open.number), isSet: false };
+  const set = numbers.flatMap((factor) => placesOf(factor).find((place) => isGiven(input, place)) ?? []);
+  return set[0] === undefined ? undefined : { field: nameOf(set[0]), isSet: true };
+}
+
+const placesOf = ({ number, alternatives }: Extract<Factor, { number: string }>): string[] => [
+  number,
+  ...alternatives.map(({ path }) => path),
+];
+
+const isGiven = (input: unknown, place: string): boolean =>
+  valuesAt(input, place).some((value) => value !== null);
+
+const nameOf = (place: string): string => pointerSegments(place).join('.');
+
+type Term = { usd: number; times: Factor[] };
 
 /**
  * A factor or an amount: its value in the upper bound, and its billed value. `bound` is never less than `computed`.
@@ -55,6 +106,7 @@ export interface StreamPrice {
 export function streamPrice(model: Model, body: unknown, maxTokens: readonly string[]): StreamPrice {
   const input = asSpelledByRow(model, body);
   const limits = (factor: Factor) => 'number' in factor && pointersOf(factor).some(isLimit);
+  const tokensOf = tokenCounts(model, input);
   const isLimit = (place: string) => maxTokens.includes(place);
   const price: StreamPrice = {
     inputMicros: 0,
@@ -65,18 +117,19 @@ export function streamPrice(model: Model, body: unknown, maxTokens: readonly str
     const limit = times.find(limits);
     // The text of all answers is counted, so the other numbers, such as that of answers, have been.
     const rest = limit ? times.filter((factor) => !('number' in factor)) : times;
-    const { computed, bound } = microsOf({ usd, times: rest }, input);
+    const { computed, bound } = microsOf({ usd, times: rest }, input, tokensOf);
     // Content that the input only refers to may have any size.
-    if (!limit) price.inputMicros += rest.some((factor) => refersToContent(factor, input)) ? bound : computed;
+    const refersToContent = rest.some((factor) => isUnbounded(factor, tokensOf));
+    if (!limit) price.inputMicros += refersToContent ? bound : computed;
     else price.tokenMicros += computed / ('number' in limit ? limit.per : 1);
   }
   return price;
 }
 
-function microsOf({ usd, times }: { usd: number; times: Factor[] }, input: unknown): Amount {
+function microsOf({ usd, times }: Term, input: unknown, tokensOf: TokenCounts): Amount {
   const product = same(usd * 1_000_000);
   for (const factor of times) {
-    const { bound, computed } = amountOf(factor, input);
+    const { bound, computed } = amountOf(factor, input, tokensOf);
     product.bound = finite(product.bound * bound);
     product.computed = finite(product.computed * computed);
   }
@@ -86,7 +139,7 @@ function microsOf({ usd, times }: { usd: number; times: Factor[] }, input: unkno
 // An input without a schema may contain any number. Without the cap, infinity times zero would be NaN.
 const finite = (value: number): number => Math.min(value, 1e100);
 
-function amountOf(factor: Factor, input: unknown): Amount {
+function amountOf(factor: Factor, input: unknown, tokensOf: TokenCounts): Amount {
   if ('number' in factor) return numberOf(factor, input);
   if ('table' in factor) return tableValue(factor, input);
   if ('characters' in factor) {
@@ -114,23 +167,32 @@ function amountOf(factor: Factor, input: unknown): Amount {
     return { bound: count * (factor.max_each ?? factor.each), computed: count * factor.each };
   }
   if ('absent' in factor) return same(Number(factor.absent.every((member) => countAt(input, member) === 0)));
-  const part = valueAt(input, factor.tokens);
-  const { max: bound } = factor;
-  const fewer = mostTokens(factor, part);
-  return {
-    bound: Math.min(bound, fewer ?? bound),
-    computed: Math.min(bound, lengthOf(part) / 4),
+  const { max, above } = factor;
+  const { bound, computed } = tokensOf(factor);
+  return above === undefined
+    ? { bound: Math.min(max, bound), computed: Math.min(max, computed) }
+    : { bound: Number(bound > above), computed: Number(computed > above) };
+}
+
+type TokenCounts = (factor: Extract<Factor, { tokens: string }>) => Amount;
+
+/** Counts each part of the input once, because several terms depend on it and it may be long. */
+function tokenCounts({ callerTools }: Model, input: unknown): TokenCounts {
+  const known = new Map<string, Amount>();
+  return ({ tokens: place, unbounded_fields: unbounded }) => {
+    const key = `${place} ${unbounded?.join(' ')}`;
+    let counted = known.get(key);
+    if (counted === undefined) {
+      const part = valueAt(input, place);
+      counted = { bound: maxTokensOf(part, unbounded, callerTools), computed: lengthOf(part) / 4 };
+      known.set(key, counted);
+    }
+    return counted;
   };
 }
 
-type TokensFactor = Extract<Factor, { tokens: string }>;
-
-/** The upper bound by the bytes of a part of the input. Undefined if the row has none. */
-const mostTokens = ({ unbounded_fields: unbounded }: TokensFactor, part: unknown): number | undefined =>
-  unbounded && addedTokens + bytesOf(part, new Set(unbounded.map(anySpelling)));
-
-const refersToContent = (factor: Factor, input: unknown): boolean =>
-  'tokens' in factor && mostTokens(factor, valueAt(input, factor.tokens)) === Infinity;
+const isUnbounded = (factor: Factor, tokensOf: TokenCounts): boolean =>
+  'tokens' in factor && factor.unbounded_fields !== undefined && tokensOf(factor).bound === Infinity;
 
 /** The usual default width and height, in pixels. */
 const usualSide = 1024;
@@ -194,30 +256,6 @@ const countAt = (input: unknown, member: string): number =>
   valuesAt(input, member)
     .map((value) => (Array.isArray(value) ? value.length : isLeftOut(value) ? 0 : 1))
     .reduce((sum, count) => sum + count, 0);
-
-const isLeftOut = (value: unknown): boolean => value === null || value === false || value === '';
-
-/** Tokens that providers add around a text: turns, roles, their own system prompt. */
-const addedTokens = 1000;
-
-const anySpelling = (name: string): string => anyCase(name.replaceAll('_', ''));
-
-/**
- * A lower bound of the size of a value as JSON, in bytes. A text never has more tokens than bytes. Infinite if the
- * value refers to other content.
- */
-function bytesOf(value: unknown, unbounded: ReadonlySet<string>): number {
-  if (typeof value === 'string') return Buffer.byteLength(value);
-  if (typeof value !== 'object' || value === null) return String(value).length;
-  return Object.entries(value).reduce(
-    (sum, [name, member]) =>
-      sum +
-      (unbounded.has(anySpelling(name)) && !isLeftOut(member)
-        ? Infinity
-        : Buffer.byteLength(name) + 4 + bytesOf(member, unbounded)),
-    0,
-  );
-}
 
 /** The total length of all texts in a value, in bytes. */
 function lengthOf(value: unknown): number {

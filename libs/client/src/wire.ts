@@ -63,8 +63,10 @@ interface Price {
 interface EstimatedCents {
   /** The amount that is billed, unless the provider reports the usage. */
   expected_cents: number;
-  /** The largest amount that may be billed. It is reserved while the run is live. */
+  /** The amount that is reserved while the run is live. */
   reserved_cents: number;
+  /** The largest amount that may be billed. */
+  max_cents: number;
 }
 
 /** The price of a run with an input, in US cents. */

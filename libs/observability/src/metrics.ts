@@ -90,8 +90,13 @@ export class Metrics {
   ]);
   readonly priceBoundExceeded = this.counter(
     'router_price_bound_exceeded_total',
-    'Runs that cost more at the provider than was reserved. They were billed the reserved amount.',
+    'Runs that cost more at the provider than the most that they can be billed, which they were billed.',
     ['provider'],
+  );
+  readonly overshootDollars = this.counter(
+    'router_provider_overshoot_dollars_total',
+    'Dollars that providers charged us above the most that the runs can be billed.',
+    ['provider', 'model'],
   );
   readonly committedDollars = this.gauge(
     'router_committed_dollars',

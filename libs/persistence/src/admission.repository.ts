@@ -14,8 +14,12 @@ export interface Admission extends Pick<
   'workspaceId' | 'model' | 'provider' | 'mode' | 'facts' | 'credential' | 'call'
 > {
   runId: string;
-  /** The maximum that the run can cost, and the amount that is billed unless the reply reports its usage. */
+  /**
+   * The maximum that the run can cost, which is reserved unless its workspace reserves what runs likely cost, and the
+   * amount that is billed unless the reply reports its usage.
+   */
   reservedMicros: number;
+  likelyMicros?: number;
   computedMicros: number;
   /** The idempotency key, and the hex SHA-256 by which two requests count as the same. */
   key?: string;
@@ -49,7 +53,15 @@ export type Admitted =
       | 'committedLimitMicros'
       | 'backlogLimit'
       | 'windowLimit'
-    >);
+      | 'balanceMicros'
+      | 'heldMicros'
+      | 'excessMicros'
+      | 'overdraftLimitMicros'
+    > & {
+        /** What the run would have reserved, and the most that it could have cost. */
+        costMicros: number;
+        boundMicros: number;
+      });
 
 const lookEveryMs = 100;
 

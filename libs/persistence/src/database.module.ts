@@ -30,6 +30,7 @@ import { ProviderHealthRepository } from './provider-health.js';
 import { ProviderKeyRepository } from './provider-key.repository.js';
 import { ProviderPauseRepository } from './provider-pause.repository.js';
 import { ProviderReader } from './provider-reader.js';
+import { OvershootRepository } from './overshoot.repository.js';
 import { ProviderSurpriseRepository } from './provider-surprise.repository.js';
 import { ProcessRecord } from './processes.js';
 import { NodeReader } from './registry/node-reader.js';
@@ -75,6 +76,7 @@ const services = [
   ProviderKeyRepository,
   ProviderPauseRepository,
   ProviderReader,
+  OvershootRepository,
   ProviderSurpriseRepository,
   RefundRepository,
   RequestReader,

@@ -12,6 +12,7 @@ import { keepOutput } from './functions/keep-output.js';
 import { keptRuns } from './functions/kept-runs.js';
 import { lines } from './functions/lines.js';
 import { lockedWorkspaces } from './functions/locked-workspaces.js';
+import { overshoot } from './functions/overshoot.js';
 import { partitions } from './functions/partitions.js';
 import { promote } from './functions/promote.js';
 import { providerHealth } from './functions/provider-health.js';
@@ -54,6 +55,7 @@ export const functions: readonly string[] = [
   promote,
   lockedWorkspaces,
   budgets,
+  overshoot,
   finish,
   admit,
   take,

@@ -97,6 +97,8 @@ export {
   type ProviderCheckAnswer,
   ProviderCheckRepository,
 } from './provider-check.repository.js';
+export { overshootNews } from './functions/overshoot.js';
+export { OvershootRepository } from './overshoot.repository.js';
 export { type NotedSurprise, ProviderSurpriseRepository } from './provider-surprise.repository.js';
 export { type MirrorWalk, NodeMirrorRepository } from './registry/node-mirror.repository.js';
 export { type Moderated, NodeModerationRepository } from './registry/node-moderation.repository.js';

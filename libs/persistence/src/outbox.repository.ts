@@ -163,7 +163,7 @@ export class OutboxRepository {
       `WITH live AS (
           SELECT workspace_id, count(*) FILTER (WHERE queue <> 'backlog') AS inflight,
             coalesce(sum(reserved_micros) FILTER (WHERE queue <> 'backlog'), 0) AS committed,
-            sum(reserved_micros) AS held, count(*) FILTER (WHERE queue = 'backlog') AS backlog
+            sum(reserved_micros) AS held, sum(excess_micros) AS excess, count(*) FILTER (WHERE queue = 'backlog') AS backlog
           FROM outbox GROUP BY workspace_id
         )
         SELECT workspace.id AS "workspaceId", pair.counter, pair.counted::float AS counted, pair.actual::float AS actual
@@ -172,6 +172,7 @@ export class OutboxRepository {
           ('inflight', workspace.inflight, coalesce(live.inflight, 0)),
           ('committed_micros', workspace.committed_micros, coalesce(live.committed, 0)),
           ('held_micros', workspace.held_micros, coalesce(live.held, 0)),
+          ('excess_micros', workspace.excess_micros, coalesce(live.excess, 0)),
           ('backlog', workspace.backlog, coalesce(live.backlog, 0)),
           ('backlog_chunk', (SELECT coalesce(sum(runs), 0) FROM backlog_chunk WHERE workspace_id = workspace.id), coalesce(live.backlog, 0))
         ) AS pair (counter, counted, actual)

@@ -34,6 +34,8 @@ export interface RunFacts {
   /** The basis of the amount that is billed unless the reply has all terms of `reported`. */
   basis: 'computed' | 'flat';
   reported: ReportedTerm[];
+  /** The price of the server's row. Absent for runs that an earlier release admitted. */
+  price?: PriceFacts;
   /** Present if the caller wants the provider's events as they arrive. */
   streams?: StreamFacts;
   /** Members of the body that name the model and that the caller left out. */
@@ -52,6 +54,13 @@ export interface RunFacts {
   simulated?: true;
   /** The next provider, and its facts, if this one provably rejects the run. */
   fallback?: { provider: string; computedMicros: number; facts: RunFacts };
+}
+
+/** The row of a price, the digest of the price, and the factor by which its bound was multiplied, if it was. */
+export interface PriceFacts {
+  row: string;
+  digest: string;
+  lift?: number;
 }
 
 /** One call of a webhook's URL. */
@@ -197,6 +206,10 @@ export interface FinishedRun {
   /** Null if nothing is billed. */
   basis: Basis | null;
   reservedMicros: number;
+  /** How much more than the maximum the provider reported, with the markup. Null for nothing. */
+  overshootMicros: number | null;
+  /** The part of it that the operator pays: nothing if the workspace pays the provider, or the simulator served the run. */
+  lostMicros: number | null;
   /** The cost reported by the provider, with the markup. */
   reportedMicros: number | null;
   traceparent: string | null;

@@ -23,6 +23,7 @@ export interface UsageRecord extends Omit<
   | 'outputAt'
   | 'completedAt'
   | 'budgetWindows'
+  | 'overshootMicros'
 > {
   workspace: string;
   /** The prefix of the key. Null for access tokens. */

@@ -39,6 +39,10 @@ export const runLimits = (now: WorkspaceStanding): RouterWorkspace['limits'] => 
   },
   backlog: { limit: now.backlogLimit, current: now.backlog },
   runs_per_minute: { limit: now.windowLimit, current: now.windowCount },
+  overdraft_cents: {
+    limit: centsFromMicros(now.overdraftLimitMicros),
+    current: centsFromMicros(Math.max(0, -(now.balanceMicros ?? 0))),
+  },
 });
 
 export const workspaceView = (state: WorkspaceState): OperatorWorkspace => ({
@@ -50,6 +54,7 @@ export const workspaceView = (state: WorkspaceState): OperatorWorkspace => ({
   runnable: state.runnable,
   markup: state.markup,
   own_key_fee: state.ownKeyFee,
+  reservation: state.reservation,
   ...(state.resultRetentionSeconds !== null && { result_retention_seconds: state.resultRetentionSeconds }),
   limits: {
     ...runLimits(state),

@@ -10,13 +10,22 @@ import type { Granted } from './run-facts.js';
 import { UnknownWorkspace } from './sql-errors.js';
 
 export type WorkspaceSettings = Partial<
-  Pick<Workspace, 'enabled' | 'visible' | 'runnable' | 'markup' | 'ownKeyFee' | 'resultRetentionSeconds'>
+  Pick<
+    Workspace,
+    'enabled' | 'visible' | 'runnable' | 'markup' | 'ownKeyFee' | 'reservation' | 'resultRetentionSeconds'
+  >
 >;
 
 export type WorkspaceLimits = Partial<
   Pick<
     Workspace,
-    'inflightLimit' | 'committedLimitMicros' | 'backlogLimit' | 'windowLimit' | 'fileLimit' | 'fileBytesLimit'
+    | 'inflightLimit'
+    | 'committedLimitMicros'
+    | 'backlogLimit'
+    | 'windowLimit'
+    | 'overdraftLimitMicros'
+    | 'fileLimit'
+    | 'fileBytesLimit'
   >
 >;
 
@@ -45,6 +54,8 @@ export type WorkspaceStanding = Pick<
   | 'windowLimit'
   | 'balanceMicros'
   | 'heldMicros'
+  | 'overdraftLimitMicros'
+  | 'reservation'
   | 'markup'
   | 'ownKeyFee'
 >;
@@ -53,6 +64,7 @@ const standingColumns = `inflight, inflight_limit AS "inflightLimit", committed_
   committed_limit_micros::float AS "committedLimitMicros", backlog, backlog_limit AS "backlogLimit",
   CASE WHEN is_current_window(window_started_at, date_trunc('minute', router_now())) THEN window_count ELSE 0 END AS "windowCount",
   window_limit AS "windowLimit", balance_micros::float AS "balanceMicros", held_micros::float AS "heldMicros",
+  overdraft_limit_micros::float AS "overdraftLimitMicros", reservation,
   markup::float AS markup, own_key_fee::float AS "ownKeyFee"`;
 
 /** A workspace with its limits, their current use, and its spend since midnight UTC. */

@@ -295,6 +295,9 @@ interface ProviderSetting {
   default?: string;
 }
 
+/** By kind, a tool that runs at the caller, and the tokens that the provider adds for it. */
+export type CallerTools = Readonly<Record<string, number>>;
+
 /** One provider. `create` binds the adapter to a base URL: the provider's own, or a simulator's. */
 export interface ProviderDefinition {
   /** The provider segment of model ids; also names the settings PROVIDER_<NAME>_BASE_URL and _KEY. */
@@ -309,6 +312,8 @@ export interface ProviderDefinition {
   streams?: ((upstream: Readonly<Record<string, string>>) => StreamTerms | undefined) | undefined;
   /** Members of the input that request another kind of reply, which these models do not have. */
   refusesTrue?: ((upstream: Readonly<Record<string, string>>) => readonly string[]) | undefined;
+  /** The tools that run at the caller, of models with this `upstream`. Without it, every tool runs at the provider. */
+  callerTools?: ((upstream: Readonly<Record<string, string>>) => CallerTools | undefined) | undefined;
   /** The whole declaration of a provider from a catalog directory. Equal texts mean equal providers. */
   declaration?: string;
   /** How it reports account problems. By default, only by the statuses 401, 402 and 403. */

@@ -1,6 +1,7 @@
 export type {
   ArrivingEvents,
   BodyPiece,
+  CallerTools,
   EventStream,
   Fault,
   FileUse,

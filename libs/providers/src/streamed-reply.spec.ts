@@ -83,7 +83,10 @@ interface Protocol {
   beforeUsage: number;
   billedBeforeUsage: number | undefined;
   /** What all events but the last cost: by the final usage, or by an earlier one and the text. */
-  billedBeforeEnd: { reportedMicros?: number; arrived: { tokens: number; micros?: number } };
+  billedBeforeEnd: {
+    reportedMicros?: number;
+    arrived: { tokens: number; reportedTokens?: number; micros?: number };
+  };
   usage: [input: string, output: string];
   error: object;
 }
@@ -96,7 +99,7 @@ const protocols: Record<string, Protocol> = {
     beforeUsage: 6,
     // The tokens of the input were reported first, and three were written.
     billedBeforeUsage: 310,
-    billedBeforeEnd: { reportedMicros: 1510, arrived: { tokens: 5 } },
+    billedBeforeEnd: { reportedMicros: 1510, arrived: { tokens: 5, reportedTokens: 15 } },
     usage: ['/usage/input_tokens', '/usage/output_tokens'],
     error: { type: 'error', error: { type: 'api_error', message: 'Internal server error' } },
   },
@@ -116,7 +119,7 @@ const protocols: Record<string, Protocol> = {
     events: chat,
     beforeUsage: 4,
     billedBeforeUsage: undefined,
-    billedBeforeEnd: { reportedMicros: 1510, arrived: { tokens: 3 } },
+    billedBeforeEnd: { reportedMicros: 1510, arrived: { tokens: 3, reportedTokens: 15 } },
     usage: ['/usage/prompt_tokens', '/usage/completion_tokens'],
     error: { error: { code: 502, message: 'Provider disconnected' }, choices: [] },
   },

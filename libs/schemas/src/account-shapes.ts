@@ -35,7 +35,7 @@ const routerRequest = z
     ).optional(),
     completed_at: moment('When the run got its outcome.').optional(),
     duration_ms: count('The time from admission to outcome, in milliseconds.').optional(),
-    reserved_cents: cents('The maximum that the run could cost'),
+    reserved_cents: cents('The amount that was reserved while the run was live'),
     cost_cents: cents('The billed amount').optional(),
     cost_basis: costBasis
       .optional()
@@ -159,7 +159,18 @@ export const runAllowances = {
   committed_spend_cents: allowance('The maximum total cost of these runs, in US dollar cents.', z.number()),
   backlog: allowance('The number of runs that wait for a slot.'),
   runs_per_minute: allowance('The number of runs admitted in the current minute.'),
+  overdraft_cents: allowance(
+    'How far the balance is below zero, in US dollar cents, because runs cost more than they had reserved.',
+    z.number(),
+  ),
 };
+
+export const reservation = z
+  .enum(['likely', 'bound'])
+  .describe(
+    'The amount that runs reserve. `likely`: for a text model without a limit on its answer, the likely cost. The run may cost more. `bound`: always the most that the run can cost.',
+  );
+export type Reservation = z.infer<typeof reservation>;
 
 export const routerWorkspace = z
   .object({
@@ -177,6 +188,7 @@ export const routerWorkspace = z
       .describe(
         'The factor by which prices are multiplied for runs with the workspace’s own provider keys. 0 means that they are free of charge here.',
       ),
+    reservation,
     credential: z
       .object({
         key_id: keyId().optional(),
@@ -270,7 +282,8 @@ export const routerSignInLink = z
 
 const estimatedCents = {
   expected_cents: cents('The amount that is billed unless the provider reports the usage'),
-  reserved_cents: cents('The maximum that is billed, which is reserved while the run is live'),
+  reserved_cents: cents('The amount that is reserved while the run is live'),
+  max_cents: cents('The maximum that is billed'),
 };
 
 export const routerCostEstimate = z

@@ -8,6 +8,7 @@ export const operatorActions = [
   'backup.record',
   'budget.delete',
   'budget.set',
+  'catalog.clear_overshoot',
   'database.import',
   'key.create',
   'key.revoke',

@@ -29,6 +29,8 @@ export {
   type RouterUsageResponse,
   routerUsageResponse,
   type RouterWorkspace,
+  type Reservation,
+  reservation,
   routerWorkspace,
   type UsageGrouping,
   usageGrouping,

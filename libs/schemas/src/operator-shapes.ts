@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cents, count, moment, pageOf, simulated, text } from './fields.js';
-import { allowance, runAllowances, usageNumbers } from './account-shapes.js';
+import { allowance, reservation, runAllowances, usageNumbers } from './account-shapes.js';
 import { routerErrorType } from './error-shapes.js';
 import { routerModelId, routerProviderSegment, routerQueueRequestId } from './identifiers.js';
 import { maxCents } from './money.js';
@@ -30,6 +30,7 @@ const facts = {
     .describe(
       'The factor by which prices are multiplied for runs with the workspace’s own provider keys. 0 means that they are free of charge.',
     ),
+  reservation,
 };
 
 export const operatorWorkspace = z
@@ -82,6 +83,10 @@ export const operatorWorkspaceChange = z
         committed_spend_cents: limit('Maximum total cost of these runs, in whole US dollar cents.', maxCents),
         backlog: limit('Maximum number of runs that wait for a slot.'),
         runs_per_minute: limit('Maximum number of runs admitted per minute.'),
+        overdraft_cents: limit(
+          'How far the balance may fall below zero because runs cost more than they reserved, in whole US dollar cents.',
+          maxCents,
+        ),
         files: limit('Maximum number of uploaded files.'),
         file_bytes: limit('Maximum total size of the uploaded files, in bytes.', 2 ** 50),
       })

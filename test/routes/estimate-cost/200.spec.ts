@@ -11,7 +11,12 @@ it('the answer is the cost of a run for this workspace, and no run is admitted',
   });
   expect([small.status, small.json()]).toEqual([
     200,
-    { expected_cents: 6, reserved_cents: 9, basis: expect.stringMatching(/^(computed|reported)$/) },
+    {
+      expected_cents: 6,
+      reserved_cents: 9,
+      max_cents: 9,
+      basis: expect.stringMatching(/^(computed|reported)$/),
+    },
   ]);
   const large = await caller.call('POST', `${model}/cost`, {
     body: '{"prompt":"x","width":2048,"height":1024}',

@@ -14,6 +14,7 @@ it('shows the limits, their current use, and the credits', async () => {
     committed_spend_cents: { limit: 10_000, current: 0 },
     backlog: { limit: 7, current: 0 },
     runs_per_minute: { limit: 600, current: 0 },
+    overdraft_cents: { limit: 2000, current: 0 },
   };
   expect(await read()).toEqual({
     id: workspace.id,
@@ -23,6 +24,7 @@ it('shows the limits, their current use, and the credits', async () => {
     held_cents: 0,
     markup: 1.5,
     own_key_fee: 0,
+    reservation: 'likely',
     credential: { key_id: keyId, scopes },
   });
   for (let runs = 0; runs < 2; runs += 1) await caller.submit('bfl/flux-2-pro', '{"prompt":"x"}');

@@ -34,11 +34,13 @@ it('lists every workspace with its limits, current use, credits and today’s sp
     runnable: ['**'],
     markup: 1.5,
     own_key_fee: 0,
+    reservation: 'likely',
     limits: {
       inflight: { limit: 1, current: 1 },
       committed_spend_cents: { limit: 10_000, current: expect.any(Number) },
       backlog: { limit: 1000, current: 1 },
       runs_per_minute: { limit: 600, current: expect.any(Number) },
+      overdraft_cents: { limit: 2000, current: 0 },
       files: { limit: 1000, current: 0 },
       file_bytes: { limit: 10_737_418_240, current: 0 },
     },

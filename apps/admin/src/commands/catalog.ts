@@ -13,11 +13,11 @@ import {
   quote,
   reportedText,
 } from '#catalog';
-import { type RunningProcess, runningProcesses } from '#persistence';
+import { type OvershootRepository, type RunningProcess, runningProcesses } from '#persistence';
 import { centsFromMicros, readSettings } from '#schemas';
 import { Argument } from 'commander';
 import { type Coverage, coverageOf } from '../catalog-coverage.js';
-import { withDatabase } from '../open-database.js';
+import { answering, withDatabase } from '../open-database.js';
 import { clearLine } from '../answer.js';
 import { instant } from '../option-values.js';
 import type { CommandGroup } from '../program.js';
@@ -104,8 +104,54 @@ export const catalogCommands: CommandGroup = (program, desk) => {
       desk.answer({ document, text: JSON.stringify(document, null, 2) });
     });
 
+  catalog
+    .command('overshoot')
+    .description(
+      'List the rows whose provider charged more than their bound, with the factor by which their bounds are lifted, or clear them.',
+    )
+    .argument('[model]', 'id of a row')
+    .option('--clear', 'use the bounds of the rows again: of the row, or of all')
+    .action(
+      answering(
+        desk,
+        async ({ overshoots, actor }, model: string | undefined, { clear }: { clear?: true }) => {
+          if (clear === true) {
+            const cleared = await overshoots.clear(model, actor);
+            return { document: { cleared }, text: `${cleared} lifted bound(s) are cleared.` };
+          }
+          const rows = (await overshoots.list()).filter(
+            (each) => model === undefined || each.model === model,
+          );
+          return { document: { overshoots: rows.map(overshootDocument) }, text: overshootText(rows) };
+        },
+      ),
+    );
+
   addImportCommands(catalog, desk);
 };
+
+type Overshoot = Awaited<ReturnType<OvershootRepository['list']>>[number];
+
+const overshootDocument = ({ model, price, lift, runs, lostMicros, runId, firstAt, lastAt }: Overshoot) => ({
+  model,
+  price,
+  lift,
+  runs,
+  lost_cents: centsFromMicros(lostMicros),
+  request_id: runId,
+  first_at: firstAt.toISOString(),
+  last_at: lastAt.toISOString(),
+});
+
+const overshootText = (rows: readonly Overshoot[]): string =>
+  table(rows.map(overshootDocument), {
+    MODEL: ({ model }) => model,
+    'BOUND TIMES': ({ lift }) => lift.toFixed(2),
+    RUNS: ({ runs }) => runs,
+    'LOST (CENTS)': ({ lost_cents }) => lost_cents,
+    'LAST RUN': ({ request_id }) => request_id,
+    LAST: ({ last_at }) => last_at,
+  });
 
 const priceDocument = (model: Model) => {
   const { upperMicros, computedMicros, basis } = quote(model, model.example ?? {});

@@ -1,5 +1,11 @@
 import { UnknownWorkspace, type WorkspaceLimits, workspaceView } from '#persistence';
-import { microsFromCents, openingCents, type OperatorWorkspace } from '#schemas';
+import {
+  microsFromCents,
+  openingCents,
+  type OperatorWorkspace,
+  type Reservation,
+  reservation,
+} from '#schemas';
 import { type Command, Option } from 'commander';
 import type { Answer } from '../answer.js';
 import { checkGlobs } from '../known-models.js';
@@ -29,6 +35,7 @@ interface SettingOptions {
   runnable?: string[];
   markup?: number;
   ownKeyFee?: number;
+  reservation?: Reservation;
   creditsCents?: Credits;
   resultSeconds?: number | 'default';
 }
@@ -38,6 +45,7 @@ interface LimitOptions {
   committedCents?: number;
   backlog?: number;
   window?: number;
+  overdraftCents?: number;
   files?: number;
   fileBytes?: number;
 }
@@ -143,6 +151,12 @@ const withSettings = (command: Command): Command =>
       'factor applied to the cost of runs with its own provider keys, such as 0.05 (default: 0)',
       factor,
     )
+    .addOption(
+      new Option(
+        '--reservation <likely|bound>',
+        'whether its runs reserve what they likely cost, or the most that they can cost (default: likely)',
+      ).choices(reservation.options),
+    )
     .option('--credits-cents <n|unlimited>', 'its credits in US cents', creditsToMicros)
     .option(
       '--result-seconds <n|default>',
@@ -156,6 +170,11 @@ const withLimits = (command: Command): Command =>
     .option('--committed-cents <n>', 'spend committed to runs in flight, in US cents', centsToMicros())
     .option('--backlog <n>', 'parked runs', wholeNumber(0))
     .option('--window <n>', 'runs admitted per minute', wholeNumber(0))
+    .option(
+      '--overdraft-cents <n>',
+      'how far its credits may fall below zero if runs cost more than they reserved, in US cents',
+      centsToMicros(),
+    )
     .option('--files <n>', 'uploaded files', wholeNumber(0))
     .option('--file-bytes <n>', 'total size of the uploaded files, in bytes', wholeNumber(0, maxFileBytes));
 
@@ -168,6 +187,7 @@ const settingsOf = ({
   runnable,
   markup,
   ownKeyFee,
+  reservation: reserves,
   resultSeconds: seconds,
 }: SettingOptions) => ({
   ...((enabled ?? disabled) && { enabled: enabled === true }),
@@ -175,6 +195,7 @@ const settingsOf = ({
   ...(runnable && { runnable }),
   ...(markup !== undefined && { markup }),
   ...(ownKeyFee !== undefined && { ownKeyFee }),
+  ...(reserves && { reservation: reserves }),
   ...(seconds !== undefined && { resultRetentionSeconds: seconds === 'default' ? null : seconds }),
 });
 
@@ -183,6 +204,7 @@ const limitsOf = ({
   committedCents,
   backlog,
   window,
+  overdraftCents,
   files,
   fileBytes,
 }: LimitOptions): WorkspaceLimits => ({
@@ -190,6 +212,7 @@ const limitsOf = ({
   ...(committedCents !== undefined && { committedLimitMicros: committedCents }),
   ...(backlog !== undefined && { backlogLimit: backlog }),
   ...(window !== undefined && { windowLimit: window }),
+  ...(overdraftCents !== undefined && { overdraftLimitMicros: overdraftCents }),
   ...(files !== undefined && { fileLimit: files }),
   ...(fileBytes !== undefined && { fileBytesLimit: fileBytes }),
 });
@@ -252,6 +275,7 @@ const settingsText = (workspace: OperatorWorkspace): string =>
     ['runnable', workspace.runnable.join(',') || 'none'],
     ['markup', String(workspace.markup)],
     ['own keys', `fee of ${workspace.own_key_fee}`],
+    ['reservation', workspace.reservation],
     ['results', keptText(workspace)],
     ['credits', `${creditsText(workspace)}${workspace.credits_cents === null ? '' : ' cents'}`],
   ]);
@@ -265,6 +289,7 @@ function limitsText({ limits: of, held_cents, ...workspace }: OperatorWorkspace)
     ['committed spend (cents)', of.committed_spend_cents],
     ['parked runs', of.backlog],
     ['runs per minute', of.runs_per_minute],
+    ['overdraft (cents)', of.overdraft_cents],
     ['files', of.files],
     ['bytes of files', of.file_bytes],
     ['credits (cents), held now', { limit: creditsText(workspace), current: held_cents }],

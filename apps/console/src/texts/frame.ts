@@ -24,7 +24,7 @@ export const frame = {
   workspace: 'Workspace',
   creditsForbidden: 'Credits hidden',
   creditsUnread: 'Credits unavailable',
-  creditsMeaning: 'What this workspace can still spend. The maximum cost of live runs is already reserved.',
+  creditsMeaning: 'What this workspace can still spend. The cost of live runs is already reserved.',
   palette: 'Search',
   paletteHint: 'Search pages and models, or paste the ID of a run or a call',
   paletteEmpty: 'Nothing found. To open a run, paste its full ID, or that of a call.',

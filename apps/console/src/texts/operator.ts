@@ -15,6 +15,9 @@ export const workspaces = {
   edit: 'Edit',
   editTitle: (name: string) => `Limits and credits for ${name}`,
   enabled: 'Enabled',
+  likely: 'Reserve likely costs',
+  likelyText:
+    'Text runs without a limit on their answer reserve what they likely cost, and may cost more. When off, runs reserve the most that they can cost.',
   enabledText: 'When off, new runs are rejected. Runs in progress finish.',
   addCredits: 'Add credits',
   addCreditsText: 'Use a negative amount to take credits back.',

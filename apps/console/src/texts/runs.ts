@@ -29,7 +29,7 @@ export const runs = {
   repeat: 'Run again',
   repeatTitle: (runs: number) => `Run ${runsOf(runs)} again?`,
   repeatText: (amount: string) =>
-    `Each is queued as a new run with the same input, without its webhook, and each is billed. At the prices of the first time, together they cost at most ${amount}.`,
+    `Each is queued as a new run with the same input, without its webhook, and each is billed. At the prices of the first time, together they reserve ${amount}.`,
   repeatSummary: {
     queued: (runs: number) => `${runsOf(runs)} queued.`,
     expired: (runs: number) => `The input of ${runsOf(runs)} has expired.`,
@@ -70,7 +70,7 @@ export const runs = {
     cancelled: 'Cancelled',
   },
   ranges: { hour: 'Last hour', day: 'Last 24 hours', week: 'Last 7 days', month: 'Last 30 days' },
-  atMost: (amount: string) => `≤ ${amount}`,
+  reserved: (amount: string) => `${amount} reserved`,
   empty: 'No runs yet',
   emptyText: 'Run a model from its page, or from your terminal:',
   noMatch: 'No runs match these filters',
@@ -108,8 +108,8 @@ export const run = {
   billed: (amount: string) => `The provider charges for this, so you were billed ${amount}.`,
   notBilled: 'You weren’t charged.',
   cost: 'Cost',
-  reserved: (amount: string) => `At most ${amount}, reserved until the run finishes.`,
-  wasReserved: (amount: string) => `At most ${amount} was reserved.`,
+  reserved: (amount: string) => `${amount} is reserved until the run finishes.`,
+  wasReserved: (amount: string) => `${amount} was reserved.`,
   basis: {
     reported: 'Reported by the provider.',
     computed: 'Calculated from the input and the model’s price.',

@@ -6,6 +6,8 @@ export const settings = {
   balance: 'Balance',
   held: 'Reserved',
   markup: 'Markup',
+  reservation: 'Runs reserve',
+  reservations: { likely: 'Their likely cost', bound: 'The most they can cost' },
   limits: 'Limits',
   limitsText:
     'Over a limit, queued runs wait and synchronous runs are rejected. Your operator can change these.',
@@ -17,6 +19,10 @@ export const settings = {
     },
     backlog: { name: 'Backlog', meaning: 'Runs waiting for a slot.' },
     runs_per_minute: { name: 'Runs per minute', meaning: 'Runs admitted this minute.' },
+    overdraft_cents: {
+      name: 'Overdraft',
+      meaning: 'How far the balance is below zero because runs cost more than they reserved.',
+    },
   },
   providerKeys: 'Provider keys',
   providerKeysText:

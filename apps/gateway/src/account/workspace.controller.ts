@@ -29,6 +29,7 @@ export class WorkspaceController {
       held_cents: centsFromMicros(now.heldMicros),
       markup: now.markup,
       own_key_fee: now.ownKeyFee,
+      reservation: now.reservation,
       credential: { ...(keyId !== null && { key_id: keyId }), scopes },
     };
   }

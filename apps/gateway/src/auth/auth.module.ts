@@ -1,10 +1,11 @@
 import { InfrastructureModule, SETTINGS } from '#infrastructure';
 import { type Log, LOG, reasonOf } from '#observability';
-import { credentialChannel, type DatabaseSettings, processName } from '#persistence';
+import { credentialChannel, type DatabaseSettings, overshootNews, processName } from '#persistence';
 import { PostgresListener } from '#queue';
 import { Module, type OnApplicationShutdown } from '@nestjs/common';
 import { AccessTokens } from './access-tokens.js';
 import { CodeExchange } from './code-exchange.js';
+import { DatabaseNews } from './database-news.js';
 import { Identification } from './identification.js';
 import { KeyUses } from './key-uses.js';
 import { RemoteKeys } from './remote-keys.js';
@@ -16,9 +17,10 @@ import type { AuthSettings } from './settings.js';
     Identification,
     CodeExchange,
     KeyUses,
+    DatabaseNews,
     {
       provide: PostgresListener,
-      inject: [Identification, SETTINGS, LOG],
+      inject: [Identification, DatabaseNews, SETTINGS, LOG],
       useFactory: listenForChanges,
     },
     {
@@ -33,7 +35,7 @@ import type { AuthSettings } from './settings.js';
         ),
     },
   ],
-  exports: [Identification, CodeExchange],
+  exports: [Identification, CodeExchange, DatabaseNews],
 })
 export class AuthModule implements OnApplicationShutdown {
   constructor(private readonly changes: PostgresListener) {}
@@ -44,11 +46,12 @@ export class AuthModule implements OnApplicationShutdown {
 }
 
 /**
- * Listens to Postgres for revoked keys, even where Redis carries the runs, because the admin commands only
+ * Listens to Postgres for revoked keys and lifted bounds, even where Redis carries the runs, because the admin commands only
  * reach the database.
  */
 function listenForChanges(
   identification: Identification,
+  news: DatabaseNews,
   settings: DatabaseSettings,
   log: Log,
 ): PostgresListener {
@@ -57,10 +60,14 @@ function listenForChanges(
     url: settings.DATABASE_DIRECT_URL ?? settings.DATABASE_URL,
     channel: credentialChannel,
     name: processName,
-    heard: (workspaceId) => identification.forget(workspaceId),
+    heard: (payload) => {
+      if (payload === overshootNews) news.tellOvershoot();
+      else identification.forget(payload);
+    },
     connected: () => {
       isLost = false;
       identification.forget();
+      news.tellOvershoot();
     },
     lost: (error) => {
       if (!isLost)

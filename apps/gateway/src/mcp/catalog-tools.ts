@@ -40,6 +40,7 @@ const modelSummary = z.looseObject({
 const costEstimate = z.looseObject({
   expected_cents: z.number(),
   reserved_cents: z.number(),
+  max_cents: z.number(),
   basis: z.string(),
   unknown_fields: z.string().optional(),
 });

@@ -112,13 +112,14 @@ export class OperatorWorkspacesController {
 /** Leaves out fields that are not given, so that their columns stay unchanged. */
 function changeOf(body: z.output<typeof operatorWorkspaceChange>): WorkspaceChange {
   const { limits = {}, credits_cents, add_credits_cents, note, own_key_fee, ...facts } = body;
-  const { committed_spend_cents } = limits;
+  const { committed_spend_cents, overdraft_cents } = limits;
   const change = {
     ...facts,
     ownKeyFee: own_key_fee,
     note,
     inflightLimit: limits.inflight,
     committedLimitMicros: committed_spend_cents && microsFromCents(committed_spend_cents),
+    overdraftLimitMicros: overdraft_cents && microsFromCents(overdraft_cents),
     backlogLimit: limits.backlog,
     windowLimit: limits.runs_per_minute,
     fileLimit: limits.files,

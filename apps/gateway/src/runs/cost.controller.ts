@@ -14,6 +14,7 @@ import { QueryPipe } from '../http/query.pipe.js';
 import type { ModelSegments } from '../models/find-model.js';
 import { ModelServers, ownKeyOf } from '../models/model-servers.js';
 import { ApiRoute } from '../http/api-route.js';
+import { Overshoots } from './overshoots.js';
 import { estimateCost, serverQuery } from './run-routes.js';
 
 /** Estimates the price of a run with the same check and the same expression as its admission. */
@@ -24,6 +25,7 @@ export class CostController {
     private readonly bodies: BodyReader,
     private readonly checker: BodyChecker,
     private readonly workspaces: WorkspaceRepository,
+    private readonly overshoots: Overshoots,
   ) {}
 
   @Post()
@@ -40,7 +42,8 @@ export class CostController {
     const { servers } = await this.servers.forRun(caller, segments, picked);
     const { bytes, release } = await this.bodies.readBody(request.raw, caller.workspaceId);
     try {
-      const { terms, bytes: checked } = await this.checker.checkBody(caller.workspaceId, servers, bytes);
+      const checked = await this.checker.checkBody(caller.workspaceId, servers, bytes);
+      const terms = this.overshoots.lifted(servers, checked.terms);
       const [{ price, unknownFields }] = terms;
       const isOwn = ({ server }: ServerTerms) =>
         servers.some(({ id, provider }) => id === server && ownKeyOf(caller, provider) !== undefined);
@@ -50,22 +53,26 @@ export class CostController {
       if (standing === null) throw noCredential();
       const billed = (micros: number) =>
         centsFromMicros(wholeMicros(micros * (usesOwnKey ? standing.ownKeyFee : standing.markup)));
-      const centsBy = ([first, ...others]: Terms) => ({
-        expected_cents: billed(first.price.computedMicros),
+      const centsBy = ([first, ...others]: Terms) => {
         // Another server may take the run if the first one does not.
-        reserved_cents: billed(
-          Math.max(
-            ...[first, ...others]
-              .filter((each) => isOwn(each) === usesOwnKey)
-              .map((each) => each.price.upperMicros),
-          ),
-        ),
-      });
+        const prices = [first, ...others]
+          .filter((each) => isOwn(each) === usesOwnKey)
+          .map((each) => each.price);
+        const most = billed(Math.max(...prices.map(({ upperMicros }) => upperMicros)));
+        const likely = billed(
+          Math.max(...prices.map(({ likelyMicros, upperMicros }) => likelyMicros ?? upperMicros)),
+        );
+        return {
+          expected_cents: billed(first.price.computedMicros),
+          reserved_cents: standing.reservation === 'likely' ? likely : most,
+          max_cents: most,
+        };
+      };
       const from = firstChange(servers);
       const later =
         from === undefined
           ? undefined
-          : await this.checker.checkBody(caller.workspaceId, pricedFrom(servers, from), checked);
+          : await this.checker.checkBody(caller.workspaceId, pricedFrom(servers, from), checked.bytes);
       return {
         ...centsBy(terms),
         basis: usesOwnKey ? 'own_key' : price.reported.length > 0 ? 'reported' : price.basis,

@@ -9,6 +9,12 @@ const numbers = {
   committedLimitMicros: 0,
   backlogLimit: 7,
   windowLimit: 600,
+  costMicros: 60_000,
+  boundMicros: 900_000,
+  balanceMicros: 50_000,
+  heldMicros: 10_000,
+  excessMicros: 0,
+  overdraftLimitMicros: 20_000_000,
 } as const;
 
 describe('refusal', () => {
@@ -24,7 +30,7 @@ describe('refusal', () => {
     });
     expect([error.status, error.bucket, error.headers]).toEqual([status, bucket, {}]);
     expect(error.publicDetail).toBe(
-      `The budget "web" has no room for this call: its limit is 500 cents, of which 400 are spent and 99.9999 reserved. ${resets}`,
+      `The budget "web" has no room for this call: it needs 6 cents; its limit is 500 cents, of which 400 are spent and 99.9999 reserved. ${resets}`,
     );
   });
 
@@ -40,6 +46,22 @@ describe('refusal', () => {
     expect([error.status, error.bucket]).toEqual([status, bucket]);
     expect(error.publicDetail).toContain(text);
     expect(Object.keys(error.headers)).toHaveLength(limit === 'spend' || limit === 'ceiling' ? 3 : 0);
+  });
+
+  it('says what was needed, what was there, and which field lowers it', () => {
+    const textOf = (...given: Parameters<typeof refusal>) => refusal(...given).publicDetail;
+    const open = { field: 'max_output_tokens', isSet: false };
+    expect(textOf({ ...numbers, limit: 'credits' }, open)).toBe(
+      'The workspace does not have enough credits for this call: it needs 6 cents; the balance is 5 cents, of which 1 are reserved. Set max_output_tokens to reserve less.',
+    );
+    const rich = { balanceMicros: 100_000, overdraftLimitMicros: 500_000, excessMicros: 200_000 };
+    expect(textOf({ ...numbers, ...rich, limit: 'credits' }, { ...open, isSet: true })).toBe(
+      'The workspace does not have enough credits for this call: it may cost up to 90 cents; the balance is 10 cents, of which 1 are reserved, live runs may cost 20 more, and the overdraft is 50. A lower max_output_tokens reserves less.',
+    );
+    expect(textOf({ ...numbers, committedLimitMicros: 80_000, limit: 'spend' }, open)).toContain(
+      'which needs 6 cents of 8, of which 0 are committed; retry when one finishes. Set max_output_tokens to reserve less.',
+    );
+    expect(textOf({ ...numbers, committedLimitMicros: 50_000, limit: 'ceiling' })).toContain('6 cents of 5');
   });
 
   it.each([

@@ -88,6 +88,9 @@ export class RunAdmission {
       mode,
       facts,
       reservedMicros: Math.max(...candidates.map((each) => each.price.upperMicros)),
+      likelyMicros: Math.max(
+        ...candidates.map(({ price: { likelyMicros, upperMicros } }) => likelyMicros ?? upperMicros),
+      ),
       computedMicros: price.computedMicros,
       credential: caller.credential,
       call: {
@@ -133,7 +136,7 @@ export class RunAdmission {
     await this.payloads.discardInput(body);
     if (admitted.kind === 'refused') {
       this.metrics.refusals.inc({ reason: admitted.limit });
-      throw refusal(admitted);
+      throw refusal(admitted, price.lowering);
     }
     if (!admitted.matches) throw conflict('another request');
     return this.joined.joinRun(call, { ...admitted, modelId: model.id, key, unkeyed });

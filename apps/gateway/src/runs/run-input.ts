@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import { LiveCatalog, type Model, type ServerTerms, visibleProvider } from '#catalog';
+import { LiveCatalog, type Model, priceDigest, type ServerTerms, visibleProvider } from '#catalog';
 import { RouterError } from '#errors';
 import { type PayloadBody, type RunFacts, RunReader } from '#persistence';
 import { Injectable } from '@nestjs/common';
@@ -10,6 +10,7 @@ import { BodyReader } from '../bodies/body-reader.js';
 import type { ModelSegments } from '../models/find-model.js';
 import { ModelServers, ownKeyOf } from '../models/model-servers.js';
 import { newId } from '../http/new-id.js';
+import { Overshoots } from './overshoots.js';
 import { RunPayloads } from './run-payloads.js';
 
 /** A server that accepts the input, and its terms. */
@@ -100,6 +101,7 @@ export class RunInput {
     private readonly payloads: RunPayloads,
     private readonly runs: RunReader,
     private readonly catalog: LiveCatalog,
+    private readonly overshoots: Overshoots,
   ) {}
 
   /**
@@ -133,7 +135,7 @@ export class RunInput {
         const ownKey = ownKeyOf(caller, row.provider);
         return { ...terms, row, ownKey, simulated: this.servers.isSimulatedServer(row) };
       };
-      const [terms, ...otherTerms] = checked.terms;
+      const [terms, ...otherTerms] = this.overshoots.lifted(servers, checked.terms);
       const first = candidate(terms);
       // A run has one payer: it never moves from a key of the operator to one of the workspace, or back.
       const others = otherTerms.map(candidate).filter(({ ownKey }) => !ownKey === !first.ownKey);
@@ -218,7 +220,7 @@ export const fingerprintOfPath = (path: string): Hash => createHash('sha256').up
 export function factsOf(
   model: Model,
   [
-    { row, price, upstream, missingMembers: members, ownKey, simulated, streams },
+    { row, price, lift, upstream, missingMembers: members, ownKey, simulated, streams },
     next,
     ...others
   ]: Candidates,
@@ -232,6 +234,7 @@ export function factsOf(
     budgetMs: row.budgetMs,
     basis: price.basis,
     reported: price.reported,
+    price: { row: row.id, digest: priceDigest(row), ...(lift !== undefined && { lift }) },
     members,
     ...(streams && { streams: { ...streams, isLive } }),
     callId,

@@ -10,6 +10,7 @@ import { HeldRuns } from './held/held-runs.js';
 import { HeldShares } from './held/held-shares.js';
 import { JoinedRuns } from './joined-runs.js';
 import { KeptRuns } from './kept-runs.js';
+import { Overshoots } from './overshoots.js';
 import { RunPayloads } from './run-payloads.js';
 import { RunAdmission } from './run-admission.js';
 import { RunCancellation } from './run-cancellation.js';
@@ -25,6 +26,7 @@ import { SyncController } from './sync.controller.js';
   imports: [InfrastructureModule, CatalogModule, AuthModule, BodiesModule],
   controllers: [SyncController, SubmitController, CostController, RunsController],
   providers: [
+    Overshoots,
     RunInput,
     RunAdmission,
     JoinedRuns,

@@ -93,18 +93,26 @@ export class Order {
     return this.at(place).reduce<number>((sum, value) => sum + (isPlain(value) ? lettersOf(value) : 0), 0);
   }
 
-  /** Tokens of all texts, one per byte. A member named in `leading` refers to outside content and counts as `most`. */
+  /**
+   * Tokens of all texts, one per byte. A member named in `leading` refers to outside content and counts as `most`, but
+   * a list of tools only if one of them is the provider's own.
+   */
   tokens(most: number, leading: readonly string[]): number {
     const names = new Set(leading.map(plainName));
-    const read = (value: Json): number => {
+    const read = (value: Json, leads: (name: string, member: Json) => boolean): number => {
       if (typeof value === 'string') return Buffer.byteLength(value);
       if (typeof value !== 'object' || value === null) return 0;
-      return Object.entries(value).reduce(
-        (sum, [name, member]) => sum + (names.has(plainName(name)) && isThere(member) ? most : read(member)),
-        0,
-      );
+      return Object.entries(value).reduce((sum, [name, member]) => {
+        if (leads(plainName(name), member)) return sum + most;
+        return sum + read(member, isToolList(name) ? hasHostedTool : leads);
+      }, 0);
     };
-    return Math.min(most, read(this.body));
+    return Math.min(
+      most,
+      read(this.body, (name, member) =>
+        isToolList(name) ? hasHostedTool(name, member) : names.has(name) && isThere(member),
+      ),
+    );
   }
 
   private note(places: readonly string[], use: FieldUse, values: readonly Json[]): void {
@@ -133,6 +141,19 @@ export class Order {
     return reached;
   }
 }
+
+const isToolList = (name: string): boolean => name === 'tools' || name === 'functions';
+
+/** Tools that vendors run: searches, fetches, code, files, images and remote servers. */
+const hosted = /search|fetch|urlcontext|code|mcp|image|retrieval|maps/i;
+
+const hasHostedTool = (name: string, value: Json): boolean =>
+  isToolList(name) &&
+  [value].flat().some((tool) => {
+    if (typeof tool !== 'object' || tool === null || Array.isArray(tool)) return false;
+    const kinds = 'type' in tool ? [String(tool['type'])] : Object.keys(tool);
+    return kinds.some((kind) => hosted.test(plainName(kind)));
+  });
 
 const isPlain = (value: Json): value is string | number | boolean =>
   value !== null && typeof value !== 'object';

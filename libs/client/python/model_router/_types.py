@@ -78,14 +78,15 @@ class Event(NamedTuple):
 class _Quote(TypedDict):
     expected_cents: float
     reserved_cents: float
+    max_cents: float
 
 
 # The class syntax has no member "from", because it is a keyword.
-_NextQuote = TypedDict("_NextQuote", {"from": str, "expected_cents": float, "reserved_cents": float})
+_NextQuote = TypedDict("_NextQuote", {"from": str, "expected_cents": float, "reserved_cents": float, "max_cents": float})
 
 
 class Quote(_Quote, total=False):
-    """The price of a run in US cents: the expected one, and the most that it can cost.
+    """The price of a run in US cents: the expected one, the reserved one, and the most that it can cost.
 
     `next` is the price after the next announced change, which is on the day `from` in UTC.
     """

@@ -27,6 +27,7 @@ export const refilledTables = [
   'provider_health',
   'provider_check',
   'provider_key',
+  'provider_overshoot',
   'provider_surprise',
   'stream_piece',
   'registry_revision',
@@ -43,6 +44,7 @@ export const liveCounters: Partial<Record<CarriedTable, readonly string[]>> = {
     'inflight',
     'committed_micros',
     'held_micros',
+    'excess_micros',
     'backlog',
     'window_started_at',
     'window_count',
@@ -76,6 +78,8 @@ export const formerColumns: readonly FormerColumn[] = [
   { table: 'node', column: 'moderated_status', from: 'ruled_status' },
   { table: 'node', column: 'moderated_detail', from: 'ruled_detail' },
   { table: 'node', column: 'moderated_tags', from: 'ruled_tags' },
+  // Every run reserved its bound.
+  { table: 'workspace', column: 'reservation', from: 'committed_limit_micros', as: `'bound'` },
   // Each model had one provider, the first segment of its id.
   { table: 'audit_record', column: 'provider', from: 'model', as: `split_part(model, '/', 1)` },
   // Every pause was made by an operator, stopped submissions and had no end.

@@ -61,6 +61,8 @@ export class AuditRecord {
   @Column(bigint) billedMicros: number;
   /** Null for a run that is not billed. */
   @Column('text', { nullable: true }) basis: Basis | null;
+  /** How much more the provider reported than the run could be billed. */
+  @Column({ ...bigint, nullable: true }) overshootMicros: number | null;
   /** Whether the simulator served the run. */
   @Column('boolean', { default: false }) simulated: boolean;
   /** Null for a run without tags and without an end user. */

@@ -1,5 +1,5 @@
 import { Check, Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
-import { createdNow } from './columns.js';
+import { bigint, createdNow } from './columns.js';
 
 /** A pause of calls to a provider. */
 @Entity({ name: 'provider_pause' })
@@ -73,6 +73,22 @@ export class StreamPieceRow {
   @PrimaryColumn('smallint') kind: number;
   @Column('bytea') bytes: Buffer;
   @Column('timestamptz') sentAt: Date;
+}
+
+/** What a provider charged above the bounds of runs, by the row of its server and the digest of its price. */
+@Entity()
+@Check('provider_overshoot_lift_check', 'lift BETWEEN 1 AND 4')
+export class ProviderOvershoot {
+  @PrimaryColumn('text') model: string;
+  @PrimaryColumn('text') price: string;
+  /** The factor by which the bounds of the next runs are multiplied. */
+  @Column('double precision') lift: number;
+  @Column('integer', { default: 1 }) runs: number;
+  @Column(bigint) lostMicros: number;
+  /** The last of these runs. */
+  @Column('uuid') runId: string;
+  @Column(createdNow) firstAt: Date;
+  @Column(createdNow) lastAt: Date;
 }
 
 /** Replies of one kind that a provider's declaration does not expect, and the newest of them. */

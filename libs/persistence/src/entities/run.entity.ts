@@ -12,7 +12,7 @@ import { bigint, createdNow, numeric } from './columns.js';
 
 /** A run, from its admission until its result ages out. Partitioned by the day of its id. */
 @Entity()
-@Check('run_computed_micros_check', 'computed_micros <= reserved_micros')
+@Check('run_computed_micros_check', 'computed_micros <= coalesce(bound_micros, reserved_micros)')
 @Check('run_check', `(stage = 'completed') = (outcome IS NOT NULL)`)
 export class Run {
   @PrimaryColumn('uuid') id: string;
@@ -25,10 +25,14 @@ export class Run {
   @Column('integer', { default: 0 }) epoch: number;
   @Column('jsonb') facts: RunFacts;
   @Column(bigint) reservedMicros: number;
+  /** The most that it can cost. Null if that is what it reserved. */
+  @Column({ ...bigint, nullable: true }) boundMicros: number | null;
   @Column(bigint) computedMicros: number;
   @Column(numeric) markup: number;
   /** The cost reported by the provider, without the markup. */
   @Column({ ...bigint, nullable: true }) reportedMicros: number | null;
+  /** How much more that is, with the markup, than the run can be billed. */
+  @Column({ ...bigint, nullable: true }) overshootMicros: number | null;
   /** `key:<id>` or `token:<subject>` of the caller. */
   @Column('text') credential: string;
   @Column('jsonb') call: AdmittingCall;
@@ -138,6 +142,8 @@ export class Outbox {
   @Column('text') queue: 'backlog' | 'dispatch' | 'poll' | 'assets';
   @Column({ ...bigint, default: () => "nextval('admission_order')" }) place: number;
   @Column(bigint) reservedMicros: number;
+  /** How much more the run may be billed. */
+  @Column({ ...bigint, default: 0 }) excessMicros: number;
   @Column('boolean', { default: false }) dispatched: boolean;
   /** Waits for a worker to take it for its provider. */
   @Column('boolean', { default: false }) waiting: boolean;

@@ -1,4 +1,4 @@
-import type { Tags } from '#schemas';
+import type { Reservation, Tags } from '#schemas';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { bigint, createdNow, numeric } from './columns.js';
 
@@ -6,6 +6,7 @@ const counter = { type: 'integer', default: 0, update: false } as const;
 
 /** A customer's workspace: its entitlements, limits, and the counters of its live runs. */
 @Entity()
+@Check('workspace_reservation_check', "reservation IN ('likely', 'bound')")
 export class Workspace {
   @PrimaryColumn('uuid') id: string;
   @Column('text', { unique: true }) name: string;
@@ -27,6 +28,10 @@ export class Workspace {
   @Column({ ...numeric, default: 1 }) markup: number;
   /** The factor by which the cost of runs with the workspace's own provider keys is multiplied. */
   @Column({ ...numeric, default: 0 }) ownKeyFee: number;
+  /** What its runs reserve: what they likely cost, or the most that they can cost. */
+  @Column('text', { default: 'likely' }) reservation: Reservation;
+  /** How far below zero the balance may go if runs cost more than they reserved. */
+  @Column({ ...bigint, default: 20_000_000 }) overdraftLimitMicros: number;
   /** The secrets that sign the workspace's webhooks, newest first. */
   @Column('text', { array: true, default: () => 'ARRAY[new_webhook_secret()]' }) webhookSecrets: string[];
   @Column('timestamptz', { nullable: true }) webhookSecretRotatedAt: Date | null;
@@ -40,6 +45,8 @@ export class Workspace {
   @Column(counter) inflight: number;
   @Column({ ...counter, ...bigint }) committedMicros: number;
   @Column({ ...counter, ...bigint }) heldMicros: number;
+  /** How much more the live runs may be billed than they reserved. */
+  @Column({ ...counter, ...bigint }) excessMicros: number;
   @Column(counter) backlog: number;
   @Column({ type: 'timestamptz', default: () => "'1970-01-01 00:00:00+00'", update: false })
   windowStartedAt: Date;

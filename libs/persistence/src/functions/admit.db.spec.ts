@@ -63,6 +63,12 @@ describe('a refusal', () => {
           committedLimitMicros: limits.committedLimitMicros,
           backlogLimit: limits.backlogLimit,
           windowLimit: limits.windowLimit,
+          costMicros: refused.reservedMicros,
+          boundMicros: refused.reservedMicros,
+          balanceMicros: counters.balanceMicros,
+          heldMicros: counters.heldMicros,
+          excessMicros: 0,
+          overdraftLimitMicros: limits.overdraftLimitMicros,
         });
       }
       expect(await gateway.counters(id)).toEqual(counters);

@@ -5,6 +5,10 @@
  * `existing` (the key is in use) or `refused` (with the limit and its numbers). Without `waits`, the result is null
  * for a workspace that another session has locked. A refused run leaves nothing behind, not even its key.
  *
+ * A run reserves its bound, the most that it can cost. In a workspace whose `reservation` is `likely`, it reserves
+ * `likelyMicros` instead, if it has that figure, and may be billed up to its bound. Two sums keep the balance above minus
+ * the overdraft limit: the reserves must fit the balance, and the bounds of all live runs the balance plus that limit.
+ *
  * A run with a fingerprint and no key is `existing` if the fingerprint is that of a result that was paid for and that
  * nobody got: the connection of its caller is gone, and the run is live or has ended within the last minute, or ten
  * seconds if it failed. Each such result goes to one caller. A gateway that was killed cannot say that its connections are gone, but its listening
@@ -21,6 +25,46 @@ RETURN started_at BETWEEN this_window AND this_window + interval '1 minute';
 CREATE OR REPLACE FUNCTION price_factor(facts jsonb, markup numeric, own_key_fee numeric) RETURNS numeric LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN facts ? 'ownKey' THEN own_key_fee ELSE markup END;
 
+-- Returns the run that holds the key of the entry, or NULL if the entry holds it now.
+CREATE OR REPLACE FUNCTION claim_key(space_id uuid, entry admission) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  holder idempotency_key%ROWTYPE;
+BEGIN
+  LOOP
+    INSERT INTO idempotency_key (workspace_id, key, fingerprint, run_id, expires_at)
+    VALUES (space_id, entry.key, decode(entry.fingerprint, 'hex'), entry."runId", router_now() + interval '24 hours')
+    ON CONFLICT DO NOTHING;
+    IF FOUND THEN
+      RETURN NULL;
+    END IF;
+    SELECT * INTO holder FROM idempotency_key WHERE workspace_id = space_id AND key = entry.key;
+    CONTINUE WHEN NOT FOUND;
+    IF holder.expires_at > router_now() THEN
+      RETURN jsonb_build_object('kind', 'existing', 'runId', holder.run_id,
+        'delivered', holder.deliveries > 0, 'matches', holder.fingerprint = decode(entry.fingerprint, 'hex'));
+    END IF;
+    DELETE FROM idempotency_key WHERE workspace_id = space_id AND key = holder.key AND run_id = holder.run_id;
+  END LOOP;
+END $$;
+
+-- Returns the run of an equal call whose connection is gone, which the entry joins. NULL if there is none.
+CREATE OR REPLACE FUNCTION join_left_behind(space_id uuid, entry admission, this_moment timestamptz) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  left_behind uuid;
+BEGIN
+  UPDATE unkeyed_call SET held_by = entry."heldBy" WHERE run_id = (
+    SELECT run_id FROM unkeyed_call AS earlier JOIN run ON run.id = run_id
+    WHERE earlier.workspace_id = space_id AND earlier.fingerprint = decode(entry.fingerprint, 'hex')
+      AND (held_by IS NULL OR NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = held_by))
+      AND cancel_requested_at IS NULL
+      AND (completed_at IS NULL OR completed_at > this_moment
+        - CASE outcome WHEN 'failed' THEN interval '10 seconds' ELSE interval '1 minute' END)
+    ORDER BY run_id LIMIT 1
+  ) RETURNING run_id INTO left_behind;
+  RETURN CASE WHEN FOUND THEN
+    jsonb_build_object('kind', 'existing', 'runId', left_behind, 'delivered', false, 'matches', true) END;
+END $$;
+
 CREATE OR REPLACE FUNCTION admit(space_ids uuid[], runs jsonb, bodies bytea, waits boolean) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   results jsonb[] := array_fill(NULL::jsonb, ARRAY[cardinality(space_ids)]);
@@ -32,8 +76,9 @@ DECLARE
   this_window timestamptz;
   nth integer;
   entry admission;
-  holder idempotency_key%ROWTYPE;
-  left_behind uuid;
+  multiplier numeric;
+  -- The most that a run can cost, and what it reserves.
+  bound bigint;
   cost bigint;
   refusal text;
   fits boolean;
@@ -64,8 +109,9 @@ DECLARE
   its_places integer[];
   its_ids bigint[];
   windows_of text[] := '{}';
-  -- Costs of the admitted entries, and their places in the line.
+  -- Costs of the admitted entries, how much more each may be billed, and their places in the line.
   costs bigint[] := '{}';
+  excesses bigint[] := '{}';
   places bigint[] := '{}';
 BEGIN
   locked := ARRAY(SELECT each FROM locked_workspaces(space_ids, waits) AS each);
@@ -96,39 +142,18 @@ BEGIN
     <<each_run>>
     FOREACH nth IN ARRAY array_positions(space_ids, space.id) LOOP
       entry := jsonb_populate_record(NULL::admission, runs -> (nth - 1));
-      WHILE entry.key IS NOT NULL LOOP
-        INSERT INTO idempotency_key (workspace_id, key, fingerprint, run_id, expires_at)
-        VALUES (space.id, entry.key, decode(entry.fingerprint, 'hex'), entry."runId", router_now() + interval '24 hours')
-        ON CONFLICT DO NOTHING;
-        EXIT WHEN FOUND;
-        SELECT * INTO holder FROM idempotency_key WHERE workspace_id = space.id AND key = entry.key;
-        CONTINUE WHEN NOT FOUND;
-        IF holder.expires_at <= router_now() THEN
-          DELETE FROM idempotency_key WHERE workspace_id = space.id AND key = holder.key AND run_id = holder.run_id;
-        ELSE
-          results[nth] := jsonb_build_object('kind', 'existing', 'runId', holder.run_id,
-            'delivered', holder.deliveries > 0, 'matches', holder.fingerprint = decode(entry.fingerprint, 'hex'));
-          CONTINUE each_run;
-        END IF;
-      END LOOP;
-
+      IF entry.key IS NOT NULL THEN
+        results[nth] := claim_key(space.id, entry);
+        CONTINUE WHEN results[nth] IS NOT NULL;
+      END IF;
       IF entry."heldBy" IS NOT NULL THEN
-        UPDATE unkeyed_call SET held_by = entry."heldBy" WHERE run_id = (
-          SELECT run_id FROM unkeyed_call AS earlier JOIN run ON run.id = run_id
-          WHERE earlier.workspace_id = space.id AND earlier.fingerprint = decode(entry.fingerprint, 'hex')
-            AND (held_by IS NULL OR NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = held_by))
-            AND cancel_requested_at IS NULL
-            AND (completed_at IS NULL OR completed_at > this_moment
-              - CASE outcome WHEN 'failed' THEN interval '10 seconds' ELSE interval '1 minute' END)
-          ORDER BY run_id LIMIT 1
-        ) RETURNING run_id INTO left_behind;
-        IF FOUND THEN
-          results[nth] := jsonb_build_object('kind', 'existing', 'runId', left_behind, 'delivered', false, 'matches', true);
-          CONTINUE;
-        END IF;
+        results[nth] := join_left_behind(space.id, entry, this_moment);
+        CONTINUE WHEN results[nth] IS NOT NULL;
       END IF;
 
-      cost := ceil(entry."reservedMicros" * price_factor(entry.facts, space.markup, space.own_key_fee));
+      multiplier := price_factor(entry.facts, space.markup, space.own_key_fee);
+      bound := ceil(entry."reservedMicros" * multiplier);
+      cost := CASE space.reservation WHEN 'likely' THEN least(bound, ceil(entry."likelyMicros" * multiplier)) ELSE bound END;
       fits := space.inflight < space.inflight_limit
         AND space.committed_micros + cost <= space.committed_limit_micros;
       refusing := NULL;
@@ -183,7 +208,8 @@ BEGIN
       END IF;
       refusal := CASE
         WHEN cost > space.committed_limit_micros THEN 'ceiling'
-        WHEN space.balance_micros - space.held_micros < cost THEN 'credits'
+        WHEN bound > 0 AND (space.balance_micros - space.held_micros < cost
+          OR space.balance_micros + space.overdraft_limit_micros - space.held_micros - space.excess_micros < bound) THEN 'credits'
         WHEN refusing IS NOT NULL THEN 'budget'
         WHEN space.window_count >= space.window_limit THEN 'window'
         WHEN entry.mode = 'sync' AND space.inflight >= space.inflight_limit THEN 'inflight'
@@ -194,7 +220,9 @@ BEGIN
       IF refusal IS NOT NULL THEN
         DELETE FROM idempotency_key
         WHERE workspace_id = space.id AND key = entry.key AND run_id = entry."runId";
-        results[nth] := jsonb_build_object('kind', 'refused', 'limit', refusal,
+        results[nth] := jsonb_build_object('kind', 'refused', 'limit', refusal, 'costMicros', cost, 'boundMicros', bound,
+          'balanceMicros', space.balance_micros, 'heldMicros', space.held_micros, 'excessMicros', space.excess_micros,
+          'overdraftLimitMicros', space.overdraft_limit_micros,
           'inflight', space.inflight, 'inflightLimit', space.inflight_limit,
           'committedMicros', space.committed_micros, 'committedLimitMicros', space.committed_limit_micros,
           'backlogLimit', space.backlog_limit, 'windowLimit', space.window_limit)
@@ -211,6 +239,7 @@ BEGIN
         PERFORM need_objects(ARRAY[entry."storedAs"]);
       END IF;
       costs[nth] := cost;
+      excesses[nth] := bound - cost;
       IF space.budgets > 0 THEN
         FOREACH which IN ARRAY its_places LOOP
           rooms[which] := rooms[which] - cost;
@@ -220,6 +249,7 @@ BEGIN
       END IF;
       places[nth] := nextval('admission_order');
       space.held_micros := space.held_micros + cost;
+      space.excess_micros := space.excess_micros + bound - cost;
       space.window_count := space.window_count + 1;
       IF fits THEN
         space.inflight := space.inflight + 1;
@@ -250,10 +280,10 @@ BEGIN
     JOIN unnest(spaces) ON id = space_ids[ordinality]
     WHERE costs[ordinality] IS NOT NULL
   ), inserted AS (
-    INSERT INTO run (id, workspace_id, model, provider, mode, stage, facts, reserved_micros, computed_micros, markup,
+    INSERT INTO run (id, workspace_id, model, provider, mode, stage, facts, reserved_micros, bound_micros, computed_micros, markup,
       credential, call, admitted_position, admitted_at, granted_at, budget_windows)
     SELECT "runId", space_id, model, provider, mode, CASE WHEN ready THEN 'ready' ELSE 'parked' END, facts, costs[ordinality],
-      ceil("computedMicros" * factor), factor, credential, call, (results[ordinality] -> 'position')::integer,
+      costs[ordinality] + nullif(excesses[ordinality], 0), ceil("computedMicros" * factor), factor, credential, call, (results[ordinality] -> 'position')::integer,
       this_moment, CASE WHEN ready THEN this_moment END, budget_windows::bigint[]
     FROM admitted
   ), unkeyed AS (
@@ -264,14 +294,14 @@ BEGIN
     SELECT "runId", 'input', 'application/json', substr(bodies, "bodyFrom", "bodyBytes"), "storedAs" FROM admitted
   ), counted AS (
     UPDATE workspace SET inflight = counted.inflight, committed_micros = counted.committed_micros,
-      held_micros = counted.held_micros, backlog = counted.backlog,
+      held_micros = counted.held_micros, excess_micros = counted.excess_micros, backlog = counted.backlog,
       window_started_at = counted.window_started_at, window_count = counted.window_count,
       undispatched = counted.undispatched, undispatched_counted_at = counted.undispatched_counted_at
     FROM unnest(spaces) AS counted WHERE workspace.id = counted.id
   )
-  INSERT INTO outbox (run_id, workspace_id, provider, queue, place, reserved_micros, waiting, due_at)
+  INSERT INTO outbox (run_id, workspace_id, provider, queue, place, reserved_micros, excess_micros, waiting, due_at)
   SELECT "runId", space_id, line_of(provider, space_id, facts), CASE WHEN ready THEN 'dispatch' ELSE 'backlog' END, places[ordinality], costs[ordinality],
-    ready, 'infinity'
+    excesses[ordinality], ready, 'infinity'
   FROM admitted;
   RETURN to_jsonb(results);
 END $$;

@@ -11,7 +11,8 @@
  * `runs`: `[{runId, epoch, ending, bodyFrom?, bodyBytes?}]`, where the last two locate the output in `bodies`.
  * `ending`: `{outcome, status, bucket?, failure?, mediaType?, storedAs?, assets?, linkExpiresAt?, providerUrls?,
  * billable, reportedMicros?, arrivedMicros?}`. The billed amount is the cost that the provider reported, or else the
- * price of the part of a stream that arrived, or else the computed price, and never more than was reserved.
+ * price of the part of a stream that arrived, or else the computed price, and never more than the bound of the run. An
+ * amount that the provider reports above the bound is the overshoot of the run.
  */
 export const finish = /* sql */ `
 CREATE OR REPLACE FUNCTION milliseconds_between(since timestamptz, until timestamptz) RETURNS float LANGUAGE sql IMMUTABLE
@@ -34,6 +35,7 @@ DECLARE
   windows bigint[];
   windows_held bigint[];
   windows_billed bigint[];
+  overshoots provider_overshoot[] := '{}';
 BEGIN
   IF cardinality(locked) = 0 THEN
     RETURN to_jsonb(results);
@@ -62,12 +64,14 @@ BEGIN
         outcome = entry.outcome, bucket = entry.bucket, status = entry.status, failure = entry.failure,
         provider_urls = coalesce("providerUrls", false), reported_micros = coalesce("reportedMicros", reported_micros),
         billed_micros = CASE WHEN billable
-          THEN least(reserved_micros, coalesce(ceil(coalesce("reportedMicros", reported_micros, "arrivedMicros") * markup), computed_micros)) ELSE 0 END
+          THEN least(coalesce(bound_micros, reserved_micros), coalesce(ceil(coalesce("reportedMicros", reported_micros, "arrivedMicros") * markup), computed_micros)) ELSE 0 END,
+        overshoot_micros = CASE WHEN billable
+          THEN nullif(greatest(0, ceil(coalesce("reportedMicros", reported_micros) * markup) - coalesce(bound_micros, reserved_micros)), 0) END
       FROM entry
       -- The bounds prune the other days' partitions: opening all of them takes longer than the update.
       WHERE id = ANY (ids) AND id BETWEEN first_id AND last_id AND id = run_id AND epoch = claimed_epoch AND stage <> 'completed'
-      RETURNING id, space_id, nth, ending, body_from, body_bytes, model, provider, mode, reserved_micros, markup, credential, call,
-        facts ->> 'server' AS server, facts ->> 'traceparent' AS traceparent,
+      RETURNING id, space_id, nth, ending, body_from, body_bytes, model, provider, mode, reserved_micros, coalesce(bound_micros, reserved_micros) AS bound, overshoot_micros, markup, credential, call,
+        facts ->> 'server' AS server, facts -> 'price' AS price, facts ? 'ownKey' AS pays_provider, facts ->> 'traceparent' AS traceparent,
         coalesce((facts ->> 'simulated')::boolean, false) AS simulated, reported_micros, billed_micros,
         CASE WHEN billable THEN CASE WHEN facts ? 'ownKey' THEN 'own_key' WHEN reported_micros IS NULL THEN facts ->> 'basis' ELSE 'reported' END END AS basis,
         run.outcome, run.bucket, run.status, budget_windows, sent_at, caller_left_at, admitted_at, granted_at, dispatched_at, output_at, completed_at
@@ -87,10 +91,10 @@ BEGIN
     ), recorded AS (
       INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, provider, route, outcome, bucket, status,
         caller_left, admitted_at, granted_at, dispatched_at, output_at, completed_at, cost_micros, billed_micros, basis, simulated,
-        attribution, budget_windows)
+        attribution, budget_windows, overshoot_micros)
       SELECT id, space_id, (call ->> 'requestId')::uuid, credential, model, provider, call ->> 'route', outcome, bucket, status,
         caller_left_at IS NOT NULL, admitted_at, granted_at, dispatched_at, output_at, completed_at, reserved_micros,
-        billed_micros, basis, simulated, call -> 'attribution', budget_windows
+        billed_micros, basis, simulated, call -> 'attribution', budget_windows, overshoot_micros
       FROM ended
     ), called AS (
       -- Enqueued at once, like a run; the reconciler picks it up if that fails.
@@ -99,10 +103,11 @@ BEGIN
         call #>> '{webhook,form}', router_now() + interval '500 milliseconds'
       FROM ended WHERE call ? 'webhook'
     ), counted AS (
-      UPDATE workspace SET held_micros = held_micros - held, balance_micros = balance_micros - billed,
+      UPDATE workspace SET held_micros = held_micros - held, excess_micros = excess_micros - excess, balance_micros = balance_micros - billed,
         inflight = inflight - slots, committed_micros = committed_micros - committed, backlog = backlog - parked
       FROM (
-        SELECT space_id, max(nth) AS last_won, sum(reserved_micros) AS held, sum(billed_micros) AS billed, count(granted_at) AS slots,
+        SELECT space_id, max(nth) AS last_won, sum(reserved_micros) AS held, sum(bound - reserved_micros) AS excess,
+          sum(billed_micros) AS billed, count(granted_at) AS slots,
           coalesce(sum(reserved_micros) FILTER (WHERE granted_at IS NOT NULL), 0) AS committed, count(*) - count(granted_at) AS parked
         FROM ended GROUP BY space_id
       ) AS sums WHERE workspace.id = ANY (locked) AND workspace.id = space_id
@@ -143,6 +148,12 @@ BEGIN
       windows_held := windows_held || array_fill(done.reserved_micros::bigint, ARRAY[cardinality(done.budget_windows)]);
       windows_billed := windows_billed || array_fill(done.billed_micros::bigint, ARRAY[cardinality(done.budget_windows)]);
     END IF;
+    -- A workspace that pays the provider loses nothing of ours, and the simulator's figures say nothing about a price.
+    IF done.overshoot_micros > 0 AND done.price IS NOT NULL AND NOT done.pays_provider AND NOT done.simulated THEN
+      overshoots := overshoots || ROW(done.price ->> 'row', done.price ->> 'digest',
+        coalesce((done.price ->> 'lift')::float, 1) * (done.bound + done.overshoot_micros) / greatest(done.bound, 1), 1,
+        done.overshoot_micros, done.id, NULL, NULL)::provider_overshoot;
+    END IF;
     -- The provider has no run, or the caller is told to retry, so the same key may start another run.
     IF done.sent_at IS NULL OR done.bucket = 'service_unavailable' THEN
       DELETE FROM idempotency_key WHERE workspace_id = done.space_id
@@ -162,13 +173,17 @@ BEGIN
     results[done.nth] := jsonb_build_object('won', true, 'granted', granted, 'record', jsonb_build_object(
       'workspaceId', done.space_id, 'provider', done.provider, 'model', done.model, 'delivery', done.mode,
       'outcome', done.outcome, 'bucket', done.bucket, 'billedMicros', done.billed_micros, 'server', done.server, 'basis', done.basis,
-      'reservedMicros', done.reserved_micros, 'reportedMicros', ceil(done.reported_micros * done.markup),
+      'reservedMicros', done.reserved_micros, 'overshootMicros', done.overshoot_micros,
+      'lostMicros', CASE WHEN NOT done.pays_provider AND NOT done.simulated THEN done.overshoot_micros END, 'reportedMicros', ceil(done.reported_micros * done.markup),
       'traceparent', done.traceparent, 'callId', done.call ->> 'requestId', 'phasesMs', jsonb_strip_nulls(jsonb_build_object(
         'queue', milliseconds_between(done.admitted_at, coalesce(done.granted_at, done.completed_at)),
         'dispatch', milliseconds_between(done.granted_at, coalesce(done.dispatched_at, done.completed_at)),
         'provider', milliseconds_between(done.dispatched_at, coalesce(done.output_at, done.completed_at)),
         'assets', milliseconds_between(done.output_at, done.completed_at)))));
   END LOOP;
+  IF overshoots <> '{}' THEN
+    PERFORM note_overshoots(overshoots);
+  END IF;
   IF windows IS NOT NULL THEN
     PERFORM settle_budgets(windows, windows_held, windows_billed);
   END IF;

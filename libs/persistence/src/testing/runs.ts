@@ -14,6 +14,7 @@ import { ProviderKeyRepository } from '../provider-key.repository.js';
 import { ProviderPauseRepository } from '../provider-pause.repository.js';
 import { ProviderCheckRepository } from '../provider-check.repository.js';
 import { ProviderHealthRepository } from '../provider-health.js';
+import { OvershootRepository } from '../overshoot.repository.js';
 import { ProviderSurpriseRepository } from '../provider-surprise.repository.js';
 import { ProviderReader } from '../provider-reader.js';
 import { RunReader } from '../run-reader.js';
@@ -52,6 +53,7 @@ export class TestProcess {
   readonly keys: ProviderKeyRepository;
   readonly pauses: ProviderPauseRepository;
   readonly health: ProviderHealthRepository;
+  readonly overshoots: OvershootRepository;
   readonly surprises: ProviderSurpriseRepository;
   readonly providers: ProviderReader;
   readonly retention: RetentionRepository;
@@ -72,6 +74,7 @@ export class TestProcess {
     this.runReader = new RunReader(this.database, periods);
     this.runs = new RunRepository(this.database, this.runReader);
     this.workspaces = new WorkspaceRepository(this.database);
+    this.overshoots = new OvershootRepository(this.database);
     this.storedObjects = new StoredObjectRepository(this.database);
     this.keys = new ProviderKeyRepository(this.database);
     this.pauses = new ProviderPauseRepository(this.database);
@@ -245,6 +248,7 @@ export type AdmissionFacts = Partial<
     | 'provider'
     | 'mode'
     | 'reservedMicros'
+    | 'likelyMicros'
     | 'computedMicros'
     | 'credential'
     | 'call'
@@ -253,7 +257,7 @@ export type AdmissionFacts = Partial<
     | 'heldBy'
     | 'body'
   >
-> & { budgetMs?: number; requestId?: string };
+> & { budgetMs?: number; requestId?: string; runFacts?: Partial<Admission['facts']> };
 
 export const testModel = 'tested/model';
 export const testProvider = 'tested';
@@ -261,7 +265,7 @@ export const testHandle = { step: 'poll' };
 export const testPollMs = 700;
 
 export function admissionOf(workspaceId: string, facts: AdmissionFacts = {}): Admission {
-  const { budgetMs = 600_000, key, heldBy, fingerprint = '0a', requestId = v7(), ...rest } = facts;
+  const { budgetMs = 600_000, key, heldBy, fingerprint = '0a', requestId = v7(), runFacts, ...rest } = facts;
   return {
     runId: v7(),
     workspaceId,
@@ -275,6 +279,7 @@ export function admissionOf(workspaceId: string, facts: AdmissionFacts = {}): Ad
       budgetMs,
       basis: 'flat',
       reported: [],
+      ...runFacts,
     },
     reservedMicros: cents(1),
     computedMicros: rest.reservedMicros ?? cents(1),

@@ -62,6 +62,7 @@ export function definitionOf(row: ProviderRow): ProviderDefinition {
       const names = [submit?.encode, submit?.variant?.encode].flatMap(forcedNames);
       return [...new Set(names)].filter((name) => name !== stream?.member);
     },
+    callerTools: (upstream) => protocolOf(upstream)?.caller_tools,
     create: (base) => {
       const adapters = several.map(([name, protocol]) => [name, adapterOf(protocol, base)] as const);
       const [[, only] = []] = adapters;

@@ -87,6 +87,7 @@ const declarationOf = (name: string, base: string): Draft => ({
     base,
     auth: { authorization: 'Bearer {secret}' },
     submit: { url: '{base}/{upstream.path}', encode: { force_false: ['stream'] }, timeout_seconds: 540 },
+    caller_tools: { function: 0 },
     stream: {
       member: 'stream',
       include_usage: true,
@@ -182,6 +183,7 @@ function draftOf(
           },
         ],
         reported: [...reported, { path: '/usage/completion_tokens', usd: ofOne(usdPerMillionOutput) }],
+        likely: { tokens: 8000, date: today() },
         ...facts,
       },
       input: chatInput,

@@ -188,9 +188,9 @@ export function Comparison({ models, runs, base, change, picker }: ComparisonPro
 
 function TotalCost({ plans }: { plans: readonly Plan[] }) {
   const priced = plans.filter(({ isReady, estimate }) => isReady && estimate !== undefined);
-  const sum = (name: 'expected_cents' | 'reserved_cents') =>
+  const sum = (name: 'expected_cents' | 'max_cents') =>
     priced.reduce((total, { estimate }) => total + (estimate?.[name] ?? 0), 0);
-  const [expected, most] = [sum('expected_cents'), sum('reserved_cents')];
+  const [expected, most] = [sum('expected_cents'), sum('max_cents')];
   const unready = plans.filter(({ fields, error }) => fields.length > 0 || error !== undefined).length;
   return (
     <p className={`figures ${classes.total}`} aria-live="polite">

@@ -50,7 +50,7 @@ export function RunFacts({ requestId, isLowest, isFastest }: RunFactsProps) {
           <dt>{texts.compare.price}</dt>
           <dd>
             {run.cost_cents === undefined
-              ? texts.runs.atMost(dollarsOfCents(run.reserved_cents))
+              ? texts.runs.reserved(dollarsOfCents(run.reserved_cents))
               : dollarsOfCents(run.cost_cents)}
             {isLowest && <span className={classes.best}>{texts.compare.lowest}</span>}
           </dd>

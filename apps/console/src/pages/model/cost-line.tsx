@@ -16,11 +16,11 @@ export function CostLine({
       <p className={`dimmed ${classes.cost}`}>{isRefused ? texts.model.noCost : texts.model.costPending}</p>
     );
   }
-  const { expected_cents: expected, reserved_cents: reserved, basis, next } = estimate;
+  const { expected_cents: expected, max_cents: most, basis, next } = estimate;
   return (
     <p className={`figures ${classes.cost}`} aria-live="polite">
       <strong>{texts.model.cost(dollarsOfCents(expected), basis !== 'flat')}</strong>
-      {reserved > expected && <span className="dimmed"> {texts.model.atMost(dollarsOfCents(reserved))}</span>}
+      {most > expected && <span className="dimmed"> {texts.model.atMost(dollarsOfCents(most))}</span>}
       {next !== undefined && (
         <span className="dimmed">
           {' '}

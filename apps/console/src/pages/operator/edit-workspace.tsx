@@ -19,11 +19,18 @@ export function EditWorkspace({ workspace, close }: { workspace: Workspace | und
   );
 }
 
-const limitNames = ['inflight', 'committed_spend_cents', 'backlog', 'runs_per_minute'] as const;
+const limitNames = [
+  'inflight',
+  'committed_spend_cents',
+  'backlog',
+  'runs_per_minute',
+  'overdraft_cents',
+] as const;
 
 function Fields({ workspace, close }: { workspace: Workspace; close: () => void }) {
   const queries = useQueryClient();
   const [enabled, setEnabled] = useState(workspace.enabled);
+  const [reservation, setReservation] = useState(workspace.reservation);
   const [limits, setLimits] = useState(() =>
     Object.fromEntries(limitNames.map((name) => [name, workspace.limits[name].limit])),
   );
@@ -33,6 +40,7 @@ function Fields({ workspace, close }: { workspace: Workspace; close: () => void 
     mutationFn: () => {
       const body: WorkspaceChange = {
         enabled,
+        reservation,
         limits,
         ...(typeof addedDollars === 'number' && {
           add_credits_cents: Math.round(addedDollars * 100),
@@ -63,9 +71,15 @@ function Fields({ workspace, close }: { workspace: Workspace; close: () => void 
         checked={enabled}
         onChange={({ currentTarget }) => setEnabled(currentTarget.checked)}
       />
+      <Switch
+        label={texts.workspaces.likely}
+        description={texts.workspaces.likelyText}
+        checked={reservation === 'likely'}
+        onChange={({ currentTarget }) => setReservation(currentTarget.checked ? 'likely' : 'bound')}
+      />
       <div className={classes.fields}>
         {limitNames.map((name) => {
-          const isMoney = name === 'committed_spend_cents';
+          const isMoney = name.endsWith('_cents');
           return (
             <NumberInput
               key={name}

@@ -18,7 +18,7 @@ export function BulkActions({ runs }: { runs: readonly Run[] }) {
   const ended = runs.filter(({ status }) => status === 'COMPLETED');
   const repeatable = ended.filter(({ result_available }) => result_available);
   const [only] = runs;
-  const atMostCents = repeatable.reduce((sum, { reserved_cents }) => sum + reserved_cents, 0);
+  const reservedCents = repeatable.reduce((sum, { reserved_cents }) => sum + reserved_cents, 0);
   return (
     <>
       {mayRun === true && (
@@ -39,7 +39,7 @@ export function BulkActions({ runs }: { runs: readonly Run[] }) {
               label={texts.runs.repeat}
               Icon={RotateCcw}
               title={texts.runs.repeatTitle(repeatable.length)}
-              detail={texts.runs.repeatText(dollarsOfCents(atMostCents))}
+              detail={texts.runs.repeatText(dollarsOfCents(reservedCents))}
               runs={repeatable}
               act={repeat}
               summary={texts.runs.repeatSummary}

@@ -9,18 +9,18 @@ import { texts } from '../../texts/index.ts';
 import classes from './run-page.module.css';
 
 export function RunCost({ run: { cost_cents, cost_basis, reserved_cents } }: { run: RunDetail }) {
-  const atMost = dollarsOfCents(reserved_cents);
+  const reserved = dollarsOfCents(reserved_cents);
   return (
     <section className={classes.section}>
       <h2>{texts.run.cost}</h2>
       {cost_cents === undefined ? (
-        <p>{texts.run.reserved(atMost)}</p>
+        <p>{texts.run.reserved(reserved)}</p>
       ) : (
         <>
           <p className={`figures ${classes.amount}`}>{dollarsOfCents(cost_cents)}</p>
           <p className="dimmed">
             {cost_basis === undefined ? texts.run.notBilled : texts.run.basis[cost_basis]}
-            {cost_basis !== undefined && ` ${texts.run.wasReserved(atMost)}`}
+            {cost_basis !== undefined && ` ${texts.run.wasReserved(reserved)}`}
           </p>
         </>
       )}

@@ -159,7 +159,7 @@ function StatusCell({ run }: { run: Run }) {
 
 function CostCell({ run: { cost_cents, reserved_cents } }: { run: Run }) {
   if (cost_cents !== undefined) return dollarsOfCents(cost_cents);
-  return <span className="dimmed">{texts.runs.atMost(dollarsOfCents(reserved_cents))}</span>;
+  return <span className="dimmed">{texts.runs.reserved(dollarsOfCents(reserved_cents))}</span>;
 }
 
 function KeyCell({ run: { key_name, key_id } }: { run: Run }) {

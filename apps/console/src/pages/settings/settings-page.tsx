@@ -30,6 +30,10 @@ export function SettingsPage() {
                 />
                 <Amount name={texts.settings.held} value={dollarsOfCents(data.held_cents)} />
                 <Amount name={texts.settings.markup} value={`× ${data.markup}`} />
+                <Amount
+                  name={texts.settings.reservation}
+                  value={texts.settings.reservations[data.reservation]}
+                />
               </dl>
             </Section>
             <Section title={texts.settings.limits} about={texts.settings.limitsText}>
@@ -38,6 +42,7 @@ export function SettingsPage() {
                 <Limit name="committed_spend_cents" {...data.limits.committed_spend_cents} />
                 <Limit name="backlog" {...data.limits.backlog} />
                 <Limit name="runs_per_minute" {...data.limits.runs_per_minute} />
+                <Limit name="overdraft_cents" {...data.limits.overdraft_cents} />
               </div>
             </Section>
             {data.credential.scopes.includes('provider_keys') && (
@@ -102,7 +107,7 @@ function Amount({ name, value }: { name: string; value: string }) {
 type LimitName = keyof typeof texts.settings.limit;
 
 function Limit({ name, limit, current }: { name: LimitName; limit: number; current: number }) {
-  const written = name === 'committed_spend_cents' ? dollarsOfCents : count;
+  const written = name.endsWith('_cents') ? dollarsOfCents : count;
   return (
     <div>
       <Meter

@@ -60,6 +60,8 @@ export const google: ProviderDefinition = {
   submitTimeoutMs: 540_000,
   takesBothSpellings: true,
   account,
+  // The rows refuse tools with a fee of their own; code execution and links run at Google.
+  callerTools: () => ({ functionDeclarations: 0 }),
   streams: ({ protocol }) => (protocol === 'text' ? textStream : undefined),
   settings: {
     PROJECT: {
