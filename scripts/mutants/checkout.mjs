@@ -73,7 +73,7 @@ export function applyMutant(folder, { file, start, end, text }) {
 }
 
 const { options } = ts.parseJsonConfigFileContent(
-  ts.readConfigFile('tsconfig.json', ts.sys.readFile).config,
+  ts.readConfigFile('tsconfig.json', (name) => ts.sys.readFile(name)).config,
   ts.sys,
   process.cwd(),
 );

@@ -79,7 +79,6 @@ describe('a tool', () => {
   it('that holds tools costs their text, unless one of them runs at the provider', () => {
     const model = models.find(({ id }) => id === 'openai/gpt-5.5');
     if (!model) throw new Error('there is no such row');
-    const group = (tool: object) => ({ tools: [{ type: 'namespace', name: 'n', tools: [tool] }] });
     expect(upperOf(model, group(toolOf('function')))).toBeLessThan(upperOf(model, group({ type: 'mcp' })));
     expect(upperOf(model, group({ type: 'mcp' }))).toBe(upperOf(model, { tools: [{ type: 'mcp' }] }));
   });
@@ -120,3 +119,5 @@ describe('a surcharge is reserved only if the input can reach it', () => {
 
   it('covers long inputs and audio', () => expect(long.length).toBeGreaterThanOrEqual(22));
 });
+
+const group = (tool: object) => ({ tools: [{ type: 'namespace', name: 'n', tools: [tool] }] });

@@ -110,7 +110,7 @@ function calledBy(model: Model) {
     body,
     usdRead: (cost(longer) - cost(body)) / 1000,
     usdWritten: (cost(body) - cost(bodyWith(6_000))) / 10_000,
-    read: Math.ceil(new Order(body as never).tokens(Infinity, []) / 4),
+    read: Math.ceil(new Order(body).tokens(Infinity, []) / 4),
   };
 }
 
@@ -180,7 +180,6 @@ async function collected(
     signal: new AbortController().signal,
     cancelled: caller.signal,
   });
-  const turn = () => new Promise(setImmediate);
   for (const bytes of sent.slice(0, arrived)) body.write(bytes);
   await turn();
   if (how === 'left') caller.abort();
@@ -294,3 +293,5 @@ describe('the bill of a stream that ends after any of its events', () => {
     expect(Math.abs(quotient(left) - 1)).toBeLessThan(0.1);
   });
 });
+
+const turn = () => new Promise(setImmediate);

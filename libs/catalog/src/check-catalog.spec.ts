@@ -146,17 +146,18 @@ describe('checkCatalog', () => {
   });
 
   it('warns of each price that was read long ago, of one that was replaced, and of one that applies before its day', async () => {
-    const prices = (...list: object[]) => problemsOf({ ...sound, price: list });
-    expect(await prices({ usd: 1 }, { from: day(9), usd: 2, date: day(-91) })).toEqual([
+    expect(await problemsOf(pricedBy({ usd: 1 }, { from: day(9), usd: 2, date: day(-91) }))).toEqual([
       ['/price/1/date', `the price was read on ${day(-91)}, more than 90 days ago`, 'warning'],
     ]);
     expect(
-      await prices({ usd: 1, date: day(-91) }, { from: day(-3), usd: 2 }, { from: day(9), usd: 3 }),
+      await problemsOf(
+        pricedBy({ usd: 1, date: day(-91) }, { from: day(-3), usd: 2 }, { from: day(9), usd: 3 }),
+      ),
     ).toEqual([['/price/0', `another price replaced this one on ${day(-3)}: remove it`, 'warning']]);
-    expect(await prices({ from: day(3), usd: 1 })).toEqual([
+    expect(await problemsOf(pricedBy({ from: day(3), usd: 1 }))).toEqual([
       ['/price/from', `the price applies already, because there is none before ${day(3)}`, 'warning'],
     ]);
-    expect(await prices({ from: day(-3), usd: 1 })).toEqual([]);
+    expect(await problemsOf(pricedBy({ from: day(-3), usd: 1 }))).toEqual([]);
   });
 
   it.each([
@@ -221,3 +222,5 @@ describe('checkCatalog', () => {
     expect(await problemsOf(sound, 'bfl')).toEqual([['/id', 'there is no provider "a"']]);
   });
 });
+
+const pricedBy = (...price: object[]) => ({ ...sound, price });

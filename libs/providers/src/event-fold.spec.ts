@@ -153,7 +153,6 @@ describe('the length of what the model wrote', () => {
 
 describe('the usage of a stream is final', () => {
   const usage = { usage: { n: 1 } };
-  const finished = (index: number) => ({ choices: [{ index, delta: {}, finish_reason: 'stop' }] });
   const spec = { usageWhen: { path: '/usage' }, answered: { every: '/choices/*/finish_reason' } } as const;
 
   it('with the last part of every answer, or later', () => {
@@ -175,11 +174,6 @@ describe('the usage of a stream is final', () => {
 
 describe('events that are read while they arrive', () => {
   const answered = { when: [{ path: '/done' }] } as const;
-  const take = (spec: Partial<StreamSpec>, ...events: readonly unknown[]) => {
-    const arriving = arrivingEvents({ ...chat, ...spec });
-    for (const each of events) arriving.take(typeof each === 'string' ? each : JSON.stringify(each));
-    return arriving;
-  };
 
   it('miss their usage from the last part of the answer on, but not after an error', () => {
     const spec = { answered, usageWhen: { path: '/usage' } } as const;
@@ -213,3 +207,11 @@ it('reads the last event of a stream that was not cut even without its blank lin
     isComplete: false,
   });
 });
+
+function take(spec: Partial<StreamSpec>, ...events: readonly unknown[]) {
+  const arriving = arrivingEvents({ ...chat, ...spec });
+  for (const each of events) arriving.take(typeof each === 'string' ? each : JSON.stringify(each));
+  return arriving;
+}
+
+const finished = (index: number) => ({ choices: [{ index, delta: {}, finish_reason: 'stop' }] });

@@ -42,9 +42,9 @@ const id = 'bfl/changing';
 const input = { body: '{"n":2}' };
 
 /** The same workspace at the gateway before the change, and at the one after it. */
-async function callers(): Promise<{ now: Caller; then: Caller }> {
+async function callers(): Promise<{ before: Caller; after: Caller }> {
   const { caller } = await gateway().caller({}, ['catalog', 'run']);
-  return { now: caller, then: new Caller(() => [later?.url ?? ''], caller.key) };
+  return { before: caller, after: new Caller(() => [later?.url ?? ''], caller.key) };
 }
 
 const storedPrice = ({ requestId }: Submitted) =>
@@ -53,48 +53,47 @@ const storedPrice = ({ requestId }: Submitted) =>
     [requestId],
   );
 
+const costing = (cents: number) => ({ expected_cents: cents, reserved_cents: cents, max_cents: cents });
+
+const estimate = async (caller: Caller) => (await caller.call('POST', `/v2/models/${id}/cost`, input)).json();
+
+/** The price in the list and in the model’s document. */
+async function shown(caller: Caller) {
+  const { data } = (await caller.call('GET', '/v2/models?view=full&q=changing')).json() as unknown as {
+    data: RouterModelFullEntry[];
+  };
+  const document = (await caller.call('GET', `/v2/models/${id}/openapi.json`)).json();
+  return [data.find((each) => each.id === id)?.price, document['x-service-price']];
+}
+
 it('a run keeps the price of its admission, which is that of the database’s day', async () => {
-  const { now, then } = await callers();
-  const before = await now.submit(id, input.body);
-  const after = await then.submit(id, input.body);
-  expect(await storedPrice(before)).toEqual([{ reserved: 20_000, computed: 20_000 }]);
-  expect(await storedPrice(after)).toEqual([{ reserved: 60_000, computed: 60_000 }]);
+  const { before, after } = await callers();
+  const early = await before.submit(id, input.body);
+  const late = await after.submit(id, input.body);
+  expect(await storedPrice(early)).toEqual([{ reserved: 20_000, computed: 20_000 }]);
+  expect(await storedPrice(late)).toEqual([{ reserved: 60_000, computed: 60_000 }]);
   const costs = [];
-  for (const run of [before, after]) {
+  for (const run of [early, late]) {
     await gateway().finish(run, { outcome: 'succeeded', mediaType: 'text/plain', body: Buffer.from('done') });
-    costs.push((await now.collect(run)).headers.get('x-service-cost-cents'));
+    costs.push((await before.collect(run)).headers.get('x-service-cost-cents'));
   }
   expect(costs).toEqual(['2', '6']);
 });
 
 it('the estimate names the present cost and the coming one', async () => {
-  const { now, then } = await callers();
-  const estimate = async (caller: Caller) =>
-    (await caller.call('POST', `/v2/models/${id}/cost`, input)).json();
-  expect(await estimate(now)).toEqual({
-    expected_cents: 2,
-    reserved_cents: 2,
-    basis: 'computed',
-    next: { from, expected_cents: 6, reserved_cents: 6 },
-  });
-  expect(await estimate(then)).toEqual({ expected_cents: 6, reserved_cents: 6, basis: 'computed' });
+  const { before, after } = await callers();
+  expect(await estimate(before)).toEqual({ ...costing(2), basis: 'computed', next: { from, ...costing(6) } });
+  expect(await estimate(after)).toEqual({ ...costing(6), basis: 'computed' });
 });
 
 it('the full view of the catalog and the model’s document announce the change until it is in force', async () => {
-  const { now, then } = await callers();
-  const shown = async (caller: Caller) => {
-    const { data } = (await caller.call('GET', '/v2/models?view=full&q=changing')).json() as unknown as {
-      data: RouterModelFullEntry[];
-    };
-    const document = (await caller.call('GET', `/v2/models/${id}/openapi.json`)).json();
-    return [data.find((each) => each.id === id)?.price, document['x-service-price']];
-  };
+  const { before, after } = await callers();
   const [old, next] = ['$0.01 × n', '$0.03 × n'];
-  expect(await shown(now)).toMatchObject([
+  expect(await shown(before)).toMatchObject([
     { text: old, next: { from, from_usd: 0.03, unit: 'n', text: next } },
     { text: old, next: { from, text: next, usd: 0.03 } },
   ]);
-  const [listed, documented] = await shown(then);
+  const [listed, documented] = await shown(after);
   expect([listed, documented]).toMatchObject([{ text: next }, { text: next }]);
   expect([listed, documented].map((each) => Object(each).next as unknown)).toEqual([undefined, undefined]);
 });

@@ -49,7 +49,6 @@ describe('refusal', () => {
   });
 
   it('says what was needed, what was there, and which field lowers it', () => {
-    const textOf = (...given: Parameters<typeof refusal>) => refusal(...given).publicDetail;
     const open = { field: 'max_output_tokens', isSet: false };
     expect(textOf({ ...numbers, limit: 'credits' }, open)).toBe(
       'The workspace does not have enough credits for this call: it needs 6 cents; the balance is 5 cents, of which 1 are reserved. Set max_output_tokens to reserve less.',
@@ -76,3 +75,5 @@ describe('refusal', () => {
     expect(Object.values(headers)).toEqual(cents);
   });
 });
+
+const textOf = (...given: Parameters<typeof refusal>) => refusal(...given).publicDetail;

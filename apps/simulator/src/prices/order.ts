@@ -151,7 +151,7 @@ const hasHostedTool = (name: string, value: Json): boolean =>
   isToolList(name) &&
   [value].flat().some((tool) => {
     if (typeof tool !== 'object' || tool === null || Array.isArray(tool)) return false;
-    const kinds = 'type' in tool ? [String(tool['type'])] : Object.keys(tool);
+    const kinds = typeof tool['type'] === 'string' ? [tool['type']] : Object.keys(tool);
     return kinds.some((kind) => hosted.test(plainName(kind)));
   });
 

@@ -166,24 +166,6 @@ describe('an event stream', () => {
 describe('an event stream whose connection stays open', () => {
   afterEach(() => void jest.useRealTimers());
 
-  /** A stream that has brought these events, and its caller. */
-  async function begun(...events: string[]) {
-    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
-    const body = new PassThrough();
-    const caller = new AbortController();
-    const collecting = collected(body, { cancelled: caller.signal });
-    const bring = async (...more: string[]) => {
-      for (const event of more) body.write(`data: ${event}\n\n`);
-      await new Promise(setImmediate);
-    };
-    await bring(...events);
-    const leave = async () => {
-      caller.abort();
-      await new Promise(setImmediate);
-    };
-    return { body, collecting, bring, leave };
-  }
-
   it('is over a second after its last event', async () => {
     const { body, collecting } = await begun('1', 'end');
     expect(body.destroyed).toBe(false);
@@ -262,3 +244,21 @@ describe('an event stream whose connection stays open', () => {
     });
   });
 });
+
+/** A stream that has brought these events, and its caller. */
+async function begun(...events: string[]) {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+  const body = new PassThrough();
+  const caller = new AbortController();
+  const collecting = collected(body, { cancelled: caller.signal });
+  const bring = async (...more: string[]) => {
+    for (const event of more) body.write(`data: ${event}\n\n`);
+    await new Promise(setImmediate);
+  };
+  await bring(...events);
+  const leave = async () => {
+    caller.abort();
+    await new Promise(setImmediate);
+  };
+  return { body, collecting, bring, leave };
+}
