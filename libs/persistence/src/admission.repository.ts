@@ -58,7 +58,7 @@ export type Admitted =
       | 'excessMicros'
       | 'overdraftLimitMicros'
     > & {
-        /** What the run would have reserved, and the most that it could have cost. */
+        /** The amount that the run would have reserved, and the most that it could have cost. */
         costMicros: number;
         boundMicros: number;
       });

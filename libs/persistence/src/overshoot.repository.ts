@@ -5,7 +5,7 @@ import { credentialChannel } from './functions/credential-changes.js';
 import { overshootNews } from './functions/overshoot.js';
 import { recordAction } from './operator-actions.js';
 
-/** What providers charged above the bounds of runs, and the factors by which the bounds of the next runs are lifted. */
+/** The charges of providers above the bounds of runs, and the factors by which the bounds of the next runs are lifted. */
 @Injectable()
 export class OvershootRepository {
   constructor(private readonly database: Database) {}
@@ -14,7 +14,7 @@ export class OvershootRepository {
     return this.database.reads.query('SELECT model, price, lift FROM provider_overshoot', []);
   }
 
-  /** Those that were noted last come first. */
+  /** The rows that were noted last come first. */
   async list(): Promise<ProviderOvershoot[]> {
     return this.database.list(
       operators,

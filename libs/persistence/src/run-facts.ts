@@ -57,7 +57,7 @@ export interface RunFacts {
 }
 
 /** The row of a price, the digest of the price, and the factor by which its bound was multiplied, if it was. */
-export interface PriceFacts {
+interface PriceFacts {
   row: string;
   digest: string;
   lift?: number;

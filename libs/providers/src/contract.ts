@@ -295,7 +295,7 @@ interface ProviderSetting {
   default?: string;
 }
 
-/** By kind, a tool that runs at the caller, and the tokens that the provider adds for it. */
+/** The kinds of tools that run at the caller, and the tokens that the provider adds for each. */
 export type CallerTools = Readonly<Record<string, number>>;
 
 /** One provider. `create` binds the adapter to a base URL: the provider's own, or a simulator's. */

@@ -45,7 +45,7 @@ it.each([
     expect(answer.status).toBe(status);
     const text = answer.bytes.toString();
     expect(text).toContain(
-      'The budget \\"small\\" has no room for this call: it needs 6 cents; its limit is 1 cents, of which 0 are spent and 0 reserved.',
+      'The budget \\"small\\" has no room for this call: it needs 7.5 cents; its limit is 1 cents, of which 0 are spent and 0 reserved.',
     );
     expect(text).toContain(resets);
     // The proxy answers as fal does.

@@ -275,7 +275,7 @@ const settingsText = (workspace: OperatorWorkspace): string =>
     ['runnable', workspace.runnable.join(',') || 'none'],
     ['markup', String(workspace.markup)],
     ['own keys', `fee of ${workspace.own_key_fee}`],
-    ['reservation', workspace.reservation],
+    ['reserves', workspace.reservation],
     ['results', keptText(workspace)],
     ['credits', `${creditsText(workspace)}${workspace.credits_cents === null ? '' : ' cents'}`],
   ]);

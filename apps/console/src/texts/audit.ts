@@ -3,6 +3,7 @@ const actions = {
   'backup.record': 'Backup recorded',
   'budget.delete': 'Budget deleted',
   'budget.set': 'Budget set',
+  'catalog.clear_overshoot': 'Lifted bounds cleared',
   'database.import': 'Database imported',
   'key.create': 'Key created',
   'key.revoke': 'Key revoked',

@@ -75,7 +75,7 @@ export class StreamPieceRow {
   @Column('timestamptz') sentAt: Date;
 }
 
-/** What a provider charged above the bounds of runs, by the row of its server and the digest of its price. */
+/** The charges of a provider above the bounds of runs, by the row of its server and the digest of its price. */
 @Entity()
 @Check('provider_overshoot_lift_check', 'lift BETWEEN 1 AND 4')
 export class ProviderOvershoot {

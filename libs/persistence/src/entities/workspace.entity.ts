@@ -7,6 +7,7 @@ const counter = { type: 'integer', default: 0, update: false } as const;
 /** A customer's workspace: its entitlements, limits, and the counters of its live runs. */
 @Entity()
 @Check('workspace_reservation_check', "reservation IN ('likely', 'bound')")
+@Check('workspace_overdraft_check', 'overdraft_limit_micros >= 0 AND excess_micros >= 0')
 export class Workspace {
   @PrimaryColumn('uuid') id: string;
   @Column('text', { unique: true }) name: string;
@@ -28,7 +29,7 @@ export class Workspace {
   @Column({ ...numeric, default: 1 }) markup: number;
   /** The factor by which the cost of runs with the workspace's own provider keys is multiplied. */
   @Column({ ...numeric, default: 0 }) ownKeyFee: number;
-  /** What its runs reserve: what they likely cost, or the most that they can cost. */
+  /** Whether its runs reserve their likely cost, or the most that they can cost. */
   @Column('text', { default: 'likely' }) reservation: Reservation;
   /** How far below zero the balance may go if runs cost more than they reserved. */
   @Column({ ...bigint, default: 20_000_000 }) overdraftLimitMicros: number;

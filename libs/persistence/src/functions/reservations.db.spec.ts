@@ -50,7 +50,7 @@ describe('a workspace that reserves what runs likely cost', () => {
     expect(budget).toMatchObject({ spentMicros: cents(billed), reservedMicros: 0 });
   });
 
-  it('admits only free runs while its balance is below zero, and its admitted runs go on', async () => {
+  it('admits only free runs while its balance is below zero, and its admitted runs continue', async () => {
     const spaceId = await fixture.space({ balanceMicros: cents(20), inflightLimit: 1 });
     const { runId, epoch } = await fixture.run('running', { ...text, spaceId });
     const parked = await first.run(spaceId, text);

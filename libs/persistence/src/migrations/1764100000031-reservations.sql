@@ -8,10 +8,11 @@ ALTER TABLE audit_record ADD COLUMN overshoot_micros bigint;
 ALTER TYPE admission ADD ATTRIBUTE "likelyMicros" bigint;
 
 -- Workspaces that exist keep reserving the bound.
-ALTER TABLE workspace ADD COLUMN reservation text NOT NULL DEFAULT 'bound'
-    CONSTRAINT workspace_reservation_check CHECK (reservation IN ('likely', 'bound')),
-  ADD COLUMN overdraft_limit_micros micros NOT NULL DEFAULT 20000000,
-  ADD COLUMN excess_micros micros NOT NULL DEFAULT 0;
+ALTER TABLE workspace ADD COLUMN reservation text NOT NULL DEFAULT 'bound',
+  ADD COLUMN overdraft_limit_micros bigint NOT NULL DEFAULT 20000000,
+  ADD COLUMN excess_micros bigint NOT NULL DEFAULT 0;
+ALTER TABLE workspace ADD CONSTRAINT workspace_reservation_check CHECK (reservation IN ('likely', 'bound')) NOT VALID,
+  ADD CONSTRAINT workspace_overdraft_check CHECK (overdraft_limit_micros >= 0 AND excess_micros >= 0) NOT VALID;
 ALTER TABLE workspace ALTER COLUMN reservation SET DEFAULT 'likely';
 
 CREATE TABLE provider_overshoot (
