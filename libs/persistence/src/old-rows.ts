@@ -80,6 +80,7 @@ export const otherEnds = {
   provider_health: 'One row per provider.',
   provider_check: 'One row per key of a provider.',
   provider_key: 'One row per key of a provider.',
+  provider_overshoot: 'One row per price of a model; an operator clears it.',
   publisher: 'A record of the registry.',
   publisher_member: 'A record of the registry.',
   node: 'A record of the registry.',
