@@ -159,7 +159,7 @@ function answerOf(model: Model, { body, read, usdRead, usdWritten }: Call) {
 
 type Ending = 'left' | 'broken' | 'read';
 
-/** Reads the stream as the worker does. Its caller leaves, or its connection breaks, after so many events. */
+/** Reads the stream as the worker does. Its caller leaves, or its connection breaks, after this number of events. */
 async function collected(
   adapter: ProviderAdapter,
   run: Run,

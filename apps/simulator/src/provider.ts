@@ -25,7 +25,7 @@ export interface Provider {
   };
   /** A call that uploads a file; submissions may then name its ID. */
   upload?: UploadRoute;
-  /** What the provider keeps of a stream, by its id in the query. */
+  /** The provider’s record of a stream, by its id in the query. */
   record?: { path: string; bodyOf: (generation: Generation) => object };
   /** A call that needs no key, such as one that issues a token. */
   open?: { path: string; answer: (request: { body: Buffer; url: string; nowMs: number }) => Reply };

@@ -54,8 +54,8 @@ export interface StreamSpec extends StreamTerms {
   statuses: Readonly<Record<string, number>>;
 }
 
-/** What the provider keeps of a stream that ended without its usage. */
-export interface StreamRecordSpec {
+/** The provider’s record of a stream that ended without its usage. */
+interface StreamRecordSpec {
   /** The place in the document of the id. */
   id: JsonPointer;
   call: (id: string) => HttpCall;

@@ -82,7 +82,7 @@ interface Protocol {
   /** The number of events that come before the final usage, and what they and their text cost. */
   beforeUsage: number;
   billedBeforeUsage: number | undefined;
-  /** What all events but the last cost: by the final usage, or by an earlier one and the text. */
+  /** The cost of all events but the last: by the final usage, or by an earlier one and the text. */
   billedBeforeEnd: {
     reportedMicros?: number;
     arrived: { tokens: number; reportedTokens?: number; micros?: number };

@@ -40,7 +40,7 @@ export function arrivedStream(spec: StreamSpec, reply: HttpReply, hiddenTokens: 
 const tokensAt = (document: Json, places: StreamSpec['writtenTokens']): number =>
   places.reduce((sum, place) => sum + Number(valueAt(document, place) ?? 0), 0);
 
-/** The document whose usage counts at least so many written tokens. An early report has those of its own time. */
+/** The document whose usage counts at least this number of written tokens. An early report has those of its own time. */
 function withTokens(document: Json, places: StreamSpec['writtenTokens'], tokens: number): Json {
   const missing = tokens - tokensAt(document, places);
   const path = pointerSegments(places[0] ?? '');

@@ -174,7 +174,7 @@ const routed: Readonly<Record<string, readonly [number, number]>> = {
   'openai/o1-pro': [150, 600],
 };
 
-/** What OpenRouter charges for tokens of a model, in dollars. */
+/** The price that OpenRouter charges for tokens of a model, in dollars. */
 export function routedCost(model: string, { read, written }: { read: number; written: number }): number {
   const [input, output] = routed[model] ?? [0, 0];
   return (read * input + written * output) / million;

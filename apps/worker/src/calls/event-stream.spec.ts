@@ -234,7 +234,7 @@ describe('an event stream whose connection stays open', () => {
     });
   });
 
-  it('that ended is whole, whoever leaves', async () => {
+  it('that ended is whole, even if its caller leaves', async () => {
     const { collecting, leave } = await begun('1', 'end');
     await leave();
     expect(await collecting).toMatchObject({
