@@ -9,16 +9,19 @@ export interface Tokens {
   answers: number;
   /** Whether the input requests a cache, for providers that need a request. */
   isCached: boolean;
+  /** Whether the input has a file, without which no token is of an image or of audio. */
+  hasFile: boolean;
 }
 
 type Reply = Record<string, unknown>;
 
-const modalities = ['TEXT', 'IMAGE', 'AUDIO'];
+const modalitiesOf = ({ hasFile }: Tokens): string[] => (hasFile ? ['TEXT', 'IMAGE', 'AUDIO'] : ['TEXT']);
 
 /** Every way in which Gemini may report the tokens of its answers. */
-const gemini = ({ read, written }: Tokens): Reply[] =>
-  [0, read].flatMap((cached) =>
-    modalities.flatMap((modality) =>
+const gemini = (tokens: Tokens): Reply[] => {
+  const { read, written } = tokens;
+  return [0, read].flatMap((cached) =>
+    modalitiesOf(tokens).flatMap((modality) =>
       [0, written].map((thoughts) => ({
         usageMetadata: {
           promptTokenCount: read,
@@ -31,6 +34,7 @@ const gemini = ({ read, written }: Tokens): Reply[] =>
       })),
     ),
   );
+};
 
 /** An answer with as many images as allowed, and text or thoughts beside them. */
 const geminiImages =

@@ -77,7 +77,9 @@ function tokensOf(model: Model, body: Body): Tokens {
   const read = boundOf(model, isRead, body) ?? Infinity;
   // A model whose input cannot limit the answer has the same limit for both.
   const written = (boundOf(model, isWritten, body) ?? read) * answers;
-  return { read, written, answers, isCached: JSON.stringify(body).includes('cache_control') };
+  const text = JSON.stringify(body);
+  const has = (name: string) => text.includes(name);
+  return { read, written, answers, isCached: has('cache_control'), hasFile: has('fileData') };
 }
 
 describe('the largest report of a text model stays within the reserve', () => {

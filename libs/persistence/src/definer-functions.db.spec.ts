@@ -25,7 +25,7 @@ it('every SECURITY DEFINER function searches the schema first and temporary tabl
 
 it('a caller’s temporary table cannot shadow a table of the schema', async () => {
   await dataSource.transaction(async (manager) => {
-    await manager.query('CREATE TEMPORARY TABLE outbox (LIKE outbox) ON COMMIT DROP');
+    await manager.query('CREATE TEMPORARY TABLE outbox (LIKE outbox INCLUDING DEFAULTS) ON COMMIT DROP');
     await manager.query(
       `INSERT INTO pg_temp.outbox (run_id, workspace_id, provider, queue, place, reserved_micros, dispatched, waiting, due_at, attempts)
        VALUES (gen_random_uuid(), gen_random_uuid(), 'bfl', 'dispatch', 1, 0, false, false, now(), 0)`,

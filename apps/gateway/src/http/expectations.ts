@@ -15,8 +15,7 @@ export function takeOverFromNode(server: FastifyInstance): void {
   server.server.on('checkExpectation', (request, response) => server.routing(request, response));
 
   server.addHook('onRequest', (request, _reply, done) => {
-    const problem = hostProblem(request.raw);
-    done(problem === undefined ? undefined : new RouterError('invalid_input', problem));
+    done(hostProblem(request.raw));
   });
   server.addHook('onSend', (request, reply, payload, done) => {
     // The caller may still send the body, so the connection cannot be reused.
@@ -26,11 +25,13 @@ export function takeOverFromNode(server: FastifyInstance): void {
 }
 
 /** Node drops all Host lines but the first, while a proxy before it may have gone by another one. */
-function hostProblem({ rawHeaders, httpVersion }: IncomingMessage): string | undefined {
+function hostProblem({ rawHeaders, httpVersion }: IncomingMessage): RouterError | undefined {
   const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length;
-  if (hosts > 1) return 'The Host header is given more than once.';
-  return hosts === 0 && httpVersion === '1.1' ? 'The Host header is missing.' : undefined;
+  if (hosts > 1) return malformed('The Host header is given more than once.');
+  return hosts === 0 && httpVersion === '1.1' ? malformed('The Host header is missing.') : undefined;
 }
+
+const malformed = (detail: string) => new RouterError('invalid_input', detail);
 
 /** Asks a waiting caller to send its body. Call this once the headers have passed all checks. */
 export function sendContinue(request: IncomingMessage): void {

@@ -22,7 +22,8 @@ import { type RowProblem, rowProblems } from './row-problems.js';
 import { conditionOf } from './rule-shape.js';
 import { type ProtocolRow, protocolsOf, providerRow, type ProviderRow } from './shape.js';
 import { streamSpecOf, streamTermsOf } from './stream-shape.js';
-import { filled, filledJson, inputNamesIn, placeholderProblems } from './templates.js';
+import { placeholderProblems } from './placeholder-problems.js';
+import { filled, filledJson, inputNamesIn } from './templates.js';
 
 /** The provider that a file of a catalog directory declares, or the file's problems. */
 export function declaredProvider(
