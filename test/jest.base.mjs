@@ -15,7 +15,7 @@ const project = {
 };
 
 /** Left to `npm run test:rest`. */
-const slowFiles = '\\.slow\\.spec\\.ts$';
+export const slowFiles = '\\.slow(\\.db)?\\.spec\\.ts$';
 
 /** A project whose files need no service. */
 export const units = (displayName, ...testMatch) => ({
@@ -39,12 +39,17 @@ export const onServices = (displayName, setup, ...testMatch) => ({
 export const suite = (projects, options = {}) => ({
   rootDir,
   projects,
-  maxWorkers: 2,
+  // More than a machine of two cores has, because files wait for services and providers much of the time.
+  maxWorkers: 3,
   workerIdleMemoryLimit: '1GB',
   // Only stops tests that hang; a test that promises speed measures it itself.
   testTimeout: 240_000,
   ...options,
 });
 
-/** For slow suites: prints a line for each file as it ends. */
-export const slow = { reporters: [path.join(rootDir, 'test/reporter.mjs')], testTimeout: 400_000 };
+/** For slow suites: prints a line for each file as it ends. Their files kill processes and measure times. */
+export const slow = {
+  reporters: [path.join(rootDir, 'test/reporter.mjs')],
+  maxWorkers: 2,
+  testTimeout: 400_000,
+};

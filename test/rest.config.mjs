@@ -2,12 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import picomatch from 'picomatch';
 import config from '../jest.config.mjs';
+import { slowFiles } from './jest.base.mjs';
 
 // Files that need only one transport run on the other one here.
 process.env.TEST_REST = '1';
 
 const isOfRest = (file) =>
-  file.endsWith('.slow.spec.ts') || readFileSync(file, 'utf8').includes('(eitherTransport())');
+  new RegExp(slowFiles).test(file) || readFileSync(file, 'utf8').includes('(eitherTransport())');
 
 const files = ['apps', 'libs', 'test'].flatMap((folder) =>
   readdirSync(folder, { recursive: true })
