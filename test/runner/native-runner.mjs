@@ -19,9 +19,12 @@ let files = 0;
  * modules of the product and of its packages load once per process instead of once per file, which took five times as
  * long. Only the spec file itself is loaded anew.
  */
-export default (globalConfig, config, _environment, _runtime, testPath, sendMessageToJest) => {
+export default async (globalConfig, config, _environment, _runtime, testPath, sendMessageToJest) => {
   // Jest maps only the stacks of modules that it loads itself; Node maps them all.
   Error.prepareStackTrace = undefined;
+  const globalsBefore = Object.getOwnPropertyDescriptors(globalThis);
+  const spies = new ModuleMocker(globalThis);
+  const timers = new ModernFakeTimers({ config, global: globalThis });
   const runtime = {
     requireModule: require,
     requireInternalModule: (framework) => {
@@ -29,15 +32,31 @@ export default (globalConfig, config, _environment, _runtime, testPath, sendMess
       forgetLastFile();
       return loaded;
     },
-    setGlobalsForRuntime: (globals) => setGlobals({ ...globals, jest: spiesAndTimers(config) }),
+    setGlobalsForRuntime: (globals) => setGlobals({ ...globals, jest: spiesAndTimers(spies, timers) }),
     unstable_shouldLoadAsEsm: () => true,
     unstable_importModule: (path) => import(`${pathToFileURL(path).href}?file=${(files += 1)}`),
     enterTestCode: () => {},
     leaveTestCode: () => {},
   };
   const environment = { global: globalThis };
-  return runner.default(globalConfig, config, environment, runtime, testPath, sendMessageToJest);
+  try {
+    return await runner.default(globalConfig, config, environment, runtime, testPath, sendMessageToJest);
+  } finally {
+    spies.restoreAllMocks();
+    timers.dispose();
+    restoreGlobals(globalsBefore);
+  }
 };
+
+/** Restores the global variables that a file has replaced, such as `fetch`, and removes those that it has added. */
+function restoreGlobals(before) {
+  for (const name of Object.getOwnPropertyNames(globalThis)) {
+    const now = Object.getOwnPropertyDescriptor(globalThis, name);
+    if (before[name] === undefined) delete globalThis[name];
+    else if (now.value !== before[name].value || now.get !== before[name].get)
+      Object.defineProperty(globalThis, name, before[name]);
+  }
+}
 
 /** The framework keeps its state and its handlers in global variables, since Jest gives each file globals of its own. */
 function forgetLastFile() {
@@ -48,9 +67,7 @@ function forgetLastFile() {
 }
 
 /** The parts of the object `jest` that tests use. */
-function spiesAndTimers(config) {
-  const spies = new ModuleMocker(globalThis);
-  const timers = new ModernFakeTimers({ config, global: globalThis });
+function spiesAndTimers(spies, timers) {
   return {
     spyOn: (...of) => spies.spyOn(...of),
     restoreAllMocks: () => spies.restoreAllMocks(),
