@@ -94,10 +94,11 @@ describe('POST /mcp', () => {
     expect(document.value()).toMatchObject({ openapi: '3.1.0', info: { title: model } });
   });
 
+  // Other files add models to the catalog meanwhile, so the two lists may differ for a moment.
+  const findsAll = async (given: Record<string, unknown> | null) =>
+    (await called('find_models', given)).text === (await called('find_models')).text;
+
   it('treats null and an empty string as an omitted optional argument', async () => {
-    // Other files add models to the catalog meanwhile, so the two lists may differ for a moment.
-    const findsAll = async (given: Record<string, unknown> | null) =>
-      (await called('find_models', given)).text === (await called('find_models')).text;
     await waitFor(() => findsAll(null), { withinMs: 60_000, what: 'the list of all models' });
     for (const nothing of [null, '']) {
       const others = { task: nothing, query: nothing, provider: nothing, modality: nothing, cursor: nothing };

@@ -102,7 +102,6 @@ function* written(
   const reply = control.has('stream_reason') ? withUsage(whole, { shown, hidden }) : whole;
   used.read = readTokens(reply);
   const events = form.events(reply, request);
-  const isText = (each: SentEvent) => each.text !== undefined;
   const middle = events.findLastIndex(isText);
   const half = middle === -1 ? events.length - 1 : middle;
   const first = events.findIndex(isText);
@@ -134,3 +133,5 @@ function* filler(events: readonly SentEvent[], control: Control): Generator<stri
   const atOnce = Math.max(1, Math.floor(blockBytes / each));
   for (; missing > 0; missing -= atOnce) yield text.bytes.repeat(Math.min(missing, atOnce));
 }
+
+const isText = (each: SentEvent): boolean => each.text !== undefined;
