@@ -48,13 +48,11 @@ export default async (globalConfig, config, _environment, _runtime, testPath, se
   }
 };
 
-/** Restores the global variables that a file has replaced, such as `fetch`, and removes those that it has added. */
+/** Restores the global variables that a file has replaced, such as `fetch`. Packages keep those that they have added. */
 function restoreGlobals(before) {
-  for (const name of Object.getOwnPropertyNames(globalThis)) {
+  for (const [name, was] of Object.entries(before)) {
     const now = Object.getOwnPropertyDescriptor(globalThis, name);
-    if (before[name] === undefined) delete globalThis[name];
-    else if (now.value !== before[name].value || now.get !== before[name].get)
-      Object.defineProperty(globalThis, name, before[name]);
+    if (now?.value !== was.value || now?.get !== was.get) Object.defineProperty(globalThis, name, was);
   }
 }
 

@@ -1,4 +1,4 @@
-import { beforeEach, expect, it } from '@jest/globals';
+import { afterAll, beforeEach, expect, it } from '@jest/globals';
 
 const stored = new Map<string, string>();
 let answer = false;
@@ -31,6 +31,10 @@ Object.assign(globalThis, {
     if (reply) return reply();
     return Response.json(request.method === 'POST' ? { key: 'new' } : { name: 'somebody else' });
   },
+});
+afterAll(() => {
+  for (const name of ['location', 'history', 'sessionStorage', 'confirm'])
+    Reflect.deleteProperty(globalThis, name);
 });
 // Imported late: both modules read these globals on load.
 const { signInLink } = await import('./one-time-link.ts');
