@@ -35,68 +35,79 @@ describe('admin catalog check', () => {
     });
   });
 
-  it('includes warnings in its answer, and shows its progress on a terminal', async () => {
+  describe('of a directory with warnings', () => {
     const directory = temporaryFolder('catalog');
-    const file = path.join(directory, 'row.yaml');
-    writeFileSync(file, `${row('bfl/new')}servers: [fal/nothing]\n`);
-    const said = { out: '', status: '' };
-    await runProgram(commandGroups, ['catalog', 'check', directory, '--json'], env, {
-      out: (text) => void (said.out += text),
-      error: () => {},
-      status: (text) => void (said.status += text),
+    const lost = path.join(directory, 'lost.yaml');
+    const ending = path.join(directory, 'ending.yaml');
+    const ends = new Date(Date.now() + 20 * 86_400_000).toISOString().slice(0, 10);
+    beforeAll(() => {
+      writeFileSync(lost, `${row('bfl/new')}servers: [fal/nothing]\n`);
+      writeFileSync(ending, `${row('bfl/ending')}ends: ${ends}\n`);
+      writeFileSync(path.join(directory, 'hide.yaml'), 'id: bfl/flux-pro-1.1\nhidden: true\n');
     });
-    const { warnings } = JSON.parse(said.out) as { warnings: object[] };
-    expect(warnings).toContainEqual({ file, pointer: '/servers/0', reason: 'there is no model fal/nothing' });
-    expect(said.status).toContain(`\r${builtIn + 1} of ${builtIn + 1} models`);
-    expect(said.status.endsWith('\r\u001B[K')).toBe(true);
+
+    it('includes them in its answer, and shows its progress on a terminal', async () => {
+      const said = { out: '', status: '' };
+      await runProgram(commandGroups, ['catalog', 'check', directory, '--json'], env, {
+        out: (text) => void (said.out += text),
+        error: () => {},
+        status: (text) => void (said.status += text),
+      });
+      const { warnings } = JSON.parse(said.out) as { warnings: object[] };
+      expect(warnings).toEqual(
+        expect.arrayContaining([
+          { file: lost, pointer: '/servers/0', reason: 'there is no model fal/nothing' },
+          { file: ending, pointer: '/ends', reason: `the model ends on ${ends}` },
+        ]),
+      );
+      expect(said.status).toContain(`\r${builtIn + 1} of ${builtIn + 1} models`);
+      expect(said.status.endsWith('\r\u001B[K')).toBe(true);
+    });
+
+    it('prints them for people, with the number of models that remain, and exits with 0', async () => {
+      const { code, out } = await runAdmin(env, 'catalog', 'check', directory);
+      expect(code).toBe(0);
+      expect(out).toMatch(
+        new RegExp(`^${builtIn + 1} models, no problems\\. Revision [0-9a-f]{12}\\.\n(Warning: .*\n)+$`),
+      );
+      expect(out).toContain(`Warning: ${ending}#/ends: the model ends on ${ends}\n`);
+    });
   });
 
-  it('prints, for people, the number of models that remain with a directory', async () => {
-    const directory = temporaryFolder('catalog');
-    writeFileSync(path.join(directory, 'hide.yaml'), 'id: bfl/flux-pro-1.1\nhidden: true\n');
-    expect((await runAdmin(env, 'catalog', 'check', directory)).out).toMatch(
-      new RegExp(`^${builtIn - 1} models, no problems\\. Revision [0-9a-f]{12}\\.\n(Warning: .*\n)*$`),
-    );
-  });
-
-  it('prints every problem with file, pointer and reason, and exits with 1', async () => {
+  describe('of a directory with problems', () => {
     const directory = temporaryFolder('catalog');
     const broken = path.join(directory, 'broken.yaml');
     const old = path.join(directory, 'old.yaml');
     const stranger = path.join(directory, 'stranger.yaml');
-    writeFileSync(broken, 'id: [\n');
-    writeFileSync(old, row('bfl/old').replace('usd: 0.01', 'usd: 0.01, times: [{ number: /n, most: 4 }]'));
-    writeFileSync(stranger, row('nobody/model'));
-    const { code, out } = await runAdmin(env, 'catalog', 'check', directory, '--json');
-    expect(code).toBe(1);
-    expect(JSON.parse(out)).toEqual({
-      problems: [
-        { file: broken, pointer: '', reason: expect.stringMatching(/./) },
-        { file: old, pointer: '/price/times/0/most', reason: expect.stringContaining('is now called "max"') },
-        { file: stranger, pointer: '/id', reason: 'there is no provider "nobody"' },
-      ],
-      warnings: expect.any(Array),
+    beforeAll(() => {
+      writeFileSync(broken, 'id: [\n');
+      writeFileSync(old, row('bfl/old').replace('usd: 0.01', 'usd: 0.01, times: [{ number: /n, most: 4 }]'));
+      writeFileSync(stranger, row('nobody/model'));
     });
-  });
 
-  it('warns of a model that ends soon, and exits with 0', async () => {
-    const directory = temporaryFolder('catalog');
-    const file = path.join(directory, 'ending.yaml');
-    const ends = new Date(Date.now() + 20 * 86_400_000).toISOString().slice(0, 10);
-    writeFileSync(file, `${row('bfl/ending')}ends: ${ends}\n`);
-    const { code, out } = await runAdmin(env, 'catalog', 'check', directory);
-    expect(code).toBe(0);
-    expect(out).toContain(`Warning: ${file}#/ends: the model ends on ${ends}\n`);
-  });
+    it('prints every problem with file, pointer and reason, and exits with 1', async () => {
+      const { code, out } = await runAdmin(env, 'catalog', 'check', directory, '--json');
+      expect(code).toBe(1);
+      expect(JSON.parse(out)).toEqual({
+        problems: [
+          { file: broken, pointer: '', reason: expect.stringMatching(/./) },
+          {
+            file: old,
+            pointer: '/price/times/0/most',
+            reason: expect.stringContaining('is now called "max"'),
+          },
+          { file: stranger, pointer: '/id', reason: 'there is no provider "nobody"' },
+        ],
+        warnings: expect.any(Array),
+      });
+    });
 
-  it('prints problems for people as one line each', async () => {
-    const directory = temporaryFolder('catalog');
-    const file = path.join(directory, 'dear.yaml');
-    writeFileSync(file, row('bfl/dear').replace('{ usd: 0.01 }', '{ usd: much }'));
-    const { code, out } = await runAdmin(env, 'catalog', 'check', directory);
-    expect(code).toBe(1);
-    expect(out).toMatch(/^[^\n]+#\/price[^\n]*: [^\n]+\n(Warning: .*\n)*$/);
-    expect(out.startsWith(file)).toBe(true);
+    it('prints one line for each problem for people', async () => {
+      const { code, out } = await runAdmin(env, 'catalog', 'check', directory);
+      expect(code).toBe(1);
+      expect(out).toMatch(/^([^\n]+: [^\n]+\n){3}(Warning: .*\n)*$/);
+      expect(out.startsWith(broken)).toBe(true);
+    });
   });
 
   it('exits with 1 for a directory that does not exist', async () => {

@@ -9,8 +9,8 @@ import { type Documents } from './intake/intake.js';
 import { type CounterExample, endsSoon, hasEnded, type Model, readModel, visibleProvider } from './model.js';
 import { endedRow, hidingRow, extendingRow, modelRow } from './model-row.js';
 import { pricePointers } from './price.js';
-import { builtInDirectories, type CatalogSources, layered } from './load-catalog.js';
-import { type CatalogProblem, readDirectory } from './read-rows.js';
+import { builtInDirectories, type CatalogSources, layered, readDirectories } from './load-catalog.js';
+import type { CatalogProblem } from './read-rows.js';
 
 type Finding = Omit<CatalogProblem, 'file'>;
 
@@ -36,7 +36,7 @@ export async function checkCatalog(
   checking: (models: number, of: number) => void = () => {},
   priceDays = 90,
 ): Promise<CatalogProblem[]> {
-  const { models, ended, problems } = layered(await Promise.all(directories.map(readDirectory)), builtIn);
+  const { models, ended, problems } = layered(await readDirectories(directories), builtIn);
   const ids = new Set([...models.map(({ model }) => model.id), ...ended.map(({ id }) => id)]);
   return [
     ...problems,

@@ -4,7 +4,13 @@ import { z } from 'zod';
 import { type Catalog, catalogOf } from './catalog.js';
 import { watchDirectories } from './directory-watch.js';
 import { turns } from './catalog-files.js';
-import { builtInDirectories, catalogFrom, directoryRevisions, joinedRevision } from './load-catalog.js';
+import {
+  builtInDirectories,
+  catalogFrom,
+  directoryRevisions,
+  joinedRevision,
+  readDirectories,
+} from './load-catalog.js';
 import { forgetSchemas } from './late-schemas.js';
 import { areSame, type Model } from './model.js';
 import { checkDirectory, type DirectoryRows, readDirectory } from './read-rows.js';
@@ -166,7 +172,7 @@ interface Release {
 async function readRelease(withRows: boolean): Promise<Release> {
   const directories = builtInDirectories();
   if (!withRows) return { rows: [], revisions: await directoryRevisions(directories) };
-  const rows = await Promise.all(directories.map(readDirectory));
+  const rows = await readDirectories(directories);
   return { rows, revisions: rows.map(({ revision }) => revision) };
 }
 

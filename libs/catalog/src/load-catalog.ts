@@ -31,7 +31,7 @@ export async function loadCatalog({
   directories = builtInDirectories(),
   builtIn = providerList,
 }: CatalogSources = {}): Promise<Catalog> {
-  const read = await Promise.all(directories.map(readDirectory));
+  const read = await readDirectories(directories);
   return catalogFrom(read, joinedRevision(read.map(({ revision }) => revision)), { builtIn });
 }
 
@@ -62,6 +62,22 @@ export function builtInDirectories(from?: string): string[] {
     .sort()
     .map((provider) => join(providers, provider, 'models'))
     .filter((directory) => existsSync(directory));
+}
+
+/** The rows of the release by directory. Its files do not change, so a process reads them once. */
+const ofRelease = new Map<string, Promise<DirectoryRows>>();
+
+/** Reads and checks the rows of directories. */
+export async function readDirectories(directories: readonly string[]): Promise<DirectoryRows[]> {
+  const builtIn = new Set(builtInDirectories());
+  return Promise.all(
+    directories.map((directory) => {
+      if (!builtIn.has(directory)) return readDirectory(directory);
+      const known = ofRelease.get(directory) ?? readDirectory(directory);
+      ofRelease.set(directory, known);
+      return known;
+    }),
+  );
 }
 
 /**
