@@ -18,7 +18,7 @@ const vendors: Record<string, AiVendor> = {};
 const all = (url: string, key: string) => [...aiVendors(url, key), ...languageModels(url, key)];
 
 beforeAll(async () => {
-  caller = await system.caller();
+  caller = await system.caller({ inflightLimit: 20 });
   for (const vendor of all(system.gateways[0]?.url ?? '', caller.key)) vendors[vendor.name] = vendor;
 });
 
@@ -27,7 +27,7 @@ describe.each(all('http://router.example', 'key').map(({ name, unknown }) => ({ 
   ({ name, unknown }) => {
     const vendor = () => vendors[name] as AiVendor;
 
-    it('generates and streams text, each as one run', async () => {
+    it.concurrent('generates and streams text, each as one run', async () => {
       const tag = newTag('ai');
       expect(await vendor().generate(`Say hello. [[sim:tag=${tag}]]`)).not.toBe('');
       const { text, parts } = await vendor().stream(`Say hello. [[sim:tag=${tag}]]`);
@@ -36,7 +36,7 @@ describe.each(all('http://router.example', 'key').map(({ name, unknown }) => ({ 
       expect(await ledger(tag)).toHaveLength(2);
     });
 
-    it('names the models that an unknown name resembles', async () => {
+    it.concurrent('names the models that an unknown name resembles', async () => {
       const failed = ai.generateText({ model: vendor().model(unknown), prompt: 'x' });
       await expect(failed).rejects.toMatchObject({
         statusCode: 404,
@@ -44,15 +44,18 @@ describe.each(all('http://router.example', 'key').map(({ name, unknown }) => ({ 
       });
     });
 
-    it('repeats a call after a failure of the provider, which does not reach the provider again', async () => {
-      const tag = newTag('ai');
-      const prompt = `[[sim:tag=${tag}]] [[sim:html]]`;
-      const failed = ai.generateText({ model: vendor().model(), prompt, maxRetries: 1 });
-      await expect(failed).rejects.toThrow('after 2 attempts');
-      expect(await ledger(tag)).toHaveLength(1);
-    });
+    it.concurrent(
+      'repeats a call after a failure of the provider, which does not reach the provider again',
+      async () => {
+        const tag = newTag('ai');
+        const prompt = `[[sim:tag=${tag}]] [[sim:html]]`;
+        const failed = ai.generateText({ model: vendor().model(), prompt, maxRetries: 1 });
+        await expect(failed).rejects.toThrow('after 2 attempts');
+        expect(await ledger(tag)).toHaveLength(1);
+      },
+    );
 
-    it('stops the provider when a stream is aborted', async () => {
+    it.concurrent('stops the provider when a stream is aborted', async () => {
       const tag = newTag('ai');
       const leaving = new AbortController();
       const reading = vendor().stream(`[[sim:tag=${tag}]] [[sim:stream_hang]]`, leaving.signal, () =>

@@ -62,7 +62,7 @@ describe('the guide for callers', () => {
     expect([...new Set(snippets.map(({ language }) => language))].sort()).toEqual(['js', 'python', 'sh']);
   });
 
-  it.each(runnable)('runs $name', async ({ language, text }) => {
+  it.concurrent.each(runnable)('runs $name', async ({ language, text }) => {
     const caller = await system.caller({}, undefined, [
       'catalog',
       'run',

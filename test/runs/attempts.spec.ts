@@ -52,13 +52,13 @@ describe('an operator sees why a provider call failed', () => {
       },
       { withinMs: 20_000, what: 'the attempts to be written', everyMs: 100 },
     );
-  const ended = async (prompt: string, of = model) => {
-    const run = await caller.submit(of, JSON.stringify({ prompt }));
-    await caller.completed(run);
-    return { run, result: await caller.collect(run) };
+  const ended = async (prompt: string, of = model, by = caller) => {
+    const run = await by.submit(of, JSON.stringify({ prompt }));
+    await by.completed(run);
+    return { run, result: await by.collect(run) };
   };
 
-  it('a 500 at the submission', async () => {
+  it.concurrent('a 500 at the submission', async () => {
     const { run, result } = await ended('[[sim:500_submit]]');
     expect([result.status, result.bucket]).toEqual([502, 'provider_error']);
     expect(await attempted(run)).toMatchObject({
@@ -87,7 +87,7 @@ describe('an operator sees why a provider call failed', () => {
     });
   });
 
-  it('a submission that the provider accepts the second time', async () => {
+  it.concurrent('a submission that the provider accepts the second time', async () => {
     const { run, result } = await ended('[[sim:429=1]]');
     expect(result.status).toBe(200);
     const { provider_attempts: attempts, handle, attempts: submissions } = await attempted(run);
@@ -95,7 +95,7 @@ describe('an operator sees why a provider call failed', () => {
     expect([submissions, handle?.['step']]).toEqual([2, 'poll']);
   });
 
-  it('a rejected key', async () => {
+  it.concurrent('a rejected key', async () => {
     const { run, result } = await ended('[[sim:401]]');
     expect([result.status, result.bucket]).toEqual([502, 'provider_error']);
     expect((await attempted(run)).provider_attempts).toMatchObject([
@@ -109,7 +109,7 @@ describe('an operator sees why a provider call failed', () => {
     ]);
   });
 
-  it('a failed job, and polls that failed before', async () => {
+  it.concurrent('a failed job, and polls that failed before', async () => {
     const { run, result } = await ended('[[sim:job_failed]] [[sim:poll_500=3]]');
     expect([result.status, result.bucket]).toEqual([502, 'provider_error']);
     const { provider_attempts: attempts } = await attempted(run, 2);
@@ -119,16 +119,18 @@ describe('an operator sees why a provider call failed', () => {
     ]);
   });
 
-  it('a poll that times out', async () => {
+  it.concurrent('a poll that times out', async () => {
+    // In a workspace of its own, because other cases run meanwhile.
+    const patient = await system.caller();
     const hanging = new Promise<void>(() => {});
     upstream.duringPoll = async () => {
       await system.sql(
         `UPDATE run SET deadline_at = router_now() + interval '5 seconds' WHERE workspace_id = $1 AND stage = 'running'`,
-        [caller.workspaceId],
+        [patient.workspaceId],
       );
       upstream.duringPoll = () => hanging;
     };
-    const { run, result } = await ended('slow', 'traced/paint');
+    const { run, result } = await ended('slow', 'traced/paint', patient);
     expect([result.status, result.bucket]).toEqual([504, 'provider_timeout']);
     const { provider_attempts: attempts } = await attempted(run, 2);
     expect(attempts).toMatchObject([
@@ -143,7 +145,7 @@ describe('an operator sees why a provider call failed', () => {
     expect(attempts[0]).not.toHaveProperty('status');
   });
 
-  it('an asset that cannot be fetched', async () => {
+  it.concurrent('an asset that cannot be fetched', async () => {
     const { run, result } = await ended('[[sim:asset_404]]');
     expect(result.status).toBe(200);
     expect((await attempted(run)).provider_attempts).toMatchObject([
@@ -156,7 +158,7 @@ describe('an operator sees why a provider call failed', () => {
     ]);
   });
 
-  it('a cancellation that comes too late', async () => {
+  it.concurrent('a cancellation that comes too late', async () => {
     const run = await caller.submit(
       'fal/flux-dev',
       '{"prompt":"[[sim:takes=2000]] [[sim:cancel_too_late]]"}',
@@ -168,7 +170,7 @@ describe('an operator sees why a provider call failed', () => {
     expect((await attempted(run)).provider_attempts).toMatchObject([{ phase: 'cancel', class: 'too_late' }]);
   });
 
-  it('without the prompt that the reply quotes', async () => {
+  it.concurrent('without the prompt that the reply quotes', async () => {
     const prompt = Array.from({ length: 40 }, (_, nth) => `word${nth * 31}`)
       .join(' ')
       .slice(0, 300);
@@ -183,7 +185,7 @@ describe('an operator sees why a provider call failed', () => {
     expect(reply).not.toContain(prompt.slice(0, 201));
   });
 
-  it('by the id of the call that admitted the run', async () => {
+  it.concurrent('by the id of the call that admitted the run', async () => {
     const answer = await caller.call('POST', `/v2/models/${model}`, { body: '{"prompt":"[[sim:402]]"}' });
     const callId = answer.headers.get('x-service-request-id') ?? '';
     const run = { requestId: callId, model, body: '' };
@@ -195,7 +197,7 @@ describe('an operator sees why a provider call failed', () => {
     });
   });
 
-  it('and callers do not', async () => {
+  it.concurrent('and callers do not', async () => {
     const { run } = await ended('[[sim:500_submit]] unseen');
     await attempted(run);
     const own = await caller.call('GET', `/v2/operator/runs/${run.requestId}`);
@@ -204,7 +206,7 @@ describe('an operator sees why a provider call failed', () => {
     expect(bytes.toString()).not.toMatch(/provider_attempts|submit answered/);
   });
 
-  it('a run whose calls all succeed leaves no row', async () => {
+  it.concurrent('a run whose calls all succeed leaves no row', async () => {
     const { run } = await ended('fine');
     const failing = await ended('[[sim:500_submit]] after it');
     await attempted(failing.run);

@@ -94,7 +94,7 @@ describe.each(transports())('an event stream on %s', (transport) => {
     return entry;
   };
 
-  it('arrives byte for byte as the provider sent it, twelve at once', async () => {
+  it.concurrent('arrives byte for byte as the provider sent it, twelve at once', async () => {
     const caller = await system.caller({ inflightLimit: 12 });
     const sent = models.flatMap((model) => [1, 2, 3].map((nth) => ({ model, tag: newTag(`s${nth}`) })));
     await Promise.all(
@@ -120,7 +120,7 @@ describe.each(transports())('an event stream on %s', (transport) => {
     }
   });
 
-  it('begins before the provider has finished', async () => {
+  it.concurrent('begins before the provider has finished', async () => {
     const caller = await system.caller();
     const tag = newTag('begins');
     const answer = await open(caller, `[[sim:tag=${tag}]] [[sim:stream_hang]]`);
@@ -130,7 +130,7 @@ describe.each(transports())('an event stream on %s', (transport) => {
     await system.ended(caller);
   });
 
-  it('that is queued is collected whole, with its content type', async () => {
+  it.concurrent('that is queued is collected whole, with its content type', async () => {
     const caller = await system.caller();
     const tag = newTag('queued');
     const body = JSON.stringify(streamed['anthropic/claude-opus-5'](`[[sim:tag=${tag}]]`));
@@ -141,7 +141,7 @@ describe.each(transports())('an event stream on %s', (transport) => {
     expect(sha256(collected.bytes)).toBe((await providerOf(tag))?.replySha256);
   });
 
-  it('answers an error before the first byte as every other run', async () => {
+  it.concurrent('answers an error before the first byte as every other run', async () => {
     const caller = await system.caller();
     const answer = await caller.call('POST', '/v2/models/openai/gpt-5.5', {
       body: JSON.stringify(streamed['openai/gpt-5.5']('[[sim:policy_submit]]')),
@@ -149,33 +149,39 @@ describe.each(transports())('an event stream on %s', (transport) => {
     expect([answer.status, answer.bucket]).toEqual([400, 'content_policy_violation']);
   });
 
-  it.each(models)('passes on an error in the middle of %s, and bills what was used', async (model) => {
-    const caller = await system.caller();
-    const answer = await open(caller, '[[sim:stream_error]]', { model });
-    expect(answer.status).toBe(200);
-    // The provider itself ended the stream.
-    expect(await answer.ended).toBe(true);
-    expect(answer.bytes().toString()).toContain('error');
-    const row = await ended(caller);
-    expect(row.outcome).toBe('failed');
-    expect(row.billed).toBeGreaterThan(0);
-    const collected = await caller.call('GET', `/v2/models/${model.split('?')[0]}/requests/${row.id}`);
-    expect(collected.bucket).toBe(row.bucket);
-  });
+  it.concurrent.each(models)(
+    'passes on an error in the middle of %s, and bills what was used',
+    async (model) => {
+      const caller = await system.caller();
+      const answer = await open(caller, '[[sim:stream_error]]', { model });
+      expect(answer.status).toBe(200);
+      // The provider itself ended the stream.
+      expect(await answer.ended).toBe(true);
+      expect(answer.bytes().toString()).toContain('error');
+      const row = await ended(caller);
+      expect(row.outcome).toBe('failed');
+      expect(row.billed).toBeGreaterThan(0);
+      const collected = await caller.call('GET', `/v2/models/${model.split('?')[0]}/requests/${row.id}`);
+      expect(collected.bucket).toBe(row.bucket);
+    },
+  );
 
-  it('that the provider breaks off breaks off for the caller too, and is billed as far as it came', async () => {
-    const caller = await system.caller();
-    const [words, key] = ['Tell a story. [[sim:stream_reset]]', newTag('reset')];
-    const answer = await open(caller, words, { key });
-    expect(await answer.ended).toBe(false);
-    const row = await ended(caller);
-    expect(row).toMatchObject({ outcome: 'failed', bucket: 'provider_error', reported: null });
-    expect(row.billed).toBeGreaterThan(0);
-    const retry = await open(caller, words, { key });
-    expect([retry.status, retry.headers.get('x-service-error-type')]).toEqual([502, 'provider_error']);
-  });
+  it.concurrent(
+    'that the provider breaks off breaks off for the caller too, and is billed as far as it came',
+    async () => {
+      const caller = await system.caller();
+      const [words, key] = ['Tell a story. [[sim:stream_reset]]', newTag('reset')];
+      const answer = await open(caller, words, { key });
+      expect(await answer.ended).toBe(false);
+      const row = await ended(caller);
+      expect(row).toMatchObject({ outcome: 'failed', bucket: 'provider_error', reported: null });
+      expect(row.billed).toBeGreaterThan(0);
+      const retry = await open(caller, words, { key });
+      expect([retry.status, retry.headers.get('x-service-error-type')]).toEqual([502, 'provider_error']);
+    },
+  );
 
-  it('is stopped at the provider when a caller without a key leaves', async () => {
+  it.concurrent('is stopped at the provider when a caller without a key leaves', async () => {
     const caller = await system.caller();
     const tag = newTag('left');
     const answer = await open(caller, `Tell a story. [[sim:tag=${tag}]] [[sim:stream_hang]]`);
@@ -190,7 +196,7 @@ describe.each(transports())('an event stream on %s', (transport) => {
     });
   });
 
-  it('that a caller of OpenRouter leaves is billed by the record of its provider', async () => {
+  it.concurrent('that a caller of OpenRouter leaves is billed by the record of its provider', async () => {
     const caller = await system.caller();
     const tag = newTag('record');
     const words = `Tell a story. [[sim:tag=${tag}]] [[sim:stream_hang]]`;
@@ -209,7 +215,7 @@ describe.each(transports())('an event stream on %s', (transport) => {
     expect(row.billed).toBe(row.reported);
   });
 
-  it.each([
+  it.concurrent.each([
     ['did not', { include_usage: false }],
     ['did', { include_usage: true }],
   ])(
@@ -237,7 +243,7 @@ describe.each(transports())('an event stream on %s', (transport) => {
     },
   );
 
-  it('is stopped at the provider when its run is cancelled', async () => {
+  it.concurrent('is stopped at the provider when its run is cancelled', async () => {
     const caller = await system.caller();
     const tag = newTag('cancelled');
     const answer = await open(caller, `Tell a story. [[sim:tag=${tag}]] [[sim:stream_hang]]`, { key: tag });
@@ -253,28 +259,31 @@ describe.each(transports())('an event stream on %s', (transport) => {
     });
   });
 
-  it('goes on when a caller with a key leaves, and a retry receives it from the start', async () => {
-    const caller = await system.caller();
-    const tag = newTag('retried');
-    const words = `Tell a story. [[sim:tag=${tag}]] [[sim:stream_pause=400]]`;
-    const first = await open(caller, words, { key: tag });
-    await begun(first);
-    first.leave();
-    const retry = await open(caller, words, { key: tag, gateway: 1 });
-    expect(retry.headers.get('idempotent-replayed')).toBe('true');
-    await begun(retry);
-    expect((await rows(caller))[0]?.stage).toBe('submitting');
-    expect(await retry.ended).toBe(true);
-    const provider = await providerOf(tag);
-    expect(sha256(retry.bytes())).toBe(provider?.replySha256);
-    expect(provider?.abortedAtMs).toBeNull();
-    const replay = await open(caller, words, { key: tag });
-    expect(await replay.ended).toBe(true);
-    expect(sha256(replay.bytes())).toBe(provider?.replySha256);
-    expect(await ended(caller)).toMatchObject({ outcome: 'succeeded' });
-  });
+  it.concurrent(
+    'goes on when a caller with a key leaves, and a retry receives it from the start',
+    async () => {
+      const caller = await system.caller();
+      const tag = newTag('retried');
+      const words = `Tell a story. [[sim:tag=${tag}]] [[sim:stream_pause=400]]`;
+      const first = await open(caller, words, { key: tag });
+      await begun(first);
+      first.leave();
+      const retry = await open(caller, words, { key: tag, gateway: 1 });
+      expect(retry.headers.get('idempotent-replayed')).toBe('true');
+      await begun(retry);
+      expect((await rows(caller))[0]?.stage).toBe('submitting');
+      expect(await retry.ended).toBe(true);
+      const provider = await providerOf(tag);
+      expect(sha256(retry.bytes())).toBe(provider?.replySha256);
+      expect(provider?.abortedAtMs).toBeNull();
+      const replay = await open(caller, words, { key: tag });
+      expect(await replay.ended).toBe(true);
+      expect(sha256(replay.bytes())).toBe(provider?.replySha256);
+      expect(await ended(caller)).toMatchObject({ outcome: 'succeeded' });
+    },
+  );
 
-  it('reaches a slow caller whole, although the transport keeps only a part of it', async () => {
+  it.concurrent('reaches a slow caller whole, although the transport keeps only a part of it', async () => {
     const caller = await system.caller();
     const tag = newTag('slow');
     const answer = await open(
@@ -288,7 +297,7 @@ describe.each(transports())('an event stream on %s', (transport) => {
     await system.ended(caller);
   });
 
-  it('is refused where a model has none', async () => {
+  it.concurrent('is refused where a model has none', async () => {
     const caller = await system.caller();
     const answer = await caller.call('POST', '/v2/models/openai/gpt-image-1.5', {
       body: '{"prompt":"a bridge","stream":true}',

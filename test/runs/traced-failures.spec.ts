@@ -84,22 +84,25 @@ describe.each(transports().slice(0, 1))('from the id of a call to the cause on %
   });
   failOnLeftovers();
 
-  it.each(failures)('%s is shown by one command and on one page', async (_what, tag, outcome, cause) => {
-    const body = JSON.stringify({ prompt: `[[sim:${tag}]]` });
-    const answer = await caller.call('POST', `/v2/models/${model}`, { body });
-    expect([answer.status, answer.bucket]).toEqual(outcome);
-    const callId = answer.headers.get('x-service-request-id') ?? '';
-    const shown = await waitFor(
-      async () => {
-        const run = await answerOf<OperatorRunDetail>(system.env(), 'run', 'show', callId);
-        return run.provider_attempts.length > 0 && run;
-      },
-      { withinMs: 20_000, what: 'the attempts to be written', everyMs: 100 },
-    );
-    expect(shown).toMatchObject({ call_id: callId, model, provider: 'bfl' });
-    expect(shown.provider_attempts.at(-1)).toMatchObject(cause);
-    // This answer fills the console's page of the run.
-    const page = await operator.call('GET', `/v2/operator/runs/${callId}`);
-    expect(shown).toMatchObject(page.json());
-  });
+  it.concurrent.each(failures)(
+    '%s is shown by one command and on one page',
+    async (_what, tag, outcome, cause) => {
+      const body = JSON.stringify({ prompt: `[[sim:${tag}]]` });
+      const answer = await caller.call('POST', `/v2/models/${model}`, { body });
+      expect([answer.status, answer.bucket]).toEqual(outcome);
+      const callId = answer.headers.get('x-service-request-id') ?? '';
+      const shown = await waitFor(
+        async () => {
+          const run = await answerOf<OperatorRunDetail>(system.env(), 'run', 'show', callId);
+          return run.provider_attempts.length > 0 && run;
+        },
+        { withinMs: 20_000, what: 'the attempts to be written', everyMs: 100 },
+      );
+      expect(shown).toMatchObject({ call_id: callId, model, provider: 'bfl' });
+      expect(shown.provider_attempts.at(-1)).toMatchObject(cause);
+      // This answer fills the console's page of the run.
+      const page = await operator.call('GET', `/v2/operator/runs/${callId}`);
+      expect(shown).toMatchObject(page.json());
+    },
+  );
 });

@@ -33,7 +33,7 @@ describe.each(transports())('webhooks on %s', (transport) => {
       )
     )[0];
 
-  it('report a success once, signed, with the status as the body', async () => {
+  it.concurrent('report a success once, signed, with the status as the body', async () => {
     const caller = await system.caller();
     const run = await caller.submit('bfl/flux-2-pro', '{"prompt":"a webhook"}', { query: asked('/success') });
     const event = await receiver.signed('/success', await system.webhookSecrets(caller));
@@ -56,7 +56,7 @@ describe.each(transports())('webhooks on %s', (transport) => {
     expect(receiver.to('/success').length).toBe(1);
   });
 
-  it('report a failure, and a cancellation before the dispatch', async () => {
+  it.concurrent('report a failure, and a cancellation before the dispatch', async () => {
     const caller = await system.caller({ inflightLimit: 1 });
     const failed = await caller.submit('bfl/flux-2-pro', '{"prompt":"[[sim:job_failed]]"}', {
       query: asked('/failure'),
@@ -78,7 +78,7 @@ describe.each(transports())('webhooks on %s', (transport) => {
     await caller.completed(first);
   });
 
-  it('are retried after a failure, and a redirect is a failure', async () => {
+  it.concurrent('are retried after a failure, and a redirect is a failure', async () => {
     const caller = await system.caller();
     const failing = await caller.submit('bfl/flux-2-pro', '{"prompt":"again"}', {
       query: asked('/fails-once'),
@@ -108,7 +108,7 @@ describe.each(transports())('webhooks on %s', (transport) => {
     expect(await row(failing.requestId)).toMatchObject({ tries: 2, problem: 'answered HTTP 500' });
   });
 
-  it('are tested with one signed event, whose answer is shown as it arrived', async () => {
+  it.concurrent('are tested with one signed event, whose answer is shown as it arrived', async () => {
     const caller = await system.caller({}, undefined, ['requests', 'manage']);
     const test = async (path: string) => {
       const body = JSON.stringify({ url: receiver.url + path });
@@ -139,7 +139,7 @@ describe.each(transports())('webhooks on %s', (transport) => {
     expect(await test('/says-yes')).toMatchObject({ state: 'delivered', attempts: [{ status: 204 }] });
   });
 
-  it('are signed with both secrets while the secret rotates', async () => {
+  it.concurrent('are signed with both secrets while the secret rotates', async () => {
     const caller = await system.caller();
     const [before = ''] = await system.webhookSecrets(caller);
     await system.operate((all) => all.rotateWebhookSecret(caller.workspace));
@@ -150,7 +150,7 @@ describe.each(transports())('webhooks on %s', (transport) => {
     await receiver.signed('/rotated', [after]);
   });
 
-  it('in fal’s form contain the unchanged bytes of the output, or the error', async () => {
+  it.concurrent('in fal’s form contain the unchanged bytes of the output, or the error', async () => {
     const caller = await system.caller();
     const run = await caller.submit('fal/flux-dev', '{"prompt":"fal"}', {
       query: asked('/fal', 'fal_webhook'),
