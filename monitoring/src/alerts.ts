@@ -93,7 +93,7 @@ export const alerts: readonly Alert[] = [
     severity: 'ticket',
     dashboard: 'money',
     summary:
-      'A worker died during a submission to {{ $labels.provider }}, which may charge us; the caller is not billed.',
+      'A worker ended before it saved the outcome of a submission to {{ $labels.provider }}, which may charge us; the caller is not billed.',
   },
   {
     name: 'RouterPriceBoundExceeded',

@@ -6,7 +6,7 @@ import { DataSource, type EntityManager, QueryFailedError, type QueryRunner } fr
 import { dataSourceOptions, minConnectMs } from './data-source.js';
 import { type ConnectionPool, isPooled, Pools, type Queryable } from './pools.js';
 import type { DatabaseSettings } from './settings.js';
-import { isUnavailable, translated } from './sql-errors.js';
+import { isTooSlow, isUnavailable, translated } from './sql-errors.js';
 
 /** A transaction. Its reads see its own earlier writes. */
 export interface Transaction extends Queryable {
@@ -20,6 +20,8 @@ export const operators = 'operators';
 const maxWaitingOfOne = 50;
 
 const retryPauseMs = 250;
+/** A statement that only ever times out is given up after this time, because the statements behind it wait for it. */
+const maxSlowMs = 120_000;
 
 /** The connections to Postgres: plain pools for SQL, and TypeORM on the work pool. */
 @Injectable()
@@ -119,16 +121,19 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Retries a statement on the work pool for up to `retryForMs` while the database is down. Only for statements
-   * that may run twice, and whose loss would cost more than the wait.
+   * Retries a statement on the work pool while the database is down: for up to `retryForMs`, or as long as the process
+   * lives. Only for statements that may run twice, and whose loss would cost more than the wait.
    */
-  async persist<Row extends object>(text: string, values: unknown[], retryForMs: number): Promise<Row[]> {
+  async persist<Row extends object>(text: string, values: unknown[], retryForMs = Infinity): Promise<Row[]> {
     const lastMs = performance.now() + retryForMs;
+    let slowUntilMs = Infinity;
     for (;;) {
       try {
         return await this.work.query<Row>(text, values);
       } catch (error) {
-        if (!isUnavailable(error) || this.closed || performance.now() > lastMs) throw error;
+        const nowMs = performance.now();
+        slowUntilMs = isTooSlow(error) ? Math.min(slowUntilMs, nowMs + maxSlowMs) : Infinity;
+        if (!isUnavailable(error) || this.closed || nowMs > Math.min(lastMs, slowUntilMs)) throw error;
         await pause(retryPauseMs);
       }
     }

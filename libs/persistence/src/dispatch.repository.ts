@@ -3,7 +3,7 @@ import { Batches, byPlace } from './batches.js';
 import { Database } from './database.js';
 import { providerOf } from './lines.js';
 import type { PoolKey } from './provider-key.repository.js';
-import { type LiveRun, retryForMs } from './live-run.js';
+import type { LiveRun } from './live-run.js';
 import { outboxRowOf, type PayloadBody, payloadBody, type PayloadRow } from './run-facts.js';
 
 /** A run that a worker has claimed for submission. */
@@ -182,7 +182,6 @@ export class DispatchRepository {
           due_at = CASE WHEN after_ms = 0 THEN 'infinity' ELSE router_now() + after_ms * interval '1 millisecond' END
         FROM back WHERE ${outboxRowOf('back')} RETURNING after_ms AS "afterMs"`,
       [runId, epoch, afterMs],
-      retryForMs,
     );
     return row?.afterMs ?? null;
   }
@@ -203,7 +202,6 @@ export class DispatchRepository {
         UPDATE outbox SET provider = line, waiting = true, due_at = 'infinity'
         FROM moved WHERE ${outboxRowOf('moved')} RETURNING line`,
       [runId, epoch],
-      retryForMs,
     );
     return row?.line ?? null;
   }

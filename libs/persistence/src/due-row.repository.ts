@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Batches, byPlace } from './batches.js';
 import { Database } from './database.js';
-import { retryForMs } from './live-run.js';
 import { rowsAhead } from './outbox.repository.js';
 
 /** A due row that this worker has taken. */
@@ -124,7 +123,6 @@ export class DueRowRepository {
         UPDATE outbox SET due_at = router_now() + ($5::integer[])[nth] * interval '1 millisecond', attempts = 0
         FROM mine WHERE outbox.workspace_id = mine.workspace_id AND outbox.run_id = mine.run_id RETURNING nth::integer`,
       [...columnsOf(rows), rows.map(({ delayMs }) => delayMs)],
-      retryForMs,
     );
     // After waiting for its lock, a missing row is no longer this worker's and needs nothing.
     return byPlace(rows.length, back).map((row) => (row || waits ? null : undefined));

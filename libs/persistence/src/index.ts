@@ -170,7 +170,7 @@ export {
   type UsageRange,
   type UsageRecord,
 } from './usage-reader.js';
-export { AnswerLost, UnknownWorkspace } from './sql-errors.js';
+export { AnswerLost, isUnavailable, UnknownWorkspace } from './sql-errors.js';
 export {
   type WorkspaceChange,
   WorkspaceExists,

@@ -1,12 +1,6 @@
 import type { Run } from './entities/run.entity.js';
 import type { PayloadBody } from './run-facts.js';
 
-/**
- * How long to retry saving a provider's reply while the database is down. After that the run's outcome is
- * unknown.
- */
-export const retryForMs = 120_000;
-
 /** When a run moved from one stage to the next. */
 export type RunTimes = Pick<Run, 'admittedAt' | 'grantedAt' | 'dispatchedAt' | 'outputAt' | 'completedAt'>;
 

@@ -8,7 +8,7 @@ import {
   workspaceResults,
   workspaceRows,
 } from './batches.js';
-import { type ClaimedRun, type Copying, type Poll, retryForMs } from './live-run.js';
+import { type ClaimedRun, type Copying, type Poll } from './live-run.js';
 import type { Queryable } from './pools.js';
 import {
   type Ending,
@@ -62,7 +62,7 @@ export class RunRepository {
   private readonly moves = new Batches((rows: readonly Moved[], waits) => this.moveAll(rows, waits));
   private readonly endings = new Batches(
     (runs: readonly EndingRun[], waits) => this.finishAll(runs, waits),
-    workspaceRows(retryForMs),
+    workspaceRows(Infinity),
   );
 
   constructor(
@@ -90,7 +90,6 @@ export class RunRepository {
         )
         SELECT cancel_requested AS "cancelRequested" FROM saved`,
       [runId, epoch, jsonText(handle), afterMs, reportedMicros, this.database.hasJobs ? firstPollRestMs : 0],
-      retryForMs,
     );
     return row ?? null;
   }
@@ -193,7 +192,6 @@ export class RunRepository {
         reportedMicros,
         this.database.hasJobs ? copyRestMs : 0,
       ],
-      retryForMs,
     );
     return row?.kept ?? false;
   }
@@ -246,7 +244,6 @@ export class RunRepository {
     const rows = await this.database.persist<{ results: (Finished | null)[] }>(
       'SELECT finish_all($1, $2, $3, $4) AS results',
       [runs.map(({ workspaceId }) => workspaceId), `[${entries.join()}]`, joined, waits],
-      retryForMs,
     );
     return workspaceResults(rows, waits);
   }

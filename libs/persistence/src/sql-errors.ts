@@ -38,6 +38,9 @@ export function translated(error: unknown, Kind: typeof RouterError = RouterErro
 export const isUnavailable = (error: unknown): boolean =>
   error instanceof RouterError && error.bucket === 'service_unavailable';
 
+/** Whether Postgres ran the statement and stopped it at the time limit. */
+export const isTooSlow = (error: unknown): boolean => sqlState(causeOf(error)) === '57014';
+
 /**
  * Whether the database could not be reached or did not answer in time. Errors without an SQLSTATE come from the
  * connection.

@@ -61,6 +61,22 @@ it('of many different attempts the first and the last are kept, and the others a
   expect(taken?.leftOut).toBe(30);
 });
 
+it('writes what could not be written again soon, before what came meanwhile', () => {
+  const { attempts, pass, due } = buffer();
+  for (let status = 400; status < 415; status += 1) attempts.add('run', attempt(status));
+  pass(gatherMs);
+  const unwritten = due();
+  for (let status = 500; status < 515; status += 1) attempts.add('run', attempt(status));
+  attempts.putBack(unwritten);
+  pass(gatherMs);
+  const [taken] = due();
+  expect(taken?.attempts.map(({ status }) => status)).toEqual([
+    ...Array.from({ length: 10 }, (_, nth) => 400 + nth),
+    ...Array.from({ length: 10 }, (_, nth) => 505 + nth),
+  ]);
+  expect(taken?.leftOut).toBe(10);
+});
+
 it('takes a limited number of runs, and keeps the others', () => {
   const { attempts, pass } = buffer();
   for (let nth = 0; nth < 70; nth += 1) attempts.add(`run ${nth}`, attempt(500));

@@ -57,8 +57,19 @@ export class AttemptBuffer {
     const last = waiting.at(-1);
     if (last?.kind === kind) Object.assign(last, attempt, { count: last.count + 1, lastMs: nowMs });
     else waiting.push({ ...attempt, kind, count: 1, firstMs: nowMs, lastMs: nowMs });
-    const [crowded] = waiting.length > maxWaiting ? waiting.splice(maxWaiting / 2, 1) : [];
-    noted.leftOut += crowded?.count ?? 0;
+    thin(noted);
+  }
+
+  /** Takes back attempts that could not be written. They are due again soon. */
+  putBack(due: readonly DueAttempts[]): void {
+    const nowMs = this.now();
+    for (const { runId, leftOut, attempts } of due) {
+      const noted = this.notedOf(runId, nowMs);
+      noted.waiting.unshift(...attempts.map((attempt) => ({ ...attempt, kind: kindOf(attempt) })));
+      noted.leftOut += leftOut;
+      noted.dueMs = Math.min(noted.dueMs, nowMs + gatherMs);
+      thin(noted);
+    }
   }
 
   /** Takes the attempts of at most `maxTaken` runs that are due by then, and forgets runs that have none. */
@@ -94,6 +105,13 @@ export class AttemptBuffer {
     }
     return taken.map(({ kind: _kind, ...attempt }) => attempt);
   }
+}
+
+/** Leaves out what is beyond the room of a run, from the middle. */
+function thin(noted: Noted): void {
+  const { waiting } = noted;
+  const crowded = waiting.splice(maxWaiting / 2, Math.max(0, waiting.length - maxWaiting));
+  noted.leftOut += crowded.reduce((sum, { count }) => sum + count, 0);
 }
 
 const kindOf = ({ provider, phase, status, class: failureClass, retry, reading }: Attempt): string =>

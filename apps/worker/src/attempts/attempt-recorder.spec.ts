@@ -110,3 +110,16 @@ it('a stopping worker waits a limited time for the last write', async () => {
   attempts.note(provider, 'run', trouble);
   await expect(attempts.beforeApplicationShutdown()).resolves.toBeUndefined();
 });
+
+it('keeps what the database did not take in an outage, and nothing that it refuses', async () => {
+  const errors: unknown[] = [new RouterError('service_unavailable', 'away'), new Error('refused')];
+  const counts: number[] = [];
+  const { attempts } = recorder({}, async (runs) => {
+    counts.push(runs.length);
+    const error = errors.shift();
+    if (error !== undefined) throw error;
+  });
+  attempts.note(provider, 'run', trouble);
+  for (let nth = 0; nth < 3; nth += 1) await attempts.write(Infinity).catch(() => {});
+  expect(counts).toEqual([1, 1]);
+});

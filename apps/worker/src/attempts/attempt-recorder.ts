@@ -1,4 +1,10 @@
-import { type Attempt, AttemptRepository, DatabaseOutage, type NotedAttempt } from '#persistence';
+import {
+  type Attempt,
+  AttemptRepository,
+  DatabaseOutage,
+  isUnavailable,
+  type NotedAttempt,
+} from '#persistence';
 import type { KeyedProvider, Signal } from '#providers';
 import { Inject, Injectable } from '@nestjs/common';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -21,7 +27,7 @@ export class AttemptRecorder extends BackgroundWriter {
     @Inject(AttemptRepository) private readonly attempts: Pick<AttemptRepository, 'note' | 'inputsOf'>,
     @Inject(DatabaseOutage) outage: Pick<DatabaseOutage, 'warn'>,
   ) {
-    super(outage, gatherMs, 'could not write attempts; operators will not see them');
+    super(outage, gatherMs, 'could not write attempts; after an outage they are written again');
   }
 
   /** Notes a call. `signal` is what came back, if the call was made. */
@@ -45,7 +51,12 @@ export class AttemptRecorder extends BackgroundWriter {
     for (;;) {
       const due = this.buffer.takeDue(maxWritten, byMs);
       if (due.length === 0) return;
-      await this.attempts.note(await this.redacted(due));
+      try {
+        await this.attempts.note(await this.redacted(due));
+      } catch (error) {
+        if (isUnavailable(error)) this.buffer.putBack(due);
+        throw error;
+      }
     }
   }
 

@@ -67,7 +67,7 @@ export class Outcomes {
     const { runId, epoch } = run;
     const saving = this.runs.saveHandle(runId, epoch, handle, afterMs, run.reportedMicros);
     const saved = await saving.catch((error: unknown) => {
-      // The log is now the only record of a submission that the provider will bill.
+      // The worker stops while the database is away: the log is the only record of a submission that the provider bills.
       this.log.error(
         { error, run_id: runId, handle },
         "could not save a run's handle; its result may be lost",
@@ -124,7 +124,7 @@ export class Outcomes {
     });
   }
 
-  /** A worker died during the submission. The provider may have accepted it, so it is not repeated. */
+  /** A worker ended before it saved the outcome of a submission. The provider may have accepted it, so it is not repeated. */
   async giveUp(run: SweptRun): Promise<void> {
     noteCall(run.runId, run.facts.callId);
     const ending = internalFailure(
@@ -135,7 +135,7 @@ export class Outcomes {
       this.metrics.dispatchUnknown.inc({ provider });
       this.log.error(
         { run_id: runId, provider },
-        'a worker died during a submission; the run failed and its outcome at the provider is unknown',
+        'a worker ended before it saved the outcome of a submission; the run failed, and its outcome at the provider is unknown',
       );
     }
   }
