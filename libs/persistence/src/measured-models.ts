@@ -61,7 +61,7 @@ export async function measuredModels(database: Database): Promise<MeasuredModel[
 export async function measuredAnswers(database: Database): Promise<MeasuredAnswers[]> {
   return database.reads.query(
     `WITH counted AS MATERIALIZED (
-        SELECT model, space, name, sum(number::bigint) AS number
+        SELECT model, space, name, sum(number::numeric) AS number
         FROM measured_runs, jsonb_each(answers) AS of_space (space, counts), jsonb_each_text(counts) AS each (name, number)
         WHERE day > timezone('UTC', router_statement_now())::date - 30 GROUP BY 1, 2, 3
       ), stepped AS (

@@ -7,9 +7,9 @@
  *
  * `answers` of `measured_runs` counts for each workspace what the model wrote: `runs`; of those that took a second or
  * longer, `timed` (their number), `tokens` and `ms`, because a shorter time is mostly spent on the connection; and by the
- * names 1 to 60 the open runs whose answer had up to 1.25 ^ name tokens. A run with a limit is not open, however long its
- * answer: its caller wanted one of that length, and it does not reserve the likely length. Runs that did not succeed do not
- * count, because their callers left or their answers broke off.
+ * names 1 to 60 the open runs whose answer had up to 1.25 ^ name tokens. A run with a limit is not open, even if its answer
+ * ended before: its caller set the limit for an answer of that size, so it says nothing about answers without one. Runs that
+ * did not succeed do not count, because their callers left or their answers broke off.
  *
  * The sums are exact only if no run can still end before `closed_at`. `finish_all` dates a run while it holds the lock
  * of its workspace, so the caller locks the workspaces once after `closed_at`, in an earlier transaction: every run
@@ -21,7 +21,7 @@ CREATE OR REPLACE FUNCTION answers_together(known jsonb, added jsonb) RETURNS js
 RETURN (
   SELECT jsonb_object_agg(space, counts) FROM (
     SELECT space, jsonb_object_agg(name, number) AS counts FROM (
-      SELECT space, name, sum(number::bigint) AS number
+      SELECT space, name, sum(number::numeric) AS number
       FROM (VALUES (known), (added)) AS given (answers), jsonb_each(answers) AS of_space (space, counts), jsonb_each_text(counts) AS each (name, number)
       GROUP BY 1, 2
     ) AS summed GROUP BY 1 ORDER BY max(number) FILTER (WHERE name = 'runs') DESC, 1 LIMIT 10
@@ -74,7 +74,8 @@ BEGIN
   END LOOP;
   -- One statement at the end, in the order of the key: sessions that add to the same rows wait for each other, without a deadlock.
   WITH measured AS MATERIALIZED (
-    SELECT timezone('UTC', completed_at)::date AS day, record.* FROM unnest(advanced, hours) AS hour (space_id, hour_begins), LATERAL (
+    SELECT timezone('UTC', completed_at)::date AS day, model, workspace_id, outcome, dispatched_at, completed_at, written
+    FROM unnest(advanced, hours) AS hour (space_id, hour_begins), LATERAL (
       SELECT * FROM audit_record
       WHERE workspace_id = space_id AND completed_at >= hour_begins AND completed_at < hour_begins + interval '1 hour'
       -- Keeps the plan of one range of the index for each hour.
@@ -85,11 +86,11 @@ BEGIN
   ), counted AS (
     SELECT day, model, workspace_id, name, sum(number) AS number
     FROM measured, jsonb_to_record(written) AS wrote (tokens bigint, ms bigint, "isOpen" boolean), LATERAL (
-      SELECT 'runs', 1::bigint
+      SELECT 'runs', 1::numeric
       UNION ALL SELECT * FROM (VALUES ('timed', 1), ('tokens', tokens), ('ms', ms)) AS timed WHERE ms >= 1000
       UNION ALL SELECT least(60, greatest(1, ceil(ln(tokens::float) / ln(1.25::float))))::text, 1 WHERE "isOpen"
     ) AS each (name, number)
-    WHERE outcome = 'succeeded' AND tokens > 0 GROUP BY 1, 2, 3, 4
+    WHERE outcome = 'succeeded' AND written IS NOT NULL GROUP BY 1, 2, 3, 4
   ), answered AS (
     SELECT day, model, jsonb_object_agg(workspace_id, counts) AS answers FROM (
       SELECT day, model, workspace_id, jsonb_object_agg(name, number) AS counts FROM counted GROUP BY 1, 2, 3
