@@ -57,7 +57,7 @@ export interface CallQuery {
   alt?: string | undefined;
 }
 
-/** What finished runs show of the answers of rows, by their ids. */
+/** The figures that finished runs show, by the ids of their rows. */
 export type MeasuredRows = ReadonlyMap<string, MeasuredAnswers>;
 
 /**

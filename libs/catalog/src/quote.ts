@@ -21,7 +21,7 @@ export interface Quote {
   reported: ReportedTerm[];
 }
 
-/** What finished runs of a row show of its answers. These figures replace those that the row declares; null does not. */
+/** Figures of a row that its finished runs show. They replace those that the row declares. Null if the runs are too few. */
 export interface MeasuredAnswers {
   /** The number of tokens that 99 of 100 answers do not exceed if the input sets no limit. */
   likelyTokens: number | null;

@@ -1,6 +1,6 @@
 import type { Database } from './database.js';
 
-/** What the finished runs of a model show of its answers. Null are the figures for which they are too few. */
+/** The length and speed of a model's answers, as its finished runs show them. Null if the runs are too few. */
 export interface MeasuredAnswers {
   model: string;
   /** The number of tokens that 99 of 100 answers do not exceed if the input sets no limit. At most 25 % too high. */

@@ -194,7 +194,7 @@ export interface Used {
   written?: Written | undefined;
 }
 
-/** What the model of a text run wrote. */
+/** The answer of a text run, as its provider reports it. */
 export interface Written {
   /** All tokens of its answer, seen or not. */
   tokens: number;

@@ -156,6 +156,12 @@ const read = (
     reply,
   );
 
+const plain = (usage: object, status = 200): HttpReply => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: Buffer.from(JSON.stringify(usage)),
+});
+
 const failure = (failureClass: string) => ({
   kind: 'failed',
   failure: { class: failureClass, retry: 'never' },
@@ -178,11 +184,6 @@ describe.each(Object.entries(protocols))('a stream of %s', (_name, protocol) => 
   });
 
   it('reports the tokens that its model wrote, as a reply without a stream does', () => {
-    const plain = (usage: object, status = 200): HttpReply => ({
-      status,
-      headers: { 'content-type': 'application/json' },
-      body: Buffer.from(JSON.stringify(usage)),
-    });
     const [, object = '', member = ''] = protocol.usage[1].split('/');
     const written = (tokens: unknown, status?: number) =>
       read(protocol, plain({ [object]: { [member]: tokens } }, status), { streams: false }).writtenTokens;

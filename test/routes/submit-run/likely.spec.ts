@@ -54,9 +54,10 @@ async function admitted(model: string, body: object): Promise<Row> {
   return row;
 }
 
-/** Of an answer of gpt-5.5 with that many tokens, in micro-dollars, without its input. */
+/** The price of an answer of gpt-5.5 with that many tokens, in micro-dollars, without its input. */
 const written = (tokens: number) => tokens * 30;
 const open = { input: 'hi' };
+const chat = { messages: [{ role: 'user', content: 'hi' }] };
 
 describe('a gateway with measured answers', () => {
   it('reserves the measured length for an answer without a limit, and keeps the bound', async () => {
@@ -86,19 +87,17 @@ describe('a gateway with measured answers', () => {
   });
 
   it('counts a run with one answer alone', async () => {
-    const of = (more: object) =>
-      admitted('openai/gpt-5.5-chat-completions', { messages: [{ role: 'user', content: 'hi' }], ...more });
-    expect([(await of({})).facts.isOpen, (await of({ n: 1 })).facts.isOpen]).toEqual([true, true]);
-    expect((await of({ n: 2 })).facts.isOpen).toBeUndefined();
+    const counts: unknown[] = [];
+    for (const n of [undefined, 1, 2])
+      counts.push((await admitted('openai/gpt-5.5-chat-completions', { ...chat, n })).facts.isOpen);
+    expect(counts).toEqual([true, true, undefined]);
   });
 
   it('bills hidden tokens by the measured speed', async () => {
     const { facts } = await admitted('openai/gpt-5.5', { ...open, stream: true });
     expect(facts.streams?.hiddenTokensPerSecond).toBe(120);
-    const chat = { messages: [{ role: 'user', content: 'hi' }], stream: true };
-    expect((await admitted('openai/gpt-5.5-chat-completions', chat)).facts.streams).toMatchObject({
-      hiddenTokensPerSecond: 60,
-    });
+    const declared = await admitted('openai/gpt-5.5-chat-completions', { ...chat, stream: true });
+    expect(declared.facts.streams?.hiddenTokensPerSecond).toBe(60);
   });
 
   it('estimates what it reserves', async () => {

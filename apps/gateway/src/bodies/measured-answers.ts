@@ -5,7 +5,7 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 
 const refreshMs = 60_000;
 
-/** What finished runs show of the answers of text models. At most a minute old while the database answers. */
+/** The length and speed of answers of text models, as finished runs show them. At most a minute old while the database answers. */
 @Injectable()
 export class MeasuredAnswers implements OnApplicationBootstrap, OnApplicationShutdown {
   answers: MeasuredRows = new Map();

@@ -139,6 +139,6 @@ export class MeasuredRuns {
   @Column('integer', { array: true }) times: number[];
   /** Up to three of their workspaces. */
   @Column('uuid', { array: true }) workspaces: string[];
-  /** What the model wrote for each of up to ten workspaces, added up; see `add_up_usage`. Null if it writes no text. */
+  /** Counts of what the model wrote, by workspace and name; see `add_up_usage`. Null if it writes no text. */
   @Column('jsonb', { nullable: true }) answers: Record<string, Record<string, number>> | null;
 }
