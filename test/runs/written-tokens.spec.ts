@@ -1,7 +1,5 @@
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { eitherTransport, failOnLeftovers, openAnswer, sharedSystem } from '../harness/index.js';
-
-const system = sharedSystem(eitherTransport());
 
 interface Asked {
   model: string;
@@ -34,37 +32,42 @@ const asked: Readonly<Record<string, Asked>> = {
 };
 const mustLimit = ['Messages'];
 
-async function writtenBy({ model, body, query = '' }: Asked, streams: boolean, limit: object) {
-  const caller = await system.caller();
-  const stream = streams && query === '' ? { stream: true } : {};
-  const answer = await openAnswer(`${system.gateways[0]?.url}/v2/models/${model}${streams ? query : ''}`, {
-    key: caller.key,
-    body: JSON.stringify({ ...body, ...limit, ...stream }),
-    headers: {},
-    pauseMs: 0,
-  });
-  await answer.ended;
-  const [record] = await system.sql<{ outcome: string; written: object | null }>(
-    'SELECT outcome, written FROM audit_record WHERE workspace_id = $1',
-    [caller.workspaceId],
-  );
-  return record;
-}
+describe.each(eitherTransport())('on %s, the record of', (transport) => {
+  const system = sharedSystem(transport);
 
-it.each(Object.entries(asked))('the record of a run of %s has what its model wrote', async (name, each) => {
-  const measured = { tokens: expect.any(Number), ms: expect.any(Number) };
-  for (const streams of [true, false]) {
-    const limited = await writtenBy(each, streams, each.limit);
-    expect(limited).toEqual({ outcome: 'succeeded', written: measured });
-    if (mustLimit.includes(name)) continue;
-    const open = await writtenBy(each, streams, {});
-    expect(open).toEqual({ outcome: 'succeeded', written: { ...measured, isOpen: true } });
+  async function writtenBy({ model, body, query = '' }: Asked, streams: boolean, limit: object) {
+    const caller = await system.caller();
+    const stream = streams && query === '' ? { stream: true } : {};
+    const answer = await openAnswer(`${system.gateways[0]?.url}/v2/models/${model}${streams ? query : ''}`, {
+      key: caller.key,
+      body: JSON.stringify({ ...body, ...limit, ...stream }),
+      headers: {},
+      pauseMs: 0,
+    });
+    await answer.ended;
+    await system.ended(caller);
+    const [record] = await system.sql<{ outcome: string; written: object | null }>(
+      'SELECT outcome, written FROM audit_record WHERE workspace_id = $1',
+      [caller.workspaceId],
+    );
+    return record;
   }
-});
 
-it('the record of another run has nothing', async () => {
-  const image = { model: 'bfl/flux-2-pro', body: { prompt: 'a lighthouse' }, limit: {} };
-  expect(await writtenBy(image, false, {})).toEqual({ outcome: 'succeeded', written: null });
+  it.each(Object.entries(asked))('a run of %s has what its model wrote', async (name, each) => {
+    const measured = { tokens: expect.any(Number), ms: expect.any(Number) };
+    for (const streams of [true, false]) {
+      const limited = await writtenBy(each, streams, each.limit);
+      expect(limited).toEqual({ outcome: 'succeeded', written: measured });
+      if (mustLimit.includes(name)) continue;
+      const open = await writtenBy(each, streams, {});
+      expect(open).toEqual({ outcome: 'succeeded', written: { ...measured, isOpen: true } });
+    }
+  });
+
+  it('another run has nothing', async () => {
+    const image = { model: 'bfl/flux-2-pro', body: { prompt: 'a lighthouse' }, limit: {} };
+    expect(await writtenBy(image, false, {})).toEqual({ outcome: 'succeeded', written: null });
+  });
 });
 
 failOnLeftovers();

@@ -2,7 +2,7 @@ import { afterAll, expect, it } from '@jest/globals';
 import { type ReportedTerm, wholeMicros } from '#schemas';
 import { reportedMicros } from '#providers';
 import { sharedGateway } from '../gateways.js';
-import type { TestCaller } from '../../harness/caller.js';
+import type { Caller } from '../../harness/caller.js';
 
 const gateway = sharedGateway();
 
@@ -140,10 +140,12 @@ const isExpected = {
 } as const;
 
 const rows: string[] = [];
-afterAll(() => process.stdout.write(`cents reserved, billed:\n${rows.join('\n')}\n`));
+afterAll(() => {
+  process.stdout.write(`cents reserved, billed:\n${rows.join('\n')}\n`);
+});
 
 /** Admits a call, and bills what the provider reports for it, as a worker would. */
-async function costOf(caller: TestCaller, { model, body, usage }: Call) {
+async function costOf(caller: Caller, { model, body, usage }: Call) {
   const answer = await caller.call('POST', `/v2/models/${model}/requests`, { body: JSON.stringify(body) });
   expect([answer.status, answer.bytes.toString()]).toEqual([201, expect.any(String)]);
   const [run] = await gateway().database.reads.query<{
