@@ -4,7 +4,6 @@ import { checkInput, loadCatalog, type Model } from '#catalog';
 import { type ProviderAdapter, providerList, readReply, type Run } from '#providers';
 import { withMembersFirst } from '#schemas';
 import { collectEvents } from '../../apps/worker/src/calls/event-stream.js';
-import { TokenRates } from '../../apps/worker/src/calls/token-rates.js';
 import { arrivedMicros } from '../../apps/worker/src/runs/arrived-price.js';
 import {
   answers,
@@ -206,7 +205,13 @@ async function billsOf(model: Model): Promise<Bill[]> {
   const adapter = definition.create(definition.defaultBase, {});
   const call = calledBy(model);
   const { sent, points, ...whole } = answerOf(model, call);
-  const [terms] = checkInput([model], parsedInput(call.body), { alt: 'sse' });
+  const measured = { likelyTokens: null, tokensPerSecond: whole.written / whole.seconds };
+  const [terms] = checkInput(
+    [model],
+    parsedInput(call.body),
+    { alt: 'sse' },
+    new Map([[model.id, measured]]),
+  );
   const { streams, price } = terms;
   const run: Run = {
     runId: '0197c2a4-5b1e-7c3d-8e9f-0a1b2c3d4e5f',
@@ -215,10 +220,6 @@ async function billsOf(model: Model): Promise<Bill[]> {
     body: withMembersFirst(Buffer.from(JSON.stringify(call.body)), terms.missingMembers),
     streams: true,
   };
-  const rates = new TokenRates();
-  for (let nth = 0; nth < 60; nth += 1) rates.note(model.id, String(nth % 3), whole.written, whole.seconds);
-  const declared = streams?.hiddenTokensPerSecond;
-  const rate = declared && (rates.of(model.id) ?? declared);
   const bills: Bill[] = [];
   for (const how of ['left', 'broken', 'read'] as const)
     for (const point of points) {
@@ -230,7 +231,7 @@ async function billsOf(model: Model): Promise<Bill[]> {
         run,
         reported: price.reported,
         assets: [],
-        hiddenTokens: Math.floor((rate ?? 0) * seconds),
+        hiddenTokens: Math.floor((streams?.hiddenTokensPerSecond ?? 0) * seconds),
       } as const;
       const read = readReply(adapter, asked, reply);
       const arrived = arrivedMicros(streams && { ...streams, isLive: true }, read) ?? NaN;

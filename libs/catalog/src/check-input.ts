@@ -16,7 +16,7 @@ import type { JsonSchema } from './json-schema.js';
 import { misnamedFields } from './misnamed-fields.js';
 import { type Model, oncePerSchema } from './model.js';
 import type { ConstantValue } from './model-row.js';
-import { type Quote, quote, type StreamPrice, streamPrice } from './quote.js';
+import { type MeasuredAnswers, type Quote, quote, type StreamPrice, streamPrice } from './quote.js';
 import { settleUnions } from './settle-unions.js';
 import { asSpelledByCaller, asSpelledByRow } from './spelling.js';
 import { unknownFields } from './unknown-fields.js';
@@ -57,6 +57,9 @@ export interface CallQuery {
   alt?: string | undefined;
 }
 
+/** The figures that finished runs show, by the ids of their rows. */
+export type MeasuredRows = ReadonlyMap<string, MeasuredAnswers>;
+
 /**
  * The terms of every server that accepts the input, in order. The first server must accept it; otherwise this
  * throws `InputRejection` with the invalid fields.
@@ -65,6 +68,7 @@ export function checkInput(
   [server, ...others]: readonly [Model, ...Model[]],
   input: ParsedInput,
   query: CallQuery = {},
+  measured: MeasuredRows = new Map(),
 ): [ServerTerms, ...ServerTerms[]] {
   const fields = bodyErrors(server, input);
   if (fields.length > 0) throw new InputRejection(fields, unknownFields(server, input.body));
@@ -75,17 +79,23 @@ export function checkInput(
       declaresFields(other, input) &&
       bodyErrors(other, input).length === 0,
   );
-  return [termsOf(server, input, query), ...fitting.map((other) => termsOf(other, input, query))];
+  const terms = (model: Model) => termsOf(model, input, query, measured.get(model.id));
+  return [terms(server), ...fitting.map(terms)];
 }
 
-const termsOf = (model: Model, input: ParsedInput, query: CallQuery): ServerTerms => ({
+const termsOf = (
+  model: Model,
+  input: ParsedInput,
+  query: CallQuery,
+  measured?: MeasuredAnswers,
+): ServerTerms => ({
   server: model.id,
-  price: quote(model, input.body),
+  price: quote(model, input.body, measured),
   missingMembers: missingMembers(model, input.body),
   upstream: addressFor(model, input.body),
   unknownFields: unknownFields(model, input.body),
   ...(requestsStream(model, input, query) && {
-    streams: streamPrice(model, input.body, model.stream?.maxTokens ?? []),
+    streams: streamPrice(model, input.body, model.stream?.maxTokens ?? [], measured),
   }),
 });
 

@@ -4,6 +4,7 @@ export {
   type CallQuery,
   checkInput,
   inputErrors,
+  type MeasuredRows,
   missingMembers,
   type ParsedInput,
   type ServerTerms,

@@ -131,7 +131,7 @@ export const modelRow = z
       })
       .optional()
       .describe(
-        'For a model whose stream does not show everything that it writes, such as reasoning. If a stream ends before its usage arrives, this number is the least that is billed. A worker uses its own measurements once it has enough.',
+        'For a model whose stream does not show everything that it writes, such as reasoning. If a stream ends before its usage arrives, this number is the least that is billed. Once enough runs have finished, the number that they show replaces it.',
       ),
     budget_seconds: z
       .int()

@@ -80,7 +80,7 @@ export const price = z.strictObject({
     })
     .optional()
     .describe(
-      'The likely length of an answer. Workspaces whose `reservation` is `likely` reserve it instead of `max` of a number that the input leaves open.',
+      'The likely length of an answer. Workspaces whose `reservation` is `likely` reserve it instead of `max` of a number that the input leaves open. Once enough runs have finished, the length that they show replaces it.',
     ),
   source: z.string().min(1).optional().describe('The document from which the price was taken.'),
   date: z.iso.date().optional().describe('The day on which the price was read.'),

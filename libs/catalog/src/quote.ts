@@ -10,6 +10,8 @@ export interface Quote {
   upperMicros: number;
   /** The likely cost, if it is less than the upper bound: with an answer of likely length, where the input sets no limit. */
   likelyMicros?: number;
+  /** The input asks for one answer and sets no limit on it, so its length says how long answers are. */
+  isOpen?: true;
   /** The field that lowers the upper bound most directly: one that the input leaves open, or else one that it sets. */
   lowering?: { field: string; isSet: boolean };
   /** The amount that is billed unless the reply reports the usage. */
@@ -19,7 +21,14 @@ export interface Quote {
   reported: ReportedTerm[];
 }
 
-export function quote(model: Model, body: unknown): Quote {
+/** Figures of a row that its finished runs show. They replace those that the row declares. Null if the runs are too few. */
+export interface MeasuredAnswers {
+  /** The number of tokens that 99 of 100 answers do not exceed if the input sets no limit. */
+  likelyTokens: number | null;
+  tokensPerSecond: number | null;
+}
+
+export function quote(model: Model, body: unknown, measured?: MeasuredAnswers): Quote {
   const { price } = model;
   const input = asSpelledByRow(model, body);
   const terms = [price, ...price.plus];
@@ -27,11 +36,14 @@ export function quote(model: Model, body: unknown): Quote {
   const amounts = terms.map((term) => microsOf(term, input, tokensOf));
   const sumOf = (part: keyof Amount) => wholeMicros(amounts.reduce((sum, amount) => sum + amount[part], 0));
   const upperMicros = sumOf('bound');
-  const likelyMicros = likelyOf(model, terms, input, tokensOf);
+  const likely = price.likely && (measured?.likelyTokens ?? price.likely.tokens);
+  const likelyMicros = likely === undefined ? undefined : likelyOf(likely, terms, input, tokensOf);
   const lowering = loweringField(terms, input);
+  const isOpen = likely !== undefined && lowering?.isSet === false && asksForOne(terms, input);
   return {
     upperMicros,
     ...(likelyMicros !== undefined && likelyMicros < upperMicros && { likelyMicros }),
+    ...(isOpen && { isOpen }),
     ...(lowering && { lowering }),
     computedMicros: sumOf('computed'),
     basis: terms.some((term) => term.times.length > 0) ? 'computed' : 'flat',
@@ -43,24 +55,31 @@ export function quote(model: Model, body: unknown): Quote {
   };
 }
 
-/** The upper bound if an open answer is not longer than it likely is. Undefined for a row without such a length. */
+/** The upper bound if an open answer is not longer than this number of tokens. */
 function likelyOf(
-  { price: { likely } }: Model,
+  likelyTokens: number,
   terms: readonly Term[],
   input: unknown,
   tokensOf: TokenCounts,
-): number | undefined {
-  if (likely === undefined) return undefined;
+): number {
   const amounts = terms.map(({ usd, times }) => {
     const limited = times.map((factor) =>
       'number' in factor && factor.max !== undefined
-        ? { ...factor, max: Math.max(factor.default, Math.min(factor.max, likely.tokens)) }
+        ? { ...factor, max: Math.max(factor.default, Math.min(factor.max, likelyTokens)) }
         : factor,
     );
     return microsOf({ usd, times: limited }, input, tokensOf).bound;
   });
   return wholeMicros(amounts.reduce((sum, bound) => sum + bound, 0));
 }
+
+/** Whether every number that the row does not bound, such as that of answers, is one. */
+const asksForOne = (terms: readonly Term[], input: unknown): boolean =>
+  terms.every(({ times }) =>
+    times.every(
+      (factor) => !('number' in factor) || factor.max !== undefined || numberOf(factor, input).computed === 1,
+    ),
+  );
 
 function loweringField(terms: readonly Term[], input: unknown): Quote['lowering'] {
   const numbers = terms.flatMap(({ times }) => times.filter((factor) => 'number' in factor));
@@ -103,7 +122,12 @@ export interface StreamPrice {
 }
 
 /** `maxTokens`: the places in the input that limit the tokens of the answer. */
-export function streamPrice(model: Model, body: unknown, maxTokens: readonly string[]): StreamPrice {
+export function streamPrice(
+  model: Model,
+  body: unknown,
+  maxTokens: readonly string[],
+  measured?: MeasuredAnswers,
+): StreamPrice {
   const input = asSpelledByRow(model, body);
   const limits = (factor: Factor) => 'number' in factor && pointersOf(factor).some(isLimit);
   const tokensOf = tokenCounts(model, input);
@@ -111,7 +135,9 @@ export function streamPrice(model: Model, body: unknown, maxTokens: readonly str
   const price: StreamPrice = {
     inputMicros: 0,
     tokenMicros: 0,
-    ...(model.hidden_tokens && { hiddenTokensPerSecond: model.hidden_tokens.per_second }),
+    ...(model.hidden_tokens && {
+      hiddenTokensPerSecond: measured?.tokensPerSecond ?? model.hidden_tokens.per_second,
+    }),
   };
   for (const { usd, times } of [model.price, ...model.price.plus]) {
     const limit = times.find(limits);

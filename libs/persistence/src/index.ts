@@ -70,7 +70,12 @@ export { LedgerReader, type LedgerRange, type ListedEntry } from './ledger-reade
 export { ErasureRepository } from './erasure.repository.js';
 export { HeldRunRepository, type Released } from './held-run.repository.js';
 export { keyPrefix, newApiKey } from './key-format.js';
-export { type MeasuredModel, measuredModels } from './measured-models.js';
+export {
+  type MeasuredAnswers,
+  measuredAnswers,
+  type MeasuredModel,
+  measuredModels,
+} from './measured-models.js';
 export { migrate, type Migrated, schemaIsCurrent } from './migrate.js';
 export {
   processName,

@@ -1,5 +1,13 @@
 import type { Database } from './database.js';
 
+/** The length and speed of a model's answers, as its finished runs show them. Null if the runs are too few. */
+export interface MeasuredAnswers {
+  model: string;
+  /** The number of tokens that 99 of 100 answers do not exceed if the input sets no limit. At most 25 % too high. */
+  likelyTokens: number | null;
+  tokensPerSecond: number | null;
+}
+
 /** The time and the success of a model's runs. */
 export interface MeasuredModel {
   model: string;
@@ -15,6 +23,9 @@ export interface MeasuredModel {
 /** Fewer runs say little about a model, and runs of fewer workspaces would say something about these. */
 const minRuns = 50;
 const minWorkspaces = 3;
+/** Fewer runs have no 99th percentile worth reserving: of all workspaces together, and of one. */
+const minOpenRuns = 1000;
+const minOpenRunsOfOne = 100;
 
 /**
  * Measures the models with enough runs in the last seven days, or else in the last thirty, over all workspaces. A run
@@ -40,5 +51,37 @@ export async function measuredModels(database: Database): Promise<MeasuredModel[
         (0.1 * 1.1 ^ (max(step) - 0.5))::float AS "medianSeconds"
       FROM part GROUP BY 1, 2 HAVING max(runs) >= $1 AND max(workspaces) >= $2 ORDER BY model, days`,
     [minRuns, minWorkspaces],
+  );
+}
+
+/**
+ * Measures the answers of the last thirty days. Each figure is the median of those of the workspaces, so that no workspace
+ * decides it, however many runs it has or however long they are.
+ */
+export async function measuredAnswers(database: Database): Promise<MeasuredAnswers[]> {
+  return database.reads.query(
+    `WITH counted AS MATERIALIZED (
+        SELECT model, space, name, sum(number::numeric) AS number
+        FROM measured_runs, jsonb_each(answers) AS of_space (space, counts), jsonb_each_text(counts) AS each (name, number)
+        WHERE day > timezone('UTC', router_statement_now())::date - 30 GROUP BY 1, 2, 3
+      ), stepped AS (
+        SELECT model, space, name::integer AS step, sum(number) OVER (PARTITION BY model, space ORDER BY name::integer) AS up_to,
+          sum(number) OVER (PARTITION BY model, space) AS runs
+        FROM counted WHERE name ~ '^[0-9]+$'
+      ), long AS (
+        SELECT model, space, min(step) AS step, max(runs) AS runs FROM stepped WHERE up_to >= 0.99 * runs GROUP BY 1, 2
+      ), fast AS (
+        SELECT model, space, max(number) FILTER (WHERE name = 'timed') AS runs,
+          1000 * max(number) FILTER (WHERE name = 'tokens') / max(number) FILTER (WHERE name = 'ms') AS rate
+        FROM counted WHERE name IN ('timed', 'tokens', 'ms') GROUP BY 1, 2
+      ), likely AS (
+        SELECT model, ceil(1.25 ^ percentile_disc(0.5) WITHIN GROUP (ORDER BY step))::float AS tokens
+        FROM long WHERE runs >= $3 GROUP BY 1 HAVING sum(runs) >= $2 AND count(*) >= $4
+      ), speed AS (
+        SELECT model, percentile_disc(0.5) WITHIN GROUP (ORDER BY rate)::float AS rate
+        FROM fast GROUP BY 1 HAVING sum(runs) >= $1 AND count(*) >= $4
+      )
+      SELECT model, tokens AS "likelyTokens", rate AS "tokensPerSecond" FROM likely FULL JOIN speed USING (model) ORDER BY 1`,
+    [minRuns, minOpenRuns, minOpenRunsOfOne, minWorkspaces],
   );
 }

@@ -34,6 +34,8 @@ export interface RunFacts {
   /** The basis of the amount that is billed unless the reply has all terms of `reported`. */
   basis: 'computed' | 'flat';
   reported: ReportedTerm[];
+  /** The input asks for one answer and sets no limit on it. Absent otherwise. */
+  isOpen?: true;
   /** The price of the server's row. Absent for runs that an earlier release admitted. */
   price?: PriceFacts;
   /** Present if the caller wants the provider's events as they arrive. */
@@ -188,6 +190,18 @@ export interface Used {
   reportedMicros?: number | undefined;
   /** The price of an event stream without a final report, by what is known of it; 0 for a result without files. */
   arrivedMicros?: number | undefined;
+  /** Only of a text run whose reply reports it. */
+  written?: Written | undefined;
+}
+
+/** The answer of a text run, as its provider reports it. */
+export interface Written {
+  /** All tokens of its answer, seen or not. */
+  tokens: number;
+  /** The time of the provider's call. */
+  ms: number;
+  /** The input asked for one answer and set no limit on it. */
+  isOpen?: true | undefined;
 }
 
 export type Outcome = Ending['outcome'];
@@ -227,7 +241,7 @@ export interface Granted {
 }
 
 /** The JSON of an ending, without the bytes of its body. */
-export function endingRow(ending: Ending, { reportedMicros, arrivedMicros }: Used = {}): string {
+export function endingRow(ending: Ending, { reportedMicros, arrivedMicros, written }: Used = {}): string {
   switch (ending.outcome) {
     case 'succeeded':
       return jsonText({
@@ -243,6 +257,7 @@ export function endingRow(ending: Ending, { reportedMicros, arrivedMicros }: Use
         billable: true,
         reportedMicros,
         arrivedMicros,
+        written,
       });
     case 'failed': {
       const { outcome, bucket, status, billable } = ending;

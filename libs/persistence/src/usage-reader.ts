@@ -24,6 +24,7 @@ export interface UsageRecord extends Omit<
   | 'completedAt'
   | 'budgetWindows'
   | 'overshootMicros'
+  | 'written'
 > {
   workspace: string;
   /** The prefix of the key. Null for access tokens. */

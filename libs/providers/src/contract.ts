@@ -207,8 +207,6 @@ export interface ArrivedStream {
   hasUsage: boolean;
   /** The tokens that the model wrote, estimated from what arrived, and from `hiddenTokens` unless the provider broke off. */
   arrivedTokens: number;
-  /** The tokens that the model wrote, by the final usage. */
-  reportedTokens: number | undefined;
 }
 
 /** A record that the provider keeps of a stream, for the cost of one that ended without its usage. */
@@ -276,6 +274,8 @@ export interface ProviderAdapter {
    * tokens the model has written at least in the time of the call.
    */
   readStream?(run: SubmittedRun, reply: HttpReply, hiddenTokens: number): ArrivedStream | undefined;
+  /** The tokens that the model wrote, as a reply without a stream reports them. Undefined if it does not. */
+  writtenTokens?(run: SubmittedRun, reply: HttpReply): number | undefined;
   /** The provider's record of the stream. Undefined if it keeps none, or if its id did not arrive. */
   streamRecord?(run: SubmittedRun, reply: HttpReply): StreamRecord | undefined;
   /** Poll or fetch, by `handle.step`. */

@@ -34,7 +34,13 @@ import { meaningOf } from './reply-words.js';
 import { accountRules, holds, holdsAnything, holdsResult, type Rule } from './rules.js';
 import { unknownError, unknownStatus } from './surprise.js';
 import { streamRequest } from './stream-request.js';
-import { arrivedStream, isEventStream, streamOutcome, streamRecord } from './streamed-reply.js';
+import {
+  arrivedStream,
+  isEventStream,
+  streamOutcome,
+  streamRecord,
+  writtenTokens,
+} from './streamed-reply.js';
 import { exactOrigin, isCallableUrl } from './trusted-origins.js';
 
 /** An adapter from a provider's declaration; see `JobSpec` for the protocols it covers. */
@@ -169,6 +175,8 @@ export function job<const F extends HandleFields = HandleFields>(spec: JobSpec<F
     },
     readStream: (run, reply, hiddenTokens) =>
       spec.stream && streamsTo(run, reply) ? arrivedStream(spec.stream, reply, hiddenTokens) : undefined,
+    writtenTokens: (_run, reply) =>
+      spec.stream && isSuccess(reply) ? writtenTokens(spec.stream, reply) : undefined,
     streamRecord: (run, reply) =>
       spec.stream && streamsTo(run, reply) ? streamRecord(spec.stream, reply) : undefined,
     onSubmit(run, signal, assets) {

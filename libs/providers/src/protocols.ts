@@ -26,6 +26,7 @@ export function protocols(kinds: Readonly<Record<string, ProviderAdapter>>): Pro
       return remembering(speaking(protocol).onSubmit(run, signal, assets), protocol);
     },
     readStream: (run, reply, hiddenTokens) => speaking(ofRow(run)).readStream?.(run, reply, hiddenTokens),
+    writtenTokens: (run, reply) => speaking(ofRow(run)).writtenTokens?.(run, reply),
     streamRecord: (run, reply) => speaking(ofRow(run)).streamRecord?.(run, reply),
     resume: (handle) => polled(of(handle).resume?.(handle)),
     // A handle stays the same from poll to poll, including its protocol.

@@ -32,12 +32,12 @@ export type Asked = RowOfReplies &
 export interface ReadReply {
   outcome: Outcome;
   reportedMicros?: number | undefined;
+  /** The tokens that the model of a text run wrote, by the final usage. */
+  writtenTokens?: number | undefined;
   /** Present if the reply is an event stream. */
   arrived?: {
     /** The tokens that the model wrote, estimated. */
     tokens: number;
-    /** The same, by the final usage. */
-    reportedTokens?: number | undefined;
     /** Their cost with everything that was reported before the final usage. Absent if nothing was, and with the final one. */
     micros?: number | undefined;
   };
@@ -45,16 +45,20 @@ export interface ReadReply {
 
 export function readReply(adapter: ProviderAdapter, asked: Asked, signal: Signal): ReadReply {
   const outcome = outcomeOf(adapter, asked, signal);
-  const stream =
-    asked.phase === 'submit' && isReply(signal)
-      ? adapter.readStream?.(asked.run, signal, asked.hiddenTokens ?? 0)
-      : undefined;
-  if (!stream) return { outcome, reportedMicros: reportedMicros(asked.reported, signal) };
-  const micros = reportedMicros(asked.reported, stream.reply);
-  const { arrivedTokens: tokens, reportedTokens } = stream;
-  return stream.hasUsage
-    ? { outcome, reportedMicros: micros, arrived: { tokens, reportedTokens } }
-    : { outcome, arrived: { tokens, micros } };
+  if (asked.phase === 'resume' || !isReply(signal))
+    return { outcome, reportedMicros: reportedMicros(asked.reported, signal) };
+  const { run, reported, hiddenTokens = 0 } = asked;
+  const stream = adapter.readStream?.(run, signal, hiddenTokens);
+  const reply = stream?.reply ?? signal;
+  const micros = reportedMicros(reported, reply);
+  if (stream && !stream.hasUsage) return { outcome, arrived: { tokens: stream.arrivedTokens, micros } };
+  const writtenTokens = adapter.writtenTokens?.(run, reply);
+  return {
+    outcome,
+    reportedMicros: micros,
+    ...(writtenTokens !== undefined && { writtenTokens }),
+    ...(stream && { arrived: { tokens: stream.arrivedTokens } }),
+  };
 }
 
 /** Whether a success of this call is the result itself rather than a status report. */

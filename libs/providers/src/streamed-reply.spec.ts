@@ -85,7 +85,8 @@ interface Protocol {
   /** The cost of all events but the last: by the final usage, or by an earlier one and the text. */
   billedBeforeEnd: {
     reportedMicros?: number;
-    arrived: { tokens: number; reportedTokens?: number; micros?: number };
+    writtenTokens?: number;
+    arrived: { tokens: number; micros?: number };
   };
   usage: [input: string, output: string];
   error: object;
@@ -99,7 +100,7 @@ const protocols: Record<string, Protocol> = {
     beforeUsage: 6,
     // The tokens of the input were reported first, and three were written.
     billedBeforeUsage: 310,
-    billedBeforeEnd: { reportedMicros: 1510, arrived: { tokens: 5, reportedTokens: 15 } },
+    billedBeforeEnd: { reportedMicros: 1510, writtenTokens: 15, arrived: { tokens: 5 } },
     usage: ['/usage/input_tokens', '/usage/output_tokens'],
     error: { type: 'error', error: { type: 'api_error', message: 'Internal server error' } },
   },
@@ -119,7 +120,7 @@ const protocols: Record<string, Protocol> = {
     events: chat,
     beforeUsage: 4,
     billedBeforeUsage: undefined,
-    billedBeforeEnd: { reportedMicros: 1510, arrived: { tokens: 3, reportedTokens: 15 } },
+    billedBeforeEnd: { reportedMicros: 1510, writtenTokens: 15, arrived: { tokens: 3 } },
     usage: ['/usage/prompt_tokens', '/usage/completion_tokens'],
     error: { error: { code: 502, message: 'Provider disconnected' }, choices: [] },
   },
@@ -155,6 +156,12 @@ const read = (
     reply,
   );
 
+const plain = (usage: object, status = 200): HttpReply => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: Buffer.from(JSON.stringify(usage)),
+});
+
 const failure = (failureClass: string) => ({
   kind: 'failed',
   failure: { class: failureClass, retry: 'never' },
@@ -171,8 +178,19 @@ describe.each(Object.entries(protocols))('a stream of %s', (_name, protocol) => 
         output: { mediaType: 'text/event-stream; charset=utf-8', body: reply.body },
       },
       reportedMicros: 1510,
+      writtenTokens: 15,
       arrived: { tokens: expect.any(Number) },
     });
+  });
+
+  it('reports the tokens that its model wrote, as a reply without a stream does', () => {
+    const [, object = '', member = ''] = protocol.usage[1].split('/');
+    const written = (tokens: unknown, status?: number) =>
+      read(protocol, plain({ [object]: { [member]: tokens } }, status), { streams: false }).writtenTokens;
+    expect(written(7)).toBe(7);
+    expect([written(0), written(-1), written(1e300), written('many'), written(7, 500)]).toEqual(
+      Array(5).fill(undefined),
+    );
   });
 
   it('without the event that was withheld is what the caller received', () => {

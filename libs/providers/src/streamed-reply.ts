@@ -33,8 +33,13 @@ export function arrivedStream(spec: StreamSpec, reply: HttpReply, hiddenTokens: 
   const isBroken = error !== undefined || (!isComplete && reply.cut !== 'cancelled');
   const arrivedTokens = Math.max(Math.ceil(writtenBytes / bytesPerToken), isBroken ? 0 : hiddenTokens);
   const reported = hasUsage ? document : withTokens(document, spec.writtenTokens, arrivedTokens);
-  const reportedTokens = hasUsage ? tokensAt(document, spec.writtenTokens) : undefined;
-  return { reply: jsonReply(reply, reported), hasUsage, arrivedTokens, reportedTokens };
+  return { reply: jsonReply(reply, reported), hasUsage, arrivedTokens };
+}
+
+/** The tokens that the model wrote, seen or not, by the usage of a reply without a stream. */
+export function writtenTokens(spec: StreamSpec, reply: HttpReply): number | undefined {
+  const tokens = tokensAt(jsonOf(reply) ?? null, spec.writtenTokens);
+  return Number.isSafeInteger(tokens) && tokens > 0 ? tokens : undefined;
 }
 
 const tokensAt = (document: Json, places: StreamSpec['writtenTokens']): number =>

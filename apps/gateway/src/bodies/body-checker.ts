@@ -6,6 +6,7 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Piscina } from 'piscina';
 import type { CheckOrder, CheckReport, ModelText, Servers, Terms } from './check-thread.js';
 import { maxSmallValues, parseInput, smallBytes } from './parse-input.js';
+import { MeasuredAnswers } from './measured-answers.js';
 import type { BodySettings } from './settings.js';
 
 /** A validated body: the same bytes, and what validation learned about it. */
@@ -46,7 +47,10 @@ export class BodyChecker implements OnApplicationShutdown {
     idleTimeout: Infinity,
   });
 
-  constructor(@Inject(SETTINGS) private readonly settings: BodySettings) {}
+  constructor(
+    private readonly measured: MeasuredAnswers,
+    @Inject(SETTINGS) private readonly settings: BodySettings,
+  ) {}
 
   /**
    * Takes ownership of the bytes and returns them. Throws `InputRejection` for fields that the first server rejects,
@@ -63,7 +67,7 @@ export class BodyChecker implements OnApplicationShutdown {
     // The memory of a small body may be shared with other Buffers, so a copy is transferred.
     return input.index.values > maxSmallValues
       ? this.checkInThread(workspaceId, servers, new Uint8Array(bytes), query)
-      : { bytes, terms: checkInput(servers, input, query) };
+      : { bytes, terms: checkInput(servers, input, query, this.measured.answers) };
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -76,7 +80,13 @@ export class BodyChecker implements OnApplicationShutdown {
     body: Uint8Array,
     query: CallQuery,
   ): Promise<CheckedBody> {
-    const order: CheckOrder = { servers: [textOf(server), ...others.map(textOf)], query, bytes: body };
+    const { answers: measured } = this.measured;
+    const order: CheckOrder = {
+      servers: [textOf(server), ...others.map(textOf)],
+      query,
+      measured,
+      bytes: body,
+    };
     const report = await this.reportOf(workspaceId, order);
     if ('fields' in report) throw new InputRejection(report.fields, report.unknownFields);
     if ('detail' in report) throw new RouterError('invalid_input', report.detail);

@@ -1,4 +1,4 @@
-import { type CallQuery, checkInput, type Model, type ServerTerms } from '#catalog';
+import { type CallQuery, checkInput, type MeasuredRows, type Model, type ServerTerms } from '#catalog';
 import { type FieldError, InputRejection, RouterError, type UnknownField } from '#errors';
 import { LRUCache } from 'lru-cache';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
@@ -15,6 +15,7 @@ export interface CheckOrder {
   /** As JSON, which is far faster to transfer than the model's many objects. */
   servers: Servers<ModelText>;
   query: CallQuery;
+  measured: MeasuredRows;
   bytes: Uint8Array;
 }
 
@@ -31,10 +32,10 @@ export type CheckReport =
   | { bug: string };
 
 /** The function that the thread runs. */
-export function check({ servers: [server, ...others], query, bytes }: CheckOrder): unknown {
+export function check({ servers: [server, ...others], query, measured, bytes }: CheckOrder): unknown {
   try {
     const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const terms = checkInput([known(server), ...others.map(known)], parseInput(body), query);
+    const terms = checkInput([known(server), ...others.map(known)], parseInput(body), query, measured);
     return move({
       [transferableSymbol]: [bytes.buffer],
       [valueSymbol]: { bytes, terms } satisfies CheckReport,

@@ -234,6 +234,7 @@ export function factsOf(
     budgetMs: row.budgetMs,
     basis: price.basis,
     reported: price.reported,
+    ...(price.isOpen && { isOpen: price.isOpen }),
     price: { row: row.id, digest: priceDigest(row), ...(lift !== undefined && { lift }) },
     members,
     ...(streams && { streams: { ...streams, isLive } }),

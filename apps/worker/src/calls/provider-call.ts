@@ -28,7 +28,6 @@ import type { WorkerSettings } from '../settings.js';
 import { type OutboundCall, ProviderClient } from './provider-client.js';
 import { ProviderResults } from './provider-results.js';
 import { isLarge, isUnread, ReplyReader, type Unread } from './reply-reader.js';
-import { TokenRates } from './token-rates.js';
 
 type Terms = Pick<OutboundCall, 'workspaceId' | 'call' | 'timeoutMs' | 'share'> & RowOfReplies;
 /** `signal` aborts an event stream, and nothing else. `hiddenTokensPerSecond`: of a model whose stream hides some. */
@@ -75,8 +74,6 @@ export function keptReply(handle: unknown): StoredReply | null {
 /** One call to a provider: sends the adapter's request and lets the adapter read the reply. */
 @Injectable()
 export class ProviderCall {
-  private readonly rates = new TokenRates();
-
   constructor(
     private readonly client: ProviderClient,
     private readonly replies: ReplyReader,
@@ -93,13 +90,14 @@ export class ProviderCall {
   /**
    * Submits a run. A large successful reply is stored before it is read, because it is paid for, cannot be
    * fetched again and takes long to read; `isKept` says whether it was stored. Null if it was stored but has
-   * yet to be read. With `hasFallback`, a submission that may be repeated moves to the run's next server.
+   * yet to be read. With `hasFallback`, a submission that may be repeated moves to the run's next server. `ms` is the
+   * time of the call.
    */
   async submit(
     provider: KeyedProvider,
     run: SubmittedRun & { epoch: number },
     terms: SubmitTerms & { parent: Span; callId: string | undefined; hasFallback: boolean },
-  ): Promise<(ReadReply & { isKept: boolean }) | null> {
+  ): Promise<(ReadReply & { isKept: boolean; ms: number }) | null> {
     const { parent, callId, hasFallback, reported, assets, hiddenTokensPerSecond, ...call } = terms;
     const { runId, model } = run;
     const { workspaceId } = call;
@@ -112,11 +110,10 @@ export class ProviderCall {
     });
     const sentAtMs = performance.now();
     const reply = await this.client.callProvider(provider, { ...call, runId, operation: 'submit' });
-    const seconds = (performance.now() - sentAtMs) / 1000;
+    const ms = Math.round(performance.now() - sentAtMs);
     span.end('fault' in reply ? reply.fault : undefined);
     await failpoint('dispatch.afterSubmit', runId);
-    const rate = hiddenTokensPerSecond && (this.rates.of(model) ?? hiddenTokensPerSecond);
-    const hiddenTokens = Math.floor((rate ?? 0) * seconds);
+    const hiddenTokens = Math.floor(((hiddenTokensPerSecond ?? 0) * ms) / 1000);
     const asked = { ...submitAsked(run, { reported, assets }), hiddenTokens };
     // A stream is read at once, because only this process knows whether it was cut.
     const mayKeep = isLarge(reply) && isSuccess(reply) && !call.call.stream;
@@ -126,7 +123,6 @@ export class ProviderCall {
         ...answer,
         reported,
       });
-      this.rates.note(model, workspaceId, read.arrived?.reportedTokens ?? 0, seconds);
       const cancelRequested = 'cut' in reply && reply.cut === 'cancelled';
       this.noteRead(
         provider,
@@ -134,12 +130,12 @@ export class ProviderCall {
         read,
         reply,
       );
-      return { ...read, isKept: false };
+      return { ...read, isKept: false, ms };
     }
     const read = await this.replies.read(provider, reply, asked, { runId, readings: 0, isKept: true });
     if (isUnread(read)) return null;
     this.noteRead(provider, { runId, phase: 'submit', reported }, read, reply);
-    return { ...keptOutput(runId, read, reply), isKept: true };
+    return { ...keptOutput(runId, read, reply), isKept: true, ms };
   }
 
   /** The reading of a stream that its caller left, with the cost in the provider's own record if it keeps one. */

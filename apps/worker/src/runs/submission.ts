@@ -119,8 +119,9 @@ export class Submission {
       },
     );
     if (read === null) return await this.outcomes.readLater(run);
-    const { outcome, reportedMicros, isKept } = read;
-    const ended = { ...run, reportedMicros, arrivedMicros: arrivedMicros(facts.streams, read) };
+    const { outcome, reportedMicros, writtenTokens: tokens, isKept, ms } = read;
+    const written = tokens === undefined ? undefined : { tokens, ms, isOpen: facts.isOpen };
+    const ended = { ...run, reportedMicros, arrivedMicros: arrivedMicros(facts.streams, read), written };
     if (streamed?.signal.aborted && outcome.kind !== 'succeeded')
       return await this.outcomes.endCancelled(ended);
     return await this.record(provider, ended, outcome, isKept);

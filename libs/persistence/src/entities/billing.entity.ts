@@ -1,6 +1,6 @@
 import type { Attribution } from '#schemas';
 import { Check, Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
-import type { Basis } from '../run-facts.js';
+import type { Basis, Written } from '../run-facts.js';
 import { bigint, createdNow } from './columns.js';
 
 /**
@@ -63,6 +63,8 @@ export class AuditRecord {
   @Column('text', { nullable: true }) basis: Basis | null;
   /** How much more the provider reported than the run could be billed. */
   @Column({ ...bigint, nullable: true }) overshootMicros: number | null;
+  /** Null for a run without text, and for one whose reply does not report it. */
+  @Column('jsonb', { nullable: true }) written: Written | null;
   /** Whether the simulator served the run. */
   @Column('boolean', { default: false }) simulated: boolean;
   /** Null for a run without tags and without an end user. */
@@ -137,4 +139,6 @@ export class MeasuredRuns {
   @Column('integer', { array: true }) times: number[];
   /** Up to three of their workspaces. */
   @Column('uuid', { array: true }) workspaces: string[];
+  /** Counts of what the model wrote, by workspace and name; see `add_up_usage`. Null if it writes no text. */
+  @Column('jsonb', { nullable: true }) answers: Record<string, Record<string, number>> | null;
 }

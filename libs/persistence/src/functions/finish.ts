@@ -10,7 +10,7 @@
  *
  * `runs`: `[{runId, epoch, ending, bodyFrom?, bodyBytes?}]`, where the last two locate the output in `bodies`.
  * `ending`: `{outcome, status, bucket?, failure?, mediaType?, storedAs?, assets?, linkExpiresAt?, providerUrls?,
- * billable, reportedMicros?, arrivedMicros?}`. The billed amount is the cost that the provider reported, or else the
+ * billable, reportedMicros?, arrivedMicros?, written?}`. The billed amount is the cost that the provider reported, or else the
  * price of the part of a stream that arrived, or else the computed price, and never more than the bound of the run. An
  * amount that the provider reports above the bound is the overshoot of the run.
  */
@@ -91,10 +91,10 @@ BEGIN
     ), recorded AS (
       INSERT INTO audit_record (run_id, workspace_id, request_id, credential, model, provider, route, outcome, bucket, status,
         caller_left, admitted_at, granted_at, dispatched_at, output_at, completed_at, cost_micros, billed_micros, basis, simulated,
-        attribution, budget_windows, overshoot_micros)
+        attribution, budget_windows, overshoot_micros, written)
       SELECT id, space_id, (call ->> 'requestId')::uuid, credential, model, provider, call ->> 'route', outcome, bucket, status,
         caller_left_at IS NOT NULL, admitted_at, granted_at, dispatched_at, output_at, completed_at, reserved_micros,
-        billed_micros, basis, simulated, call -> 'attribution', budget_windows, overshoot_micros
+        billed_micros, basis, simulated, call -> 'attribution', budget_windows, overshoot_micros, ending -> 'written'
       FROM ended
     ), called AS (
       -- Enqueued at once, like a run; the reconciler picks it up if that fails.

@@ -5,11 +5,29 @@
  * difference to `usage_sum`. Over all workspaces, the runs that say something about their model are added to
  * `measured_runs`: those of its provider that succeeded, and those that failed through the provider's fault.
  *
+ * `answers` of `measured_runs` counts for each workspace what the model wrote: `runs`; of those that took a second or
+ * longer, `timed` (their number), `tokens` and `ms`, because a shorter time is mostly spent on the connection; and by the
+ * names 1 to 60 the open runs whose answer had up to 1.25 ^ name tokens. A run with a limit is not open, even if its answer
+ * ended before: its caller set the limit for an answer of that size, so it says nothing about answers without one. Runs that
+ * did not succeed do not count, because their callers left or their answers broke off.
+ *
  * The sums are exact only if no run can still end before `closed_at`. `finish_all` dates a run while it holds the lock
  * of its workspace, so the caller locks the workspaces once after `closed_at`, in an earlier transaction: every run
  * that ended before is committed by then.
  */
 export const usage = /* sql */ `
+-- The counts of both, by workspace and name. If there are more workspaces than ten, those with the most runs stay.
+CREATE OR REPLACE FUNCTION answers_together(known jsonb, added jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE
+RETURN (
+  SELECT jsonb_object_agg(space, counts) FROM (
+    SELECT space, jsonb_object_agg(name, number) AS counts FROM (
+      SELECT space, name, sum(number::numeric) AS number
+      FROM (VALUES (known), (added)) AS given (answers), jsonb_each(answers) AS of_space (space, counts), jsonb_each_text(counts) AS each (name, number)
+      GROUP BY 1, 2
+    ) AS summed GROUP BY 1 ORDER BY max(number) FILTER (WHERE name = 'runs') DESC, 1 LIMIT 10
+  ) AS kept
+);
+
 CREATE OR REPLACE FUNCTION add_up_usage(spaces uuid[], closed_at timestamptz) RETURNS integer LANGUAGE plpgsql
 SET enable_seqscan = off AS $$
 DECLARE
@@ -55,14 +73,8 @@ BEGIN
     hours := hours || begins;
   END LOOP;
   -- One statement at the end, in the order of the key: sessions that add to the same rows wait for each other, without a deadlock.
-  INSERT INTO measured_runs (day, model, runs, succeeded, times, workspaces)
-  SELECT day, model, runs, cardinality(steps), ARRAY(
-      SELECT count(taken) FROM generate_series(1, 100) AS step LEFT JOIN unnest(steps) AS taken ON taken = step GROUP BY step ORDER BY step
-    ), workspaces
-  FROM (
-    SELECT timezone('UTC', completed_at)::date AS day, model, count(*) AS runs, (array_agg(DISTINCT workspace_id))[:3] AS workspaces,
-      coalesce(array_agg(least(100, greatest(1, ceil(ln(greatest(0.1, extract(epoch FROM completed_at - dispatched_at)::float) / 0.1) / ln(1.1::float))))::integer)
-        FILTER (WHERE outcome = 'succeeded'), '{}') AS steps
+  WITH measured AS MATERIALIZED (
+    SELECT timezone('UTC', completed_at)::date AS day, model, workspace_id, outcome, dispatched_at, completed_at, written
     FROM unnest(advanced, hours) AS hour (space_id, hour_begins), LATERAL (
       SELECT * FROM audit_record
       WHERE workspace_id = space_id AND completed_at >= hour_begins AND completed_at < hour_begins + interval '1 hour'
@@ -71,12 +83,34 @@ BEGIN
     ) AS record
     WHERE dispatched_at IS NOT NULL AND NOT simulated AND completed_at > closed_at - interval '31 days'
       AND (outcome = 'succeeded' OR bucket IN ('provider_error', 'provider_timeout', 'service_unavailable'))
-    GROUP BY 1, 2
-  ) AS measured ORDER BY day, model
+  ), counted AS (
+    SELECT day, model, workspace_id, name, sum(number) AS number
+    FROM measured, jsonb_to_record(written) AS wrote (tokens bigint, ms bigint, "isOpen" boolean), LATERAL (
+      SELECT 'runs', 1::numeric
+      UNION ALL SELECT * FROM (VALUES ('timed', 1), ('tokens', tokens), ('ms', ms)) AS timed WHERE ms >= 1000
+      UNION ALL SELECT least(60, greatest(1, ceil(ln(tokens::float) / ln(1.25::float))))::text, 1 WHERE "isOpen"
+    ) AS each (name, number)
+    WHERE outcome = 'succeeded' AND written IS NOT NULL GROUP BY 1, 2, 3, 4
+  ), answered AS (
+    SELECT day, model, jsonb_object_agg(workspace_id, counts) AS answers FROM (
+      SELECT day, model, workspace_id, jsonb_object_agg(name, number) AS counts FROM counted GROUP BY 1, 2, 3
+    ) AS by_space GROUP BY 1, 2
+  )
+  INSERT INTO measured_runs (day, model, runs, succeeded, times, workspaces, answers)
+  SELECT day, model, runs, cardinality(steps), ARRAY(
+      SELECT count(taken) FROM generate_series(1, 100) AS step LEFT JOIN unnest(steps) AS taken ON taken = step GROUP BY step ORDER BY step
+    ), workspaces, answers
+  FROM (
+    SELECT day, model, count(*) AS runs, (array_agg(DISTINCT workspace_id))[:3] AS workspaces,
+      coalesce(array_agg(least(100, greatest(1, ceil(ln(greatest(0.1, extract(epoch FROM completed_at - dispatched_at)::float) / 0.1) / ln(1.1::float))))::integer)
+        FILTER (WHERE outcome = 'succeeded'), '{}') AS steps
+    FROM measured GROUP BY 1, 2
+  ) AS summed LEFT JOIN answered USING (day, model) ORDER BY day, model
   ON CONFLICT (day, model) DO UPDATE SET runs = measured_runs.runs + excluded.runs, succeeded = measured_runs.succeeded + excluded.succeeded,
     times = ARRAY(
       SELECT known + new FROM unnest(measured_runs.times, excluded.times) WITH ORDINALITY AS step (known, new, place) ORDER BY place
-    ), workspaces = ARRAY(SELECT DISTINCT unnest(measured_runs.workspaces || excluded.workspaces) LIMIT 3);
+    ), workspaces = ARRAY(SELECT DISTINCT unnest(measured_runs.workspaces || excluded.workspaces) LIMIT 3),
+    answers = answers_together(measured_runs.answers, excluded.answers);
   RETURN cardinality(advanced);
 END $$;
 `;

@@ -18,7 +18,7 @@ import { OvershootRepository } from '../overshoot.repository.js';
 import { ProviderSurpriseRepository } from '../provider-surprise.repository.js';
 import { ProviderReader } from '../provider-reader.js';
 import { RunReader } from '../run-reader.js';
-import { type Ending, type Granted, payloadBody, type PayloadRow } from '../run-facts.js';
+import { type Ending, type Granted, payloadBody, type PayloadRow, type Written } from '../run-facts.js';
 import { databaseSettings, retentionSettings } from '../settings.js';
 import { StoredObjectRepository } from '../stored-object.repository.js';
 import { RetentionRepository } from '../retention.repository.js';
@@ -171,6 +171,7 @@ export class TestProcess {
     epoch: number,
     ending: Ending,
     reportedMicros?: number,
+    written?: Written,
   ): ReturnType<RunRepository['finishRun']> {
     const [run] = await this.sql<{ workspaceId: string }>(
       'SELECT workspace_id AS "workspaceId" FROM run WHERE id = $1',
@@ -178,6 +179,7 @@ export class TestProcess {
     );
     return this.runs.finishRun({ runId, epoch, workspaceId: run?.workspaceId ?? v7() }, ending, {
       reportedMicros,
+      written,
     });
   }
 
