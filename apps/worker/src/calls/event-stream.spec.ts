@@ -36,6 +36,7 @@ interface Given {
   maxBytes?: number;
   signal?: AbortSignal;
   cancelled?: AbortSignal;
+  closing?: AbortSignal;
   withholds?: (data: string) => boolean;
 }
 
@@ -54,6 +55,7 @@ async function collected(body: Readable, given: Given = {}) {
     }),
     signal: new AbortController().signal,
     cancelled: undefined,
+    closing: undefined,
     arriving,
     ...given,
   });
@@ -62,6 +64,7 @@ async function collected(body: Readable, given: Given = {}) {
     passedOn: text(reply.passedOn),
     cut: reply.cut,
     isLeft: reply.left !== undefined,
+    seconds: reply.streamSeconds,
     passed: Buffer.concat(passed).toString(),
     isWhole,
     held,
@@ -224,6 +227,43 @@ describe('an event stream whose connection stays open', () => {
     expect(await collecting).toMatchObject({ cut: 'cancelled', isLeft: true });
   });
 
+  it('is closed without the usage if the worker is about to stop, before its caller leaves or after', async () => {
+    for (const closesFirst of [false, true]) {
+      const { body, collecting, leave, close } = await begun('1', 'answer');
+      if (closesFirst) await close();
+      expect(body.destroyed).toBe(false);
+      await leave();
+      expect(body.destroyed).toBe(closesFirst);
+      await close();
+      expect(body.destroyed).toBe(true);
+      expect(await collecting).toMatchObject({ cut: 'cancelled', isLeft: true });
+    }
+  });
+
+  it('is not closed for its caller, although the worker is about to stop', async () => {
+    const { body, collecting, bring, close } = await begun('1', 'answer');
+    await close();
+    expect(body.destroyed).toBe(false);
+    await bring('usage', 'end');
+    jest.advanceTimersByTime(1_000);
+    expect(await collecting).toMatchObject({ cut: undefined, isWhole: true });
+  });
+
+  it('counts the time in which the provider is known to have worked', async () => {
+    const { collecting, bring, leave } = await begun('1');
+    jest.advanceTimersByTime(2_000);
+    await bring('answer');
+    jest.advanceTimersByTime(1_000);
+    await leave();
+    jest.advanceTimersByTime(10_000);
+    expect(await collecting).toMatchObject({ seconds: 3 });
+    const late = await begun('answer');
+    await late.leave();
+    jest.advanceTimersByTime(4_000);
+    await late.bring('usage');
+    expect(await late.collecting).toMatchObject({ seconds: 4 });
+  });
+
   it('is read from its bytes if an event was too large to read while it arrived', async () => {
     const { collecting, leave } = await begun('large', '1');
     await leave();
@@ -247,10 +287,11 @@ describe('an event stream whose connection stays open', () => {
 
 /** A stream that has brought these events, and its caller. */
 async function begun(...events: string[]) {
+  const closing = new AbortController();
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
   const body = new PassThrough();
   const caller = new AbortController();
-  const collecting = collected(body, { cancelled: caller.signal });
+  const collecting = collected(body, { cancelled: caller.signal, closing: closing.signal });
   const bring = async (...more: string[]) => {
     for (const event of more) body.write(`data: ${event}\n\n`);
     await new Promise(setImmediate);
@@ -260,5 +301,9 @@ async function begun(...events: string[]) {
     caller.abort();
     await new Promise(setImmediate);
   };
-  return { body, collecting, bring, leave };
+  const close = async () => {
+    closing.abort();
+    await new Promise(setImmediate);
+  };
+  return { body, collecting, bring, leave, close };
 }

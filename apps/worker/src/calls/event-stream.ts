@@ -22,7 +22,11 @@ interface Terms extends EventStream {
   signal: AbortSignal;
   /** Aborts when the caller cancels the run or leaves. */
   cancelled: AbortSignal | undefined;
+  /** Aborts when this worker is about to stop: nothing more is awaited for a caller who left. */
+  closing: AbortSignal | undefined;
 }
+
+type Collected = Pick<HttpReply, 'body' | 'passedOn' | 'cut' | 'left' | 'streamSeconds'>;
 
 /** How long the usage is awaited of a stream whose caller left after the answer. */
 const usageMs = 10_000;
@@ -35,8 +39,8 @@ const closeMs = 1_000;
  */
 export async function collectEvents(
   body: Readable,
-  { signal, cancelled, maxBytes, share, ...terms }: Terms,
-): Promise<Pick<HttpReply, 'body' | 'passedOn' | 'cut' | 'left'>> {
+  { signal, cancelled, closing, maxBytes, share, ...terms }: Terms,
+): Promise<Collected> {
   const stream = new CollectedStream(terms, share);
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -45,8 +49,10 @@ export async function collectEvents(
     body.destroy();
   };
   const stopWithin = (ms: number) => (timer ??= setTimeout(stop, ms).unref());
-  const leave = () => (stream.leave() ? stopWithin(usageMs) : stop());
+  const leave = () => (stream.leave() && !closing?.aborted ? stopWithin(usageMs) : stop());
+  const close = () => stream.isLeft && stop();
   cancelled?.addEventListener('abort', leave, { once: true });
+  closing?.addEventListener('abort', close, { once: true });
   let cut: HttpReply['cut'];
   try {
     if (cancelled?.aborted) leave();
@@ -68,6 +74,7 @@ export async function collectEvents(
   } finally {
     clearTimeout(timer);
     cancelled?.removeEventListener('abort', leave);
+    closing?.removeEventListener('abort', close);
   }
   return await stream.end(cut);
 }
@@ -85,6 +92,8 @@ class CollectedStream {
   private size = 0;
   private passedSize = 0;
   private splitSize = 0;
+  private readonly begunAtMs = performance.now();
+  private workedUntilMs = this.begunAtMs;
 
   constructor(
     private readonly terms: Pick<Terms, 'arriving' | 'mediaType' | 'passOn' | 'withholds'>,
@@ -108,6 +117,7 @@ class CollectedStream {
     const { withholds } = this.terms;
     const start = this.size;
     this.size += chunk.length;
+    this.workedUntilMs = performance.now();
     if (this.isKept) this.chunks.push(chunk);
     let end = this.hasEnded ? start : this.size;
     for (const event of this.splitter.push(chunk)) {
@@ -127,6 +137,7 @@ class CollectedStream {
     const { folded, isMissingUsage } = this.arriving;
     if (this.hasEnded || (folded.isComplete && folded.hasUsage)) return false;
     this.isLeft = true;
+    this.workedUntilMs = performance.now();
     this.closed ??= this.sink?.close(false);
     if (!this.isKept) {
       this.chunks = [];
@@ -136,7 +147,7 @@ class CollectedStream {
     return isMissingUsage;
   }
 
-  async end(cut: HttpReply['cut']): Promise<Pick<HttpReply, 'body' | 'passedOn' | 'cut' | 'left'>> {
+  async end(cut: HttpReply['cut']): Promise<Collected> {
     const rest = this.splitter.rest();
     // Some servers close the connection without the blank line after the last event.
     if (cut === undefined && !this.isLeft && !this.hasEnded) this.take(rest);
@@ -144,12 +155,14 @@ class CollectedStream {
     const isWhole = this.hasEnded || (cut === undefined && !this.isLeft);
     this.closed ??= this.sink?.close(isWhole);
     await this.closed;
+    const streamSeconds = (this.workedUntilMs - this.begunAtMs) / 1000;
     if (this.isLeft && !this.isKept)
-      return { body: Buffer.alloc(0), cut: 'cancelled', left: this.arriving.folded };
+      return { body: Buffer.alloc(0), cut: 'cancelled', left: this.arriving.folded, streamSeconds };
     const body = Buffer.concat(this.chunks);
     const passedOn = this.terms.withholds ? Buffer.concat(this.passed) : body.subarray(0, this.passedSize);
     return {
       body,
+      streamSeconds,
       ...(this.passedSize < this.size && { passedOn }),
       ...(!isWhole && { cut: this.isLeft ? 'cancelled' : cut }),
     };

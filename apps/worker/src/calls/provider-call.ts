@@ -33,7 +33,7 @@ import { TokenRates } from './token-rates.js';
 type Terms = Pick<OutboundCall, 'workspaceId' | 'call' | 'timeoutMs' | 'share'> & RowOfReplies;
 /** `signal` aborts an event stream, and nothing else. `hiddenTokensPerSecond`: of a model whose stream hides some. */
 type SubmitTerms = Terms &
-  Pick<OutboundCall, 'passOn' | 'signal'> & { hiddenTokensPerSecond?: number | undefined };
+  Pick<OutboundCall, 'passOn' | 'signal' | 'closing'> & { hiddenTokensPerSecond?: number | undefined };
 type StoredReply = Omit<HttpReply, 'body'>;
 
 interface NotedCall {
@@ -110,9 +110,8 @@ export class ProviderCall {
       parent: parent.traceparent,
       attributes: runAttributes({ runId, callId, model, provider: provider.name, workspaceId }),
     });
-    const sentAtMs = performance.now();
     const reply = await this.client.callProvider(provider, { ...call, runId, operation: 'submit' });
-    const seconds = (performance.now() - sentAtMs) / 1000;
+    const seconds = 'status' in reply ? (reply.streamSeconds ?? 0) : 0;
     span.end('fault' in reply ? reply.fault : undefined);
     await failpoint('dispatch.afterSubmit', runId);
     const rate = hiddenTokensPerSecond && (this.rates.of(model) ?? hiddenTokensPerSecond);
@@ -122,10 +121,9 @@ export class ProviderCall {
     const mayKeep = isLarge(reply) && isSuccess(reply) && !call.call.stream;
     if (!mayKeep || !(await this.keepReply(run, reply))) {
       const answer = await this.replies.readNow(provider, reply, asked, runId);
-      const read = await this.withRecord(provider, { ...run, workspaceId, share: call.share }, reply, {
-        ...answer,
-        reported,
-      });
+      const { share, closing } = call;
+      const recorded = { ...run, workspaceId, share, closing };
+      const read = await this.withRecord(provider, recorded, reply, { ...answer, reported });
       this.rates.note(model, workspaceId, read.arrived?.reportedTokens ?? 0, seconds);
       const cancelRequested = 'cut' in reply && reply.cut === 'cancelled';
       this.noteRead(
@@ -145,14 +143,14 @@ export class ProviderCall {
   /** The reading of a stream that its caller left, with the cost in the provider's own record if it keeps one. */
   private async withRecord(
     provider: KeyedProvider,
-    run: SubmittedRun & Pick<Terms, 'workspaceId' | 'share'>,
+    run: SubmittedRun & Pick<SubmitTerms, 'workspaceId' | 'share' | 'closing'>,
     reply: Signal,
     { reported, ...read }: ReadReply & Pick<RowOfReplies, 'reported'>,
   ): Promise<ReadReply> {
     const isUnknown = 'cut' in reply && reply.cut === 'cancelled' && read.reportedMicros === undefined;
     const record = isUnknown ? provider.adapter.streamRecord?.(run, reply) : undefined;
     if (record === undefined) return read;
-    const { runId, workspaceId, share } = run;
+    const { runId, workspaceId, share, closing: signal } = run;
     const outbound = {
       runId,
       workspaceId,
@@ -160,9 +158,11 @@ export class ProviderCall {
       call: record.call,
       operation: 'resume',
       timeoutMs: recordMs,
+      signal,
     } as const;
     for (const afterMs of recordPausesMs) {
-      await pause(afterMs, undefined, { ref: false });
+      await pause(afterMs, undefined, { ref: false, signal }).catch(() => {});
+      if (signal?.aborted) break;
       const found = record.read(await this.client.callProvider(provider, outbound));
       const micros = found && reportedMicros(reported, found);
       if (micros !== undefined) return { ...read, reportedMicros: micros };
