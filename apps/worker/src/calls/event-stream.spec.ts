@@ -7,7 +7,7 @@ const text = (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes).toSt
 
 /** Events that say themselves what they are. */
 function arriving(): ArrivingEvents {
-  const folded = {
+  const folded: ArrivingEvents['folded'] = {
     document: {},
     hasUsage: false,
     isComplete: false,
@@ -15,16 +15,19 @@ function arriving(): ArrivingEvents {
     isPartial: false,
   };
   let isAnswered = false;
+  let goesOn = false;
   return {
     folded,
     take(data) {
       folded.isPartial ||= data === 'large';
-      folded.isComplete ||= data === 'end';
+      folded.isComplete ||= data === 'end' || data === 'last';
+      goesOn ||= data === 'last';
+      if (data === 'error') folded.error = { status: 500, body: {} };
       folded.hasUsage ||= data === 'usage';
       isAnswered ||= data === 'answer';
     },
     get hasEnded() {
-      return folded.isComplete;
+      return folded.isComplete && !goesOn;
     },
     get isMissingUsage() {
       return isAnswered && !folded.hasUsage;
@@ -85,23 +88,54 @@ const withholds = (data: string): boolean => data === 'usage';
 
 describe('an event stream', () => {
   it('is passed on unchanged and collected', async () => {
-    expect(await collected(chunks('data: 1\n', '\ndata: 2\n\nda'))).toMatchObject({
-      body: 'data: 1\n\ndata: 2\n\nda',
+    expect(await collected(chunks('data: 1\n', '\ndata: 2\n\nda', 'ta: last\n\n'))).toMatchObject({
+      body: 'data: 1\n\ndata: 2\n\ndata: last\n\n',
       passedOn: undefined,
       cut: undefined,
-      passed: 'data: 1\n\ndata: 2\n\nda',
+      passed: 'data: 1\n\ndata: 2\n\ndata: last\n\n',
       isWhole: true,
     });
   });
 
+  it('is passed on without an event that breaks off, and without its end it is not whole', async () => {
+    for (const given of [{}, { withholds }])
+      expect(await collected(chunks('data: 1\n\nda', 'ta: 2'), given)).toMatchObject({
+        body: 'data: 1\n\ndata: 2',
+        passed: 'data: 1\n\n',
+        cut: undefined,
+        isWhole: false,
+      });
+  });
+
+  it.each(['last', 'error', 'end', 'large'])(
+    'may close its connection right after the event “%s”',
+    async (event) => {
+      const whole = `data: 1\n\ndata: ${event}`;
+      expect(await collected(chunks(whole))).toMatchObject({
+        body: whole,
+        passed: whole,
+        isWhole: event !== 'large',
+      });
+    },
+  );
+
+  it('is whole if its connection breaks after an error of the provider', async () => {
+    const body = new PassThrough();
+    const collecting = collected(body);
+    body.write('data: error\n\n');
+    await new Promise(setImmediate);
+    body.destroy(new Error('reset'));
+    expect(await collecting).toMatchObject({ isWhole: true });
+  });
+
   it('is passed on without the events that are withheld; the reply has them', async () => {
-    expect(
-      await collected(chunks('data: 1\n\nda', 'ta: usage\n\ndata: 2\n\nrest'), { withholds }),
-    ).toMatchObject({
-      body: 'data: 1\n\ndata: usage\n\ndata: 2\n\nrest',
-      passedOn: 'data: 1\n\ndata: 2\n\nrest',
-      passed: 'data: 1\n\ndata: 2\n\nrest',
-    });
+    expect(await collected(chunks('data: 1\n\nda', 'ta: usage\n\ndata: 2\n\n'), { withholds })).toMatchObject(
+      {
+        body: 'data: 1\n\ndata: usage\n\ndata: 2\n\n',
+        passedOn: 'data: 1\n\ndata: 2\n\n',
+        passed: 'data: 1\n\ndata: 2\n\n',
+      },
+    );
     expect(await collected(chunks('data: 1\n\n'), { withholds })).toMatchObject({
       passedOn: undefined,
       passed: 'data: 1\n\n',
@@ -109,7 +143,7 @@ describe('an event stream', () => {
   });
 
   it.each([
-    ['its connection', 'data: 1\n\n', 'data: usage'],
+    ['its connection', 'data: last\n\n', 'data: usage'],
     ['its last event', 'data: 1\n\ndata: end\n\n', 'data: usage'],
     ['its last event in pieces', 'data: 1\n\ndata: end\n\n', 'data: usage\n\n', ': more\n\n'],
   ])('withholds the usage that comes at the end of %s', async (_what, begun, ...rest) => {

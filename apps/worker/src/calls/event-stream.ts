@@ -3,10 +3,10 @@ import { type ArrivingEvents, dataOf, type EventStream, EventSplitter, type Http
 import type { Share } from '../bytes/payloads.js';
 import { faultOf } from './fault.js';
 
-/** Takes the bytes of an event stream for its caller. Never waits, so that a slow caller cannot hold up the worker. */
+/** Takes the events of a stream for its caller. Never waits, so that a slow caller cannot hold up the worker. */
 interface StreamSink {
   write(bytes: Uint8Array): void;
-  /** `isWhole`: the provider has ended the stream. */
+  /** `isWhole`: the provider has ended the stream, by its last event or by an error. */
   close(isWhole: boolean): Promise<void>;
 }
 
@@ -34,8 +34,8 @@ const usageMs = 10_000;
 const closeMs = 1_000;
 
 /**
- * Collects an event stream and passes it on while it arrives, up to its last event. Never rejects: a broken stream is
- * cut. A stream that its caller leaves is cut at once, or once its usage has arrived if the answer was complete.
+ * Collects an event stream and passes its events on while they arrive, up to the last one. An event that breaks off is
+ * not passed on, so that an error can follow. Never rejects: a broken stream is cut. A stream that its caller leaves is cut at once, or once its usage has arrived if the answer was complete.
  */
 export async function collectEvents(
   body: Readable,
@@ -91,7 +91,6 @@ class CollectedStream {
   private passed: Uint8Array[] = [];
   private size = 0;
   private passedSize = 0;
-  private splitSize = 0;
   private readonly begunAtMs = performance.now();
   private workedUntilMs = this.begunAtMs;
 
@@ -114,21 +113,14 @@ class CollectedStream {
   }
 
   push(chunk: Buffer): void {
-    const { withholds } = this.terms;
-    const start = this.size;
     this.size += chunk.length;
     this.workedUntilMs = performance.now();
     if (this.isKept) this.chunks.push(chunk);
-    let end = this.hasEnded ? start : this.size;
     for (const event of this.splitter.push(chunk)) {
-      this.splitSize += event.length;
-      if (this.hasEnded) this.arriving.take(dataOf(event));
-      else {
-        this.take(event);
-        if (this.hasEnded) end = this.splitSize;
-      }
+      const data = dataOf(event);
+      if (!this.hasEnded) this.pass(event, data);
+      this.arriving.take(data);
     }
-    if (!withholds) this.pass(chunk.subarray(0, Math.max(0, end - start)));
     if (this.hasEnded) this.closed ??= this.sink?.close(true);
   }
 
@@ -148,16 +140,21 @@ class CollectedStream {
   }
 
   async end(cut: HttpReply['cut']): Promise<Collected> {
-    const rest = this.splitter.rest();
+    const { folded } = this.arriving;
     // Some servers close the connection without the blank line after the last event.
-    if (cut === undefined && !this.isLeft && !this.hasEnded) this.take(rest);
-    else if (this.terms.withholds && !this.hasEnded) this.pass(rest);
-    const isWhole = this.hasEnded || (cut === undefined && !this.isLeft);
+    if (cut === undefined && !this.isLeft && !this.hasEnded) {
+      const rest = this.splitter.rest();
+      const data = dataOf(rest);
+      this.arriving.take(data);
+      if (folded.isComplete || folded.error || folded.isPartial) this.pass(rest, data);
+    }
+    const isEnded = folded.error !== undefined || (cut === undefined && folded.isComplete);
+    const isWhole = this.hasEnded || (isEnded && !this.isLeft);
     this.closed ??= this.sink?.close(isWhole);
     await this.closed;
     const streamSeconds = (this.workedUntilMs - this.begunAtMs) / 1000;
     if (this.isLeft && !this.isKept)
-      return { body: Buffer.alloc(0), cut: 'cancelled', left: this.arriving.folded, streamSeconds };
+      return { body: Buffer.alloc(0), cut: 'cancelled', left: folded, streamSeconds };
     const body = Buffer.concat(this.chunks);
     const passedOn = this.terms.withholds ? Buffer.concat(this.passed) : body.subarray(0, this.passedSize);
     return {
@@ -173,17 +170,12 @@ class CollectedStream {
     return !this.isLeft || this.arriving.folded.isPartial;
   }
 
-  private take(event: Uint8Array): void {
-    const data = dataOf(event);
-    this.arriving.take(data);
-    if (this.terms.withholds && !this.terms.withholds(data)) this.pass(event);
-  }
-
-  private pass(bytes: Uint8Array): void {
-    if (this.isLeft || bytes.length === 0) return;
-    this.sink?.write(bytes);
-    this.passedSize += bytes.length;
-    if (this.terms.withholds) this.passed.push(bytes);
+  private pass(event: Uint8Array, data: string): void {
+    const { withholds } = this.terms;
+    if (this.isLeft || event.length === 0 || withholds?.(data)) return;
+    this.sink?.write(event);
+    this.passedSize += event.length;
+    if (withholds) this.passed.push(event);
   }
 }
 
