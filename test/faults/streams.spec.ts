@@ -24,11 +24,18 @@ interface Call {
   answer: LiveAnswer;
 }
 
-/** The calls whose streams arrived whole, and those whose streams broke off. */
-async function split(calls: readonly Call[]): Promise<{ whole: Call[]; broken: Call[] }> {
-  const ends = await Promise.all(calls.map(({ answer }) => answer.ended));
-  return { whole: calls.filter((_, nth) => ends[nth]), broken: calls.filter((_, nth) => !ends[nth]) };
+/** The calls whose streams arrived whole, those that ended with an error, and those whose connections were cut. */
+async function split(calls: readonly Call[]): Promise<{ whole: Call[]; failed: Call[]; cut: Call[] }> {
+  const ends = await Promise.all(
+    calls.map(async ({ answer }) => ((await answer.ended) ? isFailed(answer) : undefined)),
+  );
+  const those = (end: boolean | undefined) => calls.filter((_, nth) => ends[nth] === end);
+  return { whole: those(false), failed: those(true), cut: those(undefined) };
 }
+
+/** Whether the answer ends with the router's own error. */
+const isFailed = (answer: LiveAnswer): boolean =>
+  /\n\nevent: error\ndata: {"detail":.*"error_type":"\w+"}\n\n$/.test(answer.bytes().toString());
 
 describe.each(transports())('event streams on %s', (transport) => {
   let system: System;
@@ -91,16 +98,17 @@ describe.each(transports())('event streams on %s', (transport) => {
       { withinMs: 90_000, what: `an answer for ${call.tag}` },
     );
 
-  it('a worker dies: its streams break off and their runs end as outcome unknown; the others arrive whole', async () => {
+  it('a worker dies: its streams end with an error, their runs as outcome unknown; the others arrive whole', async () => {
     const calls = await begin('worker', '[[sim:stream_pause=1000]]');
     const [doomed] = system.workers;
     await system.kill(doomed as App);
     await system.startWorker();
-    const { whole, broken } = await split(calls);
+    const { whole, failed, cut } = await split(calls);
+    expect(cut).toEqual([]);
     for (const { tag, answer } of whole) expect(sha256(answer.bytes())).toBe(await sentOnce(tag));
     expect(whole.length).toBeGreaterThan(0);
-    expect(broken.length).toBeGreaterThan(0);
-    for (const call of broken) {
+    expect(failed.length).toBeGreaterThan(0);
+    for (const call of failed) {
       await sentOnce(call.tag);
       const retried = await collected(call);
       expect([retried.status, retried.headers.get('x-service-error-type')]).toEqual([500, 'internal_error']);
@@ -112,10 +120,10 @@ describe.each(transports())('event streams on %s', (transport) => {
     const doomed = await system.startGateway();
     const calls = await begin('gateway', '[[sim:stream_pause=1000]]', [doomed]);
     await system.kill(doomed);
-    const { broken } = await split(calls);
-    expect(broken.length).toBeGreaterThan(0);
+    const { cut } = await split(calls);
+    expect(cut.length).toBeGreaterThan(0);
     await Promise.all(
-      broken.map(async (call) => {
+      cut.map(async (call) => {
         const retried = await collected(call);
         expect(retried.status).toBe(200);
         expect(retried.headers.get('idempotent-replayed')).toBe('true');
@@ -125,11 +133,12 @@ describe.each(transports())('event streams on %s', (transport) => {
     await holdToInvariants(system);
   });
 
-  it('a provider falls silent: the stream breaks off after the idle limit as provider_timeout', async () => {
+  it('a provider falls silent: the stream ends after the idle limit with the error provider_timeout', async () => {
     const call = { tag: newTag('silent'), body: '' };
     call.body = JSON.stringify({ input: `[[sim:tag=${call.tag}]] [[sim:stream_hang]]`, stream: true });
     const answer = await open(system.gateways[0] as App, call);
-    expect(await answer.ended).toBe(false);
+    expect(await answer.ended).toBe(true);
+    expect(isFailed(answer)).toBe(true);
     const retried = await collected(call);
     expect(retried.status).toBe(504);
     expect(retried.headers.get('x-service-error-type')).toBe('provider_timeout');

@@ -178,6 +178,7 @@ async function collected(
     passOn: undefined,
     signal: new AbortController().signal,
     cancelled: caller.signal,
+    closing: undefined,
   });
   for (const bytes of sent.slice(0, arrived)) body.write(bytes);
   await turn();

@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { loadCatalog, type Model } from '#catalog';
 import {
   answers,
@@ -13,7 +15,7 @@ type Places = readonly (string | readonly string[])[];
 
 /** The parts of the console that join texts, which need no browser. */
 interface Joining {
-  EventParser: new () => { push: (chunk: string) => { data: string }[]; end: () => { data: string }[] };
+  EventParser: new () => { push: (chunk: string) => { event: string; data: string }[] };
   TextJoiner: new (places: Places) => { push: (data: string) => void; text: () => string };
   streamedText: (events: string, places: Places) => string;
 }
@@ -34,8 +36,7 @@ function joinedInChunks(text: string, length: number, places: Places): string {
   const parser = new joining.EventParser();
   const joiner = new joining.TextJoiner(places);
   const chunks = text.match(new RegExp(`[^]{1,${length}}`, 'gu')) ?? [];
-  for (const { data } of [...chunks.flatMap((chunk) => parser.push(chunk)), ...parser.end()])
-    joiner.push(data);
+  for (const { data } of chunks.flatMap((chunk) => parser.push(chunk))) joiner.push(data);
   return joiner.text();
 }
 
@@ -147,4 +148,25 @@ it('of two places of one text, the first with a text counts, and other events ha
     (data) => `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`,
   );
   expect(joining.streamedText(events.join(''), [['/a/x~1y', '/b']])).toBe('one \n\ntwo');
+});
+
+interface Vector {
+  name: string;
+  text: string;
+  events: { event?: string; data: string }[];
+}
+
+const vectors = JSON.parse(
+  readFileSync(path.join(import.meta.dirname, 'server-sent-events.json'), 'utf8'),
+) as Vector[];
+
+it.each(vectors)('the console reads $name, in chunks of any length', ({ text: given, events }) => {
+  // The decoder of the response removes it.
+  const text = given.replace(/^\uFEFF/, '');
+  const expected = events.map(({ event = 'message', data }) => ({ event, data }));
+  for (let length = 1; length <= text.length + 1; length += 1) {
+    const parser = new joining.EventParser();
+    const chunks = text.match(new RegExp(`[^]{1,${length}}`, 'g')) ?? [];
+    expect(chunks.flatMap((chunk) => parser.push(chunk))).toEqual(expected);
+  }
 });

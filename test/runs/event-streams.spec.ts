@@ -167,12 +167,13 @@ describe.each(transports())('an event stream on %s', (transport) => {
   );
 
   it.concurrent(
-    'that the provider breaks off breaks off for the caller too, and is billed as far as it came',
+    'that the provider breaks off ends with an error, and is billed as far as it came',
     async () => {
       const caller = await system.caller();
       const [words, key] = ['Tell a story. [[sim:stream_reset]]', newTag('reset')];
       const answer = await open(caller, words, { key });
-      expect(await answer.ended).toBe(false);
+      expect(await answer.ended).toBe(true);
+      expect(answer.bytes().toString()).toMatch(/\n\nevent: error\ndata: .*"provider_error".*\n\n$/);
       const row = await ended(caller);
       expect(row).toMatchObject({ outcome: 'failed', bucket: 'provider_error', reported: null });
       expect(row.billed).toBeGreaterThan(0);
@@ -251,7 +252,8 @@ describe.each(transports())('an event stream on %s', (transport) => {
     const runId = answer.headers.get('x-service-run-id');
     const asked = await caller.call('PUT', `/v2/models/openai/gpt-5.5/requests/${runId}/cancel`);
     expect(asked.status).toBe(202);
-    expect(await answer.ended).toBe(false);
+    expect(await answer.ended).toBe(true);
+    expect(answer.bytes().toString()).toMatch(/\n\nevent: error\ndata: .*"client_disconnected".*\n\n$/);
     expect(await ended(caller)).toMatchObject({ outcome: 'cancelled' });
     await waitFor(async () => (await providerOf(tag))?.abortedAtMs != null, {
       withinMs: 30_000,

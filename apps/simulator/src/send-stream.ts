@@ -41,17 +41,25 @@ export function sendStream(
     const digest = createHash('sha256');
     const used = (generation.used = { read: 0, written: 0 });
     await pause(amount(control, 'stream_slow', 0), undefined, { signal: left.signal });
+    const beganAtMs = nowMs();
+    let isReasoning = control.has('stream_reason');
+    const endReasoning = (ms: number) => {
+      if (isReasoning) used.written += hiddenTokens(ms);
+      isReasoning = false;
+    };
+    // A caller who leaves pays for the time until then. Models reason from the first event on.
+    left.signal.addEventListener('abort', () =>
+      endReasoning(Math.min(nowMs() - beganAtMs, reasonMs(control))),
+    );
     for (const bytes of written(form, request, answer, control, used)) {
       if (bytes === hanging) {
         await once(left.signal, 'abort');
         return;
       }
       if (bytes === reasoning) {
-        const beganAtMs = nowMs();
-        const thinking = pause(reasonMs(control), undefined, { signal: left.signal });
-        // A caller who leaves pays for the time until then.
-        const takenMs = () => (left.signal.aborted ? nowMs() - beganAtMs : reasonMs(control));
-        await thinking.finally(() => (used.written += hiddenTokens(takenMs())));
+        const leftMs = Math.max(0, beganAtMs + reasonMs(control) - nowMs());
+        await pause(leftMs, undefined, { signal: left.signal });
+        endReasoning(reasonMs(control));
         continue;
       }
       if (bytes === late) {

@@ -3,6 +3,7 @@ import { AssetsProcessor } from './assets/assets.processor.js';
 import { Dispatcher } from './runs/dispatcher.js';
 import { DueRuns } from './due-runs.js';
 import { PollProcessor } from './runs/poll.processor.js';
+import { StreamedRuns } from './runs/streamed-runs.js';
 import { WebhooksProcessor } from './webhooks/webhooks.processor.js';
 
 /**
@@ -14,6 +15,7 @@ import { WebhooksProcessor } from './webhooks/webhooks.processor.js';
 export class WorkerStop implements OnModuleDestroy {
   constructor(
     private readonly dispatcher: Dispatcher,
+    private readonly streamed: StreamedRuns,
     private readonly dueRuns: DueRuns,
     private readonly poll: PollProcessor,
     private readonly assets: AssetsProcessor,
@@ -21,7 +23,8 @@ export class WorkerStop implements OnModuleDestroy {
   ) {}
 
   async onModuleDestroy(): Promise<void> {
-    const { dispatcher, dueRuns, poll, assets, webhooks } = this;
-    await Promise.all([dispatcher, dueRuns, poll, assets, webhooks].map((each) => each.onModuleDestroy()));
+    const { dispatcher, streamed, dueRuns, poll, assets, webhooks } = this;
+    const all = [dispatcher, streamed, dueRuns, poll, assets, webhooks];
+    await Promise.all(all.map((each) => each.onModuleDestroy()));
   }
 }

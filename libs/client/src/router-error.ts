@@ -106,6 +106,21 @@ export function unknownFieldsOf(headers: Headers): UnknownFields {
   );
 }
 
+/** The router's own error, which ends a stream of events whose run failed. A provider's error is not one. */
+export function failureIn(
+  { event, data }: { event: string; data: string },
+  facts: RouterErrorFacts,
+): RouterError | undefined {
+  if (event !== 'error') return undefined;
+  try {
+    const { error_type, detail } = JSON.parse(data) as Record<string, unknown>;
+    const bucket = bucketNames.find((each) => each === error_type);
+    return bucket && typeof detail === 'string' ? new RouterError(bucket, detail, facts) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Builds the error for a failed response. */
 export function errorOf(
   status: number,

@@ -1,8 +1,10 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { eventsOf } from './server-sent-events.js';
 
 /** The events of a body that arrives in these pieces. */
-async function events(...pieces: (string | Uint8Array)[]) {
+async function events(...pieces: readonly (string | Uint8Array)[]) {
   const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
     start(controller) {
       for (const piece of pieces)
@@ -16,37 +18,51 @@ async function events(...pieces: (string | Uint8Array)[]) {
   return found;
 }
 
-describe('eventsOf', () => {
-  it.each([
-    ['data: a\n\n', [['message', 'a', undefined]]],
-    [
-      'event: delta\nid: 7\ndata: {"a": 1}\n\ndata: b\n\n',
-      [
-        ['delta', '{"a": 1}', '7'],
-        ['message', 'b', '7'],
-      ],
-    ],
-    ['data: a\ndata: b\ndata:\n\n', [['message', 'a\nb\n', undefined]]],
-    ['data:  two spaces\n\n', [['message', ' two spaces', undefined]]],
-    ['data:{"a":"b: c"}\r\n\r\n', [['message', '{"a":"b: c"}', undefined]]],
-    [
-      'data: a\r\rdata: b\r\r\n',
-      [
-        ['message', 'a', undefined],
-        ['message', 'b', undefined],
-      ],
-    ],
-    [': a comment\nretry: 10\nevent: nothing\n\ndata: a\n\n', [['message', 'a', undefined]]],
-    ['\uFEFFdata: a\n\ndata: cut off\n', [['message', 'a', undefined]]],
-    ['data\n\n', [['message', '', undefined]]],
-  ])('reads %j', async (text, expected) => expect(await events(text)).toEqual(expected));
+interface Vector {
+  name: string;
+  text: string;
+  events: { event?: string; data: string; id?: string }[];
+}
 
-  it('joins events and characters that arrive in pieces', async () => {
-    const bytes = Buffer.from('data: café\r\n\r\ndata: b\r\n\r\n');
-    const pieces = [...bytes].map((byte) => Buffer.from([byte]));
-    expect(await events(...pieces)).toEqual([
-      ['message', 'café', undefined],
-      ['message', 'b', undefined],
-    ]);
+const vectors = JSON.parse(
+  readFileSync(path.join(import.meta.dirname, '../../../test/protocols/server-sent-events.json'), 'utf8'),
+) as Vector[];
+
+describe('eventsOf', () => {
+  it.each(vectors)('reads $name, in pieces of any length', async ({ text, events: expected }) => {
+    const bytes = Buffer.from(text);
+    for (let length = 1; length <= bytes.length + 1; length += 1) {
+      const pieces = Array.from({ length: Math.ceil(bytes.length / length) }, (_, nth) =>
+        bytes.subarray(nth * length, (nth + 1) * length),
+      );
+      expect(await events(...pieces)).toEqual(
+        expected.map(({ event = 'message', data, id }) => [event, data, id]),
+      );
+    }
+  });
+
+  it('delivers an event before the next byte, whatever ends its lines', async () => {
+    for (const end of ['\n\n', '\r\n\r\n', '\r\r']) {
+      const { readable, writable } = new TransformStream<Uint8Array<ArrayBuffer>>();
+      const writer = writable.getWriter();
+      const arriving = eventsOf(readable, new AbortController().signal);
+      void writer.write(new Uint8Array(Buffer.from(`data: a${end}`)));
+      expect(await arriving.next()).toMatchObject({ value: { data: 'a' } });
+      await arriving.return(undefined);
+    }
+  });
+
+  it('searches each piece of a long line once', async () => {
+    let searched = 0;
+    const split = String.prototype.split;
+    const counted = jest.spyOn(String.prototype, 'split').mockImplementation(function (this: string, ...by) {
+      searched += this.length;
+      return split.apply(this, by as Parameters<typeof split>);
+    });
+    const piece = 'x'.repeat(4096);
+    const found = await events('data: ', ...Array.from({ length: 256 }, () => piece), '\n\n');
+    counted.mockRestore();
+    expect(found).toEqual([['message', piece.repeat(256), undefined]]);
+    expect(searched).toBeLessThan(2 * 256 * piece.length);
   });
 });

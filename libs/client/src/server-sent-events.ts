@@ -19,16 +19,21 @@ export async function* eventsOf(
   arrived?: () => void,
 ): AsyncGenerator<ServerSentEvent> {
   const decoder = new TextDecoder();
-  let rest = '';
+  let begun = '';
+  let isAfterReturn = false;
   let event = '';
   let data: string[] = [];
   let id: string | undefined;
   for await (const chunk of chunksOf(body, signal)) {
     arrived?.();
-    rest += decoder.decode(chunk, { stream: true });
-    // A carriage return at the end may be the first half of a line break.
-    const lines = rest.split(/\r\n|\n|\r(?!$)/);
-    rest = lines.pop() ?? '';
+    const text = decoder.decode(chunk, { stream: true });
+    if (text === '') continue;
+    // A line feed is the second half of a line break that the previous chunk began.
+    const lines = text.slice(isAfterReturn && text.startsWith('\n') ? 1 : 0).split(/\r\n?|\n/);
+    isAfterReturn = text.endsWith('\r');
+    // Only the chunk is searched, so a long line costs no more in many chunks.
+    lines[0] = begun + (lines[0] ?? '');
+    begun = lines.pop() ?? '';
     for (const line of lines) {
       if (line === '') {
         if (data.length > 0) yield { event: event || 'message', data: data.join('\n'), id };

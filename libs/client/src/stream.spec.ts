@@ -38,6 +38,9 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
+/** The error of a run that fails after the provider's own events. */
+const failed = 'event: error\ndata: {"detail":"It failed.","error_type":"provider_error"}\n\n';
+
 const all = async (...call: Parameters<Router['stream']>) => {
   const data = [];
   for await (const event of router.stream(...call)) data.push(event.data);
@@ -50,6 +53,25 @@ const failure = (act: Promise<unknown>): Promise<RouterError> =>
   );
 
 describe('a stream', () => {
+  it('ends as the error of its run, after every event of the provider', async () => {
+    const theirs = 'event: error\ndata: {"type":"error","error":{"type":"api_error"}}\n\n';
+    script = [(response) => response.writeHead(200, streaming).end(`data: 1\n\n${theirs}\n\n${failed}`)];
+    const events: string[] = [];
+    const error = await failure(
+      (async () => {
+        for await (const { event } of router.stream(model, {}, { idempotencyKey: 'k' })) events.push(event);
+      })(),
+    );
+    expect(events).toEqual(['message', 'error']);
+    expect(error).toMatchObject({
+      bucket: 'provider_error',
+      message: 'It failed.',
+      runId: 'run-1',
+      idempotencyKey: 'k',
+    });
+    expect(seen).toHaveLength(1);
+  });
+
   it('yields each event before the next one is sent', async () => {
     let sendNext: (() => void) | undefined;
     script = [

@@ -1,6 +1,6 @@
 import { call, open, type Request } from './calls.js';
 import { mediaTypeOf } from './media-type.js';
-import { idsOf, RouterError } from './router-error.js';
+import { failureIn, idsOf, RouterError } from './router-error.js';
 import { labelHeaders, type RunOptions } from './run-options.js';
 import { eventsOf, type ServerSentEvent } from './server-sent-events.js';
 import type { Session } from './session.js';
@@ -49,10 +49,15 @@ export async function* streamedOutput(
     const ids = idsOf(response.headers);
     if (ids.runId !== undefined) facts.runId = ids.runId;
     try {
-      yield* outputEvents(response, limit.signal);
+      for await (const event of outputEvents(response, limit.signal)) {
+        const failure = failureIn(event, { idempotencyKey, ...ids });
+        if (failure) throw failure;
+        yield event;
+      }
       isLeft = false;
     } catch (cause) {
       signal.throwIfAborted();
+      if (cause instanceof RouterError) throw cause;
       throw new RouterError('service_unavailable', 'The stream broke off.', {
         cause,
         idempotencyKey,

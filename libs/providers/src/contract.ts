@@ -105,6 +105,8 @@ export interface HttpReply {
   cut?: StreamCut;
   /** Present if the caller left the stream: what its events brought. `body` is empty then. */
   left?: FoldedEvents;
+  /** How long the provider worked on an event stream, as far as it is known: from its headers to its last event. */
+  streamSeconds?: number;
 }
 
 /**

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { dataOf, EventSplitter } from './event-splitter.js';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -10,6 +12,18 @@ function split(chunks: readonly Uint8Array[]): { events: string[]; rest: string 
   const events = chunks.flatMap((chunk) => splitter.push(chunk)).map(text);
   return { events, rest: text(splitter.rest()) };
 }
+
+interface Vector {
+  name: string;
+  text: string;
+  events: { data: string }[];
+  /** The data of the event that the text ends in. */
+  cut?: string;
+}
+
+const vectors = JSON.parse(
+  readFileSync(path.join(import.meta.dirname, '../../../test/protocols/server-sent-events.json'), 'utf8'),
+) as Vector[];
 
 /** Text with many line ends, in pieces of any size. */
 const chunked = fc
@@ -36,6 +50,18 @@ describe('EventSplitter', () => {
     ['nothing', '', [], ''],
   ])('splits events with %s', (_name, stream, events, rest) => {
     expect(split([bytes(stream)])).toEqual({ events, rest });
+  });
+
+  it.each(vectors)('finds the data of $name, in pieces of any length', ({ text: whole, events, cut }) => {
+    const data = [...events.map((each) => each.data), ...(cut === undefined ? [] : [cut])].filter(Boolean);
+    const given = bytes(whole);
+    for (let length = 1; length <= given.length + 1; length += 1) {
+      const pieces = Array.from({ length: Math.ceil(given.length / length) }, (_, nth) =>
+        given.subarray(nth * length, (nth + 1) * length),
+      );
+      const found = split(pieces);
+      expect([...found.events, found.rest].map((each) => dataOf(bytes(each))).filter(Boolean)).toEqual(data);
+    }
   });
 
   it('returns the same bytes and the same events for any chunks', () => {

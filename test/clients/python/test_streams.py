@@ -3,12 +3,46 @@
 import json
 import time
 import unittest
+from pathlib import Path
+from unittest import mock
 
-from model_router import Event, Router
+from model_router import Event, Router, _events
 from support import ServerTest, WaitingRouter
 
 MODEL = "openai/gpt-4o"
 STREAM = {"Content-Type": "text/event-stream; charset=utf-8", "X-Service-Run-Id": "r", "X-Service-Request-Id": "c"}
+
+
+VECTORS = json.loads((Path(__file__).parents[2] / "protocols" / "server-sent-events.json").read_text("utf-8"))
+
+
+class Parser(unittest.TestCase):
+    def test_events_are_the_same_in_pieces_of_any_length(self):
+        for vector in VECTORS:
+            whole = vector["text"].encode()
+            expected = [Event(each.get("event", "message"), each["data"], each.get("id")) for each in vector["events"]]
+            for length in range(1, len(whole) + 2):
+                with self.subTest(vector["name"], length=length):
+                    parser = _events.EventParser()
+                    pieces = [whole[at : at + length] for at in range(0, len(whole), length)]
+                    self.assertEqual([event for piece in pieces for event in parser.feed(piece)], expected)
+
+    def test_a_long_line_is_searched_once(self):
+        counted = CountedSearches(_events._LINE_END)
+        parser = _events.EventParser()
+        with mock.patch.object(_events, "_LINE_END", counted):
+            for _ in range(256):
+                self.assertEqual(list(parser.feed(b"data: x" * 512)), [])
+        self.assertEqual(counted.searched, 256 * 7 * 512)
+
+
+class CountedSearches:
+    def __init__(self, pattern):
+        self.pattern, self.searched = pattern, 0
+
+    def split(self, text):
+        self.searched += len(text)
+        return self.pattern.split(text)
 
 
 class Streams:
@@ -75,6 +109,16 @@ class Streams:
         error = self.failure(lambda: next(events))
         self.assertEqual((error.bucket, error.status, error.request_id), ("service_unavailable", 200, "r"))
         self.assertEqual((error.call_id, error.idempotency_key, len(self.seen)), ("c", "k", 1))
+
+    def test_a_run_that_fails_after_its_first_event_is_its_error(self):
+        theirs = b'event: error\ndata: {"type": "error", "error": {"type": "api_error"}}\n\n'
+        failed = b'\n\nevent: error\ndata: {"detail": "It failed.", "error_type": "provider_error"}\n\n'
+        self.script = [(200, STREAM, [b"data: 1\n\n", theirs, failed])]
+        events = self.router.stream(MODEL, {}, idempotency_key="k")
+        self.assertEqual([next(events).event, next(events).event], ["message", "error"])
+        error = self.failure(lambda: next(events))
+        self.assertEqual((error.bucket, str(error), error.request_id), ("provider_error", "It failed.", "r"))
+        self.assertEqual((error.idempotency_key, len(self.seen)), ("k", 1))
 
     def test_an_output_that_is_not_streamed_is_an_error_that_says_how_to_collect_it(self):
         self.script = [(200, {"Content-Type": "application/json"}, [b"{}"])]

@@ -3,7 +3,7 @@ import { EventParser, type ServerEvent } from './event-stream.ts';
 
 function eventsIn(chunks: readonly string[]): ServerEvent[] {
   const parser = new EventParser();
-  return [...chunks.flatMap((chunk) => parser.push(chunk)), ...parser.end()];
+  return chunks.flatMap((chunk) => parser.push(chunk));
 }
 
 const stream = [

@@ -11,7 +11,7 @@ export async function* eventsOf(response: Response): AsyncGenerator<ServerEvent>
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return yield* parser.end();
+      if (done) return;
       yield* parser.push(value);
     }
   } finally {
@@ -22,34 +22,30 @@ export async function* eventsOf(response: Response): AsyncGenerator<ServerEvent>
 
 /** Reads events of any server from text that arrives in chunks of any length. */
 export class EventParser {
-  private rest = '';
-  /** A CR at the end of a chunk may be the first half of a line end. */
+  private begun = '';
   private isAfterReturn = false;
+  private event = '';
+  private data: string[] = [];
 
   /** The events that the chunk completes. */
   push(chunk: string): ServerEvent[] {
-    const text = (this.isAfterReturn ? '\r' : '') + chunk;
-    this.isAfterReturn = text.endsWith('\r');
-    const known = Math.max(0, this.rest.length - 1);
-    this.rest += (this.isAfterReturn ? text.slice(0, -1) : text).replaceAll(/\r\n?/g, '\n');
-    const events: ServerEvent[] = [];
-    let from = 0;
-    for (let end = this.rest.indexOf('\n\n', known); end !== -1; end = this.rest.indexOf('\n\n', from)) {
-      events.push(eventOf(this.rest.slice(from, end)));
-      from = end + 2;
-    }
-    this.rest = this.rest.slice(from);
-    return events.filter(({ data }) => data !== '');
+    if (chunk === '') return [];
+    // A line feed is the second half of a line break that the previous chunk began.
+    const lines = chunk.slice(this.isAfterReturn && chunk.startsWith('\n') ? 1 : 0).split(/\r\n?|\n/);
+    this.isAfterReturn = chunk.endsWith('\r');
+    // Only the chunk is searched, so a long line costs no more in many chunks.
+    lines[0] = this.begun + (lines[0] ?? '');
+    this.begun = lines.pop() ?? '';
+    return lines.flatMap((line) => this.take(line) ?? []);
   }
 
-  /** The last event, if only its blank line is not complete. */
-  end(): ServerEvent[] {
-    return this.isAfterReturn ? this.push('\n') : [];
+  private take(line: string): ServerEvent | undefined {
+    const [, name = '', value = ''] = /^([^:]*)(?:: ?([^]*))?$/.exec(line) ?? [];
+    if (name === 'event') this.event = value;
+    if (name === 'data') this.data.push(value);
+    if (line !== '') return undefined;
+    const { event, data } = this;
+    [this.event, this.data] = ['', []];
+    return data.length === 0 ? undefined : { event: event || 'message', data: data.join('\n') };
   }
-}
-
-function eventOf(block: string): ServerEvent {
-  const lines = block.split('\n').map((line) => /^(\w+)(?:: ?(.*))?$/.exec(line) ?? []);
-  const of = (name: string) => lines.filter(([, field]) => field === name).map(([, , text = '']) => text);
-  return { event: of('event').join('') || 'message', data: of('data').join('\n') };
 }

@@ -20,8 +20,8 @@ interface StreamedCall {
 }
 
 /**
- * Runs a model with a stream, and resolves at its end. If the connection breaks, joins the run once. Throws the run's
- * `Problem` if it failed before the first event, and any error if the stream breaks.
+ * Runs a model with a stream, and resolves at its end. If the connection breaks or the run fails, joins the run once,
+ * which throws the `Problem` of a run that failed.
  */
 export async function runStreamed(id: string, terms: StreamedCall): Promise<void> {
   try {
@@ -44,7 +44,8 @@ async function read(id: string, { body, key, query, places, signal, onStart, onT
   onStart(answer.headers.get('x-service-run-id') ?? '', isStream);
   if (!isStream) return answer.body?.cancel();
   const joiner = new TextJoiner(places);
-  for await (const { data } of eventsOf(answer)) {
+  for await (const { event, data } of eventsOf(answer)) {
+    if (event === 'error' && data.includes('"error_type":')) throw new Error('the run failed');
     joiner.push(data);
     onText(joiner.text());
   }

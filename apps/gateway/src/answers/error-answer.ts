@@ -20,11 +20,14 @@ interface FailedCall {
   runId?: string | undefined;
 }
 
-/** The body of an error on a route that has its own, and the headers that only such a route adds. */
+/**
+ * The body of an error on a route that has its own, and the headers that only such a route adds. `event` is the data of
+ * the error in a stream of events if it differs from the body.
+ */
 export type ErrorForm = (
   error: RouterError,
   call: FailedCall,
-) => { headers: Record<string, string>; body: object };
+) => { headers: Record<string, string>; body: object; event?: object | undefined };
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -56,6 +59,20 @@ export function errorAnswer(
     },
     body: JSON.stringify(own?.body ?? (isRouter ? routerErrorBody(error) : registryErrorBody(error))),
   };
+}
+
+/**
+ * The event that ends an answer which failed after it had begun. The blank line before it ends an event that was cut
+ * off. Vendors name those events that have a type.
+ */
+export function errorEvent(
+  error: RouterError,
+  { form, ...call }: FailedCall & { form?: ErrorForm | undefined },
+): string {
+  const own = form?.(error, call);
+  const data = own ? (own.event ?? own.body) : routerErrorBody(error);
+  const name = own ? (data as { type?: string }).type : 'error';
+  return `\n\n${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
 }
 
 const routerPath = /^\/v[12](?:\/|$)/i;

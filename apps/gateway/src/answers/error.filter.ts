@@ -2,7 +2,7 @@ import { buckets, RouterError } from '#errors';
 import { type Log, LOG } from '#observability';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ErrorAnswer, errorAnswer } from './error-answer.js';
+import { type ErrorAnswer, errorAnswer, errorEvent } from './error-answer.js';
 import { asPage, isMissingPage } from './missing-page.js';
 import { runIdOf } from './run-of-call.js';
 
@@ -39,6 +39,14 @@ export class ErrorFilter implements ExceptionFilter {
       this.record(toRouterError(failure), request, reply);
       writeBare(reply, answer);
     }
+  }
+
+  /** Records the failure of an answer that has begun, and returns the event that ends it. */
+  eventOf(thrown: unknown, request: FastifyRequest, reply: FastifyReply): Buffer {
+    const error = toRouterError(thrown);
+    this.record(error, request, reply);
+    const { errorForm: form } = request.routeOptions.config ?? {};
+    return Buffer.from(errorEvent(error, { requestId: request.id, runId: runIdOf(reply), form }));
   }
 
   private record(error: RouterError, request: FastifyRequest, reply: FastifyReply): void {

@@ -21,7 +21,7 @@ import type { HttpSettings } from './settings.js';
   imports: [InfrastructureModule],
   controllers: [HealthController],
   providers: [ErrorFilter, { provide: APP_FILTER, useExisting: ErrorFilter }, Readiness],
-  exports: [Readiness],
+  exports: [ErrorFilter, Readiness],
 })
 export class HttpModule implements OnModuleInit {
   constructor(

@@ -2,6 +2,7 @@ import { InfrastructureModule } from '#infrastructure';
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { BodiesModule } from '../bodies/bodies.module.js';
+import { HttpModule } from '../http/http.module.js';
 import { CatalogModule } from '../models/catalog.module.js';
 import { CostController } from './cost.controller.js';
 import { DeliveredResults } from './held/delivered-results.js';
@@ -23,7 +24,7 @@ import { SyncRuns } from './sync-runs.js';
 import { SyncController } from './sync.controller.js';
 
 @Module({
-  imports: [InfrastructureModule, CatalogModule, AuthModule, BodiesModule],
+  imports: [InfrastructureModule, HttpModule, CatalogModule, AuthModule, BodiesModule],
   controllers: [SyncController, SubmitController, CostController, RunsController],
   providers: [
     Overshoots,

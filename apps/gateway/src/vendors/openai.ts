@@ -1,5 +1,11 @@
 import type { Bucket } from '#errors';
-import { type ListedModel, unknownDate, type Vendor, type VendorRoute } from './vendor.js';
+import {
+  type ListedModel,
+  unknownDate,
+  type Vendor,
+  type VendorFailure,
+  type VendorRoute,
+} from './vendor.js';
 
 /** Codes of OpenAI that differ from the buckets. */
 const codes: Partial<Record<Bucket, string>> = {
@@ -16,6 +22,8 @@ const types: Readonly<Record<number, string>> = {
   429: 'rate_limit_error',
 };
 
+const codeOf = (bucket: Bucket): string => codes[bucket] ?? bucket;
+
 const maxFormBytes = 25 * 1024 * 1024;
 
 const route = (path: string): VendorRoute => ({
@@ -26,6 +34,15 @@ const route = (path: string): VendorRoute => ({
 const formRoute = (path: string, ...files: string[]): VendorRoute => ({
   ...route(path),
   form: { files, maxBytes: maxFormBytes },
+});
+
+/** The numbers of earlier events are unknown, but typed clients need one. */
+const responseError = ({ bucket, message }: VendorFailure) => ({
+  type: 'error',
+  sequence_number: 0,
+  code: codeOf(bucket),
+  message,
+  param: null,
 });
 
 const entry = ({ name }: ListedModel) => ({
@@ -43,7 +60,8 @@ export const openai: Vendor = {
   nameOf: ({ id, constants }) => String(constants?.['model'] ?? id.slice(id.indexOf('/') + 1)),
   requestIdHeader: 'x-request-id',
   routes: [
-    ...['responses', 'chat/completions', 'images/generations', 'audio/speech', 'embeddings'].map(route),
+    { ...route('responses'), errorEvent: responseError },
+    ...['chat/completions', 'images/generations', 'audio/speech', 'embeddings'].map(route),
     formRoute('images/edits', 'image', 'mask'),
     formRoute('audio/transcriptions', 'file'),
   ],
@@ -52,7 +70,7 @@ export const openai: Vendor = {
       message,
       type: types[status] ?? (status < 500 ? 'invalid_request_error' : 'server_error'),
       param: field?.name ?? null,
-      code: codes[bucket] ?? bucket,
+      code: codeOf(bucket),
     },
   }),
   entry,

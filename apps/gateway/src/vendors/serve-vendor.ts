@@ -9,26 +9,27 @@ import type {
 import type { ErrorForm } from '../answers/error-answer.js';
 import { unknownPath } from '../answers/error.filter.js';
 import { exposeToPages } from '../http/cors.js';
-import type { Vendor } from './vendor.js';
+import type { Vendor, VendorRoute } from './vendor.js';
 
 /** A path below the base of a vendor, and what answers its calls. */
 export interface VendorPath {
   method: HTTPMethods;
   path: string;
+  errorEvent?: VendorRoute['errorEvent'];
   answer: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 }
 
 /** Adds the paths of a vendor. Every other path below its base answers 404 in the vendor's format. */
 export function serveVendor(server: FastifyInstance, vendor: Vendor, paths: readonly VendorPath[]): void {
   const { base } = vendor;
-  const common = {
-    config: { errorForm: errorFormOf(vendor), openToPages: true },
+  const common = (errorEvent?: VendorRoute['errorEvent']) => ({
+    config: { errorForm: errorFormOf(vendor, errorEvent), openToPages: true },
     onRequest: beginCall(vendor),
-  };
-  for (const { method, path, answer } of paths)
-    server.route({ ...common, method, url: `${base}${routePath(path)}`, handler: answer });
+  });
+  for (const { method, path, errorEvent, answer } of paths)
+    server.route({ ...common(errorEvent), method, url: `${base}${routePath(path)}`, handler: answer });
   for (const path of ['', '/*'])
-    server.all(`${base}${path}`, common, () => {
+    server.all(`${base}${path}`, common(), () => {
       throw unknownPath();
     });
 }
@@ -72,19 +73,19 @@ function takenFromQuery({ raw }: FastifyRequest, name: string): string | undefin
   return given;
 }
 
-function errorFormOf({ errorBody, errorType }: Vendor): ErrorForm {
+function errorFormOf({ errorBody, errorType }: Vendor, errorEvent: VendorRoute['errorEvent']): ErrorForm {
   return (error, { requestId, runId }) => {
     const { status, bucket } = error;
     const fields =
       error instanceof InputRejection
         ? error.fields.map((field) => ({ name: nameOf(field), problem: field.msg, type: field.type }))
         : [];
-    const body = errorBody({ status, bucket, message: messageOf(error), fields, requestId });
+    const failure = { status, bucket, message: messageOf(error), fields, requestId };
     const headers = {
       ...(errorType !== undefined && { 'content-type': errorType }),
       ...(!mayRepeat(error, runId) && { 'x-should-retry': 'false' }),
     };
-    return { headers, body };
+    return { headers, body: errorBody(failure), event: errorEvent?.(failure) };
   };
 }
 

@@ -38,6 +38,7 @@ export class VendorCalls {
       ...vendor.routes.map((route): VendorPath => ({
         method: 'POST',
         path: route.path,
+        errorEvent: route.errorEvent,
         answer: (request, reply) => this.run(vendor, route, request, reply),
       })),
     ];

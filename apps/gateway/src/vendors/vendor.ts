@@ -64,6 +64,8 @@ export interface VendorRoute {
   alt?: 'sse';
   /** The body is multipart/form-data instead of JSON. */
   form?: VendorForm;
+  /** The data of an error in a stream of events, if it differs from the body of an error. */
+  errorEvent?: (failure: VendorFailure) => object;
 }
 
 export interface VendorForm {
@@ -74,7 +76,7 @@ export interface VendorForm {
 }
 
 /** A failed call, as the body of its answer describes it. */
-interface VendorFailure {
+export interface VendorFailure {
   status: number;
   bucket: Bucket;
   message: string;

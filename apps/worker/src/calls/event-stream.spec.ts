@@ -7,7 +7,7 @@ const text = (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes).toSt
 
 /** Events that say themselves what they are. */
 function arriving(): ArrivingEvents {
-  const folded = {
+  const folded: ArrivingEvents['folded'] = {
     document: {},
     hasUsage: false,
     isComplete: false,
@@ -15,16 +15,19 @@ function arriving(): ArrivingEvents {
     isPartial: false,
   };
   let isAnswered = false;
+  let goesOn = false;
   return {
     folded,
     take(data) {
       folded.isPartial ||= data === 'large';
-      folded.isComplete ||= data === 'end';
+      folded.isComplete ||= data === 'end' || data === 'last';
+      goesOn ||= data === 'last';
+      if (data === 'error') folded.error = { status: 500, body: {} };
       folded.hasUsage ||= data === 'usage';
       isAnswered ||= data === 'answer';
     },
     get hasEnded() {
-      return folded.isComplete;
+      return folded.isComplete && !goesOn;
     },
     get isMissingUsage() {
       return isAnswered && !folded.hasUsage;
@@ -36,6 +39,7 @@ interface Given {
   maxBytes?: number;
   signal?: AbortSignal;
   cancelled?: AbortSignal;
+  closing?: AbortSignal;
   withholds?: (data: string) => boolean;
 }
 
@@ -54,6 +58,7 @@ async function collected(body: Readable, given: Given = {}) {
     }),
     signal: new AbortController().signal,
     cancelled: undefined,
+    closing: undefined,
     arriving,
     ...given,
   });
@@ -62,6 +67,7 @@ async function collected(body: Readable, given: Given = {}) {
     passedOn: text(reply.passedOn),
     cut: reply.cut,
     isLeft: reply.left !== undefined,
+    seconds: reply.streamSeconds,
     passed: Buffer.concat(passed).toString(),
     isWhole,
     held,
@@ -82,23 +88,54 @@ const withholds = (data: string): boolean => data === 'usage';
 
 describe('an event stream', () => {
   it('is passed on unchanged and collected', async () => {
-    expect(await collected(chunks('data: 1\n', '\ndata: 2\n\nda'))).toMatchObject({
-      body: 'data: 1\n\ndata: 2\n\nda',
+    expect(await collected(chunks('data: 1\n', '\ndata: 2\n\nda', 'ta: last\n\n'))).toMatchObject({
+      body: 'data: 1\n\ndata: 2\n\ndata: last\n\n',
       passedOn: undefined,
       cut: undefined,
-      passed: 'data: 1\n\ndata: 2\n\nda',
+      passed: 'data: 1\n\ndata: 2\n\ndata: last\n\n',
       isWhole: true,
     });
   });
 
+  it('is passed on without an event that breaks off, and without its end it is not whole', async () => {
+    for (const given of [{}, { withholds }])
+      expect(await collected(chunks('data: 1\n\nda', 'ta: 2'), given)).toMatchObject({
+        body: 'data: 1\n\ndata: 2',
+        passed: 'data: 1\n\n',
+        cut: undefined,
+        isWhole: false,
+      });
+  });
+
+  it.each(['last', 'error', 'end', 'large'])(
+    'may close its connection right after the event “%s”',
+    async (event) => {
+      const whole = `data: 1\n\ndata: ${event}`;
+      expect(await collected(chunks(whole))).toMatchObject({
+        body: whole,
+        passed: whole,
+        isWhole: event !== 'large',
+      });
+    },
+  );
+
+  it('is whole if its connection breaks after an error of the provider', async () => {
+    const body = new PassThrough();
+    const collecting = collected(body);
+    body.write('data: error\n\n');
+    await new Promise(setImmediate);
+    body.destroy(new Error('reset'));
+    expect(await collecting).toMatchObject({ isWhole: true });
+  });
+
   it('is passed on without the events that are withheld; the reply has them', async () => {
-    expect(
-      await collected(chunks('data: 1\n\nda', 'ta: usage\n\ndata: 2\n\nrest'), { withholds }),
-    ).toMatchObject({
-      body: 'data: 1\n\ndata: usage\n\ndata: 2\n\nrest',
-      passedOn: 'data: 1\n\ndata: 2\n\nrest',
-      passed: 'data: 1\n\ndata: 2\n\nrest',
-    });
+    expect(await collected(chunks('data: 1\n\nda', 'ta: usage\n\ndata: 2\n\n'), { withholds })).toMatchObject(
+      {
+        body: 'data: 1\n\ndata: usage\n\ndata: 2\n\n',
+        passedOn: 'data: 1\n\ndata: 2\n\n',
+        passed: 'data: 1\n\ndata: 2\n\n',
+      },
+    );
     expect(await collected(chunks('data: 1\n\n'), { withholds })).toMatchObject({
       passedOn: undefined,
       passed: 'data: 1\n\n',
@@ -106,7 +143,7 @@ describe('an event stream', () => {
   });
 
   it.each([
-    ['its connection', 'data: 1\n\n', 'data: usage'],
+    ['its connection', 'data: last\n\n', 'data: usage'],
     ['its last event', 'data: 1\n\ndata: end\n\n', 'data: usage'],
     ['its last event in pieces', 'data: 1\n\ndata: end\n\n', 'data: usage\n\n', ': more\n\n'],
   ])('withholds the usage that comes at the end of %s', async (_what, begun, ...rest) => {
@@ -224,6 +261,43 @@ describe('an event stream whose connection stays open', () => {
     expect(await collecting).toMatchObject({ cut: 'cancelled', isLeft: true });
   });
 
+  it('is closed without the usage if the worker is about to stop, before its caller leaves or after', async () => {
+    for (const closesFirst of [false, true]) {
+      const { body, collecting, leave, close } = await begun('1', 'answer');
+      if (closesFirst) await close();
+      expect(body.destroyed).toBe(false);
+      await leave();
+      expect(body.destroyed).toBe(closesFirst);
+      await close();
+      expect(body.destroyed).toBe(true);
+      expect(await collecting).toMatchObject({ cut: 'cancelled', isLeft: true });
+    }
+  });
+
+  it('is not closed for its caller, although the worker is about to stop', async () => {
+    const { body, collecting, bring, close } = await begun('1', 'answer');
+    await close();
+    expect(body.destroyed).toBe(false);
+    await bring('usage', 'end');
+    jest.advanceTimersByTime(1_000);
+    expect(await collecting).toMatchObject({ cut: undefined, isWhole: true });
+  });
+
+  it('counts the time in which the provider is known to have worked', async () => {
+    const { collecting, bring, leave } = await begun('1');
+    jest.advanceTimersByTime(2_000);
+    await bring('answer');
+    jest.advanceTimersByTime(1_000);
+    await leave();
+    jest.advanceTimersByTime(10_000);
+    expect(await collecting).toMatchObject({ seconds: 3 });
+    const late = await begun('answer');
+    await late.leave();
+    jest.advanceTimersByTime(4_000);
+    await late.bring('usage');
+    expect(await late.collecting).toMatchObject({ seconds: 4 });
+  });
+
   it('is read from its bytes if an event was too large to read while it arrived', async () => {
     const { collecting, leave } = await begun('large', '1');
     await leave();
@@ -247,10 +321,11 @@ describe('an event stream whose connection stays open', () => {
 
 /** A stream that has brought these events, and its caller. */
 async function begun(...events: string[]) {
+  const closing = new AbortController();
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
   const body = new PassThrough();
   const caller = new AbortController();
-  const collecting = collected(body, { cancelled: caller.signal });
+  const collecting = collected(body, { cancelled: caller.signal, closing: closing.signal });
   const bring = async (...more: string[]) => {
     for (const event of more) body.write(`data: ${event}\n\n`);
     await new Promise(setImmediate);
@@ -260,5 +335,9 @@ async function begun(...events: string[]) {
     caller.abort();
     await new Promise(setImmediate);
   };
-  return { body, collecting, bring, leave };
+  const close = async () => {
+    closing.abort();
+    await new Promise(setImmediate);
+  };
+  return { body, collecting, bring, leave, close };
 }

@@ -3,10 +3,10 @@ import { type ArrivingEvents, dataOf, type EventStream, EventSplitter, type Http
 import type { Share } from '../bytes/payloads.js';
 import { faultOf } from './fault.js';
 
-/** Takes the bytes of an event stream for its caller. Never waits, so that a slow caller cannot hold up the worker. */
+/** Takes the events of a stream for its caller. Never waits, so that a slow caller cannot hold up the worker. */
 interface StreamSink {
   write(bytes: Uint8Array): void;
-  /** `isWhole`: the provider has ended the stream. */
+  /** `isWhole`: the provider has ended the stream, by its last event or by an error. */
   close(isWhole: boolean): Promise<void>;
 }
 
@@ -22,7 +22,11 @@ interface Terms extends EventStream {
   signal: AbortSignal;
   /** Aborts when the caller cancels the run or leaves. */
   cancelled: AbortSignal | undefined;
+  /** Aborts when this worker is about to stop: nothing more is awaited for a caller who left. */
+  closing: AbortSignal | undefined;
 }
+
+type Collected = Pick<HttpReply, 'body' | 'passedOn' | 'cut' | 'left' | 'streamSeconds'>;
 
 /** How long the usage is awaited of a stream whose caller left after the answer. */
 const usageMs = 10_000;
@@ -30,13 +34,13 @@ const usageMs = 10_000;
 const closeMs = 1_000;
 
 /**
- * Collects an event stream and passes it on while it arrives, up to its last event. Never rejects: a broken stream is
- * cut. A stream that its caller leaves is cut at once, or once its usage has arrived if the answer was complete.
+ * Collects an event stream and passes its events on while they arrive, up to the last one. An event that breaks off is
+ * not passed on, so that an error can follow. Never rejects: a broken stream is cut. A stream that its caller leaves is cut at once, or once its usage has arrived if the answer was complete.
  */
 export async function collectEvents(
   body: Readable,
-  { signal, cancelled, maxBytes, share, ...terms }: Terms,
-): Promise<Pick<HttpReply, 'body' | 'passedOn' | 'cut' | 'left'>> {
+  { signal, cancelled, closing, maxBytes, share, ...terms }: Terms,
+): Promise<Collected> {
   const stream = new CollectedStream(terms, share);
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -45,8 +49,10 @@ export async function collectEvents(
     body.destroy();
   };
   const stopWithin = (ms: number) => (timer ??= setTimeout(stop, ms).unref());
-  const leave = () => (stream.leave() ? stopWithin(usageMs) : stop());
+  const leave = () => (stream.leave() && !closing?.aborted ? stopWithin(usageMs) : stop());
+  const close = () => stream.isLeft && stop();
   cancelled?.addEventListener('abort', leave, { once: true });
+  closing?.addEventListener('abort', close, { once: true });
   let cut: HttpReply['cut'];
   try {
     if (cancelled?.aborted) leave();
@@ -68,6 +74,7 @@ export async function collectEvents(
   } finally {
     clearTimeout(timer);
     cancelled?.removeEventListener('abort', leave);
+    closing?.removeEventListener('abort', close);
   }
   return await stream.end(cut);
 }
@@ -84,7 +91,8 @@ class CollectedStream {
   private passed: Uint8Array[] = [];
   private size = 0;
   private passedSize = 0;
-  private splitSize = 0;
+  private readonly begunAtMs = performance.now();
+  private workedUntilMs = this.begunAtMs;
 
   constructor(
     private readonly terms: Pick<Terms, 'arriving' | 'mediaType' | 'passOn' | 'withholds'>,
@@ -105,20 +113,14 @@ class CollectedStream {
   }
 
   push(chunk: Buffer): void {
-    const { withholds } = this.terms;
-    const start = this.size;
     this.size += chunk.length;
+    this.workedUntilMs = performance.now();
     if (this.isKept) this.chunks.push(chunk);
-    let end = this.hasEnded ? start : this.size;
     for (const event of this.splitter.push(chunk)) {
-      this.splitSize += event.length;
-      if (this.hasEnded) this.arriving.take(dataOf(event));
-      else {
-        this.take(event);
-        if (this.hasEnded) end = this.splitSize;
-      }
+      const data = dataOf(event);
+      if (!this.hasEnded) this.pass(event, data);
+      this.arriving.take(data);
     }
-    if (!withholds) this.pass(chunk.subarray(0, Math.max(0, end - start)));
     if (this.hasEnded) this.closed ??= this.sink?.close(true);
   }
 
@@ -127,6 +129,7 @@ class CollectedStream {
     const { folded, isMissingUsage } = this.arriving;
     if (this.hasEnded || (folded.isComplete && folded.hasUsage)) return false;
     this.isLeft = true;
+    this.workedUntilMs = performance.now();
     this.closed ??= this.sink?.close(false);
     if (!this.isKept) {
       this.chunks = [];
@@ -136,20 +139,27 @@ class CollectedStream {
     return isMissingUsage;
   }
 
-  async end(cut: HttpReply['cut']): Promise<Pick<HttpReply, 'body' | 'passedOn' | 'cut' | 'left'>> {
-    const rest = this.splitter.rest();
+  async end(cut: HttpReply['cut']): Promise<Collected> {
+    const { folded } = this.arriving;
     // Some servers close the connection without the blank line after the last event.
-    if (cut === undefined && !this.isLeft && !this.hasEnded) this.take(rest);
-    else if (this.terms.withholds && !this.hasEnded) this.pass(rest);
-    const isWhole = this.hasEnded || (cut === undefined && !this.isLeft);
+    if (cut === undefined && !this.isLeft && !this.hasEnded) {
+      const rest = this.splitter.rest();
+      const data = dataOf(rest);
+      this.arriving.take(data);
+      if (folded.isComplete || folded.error || folded.isPartial) this.pass(rest, data);
+    }
+    const isEnded = folded.error !== undefined || (cut === undefined && folded.isComplete);
+    const isWhole = this.hasEnded || (isEnded && !this.isLeft);
     this.closed ??= this.sink?.close(isWhole);
     await this.closed;
+    const streamSeconds = (this.workedUntilMs - this.begunAtMs) / 1000;
     if (this.isLeft && !this.isKept)
-      return { body: Buffer.alloc(0), cut: 'cancelled', left: this.arriving.folded };
+      return { body: Buffer.alloc(0), cut: 'cancelled', left: folded, streamSeconds };
     const body = Buffer.concat(this.chunks);
     const passedOn = this.terms.withholds ? Buffer.concat(this.passed) : body.subarray(0, this.passedSize);
     return {
       body,
+      streamSeconds,
       ...(this.passedSize < this.size && { passedOn }),
       ...(!isWhole && { cut: this.isLeft ? 'cancelled' : cut }),
     };
@@ -160,17 +170,12 @@ class CollectedStream {
     return !this.isLeft || this.arriving.folded.isPartial;
   }
 
-  private take(event: Uint8Array): void {
-    const data = dataOf(event);
-    this.arriving.take(data);
-    if (this.terms.withholds && !this.terms.withholds(data)) this.pass(event);
-  }
-
-  private pass(bytes: Uint8Array): void {
-    if (this.isLeft || bytes.length === 0) return;
-    this.sink?.write(bytes);
-    this.passedSize += bytes.length;
-    if (this.terms.withholds) this.passed.push(bytes);
+  private pass(event: Uint8Array, data: string): void {
+    const { withholds } = this.terms;
+    if (this.isLeft || event.length === 0 || withholds?.(data)) return;
+    this.sink?.write(event);
+    this.passedSize += event.length;
+    if (withholds) this.passed.push(event);
   }
 }
 

@@ -32,7 +32,7 @@ import { isLarge, isUnread, ReplyReader, type Unread } from './reply-reader.js';
 type Terms = Pick<OutboundCall, 'workspaceId' | 'call' | 'timeoutMs' | 'share'> & RowOfReplies;
 /** `signal` aborts an event stream, and nothing else. `hiddenTokensPerSecond`: of a model whose stream hides some. */
 type SubmitTerms = Terms &
-  Pick<OutboundCall, 'passOn' | 'signal'> & { hiddenTokensPerSecond?: number | undefined };
+  Pick<OutboundCall, 'passOn' | 'signal' | 'closing'> & { hiddenTokensPerSecond?: number | undefined };
 type StoredReply = Omit<HttpReply, 'body'>;
 
 interface NotedCall {
@@ -110,19 +110,19 @@ export class ProviderCall {
     });
     const sentAtMs = performance.now();
     const reply = await this.client.callProvider(provider, { ...call, runId, operation: 'submit' });
-    const ms = Math.round(performance.now() - sentAtMs);
+    const streamSeconds = 'status' in reply ? reply.streamSeconds : undefined;
+    const ms = Math.round(streamSeconds === undefined ? performance.now() - sentAtMs : streamSeconds * 1000);
     span.end('fault' in reply ? reply.fault : undefined);
     await failpoint('dispatch.afterSubmit', runId);
-    const hiddenTokens = Math.floor(((hiddenTokensPerSecond ?? 0) * ms) / 1000);
+    const hiddenTokens = Math.floor((hiddenTokensPerSecond ?? 0) * (streamSeconds ?? 0));
     const asked = { ...submitAsked(run, { reported, assets }), hiddenTokens };
     // A stream is read at once, because only this process knows whether it was cut.
     const mayKeep = isLarge(reply) && isSuccess(reply) && !call.call.stream;
     if (!mayKeep || !(await this.keepReply(run, reply))) {
       const answer = await this.replies.readNow(provider, reply, asked, runId);
-      const read = await this.withRecord(provider, { ...run, workspaceId, share: call.share }, reply, {
-        ...answer,
-        reported,
-      });
+      const { share, closing } = call;
+      const recorded = { ...run, workspaceId, share, closing };
+      const read = await this.withRecord(provider, recorded, reply, { ...answer, reported });
       const cancelRequested = 'cut' in reply && reply.cut === 'cancelled';
       this.noteRead(
         provider,
@@ -141,14 +141,14 @@ export class ProviderCall {
   /** The reading of a stream that its caller left, with the cost in the provider's own record if it keeps one. */
   private async withRecord(
     provider: KeyedProvider,
-    run: SubmittedRun & Pick<Terms, 'workspaceId' | 'share'>,
+    run: SubmittedRun & Pick<SubmitTerms, 'workspaceId' | 'share' | 'closing'>,
     reply: Signal,
     { reported, ...read }: ReadReply & Pick<RowOfReplies, 'reported'>,
   ): Promise<ReadReply> {
     const isUnknown = 'cut' in reply && reply.cut === 'cancelled' && read.reportedMicros === undefined;
     const record = isUnknown ? provider.adapter.streamRecord?.(run, reply) : undefined;
     if (record === undefined) return read;
-    const { runId, workspaceId, share } = run;
+    const { runId, workspaceId, share, closing: signal } = run;
     const outbound = {
       runId,
       workspaceId,
@@ -156,9 +156,11 @@ export class ProviderCall {
       call: record.call,
       operation: 'resume',
       timeoutMs: recordMs,
+      signal,
     } as const;
     for (const afterMs of recordPausesMs) {
-      await pause(afterMs, undefined, { ref: false });
+      await pause(afterMs, undefined, { ref: false, signal }).catch(() => {});
+      if (signal?.aborted) break;
       const found = record.read(await this.client.callProvider(provider, outbound));
       const micros = found && reportedMicros(reported, found);
       if (micros !== undefined) return { ...read, reportedMicros: micros };

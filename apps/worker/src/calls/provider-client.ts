@@ -37,6 +37,8 @@ export interface OutboundCall {
   /** The reply's bytes count against it. */
   share: Share;
   signal?: AbortSignal | undefined;
+  /** Aborts when this worker is about to stop: what an event stream without a caller brought by then is enough. */
+  closing?: AbortSignal | undefined;
   /** Takes the bytes of an event stream while they arrive. Absent if they are collected only. */
   passOn?: PassOn | undefined;
 }
@@ -173,14 +175,14 @@ export class ProviderClient {
   private async collect(
     { statusCode, headers }: Dispatcher.ResponseData,
     body: Readable,
-    { runId, share, operation, call, passOn, signal: cancelled }: OutboundCall,
+    { runId, share, operation, call, passOn, closing, signal: cancelled }: OutboundCall,
     signal: AbortSignal,
   ): Promise<HttpReply | { fault: 'oversize' }> {
     const reply = { status: statusCode, headers: flatten(headers) };
     if (call.stream && isEventStream(call, { statusCode, headers })) {
       const mediaType = reply.headers['content-type'] ?? '';
       const maxBytes = this.settings.STREAM_MAX_BYTES;
-      const terms = { ...call.stream, mediaType, maxBytes, share, passOn, signal, cancelled };
+      const terms = { ...call.stream, mediaType, maxBytes, share, passOn, signal, cancelled, closing };
       return { ...reply, ...(await collectEvents(body, terms)) };
     }
     const isFile =

@@ -106,6 +106,7 @@ export class Submission {
       {
         call,
         signal: streamed?.signal,
+        closing: streamed?.closing,
         passOn: streamed?.passOn,
         hiddenTokensPerSecond: facts.streams?.hiddenTokensPerSecond,
         workspaceId,

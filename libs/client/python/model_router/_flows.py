@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 
 from ._calls import Answer, Connection, Deadline, call, is_event_stream
 from ._errors import RouterError, ids_of, unknown_fields_of
-from ._events import EventParser
+from ._events import EventParser, failure_in
 from ._follow import follow, status_of, url_of
 from ._media_type import is_json
 from ._steps import ConnectionLost, Emit, Flow, Head, Notify, Step, next_chunk
@@ -120,12 +120,13 @@ class Flows:
         try:
             while chunk := (yield from next_chunk()):
                 for event in parser.feed(chunk):
+                    failed = failure_in(event)
+                    if failed is not None:
+                        raise failure(*failed)
                     yield Emit(event)
         except ConnectionLost as error:
             deadline.left(answer.idempotency_key)
             raise failure("service_unavailable", "The stream broke off.") from error.__cause__
-        for event in parser.end():
-            yield Emit(event)
 
     def cost(self, model: str, input: Input, extra: Extra, timeout: Optional[float]) -> Flow[Quote]:
         deadline = self._deadline(timeout)

@@ -3,6 +3,7 @@ import { RunStreams, type StreamPiece } from '#queue';
 import { Injectable } from '@nestjs/common';
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
+import { ErrorFilter } from '../../answers/error.filter.js';
 import { outputOf } from '../found-run.js';
 import { RunPayloads } from '../run-payloads.js';
 
@@ -15,11 +16,12 @@ export class EventStreams {
   constructor(
     private readonly streams: RunStreams,
     private readonly payloads: RunPayloads,
+    private readonly errors: ErrorFilter,
   ) {}
 
   /**
-   * Answers with the events of the run. Returns false, with nothing sent, if the run ends before its first event; then
-   * the outcome is the answer.
+   * Answers with the events of the run. A failure after the first one ends the answer with an event of its own. Returns
+   * false, with nothing sent, if the run ends before its first event; then the outcome is the answer.
    */
   async sendEvents(reply: FastifyReply, runId: string, outcome: Promise<RunOutcome>): Promise<boolean> {
     const events = this.eventsOf(reply, runId, outcome);
@@ -34,15 +36,30 @@ export class EventStreams {
       'x-accel-buffering': 'no',
       'x-content-type-options': 'nosniff',
     });
-    void reply.send(Readable.from(begunWith(first.value, events)));
+    void reply.send(Readable.from(this.begunWith(first.value, events, reply)));
     return true;
+  }
+
+  private async *begunWith(
+    first: Uint8Array,
+    rest: AsyncGenerator<Uint8Array>,
+    reply: FastifyReply,
+  ): AsyncGenerator<Uint8Array> {
+    try {
+      yield first;
+      yield* rest;
+    } catch (error) {
+      yield this.errors.eventOf(error, reply.request, reply);
+    } finally {
+      await rest.return(undefined);
+    }
   }
 
   /**
    * Yields the media type and then the bytes of the stream; nothing if `outcome` settles first. Takes the next bytes
    * only when the previous ones were sent, so a slow caller holds up nobody. If the transport no longer has them, they
    * come from the outcome. The last byte follows the outcome, so a stream that ends is a run that was recorded. Throws
-   * if the provider did not end the stream.
+   * the run's failure if the provider did not end the stream.
    */
   private async *eventsOf(
     reply: FastifyReply,
@@ -78,21 +95,10 @@ export class EventStreams {
       if (!isOpen) return;
       const result = await outcome;
       if (hasEnded) return;
-      if (result.outcome !== 'succeeded')
-        throw new Error(`the event stream was cut off: the run ended as ${result.bucket}`);
       yield* this.payloads.readOutput(reply, outputOf(result), offset);
     } finally {
       unsubscribe();
     }
-  }
-}
-
-async function* begunWith(first: Uint8Array, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
-  try {
-    yield first;
-    yield* rest;
-  } finally {
-    await rest.return(undefined);
   }
 }
 

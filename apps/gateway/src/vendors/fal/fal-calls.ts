@@ -68,8 +68,8 @@ export function serveFal(server: FastifyInstance, runs: FalRuns): void {
     exposeToPages(reply, 'X-Fal-Request-Id');
     if (!isFalCall(request)) return done(null, payload);
     reply.header('x-fal-request-id', runIdOf(reply) ?? namedRun(request) ?? request.id);
-    const isStream = String(reply.getHeader('content-type')).startsWith('text/event-stream');
-    done(null, isStream && payload instanceof Readable ? Readable.from(falEvents(payload)) : payload);
+    const isStream = request.routeOptions.url?.endsWith('/status/stream') && payload instanceof Readable;
+    done(null, isStream ? Readable.from(falEvents(payload)) : payload);
   });
 }
 
