@@ -27,7 +27,7 @@ function failing(errors: Error[]) {
   return new Database(new DataSource({ type: 'postgres' }), pools);
 }
 
-afterEach(() => jest.restoreAllMocks());
+afterEach(() => void jest.restoreAllMocks());
 
 it('what would be lost is saved after an outage of any length', async () => {
   const database = failing([away, tooSlow, away, away, tooSlow, tooSlow]);
