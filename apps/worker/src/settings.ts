@@ -88,7 +88,7 @@ export const workerSettings = {
   ),
   WORKER_BODY_BUDGET: count(
     256 * mebibyte,
-    'Maximum total size of the inputs and replies that a worker holds at once, in bytes. Further ones wait.',
+    'Maximum total size of the inputs and replies that a worker holds at once, in bytes. Workspaces share it, so that there is always room for another one, and one alone gets about half. Further ones wait, except small ones.',
   ),
   WORKER_ASSET_CONCURRENCY: count(
     20,

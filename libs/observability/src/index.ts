@@ -14,5 +14,6 @@ export { readTraceparent, runAttributes, type Span, TRACING, type Tracing } from
 export { showSourceLines } from './source-lines.js';
 export { type ObservabilityOptions, observabilitySettings } from './settings.js';
 export { Turns } from './turns.js';
+export { Shares } from './shares.js';
 export { UnderWay } from './under-way.js';
 export { backoff, jittered, settlesWithin, waitIn, type Waits, withTimeout } from './waits.js';

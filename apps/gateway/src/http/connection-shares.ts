@@ -1,10 +1,9 @@
 import { BlockList, isIP, type Socket } from 'node:net';
 import { RouterError } from '#errors';
-import type { Metrics } from '#observability';
+import { type Metrics, Shares } from '#observability';
 import type { FastifyInstance } from 'fastify';
 import { networkOf } from './network.js';
 import type { HttpSettings } from './settings.js';
-import { Shares } from './shares.js';
 
 interface OpenConnection {
   /** The network whose share it counts towards; null for a trusted proxy. */

@@ -67,7 +67,7 @@ export class AssetsProcessor extends RunProcessor implements OnModuleInit {
     await this.runs.moveDue(run, this.settings.ASSET_COPY_MS);
     const startedAtMs = Date.now();
     try {
-      using share = this.payloads.openShare();
+      using share = this.payloads.openShare(copying.workspaceId);
       const bytes = await this.payloads.readBody(copying.body, share, signal);
       const assets = findAssets(bytes, copying.facts.assets);
       const copies =

@@ -1,5 +1,5 @@
 import { SETTINGS } from '#infrastructure';
-import { type Log, LOG, waitIn, type Waits, withTimeout } from '#observability';
+import { type Log, LOG, Shares, waitIn, type Waits, withTimeout } from '#observability';
 import { type PayloadBody, StoredObjectRepository } from '#persistence';
 import type { BodyPiece } from '#providers';
 import { AssetStore, type Body, maxRowBytes, type PutFacts, StorageError } from '#storage';
@@ -21,9 +21,9 @@ export class Payloads {
     this.budget = new ByteBudget(settings.WORKER_BODY_BUDGET);
   }
 
-  /** Opens an empty share of the byte budget. Disposing of it releases its bytes. */
-  openShare(): Share & Disposable {
-    return this.budget.open();
+  /** Opens an empty share of the workspace’s part of the byte budget. Disposing of it releases its bytes. */
+  openShare(workspaceId: string): Share & Disposable {
+    return this.budget.open(workspaceId);
   }
 
   /** Reads a body into memory; its bytes count against `share`. Rejects with `StorageError`. */
@@ -133,48 +133,55 @@ export interface Share {
   shrink(bytes: number): void;
 }
 
+/** Bodies up to this size never wait. There are few at a time, because each belongs to a concurrency slot. */
+const smallBytes = 64 * 1024;
+
 /**
- * Bounds the bytes of all bodies that a process holds. A share that needs more than is left waits until other
- * shares are released. The oldest share never waits, so that one always makes progress. A process therefore
- * holds at most the budget plus one body.
+ * Bounds the bytes of all bodies that a process holds, and shares them among workspaces, so that there is always room
+ * for another one. A body that needs more than its workspace may have waits until others are released. The oldest body
+ * of a workspace may take all that is left, and the oldest of all never waits, so that one always makes progress. A
+ * process therefore holds at most the budget, one body, and small ones.
  */
 export class ByteBudget {
-  private held = 0;
-  /** Shares that have grown, oldest first. */
-  private readonly shares = new Set<Share>();
+  private readonly budget: Shares;
+  /** Shares of large bodies and their workspaces, oldest first. */
+  private readonly large = new Map<Share, string>();
   private readonly waiting: Waits<void> = new Set();
 
-  constructor(private readonly limit: number) {}
+  constructor(limit: number) {
+    this.budget = new Shares(limit);
+  }
 
   /** Opens an empty share. Disposing of it releases its bytes. */
-  open(): Share & Disposable {
+  open(workspaceId: string): Share & Disposable {
     let mine = 0;
+    const release = (bytes: number) => {
+      mine -= bytes;
+      this.budget.giveBack(workspaceId, bytes);
+      for (const wake of this.waiting) wake();
+    };
     const share: Share & Disposable = {
       grow: async (bytes, signal) => {
-        this.shares.add(share);
-        while (this.held + bytes > this.limit && !this.isOldest(share))
-          await waitIn(this.waiting, { signal });
-        this.held += bytes;
+        if (mine + bytes > smallBytes) {
+          this.large.set(share, workspaceId);
+          while (!this.mayTake(share, workspaceId, bytes)) await waitIn(this.waiting, { signal });
+        }
+        this.budget.exceed(workspaceId, bytes);
         mine += bytes;
       },
-      shrink: (bytes) => {
-        const released = Math.min(bytes, mine);
-        this.held -= released;
-        mine -= released;
-        for (const wake of this.waiting) wake();
-      },
+      shrink: (bytes) => release(Math.min(bytes, mine)),
       [Symbol.dispose]: () => {
-        this.held -= mine;
-        mine = 0;
-        if (!this.shares.delete(share)) return;
-        for (const wake of this.waiting) wake();
+        this.large.delete(share);
+        release(mine);
       },
     };
     return share;
   }
 
-  private isOldest(share: Share): boolean {
-    const [oldest] = this.shares;
-    return oldest === share;
+  private mayTake(share: Share, workspaceId: string, bytes: number): boolean {
+    if (this.budget.mayTake(workspaceId, bytes)) return true;
+    const [oldest] = this.large.keys();
+    const [own] = [...this.large].find(([, of]) => of === workspaceId) ?? [];
+    return share === oldest || (share === own && bytes <= this.budget.free);
   }
 }

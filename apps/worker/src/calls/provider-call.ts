@@ -239,7 +239,7 @@ export class ProviderCall {
     handle: Handle,
     terms: { workspaceId: string; call: HttpCall; timeoutMs: number; signal: AbortSignal },
   ): Promise<'requested' | 'too_late' | 'unknown' | null> {
-    using share = this.payloads.openShare();
+    using share = this.payloads.openShare(terms.workspaceId);
     const reply = await this.client.callProvider(provider, { ...terms, share, runId, operation: 'cancel' });
     if (terms.signal.aborted) return null;
     const isSent = !('fault' in reply) || reply.fault !== 'not_sent';

@@ -84,7 +84,7 @@ export class ProviderChecks implements OnApplicationBootstrap, OnModuleDestroy {
     key: ProviderKey,
   ): Promise<(CheckAnswer & { latencyMs: number }) | undefined> {
     if (!provider.check) return undefined;
-    using share = this.payloads.openShare();
+    using share = this.payloads.openShare('');
     const begunMs = performance.now();
     const signal = await this.client.callProvider(
       { ...provider, key },

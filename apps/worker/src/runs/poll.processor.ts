@@ -99,7 +99,7 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
     await failpoint('poll.beforeCall', runId);
     const startedAtMs = Date.now();
     const begunMs = performance.now();
-    using share = this.payloads.openShare();
+    using share = this.payloads.openShare(poll.workspaceId);
     const limitMs = this.settings.PROVIDER_POLL_TIMEOUT_MS;
     const resuming = this.calls.resume(provider, runId, handle, {
       workspaceId: poll.workspaceId,
@@ -158,7 +158,7 @@ export class PollProcessor extends RunProcessor implements OnModuleInit {
     const { runId, epoch, model } = run;
     const { slowReadings: readings, facts } = poll;
     const { upstream, reported, assets } = facts;
-    using share = this.payloads.openShare();
+    using share = this.payloads.openShare(poll.workspaceId);
     const terms = { readings, reported, assets, share, signal };
     const read = await this.calls.readKept(provider, { runId, model, upstream }, kept, terms);
     if (signal.aborted) return now;

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { SETTINGS } from '#infrastructure';
 import { every } from '#observability';
 import { DatabaseOutage, RunRepository, type StreamFacts } from '#persistence';
@@ -31,7 +32,10 @@ export class StreamedRuns implements OnModuleDestroy {
     private readonly signals: RunSignals,
     @Inject(SETTINGS) private readonly settings: Pick<WorkerSettings, 'WORKER_CLOSE_MS'>,
     @Inject(DatabaseOutage) private readonly outage: Pick<DatabaseOutage, 'warn'>,
-  ) {}
+  ) {
+    // Each stream listens to it.
+    setMaxListeners(0, this.closing.signal);
+  }
 
   /** Disposing of it ends the watch for a cancellation. */
   begin(runId: string, { isLive }: StreamFacts): StreamedRun {

@@ -60,7 +60,7 @@ export class Submission {
     const key = await this.keys.keyFor(of, run);
     if (key === 'gone') return await this.outcomes.endWithoutKey(run);
     const provider = { ...of, key };
-    using share = this.payloads.openShare();
+    using share = this.payloads.openShare(workspaceId);
     using span = this.tracing.start({
       name: 'dispatch',
       kind: 'consumer',

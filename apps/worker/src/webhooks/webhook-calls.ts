@@ -31,7 +31,7 @@ export class WebhookCalls {
 
   /** The call and the answer. Its `problem` is absent if the receiver accepted it. */
   async callReceiver(webhook: DueWebhook, signal: AbortSignal): Promise<WebhookCall> {
-    using share = this.payloads.openShare();
+    using share = this.payloads.openShare(webhook.workspaceId);
     const output = await withTimeout(readMs, signal, (bounded) => this.outputOf(webhook, share, bounded));
     const body = webhookBodies[webhook.form](webhook, output);
     const measured = this.metrics.webhookSeconds.startTimer();

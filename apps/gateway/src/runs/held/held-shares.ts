@@ -1,9 +1,9 @@
 import { RouterError } from '#errors';
 import { SETTINGS } from '#infrastructure';
+import { Shares } from '#observability';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { HttpSettings } from '../../http/settings.js';
-import { Shares } from '../../http/shares.js';
 
 /**
  * Shares long-held connections among workspaces: synchronous runs, status streams, and agents' calls that wait for a

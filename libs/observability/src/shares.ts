@@ -5,7 +5,7 @@
 const few = 8;
 
 /**
- * Shares a limited resource, such as connections, among holders. A holder may hold at most as much as is left free,
+ * Shares a limited resource, such as connections or memory, among holders. A holder may hold at most as much as is left free,
  * so there is always room for another: one holder gets at most half, two get a third each.
  */
 export class Shares {
@@ -16,10 +16,23 @@ export class Shares {
 
   /** Returns false, and takes nothing, if the holder would exceed its share. */
   take(holder: string, amount = 1): boolean {
-    const own = this.heldBy.get(holder) ?? 0;
-    if (own + amount > this.max - this.held - amount) return false;
-    this.count(holder, own + amount, amount);
+    if (!this.mayTake(holder, amount)) return false;
+    this.exceed(holder, amount);
     return true;
+  }
+
+  mayTake(holder: string, amount: number): boolean {
+    return (this.heldBy.get(holder) ?? 0) + amount <= this.free - amount;
+  }
+
+  /** Takes the amount even if the holder exceeds its share, or more is held than there is. */
+  exceed(holder: string, amount: number): void {
+    this.count(holder, (this.heldBy.get(holder) ?? 0) + amount, amount);
+  }
+
+  /** What nobody holds; negative if more is held than there is. */
+  get free(): number {
+    return this.max - this.held;
   }
 
   /** Whether the holder has less than an equal share, or less than one client needs. */
