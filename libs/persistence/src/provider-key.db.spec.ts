@@ -126,6 +126,10 @@ describe('a pool of keys', () => {
     expect(byKey(await take(provider, pool, 5, fixture.second))).toEqual({ [kept]: 5 });
     // The operator removed the other one.
     expect(byKey(await take(provider, [key(left)], 3))).toEqual({ [left]: 3 });
+    // The last key is used although it was rejected, so it is the one to wait for.
+    expect(
+      await fixture.first.keys.cool({ provider, name: left }, 'submit', hourMs, [key(left)]),
+    ).toBeGreaterThan(hourMs / 2);
     expect(await fixture.first.keys.restore({ provider, name: left }, 'admin:x@y')).toBe(true);
     expect(await fixture.first.keys.restore({ provider, name: left }, 'admin:x@y')).toBe(false);
     expect(await stateOf(provider, left)).toMatchObject({ state: 'ready', leftFor: null });
