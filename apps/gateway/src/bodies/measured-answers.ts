@@ -3,9 +3,10 @@ import { every, type PeriodicWork } from '#observability';
 import { Database, DatabaseOutage, measuredAnswers } from '#persistence';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 
-const refreshMs = 60_000;
+// The figures change once an hour, and reading those of many models takes a second.
+const refreshMs = 10 * 60_000;
 
-/** The length and speed of answers of text models, as finished runs show them. At most a minute old while the database answers. */
+/** The length and speed of answers of text models, as finished runs show them. At most ten minutes old while the database answers. */
 @Injectable()
 export class MeasuredAnswers implements OnApplicationBootstrap, OnApplicationShutdown {
   answers: MeasuredRows = new Map();
