@@ -22,7 +22,7 @@ interface Loop {
   words: string;
   /** Waits until the stream is stopped. */
   until: (answer: LiveAnswer) => Promise<unknown>;
-  /** What the caller does then; nothing if the provider breaks off. */
+  /** The caller's act then; absent if the provider breaks off. */
   stop?: 'leave' | 'reset' | 'cancel';
   isReported?: true;
 }
@@ -233,7 +233,7 @@ const rowsOf = (system: System, runs: readonly string[]): Promise<Row[]> =>
     [runs],
   );
 
-/** What the provider charges for the calls with these tags, in micro-dollars. */
+/** The price of the calls with these tags at the provider, in micro-dollars. */
 async function chargedFor(system: System, tags: readonly string[]): Promise<number> {
   const ledger = (await Promise.all(tags.map((tag) => system.provider.ledger(tag)))).flat();
   expect(ledger).toHaveLength(tags.length);

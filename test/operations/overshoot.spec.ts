@@ -58,7 +58,7 @@ describe.each(transports())(
         ...words,
         ...prices,
       );
-      expect(imported).toMatchObject({ code: 0, error: '' });
+      if (imported.code !== 0) throw new Error(imported.error);
       const settings = { CATALOG_DIR: directory, PROVIDER_LAB_KEY: 'key-of-lab' };
       system = await System.start({ transport, gateways: 2, env: settings });
       env = { DATABASE_URL: system.database.url };

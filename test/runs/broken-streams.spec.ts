@@ -19,7 +19,7 @@ interface Path {
   model: Model;
 }
 
-/** What a stream ends with on each route when its provider breaks off. The text of the error is in `message`. */
+/** The last event of a stream on each route when its provider breaks off. The text of the error is in `message`. */
 const message = expect.stringMatching(/^[A-Z].*\.$/);
 const errors: Readonly<Record<string, { event: string; data: object }>> = {
   '/v2/models/{model}': { event: 'error', data: { detail: message, error_type: 'provider_error' } },

@@ -24,7 +24,7 @@ export class WorkerStop implements OnModuleDestroy {
 
   async onModuleDestroy(): Promise<void> {
     const { dispatcher, streamed, dueRuns, poll, assets, webhooks } = this;
-    const all = [dispatcher, streamed, dueRuns, poll, assets, webhooks];
-    await Promise.all(all.map((each) => each.onModuleDestroy()));
+    streamed.onModuleDestroy();
+    await Promise.all([dispatcher, dueRuns, poll, assets, webhooks].map((each) => each.onModuleDestroy()));
   }
 }

@@ -30,7 +30,7 @@ export class Shares {
     this.count(holder, (this.heldBy.get(holder) ?? 0) + amount, amount);
   }
 
-  /** What nobody holds; negative if more is held than there is. */
+  /** The amount that nobody holds; negative if more is held than there is. */
   get free(): number {
     return this.max - this.held;
   }
