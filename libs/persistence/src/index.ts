@@ -150,6 +150,7 @@ export {
   requestDetailView,
   requestView,
   runLimits,
+  termsView,
   usageView,
   workspaceView,
 } from './views.js';
