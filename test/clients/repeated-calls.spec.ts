@@ -145,7 +145,7 @@ describe.each(names)('a call of %s', (name) => {
 });
 
 describe('a loop around an SDK that repeats every failure', () => {
-  /** What LangChain and others do: an SDK without retries of its own, called again. */
+  /** LangChain and others call an SDK without retries of its own again. */
   const repeated = async (words: string) => {
     const openai = new OpenAI({
       baseURL: `${system.gateways[0]?.url}/openai/v1`,

@@ -45,7 +45,7 @@ export const runLimits = (now: WorkspaceStanding): RouterWorkspace['limits'] => 
   },
 });
 
-/** What a workspace allows and demands. */
+/** The terms say what a workspace allows and demands. */
 export const termsView = (
   now: Pick<WorkspaceStanding, 'allowSamples' | 'requiredTags' | 'requiresUser'>,
 ) => ({

@@ -25,8 +25,9 @@ const termNames = { weight: 'weight', concurrency: 'concurrency', per_minute: 'p
 const bounds = { weight: [0, 1000], concurrency: [1, 10_000], per_minute: [1, 100_000] } as const;
 const keyName = /^([a-z0-9][a-z0-9_-]{0,31})=(?:[^=\s]|$)/;
 const term = /^(weight|concurrency|per_minute)=(\d{1,9})$/;
-/** What a header can hold, and no space that a comment or a wrong list has. */
+/** A bare key has no space, unlike a comment or a list in a wrong form. */
 const bareKey = /^[!-~]+$/;
+/** A header can hold these characters. */
 const namedKey = /^[!-~](?:[ -~]*[!-~])?$/;
 
 /**

@@ -46,7 +46,7 @@ const accountWords = [
   /(?:account|invoice|bill|payment)(?: (?:is|has|been)){0,2} (?:overdue|past due|unpaid)/i,
   /enable billing|billing(?: (?:is|has|been|account)){0,3} (?:not (?:enabled|active)|disabled|inactive|closed)/i,
 ];
-/** What our account may not do: because it is not verified, because of its plan, or because it was restricted. */
+/** Our account lacks a permission, because it is not verified, because of its plan, or because it was restricted. */
 const permissionWords = [
   /\b(?:organi[sz]ation|account|team|workspace|business|identity)(?: [\w-]{1,30}){0,4} verifi(?:ed|cation)\b/i,
   /\bverif(?:y|ication of)(?: [\w-]{1,30}){0,2} (?:organi[sz]ation|account|team|workspace|business|identity)\b/i,

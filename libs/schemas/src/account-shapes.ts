@@ -172,7 +172,7 @@ export const reservation = z
   );
 export type Reservation = z.infer<typeof reservation>;
 
-/** What a workspace allows and demands. */
+/** The terms say what a workspace allows and demands. */
 export const workspaceTerms = {
   allow_samples: z
     .boolean()

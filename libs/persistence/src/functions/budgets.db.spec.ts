@@ -197,7 +197,7 @@ describe('the runs that count', () => {
     expect(await admitted(spaceId, 7)).toBe(5);
     expect(await counts({ none: 'uncounted' })).toBe(false);
     expect(await admitted(spaceId, 7)).toBe(7);
-    // Those that an earlier release has made count them.
+    // A budget of an earlier release counts them.
     await fixture.first.sql(
       `INSERT INTO budget (id, workspace_id, name, scope, period, time_zone, limit_micros, hard)
         VALUES ($1, $2, 'older', 'user', 'day', 'UTC', 1, true)`,

@@ -5,19 +5,14 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import { Metrics } from '#observability';
 import { declaredProvider, type KeyedProvider, type ProviderDefinition, providerList } from '#providers';
 import { Agent } from 'undici';
-import { credential } from '../../../../libs/providers/src/declared/credential-shape.js';
-import { fixtureFolders, openFixtures } from '../../../../libs/providers/src/testing/fixtures.js';
-import {
-  content,
-  json,
-  type ReceivedCall,
-  ScriptedServer,
-} from '../../../../test/harness/scripted-server.js';
-import { AssetSource } from '../assets/asset-source.js';
-import type { Payloads } from '../bytes/payloads.js';
-import { CarriedSecrets, SecretFilter } from './carried-secrets.js';
-import type { OutboundAgents } from './outbound-agents.js';
-import { type OutboundCall, ProviderClient } from './provider-client.js';
+import { credential } from '../../libs/providers/src/declared/credential-shape.js';
+import { fixtureFolders, openFixtures } from '../../libs/providers/src/testing/fixtures.js';
+import { content, json, type ReceivedCall, ScriptedServer } from '../harness/scripted-server.js';
+import { AssetSource } from '../../apps/worker/src/assets/asset-source.js';
+import type { Payloads } from '../../apps/worker/src/bytes/payloads.js';
+import { CarriedSecrets, SecretFilter } from '../../apps/worker/src/calls/carried-secrets.js';
+import type { OutboundAgents } from '../../apps/worker/src/calls/outbound-agents.js';
+import { type OutboundCall, ProviderClient } from '../../apps/worker/src/calls/provider-client.js';
 
 const agent = new Agent();
 const server = await ScriptedServer.start();
@@ -67,7 +62,7 @@ const providers = [
 ];
 
 const marker = 'the reply was read';
-/** What a provider may repeat of a call: all of it, as it is, in JSON and in a URL. */
+/** A provider may repeat all of a call, as it is, in JSON and in a URL. */
 function repeated({ headers, path }: ReceivedCall, key: string): string {
   return [
     marker,
@@ -201,7 +196,7 @@ const found = (text: string, key: string) =>
   calls.flatMap((call) => secretsIn(call, key)).filter((secret) => text.includes(secret));
 
 it('covers each kind of credential that a provider can declare', () => {
-  // By the name of a provider above that has it.
+  // Each kind names a provider above that has it.
   const covered = { google_service_account: 'google', jwt: 'kling', tc3: 'tencent', sigv4: 'aws' };
   const kinds = credential.options.flatMap(({ shape }) => Object.keys(shape));
   expect(Object.keys(covered).toSorted()).toEqual(kinds.toSorted());
